@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+# Wengert. `make help` lists the targets.
+#
+# Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
+#         WERROR=1 (warnings are errors), V=1 (show the commands),
+#         T=PATTERN (only the tests so named, as in T='test_ops_*').
+# Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
+#         compilers, sanitizers and flags never mix.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+CFLAGS ?= -O2
+CXXFLAGS ?= -O2
+ifeq ($(origin CXX),default)
+CXX = $(if $(findstring clang,$(notdir $(CC))),$(subst clang,clang++,$(CC)),g++)
+endif
+prefix ?= /usr/local
+libdir ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+pkgconfigdir ?= $(libdir)/pkgconfig
+BENCH_FLAGS ?= -O3 -march=native
+PEER_FLAGS ?= -std=c++17 -O3 -march=native -DNDEBUG
+FUZZ_SECONDS ?= 60
+VALGRIND_TESTS ?= test_tape_*
+TEST_TIMEOUT ?= 600
+
+# ---- dependencies ---------------------------------------------------------------------------
+# What run, test and bench need beside make. The stamp is an included makefile: make itself
+# starts again once it is there, and then sees the compiler that was missing.
+
+STAMP := build/deps$(if $(filter-out cc gcc,$(notdir $(CC))),-$(notdir $(CC)))
+ifneq ($(filter deps run test bench coverage-report fuzz-run,$(MAKECMDGOALS)),)
+include $(STAMP)
+endif
+
+$(STAMP):
+	@set -e; need=; \
+	want() { need="$$need $$1"; }; \
+	have_header() { echo "#include <$$2>" | $$1 -E - >/dev/null 2>&1; }; \
+	case '$(notdir $(CC))' in *clang*) cc=clang cxx=clang;; *) cc=gcc cxx=g++;; esac; \
+	command -v $(firstword $(CC)) >/dev/null || want $$cc; \
+	command -v $(firstword $(CXX)) >/dev/null || want $$cxx; \
+	have_header '$(CC)' stdio.h || want libc6-dev; \
+	command -v pkg-config >/dev/null || want pkg-config; \
+	pkg-config --exists cmocka 2>/dev/null || have_header '$(CC)' cmocka.h || want libcmocka-dev; \
+	pkg-config --exists openblas 2>/dev/null || have_header '$(CC)' cblas.h || want libopenblas-dev; \
+	pkg-config --exists lapacke 2>/dev/null || have_header '$(CC)' lapacke.h || want liblapacke-dev; \
+	if [ "$$need" ]; then \
+	    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+	    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
+	        echo "Missing:$$need. On Debian or Ubuntu type:" >&2; \
+	        echo "    sudo apt-get install$$need" >&2; exit 1; \
+	    fi; \
+	    echo "Installing$$need"; \
+	    $$as apt-get update -q >/dev/null; \
+	    $$as env DEBIAN_FRONTEND=noninteractive \
+	        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
+	fi; \
+	mkdir -p $(@D); touch $@
+
+# ---- flags ----------------------------------------------------------------------------------
+
+OUR_CPPFLAGS := -Iinclude -I.
+OUR_CFLAGS := -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+    -Wmissing-prototypes -fvisibility=hidden -fPIC -ffp-contract=off $(if $(WERROR),-Werror)
+OUR_LDFLAGS := -Wl,--as-needed
+
+packages = $(shell pkg-config $(1) $(2) 2>/dev/null || echo $(3))
+BLAS_CFLAGS ?= $(call packages,--cflags,lapacke openblas)
+BLAS_LIBS ?= $(call packages,--libs,lapacke openblas,-llapacke -lopenblas)
+BLAS_CFLAGS := $(BLAS_CFLAGS)
+BLAS_LIBS := $(BLAS_LIBS)
+CMOCKA_CFLAGS := $(call packages,--cflags,cmocka)
+CMOCKA_LIBS := $(call packages,--libs,cmocka,-lcmocka)
+# What the library itself needs: BLAS only once it has operations that call it.
+LIB_BLAS := $(if $(wildcard ops/blas.h),$(BLAS_LIBS))
+
+# $(shell) does not see make's variables; the hash is of this text and the compiler's version.
+quoted = '$(subst ','\'',$(1))'
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(BLAS_LIBS)
+B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
+
+VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
+SO := libwengert.so.$(firstword $(subst ., ,$(VERSION)))
+COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
+
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2);)
+
+# ---- sources --------------------------------------------------------------------------------
+# A file with main() is a program; the others of its folder are linked into each of them.
+
+with_main = $(if $(1),$(shell grep -lE '^int main\b' $(1)))
+objects = $(patsubst %,$(B)/%.o,$(basename $(1)))
+
+LIB_OBJS := $(call objects,$(filter-out ops/generate.c,$(wildcard ops/*.c tape/*.c)))
+
+T ?= *
+TEST_SRCS := $(wildcard test/$(T).c)
+TEST_PROGS := $(patsubst %.c,$(B)/%,$(filter test/test_%,$(TEST_SRCS)))
+FUZZ_PROGS := $(patsubst %.c,$(B)/%,$(filter test/fuzz_%,$(TEST_SRCS)))
+SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_%,$(wildcard test/*.c)))
+SCRIPTS ?= $(wildcard test/$(T).sh)
+
+EXAMPLE_SRCS := $(wildcard examples/*.c)
+EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
+EXAMPLES := $(patsubst %.c,$(B)/%,$(EXAMPLE_MAINS))
+EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
+EXAMPLE_TESTS := $(filter $(patsubst %.c,$(B)/%,$(wildcard examples/$(T).c)),$(EXAMPLES))
+
+BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
+BENCH_MAINS := $(call with_main,$(wildcard bench/*.c))
+BENCHES := $(patsubst %.c,$(B)/%,$(BENCH_MAINS))
+BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS),$(BENCH_SRCS)))
+
+# ---- compiling ------------------------------------------------------------------------------
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(CXXFLAGS) $(PEER_FLAGS) -MMD -MP -c -o $@ $<
+
+# A .list holds the names of what goes into an archive or a program: a file taken away is noticed.
+list = $(B)/$(1).list
+define LIST
+$(call list,$(1)): FORCE
+	@mkdir -p $$(@D); echo $(call quoted,$(2)) | cmp -s - $$@ || echo $(call quoted,$(2)) > $$@
+endef
+$(eval $(call LIST,lib,$(LIB_OBJS)))
+$(eval $(call LIST,support,$(SUPPORT_OBJS)))
+$(eval $(call LIST,examples,$(EXAMPLE_OBJS)))
+
+archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+link = $(call say,LD,$@)$(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
+
+$(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
+	$(archive)
+
+$(B)/$(SO): $(LIB_OBJS) $(call list,lib)
+	$(link) -shared -Wl,-soname,$(SO) $(filter %.o,$^) $(LIB_BLAS) -lm
+
+$(B)/wengert.pc: Makefile include/wengert/config.h FORCE
+	@mkdir -p $(@D)
+	@{ echo 'prefix=$(prefix)'; \
+	   echo 'libdir=$(patsubst $(prefix)/%,$${prefix}/%,$(libdir))'; \
+	   echo 'includedir=$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))'; \
+	   echo; \
+	   echo 'Name: wengert'; \
+	   echo 'Description: Derivatives of numerical C codes'; \
+	   echo 'Version: $(VERSION)'; \
+	   echo 'Libs: -L$${libdir} -lwengert -lm'; \
+	   echo 'Libs.private: $(LIB_BLAS)'; \
+	   echo 'Cflags: -I$${includedir}'; } > $@
+
+# ---- everyday -------------------------------------------------------------------------------
+
+help: ## this list
+	@echo 'Wengert $(VERSION). Targets:'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -n '4,6s/^# *//p' $(firstword $(MAKEFILE_LIST))
+
+run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a short bench
+	@$(B)/examples/nist
+	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) --small &&) true
+
+test: programs ## build and run every test; the last line counts them
+	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' \
+	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
+
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(B)/ops/generate
+
+bench: $(BENCHES) ## build and run the benches, with the peers that are installed
+	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) &&) true
+
+lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
+
+deps: $(STAMP) ## install what run and test need (apt)
+
+clean: ## remove build/
+	rm -rf build
+
+# ---- tests and examples ---------------------------------------------------------------------
+
+$(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(BLAS_CFLAGS)
+$(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
+
+$(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
+	$(archive)
+
+$(TEST_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
+	$(link) $(filter %.o %.a,$^) $(CMOCKA_LIBS) $(BLAS_LIBS) -lm
+
+# Without a fuzzer main() is that of test/replay.c.
+$(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
+	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) -lm
+
+$(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
+	$(link) $(filter %.o %.a,$^) $(BLAS_LIBS) -lm
+
+# ---- benches --------------------------------------------------------------------------------
+# A peer is measured when its header and a file of that name in bench/peers/ are there.
+
+ifneq ($(filter run bench $(BENCHES),$(MAKECMDGOALS)),)
+probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell echo '\#include <$(2)>' | $(CXX) $(PEER_FLAGS) $(3) -fsyntax-only -x c++ - 2>/dev/null && echo yes))
+ADOLC := $(call probe,adolc,adolc/adolc.h,)
+SACADO := $(call probe,sacado,Sacado.hpp,-isystem /usr/include/trilinos)
+JANSSON := $(shell pkg-config --exists jansson 2>/dev/null && echo yes)
+BENCH_DEFS := $(if $(ADOLC),-DWG_HAVE_ADOLC) $(if $(SACADO),-DWG_HAVE_SACADO) \
+    $(if $(JANSSON),-DWG_HAVE_JANSSON $(shell pkg-config --cflags jansson))
+BENCH_LIBS := $(if $(ADOLC),$(call packages,--libs,adolc,-ladolc)) \
+    $(if $(JANSSON),$(shell pkg-config --libs jansson))
+PEER_OBJS := $(if $(ADOLC),$(B)/bench/peers/adolc.o) $(if $(SACADO),$(B)/bench/peers/sacado.o)
+$(foreach p,adolc sacado,$(if $(filter $(B)/bench/peers/$(p).o,$(PEER_OBJS)),,$(info bench: $(p) not found, left out)))
+$(if $(JANSSON),,$(info bench: jansson not found, its readers left out))
+endif
+
+$(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(BENCH_DEFS) $(COMMIT)))
+$(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
+$(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(BLAS_CFLAGS) \
+    -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"$(CFLAGS) $(BENCH_FLAGS)"'
+$(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS): $(call list,bench)
+
+$(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
+	$(call say,LD,$@)$(if $(PEER_OBJS),$(CXX),$(CC)) $(CFLAGS) $(LDFLAGS) $(OUR_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) -lm
+
+# ---- installing -----------------------------------------------------------------------------
+
+HEADERS := $(wildcard include/wengert/*)
+
+install: lib ## into $(DESTDIR)$(prefix)
+	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(includedir)/wengert'
+	install -m 644 include/wengert.h '$(DESTDIR)$(includedir)/'
+	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
+	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
+	install -m 755 $(B)/$(SO) '$(DESTDIR)$(libdir)/libwengert.so.$(VERSION)'
+	ln -sf libwengert.so.$(VERSION) '$(DESTDIR)$(libdir)/$(SO)'
+	ln -sf $(SO) '$(DESTDIR)$(libdir)/libwengert.so'
+	install -m 644 $(B)/wengert.pc '$(DESTDIR)$(pkgconfigdir)/'
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(includedir)/wengert.h' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
+	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
+	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc'
+	-rmdir '$(DESTDIR)$(includedir)/wengert' 2>/dev/null
+
+# ---- instruments ----------------------------------------------------------------------------
+# The scripts look at an ordinary build; an instrumented one would only tell about the instrument.
+
+again = @$(MAKE) --no-print-directory
+SANITIZE := -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all
+
+asan: ## the tests under the address, leak and undefined-behaviour sanitizers
+	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
+
+ubsan: ## the tests under the undefined-behaviour sanitizer, optimised
+	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -O2 -fsanitize=undefined'
+
+valgrind: ## VALGRIND_TESTS=test_tape_* under valgrind
+	$(again) test T='$(VALGRIND_TESTS)' SCRIPTS= CFLAGS='-g -O1' \
+	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full'
+
+coverage: ## lines and branches of ops/ and tape/ that the tests reach
+	$(again) coverage-report CC=gcc SCRIPTS= CFLAGS='-g -O0 --coverage'
+
+coverage-report: programs
+	@find $(B) -name '*.gcda' -delete
+	@B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
+	@cd $(B) && for o in $(patsubst $(B)/%,%,$(LIB_OBJS)); do gcov -n -b -s ../.. $$o 2>/dev/null; done | awk '\
+	    /^File/ { f = $$2; gsub("\x27", "", f); sub(/^.*\/build\/[0-9]*\//, "", f); keep = f ~ /(^|\/)(ops|tape)\/[^\/]*$$/ } \
+	    keep && /^Lines/ { split($$2, a, ":"); n = $$4; l[f] = a[2] + 0 > l[f] + 0 ? a[2] : l[f]; size[f] = n } \
+	    keep && /^Taken/ { split($$4, a, ":"); split($$0, c, ":"); b[f] = c[2] } \
+	    END { printf "%-28s %8s %8s  %s\n", "file", "lines", "reached", "branches taken"; \
+	          for (f in l) printf "%-28s %8d %8s  %s\n", f, size[f], l[f], b[f] | "sort" }'
+
+fuzz: ## FUZZ_SECONDS=60 of libFuzzer on each test/fuzz_*.c (clang)
+	@if echo 'int LLVMFuzzerTestOneInput(const char *, long); int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && n; }' | \
+	    clang -x c -fsanitize=fuzzer,address - -o $(STAMP).fuzz 2>/dev/null; then \
+	    $(MAKE) --no-print-directory fuzz-run CC=clang FUZZ_LINK=-fsanitize=fuzzer \
+	        CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'; \
+	else echo 'fuzz: needs clang with libFuzzer (apt-get install clang libclang-rt-dev)' >&2; exit 1; fi
+
+fuzz-run: $(FUZZ_PROGS)
+	@for p in $(FUZZ_PROGS); do \
+	    n=$${p##*/}; mkdir -p $(B)/corpus/$$n test/data/$$n; \
+	    echo "== $$n"; $$p -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
+	        $(B)/corpus/$$n test/data/$$n || { echo "a crash: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
+	done
+
+analyze: ## clang-tidy and cppcheck where installed, otherwise gcc -fanalyzer
+	@if command -v clang-tidy >/dev/null; then \
+	    clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,misc-redundant-expression,misc-static-assert,cert-err34-c,cert-flp30-c,performance-*' \
+	        $(patsubst $(B)/%.o,%.c,$(LIB_OBJS)) -- -std=c11 $(OUR_CPPFLAGS) $(BLAS_CFLAGS) $(CPPFLAGS); \
+	else gcc -fanalyzer -fsyntax-only -O1 $(OUR_CPPFLAGS) $(BLAS_CFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) -Werror $(patsubst $(B)/%.o,%.c,$(LIB_OBJS)); fi
+	@if command -v cppcheck >/dev/null; then \
+	    cppcheck -q --std=c11 --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
+	        --suppress=missingIncludeSystem -Iinclude -I. ops tape; fi
+
+# ---- derived files --------------------------------------------------------------------------
+
+GENERATED := include/wengert/scalar.h include/wengert/statement_lists.h
+
+$(B)/ops/generate: $(B)/ops/generate.o
+	$(link) $^ -lm
+
+generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/
+	@for w in scalar:scalar lists:statement_lists; do \
+	    $< $${w%:*} > $(B)/$${w#*:}.h && { cmp -s $(B)/$${w#*:}.h include/wengert/$${w#*:}.h || \
+	    cp $(B)/$${w#*:}.h include/wengert/$${w#*:}.h; } || exit 1; done
+
+abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
+	sh test/abi.sh --write $<
+
+format: ## clang-format over every .c and .h that is not generated
+	clang-format -i $(filter-out $(GENERATED),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+
+FORCE:
+.PHONY: help run test programs bench lib deps clean install uninstall asan ubsan valgrind coverage \
+    coverage-report fuzz fuzz-run analyze generate abi format FORCE
+.SECONDARY:
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* case.h - one instance of a workload: its sizes, its inputs, its data. Seen by the harness (C)
+ * and by the peers (C++). */
+#ifndef WENGERT_BENCH_CASE_H
+#define WENGERT_BENCH_CASE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The one list of workloads whose derivative is a gradient: name, kernel. The kernel is
+ *   wg_real kernel(wg_tape *t, const void *params, const wg_real *x, wg_real *work).
+ * `bundle` has a Jacobian, a kernel for one observation, and is listed apart. */
+#define BENCH_GRADIENTS(X)                                                                     \
+    X(chain_arithmetic, chain_arithmetic)                                                      \
+    X(chain_mixed, chain_mixed)                                                                \
+    X(lax_wendroff, lax_wendroff)                                                              \
+    X(toon, toon)                                                                              \
+    X(burgers, burgers)                                                                        \
+    X(brusselator, brusselator)                                                                \
+    X(mixture, mixture)                                                                        \
+    X(lstm, lstm)                                                                              \
+    X(rosenbrock, rosenbrock)                                                                  \
+    X(small, chain_arithmetic)
+
+enum bench_id {
+#define BENCH_ENUM(name, kernel) BENCH_##name,
+    BENCH_GRADIENTS(BENCH_ENUM)
+#undef BENCH_ENUM
+    BENCH_bundle,
+    BENCH_WORKLOADS
+};
+
+enum { BENCH_BLOCKS = 16 };
+
+struct bench_case {
+    size_t n;           /* inputs */
+    size_t m;           /* outputs */
+    size_t entries;     /* numbers in the derivative: n for a gradient */
+    size_t work;        /* variables of workspace the kernel wants */
+    size_t scratch_len; /* doubles in scratch */
+    const double *x;    /* the inputs */
+    const void *params; /* struct <workload>_params */
+    double *scratch;    /* for the hand-written derivative */
+    void *block[BENCH_BLOCKS];
+    size_t blocks;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Wengert: derivatives of numerical C codes. This header brings in the whole library. */
+#ifndef WENGERT_H
+#define WENGERT_H
+
+#include <wengert/config.h>
+#include <wengert/types.h>
+#include <wengert/tape.h>
+#include <wengert/statement.h>
+#include <wengert/scalar.h>
+#include <wengert/array.h>
+#include <wengert/drivers.h>
+#include <wengert/dual.h>
+
+#endif

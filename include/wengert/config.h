@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiler and linkage: what every other header of Wengert assumes.
+ *
+ * Wengert needs gcc or clang (GNU statement expressions, __auto_type) and IEEE arithmetic. */
+#ifndef WENGERT_CONFIG_H
+#define WENGERT_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(__GNUC__)
+#error "wengert: gcc or clang is needed (GNU statement expressions)"
+#endif
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "wengert: -ffast-math removes the NaN and infinity rules the derivatives rest on"
+#endif
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "wengert: compile as C11 or later (-std=c11 or -std=gnu11)"
+#endif
+
+#define WG_VERSION_MAJOR 0
+#define WG_VERSION_MINOR 1
+#define WG_VERSION_PATCH 0
+#define WG_VERSION "0.1.0"
+
+#ifdef __cplusplus
+#define WG_BEGIN_DECLS extern "C" {
+#define WG_END_DECLS }
+#else
+#define WG_BEGIN_DECLS
+#define WG_END_DECLS
+#endif
+
+/* Exported from the shared library. */
+#define WG_API __attribute__((visibility("default")))
+/* The caller is told when a status is dropped. */
+#define WG_MUST_CHECK __attribute__((warn_unused_result))
+/* Folded into the user's statement. */
+#define WGI_INLINE static inline __attribute__((always_inline, unused))
+#define WGI_LIKELY(c) __builtin_expect(!!(c), 1)
+#define WGI_UNLIKELY(c) __builtin_expect(!!(c), 0)
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* special.h - the functions that the texts of ops/scalar.def call besides libm.
+ *
+ * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d and wgi_f_dd
+ * the first and second derivative of a function of one variable. The argument v, where there is
+ * one, is the value f(a, ...) already computed. All are pure: no state, no errno, nothing
+ * printed; outside the domain they return NaN. Recorded programs and emitted C call them; users
+ * need not. Sources: DLMF (dlmf.nist.gov) and the papers named in ops/scalar.def. */
+#ifndef WENGERT_SPECIAL_H
+#define WENGERT_SPECIAL_H
+
+#include <float.h>
+#include <math.h>
+#include <wengert/config.h>
+
+WG_BEGIN_DECLS
+
+/* ---- powers ---- */
+
+WG_API double wgi_pow_da(double a, double b, double v);
+WG_API double wgi_pow_db(double a, double b, double v);
+WG_API double wgi_pow_daa(double a, double b, double v);
+WG_API double wgi_pow_dab(double a, double b, double v);
+WG_API double wgi_pow_dbb(double a, double b, double v);
+
+/* The partial with respect to b is wgi_hypot_da(b, a, v). At (0, 0) every partial is 0, the
+ * subgradient of least norm. */
+WG_API double wgi_hypot_da_rare(double a, double b);
+static inline double wgi_hypot_da(double a, double b, double v) {
+    return v > 0 && v <= DBL_MAX ? a / v : wgi_hypot_da_rare(a, b);
+}
+WG_API double wgi_hypot_daa(double a, double b, double v);
+WG_API double wgi_hypot_dab(double a, double b, double v);
+
+/* ---- exponentials and logarithms ---- */
+
+/* c 2^a with c < 1, also where v = 2^a has overflowed and the product has not. */
+static inline double wgi_exp2_times(double a, double v, double c) {
+    return v <= DBL_MAX ? v * c : exp2(a - 1) * (2 * c);
+}
+
+WG_API double wgi_log1mexp(double a);
+WG_API double wgi_log1mexp_d(double a);
+WG_API double wgi_log1mexp_dd(double a);
+
+WG_API double wgi_log_base(double a, double b);
+WG_API double wgi_log_base_da(double a, double b, double v);
+WG_API double wgi_log_base_db(double a, double b, double v);
+WG_API double wgi_log_base_daa(double a, double b, double v);
+WG_API double wgi_log_base_dab(double a, double b, double v);
+WG_API double wgi_log_base_dbb(double a, double b, double v);
+
+static inline double wgi_xlogy(double a, double b) {
+    return a == 0 && b == b ? 0.0 : a * log(b);
+}
+
+/* The mixed second partial is -daa and dbb is daa, since the value shifts with both operands.
+ */
+WG_API double wgi_log_sum_exp(double a, double b);
+WG_API double wgi_log_sum_exp_da(double a, double b);
+WG_API double wgi_log_sum_exp_daa(double a, double b);
+WG_API double wgi_log_diff_exp(double a, double b);
+WG_API double wgi_log_diff_exp_da(double a, double b);
+WG_API double wgi_log_diff_exp_db(double a, double b);
+WG_API double wgi_log_diff_exp_daa(double a, double b);
+
+static inline double wgi_sigmoid(double a) {
+    double e = exp(-fabs(a));
+    return (a < 0 ? e : 1.0) / (1 + e);
+}
+
+/* e / (1 + e)^2: keeps the tails, where s (1 - s) loses them to rounding. */
+static inline double wgi_sigmoid_d(double a) {
+    double e = exp(-fabs(a));
+    return e / ((1 + e) * (1 + e));
+}
+
+/* s'' = s' (1 - 2 s), and 1 - 2 s = -tanh(a/2). */
+static inline double wgi_sigmoid_dd(double a) { return -wgi_sigmoid_d(a) * tanh(0.5 * a); }
+
+static inline double wgi_softplus(double a) { return (a > 0 ? a : 0.0) + log1p(exp(-fabs(a))); }
+
+WG_API double wgi_logit(double a);
+WG_API double wgi_logit_d(double a);
+WG_API double wgi_logit_dd(double a);
+
+/* ---- trigonometric ---- */
+
+/* Beyond 1e9, 1 + a^2 rounds to a^2, which may overflow. */
+static inline double wgi_atan_d(double a) {
+    return fabs(a) < 1e9 ? 1 / (1 + a * a) : (1 / a) / a;
+}
+
+static inline double wgi_atan_dd(double a) {
+    double d = wgi_atan_d(a);
+    return fabs(a) < 1e9 ? -2 * a * d * d : -2 * d / a;
+}
+
+/* The partial of atan2(a, b) with respect to b is -wgi_atan2_da(b, a), and dbb is -daa. */
+WG_API double wgi_atan2_da_rare(double a, double b);
+static inline double wgi_atan2_da(double a, double b) {
+    double s = a * a + b * b;
+    return s > 1e-280 && s < 1e280 ? b / s : wgi_atan2_da_rare(a, b);
+}
+WG_API double wgi_atan2_daa(double a, double b);
+WG_API double wgi_atan2_dab(double a, double b);
+
+WG_API double wgi_asec(double a);
+WG_API double wgi_acsc(double a);
+WG_API double wgi_asec_d(double a);
+WG_API double wgi_asec_dd(double a);
+WG_API double wgi_sinpi(double a);
+WG_API double wgi_cospi(double a);
+
+/* ---- hyperbolic ---- */
+
+/* sech(a)^2: 1 - v^2 while that is accurate, else 4 e / (1 + e)^2 with e = exp(-2 |a|). */
+static inline double wgi_tanh_d(double a, double v) {
+    if (fabs(v) < 0.5) return 1 - v * v;
+    double e = exp(-2 * fabs(a));
+    return 4 * e / ((1 + e) * (1 + e));
+}
+
+WG_API double wgi_sech(double a);
+WG_API double wgi_csch(double a);
+
+static inline double wgi_asinh_d(double a) {
+    return fabs(a) < 1e9 ? 1 / sqrt(1 + a * a) : 1 / fabs(a);
+}
+
+static inline double wgi_asinh_dd(double a) {
+    double d = wgi_asinh_d(a);
+    return fabs(a) < 1e9 ? -a * d * d * d : -d / a;
+}
+
+static inline double wgi_acosh_d(double a) { return 1 / (sqrt(a - 1) * sqrt(a + 1)); }
+
+static inline double wgi_acosh_dd(double a) {
+    double d = wgi_acosh_d(a);
+    return a < 1e9 ? -a * d * d * d : -d / a;
+}
+
+WG_API double wgi_asech(double a);
+WG_API double wgi_asech_d(double a);
+WG_API double wgi_asech_dd(double a);
+WG_API double wgi_acsch(double a);
+WG_API double wgi_acsch_d(double a);
+WG_API double wgi_acsch_dd(double a);
+WG_API double wgi_acoth(double a);
+
+static inline double wgi_acoth_d(double a) { return fabs(a) < 1 ? NAN : 1 / (1 - a) / (1 + a); }
+
+static inline double wgi_acoth_dd(double a) {
+    double d = wgi_acoth_d(a);
+    return fabs(a) < 1e9 ? 2 * a * d * d : -2 * d / a;
+}
+
+/* ---- normal distribution and error function ---- */
+
+WG_API double wgi_exp_msq(double a); /* exp(-a^2), also where rounding a^2 would show */
+WG_API double wgi_erf_dd(double a);
+WG_API double wgi_erfcx(double a);
+WG_API double wgi_erfcx_d(double a, double v);
+WG_API double wgi_erfcx_dd(double a, double v);
+WG_API double wgi_phi(double a); /* normal density */
+WG_API double wgi_phi_d(double a);
+WG_API double wgi_Phi(double a); /* normal distribution function */
+WG_API double wgi_log_Phi(double a);
+WG_API double wgi_log_Phi_d(double a);
+WG_API double wgi_log_Phi_dd(double a);
+WG_API double wgi_inv_Phi(double a);
+WG_API double wgi_inv_Phi_d(double a, double v);
+WG_API double wgi_inv_Phi_dd(double a, double v);
+
+/* ---- gamma, Bessel and Lambert functions ---- */
+
+WG_API double wgi_lgamma(double a); /* log |Gamma|; does not touch signgam */
+WG_API double wgi_digamma(double a);
+WG_API double wgi_trigamma(double a);
+WG_API double wgi_tetragamma(double a);
+WG_API double wgi_tgamma_d(double a, double v);
+WG_API double wgi_tgamma_dd(double a, double v);
+
+WG_API double wgi_j0(double a);
+WG_API double wgi_j0_dd(double a, double v);
+WG_API double wgi_j1(double a);
+WG_API double wgi_j1_d(double a, double v);
+WG_API double wgi_j1_dd(double a, double v);
+WG_API double wgi_y0(double a);
+WG_API double wgi_y0_dd(double a, double v);
+WG_API double wgi_y1(double a);
+WG_API double wgi_y1_d(double a, double v);
+WG_API double wgi_y1_dd(double a, double v);
+
+WG_API double wgi_lambertw0(double a); /* the branch above -1 */
+WG_API double wgi_lambertw0_d(double a);
+WG_API double wgi_lambertw0_dd(double a);
+WG_API double wgi_lambertwm1(double a); /* the branch below -1 */
+WG_API double wgi_lambertwm1_d(double a);
+WG_API double wgi_lambertwm1_dd(double a);
+
+WG_END_DECLS
+
+#endif

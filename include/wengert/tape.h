@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The tape: its life, positions, status, sweeps, and what can be read from it.
+ *
+ * One thread uses a tape at a time; there is no global state. Recording calls keep the first
+ * failure as the status of the tape (sticky) until a reset, or a rewind to before it. */
+#ifndef WENGERT_TAPE_H
+#define WENGERT_TAPE_H
+
+#include <wengert/types.h>
+
+WG_BEGIN_DECLS
+
+/* One record, 32 bytes: adj[in0] += jac0 adj[out]; adj[in1] += jac1 adj[out]. */
+typedef struct wgi_record {
+    uint32_t out, in0, in1, kind;
+    double jac0, jac1;
+} wgi_record;
+
+/* The part of the tape that the recorders in statement.h touch. */
+struct wg_tape {
+    wgi_record *top;   /* the next record */
+    wgi_record *limit; /* top >= limit: leave the fast path */
+    uint32_t slots;    /* the next slot */
+    uint32_t kind;     /* 0; keeps stamp out of the word of slots (store forwarding) */
+    uint32_t stamp;    /* of handles of this tape and generation; never 0 */
+    uint32_t reserved;
+};
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+/* wg_tape_new - a tape. NULL options: defaults. Result: NULL when out of memory, or when the
+ * caller's buffer is too small to hold a tape. */
+WG_API wg_tape *wg_tape_new(const wg_options *opt);
+
+/* wg_tape_free - gives everything back. NULL is allowed. */
+WG_API void wg_tape_free(wg_tape *t);
+
+/* wg_tape_reset - forgets all variables and clears the status; memory is kept.
+ * Cost: O(1), whatever was recorded before. */
+WG_API void wg_tape_reset(wg_tape *t);
+
+/* wg_tape_mark - the current position. */
+WG_API wg_mark wg_tape_mark(const wg_tape *t);
+
+/* wg_tape_rewind - goes back to a position: what was recorded since is forgotten, and a failure
+ * since then is cleared.  Errors: WG_ENULL, WG_EMARK. */
+WG_API wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
+
+/* wg_tape_pause, wg_tape_resume - while paused, statements are evaluated and not recorded:
+ * their results are constants. Pauses nest.  Errors: WG_ENULL; WG_EMODE: not paused. */
+WG_API wg_status wg_tape_pause(wg_tape *t);
+WG_API wg_status wg_tape_resume(wg_tape *t);
+
+/* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents per
+ * variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
+ * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
+WG_API wg_status wg_tape_forward(wg_tape *t, size_t width);
+
+/* wg_tape_status - the first failure since the last reset, or WG_OK. NULL: WG_ENULL. */
+WG_API wg_status wg_tape_status(const wg_tape *t);
+/* wg_tape_message - what failed, and where. Empty when nothing did. Valid until the next call. */
+WG_API const char *wg_tape_message(const wg_tape *t);
+
+/* wg_tape_stats - counts and bytes.  Errors: WG_ENULL. */
+WG_API wg_status wg_tape_stats(const wg_tape *t, wg_stats *out);
+
+/* ---- variables -------------------------------------------------------------------------- */
+
+/* wg_input - an independent variable. On failure: a passive NaN, and the tape's status. */
+WG_API wg_real wg_input(wg_tape *t, double value);
+/* wg_inputs - n of them, x[i] with value a[i], in consecutive slots. */
+WG_API wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x);
+
+static inline wg_real wg_constant(double value) {
+    wg_real x = {value, {0, 0}};
+    return x;
+}
+static inline double wg_value(wg_real x) { return x.value; }
+
+/* wg_label - a name for a variable in dumps and messages. The text is copied.
+ * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM. */
+WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
+
+/* ---- backward ---------------------------------------------------------------------------
+ * Adjoints live in the slots of the tape. A sweep never clears what it has passed: the adjoint of
+ * every intermediate can be read afterwards, the seeds of the outputs among them. A failure of
+ * the tape makes every adjoint read NaN. */
+
+/* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs.
+ * Asked twice, it gives the same answer twice.
+ * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. */
+WG_API wg_status wg_reverse(wg_tape *t, wg_real y);
+
+/* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An output
+ * named twice counts twice; constants among y are skipped, all of them constants: WG_ESEED. */
+WG_API wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double *w);
+
+/* wg_reverse_lanes - k sweeps at once: lane l has the seeds w[j * k + l] on y[j].
+ * Shapes: w m-by-k row-major; 1 <= k <= 64. Read with wg_adjoint_lane. */
+WG_API wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y,
+                                  const double *w);
+
+/* The sweep in parts: clear, seed (adds), sweep from the later mark down to the earlier one.
+ * wg_sweep leaves the adjoints of all slots below `low` complete with what flows into them. */
+WG_API wg_status wg_adjoints_clear(wg_tape *t);
+WG_API wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w);
+WG_API wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low);
+
+/* wg_adjoint - of any variable, after a sweep. Constants and variables recorded after the swept
+ * root: 0. NaN: no sweep yet, a stale variable, or a tape in failure. */
+WG_API double wg_adjoint(const wg_tape *t, wg_real x);
+WG_API double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane);
+
+/* wg_adjoints - g[i] = adjoint of x[i];  wg_adjoints_add - g[i] += adjoint of x[i]. */
+WG_API wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x, double *g);
+WG_API wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x, double *g);
+
+/* ---- forward ---------------------------------------------------------------------------- */
+
+/* On a forward tape: lane l of the tangent of an input, and of any variable (constants: 0). */
+WG_API wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v);
+WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
+
+/* ---- second order, on a tape opened with WG_KEEP_CODE ------------------------------------ */
+
+/* wg_tape_hvp - hv = (d2 y / dx2) v for the inputs x, at the recorded point, from the tape
+ * alone. The local second derivatives are computed once and kept until something is recorded.
+ * Shapes: x, v, hv of n.
+ * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM; WG_EMODE: the tape keeps no code. */
+WG_API wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
+                             double *hv);
+/* wg_tape_hessian - the whole matrix H, n-by-n, both triangles (equal to the last bit),
+ * column-major, ld >= n. Several directions are swept at once. */
+WG_API wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, double *h,
+                                 size_t ld);
+
+/* wg_tape_verify - decodes every kept statement, recomputes its value from the values of its
+ * operands and compares bit for bit.
+ * Errors: WG_ENULL, WG_EMODE; WG_EMISMATCH: the message names the statement. */
+WG_API wg_status wg_tape_verify(wg_tape *t);
+
+/* wg_tape_replay - new values for the inputs x (n of them, in the order of their creation), all
+ * values and local derivatives recomputed. A recorded comparison that comes out differently:
+ * WG_EGUARD, and the tape has to be recorded anew. Variables keep their slots; read new values
+ * with wg_tape_value. */
+WG_API wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a);
+/* wg_tape_value - the value a slot holds now. NaN: no code kept, or stale. */
+WG_API double wg_tape_value(const wg_tape *t, wg_real x);
+
+/* ---- looking into the tape -------------------------------------------------------------- */
+
+/* wg_tape_dump - one line per statement: slot, value, operands with their local derivatives,
+ * and the operations, place and label where they are kept.
+ * wg_tape_dot  - the same as a Graphviz digraph.   Errors: WG_ENULL, WG_EWRITE. */
+WG_API wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx);
+WG_API wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx);
+
+/* wg_print - a variable: value, adjoint, slot, label and place, on one line. */
+WG_API wg_status wg_print(const wg_tape *t, wg_real x, wg_write *write, void *ctx);
+
+/* wg_write_file - a wg_write for a FILE *, given as ctx. */
+WG_API int wg_write_file(void *file, const char *text, size_t bytes);
+
+WG_END_DECLS
+
+#endif

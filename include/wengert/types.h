@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Types of the public interface: status codes, variables, options, marks, statistics.
+ *
+ * A variable is a value and a slot. Slot 0 is the constant: it takes part in values, never in
+ * derivatives. */
+#ifndef WENGERT_TYPES_H
+#define WENGERT_TYPES_H
+
+#include <wengert/config.h>
+
+WG_BEGIN_DECLS
+
+/* The one list of status codes: name, text. WG_OK is 0. */
+#define WG_STATUS_LIST(X)                                                                      \
+    X(OK, "no error")                                                                          \
+    X(ENULL, "a required argument is NULL")                                                    \
+    X(EARG, "an argument is out of its range")                                                 \
+    X(ESHAPE, "shapes do not fit")                                                             \
+    X(ENOMEM, "out of memory")                                                                 \
+    X(EBUDGET, "the byte budget of the tape is used up")                                       \
+    X(ESLOTS, "the tape has no slot left")                                                     \
+    X(ESTALE, "a variable of another tape, or from before a reset or rewind")                  \
+    X(ESEED, "a sweep without a seed: the output does not depend on any input of this tape")   \
+    X(EMARK, "a mark of another tape, or from before a reset or rewind")                       \
+    X(EMODE, "not possible in this mode of the tape")                                          \
+    X(ECODE, "the statement has no code that can be kept")                                     \
+    X(ECALLBACK, "the user's function returned a failure")                                     \
+    X(EGUARD, "a recorded comparison came out differently")                                    \
+    X(ENONFINITE, "a NaN or an infinity was produced")                                         \
+    X(EMISMATCH, "two derivatives that should agree do not")                                   \
+    X(EWRITE, "the output could not be written")
+
+#define WGI_STATUS_ENUM(name, text) WG_##name,
+typedef enum wg_status { WG_STATUS_LIST(WGI_STATUS_ENUM) WG_STATUS_COUNT } wg_status;
+#undef WGI_STATUS_ENUM
+
+/* wg_status_text - the text of a status; never NULL, also for values that are no status. */
+WG_API const char *wg_status_text(wg_status s);
+
+/* Where a variable lives: its slot, and the stamp of the tape and generation that gave it. */
+typedef struct wg_handle {
+    uint32_t slot;  /* 0: a constant */
+    uint32_t stamp; /* 0 for constants */
+} wg_handle;
+
+/* A stored variable, 16 bytes, copied freely with `=`. */
+typedef struct wg_real {
+    double value;
+    wg_handle at;
+} wg_real;
+
+/* The tape: an arena of records. Opaque but for the few fields the recorders touch. */
+typedef struct wg_tape wg_tape;
+
+/* Memory, as the library asks for it. `reserve` gives an address range that need not be
+ * accessible yet, or NULL; `commit` makes [p, p + bytes) usable and returns 0, or nonzero;
+ * `release` gives back a whole range. Sizes are multiples of 4096, as are offsets of `commit`
+ * within a range. Committed memory is zero or arbitrary: the library does not care.
+ * NULL members: mmap, mprotect and munmap. */
+typedef struct wg_memory {
+    void *(*reserve)(void *ctx, size_t bytes);
+    int (*commit)(void *ctx, void *p, size_t bytes);
+    void (*release)(void *ctx, void *p, size_t bytes);
+    void *ctx;
+} wg_memory;
+
+enum {
+    WG_KEEP_CODE = 1,   /* keep the code and the value of every statement: HVP, Hessian, replay */
+    WG_KEEP_PLACES = 2, /* keep file:line of every statement */
+    WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity */
+    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind */
+};
+
+typedef struct wg_options {
+    unsigned flags;      /* WG_KEEP_CODE | ... */
+    size_t budget;       /* bytes the tape may commit in all; 0: no limit */
+    void *buffer;        /* memory of the caller to live in, or NULL; nothing else is obtained */
+    size_t buffer_bytes; /* its size; the buffer outlives the tape */
+    size_t max_slots;    /* at most this many variables; 0: 2^32 - 1 */
+    size_t reserve;      /* address range to ask for at first, bytes; 0: the default */
+    wg_memory memory;    /* zeros: the defaults */
+} wg_options;
+
+/* A position on a tape. Plain data, copied freely; only the tape that gave it can use it. */
+typedef struct wg_mark {
+    uint64_t record; /* records below */
+    uint64_t code;   /* bytes of code below */
+    uint64_t places; /* entries of the list of places below */
+    uint32_t slot;   /* first slot not yet given out */
+    uint32_t stamp;
+    uint32_t inputs; /* independent variables below */
+    uint32_t failed; /* the tape was in failure already */
+} wg_mark;
+
+/* What is on the tape, and the high-water marks since wg_tape_new. */
+typedef struct wg_stats {
+    uint64_t statements, records, slots;
+    uint64_t record_bytes, code_bytes, adjoint_bytes; /* in use now */
+    uint64_t committed_bytes;                         /* obtained from the system, all regions */
+    uint64_t max_records, max_slots, max_committed_bytes;
+    uint64_t memory_calls; /* reserve, commit and release so far: constant in a steady state */
+    uint64_t resets;
+} wg_stats;
+
+/* Where text goes: returns 0, or nonzero to stop. */
+typedef int wg_write(void *ctx, const char *text, size_t bytes);
+
+WG_END_DECLS
+
+#endif

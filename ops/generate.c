@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* generate - writes the two generated headers from the one table of operations.
+ *
+ *   generate scalar > include/wengert/scalar.h
+ *   generate lists  > include/wengert/statement_lists.h
+ *
+ * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
+ * that users call. statement_lists.h: one structure per operand count and their concatenations;
+ * exact counts in the type are what lets a compiler dissolve a whole statement. A host program:
+ * no part of the library. */
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_OPERANDS = 8, MAX_NUMBERS = 8 };
+
+/* ---- scalar.h ---------------------------------------------------------------------------- */
+
+struct row {
+    const char *name, *class, *source;
+    int arity;
+    const char *value, *partial[4];
+};
+
+static const struct row rows[] = {
+#define OP1(name, value, d, dd, class, source) {#name, #class, source, 1, #value, {#d}},
+#define OP2(name, value, da, db, daa, dab, dbb, class, source)                                 \
+    {#name, #class, source, 2, #value, {#da, #db}},
+#define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, class, source)              \
+    {#name, #class, source, 3, #value, {#da, #db, #dc}},
+#define OP4(name, value, da, db, dc, dd, class, source)                                        \
+    {#name, #class, source, 4, #value, {#da, #db, #dc, #dd}},
+#include "scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+};
+
+static const char letter[] = "abcd", argument[] = "xyzw";
+
+/* Is the letter used in the text as an identifier of its own? */
+static int uses(const char *text, char c) {
+    for (const char *p = text; *p; p++) {
+        const int before = p > text && (strchr("_.", p[-1]) || (p[-1] >= '0' && p[-1] <= '9') ||
+                                        (p[-1] >= 'a' && p[-1] <= 'z') ||
+                                        (p[-1] >= 'A' && p[-1] <= 'Z'));
+        const int after = p[1] == '_' || (p[1] >= '0' && p[1] <= '9') ||
+                          (p[1] >= 'a' && p[1] <= 'z') || (p[1] >= 'A' && p[1] <= 'Z');
+        if (*p == c && !before && !after) return 1;
+    }
+    return 0;
+}
+
+static void function(const struct row *r, const char *suffix, const char *text, int with_v) {
+    printf("WGI_FUNCTION double wgi_op_%s_%s(", r->name, suffix);
+    for (int i = 0; i < r->arity; i++) printf("%sdouble %c", i ? ", " : "", letter[i]);
+    printf("%s) {", with_v ? ", double v" : "");
+    for (int i = 0; i < r->arity; i++)
+        if (!uses(text, letter[i])) printf(" (void)%c;", letter[i]);
+    if (with_v && !uses(text, 'v')) printf(" (void)v;");
+    printf(" return %s; }\n", text);
+}
+
+static void write_scalar(void) {
+    const int n = (int)(sizeof rows / sizeof *rows);
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * Per operation: its value, its first partials (wgi_op_NAME_da is d/da), and the macro.");
+    puts(" * Letters: a b c d operand values, v the value. */");
+    puts("#ifndef WENGERT_SCALAR_H\n#define WENGERT_SCALAR_H\n");
+    puts("#include <math.h>\n#include <wengert/special.h>\n#include <wengert/statement.h>\n");
+    puts("/* The number of an operation in kept code; only ever appended to. */\nenum {");
+    for (int i = 0; i < n; i++) printf("    WGI_OP_%s = %d,\n", rows[i].name, i);
+    printf("    WGI_OP_COUNT = %d\n};\n", n);
+    for (int i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
+        printf("\n/* %s: %s */\n", r->name, r->source);
+        function(r, "v", r->value, 0);
+        for (int k = 0; k < r->arity; k++) {
+            const char suffix[] = {'d', letter[k], 0};
+            function(r, suffix, r->partial[k], 1);
+        }
+        printf("#define wg_%s(", r->name);
+        for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
+        printf(") WGI_OP%d(%s, WGI_OP_%s, WGI_%s", r->arity, r->name, r->name, r->class);
+        for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
+        puts(")");
+    }
+    puts("\n#endif");
+}
+
+/* ---- statement_lists.h -------------------------------------------------------------------
+ * A list of n operands is wgi_s<n>: partials p, values x, slots s, stamps g. A lone variable is its
+ * wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
+
+enum { LONE = -1 };
+
+static int count(int k) { return k == LONE ? 1 : k; }
+static const char *type_of(int k) {
+    static char text[4][16];
+    static int turn;
+    char *s = text[turn++ & 3];
+    if (k == LONE) return "wg_handle";
+    snprintf(s, sizeof text[0], "wgi_s%d", k);
+    return s;
+}
+static const char *mark_of(int k) {
+    static char text[4][16];
+    static int turn;
+    char *s = text[turn++ & 3];
+    if (k == LONE) return "r";
+    snprintf(s, sizeof text[0], "%d", k);
+    return s;
+}
+
+static const char *separator(int *first) {
+    const char *s = *first ? "" : ", ";
+    *first = 0;
+    return s;
+}
+
+static void partials(const char *var, const char *d, int k, int guarded, int *first) {
+    if (k == LONE) printf("%s%s", separator(first), d);
+    for (int i = 0; i < k; i++) {
+        printf("%s", separator(first));
+        printf(guarded ? "wgi_chain(%s, %s.p%d)" : "%s * %s.p%d", d, var, i);
+    }
+}
+
+static void values(const char *var, int k, int *first) {
+    if (k == LONE) printf("%s%sv", separator(first), var);
+    for (int i = 0; i < k; i++) printf("%s%s.x%d", separator(first), var, i);
+}
+
+static void members(const char *var, int k, const char *lone, char member, int *first) {
+    if (k == LONE) printf("%s%s.%s", separator(first), var, lone);
+    for (int i = 0; i < k; i++) printf("%s%s.%c%d", separator(first), var, member, i);
+}
+
+/* The list of m operands scaled by da followed by the list of n scaled by db (n may be none). */
+static void joined(int m, int n, int guarded) {
+    int first = 1;
+    printf("(wgi_s%d){", count(m) + count(n));
+    partials("a", "da", m, guarded, &first);
+    partials("b", "db", n, guarded, &first);
+    values("a", m, &first);
+    values("b", n, &first);
+    members("a", m, "slot", 's', &first);
+    members("b", n, "slot", 's', &first);
+    members("a", m, "stamp", 'g', &first);
+    members("b", n, "stamp", 'g', &first);
+    printf("};");
+}
+
+static void write_join(int m, int n) {
+    printf("WGI_FUNCTION wgi_s%d wgi_join_%s_%s(%s a, double av, double da, %s b, double bv,\n"
+           "    double db, int guard) {\n   ",
+           count(m) + count(n), mark_of(m), mark_of(n), type_of(m), type_of(n));
+    if (m != LONE) printf(" (void)av;");
+    if (n != LONE) printf(" (void)bv;");
+    if (m == 0 && n == 0) {
+        puts(" (void)da; (void)b; (void)db; (void)guard; return a; }");
+        return;
+    }
+    if (m == 0) printf(" (void)a; (void)da;");
+    if (n == 0) printf(" (void)b; (void)db;");
+    if (m <= 0 && n <= 0) {
+        printf(" (void)guard;");
+    } else {
+        printf("\n    if (guard) return ");
+        joined(m, n, 1);
+    }
+    printf("\n    return ");
+    joined(m, n, 0);
+    puts("\n}");
+}
+
+static void write_scale(int m) {
+    printf("WGI_FUNCTION %s wgi_scale_%s(%s a, double av, double da, int guard) {",
+           m == LONE ? "wgi_s1" : type_of(m), mark_of(m), type_of(m));
+    if (m != LONE) printf(" (void)av;");
+    if (m == 0) {
+        puts(" (void)da; (void)guard; return a; }");
+        return;
+    }
+    if (m == LONE) {
+        printf(" (void)guard;");
+    } else {
+        printf("\n    if (guard) return ");
+        joined(m, 0, 1);
+    }
+    printf("\n    return ");
+    joined(m, 0, 0);
+    puts("\n}");
+}
+
+static void write_record(int at, int n) {
+    const int i = 2 * at, two = i + 1 < n;
+    printf("    r[%d].out = out, r[%d].in0 = s.s%d, r[%d].in1 = ", at, at, i, at);
+    if (two) printf("s.s%d", i + 1);
+    else printf("0");
+    printf(", r[%d].kind = 0, r[%d].jac0 = s.p%d, r[%d].jac1 = ", at, at, i, at);
+    if (two) printf("s.p%d;\n", i + 1);
+    else printf("0.0;\n");
+}
+
+static void write_append(int n) {
+    const int records = (n + 1) / 2;
+    printf("WGI_FUNCTION int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    return (t->top < t->limit) & ((", n, n);
+    for (int i = 0; i < n; i++) printf("%s(s.g%d ^ t->stamp)", i ? " | " : "", i);
+    printf(") == 0);\n}\n");
+    printf("WGI_FUNCTION wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
+    printf("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;\n");
+    if (n == 4) {
+        /* the pair (x, y) twice: one record */
+        printf("    if (((s.s0 ^ s.s2) | (s.s1 ^ s.s3)) == 0) {\n");
+        printf("        r->out = out, r->in0 = s.s0, r->in1 = s.s1, r->kind = 0;\n");
+        printf("        r->jac0 = s.p0 + s.p2, r->jac1 = s.p1 + s.p3;\n        t->top = r + 1;\n");
+        printf("        return (wg_real){value, {out, t->stamp}};\n    }\n");
+    }
+    for (int k = 0; k < records; k++) write_record(k, n);
+    printf("    t->top = r + %d;\n    return (wg_real){value, {out, t->stamp}};\n}\n", records);
+    printf("WGI_FUNCTION void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
+    for (int i = 0; i < n; i++)
+        printf("    c->slot[%d] = s.s%d, c->stamp[%d] = s.g%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i, i, i);
+    puts("}");
+}
+
+static void write_choice(const char *macro, const char *stem) {
+    printf("#define %s(s) _Generic((s)", macro);
+    for (int n = LONE; n <= MAX_OPERANDS; n++)
+        printf(", \\\n    %s: wgi_%s_%s", type_of(n), stem, mark_of(n));
+    puts(")");
+}
+
+/* wgi_l<k>: k literal numbers, and their concatenation. */
+static void write_numbers(void) {
+    puts("typedef struct wgi_l0 {\n} wgi_l0;");
+    for (int k = 1; k <= MAX_NUMBERS; k++) {
+        printf("typedef struct wgi_l%d {\n    double ", k);
+        for (int i = 0; i < k; i++) printf("%sl%d", i ? ", " : "", i);
+        printf(";\n} wgi_l%d;\n", k);
+    }
+    for (int j = 0; j <= MAX_NUMBERS; j++)
+        for (int k = 0; j + k <= MAX_NUMBERS; k++) {
+            int first = 1;
+            printf("WGI_FUNCTION wgi_l%d wgi_concat_%d_%d(wgi_l%d a, wgi_l%d b) {", j + k, j, k, j, k);
+            if (j == 0) printf(" (void)a;");
+            if (k == 0) printf(" (void)b;");
+            printf(" return (wgi_l%d){", j + k);
+            members("a", j, "", 'l', &first);
+            members("b", k, "", 'l', &first);
+            puts("}; }");
+        }
+    printf("#define WGI_CONCAT(l, k) _Generic((l)");
+    for (int j = 0; j <= MAX_NUMBERS; j++) {
+        printf(", \\\n    wgi_l%d: _Generic((k)", j);
+        for (int k = 0; j + k <= MAX_NUMBERS; k++) printf(", wgi_l%d: wgi_concat_%d_%d", k, j, k);
+        if (j > 0) printf(", default: wgi_too_many_numbers");
+        printf(")");
+    }
+    puts(")\n");
+}
+
+static void write_lists(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wgi_s<n>: n operands of one statement: partials p, values x, slots s, stamps g. A lone");
+    puts(" * variable is its wg_handle (partial 1), called r in names. wgi_join_m_n: the chain rule,");
+    puts(" * da on the m operands of a, db on the n of b; guarded, a product with an exact 0 is 0. */");
+    puts("#ifndef WENGERT_STATEMENT_LISTS_H\n#define WENGERT_STATEMENT_LISTS_H\n");
+    puts("typedef struct wgi_s0 {\n} wgi_s0;");
+    for (int n = 1; n <= MAX_OPERANDS; n++) {
+        printf("typedef struct wgi_s%d {\n    double ", n);
+        for (int i = 0; i < n; i++) printf("%sp%d", i ? ", " : "", i);
+        for (int i = 0; i < n; i++) printf(", x%d", i);
+        printf(";\n    uint32_t ");
+        for (int i = 0; i < n; i++) printf("%ss%d", i ? ", " : "", i);
+        for (int i = 0; i < n; i++) printf(", g%d", i);
+        printf(";\n} wgi_s%d;\n", n);
+    }
+    puts("");
+    for (int m = LONE; m <= MAX_OPERANDS; m++)
+        for (int n = LONE; n <= MAX_OPERANDS; n++)
+            if (count(m) + count(n) <= MAX_OPERANDS) write_join(m, n);
+    printf("#define WGI_JOIN(s, u) _Generic((s)");
+    for (int m = LONE; m <= MAX_OPERANDS; m++) {
+        printf(", \\\n    %s: _Generic((u)", type_of(m));
+        for (int n = LONE; n <= MAX_OPERANDS; n++)
+            if (count(m) + count(n) <= MAX_OPERANDS)
+                printf(", %s: wgi_join_%s_%s", type_of(n), mark_of(m), mark_of(n));
+        if (count(m) > 0) printf(", default: wgi_join_0_0");
+        printf(")");
+    }
+    puts(")\n");
+    for (int m = LONE; m <= MAX_OPERANDS; m++) write_scale(m);
+    write_choice("WGI_SCALE", "scale");
+    puts("");
+    write_numbers();
+    puts("WGI_FUNCTION int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }");
+    puts("WGI_FUNCTION wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
+    puts("WGI_FUNCTION void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }");
+    puts("WGI_FUNCTION int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }");
+    puts("WGI_FUNCTION wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
+    puts("WGI_FUNCTION void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->slot[0] = s.slot, c->stamp[0] = s.stamp, c->partial[0] = 1, c->x[0] = value;\n}");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
+    write_choice("WGI_READY", "ready");
+    write_choice("WGI_APPEND", "append");
+    write_choice("WGI_STORE", "store");
+    puts("\n#endif");
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "scalar") == 0) write_scalar();
+    else if (argc == 2 && strcmp(argv[1], "lists") == 0) write_lists();
+    else {
+        fputs("usage: generate scalar|lists\n", stderr);
+        return 2;
+    }
+    return ferror(stdout) ? 1 : 0;
+}

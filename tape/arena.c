@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* The arena: the only file that obtains memory.
+ *
+ * A region asks for a large address range once and makes it usable as it grows. Asking is
+ * repeated with half the size until the system accepts. Records continue in a further chunk when
+ * their range is full; all other regions move to a larger range (they are addressed by offset).
+ * With a caller's buffer every region has a fixed share of it and nothing is obtained. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
+#include "tape.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20, FIRST_COMMIT = 1 << 16, SMALLEST_RANGE = 1 << 20 };
+#define DEFAULT_RESERVE ((size_t)1 << 37)
+#define LARGEST_STEP ((size_t)1 << 28)
+
+static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* ---- the default callbacks ---- */
+
+static void *system_reserve(void *ctx, size_t bytes) {
+    (void)ctx;
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static int system_commit(void *ctx, void *p, size_t bytes) {
+    (void)ctx;
+    if (mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
+    if (bytes >= HUGE_PAGE) (void)madvise(p, bytes, MADV_HUGEPAGE); /* a wish, not a need */
+    return 0;
+}
+
+static void system_release(void *ctx, void *p, size_t bytes) {
+    (void)ctx;
+    (void)munmap(p, bytes);
+}
+
+/* ---- regions ---- */
+
+static void *reserve(wgi_core *c, size_t bytes) {
+    if (c->buffer != NULL) {
+        if (bytes > c->buffer_bytes - c->buffer_used) return NULL;
+        void *p = c->buffer + c->buffer_used;
+        c->buffer_used += bytes;
+        return p;
+    }
+    c->memory_calls++;
+    return c->memory.reserve(c->memory.ctx, bytes);
+}
+
+static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
+    const size_t more = bytes - r->committed;
+    if (c->buffer == NULL) {
+        if (c->budget != 0 && more > c->budget - c->committed) return WG_EBUDGET;
+        c->memory_calls++;
+        if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
+            return WG_ENOMEM;
+    }
+    r->committed = bytes;
+    c->committed += more;
+    if (c->committed > c->max_committed) c->max_committed = c->committed;
+    return WG_OK;
+}
+
+void wgi_region_free(wgi_core *c, wgi_region *r) {
+    if (r->base != NULL && c->buffer == NULL) {
+        c->memory_calls++;
+        c->memory.release(c->memory.ctx, r->base, r->reserved);
+        c->committed -= r->committed;
+    }
+    r->base = NULL;
+    r->reserved = r->committed = 0;
+}
+
+/* An address range of at least `least` bytes, as near to `wanted` as the system gives. */
+static wg_status region_open(wgi_core *c, wgi_region *r, size_t least, size_t wanted) {
+    least = round_up(least, PAGE);
+    if (c->buffer != NULL) {
+        wanted = c->buffer_bytes / 100 * (size_t)r->share / PAGE * PAGE;
+        if (least > wanted) return WG_EBUDGET;
+    }
+    if (wanted < least) wanted = least;
+    for (wanted = round_up(wanted, PAGE);; wanted = round_up(wanted / 2, PAGE)) {
+        if (wanted < least) wanted = least;
+        r->base = reserve(c, wanted);
+        if (r->base != NULL) break;
+        if (wanted == least) return c->buffer != NULL ? WG_EBUDGET : WG_ENOMEM;
+    }
+    r->reserved = wanted;
+    r->committed = 0;
+    return WG_OK;
+}
+
+/* The next committed size: geometric steps, bounded, within the range and the budget. */
+static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
+    size_t step = r->committed / 2;
+    if (step < FIRST_COMMIT) step = FIRST_COMMIT;
+    if (step > LARGEST_STEP) step = LARGEST_STEP;
+    size_t size = round_up(bytes, PAGE);
+    if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
+    if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
+    if (c->buffer != NULL) size = r->reserved;
+    if (size > r->reserved) size = r->reserved;
+    if (c->budget != 0 && size - r->committed > c->budget - c->committed) {
+        const size_t left = (c->budget - c->committed) / PAGE * PAGE;
+        size = r->committed + left;
+        if (size < round_up(bytes, PAGE)) size = round_up(bytes, PAGE); /* will be refused */
+    }
+    return size;
+}
+
+wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep) {
+    if (bytes <= r->committed) return WG_OK;
+    if (bytes > r->reserved) {
+        wgi_region larger = {NULL, 0, 0, r->share};
+        if (c->buffer != NULL && r->base != NULL) return WG_EBUDGET;
+        wg_status s = region_open(c, &larger, bytes, r->base == NULL ? c->reserve : 2 * bytes);
+        if (s != WG_OK) return s;
+        s = commit(c, &larger, next_size(c, &larger, bytes));
+        if (s != WG_OK) {
+            wgi_region_free(c, &larger);
+            return s;
+        }
+        if (keep != 0) memcpy(larger.base, r->base, keep);
+        wgi_region_free(c, r);
+        *r = larger;
+        return WG_OK;
+    }
+    return commit(c, r, next_size(c, r, bytes));
+}
+
+/* ---- records ---- */
+
+void wgi_limit_set(wgi_core *c) {
+    const wgi_chunk *k = &c->chunk[c->current];
+    const unsigned slow = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
+    if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
+        (c->flags & slow) != 0) {
+        c->head.limit = NULL;
+        return;
+    }
+    /* a statement of the fast path needs 4 records at most, and takes at least one per slot */
+    const size_t room = k->memory.committed / sizeof(wgi_record);
+    wgi_record *limit = k->base + (room >= 4 ? room - 3 : 0);
+    const uint64_t slots = c->max_slots >= c->head.slots ? c->max_slots - c->head.slots : 0;
+    if (c->head.top < limit && (uint64_t)(limit - c->head.top) > slots)
+        limit = c->head.top + slots;
+    c->head.limit = limit;
+}
+
+wg_status wgi_records_need(wgi_core *c, size_t records) {
+    wgi_chunk *k = &c->chunk[c->current];
+    const size_t used = c->chunks == 0 ? 0 : (size_t)(c->head.top - k->base);
+    const size_t bytes = (used + records + 3) * sizeof(wgi_record);
+    if (c->chunks != 0) {
+        if (bytes <= k->memory.committed) return WG_OK;
+        if (bytes <= k->memory.reserved) return wgi_region_need(c, &k->memory, bytes, 0);
+        if (c->current + 1 == WGI_MAX_CHUNKS) return WG_ENOMEM;
+    }
+    /* a further chunk: one kept from before, or a new one */
+    const int next = c->chunks == 0 ? 0 : c->current + 1;
+    const size_t least = (records + 3) * sizeof(wgi_record);
+    wgi_chunk *n = &c->chunk[next];
+    if (next < c->chunks && least > n->memory.reserved) {
+        for (int i = c->chunks; i-- > next;) wgi_region_free(c, &c->chunk[i].memory);
+        c->chunks = next;
+    }
+    if (next == c->chunks) {
+        if (c->buffer != NULL && next > 0) return WG_EBUDGET;
+        n->memory.share = c->flags & WG_KEEP_CODE ? 35 : 60;
+        const wg_status s = region_open(c, &n->memory, least,
+                                        next == 0 ? c->reserve : 2 * k->memory.reserved);
+        if (s != WG_OK) return s;
+    }
+    if (least > n->memory.committed) {
+        const wg_status s = commit(c, &n->memory, next_size(c, &n->memory, least));
+        if (s != WG_OK) {
+            if (next == c->chunks) wgi_region_free(c, &n->memory);
+            return s;
+        }
+    }
+    if (next == c->chunks) c->chunks++;
+    n->base = n->top = (wgi_record *)(void *)n->memory.base;
+    if (next > 0) {
+        k->top = c->head.top;
+        n->first = k->first + (uint64_t)(k->top - k->base);
+    }
+    c->current = next;
+    c->head.top = n->base;
+    return WG_OK;
+}
+
+void *wgi_scratch(wgi_core *c, size_t bytes) {
+    const size_t start = round_up(c->scratch_used, 64);
+    if (bytes > SIZE_MAX / 4 || start + bytes > c->scratch.committed) return NULL;
+    c->scratch_used = start + bytes;
+    return c->scratch.base + start;
+}
+
+/* ---- life ---- */
+
+static uint64_t mix(uint64_t z) { /* the finaliser of splitmix64 */
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Tells apart tapes that live at the same address one after the other. */
+static uint64_t moment(void) {
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void new_generation(wgi_core *c) {
+    c->generation++;
+    const uint32_t stamp = (uint32_t)(mix(c->identity + c->generation * 0x9e3779b97f4a7c15u) >> 32);
+    c->head.stamp = stamp != 0 ? stamp : 1;
+}
+
+wg_tape *wg_tape_new(const wg_options *opt) {
+    wgi_core start;
+    memset(&start, 0, sizeof start);
+    if (opt != NULL) {
+        start.flags = opt->flags;
+        start.budget = opt->budget;
+        start.memory = opt->memory;
+        start.reserve = opt->reserve;
+        start.max_slots = opt->max_slots;
+        if (opt->buffer != NULL) {
+            const size_t skip = (size_t)(-(uintptr_t)opt->buffer % 64);
+            if (opt->buffer_bytes <= skip) return NULL;
+            start.buffer = (char *)opt->buffer + skip;
+            start.buffer_bytes = opt->buffer_bytes - skip;
+        }
+    }
+    if (start.memory.reserve == NULL || start.memory.commit == NULL ||
+        start.memory.release == NULL)
+        start.memory = (wg_memory){system_reserve, system_commit, system_release, NULL};
+    if (start.reserve == 0) start.reserve = DEFAULT_RESERVE;
+    if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
+    if (start.max_slots == 0 || start.max_slots > UINT32_MAX) start.max_slots = UINT32_MAX;
+
+    /* the tape itself is the first thing in its own memory */
+    const size_t self = round_up(sizeof(wgi_core), PAGE);
+    wgi_region home = {NULL, 0, 0, 0};
+    home.base = reserve(&start, self);
+    if (home.base == NULL) return NULL;
+    home.reserved = self;
+    if (commit(&start, &home, self) != WG_OK) {
+        wgi_region_free(&start, &home);
+        return NULL;
+    }
+    wgi_core *c = (wgi_core *)(void *)home.base;
+    *c = start;
+    c->code.share = 30;
+    c->values.share = 7;
+    c->adjoints.share = c->flags & WG_KEEP_CODE ? 8 : 25;
+    c->second.share = 10;
+    c->tangents.share = 2;
+    c->places.share = c->labels.share = 1;
+    c->scratch.share = 3;
+    c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
+    c->head.slots = 1;
+    new_generation(c);
+    wgi_limit_set(c);
+    return &c->head;
+}
+
+void wg_tape_free(wg_tape *t) {
+    if (t == NULL) return;
+    wgi_core *c = wgi_core_of(t);
+    wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents,
+                               &c->places, &c->labels, &c->second,   &c->scratch};
+    for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
+    c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
+    if (c->buffer == NULL) {
+        const wg_memory memory = c->memory;
+        memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
+    }
+}
+
+/* High-water marks, before something is forgotten. */
+static void note_marks(wgi_core *c) {
+    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
+    if (records > c->max_record_count) c->max_record_count = records;
+    if (c->head.slots - 1u > c->max_slot_count) c->max_slot_count = c->head.slots - 1u;
+}
+
+void wg_tape_reset(wg_tape *t) {
+    if (t == NULL) return;
+    wgi_core *c = wgi_core_of(t);
+    note_marks(c);
+    c->current = 0;
+    c->head.top = c->chunk[0].base;
+    c->head.slots = 1;
+    c->inputs = 0;
+    c->code_words = c->place_count = c->label_count = 0;
+    c->pauses = 0;
+    c->passive = 0;
+    c->swept = 0;
+    c->second_words = 0;
+    c->scratch_used = 0;
+    c->status = WG_OK;
+    c->message[0] = 0;
+    c->resets++;
+    new_generation(c);
+    wgi_limit_set(c);
+}
+
+/* ---- positions ---- */
+
+wg_mark wg_tape_mark(const wg_tape *t) {
+    wg_mark m = {0, 0, 0, 0, 0, 0, 0};
+    if (t == NULL) return m;
+    const wgi_core *c = wgi_core_of_const(t);
+    m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
+    m.code = c->code_words;
+    m.places = c->place_count;
+    m.slot = c->head.slots;
+    m.stamp = c->head.stamp;
+    m.inputs = c->inputs;
+    m.failed = c->status != WG_OK;
+    return m;
+}
+
+int wgi_mark_alive(const wgi_core *c, wg_mark m) {
+    return m.stamp == c->head.stamp && m.slot <= c->head.slots && m.code <= c->code_words &&
+           m.record <= (c->chunks == 0 ? 0 : wgi_record_count(c));
+}
+
+wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (!wgi_mark_alive(c, m)) return WG_EMARK;
+    note_marks(c);
+    if (c->chunks != 0) {
+        int k = c->current;
+        while (k > 0 && c->chunk[k].first > m.record) k--;
+        c->current = k;
+        c->head.top = c->chunk[k].base + (m.record - c->chunk[k].first);
+    }
+    c->head.slots = m.slot;
+    c->inputs = m.inputs;
+    c->code_words = m.code;
+    c->place_count = m.places;
+    while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)
+        c->label_count--;
+    if (c->swept > m.slot) c->swept = m.slot;
+    c->second_words = 0;
+    if (!m.failed) {
+        c->status = WG_OK;
+        c->message[0] = 0;
+    }
+    wgi_limit_set(c);
+    return WG_OK;
+}
+
+/* ---- modes ---- */
+
+wg_status wg_tape_pause(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core_of(t)->pauses++;
+    wgi_limit_set(wgi_core_of(t));
+    return WG_OK;
+}
+
+wg_status wg_tape_resume(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    if (wgi_core_of(t)->pauses == 0) return WG_EMODE;
+    wgi_core_of(t)->pauses--;
+    wgi_limit_set(wgi_core_of(t));
+    return WG_OK;
+}
+
+wg_status wg_tape_stats(const wg_tape *t, wg_stats *out) {
+    if (t == NULL || out == NULL) return WG_ENULL;
+    const wgi_core *c = wgi_core_of_const(t);
+    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
+    const uint64_t slots = c->head.slots - 1u;
+    wg_stats s;
+    memset(&s, 0, sizeof s);
+    s.statements = slots - c->inputs;
+    s.records = records;
+    s.slots = slots;
+    s.record_bytes = records * sizeof(wgi_record);
+    s.code_bytes = c->code_words * 8;
+    s.adjoint_bytes = c->swept * c->lanes * 8;
+    s.committed_bytes = c->committed;
+    s.max_records = records > c->max_record_count ? records : c->max_record_count;
+    s.max_slots = slots > c->max_slot_count ? slots : c->max_slot_count;
+    s.max_committed_bytes = c->max_committed;
+    s.memory_calls = c->memory_calls;
+    s.resets = c->resets;
+    *out = s;
+    return WG_OK;
+}

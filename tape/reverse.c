@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The backward pass: records replayed in reverse, adjoints accumulated. No recursion, no
+ * topological sort, and no allocation once the adjoints have their memory.
+ *
+ * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes nothing,
+ * and neither does a local derivative that is exactly 0: only a product that came out NaN has to
+ * look at its factors (0 * inf). */
+#include "tape.h"
+
+#include <string.h>
+
+static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
+    for (const wgi_record *r = high; r-- != low;) {
+        const double w = adjoint[r->out];
+        if (w == 0) continue;
+        double p0 = w * r->jac0, p1 = w * r->jac1;
+        if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+            p0 = wgi_product(w, r->jac0);
+            p1 = wgi_product(w, r->jac1);
+        }
+        adjoint[r->in0] += p0;
+        adjoint[r->in1] += p1;
+    }
+}
+
+void wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+    double *const adjoint = wgi_adjoints(c);
+    for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
+        const uint64_t end = chunk->first + (uint64_t)(top - chunk->base);
+        if (chunk->first >= high || end <= low) continue;
+        const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
+        const wgi_record *const to = high < end ? chunk->base + (high - chunk->first) : top;
+        if (c->lanes == 1) sweep(from, to, adjoint);
+        else wgi_sweep_lanes(from, to, adjoint, c->lanes);
+    }
+    /* slot 0 absorbed what flowed to constants */
+    memset(adjoint, 0, c->lanes * sizeof(double));
+}
+
+wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
+    const size_t bytes = (size_t)slots * lanes * sizeof(double);
+    c->swept = 0;
+    const wg_status s = wgi_region_need(c, &c->adjoints, bytes, 0);
+    if (s != WG_OK) return s;
+    memset(c->adjoints.base, 0, bytes);
+    c->swept = slots;
+    c->lanes = lanes;
+    return WG_OK;
+}
+
+/* Lanes as they are stored: 1, 2, 4, or a multiple of 8. */
+static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8; }
+
+static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
+                         const double *w) {
+    if (c->status != WG_OK) return c->status;
+    if (c->width != 0) return WG_EMODE;
+    if (m != 0 && (y == NULL || w == NULL))
+        return wgi_fail(c, WG_ENULL, "%s: an array of %zu outputs or seeds is NULL", call, m);
+    if (wgi_check_handles(c, call, m, y) != WG_OK) return c->status;
+    uint32_t root = 0;
+    for (size_t j = 0; j < m; j++)
+        if (y[j].at.slot > root) root = y[j].at.slot;
+    if (root == 0) return WG_ESEED;
+    const size_t lanes = stored_lanes(k);
+    const wg_status s = wgi_adjoints_open(c, (uint64_t)root + 1, lanes);
+    if (s != WG_OK) return s;
+    double *const adjoint = wgi_adjoints(c);
+    for (size_t j = 0; j < m; j++)
+        for (size_t l = 0; l < k && y[j].at.slot != 0; l++)
+            adjoint[(size_t)y[j].at.slot * lanes + l] += w[j * k + l];
+    wgi_sweep(c, wgi_record_after(c, root), 0);
+    return WG_OK;
+}
+
+wg_status wg_reverse(wg_tape *t, wg_real y) {
+    const double one = 1;
+    if (t == NULL) return WG_ENULL;
+    return reverse(wgi_core_of(t), "wg_reverse", 1, 1, &y, &one);
+}
+
+wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double *w) {
+    if (t == NULL) return WG_ENULL;
+    return reverse(wgi_core_of(t), "wg_reverse_seeds", 1, m, y, w);
+}
+
+wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y, const double *w) {
+    if (t == NULL) return WG_ENULL;
+    if (k < 1 || k > 64) return WG_EARG;
+    return reverse(wgi_core_of(t), "wg_reverse_lanes", k, m, y, w);
+}
+
+/* ---- in parts ---- */
+
+wg_status wg_adjoints_clear(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (c->width != 0) return WG_EMODE;
+    return wgi_adjoints_open(c, c->head.slots, 1);
+}
+
+wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (y.at.slot == 0) return WG_ESEED;
+    if (!wgi_alive(c, y.at)) return WG_ESTALE;
+    if (c->lanes != 1 || y.at.slot >= c->swept) return WG_EMODE;
+    wgi_adjoints(c)[y.at.slot] += w;
+    return WG_OK;
+}
+
+wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
+        return WG_EMARK;
+    if (c->lanes != 1 || c->swept < high.slot) return WG_EMODE;
+    wgi_sweep(c, high.record, low.record);
+    return WG_OK;
+}
+
+/* ---- reading ---- */
+
+double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane) {
+    if (t == NULL) return __builtin_nan("");
+    const wgi_core *c = wgi_core_of_const(t);
+    if (c->status != WG_OK || c->swept == 0 || lane >= c->lanes) return __builtin_nan("");
+    if (x.at.slot == 0) return x.value == x.value ? 0 : x.value; /* what failed reads NaN */
+    if (!wgi_alive(c, x.at)) return __builtin_nan("");
+    return x.at.slot < c->swept ? wgi_adjoints(c)[(size_t)x.at.slot * c->lanes + lane] : 0;
+}
+
+double wg_adjoint(const wg_tape *t, wg_real x) { return wg_adjoint_lane(t, x, 0); }
+
+static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g, int add) {
+    if (t == NULL || (n != 0 && (x == NULL || g == NULL))) return WG_ENULL;
+    const wgi_core *c = wgi_core_of_const(t);
+    if (c->status != WG_OK) return c->status;
+    if (c->swept == 0) return WG_ESEED;
+    for (size_t i = 0; i < n; i++)
+        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at)) return WG_ESTALE;
+    for (size_t i = 0; i < n; i++) {
+        const double w = wg_adjoint(t, x[i]);
+        g[i] = add ? g[i] + w : w;
+    }
+    return WG_OK;
+}
+
+wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x, double *g) {
+    return gather(t, n, x, g, 0);
+}
+
+wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x, double *g) {
+    return gather(t, n, x, g, 1);
+}

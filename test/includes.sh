@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# includes - the house rules a compiler does not know:
+#   who includes whom: include/ <- ops/ <- tape/; bench/ and examples/ see only include/ and their own;
+#   one file includes cblas.h and lapacke.h: ops/blas.h; one file obtains memory: tape/arena.c;
+#   the library does not print, end the process, or keep a variable of its own.
+# The last is read off the objects, where no macro hides it.
+set -eu
+bad=0
+complain() { echo "includes: $1" >&2; bad=1; }
+
+# quoted FOLDER...: "file: included" for every #include "..." of the folders' files
+quoted() {
+    for folder; do
+        for file in "$folder"/*.c "$folder"/*.h "$folder"/*.cpp "$folder"/*.hpp; do
+            [ ! -f "$file" ] || sed -n 's|^ *# *include *"\([^"]*\)".*|'"$file"': \1|p' "$file"
+        done
+    done
+}
+# allow FOLDERS PATTERN: what they include by "..." matches the pattern
+allow() {
+    found=$(quoted $1 | grep -vE ": ($2)\$" || true)
+    [ -z "$found" ] || complain "not for $1 to include:
+$found"
+}
+file='[a-z0-9_]+\.(h|hpp|def|c|inc)'
+allow 'include include/wengert' 'none'
+allow ops "(\.\./ops/|ops/)?$file"
+allow tape "(\.\./ops/|ops/|\.\./tape/|tape/)?$file"
+allow 'examples bench bench/workloads bench/peers' '(\.\./|bench/|workloads/|peers/|harness/)*'"$file"
+found=$(quoted examples bench bench/workloads bench/peers | grep -E ': .*(ops|tape|include|test)/' || true)
+[ -z "$found" ] || complain "beyond include/:
+$found"
+
+found=$(grep -nE '^ *# *include *[<"](cblas|lapacke|openblas|f77blas)[a-z_]*\.h' \
+    include/*.h include/wengert/* ops/* tape/* | grep -v '^ops/blas\.h:' || true)
+[ -z "$found" ] || complain "only ops/blas.h includes cblas.h and lapacke.h:
+$found"
+
+# undefined NAMES OBJECTS-BUT: members of the library that call one of the names
+calls() {
+    nm -A -u "$B/libwengert.a" 2>/dev/null | sed 's/@.*//; s/^[^:]*:\([^:]*\):.* /\1 /' |
+        grep -E " ($1)\$" || true
+}
+found=$(calls '_?_?[fvd]*printf(_chk)?|v?fprintf|puts|fputs|putc|putchar|fputc|fwrite|perror|write|stdout|stderr|exit|_exit|_Exit|quick_exit|abort|__assert_fail|_?longjmp|__longjmp_chk|raise|kill|signal|sigaction|getenv|setlocale|strtok|rand|srand')
+[ -z "$found" ] || complain "the library neither prints nor ends the process nor uses state of libc:
+$found"
+found=$(calls 'malloc|calloc|realloc|free|aligned_alloc|posix_memalign|mmap(64)?|munmap|mprotect|madvise' | grep -v '^arena\.o ' || true)
+[ -z "$found" ] || complain "only tape/arena.c obtains memory:
+$found"
+found=$(size -A "$B/libwengert.a" | awk '/ex |:$/ { member = $1 }
+    /^\.(data|bss|tdata|tbss)/ && !/^\.data\.rel\.ro/ && $2 > 0 { print member, $1, $2, "bytes" }')
+[ -z "$found" ] || complain "variables of the library's own:
+$found"
+
+exit $bad

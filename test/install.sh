@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# install - `make install DESTDIR=...` is a tree a C and a C++ user can work with, through pkg-config,
+# shared and static; every header compiles alone; `make uninstall` leaves nothing.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+root=$dir/root
+
+house() {
+    env -u MAKEFLAGS "$MAKE" -s "$1" DESTDIR="$root" prefix=/opt/wg libdir=/opt/wg/lib64 \
+        CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
+}
+fail() { echo "install: $1" >&2; exit 1; }
+
+house install
+export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH="$root/opt/wg/lib64/pkgconfig"
+export LD_LIBRARY_PATH="$root/opt/wg/lib64"
+version=$(sed -n 's/^#define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
+[ "$(pkg-config --modversion wengert)" = "$version" ] || fail "wengert.pc has another version"
+flags=$(pkg-config --cflags wengert)
+
+# Nothing of the checkout is in what was installed.
+! grep -rqF "$PWD" "$root/opt/wg/lib64/pkgconfig" || fail "wengert.pc names the checkout"
+
+for header in "$root"/opt/wg/include/wengert.h "$root"/opt/wg/include/wengert/*; do
+    name=${header#"$root"/opt/wg/include/}
+    echo "#include <$name>" >"$dir/alone.c"
+    cp "$dir/alone.c" "$dir/alone.cpp"
+    # A header for one of the two languages says so by #error.
+    case $name in *.hpp) ;; *)
+        $CC -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -fsyntax-only "$dir/alone.c" ||
+            fail "$name does not compile alone in C11" ;;
+    esac
+    grep -qE '^# *error .*C\+\+' "$header" ||
+        $CXX -std=c++17 -Wall -Wextra -Wpedantic -Werror $flags -fsyntax-only "$dir/alone.cpp" ||
+        fail "$name does not compile alone in C++17"
+done
+
+cat >"$dir/user.c" <<'C'
+#include <wengert.h>
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    wg_tape *t = wg_tape_new(NULL);
+    wg_real x = wg_input(t, 3.0), y = wg_input(t, 4.0);
+    wg_real r = wg_let(t, wg_sqrt(wg_add(wg_mul(x, x), wg_mul(y, y))));
+    int bad = wg_reverse(t, r) != WG_OK;
+    bad += wg_value(r) != 5.0 || wg_adjoint(t, x) != 3.0 / 5.0 || wg_adjoint(t, y) != 4.0 / 5.0;
+    bad += strcmp(wg_status_text(WG_OK), "no error") != 0;
+    wg_tape_free(t);
+    if (bad) printf("value %g\n", wg_value(r));
+    return bad;
+}
+C
+cat >"$dir/user.cpp" <<'C'
+#include <wengert.h>
+int main() {
+    wg_tape *t = wg_tape_new(nullptr);
+    wg_real x = wg_input(t, 3.0), y = wg_input(t, 4.0);
+    wg_real r = wg_let(t, wg_sqrt(wg_add(wg_mul(x, x), wg_mul(y, y))));
+    bool bad = wg_reverse(t, r) != WG_OK || wg_value(r) != 5.0 || wg_adjoint(t, x) != 3.0 / 5.0;
+    wg_tape_free(t);
+    return bad;
+}
+C
+build() { # COMPILER SOURCE FLAGS...
+    compiler=$1 source=$2
+    shift 2
+    $compiler -O2 "$dir/$source" -o "$dir/user" "$@" || fail "$source does not build ($*)"
+    "$dir/user" || fail "$source gives a wrong answer ($*)"
+}
+build "$CC -std=c11 -Wall -Wextra -Werror" user.c $(pkg-config --cflags --libs wengert)
+readelf -d "$dir/user" | grep -q 'NEEDED.*libwengert\.so\.[0-9]*\]' || fail "no soname in what a user links"
+build "$CC -std=gnu17 -Wall -Wextra -Werror" user.c $(pkg-config --cflags wengert) \
+    "$root/opt/wg/lib64/libwengert.a" $(pkg-config --static --libs wengert | sed 's/-lwengert//')
+build "$CXX -std=c++17 -Wall -Wextra -Werror" user.cpp $(pkg-config --cflags --libs wengert)
+
+house uninstall
+left=$(find "$root" ! -type d; find "$root" -type d -name 'wengert*')
+[ -z "$left" ] || fail "left behind: $left"

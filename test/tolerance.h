@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* tolerance.h - every tolerance of the tests, in ulps of the reference, each with its reason.
+ */
+#ifndef WENGERT_TEST_TOLERANCE_H
+#define WENGERT_TEST_TOLERANCE_H
+
+#include <float.h>
+#include <math.h>
+
+/* A value: libm is within about 2 ulp, a helper adds one or two roundings. */
+#define TOL_VALUE_ULP 4.0
+
+/* A first or second partial: a product of two or three such factors. */
+#define TOL_DERIVATIVE_ULP 8.0
+
+/* A subnormal result: this many units of DBL_TRUE_MIN, for the rounding of each factor. */
+#define TOL_SUBNORMAL_UNITS 4.0
+
+/* A complex step through csin, cexp, ...: the complex functions of libm lose a few more ulp
+ * than the real ones, and the quotient tan = sin/cos of the reference formula a few more. */
+#define TOL_COMPLEX_STEP_ULP 32.0
+
+/* Romberg differences of long double, steps from 1/64 of the operand: the rounding of the value
+ * over the smallest step, 2^-10 of the operand, is what a slope much smaller than its value is
+ * known to (times LDBL_EPSILON and value per unit operand); other slopes lose a few bits to
+ * truncation. */
+#define TOL_LONG_DIFFERENCE_ULP 64.0
+#define TOL_LONG_ROUNDING 1024.0
+
+/* The same of double functions good to TOL_DERIVATIVE_ULP: those ulps over the smallest step,
+ * 2^-11 of the operand. Relative to the partial plus the size of what is differenced per unit
+ * operand. */
+#define TOL_DIFFERENCE_ULP 16384.0
+
+/* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
+ */
+static inline double error_ulp(double got, double ref) {
+    if (got == ref || (got != got && ref != ref)) return 0;
+    if (!(fabs(got) <= DBL_MAX && fabs(ref) <= DBL_MAX)) return INFINITY;
+    double r = fmin(fabs(ref), nextafter(DBL_MAX, 0));
+    return fabs(got - ref) / (nextafter(r, INFINITY) - r);
+}
+
+/* Within ulps of ref, or within the units a subnormal is allowed. */
+static inline int close_ulp(double got, double ref, double ulps) {
+    return error_ulp(got, ref) <= ulps || fabs(got - ref) <= TOL_SUBNORMAL_UNITS * DBL_TRUE_MIN;
+}
+
+#endif
