@@ -44,8 +44,14 @@ struct bench_case {
     const double *x;    /* the inputs */
     const void *params; /* struct <workload>_params */
     double *scratch;    /* for the hand-written derivative */
+    double *work_doubles; /* for the kernel over double */
     void *block[BENCH_BLOCKS];
     size_t blocks;
+};
+
+/* What a tape held for one derivative. */
+struct bench_counts {
+    double statements, record_bytes, adjoint_bytes;
 };
 
 #ifdef __cplusplus

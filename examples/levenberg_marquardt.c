@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Levenberg-Marquardt on the QR factorisation of the Jacobian.
  *
- * A step v solves  min |J v + r|^2 + lambda |D v|^2,  that is, least squares with [J;
- * sqrt(lambda) D]. J = Q R is factored once per point, [R; sqrt(lambda) D] (2n-by-n) once per
- * trial.
+ * A step v solves  min |J v + r|^2 + lambda |D v|^2,  that is, least squares with the matrix
+ * [J; sqrt(lambda) D]. J = Q R is factored once per point, [R; sqrt(lambda) D] (2n-by-n) once
+ * per trial. Undamped, a step promises to reduce |r|^2 by |q|^2, where q is Q' (-r).
  *
- * What makes it reach the far starting points of hard problems:
- * - D holds the norms of the columns of J, the largest seen so far but slowly forgotten:
- * without memory a parameter that has lost its influence runs away; with More's unfading
- * maximum a start where the model is wildly too large cripples every later step.
+ * What makes it reach the minimum from far away:
+ * - D holds the norms of the columns of J, the largest seen so far but slowly forgotten. With
+ * no memory a parameter that has lost its influence runs away; with More's unfading maximum a
+ *   start where the model is wildly too large cripples every later step.
  * - The second derivative of r along v (one more evaluation) bends the step along the valley.
  *   A step whose bend is not small against it is not trusted, whatever it gains.
  *
- * And what makes it deliver all digits: near the minimum the gain of a step drowns in rounding,
- * so gains carry an allowance (NOISE), and the end is told by the offset, which has no
- * cancellation: Gauss-Newton lets it fall geometrically until only rounding is left.
+ * What makes it deliver all digits: near the minimum the gain of a step drowns in the rounding
+ * of |r|^2, so gains carry an allowance for it, and the end is told by |q|, which has no
+ * cancellation: Gauss-Newton steps let it fall until only rounding is left.
  *
- * Letters: m residuals, n parameters, r, J, Q, R, D, v the step, a its bend, lambda the
- * damping. */
+ * Letters: m residuals, n parameters, r, J, Q, R, D, q, v the step, a its bend, lambda. */
 #include "levenberg_marquardt.h"
 
 #include <cblas.h>
@@ -28,9 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative change of |r|^2 below which it may be all rounding: epsilon times the ratio of model
- * to residual, for data that a model fits to five or six digits. */
-#define NOISE 1e-10
+/* Residuals are taken to be known to this many epsilons of what the parameters, one by one,
+ * contribute to them. */
+#define ROUNDING 16
+/* A diagonal element of R that is this small against its column, times m, is zero. */
+#define RANK (4 * DBL_EPSILON)
 /* A gain ratio above it accepts the step. */
 #define ACCEPT 1e-4
 /* Damping falls by at most this factor per step (Nielsen). */
@@ -40,8 +41,9 @@
 /* Where along the step, from 0 to 1, its curvature is probed: short against the step, so that
  * it is local; long enough for rounding not to matter. */
 #define PROBE 0.02
-/* The largest trusted |D a| / |D v|. */
-#define BEND_LIMIT 0.75
+/* The largest trusted |D a| / |D v|: half of what its authors take, for which a far start leads
+ * to the same minimum more often. */
+#define BEND_LIMIT 0.4
 
 struct fit {
     lm_function *f;
@@ -49,13 +51,15 @@ struct fit {
     size_t m, n;
     double *x, *r, *jac;        /* the point; jac is overwritten by Q and R */
     double *tau;                /* of Q */
-    double *q;                  /* Q' (-r), the first n of m entries */
+    double *q;                  /* the first n of m entries */
     double *scale;              /* D */
     double *damped, *tau2;      /* QR of [R; sqrt(lambda) D], 2n-by-n */
     double *v, *a;              /* step and bend, workspace of 2n each */
     double *trial_x, *trial_r;  /* a point being tried */
     double *probe;              /* m */
-    double rss, offset, lambda; /* of the point */
+    double rss, q_norm, lambda; /* of the point */
+    double noise;               /* the part of rss that may be rounding */
+    int is_singular;            /* some parameters are not determined */
     struct lm_result count;
 };
 
@@ -67,23 +71,41 @@ static int all_finite(size_t n, const double *x) {
     return 1;
 }
 
-/* Residuals and Jacobian at x; R, Q' (-r), D, rss and offset from them. */
+/* Residuals and Jacobian at x; from them R, q, D, and what is known of the rounding. */
 static lm_status linearise(struct fit *s) {
     const lapack_int m = (lapack_int)s->m, n = (lapack_int)s->n;
     if (s->f(s->ctx, s->n, s->x, s->m, s->r, s->jac) != 0) return LM_ECALLBACK;
     s->rss = squared_norm(s->m, s->r);
     if (!isfinite(s->rss) || !all_finite(s->m * s->n, s->jac)) return LM_ENONFINITE;
+
+    double contributed = s->rss;
     for (size_t j = 0; j < s->n; j++) {
-        s->scale[j] = fmax(SCALE_KEPT * s->scale[j], cblas_dnrm2(m, s->jac + j * s->m, 1));
+        const double norm = cblas_dnrm2(m, s->jac + j * s->m, 1);
+        contributed += norm * s->x[j] * norm * s->x[j];
+        s->scale[j] = fmax(norm, SCALE_KEPT * s->scale[j]);
         if (s->scale[j] == 0) s->scale[j] = 1;
+        s->a[j] = norm; /* for the look at the rank */
     }
+    /* Rounding e of r is 2 |r| e + e^2 of |r|^2; the probe of the bend magnifies e. */
+    const double e = ROUNDING * DBL_EPSILON * sqrt(contributed);
+    s->noise = 2 * sqrt(s->rss) * e + e / (PROBE * PROBE) * e / (PROBE * PROBE);
+
     for (size_t i = 0; i < s->m; i++) s->q[i] = -s->r[i];
     if (LAPACKE_dgeqrf(LAPACK_COL_MAJOR, m, n, s->jac, m, s->tau) != 0 ||
         LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', m, 1, n, s->jac, m, s->tau, s->q, m) != 0)
         return LM_ENOMEM;
-    s->offset = s->rss > 0 ? sqrt(squared_norm(s->n, s->q) / s->rss) : 0;
-    return isfinite(s->offset) ? LM_CONVERGED : LM_ENONFINITE;
+    s->is_singular = 0;
+    for (size_t j = 0; j < s->n; j++)
+        if (fabs(s->jac[j + j * s->m]) <= RANK * (double)s->m * s->a[j]) {
+            s->is_singular = 1;
+            s->q[j] = 0; /* its direction is all rounding */
+        }
+    s->q_norm = cblas_dnrm2(n, s->q, 1);
+    return isfinite(s->q_norm) ? LM_CONVERGED : LM_ENONFINITE;
 }
+
+/* Is all that a step promises within the rounding of |r|^2? */
+static int is_settled(const struct fit *s) { return s->q_norm * s->q_norm <= s->noise; }
 
 /* The QR factorisation of [R; sqrt(lambda) D]. */
 static lm_status damp(struct fit *s) {
@@ -138,7 +160,7 @@ static lm_status bend(struct fit *s) {
     lm_status status = residuals_along(s, PROBE, s->probe);
     if (status != LM_CONVERGED) return status;
     if (!all_finite(s->m, s->probe)) return LM_STALLED;
-    /* Q' r_vv = (2 / h) (Q' (r(x + h v) - r) / h - R v), of which the first n entries matter.
+    /* Q' r_vv = (2 / h) (Q' (r(x + h v) - r) / h - R v), and only its first n entries matter.
      */
     for (size_t i = 0; i < s->m; i++) s->probe[i] = (s->probe[i] - s->r[i]) / PROBE;
     if (LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', m, 1, n, s->jac, m, s->tau, s->probe, m) !=
@@ -176,8 +198,7 @@ static lm_status try_step(struct fit *s, double *gain) {
     const double length = scaled_norm(s, s->v);
     times_r(s, s->v, s->a);
     const double promised = squared_norm(s->n, s->a) + 2 * s->lambda * length * length;
-    /* Where rounding reigns a finite difference has nothing to say. */
-    if (s->offset * s->offset > NOISE) {
+    if (!is_settled(s)) {
         status = bend(s);
         if (status == LM_STALLED || status == LM_SINGULAR) return LM_CONVERGED;
         if (status != LM_CONVERGED) return status;
@@ -187,19 +208,18 @@ static lm_status try_step(struct fit *s, double *gain) {
     double reduced = 0;
     for (size_t i = 0; i < s->m; i++)
         reduced += (s->r[i] - s->trial_r[i]) * (s->r[i] + s->trial_r[i]);
-    if (isfinite(reduced)) *gain = (reduced + NOISE * s->rss) / (promised + NOISE * s->rss);
+    if (isfinite(reduced)) *gain = (reduced + s->noise) / (promised + s->noise);
     return LM_CONVERGED;
 }
 
 static lm_status iterate(struct fit *s, const struct lm_options *opt) {
-    double offset_before = INFINITY;
+    double before = INFINITY;
     lm_status status = linearise(s);
-    while (status == LM_CONVERGED) {
-        const double promised = s->offset * s->offset;
-        if (promised <= opt->reduction) return LM_CONVERGED;
-        if (promised <= NOISE && s->offset >= offset_before) return LM_CONVERGED;
+    for (int is_last = 0; status == LM_CONVERGED && !is_last;) {
+        if (s->q_norm * s->q_norm <= opt->reduction * s->rss) break;
+        if (is_settled(s) && s->q_norm >= before) break;
         if (s->count.iterations == opt->iterations) return LM_LIMIT;
-        offset_before = s->offset;
+        before = s->q_norm;
 
         double gain, growth = 2;
         for (;;) {
@@ -209,29 +229,28 @@ static lm_status iterate(struct fit *s, const struct lm_options *opt) {
             s->lambda *= growth;
             growth *= 2;
             if (memcmp(s->trial_x, s->x, s->n * sizeof *s->x) == 0 || !isfinite(s->lambda))
-                return promised <= NOISE ? LM_CONVERGED : LM_STALLED;
+                return is_settled(s) ? LM_CONVERGED : LM_STALLED;
         }
         s->lambda *= fmax(DAMPING_FALL, 1 - pow(2 * gain - 1, 3));
-        const int done = is_short(s, opt->step);
+        is_last = is_short(s, opt->step);
         memcpy(s->x, s->trial_x, s->n * sizeof *s->x);
         s->count.iterations++;
         status = linearise(s);
-        if (done) break;
     }
     return status;
 }
 
-/* Standard deviations from R: row j of R^-1 has the squared norm (J'J)^-1 [j][j]. */
+/* Standard deviations: row j of R^-1 has the squared norm (J'J)^-1 [j][j]. Overwrites R. */
 static lm_status deviations(struct fit *s, double *deviation) {
     const lapack_int m = (lapack_int)s->m, n = (lapack_int)s->n;
-    const double spread = s->m > s->n ? sqrt(s->rss / (double)(s->m - s->n)) : (double)NAN;
-    const lapack_int info = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', n, s->jac, m);
-    if (info < 0) return LM_ENOMEM;
+    const int is_known = s->m > s->n && !s->is_singular;
+    if (is_known && LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', n, s->jac, m) != 0)
+        return LM_ENOMEM;
     for (size_t j = 0; j < s->n; j++)
-        deviation[j] = info > 0
-                           ? (double)NAN
-                           : spread * cblas_dnrm2((int)(s->n - j), s->jac + j + j * s->m, m);
-    return info > 0 ? LM_SINGULAR : LM_CONVERGED;
+        deviation[j] = is_known ? sqrt(s->rss / (double)(s->m - s->n)) *
+                                      cblas_dnrm2((int)(s->n - j), s->jac + j + j * s->m, m)
+                                : (double)NAN;
+    return LM_CONVERGED;
 }
 
 /* The next n numbers of the workspace. */
@@ -272,12 +291,10 @@ lm_status lm_fit(lm_function *f, void *ctx, size_t m, size_t n, double *x,
         if (result != NULL) {
             *result = s.count;
             result->rss = s.rss;
-            result->offset = s.offset;
+            result->offset = s.rss > 0 ? s.q_norm / sqrt(s.rss) : 0;
         }
-        if (deviation != NULL) {
-            const lm_status determined = deviations(&s, deviation);
-            if (determined != LM_CONVERGED) status = determined;
-        }
+        if (status == LM_CONVERGED && s.is_singular) status = LM_SINGULAR;
+        if (deviation != NULL && deviations(&s, deviation) != LM_CONVERGED) status = LM_ENOMEM;
     }
     free(memory);
     return status;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* generate - writes the two generated headers from the one table of operations.
+/* generate - writes the generated headers from the one table of operations.
  *
- *   generate scalar > include/wengert/scalar.h
- *   generate lists  > include/wengert/statement_lists.h
+ *   generate scalar         > include/wengert/scalar.h
+ *   generate lists          > include/wengert/statement_lists.h
+ *   generate dual           > include/wengert/dual_ops.h
+ *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and their concatenations;
@@ -36,7 +38,9 @@ static const struct row rows[] = {
 #undef OP4
 };
 
-static const char letter[] = "abcd", argument[] = "xyzw";
+#define ROWS ((int)(sizeof rows / sizeof *rows))
+
+static const char letter[] = "abcd", argument[] = "xyzw", index_of[] = "ijkm";
 
 /* Is the letter used in the text as an identifier of its own? */
 static int uses(const char *text, char c) {
@@ -62,7 +66,7 @@ static void function(const struct row *r, const char *suffix, const char *text, 
 }
 
 static void write_scalar(void) {
-    const int n = (int)(sizeof rows / sizeof *rows);
+    const int n = ROWS;
     puts("/* SPDX-License-Identifier: MIT */");
     puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
     puts(" *");
@@ -88,6 +92,146 @@ static void write_scalar(void) {
         puts(")");
     }
     puts("\n#endif");
+}
+
+/* ---- dual_ops.h -------------------------------------------------------------------------- */
+
+/* A function call `stem_name(letters...)`, or its head with `type` before each letter. */
+static void letters(const char *type, const char *of, int n, const char *last) {
+    for (int k = 0; k < n; k++) printf("%s%s%c", k ? ", " : "", type, of[k]);
+    printf("%s", last);
+}
+
+/* What the chain rule does with a partial of this text. */
+static const char *rule_of(const char *text) {
+    if (strcmp(text, "1") == 0) return "WGI_PLUS";
+    if (strcmp(text, "-1") == 0 || strcmp(text, "-1.0") == 0) return "WGI_MINUS";
+    return "WGI_TIMES";
+}
+
+static void write_dual_function(const struct row *r) {
+    int terms = 0;
+    for (int k = 0; k < r->arity; k++) terms += strcmp(r->partial[k], "0") != 0;
+    printf("WGI_FUNCTION wg_dual wgi_dual_%s(", r->name);
+    for (int k = 0; k < r->arity; k++)
+        printf("%swg_dual %c, int %c", k ? ", " : "", argument[k], index_of[k]);
+    printf(") {\n    const double ");
+    for (int k = 0; k < r->arity; k++) printf("%c = %c.value, ", letter[k], argument[k]);
+    printf("v = wgi_op_%s_v(", r->name);
+    letters("", letter, r->arity, ");\n   ");
+    for (int k = 0; k < r->arity; k++)
+        if (strcmp(r->partial[k], "0") == 0) printf(" (void)%c;", index_of[k]);
+    if (terms == 0) printf(" return wg_dual_constant(v");
+    else printf(" return wgi_dual_chain%d(v", terms);
+    for (int k = 0; k < r->arity; k++) {
+        const char *const rule = rule_of(r->partial[k]);
+        if (strcmp(r->partial[k], "0") == 0) continue;
+        printf(",\n        %c ? %s : WGI_NONE, ", index_of[k], rule);
+        if (strcmp(rule, "WGI_TIMES") == 0) {
+            printf("%c ? wgi_op_%s_d%c(", index_of[k], r->name, letter[k]);
+            letters("", letter, r->arity, ", v) : 0");
+        } else {
+            printf("0");
+        }
+        printf(", %c", argument[k]);
+    }
+    printf(");\n}\nWGI_FUNCTION wg_dual wg_dual_%s(", r->name);
+    letters("wg_dual ", argument, r->arity, ") {");
+    printf(" return wgi_dual_%s(", r->name);
+    for (int k = 0; k < r->arity; k++) printf("%s%c, 1", k ? ", " : "", argument[k]);
+    puts("); }");
+}
+
+static void write_dual(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_dual_NAME of duals, and wgi_dual_NAME where each operand says whether it is a dual");
+    puts(" * (1) or a number (0), whose partial is then not computed. Included by dual.h. */");
+    puts("#ifndef WENGERT_DUAL_OPS_H\n#define WENGERT_DUAL_OPS_H\n");
+    puts("#include <wengert/dual.h>\n\n#pragma GCC system_header");
+    for (int i = 0; i < ROWS; i++) {
+        printf("\n/* %s: %s */\n", rows[i].name, rows[i].source);
+        write_dual_function(&rows[i]);
+    }
+    puts("\n#endif");
+}
+
+/* ---- generic_double.h, generic_dual.h, generic_tape.h ------------------------------------- */
+
+/* What is retyped beside the operations: name, parameters (NULL: none), its text where variables
+ * are doubles and where they are duals. */
+static const struct retyped {
+    const char *name, *parameters, *as_double, *as_dual;
+} retyped[] = {
+    {"wg_real", NULL, "double", "wg_dual"},
+    {"wg_let", "t, e", "((void)(t), (double)(e))", "WGI_DUAL_LET(t, e)"},
+    {"wg_constant", "c", "((double)(c))", "wg_dual_constant((double)(c))"},
+    {"wg_value", "x", "((double)(x))", "wg_dual_value(x)"},
+    {"wg_input", "t, c", "((void)(t), (double)(c))", "((void)(t), wg_dual_constant((double)(c)))"},
+    {"wg_inputs", "t, n, a, x", "((void)(t), wgi_double_inputs(n, a, x))",
+     "((void)(t), wgi_dual_inputs(n, a, x))"},
+    {"wg_label", "t, x, text", "((void)(t), (void)(x), (void)(text), WG_OK)",
+     "((void)(t), (void)(x), (void)(text), WG_OK)"},
+#define COMPARISON(name, sign)                                                                 \
+    {"wg_" #name, "t, x, y", "((void)(t), (double)(x) " sign " (double)(y))",                  \
+     "((void)(t), WGI_DUAL_NUMBER(x) " sign " WGI_DUAL_NUMBER(y))"},
+    COMPARISON(lt, "<") COMPARISON(le, "<=") COMPARISON(gt, ">") COMPARISON(ge, ">=")
+    COMPARISON(eq, "==") COMPARISON(ne, "!=")
+#undef COMPARISON
+#define ARRAY(name, parameters)                                                                \
+    {"wg_" #name, "t, " parameters, "((void)(t), wgi_double_" #name "(" parameters "))",       \
+     "((void)(t), wgi_dual_" #name "(" parameters "))"},
+    ARRAY(sum, "n, x") ARRAY(product, "n, x") ARRAY(dot, "n, x, y") ARRAY(linear, "n, c, x")
+    ARRAY(polynomial, "n, c, z") ARRAY(norm2, "n, x") ARRAY(squared_norm, "n, x")
+    ARRAY(logsumexp, "n, x") ARRAY(maximum, "n, x") ARRAY(minimum, "n, x") ARRAY(mean, "n, x")
+#undef ARRAY
+    {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_CALL1(name, x)"},
+    {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",
+     "WGI_DUAL_CALL2(name, x, y)"},
+};
+#define RETYPED ((int)(sizeof retyped / sizeof *retyped))
+
+static void write_retyped(const char *what, int dual) {
+    printf("/* SPDX-License-Identifier: MIT */\n");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    printf(" * The names of a kernel where its variables are %s. Included by generic.h, as often\n"
+           " * as it is asked to; generic_tape.h gives the names their meaning back. */\n", what);
+    puts("#pragma GCC system_header\n");
+    for (int i = 0; i < RETYPED; i++) {
+        const struct retyped *const r = &retyped[i];
+        printf("#pragma push_macro(\"%s\")\n#undef %s\n#define %s", r->name, r->name, r->name);
+        if (r->parameters) printf("(%s)", r->parameters);
+        printf(" %s\n", dual ? r->as_dual : r->as_double);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *const r = &rows[i];
+        printf("#pragma push_macro(\"wg_%s\")\n#undef wg_%s\n#define wg_%s(", r->name, r->name,
+               r->name);
+        letters("", argument, r->arity, ") ");
+        if (dual) {
+            printf("WGI_DUAL_CALL%d(%s, ", r->arity, r->name);
+            letters("", argument, r->arity, ")\n");
+        } else {
+            printf("wgi_op_%s_v(", r->name);
+            for (int k = 0; k < r->arity; k++)
+                printf("%s(double)(%c)", k ? ", " : "", argument[k]);
+            puts(")");
+        }
+    }
+}
+
+static void write_generic_double(void) { write_retyped("doubles", 0); }
+static void write_generic_dual(void) { write_retyped("duals", 1); }
+
+static void write_generic_tape(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * The names of a kernel mean the taped variable again. Included by generic.h. */");
+    for (int i = 0; i < RETYPED; i++) printf("#pragma pop_macro(\"%s\")\n", retyped[i].name);
+    for (int i = 0; i < ROWS; i++) printf("#pragma pop_macro(\"wg_%s\")\n", rows[i].name);
 }
 
 /* ---- statement_lists.h -------------------------------------------------------------------
@@ -313,11 +457,23 @@ static void write_lists(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "scalar") == 0) write_scalar();
-    else if (argc == 2 && strcmp(argv[1], "lists") == 0) write_lists();
-    else {
-        fputs("usage: generate scalar|lists\n", stderr);
-        return 2;
-    }
-    return ferror(stdout) ? 1 : 0;
+    static const struct {
+        const char *name;
+        void (*write)(void);
+    } headers[] = {{"scalar", write_scalar},
+                   {"lists", write_lists},
+                   {"dual", write_dual},
+                   {"generic_double", write_generic_double},
+                   {"generic_dual", write_generic_dual},
+                   {"generic_tape", write_generic_tape}};
+    const size_t n = sizeof headers / sizeof *headers;
+    for (size_t i = 0; i < n && argc == 2; i++)
+        if (strcmp(argv[1], headers[i].name) == 0) {
+            headers[i].write();
+            return ferror(stdout) ? 1 : 0;
+        }
+    fputs("usage: generate", stderr);
+    for (size_t i = 0; i < n; i++) fprintf(stderr, "%s%s", i ? "|" : " ", headers[i].name);
+    fputs("\n", stderr);
+    return 2;
 }

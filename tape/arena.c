@@ -14,7 +14,7 @@
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20, FIRST_COMMIT = 1 << 16, SMALLEST_RANGE = 1 << 20 };
 #define DEFAULT_RESERVE ((size_t)1 << 37)
-#define LARGEST_STEP ((size_t)1 << 28)
+#define LARGEST_STEP ((size_t)1 << 25)
 
 static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -29,7 +29,13 @@ static void *system_reserve(void *ctx, size_t bytes) {
 static int system_commit(void *ctx, void *p, size_t bytes) {
     (void)ctx;
     if (mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
-    if (bytes >= HUGE_PAGE) (void)madvise(p, bytes, MADV_HUGEPAGE); /* a wish, not a need */
+    /* wishes, not needs: one call in place of a fault per page */
+    if (bytes >= HUGE_PAGE) {
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+        (void)madvise(p, bytes, MADV_POPULATE_WRITE);
+#endif
+    }
     return 0;
 }
 
@@ -96,7 +102,7 @@ static wg_status region_open(wgi_core *c, wgi_region *r, size_t least, size_t wa
 
 /* The next committed size: geometric steps, bounded, within the range and the budget. */
 static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
-    size_t step = r->committed / 2;
+    size_t step = r->committed / 4;
     if (step < FIRST_COMMIT) step = FIRST_COMMIT;
     if (step > LARGEST_STEP) step = LARGEST_STEP;
     size_t size = round_up(bytes, PAGE);
@@ -124,6 +130,7 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
             wgi_region_free(c, &larger);
             return s;
         }
+        if (keep > r->committed) keep = r->committed;
         if (keep != 0) memcpy(larger.base, r->base, keep);
         wgi_region_free(c, r);
         *r = larger;
@@ -191,6 +198,13 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     c->current = next;
     c->head.top = n->base;
     return WG_OK;
+}
+
+wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
+    enum { PIECES = 16 }; /* each may start on the next multiple of 64 */
+    if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
+    return wgi_region_need(c, &c->scratch, (size_t)c->scratch_used + bytes + PIECES * 64,
+                           (size_t)c->scratch_used);
 }
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {

@@ -86,6 +86,15 @@ static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *sl
     c->head.top = r + half;
 }
 
+uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const wgi_entry *e, const double *partial) {
+    wgi_record *const top = c->head.top, *const first = (wgi_record *)wgi_record_at(c, at);
+    c->head.top = first;
+    push_records(c, e->out, e->operands, e->slot, partial);
+    const uint64_t records = (uint64_t)(c->head.top - first);
+    c->head.top = top;
+    return records;
+}
+
 wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
                    const double *partial) {
     if (slots_need(c, "wg_let", 1) != WG_OK) return wgi_nan();
@@ -130,7 +139,8 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {s->slot[0], s->stamp[0]}};
     const wg_mark before = wg_tape_mark(t);
-    if ((c->flags & WG_KEEP_CODE) != 0 && wgi_code_keep(c, s) != WG_OK) return wgi_nan();
+    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && wgi_code_keep(c, s) != WG_OK)
+        return wgi_nan();
     if ((c->flags & WG_KEEP_PLACES) != 0 &&
         wgi_place_keep(c, c->head.slots, s->file, s->line) != WG_OK)
         return wgi_nan();

@@ -12,6 +12,7 @@
 #ifndef WGI_TAPE_TAPE_H
 #define WGI_TAPE_TAPE_H
 
+#include <wengert/operation.h>
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
 
@@ -89,6 +90,8 @@ typedef struct wgi_core {
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }
 static inline const wgi_core *wgi_core_of_const(const wg_tape *t) { return (const wgi_core *)t; }
 
+struct wgi_entry;
+
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
 /* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
@@ -98,6 +101,9 @@ void wgi_region_free(wgi_core *c, wgi_region *r);
 wg_status wgi_records_need(wgi_core *c, size_t records);
 /* Sets head.limit from the mode, the committed end and the slots left. */
 void wgi_limit_set(wgi_core *c);
+/* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but may
+ * move: call it once, before the first piece is taken. */
+wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
 /* Memory that lives until the driver that asked for it returns; 64-byte aligned. NULL: none. */
 void *wgi_scratch(wgi_core *c, size_t bytes);
 
@@ -130,6 +136,9 @@ static inline wg_real wgi_nan(void) { return wg_constant(__builtin_nan("")); }
 /* A statement of n operands from arrays, in every mode. Slots 0 are left out. */
 wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
                    const double *partial);
+/* Writes new partials into the records of an entry, which start at record number `at`; gives how
+ * many they are. */
+uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e, const double *partial);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
 /* Does a handle belong to this tape and generation, and to a slot in use? */
@@ -160,15 +169,80 @@ static inline double wgi_product(double d, double p) {
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
                      size_t lanes);
 
-/* ---- code.c ------------------------------------------------------------------------------ */
-
+/* ---- code.c ------------------------------------------------------------------------------
+ * The stream of words: per entry one head word
+ *     out (32 bits) | type (4) | bits of code or op (12) | operands (8) | numbers (8)
+ * and then  a statement: 1 or 2 words of code, slots two to a word, numbers;
+ *           an array operation: one word with the count of operands, one with the count of
+ *           numbers, slots two to a word, numbers;
+ *           a guard: slots of the two sides in one word, their values if they were constants.
+ * Operands that were constants became numbers when they were kept. */
 enum { WGI_LEAF_BITS = 2 }; /* the code of a lone operand */
+enum { WGI_ENTRY_STATEMENT, WGI_ENTRY_ARRAY, WGI_ENTRY_GUARD };
+
+typedef struct wgi_entry {
+    int type;
+    uint32_t out;
+    unsigned op; /* array operation, or comparison of a guard and its outcome */
+    unsigned bits;
+    wgi_bits code;
+    size_t operands, numbers;
+    const uint32_t *slot;
+    const double *number;
+} wgi_entry;
+
 /* Keeps the code of a statement that is about to get the next slot. */
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
+/* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
+wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
+                              size_t numbers, const double *number);
+/* Keeps a comparison and how it came out. */
+wg_status wgi_code_keep_guard(wgi_core *c, unsigned comparison, int outcome, wg_real x,
+                              wg_real y);
+/* Reads the entry at a word; gives the word of the next one. */
+uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e);
+/* The entry as text; gives its length, and never writes past `bytes`. */
+size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
+
+/* A statement taken apart: its operations in order with the nodes they work on. */
+enum { WGI_MAX_NODES = 48 };
+typedef struct wgi_program {
+    int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
+    struct wgi_node {
+        const wg_scalar_op *op; /* NULL: a leaf */
+        double value;           /* of a number; others: filled by wgi_program_run */
+        uint8_t arg[4];
+    } node[WGI_MAX_NODES];
+} wgi_program;
+void wgi_program_of(const wgi_entry *e, wgi_program *p);
+/* Values of all nodes from the operands' values x; gives the value of the statement. */
+double wgi_program_run(wgi_program *p, const double *x);
+/* Partials with respect to the operands, after a run: as the recorder computes them. */
+void wgi_program_partials(const wgi_program *p, double *partial);
+/* The Hessian with respect to the operands, n-by-n, after a run. */
+void wgi_program_hessian(const wgi_program *p, double *h);
+/* Is every operation of the statement linear in its operands? */
+int wgi_program_linear(const wgi_program *p);
+
+/* ---- array.c ----------------------------------------------------------------------------- */
+
+/* The value and partials of an array entry from the values of all slots; room for n of each. */
+double wgi_array_run(const wgi_core *c, const wgi_entry *e, double *x, double *partial);
+/* ht = H xt of an array entry; x and work are room for as many doubles as it has operands. */
+void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, double *ht,
+                      double *x, double *work);
+const char *wgi_array_name(unsigned op);
+int wgi_array_linear(unsigned op);
 
 /* ---- places.c ---------------------------------------------------------------------------- */
 
 /* Keeps where the statement of a slot was written. */
 wg_status wgi_place_keep(wgi_core *c, uint32_t slot, const char *file, int line);
+/* The place of a slot, and its label; NULL: none was kept. */
+const wgi_place *wgi_place_of(const wgi_core *c, uint32_t slot);
+const char *wgi_label_of(const wgi_core *c, uint32_t slot);
+/* A number as text that reads back as the same number, with a point whatever the locale. */
+enum { WGI_NUMBER_TEXT = 32 };
+const char *wgi_number_text(char *buffer, double x);
 
 #endif

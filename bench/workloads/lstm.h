@@ -27,12 +27,12 @@ static inline void WG_NAME(lstm_layer)(wg_tape *t, size_t b, const wg_real *weig
         wg_real forget = wg_let(
             t, wg_div(1.0, wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(input[i], weight[i]),
                                                             bias[i]))))));
-        wg_real in = wg_let(
-            t, wg_div(1.0, wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(hidden[i], weight[b + i]),
-                                                            bias[b + i]))))));
-        wg_real change = wg_let(
-            t, wg_tanh(wg_add(wg_mul(hidden[i], weight[3 * b + i]), bias[3 * b + i])));
-        cell[i] = wg_let(t, wg_add(wg_mul(cell[i], forget), wg_mul(in, change)));
+        cell[i] = wg_let(
+            t, wg_add(wg_mul(cell[i], forget),
+                      wg_div(wg_tanh(wg_add(wg_mul(hidden[i], weight[3 * b + i]),
+                                            bias[3 * b + i])),
+                             wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(hidden[i], weight[b + i]),
+                                                              bias[b + i])))))));
         hidden[i] = wg_let(
             t, wg_div(wg_tanh(cell[i]),
                       wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(input[i], weight[2 * b + i]),

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* harness.h - what a workload is, how it is checked and timed, and what is reported. */
+#ifndef WENGERT_BENCH_HARNESS_H
+#define WENGERT_BENCH_HARNESS_H
+
+#include <float.h>
+#include <stdio.h>
+#include <wengert.h>
+
+#include "case.h"
+#include "peers/peer.h"
+
+/* ---- workloads (workloads.c) ------------------------------------------------------------- */
+
+enum bench_size {
+    BENCH_CHECKED, /* small enough for differences, and for a derivative that stays meaningful */
+    BENCH_TIMED,
+    BENCH_CROWD /* what is recorded between the two timings of `small` */
+};
+
+struct bench_workload {
+    enum bench_id id;
+    const char *name, *what;
+    /* Allowed difference of two derivatives, in DBL_EPSILON of the largest entry: how many
+     * roundings pile up, and how much they grow, is a property of the workload. */
+    double ulps;
+    int small_only; /* the derivative at the timed size has no digits to compare */
+    int (*setup)(struct bench_case *c, enum bench_size size); /* 0, or -1: no memory */
+    void (*primal)(const struct bench_case *c, double *y);
+    void (*handwritten)(const struct bench_case *c, double *entries);
+    /* Resets, records, and unless `entries` is NULL sweeps; adds to the counts. */
+    wg_status (*tape)(wg_tape *t, const struct bench_case *c, wg_real *vars, double *entries,
+                      struct bench_counts *counts);
+    void (*apply)(const struct bench_case *c, const double *entries, const double *v,
+                  double *jv); /* jv = J v */
+};
+
+extern const struct bench_workload bench_workloads[BENCH_WORKLOADS];
+
+/* Sets a case up; bench_case_finish does what is left for one filled in by other means. */
+int bench_case_new(struct bench_case *c, const struct bench_workload *w, enum bench_size size);
+int bench_case_finish(struct bench_case *c);
+void bench_case_free(struct bench_case *c);
+
+/* Cases whose numbers the caller fills in. 0, or -1: no memory. */
+int bench_bundle_case(struct bench_case *b, size_t cameras, size_t points, size_t observations,
+                      double **x, size_t **seen, double **feats);
+int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, double gamma, int m,
+                       double **x, double **points);
+int bench_lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bits, double **x,
+                    double **state, double **sequence);
+
+/* ---- checking (check.c) ------------------------------------------------------------------ */
+
+/* Largest |a - b| over largest |b|, in units of DBL_EPSILON; infinite where a NaN is involved. */
+double bench_ulps(size_t n, const double *a, const double *b);
+
+/* Fourth-order central differences of the primal along fixed random directions, against the
+ * hand-written derivative. The error is of the order of step^4 from truncation and DBL_EPSILON/step
+ * from rounding; the factor is for the size of higher derivatives and for cancellation. */
+#define BENCH_DIFFERENCE_STEP 1e-4
+#define BENCH_DIFFERENCE_TOLERANCE (1e4 * DBL_EPSILON / BENCH_DIFFERENCE_STEP)
+/* Largest |difference - J v| over largest |J v|, or infinity without memory. */
+double bench_difference(const struct bench_workload *w, const struct bench_case *c);
+
+/* Checks primal, hand-written derivative and tape against the reference values in a file. They
+ * have 16 or 17 digits; what is allowed is the rounding of these functions in double.
+ * The number of disagreements, or -1 when the file cannot be used. */
+#define BENCH_ORACLE_ULPS 4096.0
+int bench_oracle(const char *path, FILE *out);
+
+/* ---- timing (harness.c) ------------------------------------------------------------------ */
+
+enum { BENCH_MIN_REPS = 7 };
+
+struct bench_times { /* seconds per call */
+    double min, q1, median, q3;
+};
+
+struct bench_job {
+    void (*run)(void *ctx);
+    void *ctx;
+    const char *label;
+    size_t calls; /* in one sample; 0: to be found */
+    struct bench_times times;
+};
+
+/* Samples all jobs in turn, so that what slows the machine down slows all of them. Every sample
+ * is the mean of as many calls as last BENCH_SAMPLE_SECONDS, after one that is not timed.
+ * 0, or -1: no memory. */
+#define BENCH_SAMPLE_SECONDS 4e-3
+int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *title);
+
+/* ---- results and report (report.c) ------------------------------------------------------- */
+
+enum { BENCH_MAX_PEERS = 24 };
+
+struct bench_peer_result {
+    const struct bench_peer *peer;
+    int state; /* 1: timed; 0: not for this peer; -1: disagrees */
+    double ulps;
+    struct bench_times times, after;
+};
+
+struct bench_result {
+    const struct bench_workload *workload;
+    size_t n, m, entries;
+    double ulps; /* Wengert against hand-written, at the size that is compared */
+    int has_after;
+    struct bench_times primal, handwritten, tape, record, after;
+    struct bench_counts counts;
+    struct bench_peer_result peer[BENCH_MAX_PEERS];
+    size_t peers;
+};
+
+struct bench_environment {
+    const char *compiler, *flags, *commit;
+    char cpu[128];
+    size_t reps;
+};
+
+void bench_environment(struct bench_environment *e, size_t reps);
+void bench_report(FILE *out, const struct bench_environment *e, const struct bench_result *r,
+                  size_t results);
+/* 0, or -1 with a line on stderr. */
+int bench_json(const char *path, const struct bench_environment *e, const struct bench_result *r,
+               size_t results);
+int bench_json_available(void);
+
+#endif

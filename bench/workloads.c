@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* workloads.c - the kernels over double and over the taped variable, and the table of them. */
+#include "harness.h"
+
+#include <math.h>
+
+#include "workloads/data.h"
+
+#define WG_AS_DOUBLE
+#define BENCH_ONCE
+#include "workloads/all.h"
+#undef BENCH_ONCE
+#undef WG_AS_DOUBLE
+#include "workloads/all.h"
+
+int bench_case_finish(struct bench_case *c) {
+    c->work_doubles = bench_doubles(c, c->work);
+    return c->work_doubles ? 0 : -1;
+}
+
+int bench_case_new(struct bench_case *c, const struct bench_workload *w, enum bench_size size) {
+    memset(c, 0, sizeof *c);
+    if (w->setup(c, size) == 0 && bench_case_finish(c) == 0)
+        return 0;
+    bench_case_free(c);
+    return -1;
+}
+
+void bench_case_free(struct bench_case *c) {
+    for (size_t i = 0; i < c->blocks; i++)
+        free(c->block[i]);
+    c->blocks = 0;
+}
+
+/* ---- gradients ---------------------------------------------------------------------------- */
+
+typedef wg_real taped_kernel(wg_tape *t, const void *params, const wg_real *x, wg_real *work);
+
+/* vars holds the inputs and the workspace of the kernel. */
+static wg_status gradient(wg_tape *t, const struct bench_case *c, taped_kernel *kernel,
+                          wg_real *vars, double *g, struct bench_counts *counts) {
+    wg_tape_reset(t);
+    wg_status s = wg_inputs(t, c->n, c->x, vars);
+    if (s != WG_OK)
+        return s;
+    const wg_real y = kernel(t, c->params, vars, vars + c->n);
+    if (g) {
+        s = wg_reverse(t, y);
+        if (s == WG_OK)
+            s = wg_adjoints(t, c->n, vars, g);
+    }
+    if (counts) {
+        wg_stats stats;
+        if (wg_tape_stats(t, &stats) == WG_OK) {
+            counts->statements = (double)stats.statements;
+            counts->record_bytes = (double)stats.record_bytes;
+            counts->adjoint_bytes = (double)stats.adjoint_bytes;
+        }
+    }
+    return s != WG_OK ? s : wg_tape_status(t);
+}
+
+#define GRADIENT(name, kernel)                                                                 \
+    static wg_status name##_tape(wg_tape *t, const struct bench_case *c, wg_real *vars,        \
+                                 double *g, struct bench_counts *counts) {                     \
+        return gradient(t, c, kernel##_real, vars, g, counts);                                 \
+    }                                                                                          \
+    static void name##_primal(const struct bench_case *c, double *y) {                         \
+        *y = kernel##_double(NULL, c->params, c->x, c->work_doubles);                          \
+    }
+BENCH_GRADIENTS(GRADIENT)
+
+static void gradient_apply(const struct bench_case *c, const double *g, const double *v,
+                           double *jv) {
+    *jv = 0;
+    for (size_t i = 0; i < c->n; i++)
+        *jv += g[i] * v[i];
+}
+
+/* ---- bundle adjustment: one small tape after another ---------------------------------------- */
+
+static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *vars,
+                             double *entries, struct bench_counts *counts) {
+    static const double seeds[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const struct bundle_params *p = (const struct bundle_params *)c->params;
+    for (size_t i = 0; i < p->observations; i++) {
+        double in[BUNDLE_INPUTS];
+        wg_real err[3];
+        bundle_gather(p, c->x, i, in);
+        wg_tape_reset(t);
+        wg_status s = wg_inputs(t, BUNDLE_INPUTS, in, vars);
+        if (s != WG_OK)
+            return s;
+        bundle_real(t, vars, p->feats + 2 * i, err);
+        if (entries) {
+            double *row = entries + BUNDLE_ENTRIES * i;
+            s = wg_reverse_lanes(t, 3, 3, err, seeds);
+            for (size_t j = 0; j < BUNDLE_INPUTS; j++) {
+                row[j] = wg_adjoint_lane(t, vars[j], 0);
+                row[BUNDLE_INPUTS + j] = wg_adjoint_lane(t, vars[j], 1);
+            }
+            row[2 * BUNDLE_INPUTS] = wg_adjoint_lane(t, vars[BUNDLE_INPUTS - 1], 2);
+        }
+        if (s == WG_OK)
+            s = wg_tape_status(t);
+        if (s != WG_OK)
+            return s;
+        if (counts) {
+            wg_stats stats;
+            if (wg_tape_stats(t, &stats) == WG_OK) {
+                counts->statements += (double)stats.statements;
+                counts->record_bytes += (double)stats.record_bytes;
+                counts->adjoint_bytes += (double)stats.adjoint_bytes;
+            }
+        }
+    }
+    return WG_OK;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static int chain_arithmetic_setup(struct bench_case *c, enum bench_size size) {
+    return chain_arithmetic_case(c, (size == BENCH_CHECKED ? 240 : 1000000) /
+                                        CHAIN_ARITHMETIC_OPS);
+}
+static int chain_mixed_setup(struct bench_case *c, enum bench_size size) {
+    return chain_mixed_case(c, (size == BENCH_CHECKED ? 240 : 1000000) / CHAIN_MIXED_OPS);
+}
+static int lax_wendroff_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? lax_wendroff_case(c, 20, 30) : lax_wendroff_case(c, 100, 2000);
+}
+static int toon_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? toon_case(c, 100, 5) : toon_case(c, 100, 2000);
+}
+static int burgers_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? burgers_case(c, 12, 10, 5) : burgers_case(c, 200, 200, 32);
+}
+static int brusselator_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? brusselator_case(c, 6, 5) : brusselator_case(c, 32, 50);
+}
+static int bundle_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? bundle_case(c, 3, 7, 12) : bundle_case(c, 49, 7776, 31843);
+}
+static int mixture_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? mixture_case(c, 3, 5, 20) : mixture_case(c, 10, 25, 1000);
+}
+static int lstm_setup(struct bench_case *c, enum bench_size size) {
+    return size == BENCH_CHECKED ? lstm_case(c, 2, 8, 5) : lstm_case(c, 2, 1024, 14);
+}
+static int rosenbrock_setup(struct bench_case *c, enum bench_size size) {
+    return rosenbrock_case(c, size == BENCH_CHECKED ? 40 : 125000);
+}
+static int small_setup(struct bench_case *c, enum bench_size size) {
+    return chain_arithmetic_case(c, (size == BENCH_CROWD ? 8000000 : 72) / CHAIN_ARITHMETIC_OPS);
+}
+
+#define small_handwritten chain_arithmetic_handwritten
+#define ROW(name, text, ulps, small_only)                                                      \
+    [BENCH_##name] = {BENCH_##name,  #name,         text,                                      \
+                      ulps,          small_only,    name##_setup,                              \
+                      name##_primal, name##_handwritten, name##_tape,                          \
+                      gradient_apply}
+
+const struct bench_workload bench_workloads[BENCH_WORKLOADS] = {
+    ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0),
+    ROW(chain_mixed, "1e6 statements of one operation: + - * / sin exp", 1e6, 0),
+    ROW(lax_wendroff, "advection, 100 cells, 2000 steps", 1e3, 0),
+    ROW(toon, "advection with exp and log, 100 cells, 2000 steps", 1e6, 1),
+    ROW(burgers, "Burgers in the plane, 200 x 200, 32 steps", 1e3, 0),
+    ROW(brusselator, "reaction and diffusion, 32 x 32, 50 Runge-Kutta steps", 1e4, 0),
+    ROW(mixture, "Gaussian mixture likelihood, d 10, K 25, n 1000", 1e4, 0),
+    ROW(lstm, "LSTM loss, 2 layers, 1024 characters of 14 bits", 1e4, 0),
+    ROW(rosenbrock, "Rosenbrock, 125000 terms", 16, 0),
+    ROW(small, "72 statements, before and after 8e6 on the same tape", 1e3, 0),
+    [BENCH_bundle] = {BENCH_bundle, "bundle", "bundle adjustment Jacobian, 31843 observations",
+                      1e3, 0, bundle_setup, bundle_primal, bundle_handwritten, bundle_tape,
+                      bundle_apply},
+};

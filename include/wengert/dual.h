@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Dual numbers by value: forward mode without a tape.
+ *
+ * A wg_dual is a value and a row of WG_DUAL_WIDTH tangents. Nothing is stored anywhere: a loop of
+ * any length runs in constant memory, and the optimiser keeps the row in vector registers. For
+ * every operation wg_sin of wengert/scalar.h there is a function wg_dual_sin of duals.
+ *
+ *     wg_dual x = wg_dual_input(3.0, 0), y = wg_dual_input(4.0, 1);
+ *     wg_dual r = wg_dual_hypot(x, y);
+ *     wg_dual_value(r), wg_dual_tangent(r, 0), wg_dual_tangent(r, 1)           5, 0.6, 0.8
+ *
+ * Operations that mix duals with numbers of any arithmetic type, under the names wg_add, wg_sin
+ * that a tape uses: wengert/generic.h.
+ *
+ * WG_DUAL_WIDTH is 1, 2, 4, 8 or 16, defined before the first header of Wengert is included; it
+ * may differ from one translation unit to the next (the type then does, too). In memory a
+ * wg_dual is 1 + WG_DUAL_WIDTH consecutive doubles, whatever vectors the compiler may use.
+ *
+ * Letters: a b c d values, v the value of the result, x y z w duals, l a lane, i j k m is an
+ * operand a dual (1) or a number (0).
+ * Rule: a tangent is the sum of partial times tangent; each product is exactly 0 when either
+ * factor is 0, lane by lane; partials that meet a number are not computed. */
+#ifndef WENGERT_DUAL_H
+#define WENGERT_DUAL_H
+
+#include <wengert/scalar.h>
+
+#pragma GCC system_header
+
+#ifndef WG_DUAL_WIDTH
+#define WG_DUAL_WIDTH 4
+#endif
+#if WG_DUAL_WIDTH != 1 && WG_DUAL_WIDTH != 2 && WG_DUAL_WIDTH != 4 && WG_DUAL_WIDTH != 8 &&    \
+    WG_DUAL_WIDTH != 16
+#error "wengert: WG_DUAL_WIDTH is 1, 2, 4, 8 or 16"
+#endif
+
+/* ---- the row: packs as wide as a vector register ------------------------------------------
+ * One vector type wider than the machine's would live in memory. The reduced alignment keeps the
+ * layout and the calling convention independent of -mavx. */
+
+#if WG_DUAL_WIDTH == 1
+#define WGI_PACK 1
+#elif defined(__AVX512F__) && WG_DUAL_WIDTH >= 8
+#define WGI_PACK 8
+#elif defined(__AVX__) && WG_DUAL_WIDTH >= 4
+#define WGI_PACK 4
+#else
+#define WGI_PACK 2
+#endif
+
+#if WGI_PACK == 1
+typedef double wgi_pack;
+#else
+typedef double wgi_pack __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
+typedef long long wgi_mask __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
+#endif
+
+/* WGI_EACH(X): X(field, first lane) for every pack; WGI_FOLD(x): their sum. */
+#define WGI_EACH_1(X) X(t0, 0)
+#define WGI_EACH_2(X) WGI_EACH_1(X) X(t1, WGI_PACK)
+#define WGI_EACH_4(X) WGI_EACH_2(X) X(t2, 2 * WGI_PACK) X(t3, 3 * WGI_PACK)
+#define WGI_EACH_8(X)                                                                          \
+    WGI_EACH_4(X)                                                                              \
+    X(t4, 4 * WGI_PACK) X(t5, 5 * WGI_PACK) X(t6, 6 * WGI_PACK) X(t7, 7 * WGI_PACK)
+#define WGI_FOLD_1(x) x.t0
+#define WGI_FOLD_2(x) (x.t0 + x.t1)
+#define WGI_FOLD_4(x) (WGI_FOLD_2(x) + (x.t2 + x.t3))
+#define WGI_FOLD_8(x) (WGI_FOLD_4(x) + ((x.t4 + x.t5) + (x.t6 + x.t7)))
+
+#if WG_DUAL_WIDTH / WGI_PACK == 1
+#define WGI_EACH WGI_EACH_1
+#define WGI_FOLD WGI_FOLD_1
+#elif WG_DUAL_WIDTH / WGI_PACK == 2
+#define WGI_EACH WGI_EACH_2
+#define WGI_FOLD WGI_FOLD_2
+#elif WG_DUAL_WIDTH / WGI_PACK == 4
+#define WGI_EACH WGI_EACH_4
+#define WGI_FOLD WGI_FOLD_4
+#else
+#define WGI_EACH WGI_EACH_8
+#define WGI_FOLD WGI_FOLD_8
+#endif
+
+typedef struct wg_dual {
+    double value;
+#define WGI_FIELD(t, first) wgi_pack t;
+    WGI_EACH(WGI_FIELD)
+#undef WGI_FIELD
+} wg_dual;
+
+/* Is a lane of the pack s a NaN?  p where the pack x is not 0, else 0. */
+#if WGI_PACK == 1
+#define WGI_PACK_NAN(s) ((s) != (s))
+#define WGI_PACK_KEEP(p, x, zero) ((x) != (zero) ? (p) : 0)
+#else
+#if WGI_PACK == 8
+#define WGI_PACK_NAN(s) __builtin_ia32_cmppd512_mask(s, s, 3, -1, 4)
+#elif WGI_PACK == 4
+#define WGI_PACK_NAN(s) __builtin_ia32_movmskpd256((wgi_pack)((s) != (s)))
+#elif defined(__SSE2__)
+#define WGI_PACK_NAN(s) __builtin_ia32_movmskpd((wgi_pack)((s) != (s)))
+#else
+#define WGI_PACK_NAN(s) ((s)[0] != (s)[0] || (s)[1] != (s)[1])
+#endif
+#define WGI_PACK_KEEP(p, x, zero) ((wgi_pack)((wgi_mask)(p) & (wgi_mask)((x) != (zero))))
+#endif
+
+/* ---- seeds and parts ----------------------------------------------------------------------- */
+
+/* wg_dual_constant - a value without tangents. */
+WGI_FUNCTION wg_dual wg_dual_constant(double value) {
+    const wgi_pack zero = {0};
+    wg_dual x;
+    x.value = value;
+#define WGI_STEP(t, first) x.t = zero;
+    WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+    return x;
+}
+
+/* wg_dual_with - x with the tangent of one lane replaced. No such lane: x. */
+WGI_FUNCTION wg_dual wg_dual_with(wg_dual x, size_t lane, double tangent) {
+#if WGI_PACK == 1
+    if (lane == 0) x.t0 = tangent;
+#else
+#define WGI_STEP(t, first)                                                                     \
+    if (lane / WGI_PACK == first / WGI_PACK) x.t[lane % WGI_PACK] = tangent;
+    WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+#endif
+    return x;
+}
+
+/* wg_dual_input - an independent variable: tangent 1 in its lane, 0 in the others. */
+WGI_FUNCTION wg_dual wg_dual_input(double value, size_t lane) {
+    return wg_dual_with(wg_dual_constant(value), lane, 1);
+}
+
+WGI_FUNCTION double wg_dual_value(wg_dual x) { return x.value; }
+
+/* wg_dual_tangent - of one lane. No such lane: NaN. */
+WGI_FUNCTION double wg_dual_tangent(wg_dual x, size_t lane) {
+#if WGI_PACK == 1
+    if (lane == 0) return x.t0;
+#else
+#define WGI_STEP(t, first)                                                                     \
+    if (lane / WGI_PACK == first / WGI_PACK) return x.t[lane % WGI_PACK];
+    WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+#endif
+    return __builtin_nan("");
+}
+
+/* ---- the chain rule ------------------------------------------------------------------------
+ * What stands before a tangent: nothing (the operand is a number, or the partial is identically
+ * zero), 1, -1, or a partial that has to be multiplied. A sum of products without a NaN has no
+ * product that the zero rule would have changed. */
+
+enum { WGI_NONE = 0, WGI_PLUS = 1, WGI_MINUS = 2, WGI_TIMES = 3 };
+
+#define WGI_TERM(r, d, x) ((r) == WGI_TIMES ? (d) * (x) : (r) == WGI_MINUS ? -(x) : (x))
+#define WGI_TERM_EXACT(r, d, x, zero)                                                          \
+    ((r) == WGI_TIMES ? (d) == 0 ? (zero) : WGI_PACK_KEEP((d) * (x), x, zero)                  \
+                      : (r) == WGI_MINUS ? -(x) : (x))
+
+WGI_FUNCTION wg_dual wgi_dual_chain1(double v, int r, double d, wg_dual x) {
+    const wgi_pack zero = {0};
+    wg_dual u;
+    if (r == WGI_NONE) return wg_dual_constant(v);
+    u.value = v;
+#define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t);
+    WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+    if (r == WGI_TIMES) {
+        const wgi_pack sum = WGI_FOLD(u);
+        if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
+#define WGI_STEP(t, first) u.t = WGI_TERM_EXACT(r, d, x.t, zero);
+            WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+        }
+    }
+    return u;
+}
+
+WGI_FUNCTION wg_dual wgi_dual_chain2(double v, int r, double d, wg_dual x, int s, double e,
+                                     wg_dual y) {
+    const wgi_pack zero = {0};
+    wg_dual u;
+    if (r == WGI_NONE) return wgi_dual_chain1(v, s, e, y);
+    if (s == WGI_NONE) return wgi_dual_chain1(v, r, d, x);
+    u.value = v;
+#define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t) + WGI_TERM(s, e, y.t);
+    WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+    if (r == WGI_TIMES || s == WGI_TIMES) {
+        const wgi_pack sum = WGI_FOLD(u);
+        if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
+#define WGI_STEP(t, first)                                                                     \
+    u.t = WGI_TERM_EXACT(r, d, x.t, zero) + WGI_TERM_EXACT(s, e, y.t, zero);
+            WGI_EACH(WGI_STEP)
+#undef WGI_STEP
+        }
+    }
+    return u;
+}
+
+WGI_FUNCTION wg_dual wgi_dual_chain3(double v, int r, double d, wg_dual x, int s, double e,
+                                     wg_dual y, int q, double f, wg_dual z) {
+    return wgi_dual_chain2(v, WGI_PLUS, 1, wgi_dual_chain2(v, r, d, x, s, e, y), q, f, z);
+}
+
+#include <wengert/dual_ops.h>
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Scalar operations as data, and operations of the user's own.
+ *
+ * A row in a file of yours makes an operation that records, runs forward, and is differentiated
+ * twice like a built-in one:
+ *
+ *     WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
+ *                   -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "Bergstra 2009")
+ *     #define softsign(x) WG_CALL1(softsign, x)
+ *     ...  y = wg_let(t, wg_mul(2, softsign(x)));
+ *
+ * Letters: a b operand values, v the value. A partial whose text is a bare 0 is skipped.
+ * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly 0),
+ * SING (a partial may be infinite or NaN at a finite operand). */
+#ifndef WENGERT_OPERATION_H
+#define WENGERT_OPERATION_H
+
+#include <wengert/types.h>
+
+WG_BEGIN_DECLS
+
+/* One scalar operation. x: its operands, v: its value.
+ * Second partials are packed by rows of the upper triangle: aa ab ac .. bb bc .. */
+typedef struct wg_scalar_op {
+    const char *name, *source;
+    unsigned arity;       /* 1 to 4 */
+    unsigned zero_first;  /* bit i: partial i is identically 0 */
+    unsigned zero_second; /* bit k: second partial k is identically 0 */
+    double (*value)(const double *x);
+    void (*first)(const double *x, double v, double *d);
+    void (*second)(const double *x, double v, double *h); /* NULL: not given */
+} wg_scalar_op;
+
+/* The built-in operations: WGI_OP_... of scalar.h are positions in this array. */
+WG_API extern const wg_scalar_op wgi_scalar_ops[];
+WG_API extern const size_t wgi_scalar_op_count;
+
+/* Is a text the bare 0? Folded by the compiler. */
+#define WGI_ZERO(text) ((text)[0] == '0' && (text)[1] == 0)
+
+WG_END_DECLS
+
+#ifndef __cplusplus
+#include <wengert/statement.h>
+
+#define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
+    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    WGI_FUNCTION double wgi_op_##name##_v(double a) { return value_; }                         \
+    WGI_FUNCTION double wgi_op_##name##_da(double a, double v) {                               \
+        (void)a, (void)v;                                                                      \
+        return d_;                                                                             \
+    }                                                                                          \
+    static double wgi_user_##name##_value(const double *x) {                                   \
+        return wgi_op_##name##_v(x[0]);                                                        \
+    }                                                                                          \
+    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
+        d[0] = wgi_op_##name##_da(x[0], v);                                                    \
+    }                                                                                          \
+    static void wgi_user_##name##_second(const double *x, double v, double *h) {               \
+        const double a = x[0];                                                                 \
+        (void)a, (void)v;                                                                      \
+        h[0] = dd_;                                                                            \
+    }                                                                                          \
+    static const wg_scalar_op wgi_user_##name = {                                              \
+        #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_user_##name##_value,             \
+        wgi_user_##name##_first, wgi_user_##name##_second};
+
+#define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
+    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    WGI_FUNCTION double wgi_op_##name##_v(double a, double b) { return value_; }               \
+    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double v) {                     \
+        (void)a, (void)b, (void)v;                                                             \
+        return da_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double v) {                     \
+        (void)a, (void)b, (void)v;                                                             \
+        return db_;                                                                            \
+    }                                                                                          \
+    static double wgi_user_##name##_value(const double *x) {                                   \
+        return wgi_op_##name##_v(x[0], x[1]);                                                  \
+    }                                                                                          \
+    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
+        d[0] = wgi_op_##name##_da(x[0], x[1], v);                                              \
+        d[1] = wgi_op_##name##_db(x[0], x[1], v);                                              \
+    }                                                                                          \
+    static void wgi_user_##name##_second(const double *x, double v, double *h) {               \
+        const double a = x[0], b = x[1];                                                       \
+        (void)a, (void)b, (void)v;                                                             \
+        h[0] = daa_;                                                                           \
+        h[1] = dab_;                                                                           \
+        h[2] = dbb_;                                                                           \
+    }                                                                                          \
+    static const wg_scalar_op wgi_user_##name = {                                              \
+        #name,                                                                                 \
+        source_,                                                                               \
+        2,                                                                                     \
+        WGI_ZERO(#da_) | WGI_ZERO(#db_) << 1,                                                  \
+        WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dbb_) << 2,                         \
+        wgi_user_##name##_value,                                                               \
+        wgi_user_##name##_first,                                                               \
+        wgi_user_##name##_second};
+
+/* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
+#define WG_CALL1(name, x) WGI_APPLY1(name, WGI_OP_USER, wgi_class_##name, x, WGI_WITH_NAME)
+#define WG_CALL2(name, x, y)                                                                   \
+    WGI_APPLY2(name, WGI_OP_USER, wgi_class_##name, x, y, WGI_WITH_NAME)
+
+/* In code the descriptor of a user's operation is a number: the bits of its address. */
+#define WGI_WITH_NAME(name, lit) WGI_CONCAT(lit, (wgi_l1){0})(lit, wgi_address(&wgi_user_##name))
+WGI_FUNCTION wgi_l1 wgi_address(const wg_scalar_op *op) {
+    const uint64_t bits = (uint64_t)(uintptr_t)op;
+    wgi_l1 number;
+    __builtin_memcpy(&number.l0, &bits, sizeof bits);
+    return number;
+}
+#endif
+
+#endif

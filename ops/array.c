@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Reductions of n operands to one value: values, gradients, Hessian-vector products.
+ *
+ * Letters: n operands x, constants `number`, value v, gradient d, tangent xt, ht = H xt. */
+#include "array.h"
+
+#include <math.h>
+
+#define UNUSED_NUMBER (void)number
+
+/* ---- sum, mean, linear combination ---- */
+
+static double sum_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += x[i];
+    return s;
+}
+static void sum_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)x, (void)v;
+    UNUSED_NUMBER;
+    for (size_t i = 0; i < n; i++) d[i] = 1;
+}
+
+static double mean_value(size_t n, const double *x, const double *number) {
+    return sum_value(n, x, number) / (double)n;
+}
+static void mean_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)x, (void)v;
+    UNUSED_NUMBER;
+    for (size_t i = 0; i < n; i++) d[i] = 1 / (double)n;
+}
+
+static double linear_value(size_t n, const double *x, const double *number) {
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += number[i] * x[i];
+    return s;
+}
+static void linear_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)x, (void)v;
+    for (size_t i = 0; i < n; i++) d[i] = number[i];
+}
+
+/* ---- product: prefix times suffix, no division, exact with zeros ---- */
+
+static double product_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double p = 1;
+    for (size_t i = 0; i < n; i++) p *= x[i];
+    return p;
+}
+static void product_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    double prefix = 1, suffix = 1;
+    for (size_t i = 0; i < n; i++) {
+        d[i] = prefix;
+        prefix *= x[i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        d[i] *= suffix;
+        suffix *= x[i];
+    }
+}
+static void product_second(size_t n, const double *x, const double *number, double v,
+                           const double *xt, double *ht, double *work) {
+    (void)v;
+    UNUSED_NUMBER;
+    double prefix = 1, prefix_t = 0, suffix = 1, suffix_t = 0;
+    for (size_t i = 0; i < n; i++) {
+        work[i] = prefix;
+        ht[i] = prefix_t;
+        prefix_t = prefix_t * x[i] + prefix * xt[i];
+        prefix *= x[i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        ht[i] = ht[i] * suffix + work[i] * suffix_t;
+        suffix_t = suffix_t * x[i] + suffix * xt[i];
+        suffix *= x[i];
+    }
+}
+
+/* ---- dot, squared norm, norm ---- */
+
+static double dot_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double s = 0;
+    for (size_t i = 0; i < n; i += 2) s += x[i] * x[i + 1];
+    return s;
+}
+static void dot_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    for (size_t i = 0; i < n; i += 2) {
+        d[i] = x[i + 1];
+        d[i + 1] = x[i];
+    }
+}
+static void dot_second(size_t n, const double *x, const double *number, double v,
+                       const double *xt, double *ht, double *work) {
+    (void)x, (void)work;
+    dot_first(n, xt, number, v, ht);
+}
+
+static double squared_norm_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += x[i] * x[i];
+    return s;
+}
+static void squared_norm_first(size_t n, const double *x, const double *number, double v,
+                               double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    for (size_t i = 0; i < n; i++) d[i] = 2 * x[i];
+}
+static void squared_norm_second(size_t n, const double *x, const double *number, double v,
+                                const double *xt, double *ht, double *work) {
+    (void)x, (void)work;
+    squared_norm_first(n, xt, number, v, ht);
+}
+
+/* The largest |x|; NaN when one is. */
+static double largest(size_t n, const double *x) {
+    double m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(x[i]) <= m)) {
+            m = fabs(x[i]);
+            if (m != m) return m;
+        }
+    return m;
+}
+static double norm2_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    const double m = largest(n, x);
+    if (m == 0 || !isfinite(m)) return m;
+    if (m > 1e-140 && m < 1e140) return sqrt(squared_norm_value(n, x, number));
+    int e = 0; /* x = 2^e (x / 2^e), exactly: the squares neither vanish nor overflow */
+    (void)frexp(m, &e);
+    double s = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double y = ldexp(x[i], -e);
+        s += y * y;
+    }
+    return ldexp(sqrt(s), e);
+}
+static void norm2_first(size_t n, const double *x, const double *number, double v, double *d) {
+    UNUSED_NUMBER;
+    size_t infinite = 0;
+    for (size_t i = 0; i < n; i++) infinite += isinf(x[i]) != 0;
+    for (size_t i = 0; i < n; i++) {
+        if (v == 0) d[i] = 0; /* the subgradient of smallest norm */
+        else if (infinite != 0 && v == v)
+            d[i] = isinf(x[i]) ? copysign(1 / sqrt((double)infinite), x[i]) : 0;
+        else d[i] = x[i] / v;
+    }
+}
+/* H = (I - u u') / v with u = x / v */
+static void norm2_second(size_t n, const double *x, const double *number, double v,
+                         const double *xt, double *ht, double *work) {
+    norm2_first(n, x, number, v, work);
+    const double along = linear_value(n, xt, work);
+    for (size_t i = 0; i < n; i++) ht[i] = v == 0 ? 0 : (xt[i] - along * work[i]) / v;
+}
+
+/* ---- polynomial: Horner, coefficients x[0..n-2], argument z = x[n-1] ---- */
+
+static double polynomial_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double p = 0;
+    for (size_t i = n - 1; i-- > 0;) p = p * x[n - 1] + x[i];
+    return p;
+}
+static void polynomial_first(size_t n, const double *x, const double *number, double v,
+                             double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    const double z = x[n - 1];
+    double power = 1, slope = 0;
+    for (size_t i = 0; i + 1 < n; i++, power *= z) d[i] = power;
+    for (size_t i = n - 1; i-- > 1;) slope = slope * z + (double)i * x[i];
+    d[n - 1] = slope;
+}
+static void polynomial_second(size_t n, const double *x, const double *number, double v,
+                              const double *xt, double *ht, double *work) {
+    (void)v, (void)work;
+    UNUSED_NUMBER;
+    const double z = x[n - 1], zt = xt[n - 1];
+    double power = 1, mixed = 0, curvature = 0;
+    for (size_t i = 0; i + 1 < n; i++) { /* power = z^(i-1) from i = 1 on */
+        ht[i] = i == 0 ? 0 : (double)i * power * zt;
+        if (i != 0) {
+            mixed += (double)i * power * xt[i];
+            power *= z;
+        }
+    }
+    for (size_t i = n - 1; i-- > 2;) curvature = curvature * z + (double)i * (double)(i - 1) * x[i];
+    ht[n - 1] = mixed + curvature * zt;
+}
+
+/* ---- logsumexp: p = softmax(x) ---- */
+
+static double top(size_t n, const double *x) {
+    double m = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] != x[i]) return x[i];
+        if (x[i] > m) m = x[i];
+    }
+    return m;
+}
+/* log of a sum that is at least 1: the largest term is left out of the sum for log1p. */
+static double logsumexp_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    const double m = top(n, x);
+    if (!isfinite(m)) return m;
+    double rest = 0;
+    int seen = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] == m && !seen) seen = 1;
+        else rest += exp(x[i] - m);
+    }
+    return m + log1p(rest);
+}
+static void logsumexp_first(size_t n, const double *x, const double *number, double v,
+                            double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    const double m = top(n, x);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        d[i] = x[i] == m ? 1 : exp(x[i] - m);
+        sum += d[i];
+    }
+    for (size_t i = 0; i < n; i++) d[i] /= sum;
+}
+/* H = diag(p) - p p' */
+static void logsumexp_second(size_t n, const double *x, const double *number, double v,
+                             const double *xt, double *ht, double *work) {
+    logsumexp_first(n, x, number, v, work);
+    /* sum_j p_j (xt_i - xt_j) rather than xt_i - sum: no cancellation when one p is 1 */
+    const double mean = linear_value(n, xt, work);
+    double lead = 0;
+    for (size_t i = 0; i < n; i++) lead = work[i] > lead ? work[i] : lead;
+    for (size_t i = 0; i < n; i++) {
+        if (work[i] < lead || lead < 0.5) {
+            ht[i] = work[i] * (xt[i] - mean);
+            continue;
+        }
+        double s = 0;
+        for (size_t j = 0; j < n; j++) s += work[j] * (xt[i] - xt[j]);
+        ht[i] = work[i] * s;
+    }
+}
+
+/* ---- maximum, minimum: split evenly over ties ---- */
+
+static double maximum_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    return top(n, x);
+}
+static double minimum_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    double m = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] != x[i]) return x[i];
+        if (x[i] < m) m = x[i];
+    }
+    return m;
+}
+static void extremum_first(size_t n, const double *x, const double *number, double v,
+                           double *d) {
+    UNUSED_NUMBER;
+    size_t ties = 0;
+    for (size_t i = 0; i < n; i++) ties += x[i] == v;
+    for (size_t i = 0; i < n; i++) d[i] = v != v ? v : x[i] == v ? 1 / (double)ties : 0;
+}
+
+const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT] = {
+    [WGI_ARRAY_sum] = {"sum", sum_value, sum_first, NULL},
+    [WGI_ARRAY_product] = {"product", product_value, product_first, product_second},
+    [WGI_ARRAY_dot] = {"dot", dot_value, dot_first, dot_second},
+    [WGI_ARRAY_linear] = {"linear", linear_value, linear_first, NULL},
+    [WGI_ARRAY_polynomial] = {"polynomial", polynomial_value, polynomial_first,
+                              polynomial_second},
+    [WGI_ARRAY_norm2] = {"norm2", norm2_value, norm2_first, norm2_second},
+    [WGI_ARRAY_squared_norm] = {"squared_norm", squared_norm_value, squared_norm_first,
+                                squared_norm_second},
+    [WGI_ARRAY_logsumexp] = {"logsumexp", logsumexp_value, logsumexp_first, logsumexp_second},
+    [WGI_ARRAY_maximum] = {"maximum", maximum_value, extremum_first, NULL},
+    [WGI_ARRAY_minimum] = {"minimum", minimum_value, extremum_first, NULL},
+    [WGI_ARRAY_mean] = {"mean", mean_value, mean_first, NULL},
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations on n operands at once, as mathematics on plain arrays. Internal.
+ *
+ *   x operands (n of them), number constants of the call, v the value, d first partials,
+ *   xt tangents of the operands, ht = H xt, work: n doubles of room. */
+#ifndef WGI_OPS_ARRAY_H
+#define WGI_OPS_ARRAY_H
+
+#include <stddef.h>
+
+typedef struct wgi_array_op {
+    const char *name;
+    double (*value)(size_t n, const double *x, const double *number);
+    void (*first)(size_t n, const double *x, const double *number, double v, double *d);
+    /* NULL: linear in the operands */
+    void (*second)(size_t n, const double *x, const double *number, double v, const double *xt,
+                   double *ht, double *work);
+} wgi_array_op;
+
+enum {
+    WGI_ARRAY_sum,
+    WGI_ARRAY_product,
+    WGI_ARRAY_dot,    /* operands x0 y0 x1 y1 ... */
+    WGI_ARRAY_linear, /* numbers: the coefficients */
+    WGI_ARRAY_polynomial, /* operands c0 .. c(n-2) and the argument last */
+    WGI_ARRAY_norm2,
+    WGI_ARRAY_squared_norm,
+    WGI_ARRAY_logsumexp,
+    WGI_ARRAY_maximum,
+    WGI_ARRAY_minimum,
+    WGI_ARRAY_mean,
+    WGI_ARRAY_COUNT
+};
+
+extern const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT];
+
+#endif

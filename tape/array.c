@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Array operations on the tape, each one statement of n operands; comparisons with their guards. */
+#include "../ops/array.h"
+#include "tape.h"
+
+#include <wengert/array.h>
+
+#include <math.h>
+#include <string.h>
+
+const char *wgi_array_name(unsigned op) {
+    return op < WGI_ARRAY_COUNT ? wgi_array_ops[op].name : "array operation";
+}
+int wgi_array_linear(unsigned op) { return wgi_array_ops[op].second == NULL; }
+
+/* Values of the operands of an entry: of its slots, and its constants in order. */
+static const double *operand_values(const wgi_core *c, const wgi_entry *e, double *x) {
+    size_t constants = 0;
+    for (size_t i = 0; i < e->operands; i++) constants += e->slot[i] == 0;
+    const double *constant = e->number + (e->numbers - constants);
+    for (size_t i = 0; i < e->operands; i++)
+        x[i] = e->slot[i] != 0 ? wgi_values(c)[e->slot[i]] : *constant++;
+    return e->number;
+}
+
+double wgi_array_run(const wgi_core *c, const wgi_entry *e, double *x, double *partial) {
+    const wgi_array_op *op = &wgi_array_ops[e->op];
+    const double *number = operand_values(c, e, x);
+    const double v = op->value(e->operands, x, number);
+    op->first(e->operands, x, number, v, partial);
+    return v;
+}
+
+void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, double *ht,
+                      double *x, double *work) {
+    const double *number = operand_values(c, e, x);
+    wgi_array_ops[e->op].second(e->operands, x, number, wgi_values(c)[e->out], xt, ht, work);
+}
+
+/* ---- recording ---- */
+
+/* Room for n variables, n slots and 2 n doubles in scratch; released by restoring scratch_used. */
+typedef struct operands {
+    wg_real *variable;
+    uint32_t *slot;
+    double *x, *partial;
+} operands;
+
+static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
+    const char *name = wgi_array_name(op);
+    if (n > UINT32_MAX) {
+        wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", name, n);
+        return 0;
+    }
+    const size_t bytes = n * sizeof(double);
+    const wg_status s = wgi_scratch_need(c, n * (sizeof(wg_real) + sizeof(uint32_t)) + 2 * bytes + 256);
+    if (s != WG_OK) {
+        wgi_fail(c, s, "wg_%s: no workspace for %zu operands", name, n);
+        return 0;
+    }
+    o->variable = wgi_scratch(c, n * sizeof(wg_real));
+    o->slot = wgi_scratch(c, n * sizeof(uint32_t));
+    o->x = wgi_scratch(c, bytes);
+    o->partial = wgi_scratch(c, bytes);
+    return 1;
+}
+
+static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, size_t numbers,
+                      const double *number) {
+    const char *name = wgi_array_name(op);
+    if (wgi_check_handles(c, name, n, o->variable) != WG_OK) return wgi_nan();
+    uint32_t active = 0;
+    for (size_t i = 0; i < n; i++) {
+        o->x[i] = o->variable[i].value;
+        o->slot[i] = o->variable[i].at.slot;
+        active |= o->slot[i];
+    }
+    const double v = wgi_array_ops[op].value(n, o->x, number);
+    if ((c->flags & WG_TRACE) != 0 && !(v - v == 0)) {
+        wgi_fail(c, WG_ENONFINITE, "wg_%s of %zu operands gave %g", name, n, v);
+        return wgi_nan();
+    }
+    if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(v);
+    wgi_array_ops[op].first(n, o->x, number, v, o->partial);
+    const uint64_t code = c->code_words;
+    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 &&
+        wgi_code_keep_array(c, op, n, o->variable, numbers, number) != WG_OK)
+        return wgi_nan();
+    const wg_real y = wgi_append(c, v, n, o->slot, o->partial);
+    if (c->status != WG_OK) c->code_words = code;
+    return y;
+}
+
+/* op of the operands x, then y interleaved, then z (each may be NULL). */
+static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const wg_real *y,
+                     const wg_real *z, size_t numbers, const double *number) {
+    if (t == NULL) return wgi_nan();
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return wgi_nan();
+    if (n != 0 && x == NULL) {
+        wgi_fail(c, WG_ENULL, "wg_%s: the array of %zu operands is NULL", wgi_array_name(op), n);
+        return wgi_nan();
+    }
+    const size_t step = y != NULL ? 2 : 1, count = n * step + (z != NULL);
+    const uint64_t used = c->scratch_used;
+    operands o;
+    wg_real result = wgi_nan();
+    if (open_operands(c, op, count, &o)) {
+        for (size_t i = 0; i < n; i++) {
+            o.variable[step * i] = x[i];
+            if (y != NULL) o.variable[2 * i + 1] = y[i];
+        }
+        if (z != NULL) o.variable[count - 1] = *z;
+        result = record(c, op, count, &o, numbers, number);
+    }
+    c->scratch_used = used;
+    return result;
+}
+
+static wg_real refuse_empty(wg_tape *t, const char *name) {
+    if (t != NULL) wgi_fail(wgi_core_of(t), WG_ESHAPE, "wg_%s: of 0 operands", name);
+    return wgi_nan();
+}
+
+static wg_real refuse_null(wg_tape *t, const char *name, size_t n) {
+    if (t != NULL)
+        wgi_fail(wgi_core_of(t), WG_ENULL, "wg_%s: an array of %zu entries is NULL", name, n);
+    return wgi_nan();
+}
+
+wg_real wg_sum(wg_tape *t, size_t n, const wg_real *x) {
+    return apply(t, WGI_ARRAY_sum, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_product(wg_tape *t, size_t n, const wg_real *x) {
+    return apply(t, WGI_ARRAY_product, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_dot(wg_tape *t, size_t n, const wg_real *x, const wg_real *y) {
+    if (n != 0 && y == NULL) return refuse_null(t, "dot", n);
+    return apply(t, WGI_ARRAY_dot, n, x, n != 0 ? y : NULL, NULL, 0, NULL);
+}
+wg_real wg_linear(wg_tape *t, size_t n, const double *c, const wg_real *x) {
+    if (n != 0 && c == NULL) return refuse_null(t, "linear", n);
+    return apply(t, WGI_ARRAY_linear, n, x, NULL, NULL, n, c);
+}
+wg_real wg_polynomial(wg_tape *t, size_t n, const wg_real *c, wg_real z) {
+    return apply(t, WGI_ARRAY_polynomial, n, c, NULL, &z, 0, NULL);
+}
+wg_real wg_norm2(wg_tape *t, size_t n, const wg_real *x) {
+    return apply(t, WGI_ARRAY_norm2, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_squared_norm(wg_tape *t, size_t n, const wg_real *x) {
+    return apply(t, WGI_ARRAY_squared_norm, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_logsumexp(wg_tape *t, size_t n, const wg_real *x) {
+    return apply(t, WGI_ARRAY_logsumexp, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_maximum(wg_tape *t, size_t n, const wg_real *x) {
+    if (n == 0) return refuse_empty(t, "maximum");
+    return apply(t, WGI_ARRAY_maximum, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_minimum(wg_tape *t, size_t n, const wg_real *x) {
+    if (n == 0) return refuse_empty(t, "minimum");
+    return apply(t, WGI_ARRAY_minimum, n, x, NULL, NULL, 0, NULL);
+}
+wg_real wg_mean(wg_tape *t, size_t n, const wg_real *x) {
+    if (n == 0) return refuse_empty(t, "mean");
+    return apply(t, WGI_ARRAY_mean, n, x, NULL, NULL, 0, NULL);
+}
+
+/* ---- comparisons ---- */
+
+static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_real y) {
+    if (t == NULL) return outcome;
+    wgi_core *c = wgi_core_of(t);
+    const wg_real side[] = {x, y};
+    if (c->status != WG_OK || wgi_check_handles(c, "a comparison", 2, side) != WG_OK)
+        return outcome;
+    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive &&
+        (x.at.slot | y.at.slot) != 0)
+        (void)wgi_code_keep_guard(c, comparison, outcome, x, y);
+    return outcome;
+}
+
+int wg_lt(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 0, x.value < y.value, x, y); }
+int wg_le(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 1, x.value <= y.value, x, y); }
+int wg_gt(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 2, x.value > y.value, x, y); }
+int wg_ge(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 3, x.value >= y.value, x, y); }
+int wg_eq(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 4, x.value == y.value, x, y); }
+int wg_ne(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 5, x.value != y.value, x, y); }

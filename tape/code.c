@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* Kept code: what each statement computed, enough to recompute its value and its derivatives of
+ * any order. tape.h draws the stream, statement.h the bit code of a statement. */
+#include "tape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t *words(const wgi_core *c) { return (uint64_t *)(void *)c->code.base; }
+
+static wg_status room(wgi_core *c, const char *call, size_t more) {
+    const wg_status s = wgi_region_need(c, &c->code, (c->code_words + more) * 8,
+                                        (size_t)c->code_words * 8);
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for %zu words of code", call, more);
+    return WG_OK;
+}
+
+static uint64_t head(uint32_t out, unsigned type, unsigned op, size_t operands, size_t numbers) {
+    return (uint64_t)out | (uint64_t)type << 32 | (uint64_t)op << 36 |
+           (uint64_t)operands << 48 | (uint64_t)numbers << 56;
+}
+
+static uint64_t *put_slots(uint64_t *w, size_t n, const uint32_t *slot) {
+    memcpy(w, slot, n * sizeof *slot);
+    if (n & 1) memset((char *)w + n * sizeof *slot, 0, sizeof *slot);
+    return w + (n + 1) / 2;
+}
+
+/* ---- statements ---- */
+
+/* One symbol of the bit code at position *at. */
+enum { OPERAND = -1, NUMBER = -2 };
+static int symbol(wgi_bits code, unsigned *at) {
+    const unsigned two = (unsigned)(code >> *at) & 3;
+    *at += 2;
+    if (two == 0) return OPERAND;
+    if (two == 1) return NUMBER;
+    const unsigned width = two == 2 ? 2 : 7;
+    const int op = (int)((unsigned)(code >> *at) & ((1u << width) - 1));
+    *at += width;
+    return two == 2 ? op + 1 : op;
+}
+
+wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
+    const wg_status status = room(c, "wg_let", 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS);
+    if (status != WG_OK) return status;
+    uint32_t slot[WGI_MAX_OPERANDS];
+    double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];
+    wgi_bits code = s->code;
+    unsigned operands = 0, numbers = 0, i = 0, k = 0;
+    for (unsigned at = 0; at < s->bits;) {
+        const unsigned start = at;
+        const int what = symbol(s->code, &at);
+        if (what == OPERAND && s->slot[i] != 0) {
+            slot[operands++] = s->slot[i++];
+        } else if (what == OPERAND) { /* a constant: from now on a number */
+            number[numbers++] = s->x[i++];
+            code |= (wgi_bits)1 << start;
+        } else if (what == NUMBER || what == WGI_OP_USER) {
+            number[numbers++] = s->number[k++];
+        }
+    }
+    uint64_t *w = words(c) + c->code_words;
+    *w++ = head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
+    *w++ = (uint64_t)code;
+    if (s->bits > 64) *w++ = (uint64_t)(code >> 64);
+    w = put_slots(w, operands, slot);
+    memcpy(w, number, numbers * sizeof *number);
+    c->code_words = (uint64_t)(w + numbers - words(c));
+    return WG_OK;
+}
+
+/* ---- array operations and guards ---- */
+
+wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
+                              size_t numbers, const double *number) {
+    size_t constants = 0;
+    for (size_t i = 0; i < n; i++) constants += x[i].at.slot == 0;
+    if (room(c, wgi_array_name(op), 3 + (n + 1) / 2 + constants + numbers) != WG_OK)
+        return c->status;
+    uint64_t *w = words(c) + c->code_words;
+    *w++ = head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
+    *w++ = n;
+    *w++ = constants + numbers;
+    uint32_t *slot = (uint32_t *)(void *)w;
+    for (size_t i = 0; i < n; i++) slot[i] = x[i].at.slot;
+    if (n & 1) slot[n] = 0;
+    w += (n + 1) / 2;
+    /* numbers of the operation first, then the values of its constants in order */
+    if (numbers != 0) memcpy(w, number, numbers * sizeof *number);
+    w += numbers;
+    for (size_t i = 0; i < n; i++)
+        if (x[i].at.slot == 0) memcpy(w++, &x[i].value, sizeof(double));
+    c->code_words = (uint64_t)(w - words(c));
+    return WG_OK;
+}
+
+wg_status wgi_code_keep_guard(wgi_core *c, unsigned comparison, int outcome, wg_real x,
+                              wg_real y) {
+    if (room(c, "a comparison", 4) != WG_OK) return c->status;
+    uint64_t *w = words(c) + c->code_words;
+    *w++ = head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
+    *w++ = (uint64_t)x.at.slot | (uint64_t)y.at.slot << 32;
+    memcpy(w++, &x.value, sizeof(double));
+    memcpy(w++, &y.value, sizeof(double));
+    c->code_words = (uint64_t)(w - words(c));
+    return WG_OK;
+}
+
+uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
+    const uint64_t *w = words(c) + word;
+    const uint64_t h = *w++;
+    e->out = (uint32_t)h;
+    e->type = (int)(h >> 32 & 15);
+    e->op = e->bits = (unsigned)(h >> 36 & 4095);
+    e->operands = h >> 48 & 255;
+    e->numbers = h >> 56;
+    e->code = 0;
+    if (e->type == WGI_ENTRY_STATEMENT) {
+        e->code = *w++;
+        if (e->bits > 64) e->code |= (wgi_bits)*w++ << 64;
+    } else if (e->type == WGI_ENTRY_ARRAY) {
+        e->operands = *w++;
+        e->numbers = *w++;
+    }
+    e->slot = (const uint32_t *)(const void *)w;
+    w += (e->operands + 1) / 2;
+    e->number = (const double *)(const void *)w;
+    return (uint64_t)(w + e->numbers - words(c));
+}
+
+/* ---- a statement taken apart ---- */
+
+void wgi_program_of(const wgi_entry *e, wgi_program *p) {
+    uint8_t stack[WGI_MAX_NODES];
+    int depth = 0, operand = 0;
+    size_t number = 0;
+    p->operands = p->nodes = (int)e->operands;
+    memset(p->node, 0, (size_t)p->operands * sizeof *p->node);
+    for (unsigned at = 0; at < e->bits;) {
+        const int what = symbol(e->code, &at);
+        if (what == OPERAND) {
+            stack[depth++] = (uint8_t)operand++;
+            continue;
+        }
+        struct wgi_node *n = &p->node[p->nodes];
+        if (what == NUMBER) {
+            n->op = NULL;
+            n->value = e->number[number++];
+        } else {
+            if (what == WGI_OP_USER) {
+                uintptr_t address = 0;
+                memcpy(&address, &e->number[number++], sizeof address);
+                n->op = (const wg_scalar_op *)address;
+            } else {
+                n->op = &wgi_scalar_ops[what];
+            }
+            depth -= (int)n->op->arity;
+            for (unsigned i = 0; i < n->op->arity; i++) n->arg[i] = stack[depth + (int)i];
+        }
+        stack[depth++] = (uint8_t)p->nodes++;
+    }
+}
+
+double wgi_program_run(wgi_program *p, const double *x) {
+    for (int i = 0; i < p->operands; i++) p->node[i].value = x[i];
+    for (int i = p->operands; i < p->nodes; i++) {
+        struct wgi_node *n = &p->node[i];
+        if (n->op == NULL) continue;
+        double a[4] = {0, 0, 0, 0};
+        for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
+        n->value = n->op->value(a);
+    }
+    return p->node[p->nodes - 1].value;
+}
+
+static void first_partials(const wgi_program *p, const struct wgi_node *n, double *a, double *d) {
+    for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
+    n->op->first(a, n->value, d);
+}
+
+/* Forward, like the recorder: the partial of a product chain is multiplied from the inside out. */
+void wgi_program_partials(const wgi_program *p, double *partial) {
+    double g[WGI_MAX_NODES][WGI_MAX_OPERANDS];
+    memset(g, 0, (size_t)p->nodes * sizeof *g);
+    for (int i = 0; i < p->operands; i++) g[i][i] = 1;
+    for (int i = p->operands; i < p->nodes; i++) {
+        const struct wgi_node *n = &p->node[i];
+        if (n->op == NULL) continue;
+        double a[4], d[4];
+        first_partials(p, n, a, d);
+        for (unsigned k = 0; k < n->op->arity; k++)
+            for (int j = 0; j < p->operands && !(n->op->zero_first >> k & 1); j++)
+                if (g[n->arg[k]][j] != 0) g[i][j] += wgi_product(d[k], g[n->arg[k]][j]);
+    }
+    memcpy(partial, g[p->nodes - 1], (size_t)p->operands * sizeof(double));
+}
+
+int wgi_program_linear(const wgi_program *p) {
+    for (int i = p->operands; i < p->nodes; i++) {
+        const struct wgi_node *n = &p->node[i];
+        if (n->op == NULL) continue;
+        for (unsigned k = 0, pair = 0; k < n->op->arity; k++)
+            for (unsigned l = k; l < n->op->arity; l++, pair++) {
+                const int constant = (n->arg[k] >= p->operands && p->node[n->arg[k]].op == NULL) ||
+                                     (n->arg[l] >= p->operands && p->node[n->arg[l]].op == NULL);
+                if (!(n->op->zero_second >> pair & 1) && !constant) return 0;
+            }
+    }
+    return 1;
+}
+
+/* H of a node = sum_k d_k H(arg k) + sum_kl h_kl g(arg k) g(arg l)'. Reverse in the weights: the
+ * weight of every node is its adjoint w within the statement, then H = sum over nodes of
+ * w h_kl g_k g_l'. */
+void wgi_program_hessian(const wgi_program *p, double *h) {
+    double g[WGI_MAX_NODES][WGI_MAX_OPERANDS], w[WGI_MAX_NODES];
+    const int m = p->operands;
+    memset(g, 0, (size_t)p->nodes * sizeof *g);
+    memset(w, 0, (size_t)p->nodes * sizeof *w);
+    memset(h, 0, (size_t)(m * m) * sizeof *h);
+    for (int i = 0; i < m; i++) g[i][i] = 1;
+    for (int i = m; i < p->nodes; i++) {
+        const struct wgi_node *n = &p->node[i];
+        if (n->op == NULL) continue;
+        double a[4], d[4];
+        first_partials(p, n, a, d);
+        for (unsigned k = 0; k < n->op->arity; k++)
+            for (int j = 0; j < m && !(n->op->zero_first >> k & 1); j++)
+                if (g[n->arg[k]][j] != 0) g[i][j] += wgi_product(d[k], g[n->arg[k]][j]);
+    }
+    w[p->nodes - 1] = 1;
+    for (int i = p->nodes; i-- > m;) {
+        const struct wgi_node *n = &p->node[i];
+        if (n->op == NULL || w[i] == 0) continue;
+        double a[4], d[4], s[10];
+        first_partials(p, n, a, d);
+        const unsigned arity = n->op->arity;
+        for (unsigned k = 0; k < arity; k++)
+            if (!(n->op->zero_first >> k & 1)) w[n->arg[k]] += wgi_product(w[i], d[k]);
+        if (n->op->second == NULL) continue;
+        n->op->second(a, n->value, s);
+        for (unsigned k = 0, pair = 0; k < arity; k++)
+            for (unsigned l = k; l < arity; l++, pair++) {
+                if (n->op->zero_second >> pair & 1) continue;
+                const double *const gk = g[n->arg[k]], *const gl = g[n->arg[l]];
+                const double weight = wgi_product(w[i], s[pair]);
+                for (int x = 0; x < m; x++)
+                    for (int y = 0; y < m; y++) {
+                        h[x * m + y] += wgi_product(weight, wgi_product(gk[x], gl[y]));
+                        if (l != k) h[x * m + y] += wgi_product(weight, wgi_product(gl[x], gk[y]));
+                    }
+            }
+    }
+}
+
+/* ---- text ---- */
+
+static const char *const comparison[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+
+static size_t put(char *buffer, size_t bytes, size_t at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static size_t put(char *buffer, size_t bytes, size_t at, const char *format, ...) {
+    __builtin_va_list args;
+    __builtin_va_start(args, format);
+    const size_t left = at < bytes ? bytes - at : 0;
+    const int n = vsnprintf(left != 0 ? buffer + at : NULL, left, format, args);
+    __builtin_va_end(args);
+    return n > 0 ? at + (size_t)n : at;
+}
+
+size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
+    size_t at = 0;
+    if (bytes != 0) buffer[0] = 0;
+    if (e->type == WGI_ENTRY_GUARD)
+        return put(buffer, bytes, at, "%s(s%u, s%u) was %s", comparison[e->op / 2], e->slot[0],
+                   e->slot[1], e->op & 1 ? "true" : "false");
+    if (e->type == WGI_ENTRY_ARRAY) {
+        at = put(buffer, bytes, at, "%s(", wgi_array_name(e->op));
+        for (size_t i = 0; i < e->operands && at < bytes; i++)
+            at = put(buffer, bytes, at, "%ss%u", i ? ", " : "", e->slot[i]);
+        return put(buffer, bytes, at, ")");
+    }
+    wgi_program p;
+    wgi_program_of(e, &p);
+    /* nodes to print, deepest last: a node, or one of the separators */
+    enum { COMMA = 254, CLOSE = 255 };
+    uint8_t pending[4 * WGI_MAX_NODES];
+    int n = 0;
+    pending[n++] = (uint8_t)(p.nodes - 1);
+    while (n > 0) {
+        const uint8_t i = pending[--n];
+        if (i == COMMA || i == CLOSE) {
+            at = put(buffer, bytes, at, i == COMMA ? ", " : ")");
+        } else if (i < p.operands) {
+            at = put(buffer, bytes, at, "s%u", e->slot[i]);
+        } else if (p.node[i].op == NULL) {
+            at = put(buffer, bytes, at, "%.17g", p.node[i].value);
+        } else {
+            at = put(buffer, bytes, at, "%s(", p.node[i].op->name);
+            pending[n++] = CLOSE;
+            for (unsigned k = p.node[i].op->arity; k-- > 0;) {
+                pending[n++] = p.node[i].arg[k];
+                if (k > 0) pending[n++] = COMMA;
+            }
+        }
+    }
+    return at;
+}
+
+/* ---- verify and replay ---- */
+
+static double run_statement(const wgi_core *c, const wgi_entry *e, wgi_program *p) {
+    double x[WGI_MAX_OPERANDS];
+    for (size_t i = 0; i < e->operands; i++) x[i] = wgi_values(c)[e->slot[i]];
+    wgi_program_of(e, p);
+    return wgi_program_run(p, x);
+}
+
+/* Two arrays of doubles as long as the longest array operation on the tape. */
+static wg_status array_room(wgi_core *c, double **x, double **partial) {
+    size_t most = WGI_MAX_OPERANDS;
+    wgi_entry e;
+    for (uint64_t w = 0; w < c->code_words;) {
+        w = wgi_code_read(c, w, &e);
+        if (e.type == WGI_ENTRY_ARRAY && e.operands > most) most = e.operands;
+    }
+    const size_t bytes = (most + 8) * sizeof(double);
+    const wg_status s = wgi_scratch_need(c, 2 * bytes);
+    if (s != WG_OK) return s;
+    *x = wgi_scratch(c, bytes);
+    *partial = wgi_scratch(c, bytes);
+    return WG_OK;
+}
+
+static int compare(unsigned which, double a, double b) {
+    switch (which) {
+    case 0: return a < b;
+    case 1: return a <= b;
+    case 2: return a > b;
+    case 3: return a >= b;
+    case 4: return a == b;
+    default: return a != b;
+    }
+}
+
+static wg_status guard_holds(wgi_core *c, const wgi_entry *e) {
+    double side[2];
+    for (int i = 0; i < 2; i++)
+        side[i] = e->slot[i] != 0 ? wgi_values(c)[e->slot[i]] : e->number[i];
+    const int now = compare(e->op / 2, side[0], side[1]);
+    if (now == (int)(e->op & 1)) return WG_OK;
+    return wgi_fail(c, WG_EGUARD, "wg_tape_replay: %s(%.17g, %.17g) before slot %u was %s",
+                    comparison[e->op / 2], side[0], side[1], e->out,
+                    e->op & 1 ? "true" : "false");
+}
+
+static int same_bits(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b);
+}
+
+wg_status wg_tape_verify(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
+    const uint64_t used = c->scratch_used;
+    double *x = NULL, *partial = NULL;
+    wg_status s = array_room(c, &x, &partial);
+    wgi_entry e;
+    wgi_program p;
+    for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
+        w = wgi_code_read(c, w, &e);
+        if (e.type == WGI_ENTRY_GUARD) continue;
+        const double v = e.type == WGI_ENTRY_ARRAY ? wgi_array_run(c, &e, x, partial)
+                                                   : run_statement(c, &e, &p);
+        if (!same_bits(v, wgi_values(c)[e.out]))
+            s = wgi_fail(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %.17g, recomputed %.17g",
+                         e.out, wgi_values(c)[e.out], v);
+    }
+    c->scratch_used = used;
+    return s;
+}
+
+wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a) {
+    if (t == NULL || (n != 0 && (x == NULL || a == NULL))) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
+    if (wgi_check_handles(c, "wg_tape_replay", n, x) != WG_OK) return c->status;
+    const uint64_t used = c->scratch_used;
+    double *operand = NULL, *partial = NULL;
+    wg_status s = array_room(c, &operand, &partial);
+    for (size_t i = 0; i < n && s == WG_OK; i++)
+        if (x[i].at.slot != 0) wgi_values(c)[x[i].at.slot] = a[i];
+    c->swept = 0;
+    c->second_words = 0;
+    uint64_t record = 0;
+    wgi_entry e;
+    wgi_program p;
+    for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
+        w = wgi_code_read(c, w, &e);
+        if (e.type == WGI_ENTRY_GUARD) {
+            s = guard_holds(c, &e);
+            continue;
+        }
+        if (e.type == WGI_ENTRY_ARRAY) {
+            wgi_values(c)[e.out] = wgi_array_run(c, &e, operand, partial);
+        } else {
+            wgi_values(c)[e.out] = run_statement(c, &e, &p);
+            wgi_program_partials(&p, partial);
+        }
+        record += wgi_rewrite(c, record, &e, partial);
+    }
+    c->scratch_used = used;
+    return s;
+}
+
+double wg_tape_value(const wg_tape *t, wg_real x) {
+    if (t == NULL) return __builtin_nan("");
+    const wgi_core *c = wgi_core_of_const(t);
+    if (x.at.slot == 0) return x.value;
+    if (!(c->flags & WG_KEEP_CODE) || !wgi_alive(c, x.at)) return __builtin_nan("");
+    return wgi_values(c)[x.at.slot];
+}

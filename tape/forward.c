@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The forward tape: `width` tangents per slot, computed as statements come (record.c, push), and
+ * no records. The tangent of a result is sum_i partial_i * tangent of operand i, under the zero
+ * rule. */
+#include "tape.h"
+
+enum { MAX_WIDTH = 64 };
+
+static double *tangents_of(const wgi_core *c, uint32_t slot) {
+    return (double *)(void *)c->tangents.base + (size_t)slot * c->width;
+}
+
+wg_status wg_tape_forward(wg_tape *t, size_t width) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (width > MAX_WIDTH) return WG_EARG;
+    if (c->head.slots != 1 || c->code_words != 0) return WG_EMODE;
+    /* the row of the constant; it stays there while nothing is recorded */
+    const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);
+    if (s != WG_OK) return s;
+    c->width = width;
+    wgi_limit_set(c);
+    return WG_OK;
+}
+
+wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (c->width == 0) return WG_EMODE;
+    if (lane >= c->width) return WG_EARG;
+    if (x.at.slot == 0) return WG_ESEED;
+    if (!wgi_alive(c, x.at)) return WG_ESTALE;
+    tangents_of(c, x.at.slot)[lane] = v;
+    return WG_OK;
+}
+
+double wg_tangent(const wg_tape *t, wg_real x, size_t lane) {
+    if (t == NULL) return __builtin_nan("");
+    const wgi_core *c = wgi_core_of_const(t);
+    if (c->status != WG_OK || lane >= c->width) return __builtin_nan("");
+    if (x.at.slot == 0) return x.value == x.value ? 0 : x.value; /* what failed reads NaN */
+    return wgi_alive(c, x.at) ? tangents_of(c, x.at.slot)[lane] : __builtin_nan("");
+}

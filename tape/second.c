@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Second order from a tape that keeps its code: Hessian times vector, and Hessian.
+ *
+ * Letters: w adjoint, vt tangent, wt adjoint of the tangent sweep, h local second derivative.
+ * From the code of every nonlinear statement its local Hessian is computed once and kept as
+ * entries {out, i, j, h}, i <= j, in the order of the tape. For a root y and a direction v:
+ *     adjoints w backwards;  tangents vt forwards;  then backwards
+ *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
+ * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
+ * chapter 5 (forward over reverse). */
+#include "tape.h"
+
+#include <string.h>
+
+enum { LOCAL = 0, WHOLE = 1, LANES = 8 };
+
+/* A local second derivative: kind LOCAL, jac0 = h. An array operation: kind WHOLE, jac0 = the
+ * word of its code. */
+static wgi_record *entries(const wgi_core *c) { return (wgi_record *)(void *)c->second.base; }
+
+static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t kind, double h) {
+    const size_t used = (size_t)c->second_records * sizeof(wgi_record);
+    const wg_status s = wgi_region_need(c, &c->second, used + sizeof(wgi_record), used);
+    if (s != WG_OK) return s;
+    entries(c)[c->second_records++] = (wgi_record){out, i, j, kind, h, 0};
+    return WG_OK;
+}
+
+static wg_status put_statement(wgi_core *c, const wgi_entry *e) {
+    wgi_program p;
+    double x[WGI_MAX_OPERANDS], h[WGI_MAX_OPERANDS * WGI_MAX_OPERANDS];
+    wgi_program_of(e, &p);
+    if (wgi_program_linear(&p)) return WG_OK;
+    const size_t n = e->operands;
+    for (size_t i = 0; i < n; i++) x[i] = wgi_values(c)[e->slot[i]];
+    (void)wgi_program_run(&p, x);
+    wgi_program_hessian(&p, h);
+    wg_status s = WG_OK;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n && s == WG_OK; j++) {
+            if (h[i * n + j] == 0) continue;
+            /* the same variable twice: d2/dxi dxj counts once from each side */
+            const int twice = i != j && e->slot[i] == e->slot[j];
+            s = put(c, e->out, e->slot[i], e->slot[j], LOCAL, h[i * n + j] * (twice ? 2 : 1));
+        }
+    return s;
+}
+
+/* The local second derivatives of the whole recording, unless they are there already. Gives the
+ * number of operands of the longest array operation, too. */
+static wg_status prepare(wgi_core *c, size_t *longest) {
+    wg_status s = WG_OK;
+    wgi_entry e;
+    *longest = 0;
+    const int known = c->second_words == c->code_words && c->code_words != 0;
+    if (!known) c->second_records = 0;
+    for (uint64_t word = 0, next; word < c->code_words && s == WG_OK; word = next) {
+        next = wgi_code_read(c, word, &e);
+        if (e.type == WGI_ENTRY_ARRAY) {
+            if (e.operands > *longest) *longest = e.operands;
+            if (!known && !wgi_array_linear(e.op)) s = put(c, e.out, 0, 0, WHOLE, (double)word);
+        } else if (e.type == WGI_ENTRY_STATEMENT && !known) {
+            s = put_statement(c, &e);
+        }
+    }
+    if (s == WG_OK) c->second_words = c->code_words;
+    return s;
+}
+
+/* What the two passes work on. Rows of `lanes` doubles per slot. */
+typedef struct passes {
+    wgi_core *c;
+    uint64_t records, second;
+    const double *w;
+    double *vt, *wt;
+    double *x, *xt, *ht, *work; /* one array operation */
+} passes;
+
+static inline __attribute__((always_inline)) void forward(const passes *p, size_t lanes) {
+    const wgi_core *c = p->c;
+    uint64_t done = 0;
+    for (int k = 0; done < p->records; k++) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
+        for (const wgi_record *r = chunk->base; r < top && done < p->records; r++, done++) {
+            double *const to = p->vt + (size_t)r->out * lanes;
+            const double *const a = p->vt + (size_t)r->in0 * lanes;
+            const double *const b = p->vt + (size_t)r->in1 * lanes;
+            for (size_t l = 0; l < lanes; l++) {
+                double p0 = r->jac0 * a[l], p1 = r->jac1 * b[l];
+                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                    p0 = wgi_product(r->jac0, a[l]);
+                    p1 = wgi_product(r->jac1, b[l]);
+                }
+                to[l] += p0 + p1;
+            }
+        }
+    }
+}
+
+static void inject_array(const passes *p, const wgi_record *q, size_t lanes, double w) {
+    wgi_entry e;
+    (void)wgi_code_read(p->c, (uint64_t)q->jac0, &e);
+    for (size_t l = 0; l < lanes; l++) {
+        for (size_t i = 0; i < e.operands; i++) p->xt[i] = p->vt[(size_t)e.slot[i] * lanes + l];
+        wgi_array_second(p->c, &e, p->xt, p->ht, p->x, p->work);
+        for (size_t i = 0; i < e.operands; i++)
+            p->wt[(size_t)e.slot[i] * lanes + l] += wgi_product(w, p->ht[i]);
+    }
+}
+
+static inline __attribute__((always_inline)) void inject(const passes *p, const wgi_record *q,
+                                                         size_t lanes) {
+    const double w = p->w[q->out];
+    if (w == 0) return;
+    if (q->kind == WHOLE) {
+        inject_array(p, q, lanes, w);
+        return;
+    }
+    const double h = wgi_product(w, q->jac0);
+    double *const i = p->wt + (size_t)q->in0 * lanes, *const j = p->wt + (size_t)q->in1 * lanes;
+    const double *const vi = p->vt + (size_t)q->in0 * lanes;
+    const double *const vj = p->vt + (size_t)q->in1 * lanes;
+    for (size_t l = 0; l < lanes; l++) i[l] += wgi_product(h, vj[l]);
+    if (q->in0 == q->in1) return;
+    for (size_t l = 0; l < lanes; l++) j[l] += wgi_product(h, vi[l]);
+}
+
+static inline __attribute__((always_inline)) void backward(const passes *p, size_t lanes) {
+    const wgi_core *c = p->c;
+    const wgi_record *const second = entries(c);
+    uint64_t q = p->second;
+    for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *r = k == c->current ? c->head.top : chunk->top;
+        if (chunk->first >= p->records) continue;
+        if (chunk->first + (uint64_t)(r - chunk->base) > p->records)
+            r = chunk->base + (p->records - chunk->first);
+        while (r-- != chunk->base) {
+            while (q > 0 && second[q - 1].out >= r->out) inject(p, &second[--q], lanes);
+            const double *const from = p->wt + (size_t)r->out * lanes;
+            double *const a = p->wt + (size_t)r->in0 * lanes;
+            double *const b = p->wt + (size_t)r->in1 * lanes;
+            for (size_t l = 0; l < lanes; l++) {
+                const double w = from[l];
+                double p0 = w * r->jac0, p1 = w * r->jac1;
+                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                    p0 = wgi_product(w, r->jac0);
+                    p1 = wgi_product(w, r->jac1);
+                }
+                a[l] += p0;
+                b[l] += p1;
+            }
+        }
+    }
+}
+
+/* Prepares everything for the root y: local second derivatives, adjoints, workspace. */
+static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
+                             const wg_real *x, size_t lanes, passes *p) {
+    if (c->status != WG_OK) return c->status;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
+    if (wgi_check_handles(c, call, 1, &y) != WG_OK) return c->status;
+    if (wgi_check_handles(c, call, n, x) != WG_OK) return c->status;
+    if (y.at.slot == 0) return WG_ESEED;
+    size_t longest = 0;
+    wg_status s = prepare(c, &longest);
+    if (s != WG_OK) return s;
+    const uint64_t slots = (uint64_t)y.at.slot + 1;
+    s = wgi_adjoints_open(c, slots, 1);
+    if (s != WG_OK) return s;
+    p->c = c;
+    p->records = wgi_record_after(c, y.at.slot);
+    wgi_adjoints(c)[y.at.slot] = 1;
+    wgi_sweep(c, p->records, 0);
+    p->w = wgi_adjoints(c);
+    p->second = c->second_records;
+    while (p->second > 0 && entries(c)[p->second - 1].out > y.at.slot) p->second--;
+    s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
+    if (s != WG_OK) return s;
+    p->vt = (double *)(void *)c->tangents.base;
+    p->wt = p->vt + (size_t)slots * lanes;
+    s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
+    if (s != WG_OK) return s;
+    p->x = wgi_scratch(c, longest * sizeof(double));
+    p->xt = wgi_scratch(c, longest * sizeof(double));
+    p->ht = wgi_scratch(c, longest * sizeof(double));
+    p->work = wgi_scratch(c, longest * sizeof(double));
+    return WG_OK;
+}
+
+static void clear(const passes *p, uint32_t root, size_t lanes) {
+    memset(p->vt, 0, ((size_t)root + 1) * 2 * lanes * sizeof(double));
+}
+
+wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
+                      double *hv) {
+    if (t == NULL || (n != 0 && (x == NULL || v == NULL || hv == NULL))) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    const uint64_t used = c->scratch_used;
+    passes p;
+    const wg_status s = open_passes(c, "wg_tape_hvp", y, n, x, 1, &p);
+    if (s == WG_OK) {
+        const uint32_t root = y.at.slot;
+        clear(&p, root, 1);
+        for (size_t i = 0; i < n; i++)
+            if (x[i].at.slot != 0 && x[i].at.slot <= root) p.vt[x[i].at.slot] += v[i];
+        forward(&p, 1);
+        backward(&p, 1);
+        for (size_t i = 0; i < n; i++)
+            hv[i] = x[i].at.slot != 0 && x[i].at.slot <= root ? p.wt[x[i].at.slot] : 0;
+    }
+    c->scratch_used = used;
+    return s;
+}
+
+wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, double *h,
+                          size_t ld) {
+    if (t == NULL || (n != 0 && (x == NULL || h == NULL))) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (ld < n) return WG_ESHAPE;
+    const uint64_t used = c->scratch_used;
+    passes p;
+    const wg_status s = open_passes(c, "wg_tape_hessian", y, n, x, LANES, &p);
+    const uint32_t root = y.at.slot;
+    for (size_t first = 0; first < n && s == WG_OK; first += LANES) {
+        const size_t k = n - first < LANES ? n - first : LANES;
+        clear(&p, root, LANES);
+        for (size_t l = 0; l < k; l++) {
+            const uint32_t slot = x[first + l].at.slot;
+            if (slot != 0 && slot <= root) p.vt[(size_t)slot * LANES + l] = 1;
+        }
+        forward(&p, LANES);
+        backward(&p, LANES);
+        for (size_t l = 0; l < k; l++)
+            for (size_t i = first + l; i < n; i++) {
+                const uint32_t slot = x[i].at.slot;
+                const double value =
+                    slot != 0 && slot <= root ? p.wt[(size_t)slot * LANES + l] : 0;
+                h[(first + l) * ld + i] = h[i * ld + first + l] = value;
+            }
+    }
+    c->scratch_used = used;
+    return s;
+}
