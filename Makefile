@@ -318,21 +318,23 @@ analyze: ## clang-tidy and cppcheck where installed, otherwise gcc -fanalyzer
 
 # ---- derived files --------------------------------------------------------------------------
 
-GENERATED := include/wengert/scalar.h include/wengert/statement_lists.h
+# what the generator calls it : the file
+GENERATED := scalar:scalar.h lists:statement_lists.h dual:dual_ops.h generic_double:generic_double.h \
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp
 
 $(B)/ops/generate: $(B)/ops/generate.o
 	$(link) $^ -lm
 
 generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/
-	@for w in scalar:scalar lists:statement_lists; do \
-	    $< $${w%:*} > $(B)/$${w#*:}.h && { cmp -s $(B)/$${w#*:}.h include/wengert/$${w#*:}.h || \
-	    cp $(B)/$${w#*:}.h include/wengert/$${w#*:}.h; } || exit 1; done
+	@for w in $(GENERATED); do \
+	    $< $${w%:*} > $(B)/$${w#*:} && { cmp -s $(B)/$${w#*:} include/wengert/$${w#*:} || \
+	    cp $(B)/$${w#*:} include/wengert/$${w#*:}; } || exit 1; done
 
 abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(GENERATED),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+	clang-format -i $(filter-out $(addprefix include/wengert/,$(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w))))),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
 .PHONY: help run test programs bench lib deps clean install uninstall asan ubsan valgrind coverage \

@@ -186,9 +186,9 @@ static const struct retyped {
     ARRAY(polynomial, "n, c, z") ARRAY(norm2, "n, x") ARRAY(squared_norm, "n, x")
     ARRAY(logsumexp, "n, x") ARRAY(maximum, "n, x") ARRAY(minimum, "n, x") ARRAY(mean, "n, x")
 #undef ARRAY
-    {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_CALL1(name, x)"},
+    {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
     {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",
-     "WGI_DUAL_CALL2(name, x, y)"},
+     "WGI_DUAL_USER2(name, x, y)"},
 };
 #define RETYPED ((int)(sizeof retyped / sizeof *retyped))
 
@@ -235,7 +235,7 @@ static void write_generic_tape(void) {
 }
 
 /* ---- statement_lists.h -------------------------------------------------------------------
- * A list of n operands is wgi_s<n>: partials p, values x, slots s, stamps g. A lone variable is its
+ * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone variable is its
  * wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
 
 enum { LONE = -1 };
@@ -277,8 +277,8 @@ static void values(const char *var, int k, int *first) {
     for (int i = 0; i < k; i++) printf("%s%s.x%d", separator(first), var, i);
 }
 
-static void members(const char *var, int k, const char *lone, char member, int *first) {
-    if (k == LONE) printf("%s%s.%s", separator(first), var, lone);
+static void members(const char *var, int k, char member, int *first) {
+    if (k == LONE) printf("%swgi_word(%s)", separator(first), var);
     for (int i = 0; i < k; i++) printf("%s%s.%c%d", separator(first), var, member, i);
 }
 
@@ -290,10 +290,8 @@ static void joined(int m, int n, int guarded) {
     partials("b", "db", n, guarded, &first);
     values("a", m, &first);
     values("b", n, &first);
-    members("a", m, "slot", 's', &first);
-    members("b", n, "slot", 's', &first);
-    members("a", m, "stamp", 'g', &first);
-    members("b", n, "stamp", 'g', &first);
+    members("a", m, 'h', &first);
+    members("b", n, 'h', &first);
     printf("};");
 }
 
@@ -341,33 +339,46 @@ static void write_scale(int m) {
 
 static void write_record(int at, int n) {
     const int i = 2 * at, two = i + 1 < n;
-    printf("    r[%d].out = out, r[%d].in0 = s.s%d, r[%d].in1 = ", at, at, i, at);
-    if (two) printf("s.s%d", i + 1);
+    printf("    r[%d].out = out, r[%d].in0 = (uint32_t)s.h%d, r[%d].in1 = ", at, at, i, at);
+    if (two) printf("(uint32_t)s.h%d", i + 1);
     else printf("0");
     printf(", r[%d].kind = 0, r[%d].jac0 = s.p%d, r[%d].jac1 = ", at, at, i, at);
     if (two) printf("s.p%d;\n", i + 1);
     else printf("0.0;\n");
 }
 
+/* The same pair of variables in every whole pair, (x, y) (x, y) ..: one record for them all. */
+static void write_merged(int n) {
+    const int pairs = n / 2;
+    printf("    if ((");
+    for (int k = 1; k < pairs; k++)
+        printf("%s(s.h0 ^ s.h%d) | (s.h1 ^ s.h%d)", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
+    printf(") == 0) {\n        r[0].out = out, r[0].in0 = (uint32_t)s.h0, r[0].in1 = (uint32_t)s.h1, r[0].kind = 0;\n");
+    for (int side = 0; side < 2; side++) {
+        printf("        r[0].jac%d = ", side);
+        for (int k = 0; k < pairs; k++) printf("%ss.p%d", k ? " + " : "", 2 * k + side);
+        printf(";\n");
+    }
+    if (n % 2 == 1)
+        printf("        r[1].out = out, r[1].in0 = (uint32_t)s.h%d, r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = s.p%d, "
+               "r[1].jac1 = 0.0;\n", n - 1, n - 1);
+    printf("        t->top = r + %d;\n        return wgi_result(t, value, out);\n    }\n",
+           1 + n % 2);
+}
+
 static void write_append(int n) {
     const int records = (n + 1) / 2;
-    printf("WGI_FUNCTION int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    return (t->top < t->limit) & ((", n, n);
-    for (int i = 0; i < n; i++) printf("%s(s.g%d ^ t->stamp)", i ? " | " : "", i);
-    printf(") == 0);\n}\n");
+    printf("WGI_FUNCTION int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < t->limit) & ((", n, n);
+    for (int i = 0; i < n; i++) printf("%s(s.h%d ^ k)", i ? " | " : "", i);
+    printf(") >> 32 == 0);\n}\n");
     printf("WGI_FUNCTION wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
     printf("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;\n");
-    if (n == 4) {
-        /* the pair (x, y) twice: one record */
-        printf("    if (((s.s0 ^ s.s2) | (s.s1 ^ s.s3)) == 0) {\n");
-        printf("        r->out = out, r->in0 = s.s0, r->in1 = s.s1, r->kind = 0;\n");
-        printf("        r->jac0 = s.p0 + s.p2, r->jac1 = s.p1 + s.p3;\n        t->top = r + 1;\n");
-        printf("        return (wg_real){value, {out, t->stamp}};\n    }\n");
-    }
+    if (n >= 4) write_merged(n);
     for (int k = 0; k < records; k++) write_record(k, n);
-    printf("    t->top = r + %d;\n    return (wg_real){value, {out, t->stamp}};\n}\n", records);
+    printf("    t->top = r + %d;\n    return wgi_result(t, value, out);\n}\n", records);
     printf("WGI_FUNCTION void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
     for (int i = 0; i < n; i++)
-        printf("    c->slot[%d] = s.s%d, c->stamp[%d] = s.g%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i, i, i);
+        printf("    c->handle[%d] = s.h%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i);
     puts("}");
 }
 
@@ -393,8 +404,8 @@ static void write_numbers(void) {
             if (j == 0) printf(" (void)a;");
             if (k == 0) printf(" (void)b;");
             printf(" return (wgi_l%d){", j + k);
-            members("a", j, "", 'l', &first);
-            members("b", k, "", 'l', &first);
+            members("a", j, 'l', &first);
+            members("b", k, 'l', &first);
             puts("}; }");
         }
     printf("#define WGI_CONCAT(l, k) _Generic((l)");
@@ -411,7 +422,7 @@ static void write_lists(void) {
     puts("/* SPDX-License-Identifier: MIT */");
     puts("/* Generated by ops/generate.c: `make generate`. Do not edit.");
     puts(" *");
-    puts(" * wgi_s<n>: n operands of one statement: partials p, values x, slots s, stamps g. A lone");
+    puts(" * wgi_s<n>: n operands of one statement: partials p, values x, handles h as words (slot in the low half). A lone");
     puts(" * variable is its wg_handle (partial 1), called r in names. wgi_join_m_n: the chain rule,");
     puts(" * da on the m operands of a, db on the n of b; guarded, a product with an exact 0 is 0. */");
     puts("#ifndef WENGERT_STATEMENT_LISTS_H\n#define WENGERT_STATEMENT_LISTS_H\n");
@@ -420,9 +431,8 @@ static void write_lists(void) {
         printf("typedef struct wgi_s%d {\n    double ", n);
         for (int i = 0; i < n; i++) printf("%sp%d", i ? ", " : "", i);
         for (int i = 0; i < n; i++) printf(", x%d", i);
-        printf(";\n    uint32_t ");
-        for (int i = 0; i < n; i++) printf("%ss%d", i ? ", " : "", i);
-        for (int i = 0; i < n; i++) printf(", g%d", i);
+        printf(";\n    uint64_t ");
+        for (int i = 0; i < n; i++) printf("%sh%d", i ? ", " : "", i);
         printf(";\n} wgi_s%d;\n", n);
     }
     puts("");
@@ -448,7 +458,7 @@ static void write_lists(void) {
     puts("WGI_FUNCTION void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }");
     puts("WGI_FUNCTION int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }");
     puts("WGI_FUNCTION wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
-    puts("WGI_FUNCTION void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->slot[0] = s.slot, c->stamp[0] = s.stamp, c->partial[0] = 1, c->x[0] = value;\n}");
+    puts("WGI_FUNCTION void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
     write_choice("WGI_READY", "ready");
     write_choice("WGI_APPEND", "append");

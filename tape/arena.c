@@ -277,6 +277,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     c->tangents.share = 2;
     c->places.share = c->labels.share = 1;
     c->scratch.share = 3;
+    c->drive.share = 2;
     c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
     c->head.slots = 1;
     new_generation(c);
@@ -288,7 +289,8 @@ void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
     wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents,
-                               &c->places, &c->labels, &c->second,   &c->scratch};
+                               &c->places, &c->labels, &c->second,   &c->scratch,
+                               &c->drive};
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */

@@ -51,8 +51,8 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
     for (unsigned at = 0; at < s->bits;) {
         const unsigned start = at;
         const int what = symbol(s->code, &at);
-        if (what == OPERAND && s->slot[i] != 0) {
-            slot[operands++] = s->slot[i++];
+        if (what == OPERAND && wgi_slot(s->handle[i]) != 0) {
+            slot[operands++] = wgi_slot(s->handle[i++]);
         } else if (what == OPERAND) { /* a constant: from now on a number */
             number[numbers++] = s->x[i++];
             code |= (wgi_bits)1 << start;

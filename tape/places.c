@@ -129,9 +129,9 @@ static int blame(const wgi_program *p, const uint8_t *blamed, int i) {
 }
 
 /* "0", or "radius = 0" for a variable with a label. */
-static void add_value(wgi_core *c, const wgi_statement *s, int node, double value) {
+static void add_value(wgi_core *c, const wgi_entry *e, int node, double value) {
     char buffer[WGI_NUMBER_TEXT];
-    const char *label = node < (int)s->operands ? wgi_label_of(c, s->slot[node]) : NULL;
+    const char *label = node < (int)e->operands ? wgi_label_of(c, e->slot[node]) : NULL;
     if (label != NULL) {
         add(c, label);
         add(c, " = ");
@@ -140,12 +140,14 @@ static void add_value(wgi_core *c, const wgi_statement *s, int node, double valu
 }
 
 void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
+    uint32_t slot[WGI_MAX_OPERANDS];
+    for (unsigned i = 0; i < s->operands; i++) slot[i] = (uint32_t)s->handle[i];
     const wgi_entry e = {.type = WGI_ENTRY_STATEMENT,
                          .bits = s->bits,
                          .code = s->code,
                          .operands = s->operands,
                          .numbers = s->numbers,
-                         .slot = s->slot,
+                         .slot = slot,
                          .number = s->number};
     wgi_program p;
     uint8_t blamed[WGI_MAX_NODES];
@@ -158,12 +160,12 @@ void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
     const char *const value = wgi_number_text(buffer, n->value);
     if (n->op == NULL) {
         (void)wgi_fail(c, WG_ENONFINITE, "an operand of wg_let is ");
-        add_value(c, s, i, n->value);
+        add_value(c, &e, i, n->value);
     } else {
         (void)wgi_fail(c, WG_ENONFINITE, "%s gave %s from ", n->op->name, value);
         for (unsigned k = 0; k < n->op->arity; k++) {
             if (k > 0) add(c, ", ");
-            add_value(c, s, n->arg[k], p.node[n->arg[k]].value);
+            add_value(c, &e, n->arg[k], p.node[n->arg[k]].value);
         }
         add(c, " in wg_let");
     }

@@ -121,12 +121,13 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return wgi_nan();
-    uint32_t active = 0;
+    uint32_t slot[WGI_MAX_OPERANDS], active = 0;
     for (unsigned i = 0; i < s->operands; i++) {
-        active |= s->slot[i];
-        if (s->slot[i] == 0) continue;
-        if (s->stamp[i] != c->head.stamp || s->slot[i] >= c->head.slots) {
-            stale(c, "wg_let", i, s->slot[i], s->stamp[i]);
+        slot[i] = wgi_slot(s->handle[i]);
+        active |= slot[i];
+        if (slot[i] == 0) continue;
+        if (wgi_stamp(s->handle[i]) != c->head.stamp || slot[i] >= c->head.slots) {
+            stale(c, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
             wgi_fail_where(c, s->file, s->line);
             return wgi_nan();
         }
@@ -137,14 +138,14 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     }
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
-        return (wg_real){s->value, {s->slot[0], s->stamp[0]}};
+        return (wg_real){s->value, {slot[0], c->head.stamp}};
     const wg_mark before = wg_tape_mark(t);
     if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && wgi_code_keep(c, s) != WG_OK)
         return wgi_nan();
     if ((c->flags & WG_KEEP_PLACES) != 0 &&
         wgi_place_keep(c, c->head.slots, s->file, s->line) != WG_OK)
         return wgi_nan();
-    const wg_real y = wgi_append(c, s->value, s->operands, s->slot, s->partial);
+    const wg_real y = wgi_append(c, s->value, s->operands, slot, s->partial);
     if (c->status != WG_OK) {
         c->code_words = before.code;
         c->place_count = before.places;

@@ -12,9 +12,14 @@
 #ifndef WGI_TAPE_TAPE_H
 #define WGI_TAPE_TAPE_H
 
+#include <wengert/drivers.h>
 #include <wengert/operation.h>
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
+
+/* The halves of a handle in a wgi_statement. */
+static inline uint32_t wgi_slot(uint64_t handle) { return (uint32_t)handle; }
+static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 32); }
 
 /* Our own bugs, checked builds only. */
 #ifdef WG_DEBUG
@@ -65,12 +70,14 @@ typedef struct wgi_core {
     int chunks;  /* obtained */
     int current; /* the one being filled */
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
+    wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
     uint64_t code_words, place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
 
     uint64_t identity, generation;
     unsigned pauses;  /* depth of wg_tape_pause */
     int passive;      /* driver evaluation: nothing is recorded */
+    int driving;      /* a driver is running: a further one is refused */
     size_t width;     /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
@@ -244,5 +251,36 @@ const char *wgi_label_of(const wgi_core *c, uint32_t slot);
 /* A number as text that reads back as the same number, with a point whatever the locale. */
 enum { WGI_NUMBER_TEXT = 32 };
 const char *wgi_number_text(char *buffer, double x);
+
+/* ---- drivers.c ---------------------------------------------------------------------------
+ * A driver opens, takes room, evaluates (begin, inputs, call) once or more often, and closes. */
+
+typedef struct wgi_drive {
+    wgi_core *c;
+    const char *call; /* for messages */
+    wg_callback *f;
+    void *data;
+    size_t n, m;
+    wg_real *x, *y; /* of the function; y is checked by wgi_drive_call */
+    size_t width;   /* of the tape before, restored afterwards */
+    size_t used;    /* bytes taken of the region */
+} wgi_drive;
+
+/* Resets the tape and takes room for x, y and `doubles` numbers. After a failure: close. */
+wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback *f, void *data,
+                         size_t n, size_t m, size_t doubles);
+/* The next of those numbers. */
+double *wgi_drive_room(wgi_drive *d, size_t doubles);
+/* Empties the tape for an evaluation: passive, or with `width` tangents, or recording (0). */
+void wgi_drive_begin(wgi_drive *d, int passive, size_t width);
+/* Calls the function and checks what it left. */
+wg_status wgi_drive_call(wgi_drive *d);
+/* begin, inputs with the values a, call; with one tangent of seeds v. */
+wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a);
+wg_status wgi_drive_tangent(wgi_drive *d, const double *a, const double *v);
+/* g = J' w, after wgi_drive_run. */
+wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g);
+/* Resets the tape to the mode it was in; a failure stays with its message. Gives the status. */
+wg_status wgi_drive_close(wgi_drive *d, wg_status s);
 
 #endif

@@ -22,19 +22,27 @@ flags=$(pkg-config --cflags wengert)
 # Nothing of the checkout is in what was installed.
 ! grep -rqF "$PWD" "$root/opt/wg/lib64/pkgconfig" || fail "wengert.pc names the checkout"
 
-for header in "$root"/opt/wg/include/wengert.h "$root"/opt/wg/include/wengert/*; do
-    name=${header#"$root"/opt/wg/include/}
-    echo "#include <$name>" >"$dir/alone.c"
+# What users include: the umbrella, what it includes itself, and the retyping header in its three
+# modes; the rest are parts of those. A header for one language alone says so by #error.
+alone() { # HEADER FLAGS...
+    echo "#include <$1>" >"$dir/alone.c"
     cp "$dir/alone.c" "$dir/alone.cpp"
-    # A header for one of the two languages says so by #error.
-    case $name in *.hpp) ;; *)
-        $CC -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -fsyntax-only "$dir/alone.c" ||
-            fail "$name does not compile alone in C11" ;;
+    header=$1
+    shift
+    case $header in *.hpp) ;; *)
+        $CC -std=c11 -Wall -Wextra -Wpedantic -Werror $flags "$@" -fsyntax-only "$dir/alone.c" ||
+            fail "$header $* does not compile alone in C11" ;;
     esac
-    grep -qE '^# *error .*C\+\+' "$header" ||
-        $CXX -std=c++17 -Wall -Wextra -Wpedantic -Werror $flags -fsyntax-only "$dir/alone.cpp" ||
-        fail "$name does not compile alone in C++17"
+    grep -qE '^# *error .*C\+\+' "$root/opt/wg/include/$header" ||
+        $CXX -std=c++17 -Wall -Wextra -Wpedantic -Werror $flags "$@" -fsyntax-only "$dir/alone.cpp" ||
+        fail "$header $* does not compile alone in C++17"
+}
+for header in wengert.h wengert/generic.h \
+    $(sed -n 's|^# *include <\(wengert/.*\)>.*|\1|p' include/wengert.h); do
+    alone "$header"
 done
+alone wengert/generic.h -DWG_AS_DOUBLE
+alone wengert/generic.h -DWG_AS_DUAL
 
 cat >"$dir/user.c" <<'C'
 #include <wengert.h>

@@ -22,18 +22,17 @@ struct mixture_params {
 #include <wengert/generic.h>
 #endif
 
-/* s + sum over i < n of l[at[i]] x[i] */
-static inline wg_real WG_NAME(mixture_dot)(wg_tape *t, wg_real s, size_t n, const wg_real *l,
-                                           const size_t *at, const wg_real *x) {
+/* *s += sum over i < n of l[at[i]] x[i] */
+static inline void WG_NAME(mixture_dot)(wg_tape *t, wg_real *s, size_t n, const wg_real *l,
+                                        const size_t *at, const wg_real *x) {
     (void)t;
     for (; n >= 3; n -= 3, at += 3, x += 3)
-        s = wg_let(t, wg_add(wg_add(s, wg_mul(l[at[0]], x[0])),
-                             wg_add(wg_mul(l[at[1]], x[1]), wg_mul(l[at[2]], x[2]))));
+        *s = wg_let(t, wg_add(wg_add(*s, wg_mul(l[at[0]], x[0])),
+                              wg_add(wg_mul(l[at[1]], x[1]), wg_mul(l[at[2]], x[2]))));
     if (n == 2)
-        s = wg_let(t, wg_add(wg_add(s, wg_mul(l[at[0]], x[0])), wg_mul(l[at[1]], x[1])));
+        *s = wg_let(t, wg_add(wg_add(*s, wg_mul(l[at[0]], x[0])), wg_mul(l[at[1]], x[1])));
     else if (n == 1)
-        s = wg_let(t, wg_add(s, wg_mul(l[at[0]], x[0])));
-    return s;
+        *s = wg_let(t, wg_add(*s, wg_mul(l[at[0]], x[0])));
 }
 
 static inline wg_real WG_NAME(mixture_sum)(wg_tape *t, size_t n, const wg_real *x) {
@@ -57,9 +56,9 @@ static inline wg_real WG_NAME(mixture_norm2)(wg_tape *t, size_t n, const wg_real
     return s;
 }
 
-/* f + weight log sum exp x. The largest x, taken as a number, cancels in the derivative. */
-static inline wg_real WG_NAME(mixture_lse)(wg_tape *t, wg_real f, double weight, size_t n,
-                                           const wg_real *x) {
+/* *f += weight log sum exp x. The largest x, taken as a number, cancels in the derivative. */
+static inline void WG_NAME(mixture_lse)(wg_tape *t, wg_real *f, double weight, size_t n,
+                                        const wg_real *x) {
     double top = wg_value(x[0]);
     (void)t;
     for (size_t i = 1; i < n; i++)
@@ -73,7 +72,7 @@ static inline wg_real WG_NAME(mixture_lse)(wg_tape *t, wg_real f, double weight,
                                               wg_exp(wg_sub(x[3], top))))));
     for (; n > 0; n--, x++)
         s = wg_let(t, wg_add(s, wg_exp(wg_sub(x[0], top))));
-    return wg_let(t, wg_add(f, wg_mul(weight, wg_add(wg_log(s), top))));
+    *f = wg_let(t, wg_add(*f, wg_mul(weight, wg_add(wg_log(s), top))));
 }
 
 static wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *in,
@@ -97,15 +96,15 @@ static wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *i
             for (size_t j = 0; j < d; j++)
                 x[j] = wg_let(t, wg_sub(point[j], mean[c * d + j]));
             for (size_t j = 0; j < d; j++) {
-                wg_real s = wg_let(t, wg_mul(diagonal[c * d + j], x[j]));
-                qx[j] = WG_NAME(mixture_dot)(t, s, j, factor + c * size, p->at + d * j, x);
+                qx[j] = wg_let(t, wg_mul(diagonal[c * d + j], x[j]));
+                WG_NAME(mixture_dot)(t, &qx[j], j, factor + c * size, p->at + d * j, x);
             }
             wg_real norm2 = WG_NAME(mixture_norm2)(t, d, qx);
             term[c] = wg_let(t, wg_sub(wg_add(alpha[c], logdet[c]), wg_mul(0.5, norm2)));
         }
-        f = WG_NAME(mixture_lse)(t, f, 1.0, k, term);
+        WG_NAME(mixture_lse)(t, &f, 1.0, k, term);
     }
-    f = WG_NAME(mixture_lse)(t, f, -(double)p->n, k, alpha);
+    WG_NAME(mixture_lse)(t, &f, -(double)p->n, k, alpha);
     for (size_t c = 0; c < k; c++) {
         wg_real frobenius = WG_NAME(mixture_norm2)(t, d, diagonal + c * d);
         wg_real below = WG_NAME(mixture_norm2)(t, size - d, factor + c * size + d);

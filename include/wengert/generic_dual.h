@@ -79,10 +79,10 @@
 #define wg_mean(t, n, x) ((void)(t), wgi_dual_mean(n, x))
 #pragma push_macro("WG_CALL1")
 #undef WG_CALL1
-#define WG_CALL1(name, x) WGI_DUAL_CALL1(name, x)
+#define WG_CALL1(name, x) WGI_DUAL_USER1(name, x)
 #pragma push_macro("WG_CALL2")
 #undef WG_CALL2
-#define WG_CALL2(name, x, y) WGI_DUAL_CALL2(name, x, y)
+#define WG_CALL2(name, x, y) WGI_DUAL_USER2(name, x, y)
 #pragma push_macro("wg_neg")
 #undef wg_neg
 #define wg_neg(x) WGI_DUAL_CALL1(neg, x)

@@ -41,7 +41,7 @@ typedef struct wgi_statement {
     int line;
     unsigned operands, numbers, bits;
     double partial[WGI_MAX_OPERANDS], number[WGI_MAX_NUMBERS], x[WGI_MAX_OPERANDS];
-    uint32_t slot[WGI_MAX_OPERANDS], stamp[WGI_MAX_OPERANDS];
+    uint64_t handle[WGI_MAX_OPERANDS]; /* slot in the low half, stamp in the high */
 } wgi_statement;
 
 /* Everything the fast path does not do: capacity, stale handles, constants, modes, code. */
@@ -62,6 +62,20 @@ WGI_FUNCTION double wgi_chain(double d, double p) {
 /* What a statement with more than 8 numbers calls, and cannot. */
 void wgi_too_many_numbers(void) __attribute__((
     error("wengert: more than 8 numbers in one statement: split it with wg_let")));
+
+/* A handle as one word, and back: statements load, compare and store it whole. */
+WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
+    uint64_t word;
+    __builtin_memcpy(&word, &h, sizeof word);
+    return word;
+}
+WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
+    const uint64_t word = (uint64_t)t->stamp << 32 | out;
+    wg_real x;
+    x.value = value;
+    __builtin_memcpy(&x.at, &word, sizeof word);
+    return x;
+}
 
 #include <wengert/statement_lists.h>
 

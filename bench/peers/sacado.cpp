@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Sacado, reverse mode (Rad::ADvar): its memory is recycled by the first operation after a sweep, so
+// inputs are made anew for each derivative. Bundle adjustment sweeps its three adjoints at once
+// (RadVec::ADvar).
+#include <Sacado_trad.hpp>
+#include <Sacado_tradvec.hpp>
+#include <Trilinos_version.h>
+#include <vector>
+
+using std::size_t;
+typedef Sacado::Rad::ADvar<double> real;
+typedef Sacado::RadVec::ADvar<double> lanes;
+static double wg_value(const real &x) { return x.val(); }
+static double wg_value(const lanes &x) { return x.val(); }
+#define BENCH_REAL real
+#include "peer_kernels.hpp"
+#define wg_real lanes
+#include "../workloads/bundle.h"
+#undef wg_real
+
+namespace {
+
+typedef real kernel(wg_tape *, const void *, const real *, real *);
+
+template <kernel *K> int gradient(const bench_case *c, double *g) {
+    static std::vector<real> in, work;
+    in.clear();
+    in.reserve(c->n);
+    for (size_t i = 0; i < c->n; i++) in.emplace_back(c->x[i]);
+    if (work.size() < c->work) work.resize(c->work);
+    real y = K(nullptr, c->params, in.data(), work.data());
+    real::Outvar_Gradcomp(y);
+    for (size_t i = 0; i < c->n; i++) g[i] = in[i].adj();
+    return 0;
+}
+
+int jacobian(const bench_case *c, double *entries) {
+    static double one[] = {1};
+    static double *seeds[] = {one, one, one};
+    static size_t counts[] = {1, 1, 1};
+    const auto *p = static_cast<const bundle_params *>(c->params);
+    std::vector<lanes> in;
+    for (size_t i = 0; i < p->observations; i++, entries += BUNDLE_ENTRIES) {
+        double x[BUNDLE_INPUTS];
+        bundle_gather(p, c->x, i, x);
+        in.clear();
+        in.reserve(BUNDLE_INPUTS);
+        for (size_t j = 0; j < BUNDLE_INPUTS; j++) in.emplace_back(x[j]);
+        lanes err[3];
+        bundle(nullptr, in.data(), p->feats + 2 * i, err);
+        lanes *each[3] = {&err[0], &err[1], &err[2]};
+        lanes **outputs[3] = {&each[0], &each[1], &each[2]};
+        lanes::Weighted_GradcompVec(3, counts, outputs, seeds);
+        for (int j = 0; j < BUNDLE_INPUTS; j++) {
+            entries[j] = in[size_t(j)].adj(0);
+            entries[BUNDLE_INPUTS + j] = in[size_t(j)].adj(1);
+        }
+        entries[2 * BUNDLE_INPUTS] = in[BUNDLE_INPUTS - 1].adj(2);
+    }
+    return 0;
+}
+
+} // namespace
+
+extern "C" const bench_peer bench_peer_sacado = {
+    "Sacado",
+    "Trilinos " TRILINOS_VERSION_STRING,
+    {BENCH_PEER_GRADIENTS jacobian},
+    nullptr,
+    nullptr,
+};
