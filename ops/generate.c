@@ -85,12 +85,17 @@ static void write_scalar(void) {
             const char suffix[] = {'d', letter[k], 0};
             function(r, suffix, r->partial[k], 1);
         }
+    }
+    puts("\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
+    for (int i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
         printf(") WGI_OP%d(%s, WGI_OP_%s, WGI_%s", r->arity, r->name, r->name, r->class);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(")");
     }
+    puts("\n#endif");
     puts("\n#endif");
 }
 
@@ -296,7 +301,7 @@ static void joined(int m, int n, int guarded) {
 }
 
 static void write_join(int m, int n) {
-    printf("WGI_FUNCTION wgi_s%d wgi_join_%s_%s(%s a, double av, double da, %s b, double bv,\n"
+    printf("WGI_LIST wgi_s%d wgi_join_%s_%s(%s a, double av, double da, %s b, double bv,\n"
            "    double db, int guard) {\n   ",
            count(m) + count(n), mark_of(m), mark_of(n), type_of(m), type_of(n));
     if (m != LONE) printf(" (void)av;");
@@ -319,7 +324,7 @@ static void write_join(int m, int n) {
 }
 
 static void write_scale(int m) {
-    printf("WGI_FUNCTION %s wgi_scale_%s(%s a, double av, double da, int guard) {",
+    printf("WGI_LIST %s wgi_scale_%s(%s a, double av, double da, int guard) {",
            m == LONE ? "wgi_s1" : type_of(m), mark_of(m), type_of(m));
     if (m != LONE) printf(" (void)av;");
     if (m == 0) {
@@ -368,15 +373,15 @@ static void write_merged(int n) {
 
 static void write_append(int n) {
     const int records = (n + 1) / 2;
-    printf("WGI_FUNCTION int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < t->limit) & ((", n, n);
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < t->limit) & ((", n, n);
     for (int i = 0; i < n; i++) printf("%s(s.h%d ^ k)", i ? " | " : "", i);
     printf(") >> 32 == 0);\n}\n");
-    printf("WGI_FUNCTION wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
+    printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
     printf("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;\n");
     if (n >= 4) write_merged(n);
     for (int k = 0; k < records; k++) write_record(k, n);
     printf("    t->top = r + %d;\n    return wgi_result(t, value, out);\n}\n", records);
-    printf("WGI_FUNCTION void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
+    printf("WGI_LIST void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
     for (int i = 0; i < n; i++)
         printf("    c->handle[%d] = s.h%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i);
     puts("}");
@@ -400,7 +405,7 @@ static void write_numbers(void) {
     for (int j = 0; j <= MAX_NUMBERS; j++)
         for (int k = 0; j + k <= MAX_NUMBERS; k++) {
             int first = 1;
-            printf("WGI_FUNCTION wgi_l%d wgi_concat_%d_%d(wgi_l%d a, wgi_l%d b) {", j + k, j, k, j, k);
+            printf("WGI_LIST wgi_l%d wgi_concat_%d_%d(wgi_l%d a, wgi_l%d b) {", j + k, j, k, j, k);
             if (j == 0) printf(" (void)a;");
             if (k == 0) printf(" (void)b;");
             printf(" return (wgi_l%d){", j + k);
@@ -453,12 +458,12 @@ static void write_lists(void) {
     write_choice("WGI_SCALE", "scale");
     puts("");
     write_numbers();
-    puts("WGI_FUNCTION int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }");
-    puts("WGI_FUNCTION wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
-    puts("WGI_FUNCTION void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }");
-    puts("WGI_FUNCTION int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }");
-    puts("WGI_FUNCTION wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
-    puts("WGI_FUNCTION void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;\n}");
+    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }");
+    puts("WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
+    puts("WGI_LIST void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }");
+    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }");
+    puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
+    puts("WGI_LIST void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
     write_choice("WGI_READY", "ready");
     write_choice("WGI_APPEND", "append");

@@ -89,10 +89,10 @@ typedef struct wg_dual {
 #undef WGI_FIELD
 } wg_dual;
 
-/* Is a lane of the pack s a NaN?  p where the pack x is not 0, else 0. */
+/* Is a lane of the pack s a NaN?  d times the pack x by the zero rule. */
 #if WGI_PACK == 1
 #define WGI_PACK_NAN(s) ((s) != (s))
-#define WGI_PACK_KEEP(p, x, zero) ((x) != (zero) ? (p) : 0)
+#define WGI_PACK_PRODUCT(d, x, zero) ((d) != 0 && (x) != 0 ? (d) * (x) : 0)
 #else
 #if WGI_PACK == 8
 #define WGI_PACK_NAN(s) __builtin_ia32_cmppd512_mask(s, s, 3, -1, 4)
@@ -103,7 +103,9 @@ typedef struct wg_dual {
 #else
 #define WGI_PACK_NAN(s) ((s)[0] != (s)[0] || (s)[1] != (s)[1])
 #endif
-#define WGI_PACK_KEEP(p, x, zero) ((wgi_pack)((wgi_mask)(p) & (wgi_mask)((x) != (zero))))
+#define WGI_PACK_PRODUCT(d, x, zero)                                                           \
+    ((wgi_pack)((wgi_mask)((d) * (x)) & (wgi_mask)((x) != (zero)) &                            \
+                (wgi_mask)((zero) + (d) != (zero))))
 #endif
 
 /* ---- seeds and parts ----------------------------------------------------------------------- */
@@ -161,8 +163,7 @@ enum { WGI_NONE = 0, WGI_PLUS = 1, WGI_MINUS = 2, WGI_TIMES = 3 };
 
 #define WGI_TERM(r, d, x) ((r) == WGI_TIMES ? (d) * (x) : (r) == WGI_MINUS ? -(x) : (x))
 #define WGI_TERM_EXACT(r, d, x, zero)                                                          \
-    ((r) == WGI_TIMES ? (d) == 0 ? (zero) : WGI_PACK_KEEP((d) * (x), x, zero)                  \
-                      : (r) == WGI_MINUS ? -(x) : (x))
+    ((r) == WGI_TIMES ? WGI_PACK_PRODUCT(d, x, zero) : (r) == WGI_MINUS ? -(x) : (x))
 
 WGI_FUNCTION wg_dual wgi_dual_chain1(double v, int r, double d, wg_dual x) {
     const wgi_pack zero = {0};

@@ -23,10 +23,6 @@
 /* Nested expressions reuse the names of their locals on purpose, and use GNU C throughout. */
 #pragma GCC system_header
 
-#ifdef __cplusplus
-#error "wengert: C++ code includes <wengert/statement.hpp> (or just <wengert.h>) instead"
-#endif
-
 enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar.def */
 enum { WGI_MAX_OPERANDS = 8, WGI_MAX_NUMBERS = 8, WGI_MAX_CODE = 128 };
 enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next literal */
@@ -45,12 +41,19 @@ typedef struct wgi_statement {
 } wgi_statement;
 
 /* Everything the fast path does not do: capacity, stale handles, constants, modes, code. */
+WG_BEGIN_DECLS
 WG_API wg_real wgi_let(wg_tape *t, const wgi_statement *s) __attribute__((cold, noinline));
+WG_END_DECLS
 
-#ifdef __OPTIMIZE__
+/* Small functions; and those on lists of operands. Where nothing is optimised the latter are
+ * called in the library, which is optimised (tape/statement.c emits them). */
 #define WGI_FUNCTION static inline __attribute__((always_inline, unused))
+#if defined(WGI_EMIT_LISTS)
+#define WGI_LIST WG_API
+#elif defined(__OPTIMIZE__)
+#define WGI_LIST WGI_FUNCTION
 #else
-#define WGI_FUNCTION static inline __attribute__((unused))
+#define WGI_LIST extern inline __attribute__((gnu_inline))
 #endif
 
 /* d p, exactly 0 when either factor is: only a product that came out NaN has to look. */
@@ -76,6 +79,8 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
     __builtin_memcpy(&x.at, &word, sizeof word);
     return x;
 }
+
+#ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
 
 #include <wengert/statement_lists.h>
 
@@ -153,11 +158,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
             char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
-        } wgi_r = {wgi_v, wgi_s, wgi_lit,                                                      \
-                   WGI_REST(wgi_x, wgi_j).code |                                               \
-                       WGI_CODE(op) << wgi_1,                                                  \
-                   {}};                                                                        \
-        wgi_r;                                                                                 \
+        };                                                                                     \
+        (struct wg_expression_needs_wg_let){                                                   \
+            wgi_v, wgi_s, wgi_lit,                                                             \
+            WGI_REST(wgi_x, wgi_j).code |                                                      \
+            WGI_CODE(op) << wgi_1,                                                             \
+            {}};                                                                               \
     })
 
 #define WGI_APPLY2(name, op, class, x_, y_, finish)                                            \
@@ -192,12 +198,13 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
             char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
-        } wgi_r = {wgi_v, wgi_at2, wgi_lit,                                                     \
-                   WGI_REST(wgi_x, wgi_j).code |                                               \
-                       WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                  \
-                       WGI_CODE(op) << wgi_2,                                                  \
-                   {}};                                                                        \
-        wgi_r;                                                                                 \
+        };                                                                                     \
+        (struct wg_expression_needs_wg_let){                                                   \
+            wgi_v, wgi_at2, wgi_lit,                                                           \
+            WGI_REST(wgi_x, wgi_j).code |                                                      \
+            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
+            WGI_CODE(op) << wgi_2,                                                             \
+            {}};                                                                               \
     })
 
 #define WGI_APPLY3(name, op, class, x_, y_, z_, finish)                                        \
@@ -244,13 +251,14 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
             char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
-        } wgi_r = {wgi_v, wgi_at3, wgi_lit,                                                     \
-                   WGI_REST(wgi_x, wgi_j).code |                                               \
-                       WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                  \
-                       WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                  \
-                       WGI_CODE(op) << wgi_3,                                                  \
-                   {}};                                                                        \
-        wgi_r;                                                                                 \
+        };                                                                                     \
+        (struct wg_expression_needs_wg_let){                                                   \
+            wgi_v, wgi_at3, wgi_lit,                                                           \
+            WGI_REST(wgi_x, wgi_j).code |                                                      \
+            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
+            WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                             \
+            WGI_CODE(op) << wgi_3,                                                             \
+            {}};                                                                               \
     })
 
 #define WGI_APPLY4(name, op, class, x_, y_, z_, w_, finish)                                    \
@@ -309,14 +317,15 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
             char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
-        } wgi_r = {wgi_v, wgi_at4, wgi_lit,                                                     \
-                   WGI_REST(wgi_x, wgi_j).code |                                               \
-                       WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                  \
-                       WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                  \
-                       WGI_REST(wgi_w, wgi_m).code << wgi_3 |                                  \
-                       WGI_CODE(op) << wgi_4,                                                  \
-                   {}};                                                                        \
-        wgi_r;                                                                                 \
+        };                                                                                     \
+        (struct wg_expression_needs_wg_let){                                                   \
+            wgi_v, wgi_at4, wgi_lit,                                                           \
+            WGI_REST(wgi_x, wgi_j).code |                                                      \
+            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
+            WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                             \
+            WGI_REST(wgi_w, wgi_m).code << wgi_3 |                                             \
+            WGI_CODE(op) << wgi_4,                                                             \
+            {}};                                                                               \
     })
 
 /* wg_let - appends the statement `e` (an expression, a variable or a number) to the tape and
@@ -352,4 +361,5 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         wgi_r;                                                                                 \
     })
 
+#endif
 #endif

@@ -42,367 +42,367 @@ typedef struct wgi_s8 {
     uint64_t h0, h1, h2, h3, h4, h5, h6, h7;
 } wgi_s8;
 
-WGI_FUNCTION wgi_s2 wgi_join_r_r(wg_handle a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s2 wgi_join_r_r(wg_handle a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)guard;
     return (wgi_s2){da, db, av, bv, wgi_word(a), wgi_word(b)};
 }
-WGI_FUNCTION wgi_s1 wgi_join_r_0(wg_handle a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s1 wgi_join_r_0(wg_handle a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)bv; (void)b; (void)db; (void)guard;
     return (wgi_s1){da, av, wgi_word(a)};
 }
-WGI_FUNCTION wgi_s2 wgi_join_r_1(wg_handle a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s2 wgi_join_r_1(wg_handle a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s2){da, wgi_chain(db, b.p0), av, b.x0, wgi_word(a), b.h0};
     return (wgi_s2){da, db * b.p0, av, b.x0, wgi_word(a), b.h0};
 }
-WGI_FUNCTION wgi_s3 wgi_join_r_2(wg_handle a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s3 wgi_join_r_2(wg_handle a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s3){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), av, b.x0, b.x1, wgi_word(a), b.h0, b.h1};
     return (wgi_s3){da, db * b.p0, db * b.p1, av, b.x0, b.x1, wgi_word(a), b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s4 wgi_join_r_3(wg_handle a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s4 wgi_join_r_3(wg_handle a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s4){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), av, b.x0, b.x1, b.x2, wgi_word(a), b.h0, b.h1, b.h2};
     return (wgi_s4){da, db * b.p0, db * b.p1, db * b.p2, av, b.x0, b.x1, b.x2, wgi_word(a), b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s5 wgi_join_r_4(wg_handle a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s5 wgi_join_r_4(wg_handle a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s5){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), av, b.x0, b.x1, b.x2, b.x3, wgi_word(a), b.h0, b.h1, b.h2, b.h3};
     return (wgi_s5){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, av, b.x0, b.x1, b.x2, b.x3, wgi_word(a), b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s6 wgi_join_r_5(wg_handle a, double av, double da, wgi_s5 b, double bv,
+WGI_LIST wgi_s6 wgi_join_r_5(wg_handle a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s6){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), av, b.x0, b.x1, b.x2, b.x3, b.x4, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4};
     return (wgi_s6){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, av, b.x0, b.x1, b.x2, b.x3, b.x4, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4};
 }
-WGI_FUNCTION wgi_s7 wgi_join_r_6(wg_handle a, double av, double da, wgi_s6 b, double bv,
+WGI_LIST wgi_s7 wgi_join_r_6(wg_handle a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s7){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
     return (wgi_s7){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
-WGI_FUNCTION wgi_s8 wgi_join_r_7(wg_handle a, double av, double da, wgi_s7 b, double bv,
+WGI_LIST wgi_s8 wgi_join_r_7(wg_handle a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)bv;
     if (guard) return (wgi_s8){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
     return (wgi_s8){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
-WGI_FUNCTION wgi_s1 wgi_join_0_r(wgi_s0 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s1 wgi_join_0_r(wgi_s0 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av; (void)a; (void)da; (void)guard;
     return (wgi_s1){db, bv, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s0 wgi_join_0_0(wgi_s0 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s0 wgi_join_0_0(wgi_s0 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)da; (void)b; (void)db; (void)guard; return a; }
-WGI_FUNCTION wgi_s1 wgi_join_0_1(wgi_s0 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s1 wgi_join_0_1(wgi_s0 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s1){wgi_chain(db, b.p0), b.x0, b.h0};
     return (wgi_s1){db * b.p0, b.x0, b.h0};
 }
-WGI_FUNCTION wgi_s2 wgi_join_0_2(wgi_s0 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s2 wgi_join_0_2(wgi_s0 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s2){wgi_chain(db, b.p0), wgi_chain(db, b.p1), b.x0, b.x1, b.h0, b.h1};
     return (wgi_s2){db * b.p0, db * b.p1, b.x0, b.x1, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s3 wgi_join_0_3(wgi_s0 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s3 wgi_join_0_3(wgi_s0 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s3){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), b.x0, b.x1, b.x2, b.h0, b.h1, b.h2};
     return (wgi_s3){db * b.p0, db * b.p1, db * b.p2, b.x0, b.x1, b.x2, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s4 wgi_join_0_4(wgi_s0 a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s4 wgi_join_0_4(wgi_s0 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s4){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), b.x0, b.x1, b.x2, b.x3, b.h0, b.h1, b.h2, b.h3};
     return (wgi_s4){db * b.p0, db * b.p1, db * b.p2, db * b.p3, b.x0, b.x1, b.x2, b.x3, b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s5 wgi_join_0_5(wgi_s0 a, double av, double da, wgi_s5 b, double bv,
+WGI_LIST wgi_s5 wgi_join_0_5(wgi_s0 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s5){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), b.x0, b.x1, b.x2, b.x3, b.x4, b.h0, b.h1, b.h2, b.h3, b.h4};
     return (wgi_s5){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, b.x0, b.x1, b.x2, b.x3, b.x4, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
-WGI_FUNCTION wgi_s6 wgi_join_0_6(wgi_s0 a, double av, double da, wgi_s6 b, double bv,
+WGI_LIST wgi_s6 wgi_join_0_6(wgi_s0 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s6){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
     return (wgi_s6){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
-WGI_FUNCTION wgi_s7 wgi_join_0_7(wgi_s0 a, double av, double da, wgi_s7 b, double bv,
+WGI_LIST wgi_s7 wgi_join_0_7(wgi_s0 a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s7){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
     return (wgi_s7){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
-WGI_FUNCTION wgi_s8 wgi_join_0_8(wgi_s0 a, double av, double da, wgi_s8 b, double bv,
+WGI_LIST wgi_s8 wgi_join_0_8(wgi_s0 a, double av, double da, wgi_s8 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
     if (guard) return (wgi_s8){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), wgi_chain(db, b.p7), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.x7, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6, b.h7};
     return (wgi_s8){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, db * b.p7, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.x7, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6, b.h7};
 }
-WGI_FUNCTION wgi_s2 wgi_join_1_r(wgi_s1 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s2 wgi_join_1_r(wgi_s1 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s2){wgi_chain(da, a.p0), db, a.x0, bv, a.h0, wgi_word(b)};
     return (wgi_s2){da * a.p0, db, a.x0, bv, a.h0, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s1 wgi_join_1_0(wgi_s1 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s1 wgi_join_1_0(wgi_s1 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s1){wgi_chain(da, a.p0), a.x0, a.h0};
     return (wgi_s1){da * a.p0, a.x0, a.h0};
 }
-WGI_FUNCTION wgi_s2 wgi_join_1_1(wgi_s1 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s2 wgi_join_1_1(wgi_s1 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(db, b.p0), a.x0, b.x0, a.h0, b.h0};
     return (wgi_s2){da * a.p0, db * b.p0, a.x0, b.x0, a.h0, b.h0};
 }
-WGI_FUNCTION wgi_s3 wgi_join_1_2(wgi_s1 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s3 wgi_join_1_2(wgi_s1 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, b.x0, b.x1, a.h0, b.h0, b.h1};
     return (wgi_s3){da * a.p0, db * b.p0, db * b.p1, a.x0, b.x0, b.x1, a.h0, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s4 wgi_join_1_3(wgi_s1 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s4 wgi_join_1_3(wgi_s1 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, b.x0, b.x1, b.x2, a.h0, b.h0, b.h1, b.h2};
     return (wgi_s4){da * a.p0, db * b.p0, db * b.p1, db * b.p2, a.x0, b.x0, b.x1, b.x2, a.h0, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s5 wgi_join_1_4(wgi_s1 a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s5 wgi_join_1_4(wgi_s1 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, b.x0, b.x1, b.x2, b.x3, a.h0, b.h0, b.h1, b.h2, b.h3};
     return (wgi_s5){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, b.x0, b.x1, b.x2, b.x3, a.h0, b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s6 wgi_join_1_5(wgi_s1 a, double av, double da, wgi_s5 b, double bv,
+WGI_LIST wgi_s6 wgi_join_1_5(wgi_s1 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4};
     return (wgi_s6){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
-WGI_FUNCTION wgi_s7 wgi_join_1_6(wgi_s1 a, double av, double da, wgi_s6 b, double bv,
+WGI_LIST wgi_s7 wgi_join_1_6(wgi_s1 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
     return (wgi_s7){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
-WGI_FUNCTION wgi_s8 wgi_join_1_7(wgi_s1 a, double av, double da, wgi_s7 b, double bv,
+WGI_LIST wgi_s8 wgi_join_1_7(wgi_s1 a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
     return (wgi_s8){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
-WGI_FUNCTION wgi_s3 wgi_join_2_r(wgi_s2 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s3 wgi_join_2_r(wgi_s2 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), db, a.x0, a.x1, bv, a.h0, a.h1, wgi_word(b)};
     return (wgi_s3){da * a.p0, da * a.p1, db, a.x0, a.x1, bv, a.h0, a.h1, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s2 wgi_join_2_0(wgi_s2 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s2 wgi_join_2_0(wgi_s2 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(da, a.p1), a.x0, a.x1, a.h0, a.h1};
     return (wgi_s2){da * a.p0, da * a.p1, a.x0, a.x1, a.h0, a.h1};
 }
-WGI_FUNCTION wgi_s3 wgi_join_2_1(wgi_s2 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s3 wgi_join_2_1(wgi_s2 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), a.x0, a.x1, b.x0, a.h0, a.h1, b.h0};
     return (wgi_s3){da * a.p0, da * a.p1, db * b.p0, a.x0, a.x1, b.x0, a.h0, a.h1, b.h0};
 }
-WGI_FUNCTION wgi_s4 wgi_join_2_2(wgi_s2 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s4 wgi_join_2_2(wgi_s2 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, b.x0, b.x1, a.h0, a.h1, b.h0, b.h1};
     return (wgi_s4){da * a.p0, da * a.p1, db * b.p0, db * b.p1, a.x0, a.x1, b.x0, b.x1, a.h0, a.h1, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s5 wgi_join_2_3(wgi_s2 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s5 wgi_join_2_3(wgi_s2 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, b.x0, b.x1, b.x2, a.h0, a.h1, b.h0, b.h1, b.h2};
     return (wgi_s5){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, b.x0, b.x1, b.x2, a.h0, a.h1, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s6 wgi_join_2_4(wgi_s2 a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s6 wgi_join_2_4(wgi_s2 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3};
     return (wgi_s6){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s7 wgi_join_2_5(wgi_s2 a, double av, double da, wgi_s5 b, double bv,
+WGI_LIST wgi_s7 wgi_join_2_5(wgi_s2 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4};
     return (wgi_s7){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
-WGI_FUNCTION wgi_s8 wgi_join_2_6(wgi_s2 a, double av, double da, wgi_s6 b, double bv,
+WGI_LIST wgi_s8 wgi_join_2_6(wgi_s2 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
     return (wgi_s8){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
-WGI_FUNCTION wgi_s4 wgi_join_3_r(wgi_s3 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s4 wgi_join_3_r(wgi_s3 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), db, a.x0, a.x1, a.x2, bv, a.h0, a.h1, a.h2, wgi_word(b)};
     return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, db, a.x0, a.x1, a.x2, bv, a.h0, a.h1, a.h2, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s3 wgi_join_3_0(wgi_s3 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s3 wgi_join_3_0(wgi_s3 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
     return (wgi_s3){da * a.p0, da * a.p1, da * a.p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
 }
-WGI_FUNCTION wgi_s4 wgi_join_3_1(wgi_s3 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s4 wgi_join_3_1(wgi_s3 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, b.x0, a.h0, a.h1, a.h2, b.h0};
     return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, db * b.p0, a.x0, a.x1, a.x2, b.x0, a.h0, a.h1, a.h2, b.h0};
 }
-WGI_FUNCTION wgi_s5 wgi_join_3_2(wgi_s3 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s5 wgi_join_3_2(wgi_s3 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, b.x0, b.x1, a.h0, a.h1, a.h2, b.h0, b.h1};
     return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, b.x0, b.x1, a.h0, a.h1, a.h2, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s6 wgi_join_3_3(wgi_s3 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s6 wgi_join_3_3(wgi_s3 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s7 wgi_join_3_4(wgi_s3 a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s7 wgi_join_3_4(wgi_s3 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s8 wgi_join_3_5(wgi_s3 a, double av, double da, wgi_s5 b, double bv,
+WGI_LIST wgi_s8 wgi_join_3_5(wgi_s3 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3, b.h4};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
-WGI_FUNCTION wgi_s5 wgi_join_4_r(wgi_s4 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s5 wgi_join_4_r(wgi_s4 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), db, a.x0, a.x1, a.x2, a.x3, bv, a.h0, a.h1, a.h2, a.h3, wgi_word(b)};
     return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db, a.x0, a.x1, a.x2, a.x3, bv, a.h0, a.h1, a.h2, a.h3, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s4 wgi_join_4_0(wgi_s4 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s4 wgi_join_4_0(wgi_s4 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
     return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, da * a.p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
 }
-WGI_FUNCTION wgi_s5 wgi_join_4_1(wgi_s4 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s5 wgi_join_4_1(wgi_s4 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, b.x0, a.h0, a.h1, a.h2, a.h3, b.h0};
     return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, a.x0, a.x1, a.x2, a.x3, b.x0, a.h0, a.h1, a.h2, a.h3, b.h0};
 }
-WGI_FUNCTION wgi_s6 wgi_join_4_2(wgi_s4 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s6 wgi_join_4_2(wgi_s4 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s7 wgi_join_4_3(wgi_s4 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s7 wgi_join_4_3(wgi_s4 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s8 wgi_join_4_4(wgi_s4 a, double av, double da, wgi_s4 b, double bv,
+WGI_LIST wgi_s8 wgi_join_4_4(wgi_s4 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2, b.h3};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2, b.h3};
 }
-WGI_FUNCTION wgi_s6 wgi_join_5_r(wgi_s5 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s6 wgi_join_5_r(wgi_s5 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), db, a.x0, a.x1, a.x2, a.x3, a.x4, bv, a.h0, a.h1, a.h2, a.h3, a.h4, wgi_word(b)};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db, a.x0, a.x1, a.x2, a.x3, a.x4, bv, a.h0, a.h1, a.h2, a.h3, a.h4, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s5 wgi_join_5_0(wgi_s5 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s5 wgi_join_5_0(wgi_s5 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
     return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
 }
-WGI_FUNCTION wgi_s6 wgi_join_5_1(wgi_s5 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s6 wgi_join_5_1(wgi_s5 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0};
 }
-WGI_FUNCTION wgi_s7 wgi_join_5_2(wgi_s5 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s7 wgi_join_5_2(wgi_s5 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s8 wgi_join_5_3(wgi_s5 a, double av, double da, wgi_s3 b, double bv,
+WGI_LIST wgi_s8 wgi_join_5_3(wgi_s5 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1, b.h2};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1, b.h2};
 }
-WGI_FUNCTION wgi_s7 wgi_join_6_r(wgi_s6 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s7 wgi_join_6_r(wgi_s6 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, wgi_word(b)};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s6 wgi_join_6_0(wgi_s6 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s6 wgi_join_6_0(wgi_s6 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
 }
-WGI_FUNCTION wgi_s7 wgi_join_6_1(wgi_s6 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s7 wgi_join_6_1(wgi_s6 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0};
 }
-WGI_FUNCTION wgi_s8 wgi_join_6_2(wgi_s6 a, double av, double da, wgi_s2 b, double bv,
+WGI_LIST wgi_s8 wgi_join_6_2(wgi_s6 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0, b.h1};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0, b.h1};
 }
-WGI_FUNCTION wgi_s8 wgi_join_7_r(wgi_s7 a, double av, double da, wg_handle b, double bv,
+WGI_LIST wgi_s8 wgi_join_7_r(wgi_s7 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, wgi_word(b)};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, wgi_word(b)};
 }
-WGI_FUNCTION wgi_s7 wgi_join_7_0(wgi_s7 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s7 wgi_join_7_0(wgi_s7 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
 }
-WGI_FUNCTION wgi_s8 wgi_join_7_1(wgi_s7 a, double av, double da, wgi_s1 b, double bv,
+WGI_LIST wgi_s8 wgi_join_7_1(wgi_s7 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, b.h0};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, b.h0};
 }
-WGI_FUNCTION wgi_s8 wgi_join_8_0(wgi_s8 a, double av, double da, wgi_s0 b, double bv,
+WGI_LIST wgi_s8 wgi_join_8_0(wgi_s8 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(da, a.p7), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
@@ -420,39 +420,39 @@ WGI_FUNCTION wgi_s8 wgi_join_8_0(wgi_s8 a, double av, double da, wgi_s0 b, doubl
     wgi_s7: _Generic((u), wg_handle: wgi_join_7_r, wgi_s0: wgi_join_7_0, wgi_s1: wgi_join_7_1, default: wgi_join_0_0), \
     wgi_s8: _Generic((u), wgi_s0: wgi_join_8_0, default: wgi_join_0_0))
 
-WGI_FUNCTION wgi_s1 wgi_scale_r(wg_handle a, double av, double da, int guard) { (void)guard;
+WGI_LIST wgi_s1 wgi_scale_r(wg_handle a, double av, double da, int guard) { (void)guard;
     return (wgi_s1){da, av, wgi_word(a)};
 }
-WGI_FUNCTION wgi_s0 wgi_scale_0(wgi_s0 a, double av, double da, int guard) { (void)av; (void)da; (void)guard; return a; }
-WGI_FUNCTION wgi_s1 wgi_scale_1(wgi_s1 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s0 wgi_scale_0(wgi_s0 a, double av, double da, int guard) { (void)av; (void)da; (void)guard; return a; }
+WGI_LIST wgi_s1 wgi_scale_1(wgi_s1 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s1){wgi_chain(da, a.p0), a.x0, a.h0};
     return (wgi_s1){da * a.p0, a.x0, a.h0};
 }
-WGI_FUNCTION wgi_s2 wgi_scale_2(wgi_s2 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s2 wgi_scale_2(wgi_s2 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(da, a.p1), a.x0, a.x1, a.h0, a.h1};
     return (wgi_s2){da * a.p0, da * a.p1, a.x0, a.x1, a.h0, a.h1};
 }
-WGI_FUNCTION wgi_s3 wgi_scale_3(wgi_s3 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s3 wgi_scale_3(wgi_s3 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
     return (wgi_s3){da * a.p0, da * a.p1, da * a.p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
 }
-WGI_FUNCTION wgi_s4 wgi_scale_4(wgi_s4 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s4 wgi_scale_4(wgi_s4 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
     return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, da * a.p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
 }
-WGI_FUNCTION wgi_s5 wgi_scale_5(wgi_s5 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s5 wgi_scale_5(wgi_s5 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
     return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
 }
-WGI_FUNCTION wgi_s6 wgi_scale_6(wgi_s6 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s6 wgi_scale_6(wgi_s6 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
     return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
 }
-WGI_FUNCTION wgi_s7 wgi_scale_7(wgi_s7 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s7 wgi_scale_7(wgi_s7 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
     return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
 }
-WGI_FUNCTION wgi_s8 wgi_scale_8(wgi_s8 a, double av, double da, int guard) { (void)av;
+WGI_LIST wgi_s8 wgi_scale_8(wgi_s8 a, double av, double da, int guard) { (void)av;
     if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(da, a.p7), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
     return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, da * a.p7, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
 }
@@ -494,51 +494,51 @@ typedef struct wgi_l7 {
 typedef struct wgi_l8 {
     double l0, l1, l2, l3, l4, l5, l6, l7;
 } wgi_l8;
-WGI_FUNCTION wgi_l0 wgi_concat_0_0(wgi_l0 a, wgi_l0 b) { (void)a; (void)b; return (wgi_l0){}; }
-WGI_FUNCTION wgi_l1 wgi_concat_0_1(wgi_l0 a, wgi_l1 b) { (void)a; return (wgi_l1){b.l0}; }
-WGI_FUNCTION wgi_l2 wgi_concat_0_2(wgi_l0 a, wgi_l2 b) { (void)a; return (wgi_l2){b.l0, b.l1}; }
-WGI_FUNCTION wgi_l3 wgi_concat_0_3(wgi_l0 a, wgi_l3 b) { (void)a; return (wgi_l3){b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l4 wgi_concat_0_4(wgi_l0 a, wgi_l4 b) { (void)a; return (wgi_l4){b.l0, b.l1, b.l2, b.l3}; }
-WGI_FUNCTION wgi_l5 wgi_concat_0_5(wgi_l0 a, wgi_l5 b) { (void)a; return (wgi_l5){b.l0, b.l1, b.l2, b.l3, b.l4}; }
-WGI_FUNCTION wgi_l6 wgi_concat_0_6(wgi_l0 a, wgi_l6 b) { (void)a; return (wgi_l6){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
-WGI_FUNCTION wgi_l7 wgi_concat_0_7(wgi_l0 a, wgi_l7 b) { (void)a; return (wgi_l7){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6}; }
-WGI_FUNCTION wgi_l8 wgi_concat_0_8(wgi_l0 a, wgi_l8 b) { (void)a; return (wgi_l8){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6, b.l7}; }
-WGI_FUNCTION wgi_l1 wgi_concat_1_0(wgi_l1 a, wgi_l0 b) { (void)b; return (wgi_l1){a.l0}; }
-WGI_FUNCTION wgi_l2 wgi_concat_1_1(wgi_l1 a, wgi_l1 b) { return (wgi_l2){a.l0, b.l0}; }
-WGI_FUNCTION wgi_l3 wgi_concat_1_2(wgi_l1 a, wgi_l2 b) { return (wgi_l3){a.l0, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l4 wgi_concat_1_3(wgi_l1 a, wgi_l3 b) { return (wgi_l4){a.l0, b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l5 wgi_concat_1_4(wgi_l1 a, wgi_l4 b) { return (wgi_l5){a.l0, b.l0, b.l1, b.l2, b.l3}; }
-WGI_FUNCTION wgi_l6 wgi_concat_1_5(wgi_l1 a, wgi_l5 b) { return (wgi_l6){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4}; }
-WGI_FUNCTION wgi_l7 wgi_concat_1_6(wgi_l1 a, wgi_l6 b) { return (wgi_l7){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
-WGI_FUNCTION wgi_l8 wgi_concat_1_7(wgi_l1 a, wgi_l7 b) { return (wgi_l8){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6}; }
-WGI_FUNCTION wgi_l2 wgi_concat_2_0(wgi_l2 a, wgi_l0 b) { (void)b; return (wgi_l2){a.l0, a.l1}; }
-WGI_FUNCTION wgi_l3 wgi_concat_2_1(wgi_l2 a, wgi_l1 b) { return (wgi_l3){a.l0, a.l1, b.l0}; }
-WGI_FUNCTION wgi_l4 wgi_concat_2_2(wgi_l2 a, wgi_l2 b) { return (wgi_l4){a.l0, a.l1, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l5 wgi_concat_2_3(wgi_l2 a, wgi_l3 b) { return (wgi_l5){a.l0, a.l1, b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l6 wgi_concat_2_4(wgi_l2 a, wgi_l4 b) { return (wgi_l6){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3}; }
-WGI_FUNCTION wgi_l7 wgi_concat_2_5(wgi_l2 a, wgi_l5 b) { return (wgi_l7){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3, b.l4}; }
-WGI_FUNCTION wgi_l8 wgi_concat_2_6(wgi_l2 a, wgi_l6 b) { return (wgi_l8){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
-WGI_FUNCTION wgi_l3 wgi_concat_3_0(wgi_l3 a, wgi_l0 b) { (void)b; return (wgi_l3){a.l0, a.l1, a.l2}; }
-WGI_FUNCTION wgi_l4 wgi_concat_3_1(wgi_l3 a, wgi_l1 b) { return (wgi_l4){a.l0, a.l1, a.l2, b.l0}; }
-WGI_FUNCTION wgi_l5 wgi_concat_3_2(wgi_l3 a, wgi_l2 b) { return (wgi_l5){a.l0, a.l1, a.l2, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l6 wgi_concat_3_3(wgi_l3 a, wgi_l3 b) { return (wgi_l6){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l7 wgi_concat_3_4(wgi_l3 a, wgi_l4 b) { return (wgi_l7){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2, b.l3}; }
-WGI_FUNCTION wgi_l8 wgi_concat_3_5(wgi_l3 a, wgi_l5 b) { return (wgi_l8){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2, b.l3, b.l4}; }
-WGI_FUNCTION wgi_l4 wgi_concat_4_0(wgi_l4 a, wgi_l0 b) { (void)b; return (wgi_l4){a.l0, a.l1, a.l2, a.l3}; }
-WGI_FUNCTION wgi_l5 wgi_concat_4_1(wgi_l4 a, wgi_l1 b) { return (wgi_l5){a.l0, a.l1, a.l2, a.l3, b.l0}; }
-WGI_FUNCTION wgi_l6 wgi_concat_4_2(wgi_l4 a, wgi_l2 b) { return (wgi_l6){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l7 wgi_concat_4_3(wgi_l4 a, wgi_l3 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l8 wgi_concat_4_4(wgi_l4 a, wgi_l4 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1, b.l2, b.l3}; }
-WGI_FUNCTION wgi_l5 wgi_concat_5_0(wgi_l5 a, wgi_l0 b) { (void)b; return (wgi_l5){a.l0, a.l1, a.l2, a.l3, a.l4}; }
-WGI_FUNCTION wgi_l6 wgi_concat_5_1(wgi_l5 a, wgi_l1 b) { return (wgi_l6){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0}; }
-WGI_FUNCTION wgi_l7 wgi_concat_5_2(wgi_l5 a, wgi_l2 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l8 wgi_concat_5_3(wgi_l5 a, wgi_l3 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0, b.l1, b.l2}; }
-WGI_FUNCTION wgi_l6 wgi_concat_6_0(wgi_l6 a, wgi_l0 b) { (void)b; return (wgi_l6){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5}; }
-WGI_FUNCTION wgi_l7 wgi_concat_6_1(wgi_l6 a, wgi_l1 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, b.l0}; }
-WGI_FUNCTION wgi_l8 wgi_concat_6_2(wgi_l6 a, wgi_l2 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, b.l0, b.l1}; }
-WGI_FUNCTION wgi_l7 wgi_concat_7_0(wgi_l7 a, wgi_l0 b) { (void)b; return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6}; }
-WGI_FUNCTION wgi_l8 wgi_concat_7_1(wgi_l7 a, wgi_l1 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6, b.l0}; }
-WGI_FUNCTION wgi_l8 wgi_concat_8_0(wgi_l8 a, wgi_l0 b) { (void)b; return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6, a.l7}; }
+WGI_LIST wgi_l0 wgi_concat_0_0(wgi_l0 a, wgi_l0 b) { (void)a; (void)b; return (wgi_l0){}; }
+WGI_LIST wgi_l1 wgi_concat_0_1(wgi_l0 a, wgi_l1 b) { (void)a; return (wgi_l1){b.l0}; }
+WGI_LIST wgi_l2 wgi_concat_0_2(wgi_l0 a, wgi_l2 b) { (void)a; return (wgi_l2){b.l0, b.l1}; }
+WGI_LIST wgi_l3 wgi_concat_0_3(wgi_l0 a, wgi_l3 b) { (void)a; return (wgi_l3){b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l4 wgi_concat_0_4(wgi_l0 a, wgi_l4 b) { (void)a; return (wgi_l4){b.l0, b.l1, b.l2, b.l3}; }
+WGI_LIST wgi_l5 wgi_concat_0_5(wgi_l0 a, wgi_l5 b) { (void)a; return (wgi_l5){b.l0, b.l1, b.l2, b.l3, b.l4}; }
+WGI_LIST wgi_l6 wgi_concat_0_6(wgi_l0 a, wgi_l6 b) { (void)a; return (wgi_l6){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
+WGI_LIST wgi_l7 wgi_concat_0_7(wgi_l0 a, wgi_l7 b) { (void)a; return (wgi_l7){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6}; }
+WGI_LIST wgi_l8 wgi_concat_0_8(wgi_l0 a, wgi_l8 b) { (void)a; return (wgi_l8){b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6, b.l7}; }
+WGI_LIST wgi_l1 wgi_concat_1_0(wgi_l1 a, wgi_l0 b) { (void)b; return (wgi_l1){a.l0}; }
+WGI_LIST wgi_l2 wgi_concat_1_1(wgi_l1 a, wgi_l1 b) { return (wgi_l2){a.l0, b.l0}; }
+WGI_LIST wgi_l3 wgi_concat_1_2(wgi_l1 a, wgi_l2 b) { return (wgi_l3){a.l0, b.l0, b.l1}; }
+WGI_LIST wgi_l4 wgi_concat_1_3(wgi_l1 a, wgi_l3 b) { return (wgi_l4){a.l0, b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l5 wgi_concat_1_4(wgi_l1 a, wgi_l4 b) { return (wgi_l5){a.l0, b.l0, b.l1, b.l2, b.l3}; }
+WGI_LIST wgi_l6 wgi_concat_1_5(wgi_l1 a, wgi_l5 b) { return (wgi_l6){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4}; }
+WGI_LIST wgi_l7 wgi_concat_1_6(wgi_l1 a, wgi_l6 b) { return (wgi_l7){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
+WGI_LIST wgi_l8 wgi_concat_1_7(wgi_l1 a, wgi_l7 b) { return (wgi_l8){a.l0, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5, b.l6}; }
+WGI_LIST wgi_l2 wgi_concat_2_0(wgi_l2 a, wgi_l0 b) { (void)b; return (wgi_l2){a.l0, a.l1}; }
+WGI_LIST wgi_l3 wgi_concat_2_1(wgi_l2 a, wgi_l1 b) { return (wgi_l3){a.l0, a.l1, b.l0}; }
+WGI_LIST wgi_l4 wgi_concat_2_2(wgi_l2 a, wgi_l2 b) { return (wgi_l4){a.l0, a.l1, b.l0, b.l1}; }
+WGI_LIST wgi_l5 wgi_concat_2_3(wgi_l2 a, wgi_l3 b) { return (wgi_l5){a.l0, a.l1, b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l6 wgi_concat_2_4(wgi_l2 a, wgi_l4 b) { return (wgi_l6){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3}; }
+WGI_LIST wgi_l7 wgi_concat_2_5(wgi_l2 a, wgi_l5 b) { return (wgi_l7){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3, b.l4}; }
+WGI_LIST wgi_l8 wgi_concat_2_6(wgi_l2 a, wgi_l6 b) { return (wgi_l8){a.l0, a.l1, b.l0, b.l1, b.l2, b.l3, b.l4, b.l5}; }
+WGI_LIST wgi_l3 wgi_concat_3_0(wgi_l3 a, wgi_l0 b) { (void)b; return (wgi_l3){a.l0, a.l1, a.l2}; }
+WGI_LIST wgi_l4 wgi_concat_3_1(wgi_l3 a, wgi_l1 b) { return (wgi_l4){a.l0, a.l1, a.l2, b.l0}; }
+WGI_LIST wgi_l5 wgi_concat_3_2(wgi_l3 a, wgi_l2 b) { return (wgi_l5){a.l0, a.l1, a.l2, b.l0, b.l1}; }
+WGI_LIST wgi_l6 wgi_concat_3_3(wgi_l3 a, wgi_l3 b) { return (wgi_l6){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l7 wgi_concat_3_4(wgi_l3 a, wgi_l4 b) { return (wgi_l7){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2, b.l3}; }
+WGI_LIST wgi_l8 wgi_concat_3_5(wgi_l3 a, wgi_l5 b) { return (wgi_l8){a.l0, a.l1, a.l2, b.l0, b.l1, b.l2, b.l3, b.l4}; }
+WGI_LIST wgi_l4 wgi_concat_4_0(wgi_l4 a, wgi_l0 b) { (void)b; return (wgi_l4){a.l0, a.l1, a.l2, a.l3}; }
+WGI_LIST wgi_l5 wgi_concat_4_1(wgi_l4 a, wgi_l1 b) { return (wgi_l5){a.l0, a.l1, a.l2, a.l3, b.l0}; }
+WGI_LIST wgi_l6 wgi_concat_4_2(wgi_l4 a, wgi_l2 b) { return (wgi_l6){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1}; }
+WGI_LIST wgi_l7 wgi_concat_4_3(wgi_l4 a, wgi_l3 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l8 wgi_concat_4_4(wgi_l4 a, wgi_l4 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, b.l0, b.l1, b.l2, b.l3}; }
+WGI_LIST wgi_l5 wgi_concat_5_0(wgi_l5 a, wgi_l0 b) { (void)b; return (wgi_l5){a.l0, a.l1, a.l2, a.l3, a.l4}; }
+WGI_LIST wgi_l6 wgi_concat_5_1(wgi_l5 a, wgi_l1 b) { return (wgi_l6){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0}; }
+WGI_LIST wgi_l7 wgi_concat_5_2(wgi_l5 a, wgi_l2 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0, b.l1}; }
+WGI_LIST wgi_l8 wgi_concat_5_3(wgi_l5 a, wgi_l3 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, b.l0, b.l1, b.l2}; }
+WGI_LIST wgi_l6 wgi_concat_6_0(wgi_l6 a, wgi_l0 b) { (void)b; return (wgi_l6){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5}; }
+WGI_LIST wgi_l7 wgi_concat_6_1(wgi_l6 a, wgi_l1 b) { return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, b.l0}; }
+WGI_LIST wgi_l8 wgi_concat_6_2(wgi_l6 a, wgi_l2 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, b.l0, b.l1}; }
+WGI_LIST wgi_l7 wgi_concat_7_0(wgi_l7 a, wgi_l0 b) { (void)b; return (wgi_l7){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6}; }
+WGI_LIST wgi_l8 wgi_concat_7_1(wgi_l7 a, wgi_l1 b) { return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6, b.l0}; }
+WGI_LIST wgi_l8 wgi_concat_8_0(wgi_l8 a, wgi_l0 b) { (void)b; return (wgi_l8){a.l0, a.l1, a.l2, a.l3, a.l4, a.l5, a.l6, a.l7}; }
 #define WGI_CONCAT(l, k) _Generic((l), \
     wgi_l0: _Generic((k), wgi_l0: wgi_concat_0_0, wgi_l1: wgi_concat_0_1, wgi_l2: wgi_concat_0_2, wgi_l3: wgi_concat_0_3, wgi_l4: wgi_concat_0_4, wgi_l5: wgi_concat_0_5, wgi_l6: wgi_concat_0_6, wgi_l7: wgi_concat_0_7, wgi_l8: wgi_concat_0_8), \
     wgi_l1: _Generic((k), wgi_l0: wgi_concat_1_0, wgi_l1: wgi_concat_1_1, wgi_l2: wgi_concat_1_2, wgi_l3: wgi_concat_1_3, wgi_l4: wgi_concat_1_4, wgi_l5: wgi_concat_1_5, wgi_l6: wgi_concat_1_6, wgi_l7: wgi_concat_1_7, default: wgi_too_many_numbers), \
@@ -550,26 +550,26 @@ WGI_FUNCTION wgi_l8 wgi_concat_8_0(wgi_l8 a, wgi_l0 b) { (void)b; return (wgi_l8
     wgi_l7: _Generic((k), wgi_l0: wgi_concat_7_0, wgi_l1: wgi_concat_7_1, default: wgi_too_many_numbers), \
     wgi_l8: _Generic((k), wgi_l0: wgi_concat_8_0, default: wgi_too_many_numbers))
 
-WGI_FUNCTION int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }
-WGI_FUNCTION wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {
+WGI_LIST int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }
+WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {
     (void)t; (void)s;
     return wg_constant(value);
 }
-WGI_FUNCTION void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }
-WGI_FUNCTION int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }
-WGI_FUNCTION wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {
+WGI_LIST void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }
+WGI_LIST int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }
+WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {
     (void)t;
     return (wg_real){value, s};
 }
-WGI_FUNCTION void wgi_store_r(wgi_statement *c, wg_handle s, double value) {
+WGI_LIST void wgi_store_r(wgi_statement *c, wg_handle s, double value) {
     c->operands = 1;
     c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;
 }
-WGI_FUNCTION int wgi_ready_1(const wg_tape *t, wgi_s1 s) {
+WGI_LIST int wgi_ready_1(const wg_tape *t, wgi_s1 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_1(wg_tape *t, double value, wgi_s1 s) {
+WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, wgi_s1 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -577,16 +577,16 @@ WGI_FUNCTION wg_real wgi_append_1(wg_tape *t, double value, wgi_s1 s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_1(wgi_statement *c, wgi_s1 s, double value) {
+WGI_LIST void wgi_store_1(wgi_statement *c, wgi_s1 s, double value) {
     (void)value;
     c->operands = 1;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
 }
-WGI_FUNCTION int wgi_ready_2(const wg_tape *t, wgi_s2 s) {
+WGI_LIST int wgi_ready_2(const wg_tape *t, wgi_s2 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_2(wg_tape *t, double value, wgi_s2 s) {
+WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, wgi_s2 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -594,17 +594,17 @@ WGI_FUNCTION wg_real wgi_append_2(wg_tape *t, double value, wgi_s2 s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_2(wgi_statement *c, wgi_s2 s, double value) {
+WGI_LIST void wgi_store_2(wgi_statement *c, wgi_s2 s, double value) {
     (void)value;
     c->operands = 2;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
     c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
 }
-WGI_FUNCTION int wgi_ready_3(const wg_tape *t, wgi_s3 s) {
+WGI_LIST int wgi_ready_3(const wg_tape *t, wgi_s3 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
+WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -613,18 +613,18 @@ WGI_FUNCTION wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_3(wgi_statement *c, wgi_s3 s, double value) {
+WGI_LIST void wgi_store_3(wgi_statement *c, wgi_s3 s, double value) {
     (void)value;
     c->operands = 3;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
     c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
     c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
 }
-WGI_FUNCTION int wgi_ready_4(const wg_tape *t, wgi_s4 s) {
+WGI_LIST int wgi_ready_4(const wg_tape *t, wgi_s4 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_4(wg_tape *t, double value, wgi_s4 s) {
+WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, wgi_s4 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -640,7 +640,7 @@ WGI_FUNCTION wg_real wgi_append_4(wg_tape *t, double value, wgi_s4 s) {
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_4(wgi_statement *c, wgi_s4 s, double value) {
+WGI_LIST void wgi_store_4(wgi_statement *c, wgi_s4 s, double value) {
     (void)value;
     c->operands = 4;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
@@ -648,11 +648,11 @@ WGI_FUNCTION void wgi_store_4(wgi_statement *c, wgi_s4 s, double value) {
     c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
     c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
 }
-WGI_FUNCTION int wgi_ready_5(const wg_tape *t, wgi_s5 s) {
+WGI_LIST int wgi_ready_5(const wg_tape *t, wgi_s5 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
+WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -670,7 +670,7 @@ WGI_FUNCTION wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_5(wgi_statement *c, wgi_s5 s, double value) {
+WGI_LIST void wgi_store_5(wgi_statement *c, wgi_s5 s, double value) {
     (void)value;
     c->operands = 5;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
@@ -679,11 +679,11 @@ WGI_FUNCTION void wgi_store_5(wgi_statement *c, wgi_s5 s, double value) {
     c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
     c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
 }
-WGI_FUNCTION int wgi_ready_6(const wg_tape *t, wgi_s6 s) {
+WGI_LIST int wgi_ready_6(const wg_tape *t, wgi_s6 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_6(wg_tape *t, double value, wgi_s6 s) {
+WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, wgi_s6 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -700,7 +700,7 @@ WGI_FUNCTION wg_real wgi_append_6(wg_tape *t, double value, wgi_s6 s) {
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_6(wgi_statement *c, wgi_s6 s, double value) {
+WGI_LIST void wgi_store_6(wgi_statement *c, wgi_s6 s, double value) {
     (void)value;
     c->operands = 6;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
@@ -710,11 +710,11 @@ WGI_FUNCTION void wgi_store_6(wgi_statement *c, wgi_s6 s, double value) {
     c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
     c->handle[5] = s.h5, c->partial[5] = s.p5, c->x[5] = s.x5;
 }
-WGI_FUNCTION int wgi_ready_7(const wg_tape *t, wgi_s7 s) {
+WGI_LIST int wgi_ready_7(const wg_tape *t, wgi_s7 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
+WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -733,7 +733,7 @@ WGI_FUNCTION wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_7(wgi_statement *c, wgi_s7 s, double value) {
+WGI_LIST void wgi_store_7(wgi_statement *c, wgi_s7 s, double value) {
     (void)value;
     c->operands = 7;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
@@ -744,11 +744,11 @@ WGI_FUNCTION void wgi_store_7(wgi_statement *c, wgi_s7 s, double value) {
     c->handle[5] = s.h5, c->partial[5] = s.p5, c->x[5] = s.x5;
     c->handle[6] = s.h6, c->partial[6] = s.p6, c->x[6] = s.x6;
 }
-WGI_FUNCTION int wgi_ready_8(const wg_tape *t, wgi_s8 s) {
+WGI_LIST int wgi_ready_8(const wg_tape *t, wgi_s8 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k) | (s.h7 ^ k)) >> 32 == 0);
 }
-WGI_FUNCTION wg_real wgi_append_8(wg_tape *t, double value, wgi_s8 s) {
+WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, wgi_s8 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
@@ -766,7 +766,7 @@ WGI_FUNCTION wg_real wgi_append_8(wg_tape *t, double value, wgi_s8 s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
-WGI_FUNCTION void wgi_store_8(wgi_statement *c, wgi_s8 s, double value) {
+WGI_LIST void wgi_store_8(wgi_statement *c, wgi_s8 s, double value) {
     (void)value;
     c->operands = 8;
     c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
