@@ -44,29 +44,29 @@ done
 alone wengert/generic.h -DWG_AS_DOUBLE
 alone wengert/generic.h -DWG_AS_DUAL
 
+# Powers of two: every rounding is exact.
 cat >"$dir/user.c" <<'C'
 #include <wengert.h>
 #include <stdio.h>
-#include <string.h>
 int main(void) {
     wg_tape *t = wg_tape_new(NULL);
-    wg_real x = wg_input(t, 3.0), y = wg_input(t, 4.0);
-    wg_real r = wg_let(t, wg_sqrt(wg_add(wg_mul(x, x), wg_mul(y, y))));
-    int bad = wg_reverse(t, r) != WG_OK;
-    bad += wg_value(r) != 5.0 || wg_adjoint(t, x) != 3.0 / 5.0 || wg_adjoint(t, y) != 4.0 / 5.0;
-    bad += strcmp(wg_status_text(WG_OK), "no error") != 0;
+    wg_real x = wg_input(t, 2.0), y = wg_input(t, 8.0);
+    wg_real r = wg_let(t, wg_sqrt(wg_mul(x, y)));
+    wg_status s = wg_reverse(t, r);
+    double gx = wg_adjoint(t, x), gy = wg_adjoint(t, y);
+    printf("%g %g %g %s\n", wg_value(r), gx, gy, wg_status_text(s));
     wg_tape_free(t);
-    if (bad) printf("value %g\n", wg_value(r));
-    return bad;
+    return s != WG_OK || wg_value(r) != 4 || gx != 1 || gy != 0.25;
 }
 C
+# In C++ what needs no expression: those are C's.
 cat >"$dir/user.cpp" <<'C'
 #include <wengert.h>
 int main() {
     wg_tape *t = wg_tape_new(nullptr);
-    wg_real x = wg_input(t, 3.0), y = wg_input(t, 4.0);
-    wg_real r = wg_let(t, wg_sqrt(wg_add(wg_mul(x, x), wg_mul(y, y))));
-    bool bad = wg_reverse(t, r) != WG_OK || wg_value(r) != 5.0 || wg_adjoint(t, x) != 3.0 / 5.0;
+    wg_real x = wg_input(t, 2.0);
+    wg_status s = wg_reverse(t, x);
+    bool bad = s != WG_OK || wg_adjoint(t, x) != 1;
     wg_tape_free(t);
     return bad;
 }
