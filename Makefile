@@ -14,7 +14,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 
 CFLAGS ?= -O2
-CXXFLAGS ?= -O2
+CXXFLAGS ?= $(CFLAGS)
 ifeq ($(origin CXX),default)
 CXX = $(if $(findstring clang,$(notdir $(CC))),$(subst clang,clang++,$(CC)),g++)
 endif
@@ -69,7 +69,11 @@ $(STAMP):
 OUR_CPPFLAGS := -Iinclude -I.
 OUR_CFLAGS := -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
     -Wmissing-prototypes -fvisibility=hidden -fPIC -ffp-contract=off $(if $(WERROR),-Werror)
+OUR_CXXFLAGS := -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -fvisibility=hidden \
+    -fPIC -ffp-contract=off $(if $(WERROR),-Werror)
 OUR_LDFLAGS := -Wl,--as-needed
+# A sanitizer's run-time functions come with the program.
+NO_UNDEFINED := $(if $(findstring -fsanitize,$(CFLAGS)),,-Wl,-z,defs)
 
 packages = $(shell pkg-config $(1) $(2) 2>/dev/null || echo $(3))
 BLAS_CFLAGS ?= $(call packages,--cflags,lapacke openblas)
@@ -101,21 +105,22 @@ objects = $(patsubst %,$(B)/%.o,$(basename $(1)))
 LIB_OBJS := $(call objects,$(filter-out ops/generate.c,$(wildcard ops/*.c tape/*.c)))
 
 T ?= *
-TEST_SRCS := $(wildcard test/$(T).c)
-TEST_PROGS := $(patsubst %.c,$(B)/%,$(filter test/test_%,$(TEST_SRCS)))
+TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
+TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
 FUZZ_PROGS := $(patsubst %.c,$(B)/%,$(filter test/fuzz_%,$(TEST_SRCS)))
 SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_%,$(wildcard test/*.c)))
 SCRIPTS ?= $(wildcard test/$(T).sh)
 
-EXAMPLE_SRCS := $(wildcard examples/*.c)
+EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
-EXAMPLES := $(patsubst %.c,$(B)/%,$(EXAMPLE_MAINS))
+EXAMPLES := $(patsubst %,$(B)/%,$(basename $(EXAMPLE_MAINS)))
 EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
-EXAMPLE_TESTS := $(filter $(patsubst %.c,$(B)/%,$(wildcard examples/$(T).c)),$(EXAMPLES))
+EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(wildcard examples/$(T).c examples/$(T).cpp))),$(EXAMPLES))
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
 BENCH_MAINS := $(call with_main,$(wildcard bench/*.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(BENCH_MAINS))
+CXX_PROGS := $(patsubst %.cpp,$(B)/%,$(filter %.cpp,$(TEST_SRCS) $(EXAMPLE_MAINS)))
 BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS),$(BENCH_SRCS)))
 
 # ---- compiling ------------------------------------------------------------------------------
@@ -126,7 +131,7 @@ $(B)/%.o: %.c
 
 $(B)/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(CXXFLAGS) $(PEER_FLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
 # A .list holds the names of what goes into an archive or a program: a file taken away is noticed.
 list = $(B)/$(1).list
@@ -139,13 +144,15 @@ $(eval $(call LIST,support,$(SUPPORT_OBJS)))
 $(eval $(call LIST,examples,$(EXAMPLE_OBJS)))
 
 archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
-link = $(call say,LD,$@)$(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
+LINKER = $(CC) $(CFLAGS)
+$(CXX_PROGS): LINKER = $(CXX) $(CXXFLAGS)
+link = $(call say,LD,$@)$(LINKER) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
 
 $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
 
 $(B)/$(SO): $(LIB_OBJS) $(call list,lib)
-	$(link) -shared -Wl,-soname,$(SO) $(filter %.o,$^) $(LIB_BLAS) -lm
+	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(LIB_BLAS) -lm
 
 $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $(@D)
@@ -174,7 +181,7 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' \
+	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(B)/ops/generate
@@ -213,9 +220,9 @@ $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
 # compiled elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
 
 ifneq ($(filter run bench $(BENCHES),$(MAKECMDGOALS)),)
-probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell echo '\#include <$(2)>' | $(CXX) $(PEER_FLAGS) $(3) -fsyntax-only -x c++ - 2>/dev/null && echo yes))
+probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell $(CXX) $(PEER_FLAGS) $(CPPFLAGS) $(3) -include $(2) -fsyntax-only -x c++ /dev/null 2>/dev/null && echo yes))
 ADOLC := $(call probe,adolc,adolc/adolc.h,)
-SACADO := $(call probe,sacado,Sacado.hpp,-isystem /usr/include/trilinos)
+SACADO := $(call probe,sacado,Sacado_trad.hpp,-isystem /usr/include/trilinos)
 JANSSON := $(shell pkg-config --exists jansson 2>/dev/null && echo yes)
 BENCH_DEFS := $(if $(ADOLC),-DWG_HAVE_ADOLC) $(if $(SACADO),-DWG_HAVE_SACADO) \
     $(if $(JANSSON),-DWG_HAVE_JANSSON $(shell pkg-config --cflags jansson)) \
@@ -229,12 +236,14 @@ endif
 
 $(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(BENCH_DEFS) $(COMMIT)))
 $(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
+$(B)/bench/peers/%.o: OUR_CXXFLAGS = $(PEER_FLAGS)
 $(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(BLAS_CFLAGS) \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(CFLAGS) $(BENCH_FLAGS)"'
 $(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS): $(call list,bench)
 
+$(if $(PEER_OBJS)$(MORE_PEERS),$(BENCHES)): LINKER = $(CXX) $(CXXFLAGS)
 $(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
-	$(call say,LD,$@)$(if $(PEER_OBJS)$(MORE_PEERS),$(CXX),$(CC)) $(CFLAGS) $(LDFLAGS) $(OUR_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) -lm
 
 # ---- installing -----------------------------------------------------------------------------
 
@@ -242,7 +251,7 @@ HEADERS := $(wildcard include/wengert/*)
 
 install: lib ## into $(DESTDIR)$(prefix)
 	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(includedir)/wengert'
-	install -m 644 include/wengert.h '$(DESTDIR)$(includedir)/'
+	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
 	install -m 755 $(B)/$(SO) '$(DESTDIR)$(libdir)/libwengert.so.$(VERSION)'
@@ -251,7 +260,7 @@ install: lib ## into $(DESTDIR)$(prefix)
 	install -m 644 $(B)/wengert.pc '$(DESTDIR)$(pkgconfigdir)/'
 
 uninstall: ## remove what install put there
-	rm -f '$(DESTDIR)$(includedir)/wengert.h' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
+	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc'
 	-rmdir '$(DESTDIR)$(includedir)/wengert' 2>/dev/null

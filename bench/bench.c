@@ -46,9 +46,9 @@ static void run_free(struct run *r) {
 static int run_new(struct run *r, const struct bench_workload *w, enum bench_size size) {
     memset(r, 0, sizeof *r);
     r->w = w;
-    if (bench_case_new(&r->c, w, size))
-        return -1;
-    if (w->id == BENCH_small && size == BENCH_TIMED && bench_case_new(&r->crowd, w, BENCH_CROWD)) {
+    if (bench_case_new(&r->c, w, size)) return -1;
+    if (w->id == BENCH_small && size == BENCH_TIMED &&
+        bench_case_new(&r->crowd, w, BENCH_CROWD)) {
         run_free(r);
         return -1;
     }
@@ -57,13 +57,13 @@ static int run_new(struct run *r, const struct bench_workload *w, enum bench_siz
     r->y = malloc(r->c.m * sizeof *r->y);
     r->entries = malloc(r->c.entries * sizeof *r->entries);
     r->reference = malloc(r->c.entries * sizeof *r->reference);
-    if (r->tape && r->vars && r->y && r->entries && r->reference)
-        return 0;
+    if (r->tape && r->vars && r->y && r->entries && r->reference) return 0;
     run_free(r);
     return -1;
 }
 
-/* ---- what is timed ---------------------------------------------------------------------------- */
+/* ---- what is timed
+ * ---------------------------------------------------------------------------- */
 
 struct peer_run {
     struct run *run;
@@ -91,7 +91,8 @@ static void run_peer(void *ctx) {
     p->peer->derivative[p->run->w->id](&p->run->c, p->run->entries);
 }
 
-/* ---- verification ----------------------------------------------------------------------------- */
+/* ---- verification
+ * ----------------------------------------------------------------------------- */
 
 /* Wengert against the hand-written derivative; NaN where even the tape failed. */
 static double verify_tape(struct run *r) {
@@ -109,8 +110,7 @@ static double verify_tape(struct run *r) {
 /* A peer against the hand-written derivative in r->reference. */
 static double verify_peer(struct run *r, const struct bench_peer *peer) {
     memset(r->entries, 0, r->c.entries * sizeof *r->entries);
-    if (peer->derivative[r->w->id](&r->c, r->entries))
-        return INFINITY;
+    if (peer->derivative[r->w->id](&r->c, r->entries)) return INFINITY;
     return bench_ulps(r->c.entries, r->entries, r->reference);
 }
 
@@ -128,10 +128,8 @@ static int small(const struct options *o) {
     for (size_t i = 0; i < BENCH_WORKLOADS; i++) {
         const struct bench_workload *w = &bench_workloads[i];
         struct run r;
-        if (!selected(o, w))
-            continue;
-        if (run_new(&r, w, BENCH_CHECKED))
-            return -1;
+        if (!selected(o, w)) continue;
+        if (run_new(&r, w, BENCH_CHECKED)) return -1;
         const double difference = bench_difference(w, &r.c), ulps = verify_tape(&r);
         int bad = !(difference <= BENCH_DIFFERENCE_TOLERANCE) || !(ulps <= w->ulps);
         printf("%-18s %8zu %14.3g %14.3g", w->name, r.c.n, difference, ulps);
@@ -144,8 +142,7 @@ static int small(const struct options *o) {
             const double error = verify_peer(&r, peer);
             bad |= !(error <= w->ulps);
             printf(" %14.3g", error);
-            if (peer->close)
-                peer->close(w->id);
+            if (peer->close) peer->close(w->id);
         }
         printf("  %s\n", bad ? "WRONG" : "ok");
         wrong += bad;
@@ -154,7 +151,8 @@ static int small(const struct options *o) {
     return wrong;
 }
 
-/* ---- timing ------------------------------------------------------------------------------------ */
+/* ---- timing
+ * ------------------------------------------------------------------------------------ */
 
 /* Verifies peer k of a result at the size that is compared. */
 static void open_peer(const struct bench_peer *peer, struct run *checked, struct run *r,
@@ -162,14 +160,11 @@ static void open_peer(const struct bench_peer *peer, struct run *checked, struct
     const enum bench_id id = r->w->id;
     memset(out, 0, sizeof *out);
     out->peer = peer;
-    if (!peer->derivative[id] || (peer->open && peer->open(id, &checked->c)))
-        return;
+    if (!peer->derivative[id] || (peer->open && peer->open(id, &checked->c))) return;
     out->ulps = verify_peer(checked, peer);
     out->state = (out->ulps <= r->w->ulps ? 1 : -1);
-    if (peer->close && (checked != r || out->state < 0))
-        peer->close(id);
-    if (checked != r && out->state > 0 && peer->open && peer->open(id, &r->c))
-        out->state = 0;
+    if (peer->close && (checked != r || out->state < 0)) peer->close(id);
+    if (checked != r && out->state > 0 && peer->open && peer->open(id, &r->c)) out->state = 0;
 }
 
 /* The crowd: one large derivative by everyone, then the small one timed again. */
@@ -183,19 +178,16 @@ static int time_after(struct run *r, struct bench_result *out, struct bench_job 
     for (size_t j = 0; j < jobs; j++) {
         if (job[j].run == run_peer) {
             const struct bench_peer *peer = out->peer[owner[j]].peer;
-            if (peer->open)
-                peer->open(r->w->id, &crowd.c);
+            if (peer->open) peer->open(r->w->id, &crowd.c);
             peer->derivative[r->w->id](&crowd.c, r->entries);
-            if (peer->open)
-                peer->open(r->w->id, &r->c);
+            if (peer->open) peer->open(r->w->id, &r->c);
         }
         if (job[j].run == run_peer || job[j].run == run_tape) {
             owner[n] = owner[j];
             again[n++] = job[j];
         }
     }
-    if (crowd.status != WG_OK || bench_time(again, n, o->reps, "small, after"))
-        return -1;
+    if (crowd.status != WG_OK || bench_time(again, n, o->reps, "small, after")) return -1;
     out->has_after = 1;
     for (size_t j = 0; j < n; j++)
         *(again[j].run == run_peer ? &out->peer[owner[j]].after : &out->after) = again[j].times;
@@ -214,15 +206,14 @@ static void add_job(struct bench_job *job, size_t *jobs, void (*run)(void *), vo
 /* 0: done; 1: Wengert or a peer disagrees; -1: no memory. */
 static int time_one(const struct options *o, const struct bench_workload *w,
                     struct bench_result *out) {
-    struct run r, checked;
+    struct run r, few, *const checked = w->small_only ? &few : &r;
     struct bench_job job[4 + BENCH_MAX_PEERS];
     struct peer_run peers[BENCH_MAX_PEERS];
     size_t jobs = 0, owner[4 + BENCH_MAX_PEERS] = {0};
     int failed = 0;
     memset(out, 0, sizeof *out);
-    if (run_new(&r, w, BENCH_TIMED))
-        return -1;
-    if (run_new(&checked, w, w->small_only ? BENCH_CHECKED : BENCH_TIMED)) {
+    if (run_new(&r, w, BENCH_TIMED)) return -1;
+    if (w->small_only && run_new(&few, w, BENCH_CHECKED)) {
         run_free(&r);
         return -1;
     }
@@ -234,17 +225,19 @@ static int time_one(const struct options *o, const struct bench_workload *w,
     out->n = r.c.n;
     out->m = r.c.m;
     out->entries = r.c.entries;
-    out->ulps = verify_tape(&checked);
-    w->tape(r.tape, &r.c, r.vars, r.entries, &r.counts);
+    out->ulps = verify_tape(checked);
+    if (w->small_only) w->tape(r.tape, &r.c, r.vars, r.entries, &r.counts);
     out->counts = r.counts;
     if (!(out->ulps <= w->ulps)) {
-        fprintf(stderr, "bench: %s: Wengert and the hand-written derivative differ by %g ulps\n",
+        fprintf(stderr,
+                "bench: %s: Wengert and the hand-written derivative differ by %g ulps\n",
                 w->name, out->ulps);
         failed = 1;
     }
-    for (size_t k = 0; o->peers && k < bench_peer_count && k < BENCH_MAX_PEERS && !failed; k++) {
+    for (size_t k = 0; o->peers && k < bench_peer_count && k < BENCH_MAX_PEERS && !failed;
+         k++) {
         struct bench_peer_result *p = &out->peer[out->peers++];
-        open_peer(bench_peers[k], &checked, &r, p);
+        open_peer(bench_peers[k], checked, &r, p);
         if (p->state > 0) {
             peers[k].run = &r;
             peers[k].peer = bench_peers[k];
@@ -252,20 +245,17 @@ static int time_one(const struct options *o, const struct bench_workload *w,
             add_job(job, &jobs, run_peer, &peers[k], bench_peers[k]->name);
         }
     }
-    if (!failed && bench_time(job, jobs, o->reps, w->name))
-        failed = -1;
+    if (!failed && bench_time(job, jobs, o->reps, w->name)) failed = -1;
     out->primal = job[0].times;
     out->handwritten = job[1].times;
     out->tape = job[2].times;
     out->record = job[3].times;
-    for (size_t j = 4; j < jobs; j++)
-        out->peer[owner[j]].times = job[j].times;
-    if (!failed && r.crowd.n != 0 && time_after(&r, out, job, owner, jobs, o))
-        failed = -1;
+    for (size_t j = 4; j < jobs; j++) out->peer[owner[j]].times = job[j].times;
+    for (size_t j = 0; j < jobs; j++) out->disturbed += job[j].disturbed;
+    if (!failed && r.crowd.n != 0 && time_after(&r, out, job, owner, jobs, o)) failed = -1;
     for (size_t k = 0; k < out->peers; k++)
-        if (out->peer[k].state > 0 && out->peer[k].peer->close)
-            out->peer[k].peer->close(w->id);
-    run_free(&checked);
+        if (out->peer[k].state > 0 && out->peer[k].peer->close) out->peer[k].peer->close(w->id);
+    if (w->small_only) run_free(&few);
     run_free(&r);
     return failed;
 }
@@ -277,23 +267,21 @@ static int timed(const struct options *o) {
     int wrong = 0;
     bench_environment(&e, o->reps);
     for (size_t i = 0; i < BENCH_WORKLOADS; i++) {
-        if (!selected(o, &bench_workloads[i]))
-            continue;
+        if (!selected(o, &bench_workloads[i])) continue;
         const int failed = time_one(o, &bench_workloads[i], &result[results]);
-        if (failed < 0)
-            return -1;
+        if (failed < 0) return -1;
         for (size_t k = 0; k < result[results].peers; k++)
             wrong += result[results].peer[k].state < 0;
         wrong += failed;
         results += !failed;
     }
     bench_report(stdout, &e, result, results);
-    if (o->json && bench_json(o->json, &e, result, results))
-        return -1;
+    if (o->json && bench_json(o->json, &e, result, results)) return -1;
     return wrong;
 }
 
-/* ---- the command line --------------------------------------------------------------------------- */
+/* ---- the command line
+ * --------------------------------------------------------------------------- */
 
 /* 0, or -1: not understood. */
 static int parse(int argc, char **argv, struct options *o) {
@@ -317,8 +305,7 @@ static int parse(int argc, char **argv, struct options *o) {
         } else if (strcmp(a, "--reps") == 0) {
             char *end;
             const unsigned long n = strtoul(value, &end, 10);
-            if (*end != '\0' || n < BENCH_MIN_REPS || n > 10000)
-                return -1;
+            if (*end != '\0' || n < BENCH_MIN_REPS || n > 10000) return -1;
             o->reps = n;
             i++;
         } else {
@@ -335,8 +322,7 @@ int main(int argc, char **argv) {
         fputs(usage, stderr);
         return 2;
     }
-    for (size_t i = 0; i < BENCH_WORKLOADS; i++)
-        known += selected(&o, &bench_workloads[i]);
+    for (size_t i = 0; i < BENCH_WORKLOADS; i++) known += selected(&o, &bench_workloads[i]);
     if (known == 0) {
         fprintf(stderr, "bench: no workload %s; there are", o.only);
         for (size_t i = 0; i < BENCH_WORKLOADS; i++)

@@ -29,21 +29,21 @@ enum bench_id {
 #define BENCH_ENUM(name, kernel) BENCH_##name,
     BENCH_GRADIENTS(BENCH_ENUM)
 #undef BENCH_ENUM
-    BENCH_bundle,
+        BENCH_bundle,
     BENCH_WORKLOADS
 };
 
 enum { BENCH_BLOCKS = 16 };
 
 struct bench_case {
-    size_t n;           /* inputs */
-    size_t m;           /* outputs */
-    size_t entries;     /* numbers in the derivative: n for a gradient */
-    size_t work;        /* variables of workspace the kernel wants */
-    size_t scratch_len; /* doubles in scratch */
-    const double *x;    /* the inputs */
-    const void *params; /* struct <workload>_params */
-    double *scratch;    /* for the hand-written derivative */
+    size_t n;             /* inputs */
+    size_t m;             /* outputs */
+    size_t entries;       /* numbers in the derivative: n for a gradient */
+    size_t work;          /* variables of workspace the kernel wants */
+    size_t scratch_len;   /* doubles in scratch */
+    const double *x;      /* the inputs */
+    const void *params;   /* struct <workload>_params */
+    double *scratch;      /* for the hand-written derivative */
     double *work_doubles; /* for the kernel over double */
     void *block[BENCH_BLOCKS];
     size_t blocks;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - derivatives against differences, against each other, and against reference values. */
+/* check.c - derivatives against differences, against each other, and against reference values.
+ */
 #include "harness.h"
 
 #include <math.h>
@@ -12,15 +13,15 @@ double bench_ulps(size_t n, const double *a, const double *b) {
     double error = 0, size = 0;
     for (size_t i = 0; i < n; i++) {
         const double e = fabs(a[i] - b[i]);
-        if (!(e < INFINITY))
-            return INFINITY;
+        if (!(e < INFINITY)) return INFINITY;
         error = (e > error ? e : error);
         size = (fabs(b[i]) > size ? fabs(b[i]) : size);
     }
     return error == 0 ? 0 : error / size / DBL_EPSILON;
 }
 
-/* ---- differences ---------------------------------------------------------------------------- */
+/* ---- differences ----------------------------------------------------------------------------
+ */
 
 double bench_difference(const struct bench_workload *w, const struct bench_case *c) {
     enum { DIRECTIONS = 4 };
@@ -39,23 +40,20 @@ double bench_difference(const struct bench_workload *w, const struct bench_case 
     for (size_t k = 0; k < DIRECTIONS; k++) {
         static const double at[4] = {1, -1, 2, -2};
         double *jv = y + 4 * c->m, error = 0, size = 0;
-        for (size_t i = 0; i < c->n; i++)
-            v[i] = bench_uniform(&seed, -1, 1) * fabs(c->x[i]);
+        for (size_t i = 0; i < c->n; i++) v[i] = bench_uniform(&seed, -1, 1) * fabs(c->x[i]);
         for (size_t j = 0; j < 4; j++) {
-            for (size_t i = 0; i < c->n; i++)
-                x[i] = c->x[i] + at[j] * h * v[i];
+            for (size_t i = 0; i < c->n; i++) x[i] = c->x[i] + at[j] * h * v[i];
             w->primal(&moved, y + j * c->m);
         }
         w->apply(c, entries, v, jv);
         for (size_t i = 0; i < c->m; i++) {
-            const double d = (8 * (y[i] - y[c->m + i]) - (y[2 * c->m + i] - y[3 * c->m + i])) /
-                             (12 * h);
+            const double d =
+                (8 * (y[i] - y[c->m + i]) - (y[2 * c->m + i] - y[3 * c->m + i])) / (12 * h);
             const double e = fabs(d - jv[i]);
             error = (e <= error ? error : e);
             size = (fabs(jv[i]) > size ? fabs(jv[i]) : size);
         }
-        if (!(error / size <= worst))
-            worst = error / size;
+        if (!(error / size <= worst)) worst = error / size;
     }
 end:
     free(entries);
@@ -65,7 +63,8 @@ end:
     return worst == worst ? worst : INFINITY;
 }
 
-/* ---- reference values: a text file of cases, token by token ----------------------------------- */
+/* ---- reference values: a text file of cases, token by token
+ * ----------------------------------- */
 
 enum { MAX_FIELDS = 24 };
 
@@ -82,8 +81,7 @@ struct oracle {
 };
 
 static void oracle_free(struct oracle *o) {
-    for (size_t i = 0; i < o->fields; i++)
-        free(o->field[i].number);
+    for (size_t i = 0; i < o->fields; i++) free(o->field[i].number);
     o->fields = 0;
 }
 
@@ -92,27 +90,23 @@ static int read_numbers(FILE *f, struct field *to, size_t count) {
     char text[64];
     to->count = count;
     to->number = malloc((count ? count : 1) * sizeof *to->number);
-    if (!to->number)
-        return -1;
+    if (!to->number) return -1;
     for (size_t i = 0; i < count; i++) {
-        if (fscanf(f, "%63s", text) != 1)
-            return -1;
+        if (fscanf(f, "%63s", text) != 1) return -1;
         to->number[i] = strtod(text, NULL);
     }
     return 0;
 }
 
 static int read_field(FILE *f, const char *word, struct oracle *o) {
-    if (o->fields == MAX_FIELDS)
-        return -1;
+    if (o->fields == MAX_FIELDS) return -1;
     struct field *to = &o->field[o->fields++];
     to->number = NULL;
     to->count = 0;
     if (strcmp(word, "param") == 0) {
         char text[128];
         strcpy(to->role, "param");
-        if (fscanf(f, "%39s", to->key) != 1)
-            return -1;
+        if (fscanf(f, "%39s", to->key) != 1) return -1;
         const size_t length = strlen(to->key);
         if (length > 2 && strcmp(to->key + length - 2, "[]") == 0) {
             size_t count;
@@ -126,11 +120,9 @@ static int read_field(FILE *f, const char *word, struct oracle *o) {
         to->count = 1;
         return 0;
     }
-    if (strcmp(word, "darray") != 0 && strcmp(word, "iarray") != 0)
-        return -1;
+    if (strcmp(word, "darray") != 0 && strcmp(word, "iarray") != 0) return -1;
     size_t dimensions, extent, count = 1;
-    if (fscanf(f, "%15s %39s %zu", to->role, to->key, &dimensions) != 3)
-        return -1;
+    if (fscanf(f, "%15s %39s %zu", to->role, to->key, &dimensions) != 3) return -1;
     for (size_t i = 0; i < dimensions; i++) {
         if (fscanf(f, "%zu", &extent) != 1 || extent > 1000000 || (count *= extent) > 1000000)
             return -1;
@@ -142,15 +134,11 @@ static int read_field(FILE *f, const char *word, struct oracle *o) {
 static int oracle_read(FILE *f, struct oracle *o) {
     char word[40];
     o->fields = 0;
-    if (fscanf(f, "%39s", word) != 1)
-        return 0;
-    if (strcmp(word, "case") != 0 || fscanf(f, "%39s %*s", o->name) != 1)
-        return -1;
+    if (fscanf(f, "%39s", word) != 1) return 0;
+    if (strcmp(word, "case") != 0 || fscanf(f, "%39s %*s", o->name) != 1) return -1;
     while (fscanf(f, "%39s", word) == 1) {
-        if (strcmp(word, "end") == 0)
-            return 1;
-        if (read_field(f, word, o))
-            break;
+        if (strcmp(word, "end") == 0) return 1;
+        if (read_field(f, word, o)) break;
     }
     oracle_free(o);
     return -1;
@@ -159,8 +147,7 @@ static int oracle_read(FILE *f, struct oracle *o) {
 static const struct field *find(const struct oracle *o, const char *key) {
     static const struct field none;
     for (size_t i = 0; i < o->fields; i++)
-        if (strcmp(o->field[i].key, key) == 0)
-            return &o->field[i];
+        if (strcmp(o->field[i].key, key) == 0) return &o->field[i];
     return &none;
 }
 
@@ -170,8 +157,7 @@ static size_t whole(const struct oracle *o, const char *key) {
 }
 
 static int copy(double *to, size_t n, const struct field *from) {
-    if (from->count != n)
-        return -1;
+    if (from->count != n) return -1;
     memcpy(to, from->number, n * sizeof *to);
     return 0;
 }
@@ -210,8 +196,8 @@ static int oracle_bundle(const struct oracle *o, struct bench_case *c) {
     return 0;
 }
 
-/* The reference derivative in the order of the workload's entries; 0, or -1. A Jacobian comes in
- * coordinates: its rows and columns are found again by applying ours to unit vectors. */
+/* The reference derivative in the order of the workload's entries; 0, or -1. A Jacobian comes
+ * in coordinates: its rows and columns are found again by applying ours to unit vectors. */
 static int reference(const struct oracle *o, const struct bench_workload *w,
                      const struct bench_case *c, const double *entries, double *ours,
                      double *theirs) {
@@ -226,17 +212,14 @@ static int reference(const struct oracle *o, const struct bench_workload *w,
     memset(theirs, 0, c->n * c->m * sizeof *theirs);
     for (size_t i = 0; i < value->count && !bad; i++) {
         const double at = row->number[i] * (double)c->n + column->number[i];
-        if (at >= 0 && at < (double)(c->n * c->m))
-            theirs[(size_t)at] = value->number[i];
-        else
-            bad = 1;
+        if (at >= 0 && at < (double)(c->n * c->m)) theirs[(size_t)at] = value->number[i];
+        else bad = 1;
     }
     for (size_t j = 0; j < c->n && !bad; j++) {
         unit[j] = 1;
         w->apply(c, entries, unit, jv);
         unit[j] = 0;
-        for (size_t i = 0; i < c->m; i++)
-            ours[i * c->n + j] = jv[i];
+        for (size_t i = 0; i < c->m; i++) ours[i * c->n + j] = jv[i];
     }
     free(unit);
     free(jv);
@@ -268,8 +251,8 @@ static int oracle_case(const struct oracle *o, const struct bench_workload *w,
     free(vars);
     const int bad = !(primal <= BENCH_ORACLE_ULPS && hand <= BENCH_ORACLE_ULPS &&
                       tape <= BENCH_ORACLE_ULPS);
-    fprintf(out, "%-18s reference n %-6zu %12.3g %12.3g %12.3g  %s\n", w->name, c->n, primal, hand,
-            tape, bad ? "WRONG" : "ok");
+    fprintf(out, "%-18s reference n %-6zu %12.3g %12.3g %12.3g  %s\n", w->name, c->n, primal,
+            hand, tape, bad ? "WRONG" : "ok");
     return bad;
 }
 
@@ -292,13 +275,10 @@ int bench_oracle(const char *path, FILE *out) {
     while (more == 1 && (more = oracle_read(f, o)) == 1) {
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
             struct bench_case c;
-            if (strcmp(known[i].name, o->name) != 0)
-                continue;
+            if (strcmp(known[i].name, o->name) != 0) continue;
             memset(&c, 0, sizeof c);
-            if (known[i].fill(o, &c) || bench_case_finish(&c))
-                more = -1;
-            else
-                wrong += oracle_case(o, &bench_workloads[known[i].id], &c, t, out);
+            if (known[i].fill(o, &c) || bench_case_finish(&c)) more = -1;
+            else wrong += oracle_case(o, &bench_workloads[known[i].id], &c, t, out);
             bench_case_free(&c);
             checked++;
         }
@@ -306,7 +286,6 @@ int bench_oracle(const char *path, FILE *out) {
     }
     free(o);
     wg_tape_free(t);
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     return more < 0 || checked == 0 ? -1 : wrong;
 }

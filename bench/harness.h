@@ -13,7 +13,8 @@
 /* ---- workloads (workloads.c) ------------------------------------------------------------- */
 
 enum bench_size {
-    BENCH_CHECKED, /* small enough for differences, and for a derivative that stays meaningful */
+    BENCH_CHECKED, /* small enough for differences, and for a derivative that stays meaningful
+                    */
     BENCH_TIMED,
     BENCH_CROWD /* what is recorded between the two timings of `small` */
 };
@@ -52,12 +53,14 @@ int bench_lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bi
 
 /* ---- checking (check.c) ------------------------------------------------------------------ */
 
-/* Largest |a - b| over largest |b|, in units of DBL_EPSILON; infinite where a NaN is involved. */
+/* Largest |a - b| over largest |b|, in units of DBL_EPSILON; infinite where a NaN is involved.
+ */
 double bench_ulps(size_t n, const double *a, const double *b);
 
 /* Fourth-order central differences of the primal along fixed random directions, against the
- * hand-written derivative. The error is of the order of step^4 from truncation and DBL_EPSILON/step
- * from rounding; the factor is for the size of higher derivatives and for cancellation. */
+ * hand-written derivative. The error is of the order of step^4 from truncation and
+ * DBL_EPSILON/step from rounding; the factor is for the size of higher derivatives and for
+ * cancellation. */
 #define BENCH_DIFFERENCE_STEP 1e-4
 #define BENCH_DIFFERENCE_TOLERANCE (1e4 * DBL_EPSILON / BENCH_DIFFERENCE_STEP)
 /* Largest |difference - J v| over largest |J v|, or infinity without memory. */
@@ -81,14 +84,19 @@ struct bench_job {
     void (*run)(void *ctx);
     void *ctx;
     const char *label;
-    size_t calls; /* in one sample; 0: to be found */
+    size_t calls;     /* in one sample; 0: to be found */
+    size_t disturbed; /* samples during which others had the processor */
     struct bench_times times;
 };
 
 /* Samples all jobs in turn, so that what slows the machine down slows all of them. Every sample
- * is the mean of as many calls as last BENCH_SAMPLE_SECONDS, after one that is not timed.
- * 0, or -1: no memory. */
-#define BENCH_SAMPLE_SECONDS 4e-3
+ * is the mean of as many calls as last BENCH_SAMPLE_SECONDS; short ones after one not timed.
+ * A sample during which others had the processor for more than the fraction BENCH_DISTURBED is
+ * taken again, up to BENCH_ATTEMPTS times. */
+#define BENCH_SAMPLE_SECONDS 2e-3
+#define BENCH_DISTURBED 0.01
+#define BENCH_ATTEMPTS 8
+/* 0, or -1: no memory. */
 int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *title);
 
 /* ---- results and report (report.c) ------------------------------------------------------- */
@@ -109,6 +117,7 @@ struct bench_result {
     int has_after;
     struct bench_times primal, handwritten, tape, record, after;
     struct bench_counts counts;
+    size_t disturbed; /* samples, of all */
     struct bench_peer_result peer[BENCH_MAX_PEERS];
     size_t peers;
 };
@@ -123,8 +132,8 @@ void bench_environment(struct bench_environment *e, size_t reps);
 void bench_report(FILE *out, const struct bench_environment *e, const struct bench_result *r,
                   size_t results);
 /* 0, or -1 with a line on stderr. */
-int bench_json(const char *path, const struct bench_environment *e, const struct bench_result *r,
-               size_t results);
+int bench_json(const char *path, const struct bench_environment *e,
+               const struct bench_result *r, size_t results);
 int bench_json_available(void);
 
 #endif

@@ -20,19 +20,18 @@ int bench_case_finish(struct bench_case *c) {
 
 int bench_case_new(struct bench_case *c, const struct bench_workload *w, enum bench_size size) {
     memset(c, 0, sizeof *c);
-    if (w->setup(c, size) == 0 && bench_case_finish(c) == 0)
-        return 0;
+    if (w->setup(c, size) == 0 && bench_case_finish(c) == 0) return 0;
     bench_case_free(c);
     return -1;
 }
 
 void bench_case_free(struct bench_case *c) {
-    for (size_t i = 0; i < c->blocks; i++)
-        free(c->block[i]);
+    for (size_t i = 0; i < c->blocks; i++) free(c->block[i]);
     c->blocks = 0;
 }
 
-/* ---- gradients ---------------------------------------------------------------------------- */
+/* ---- gradients ----------------------------------------------------------------------------
+ */
 
 typedef wg_real taped_kernel(wg_tape *t, const void *params, const wg_real *x, wg_real *work);
 
@@ -41,13 +40,11 @@ static wg_status gradient(wg_tape *t, const struct bench_case *c, taped_kernel *
                           wg_real *vars, double *g, struct bench_counts *counts) {
     wg_tape_reset(t);
     wg_status s = wg_inputs(t, c->n, c->x, vars);
-    if (s != WG_OK)
-        return s;
+    if (s != WG_OK) return s;
     const wg_real y = kernel(t, c->params, vars, vars + c->n);
     if (g) {
         s = wg_reverse(t, y);
-        if (s == WG_OK)
-            s = wg_adjoints(t, c->n, vars, g);
+        if (s == WG_OK) s = wg_adjoints(t, c->n, vars, g);
     }
     if (counts) {
         wg_stats stats;
@@ -73,11 +70,11 @@ BENCH_GRADIENTS(GRADIENT)
 static void gradient_apply(const struct bench_case *c, const double *g, const double *v,
                            double *jv) {
     *jv = 0;
-    for (size_t i = 0; i < c->n; i++)
-        *jv += g[i] * v[i];
+    for (size_t i = 0; i < c->n; i++) *jv += g[i] * v[i];
 }
 
-/* ---- bundle adjustment: one small tape after another ---------------------------------------- */
+/* ---- bundle adjustment: one small tape after another ----------------------------------------
+ */
 
 static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *vars,
                              double *entries, struct bench_counts *counts) {
@@ -89,22 +86,17 @@ static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *va
         bundle_gather(p, c->x, i, in);
         wg_tape_reset(t);
         wg_status s = wg_inputs(t, BUNDLE_INPUTS, in, vars);
-        if (s != WG_OK)
-            return s;
+        if (s != WG_OK) return s;
         bundle_real(t, vars, p->feats + 2 * i, err);
         if (entries) {
             double *row = entries + BUNDLE_ENTRIES * i;
             s = wg_reverse_lanes(t, 3, 3, err, seeds);
-            for (size_t j = 0; j < BUNDLE_INPUTS; j++) {
-                row[j] = wg_adjoint_lane(t, vars[j], 0);
-                row[BUNDLE_INPUTS + j] = wg_adjoint_lane(t, vars[j], 1);
-            }
+            if (s == WG_OK)
+                s = wg_adjoints_lanes(t, BUNDLE_INPUTS, vars, 2, row, BUNDLE_INPUTS);
             row[2 * BUNDLE_INPUTS] = wg_adjoint_lane(t, vars[BUNDLE_INPUTS - 1], 2);
         }
-        if (s == WG_OK)
-            s = wg_tape_status(t);
-        if (s != WG_OK)
-            return s;
+        if (s == WG_OK) s = wg_tape_status(t);
+        if (s != WG_OK) return s;
         if (counts) {
             wg_stats stats;
             if (wg_tape_stats(t, &stats) == WG_OK) {
@@ -117,7 +109,8 @@ static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *va
     return WG_OK;
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------
+ */
 
 static int chain_arithmetic_setup(struct bench_case *c, enum bench_size size) {
     return chain_arithmetic_case(c, (size == BENCH_CHECKED ? 240 : 1000000) /
@@ -127,7 +120,8 @@ static int chain_mixed_setup(struct bench_case *c, enum bench_size size) {
     return chain_mixed_case(c, (size == BENCH_CHECKED ? 240 : 1000000) / CHAIN_MIXED_OPS);
 }
 static int lax_wendroff_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? lax_wendroff_case(c, 20, 30) : lax_wendroff_case(c, 100, 2000);
+    return size == BENCH_CHECKED ? lax_wendroff_case(c, 20, 30)
+                                 : lax_wendroff_case(c, 100, 2000);
 }
 static int toon_setup(struct bench_case *c, enum bench_size size) {
     return size == BENCH_CHECKED ? toon_case(c, 100, 5) : toon_case(c, 100, 2000);
@@ -151,15 +145,15 @@ static int rosenbrock_setup(struct bench_case *c, enum bench_size size) {
     return rosenbrock_case(c, size == BENCH_CHECKED ? 40 : 125000);
 }
 static int small_setup(struct bench_case *c, enum bench_size size) {
-    return chain_arithmetic_case(c, (size == BENCH_CROWD ? 8000000 : 72) / CHAIN_ARITHMETIC_OPS);
+    return chain_arithmetic_case(c,
+                                 (size == BENCH_CROWD ? 8000000 : 72) / CHAIN_ARITHMETIC_OPS);
 }
 
 #define small_handwritten chain_arithmetic_handwritten
 #define ROW(name, text, ulps, small_only)                                                      \
-    [BENCH_##name] = {BENCH_##name,  #name,         text,                                      \
-                      ulps,          small_only,    name##_setup,                              \
-                      name##_primal, name##_handwritten, name##_tape,                          \
-                      gradient_apply}
+    [BENCH_##name] = {BENCH_##name, #name,         text,          ulps,                        \
+                      small_only,   name##_setup,  name##_primal, name##_handwritten,          \
+                      name##_tape,  gradient_apply}
 
 const struct bench_workload bench_workloads[BENCH_WORKLOADS] = {
     ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0),

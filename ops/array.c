@@ -8,6 +8,17 @@
 
 #define UNUSED_NUMBER (void)number
 
+/* The zero rule: d t is 0 when either is 0, whatever the other. */
+static double times(double d, double t) {
+    const double product = d * t;
+    return product != product && (d == 0 || t == 0) ? 0 : product;
+}
+static double inner(size_t n, const double *d, const double *t) {
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += times(d[i], t[i]);
+    return s;
+}
+
 /* ---- sum, mean, linear combination ---- */
 
 static double sum_value(size_t n, const double *x, const double *number) {
@@ -58,8 +69,8 @@ static void product_first(size_t n, const double *x, const double *number, doubl
         prefix *= x[i];
     }
     for (size_t i = n; i-- > 0;) {
-        d[i] *= suffix;
-        suffix *= x[i];
+        d[i] = times(d[i], suffix);
+        suffix = times(suffix, x[i]);
     }
 }
 static void product_second(size_t n, const double *x, const double *number, double v,
@@ -70,13 +81,13 @@ static void product_second(size_t n, const double *x, const double *number, doub
     for (size_t i = 0; i < n; i++) {
         work[i] = prefix;
         ht[i] = prefix_t;
-        prefix_t = prefix_t * x[i] + prefix * xt[i];
+        prefix_t = times(x[i], prefix_t) + times(prefix, xt[i]);
         prefix *= x[i];
     }
     for (size_t i = n; i-- > 0;) {
-        ht[i] = ht[i] * suffix + work[i] * suffix_t;
-        suffix_t = suffix_t * x[i] + suffix * xt[i];
-        suffix *= x[i];
+        ht[i] = times(suffix, ht[i]) + times(work[i], suffix_t);
+        suffix_t = times(x[i], suffix_t) + times(suffix, xt[i]);
+        suffix = times(suffix, x[i]);
     }
 }
 
@@ -130,37 +141,52 @@ static double largest(size_t n, const double *x) {
         }
     return m;
 }
-static double norm2_value(size_t n, const double *x, const double *number) {
+/* The norm of x / 2^e, where 2^e brings the largest entry, not 0 and finite, to where squares
+ * neither vanish nor overflow; e is 0 where they do not anyway. */
+static double scaled_norm(size_t n, const double *x, const double *number, double m, int *e) {
     UNUSED_NUMBER;
-    const double m = largest(n, x);
-    if (m == 0 || !isfinite(m)) return m;
+    *e = 0;
     if (m > 1e-140 && m < 1e140) return sqrt(squared_norm_value(n, x, number));
-    int e = 0; /* x = 2^e (x / 2^e), exactly: the squares neither vanish nor overflow */
-    (void)frexp(m, &e);
+    (void)frexp(m, e);
     double s = 0;
     for (size_t i = 0; i < n; i++) {
-        const double y = ldexp(x[i], -e);
+        const double y = ldexp(x[i], -*e);
         s += y * y;
     }
-    return ldexp(sqrt(s), e);
+    return sqrt(s);
 }
+static double norm2_value(size_t n, const double *x, const double *number) {
+    const double m = largest(n, x);
+    int e = 0;
+    if (m == 0 || !isfinite(m)) return m;
+    const double r = scaled_norm(n, x, number, m, &e);
+    return ldexp(r, e);
+}
+/* u = x / |x|, from scaled numbers: |x| may have overflowed, or lost its bits. */
 static void norm2_first(size_t n, const double *x, const double *number, double v, double *d) {
-    UNUSED_NUMBER;
+    const double m = largest(n, x);
     size_t infinite = 0;
-    for (size_t i = 0; i < n; i++) infinite += isinf(x[i]) != 0;
-    for (size_t i = 0; i < n; i++) {
-        if (v == 0) d[i] = 0; /* the subgradient of smallest norm */
-        else if (infinite != 0 && v == v)
-            d[i] = isinf(x[i]) ? copysign(1 / sqrt((double)infinite), x[i]) : 0;
-        else d[i] = x[i] / v;
+    int e = 0;
+    if (v != 0 && isfinite(m)) {
+        const double r = v > 1e-290 && isfinite(v) ? v : scaled_norm(n, x, number, m, &e);
+        for (size_t i = 0; i < n; i++) d[i] = e == 0 ? x[i] / r : ldexp(x[i], -e) / r;
+        return;
     }
+    for (size_t i = 0; i < n; i++) infinite += isinf(x[i]) != 0;
+    for (size_t i = 0; i < n; i++)
+        d[i] = v != v ? v /* NaN */
+               : isinf(x[i]) ? copysign(1 / sqrt((double)infinite), x[i])
+                             : 0; /* beside an infinity; at 0 the subgradient of smallest norm */
 }
 /* H = (I - u u') / v with u = x / v */
 static void norm2_second(size_t n, const double *x, const double *number, double v,
                          const double *xt, double *ht, double *work) {
     norm2_first(n, x, number, v, work);
-    const double along = linear_value(n, xt, work);
-    for (size_t i = 0; i < n; i++) ht[i] = v == 0 ? 0 : (xt[i] - along * work[i]) / v;
+    const double along = inner(n, work, xt);
+    for (size_t i = 0; i < n; i++) {
+        const double across = xt[i] - times(work[i], along);
+        ht[i] = v == 0 || across == 0 ? 0 : across / v;
+    }
 }
 
 /* ---- polynomial: Horner, coefficients x[0..n-2], argument z = x[n-1] ---- */
@@ -188,14 +214,14 @@ static void polynomial_second(size_t n, const double *x, const double *number, d
     const double z = x[n - 1], zt = xt[n - 1];
     double power = 1, mixed = 0, curvature = 0;
     for (size_t i = 0; i + 1 < n; i++) { /* power = z^(i-1) from i = 1 on */
-        ht[i] = i == 0 ? 0 : (double)i * power * zt;
+        ht[i] = i == 0 ? 0 : times((double)i * power, zt);
         if (i != 0) {
-            mixed += (double)i * power * xt[i];
+            mixed += times((double)i * power, xt[i]);
             power *= z;
         }
     }
     for (size_t i = n - 1; i-- > 2;) curvature = curvature * z + (double)i * (double)(i - 1) * x[i];
-    ht[n - 1] = mixed + curvature * zt;
+    ht[n - 1] = mixed + times(curvature, zt);
 }
 
 /* ---- logsumexp: p = softmax(x) ---- */
@@ -238,17 +264,17 @@ static void logsumexp_second(size_t n, const double *x, const double *number, do
                              const double *xt, double *ht, double *work) {
     logsumexp_first(n, x, number, v, work);
     /* sum_j p_j (xt_i - xt_j) rather than xt_i - sum: no cancellation when one p is 1 */
-    const double mean = linear_value(n, xt, work);
+    const double mean = inner(n, work, xt);
     double lead = 0;
     for (size_t i = 0; i < n; i++) lead = work[i] > lead ? work[i] : lead;
     for (size_t i = 0; i < n; i++) {
         if (work[i] < lead || lead < 0.5) {
-            ht[i] = work[i] * (xt[i] - mean);
+            ht[i] = times(work[i], xt[i] - mean);
             continue;
         }
         double s = 0;
-        for (size_t j = 0; j < n; j++) s += work[j] * (xt[i] - xt[j]);
-        ht[i] = work[i] * s;
+        for (size_t j = 0; j < n; j++) s += times(work[j], xt[i] - xt[j]);
+        ht[i] = times(work[i], s);
     }
 }
 

@@ -93,7 +93,7 @@ static void write_scalar(void) {
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
         printf(") WGI_OP%d(%s, WGI_OP_%s, WGI_%s", r->arity, r->name, r->name, r->class);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
-        puts(")");
+        puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
     puts("\n#endif");
     puts("\n#endif");
@@ -147,6 +147,12 @@ static void write_dual_function(const struct row *r) {
     puts("); }");
 }
 
+/* The operators of C++, for the macros so named. */
+static void operators(const char *macro) {
+    printf("\n%s2(+, add)\n%s2(-, sub)\n%s2(*, mul)\n", macro, macro, macro);
+    printf("%s2(/, div)\n%s1(-, neg)\n", macro, macro);
+}
+
 static void write_dual(void) {
     puts("/* SPDX-License-Identifier: MIT */");
     puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
@@ -159,6 +165,26 @@ static void write_dual(void) {
         printf("\n/* %s: %s */\n", rows[i].name, rows[i].source);
         write_dual_function(&rows[i]);
     }
+    puts("\n#ifdef __cplusplus");
+    for (int i = 0; i < ROWS; i++)
+        printf("WGI_DUAL_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
+    operators("WGI_DUAL_OPERATOR");
+    puts("#endif\n\n#endif");
+}
+
+/* ---- scalar.hpp --------------------------------------------------------------------------- */
+
+static void write_cxx(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_NAME and wg::NAME of variables, expressions and numbers, for every operation. */");
+    puts("#ifndef WENGERT_SCALAR_HPP\n#define WENGERT_SCALAR_HPP\n");
+    puts("#include <wengert/scalar.h>\n#include <wengert/statement.hpp>\n");
+    puts("#pragma GCC system_header\n");
+    for (int i = 0; i < ROWS; i++)
+        printf("WGI_TEMPLATE%d(%s, WGI_%s)\n", rows[i].arity, rows[i].name, rows[i].class);
+    operators("WGI_OPERATOR");
     puts("\n#endif");
 }
 
@@ -269,12 +295,10 @@ static const char *separator(int *first) {
     return s;
 }
 
-static void partials(const char *var, const char *d, int k, int guarded, int *first) {
+/* The partials of one list: p0.. for a, q0.. for b; a lone variable has the factor itself. */
+static void partials(char product, const char *d, int k, int *first) {
     if (k == LONE) printf("%s%s", separator(first), d);
-    for (int i = 0; i < k; i++) {
-        printf("%s", separator(first));
-        printf(guarded ? "wgi_chain(%s, %s.p%d)" : "%s * %s.p%d", d, var, i);
-    }
+    for (int i = 0; i < k; i++) printf("%s%c%d", separator(first), product, i);
 }
 
 static void values(const char *var, int k, int *first) {
@@ -288,16 +312,53 @@ static void members(const char *var, int k, char member, int *first) {
 }
 
 /* The list of m operands scaled by da followed by the list of n scaled by db (n may be none). */
-static void joined(int m, int n, int guarded) {
+static void joined(int m, int n) {
+    const char *const name[2] = {"a", "b"}, *const factor[2] = {"da", "db"};
+    const int size[2] = {m > 0 ? m : 0, n > 0 ? n : 0};
+    const char product[] = "pq";
     int first = 1;
-    printf("(wgi_s%d){", count(m) + count(n));
-    partials("a", "da", m, guarded, &first);
-    partials("b", "db", n, guarded, &first);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < size[side]; i++)
+            printf("%s%c%d = %s * %s.p%d", first ? "\n    double " : ", ", product[side], i,
+                   factor[side], name[side], i),
+                first = 0;
+    if (first) {
+        printf(" (void)guard;");
+    } else {
+        /* two products per test: only a NaN has to look for the exact zero in it */
+        printf(";\n    if (guard && WGI_UNLIKELY(");
+        char pending[16] = "";
+        first = 1;
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < size[side]; i++) {
+                char now[16];
+                snprintf(now, sizeof now, "%c%d", product[side], i);
+                if (pending[0] == 0) {
+                    memcpy(pending, now, sizeof now);
+                    continue;
+                }
+                printf("%s__builtin_isunordered(%s, %s)", first ? "" : " || ", pending, now);
+                pending[0] = 0;
+                first = 0;
+            }
+        if (pending[0] != 0)
+            printf("%s__builtin_isunordered(%s, %s)", first ? "" : " || ", pending, pending);
+        printf(")) {\n");
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < size[side]; i++)
+                printf("        %c%d = wgi_zero_rule(%s, %s.p%d, %c%d);\n", product[side], i,
+                       factor[side], name[side], i, product[side], i);
+        printf("    }");
+    }
+    first = 1;
+    printf("\n    return (wgi_s%d){", count(m) + count(n));
+    partials('p', "da", m, &first);
+    partials('q', "db", n, &first);
     values("a", m, &first);
     values("b", n, &first);
     members("a", m, 'h', &first);
     members("b", n, 'h', &first);
-    printf("};");
+    puts("};\n}");
 }
 
 static void write_join(int m, int n) {
@@ -312,15 +373,7 @@ static void write_join(int m, int n) {
     }
     if (m == 0) printf(" (void)a; (void)da;");
     if (n == 0) printf(" (void)b; (void)db;");
-    if (m <= 0 && n <= 0) {
-        printf(" (void)guard;");
-    } else {
-        printf("\n    if (guard) return ");
-        joined(m, n, 1);
-    }
-    printf("\n    return ");
-    joined(m, n, 0);
-    puts("\n}");
+    joined(m, n);
 }
 
 static void write_scale(int m) {
@@ -331,15 +384,7 @@ static void write_scale(int m) {
         puts(" (void)da; (void)guard; return a; }");
         return;
     }
-    if (m == LONE) {
-        printf(" (void)guard;");
-    } else {
-        printf("\n    if (guard) return ");
-        joined(m, 0, 1);
-    }
-    printf("\n    return ");
-    joined(m, 0, 0);
-    puts("\n}");
+    joined(m, 0);
 }
 
 static void write_record(int at, int n) {
@@ -371,6 +416,14 @@ static void write_merged(int n) {
            1 + n % 2);
 }
 
+/* An odd last operand that is one of the others joins it: its own record is not counted. */
+static void write_repeated(int n) {
+    printf("    int alone = 1;\n");
+    for (int i = 0; i + 1 < n; i++)
+        printf("    %sif (s.h%d == s.h%d) s.p%d += s.p%d, alone = 0;\n", i ? "else " : "", n - 1, i,
+               i, n - 1);
+}
+
 static void write_append(int n) {
     const int records = (n + 1) / 2;
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < t->limit) & ((", n, n);
@@ -379,8 +432,11 @@ static void write_append(int n) {
     printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
     printf("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;\n");
     if (n >= 4) write_merged(n);
+    if (n % 2 == 1 && n > 1) write_repeated(n);
     for (int k = 0; k < records; k++) write_record(k, n);
-    printf("    t->top = r + %d;\n    return wgi_result(t, value, out);\n}\n", records);
+    if (n % 2 == 1 && n > 1) printf("    t->top = r + %d + alone;\n", records - 1);
+    else printf("    t->top = r + %d;\n", records);
+    printf("    return wgi_result(t, value, out);\n}\n");
     printf("WGI_LIST void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
     for (int i = 0; i < n; i++)
         printf("    c->handle[%d] = s.h%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i);
@@ -480,7 +536,8 @@ int main(int argc, char **argv) {
                    {"dual", write_dual},
                    {"generic_double", write_generic_double},
                    {"generic_dual", write_generic_dual},
-                   {"generic_tape", write_generic_tape}};
+                   {"generic_tape", write_generic_tape},
+                   {"cxx", write_cxx}};
     const size_t n = sizeof headers / sizeof *headers;
     for (size_t i = 0; i < n && argc == 2; i++)
         if (strcmp(argv[1], headers[i].name) == 0) {

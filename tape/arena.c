@@ -86,6 +86,7 @@ static wg_status region_open(wgi_core *c, wgi_region *r, size_t least, size_t wa
     least = round_up(least, PAGE);
     if (c->buffer != NULL) {
         wanted = c->buffer_bytes / 100 * (size_t)r->share / PAGE * PAGE;
+        if (wanted < PAGE) wanted = PAGE;
         if (least > wanted) return WG_EBUDGET;
     }
     if (wanted < least) wanted = least;
@@ -110,10 +111,11 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
     if (c->buffer != NULL) size = r->reserved;
     if (size > r->reserved) size = r->reserved;
-    if (c->budget != 0 && size - r->committed > c->budget - c->committed) {
-        const size_t left = (c->budget - c->committed) / PAGE * PAGE;
-        size = r->committed + left;
-        if (size < round_up(bytes, PAGE)) size = round_up(bytes, PAGE); /* will be refused */
+    if (c->budget != 0) {
+        /* what is asked for, or a part of what is left: the other regions need some, too */
+        const size_t asked = round_up(bytes, PAGE);
+        const size_t fair = r->committed + (c->budget - c->committed) / 32 / PAGE * PAGE;
+        if (size > fair) size = fair > asked ? fair : asked;
     }
     return size;
 }
@@ -214,7 +216,7 @@ void *wgi_scratch(wgi_core *c, size_t bytes) {
     return c->scratch.base + start;
 }
 
-/* ---- life ---- */
+/* ---- stamps ---- */
 
 static uint64_t mix(uint64_t z) { /* the finaliser of splitmix64 */
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -229,11 +231,59 @@ static uint64_t moment(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static uint32_t new_stamp(wgi_core *c) {
+    const uint32_t stamp = (uint32_t)(mix(c->identity + ++c->stamps * 0x9e3779b97f4a7c15u) >> 32);
+    return stamp != 0 ? stamp : 1;
+}
+
+/* ---- branches ---- */
+
+static const wgi_branch *branches(const wgi_core *c) {
+    return c->branches.base != NULL ? (const wgi_branch *)(const void *)c->branches.base : c->few;
+}
+
+/* The last branch that starts before a position, or the first of all. */
+static size_t branch_before(const wgi_core *c, uint32_t slot, uint64_t code) {
+    const wgi_branch *const b = branches(c);
+    size_t low = 0, high = c->branch_count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (b[middle].slot < slot || (b[middle].slot == slot && b[middle].code < code))
+            low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot) {
+    return branches(c)[branch_before(c, slot, UINT64_MAX)].stamp;
+}
+
+/* Room for one more. */
+static wg_status branch_room(wgi_core *c) {
+    const size_t used = c->branch_count * sizeof(wgi_branch);
+    if (c->branches.base == NULL && c->branch_count < WGI_FEW_BRANCHES) return WG_OK;
+    const int first = c->branches.base == NULL;
+    const wg_status s = wgi_region_need(c, &c->branches, used + sizeof(wgi_branch), used);
+    if (s == WG_OK && first) memcpy(c->branches.base, c->few, used);
+    return s;
+}
+
+/* What is recorded from here on is branch number n, the last one. */
+static void branch_start(wgi_core *c, size_t n) {
+    const uint32_t stamp = new_stamp(c);
+    wgi_branch *const b = c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
+    b[n] = (wgi_branch){c->code_words, c->head.slots, stamp};
+    c->branch_count = n + 1;
+    if (n == 0 || (c->flags & WG_CHECKED) != 0) c->head.stamp = stamp;
+}
+
 static void new_generation(wgi_core *c) {
     c->generation++;
-    const uint32_t stamp = (uint32_t)(mix(c->identity + c->generation * 0x9e3779b97f4a7c15u) >> 32);
-    c->head.stamp = stamp != 0 ? stamp : 1;
+    branch_start(c, 0);
 }
+
+/* ---- life ---- */
 
 wg_tape *wg_tape_new(const wg_options *opt) {
     wgi_core start;
@@ -256,7 +306,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
         start.memory = (wg_memory){system_reserve, system_commit, system_release, NULL};
     if (start.reserve == 0) start.reserve = DEFAULT_RESERVE;
     if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
-    if (start.max_slots == 0 || start.max_slots > UINT32_MAX) start.max_slots = UINT32_MAX;
+    if (start.max_slots == 0 || start.max_slots >= UINT32_MAX) start.max_slots = UINT32_MAX - 1;
 
     /* the tape itself is the first thing in its own memory */
     const size_t self = round_up(sizeof(wgi_core), PAGE);
@@ -278,6 +328,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     c->places.share = c->labels.share = 1;
     c->scratch.share = 3;
     c->drive.share = 2;
+    c->branches.share = 1;
     c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
     c->head.slots = 1;
     new_generation(c);
@@ -290,7 +341,7 @@ void wg_tape_free(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents,
                                &c->places, &c->labels, &c->second,   &c->scratch,
-                               &c->drive};
+                               &c->drive,  &c->branches};
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
@@ -338,21 +389,27 @@ wg_mark wg_tape_mark(const wg_tape *t) {
     m.code = c->code_words;
     m.places = c->place_count;
     m.slot = c->head.slots;
-    m.stamp = c->head.stamp;
+    m.stamp = branches(c)[branch_before(c, m.slot, m.code)].stamp;
     m.inputs = c->inputs;
     m.failed = c->status != WG_OK;
     return m;
 }
 
 int wgi_mark_alive(const wgi_core *c, wg_mark m) {
-    return m.stamp == c->head.stamp && m.slot <= c->head.slots && m.code <= c->code_words &&
-           m.record <= (c->chunks == 0 ? 0 : wgi_record_count(c));
+    return m.slot <= c->head.slots && m.code <= c->code_words &&
+           m.stamp == branches(c)[branch_before(c, m.slot, m.code)].stamp;
 }
 
 wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (!wgi_mark_alive(c, m)) return WG_EMARK;
+    const int cut = m.slot < c->head.slots || m.code < c->code_words;
+    const size_t kept = branch_before(c, m.slot, m.code) + 1;
+    if (cut && kept == c->branch_count) {
+        const wg_status s = branch_room(c);
+        if (s != WG_OK) return s;
+    }
     note_marks(c);
     if (c->chunks != 0) {
         int k = c->current;
@@ -364,9 +421,10 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     c->inputs = m.inputs;
     c->code_words = m.code;
     c->place_count = m.places;
+    if (cut) branch_start(c, kept);
     while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)
         c->label_count--;
-    if (c->swept > m.slot) c->swept = m.slot;
+    if (c->swept > m.slot) c->swept = m.slot > 1 ? m.slot : 0;
     c->second_words = 0;
     if (!m.failed) {
         c->status = WG_OK;

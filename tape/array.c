@@ -143,6 +143,7 @@ wg_real wg_linear(wg_tape *t, size_t n, const double *c, const wg_real *x) {
     return apply(t, WGI_ARRAY_linear, n, x, NULL, NULL, n, c);
 }
 wg_real wg_polynomial(wg_tape *t, size_t n, const wg_real *c, wg_real z) {
+    if (n == 0) return wg_sum(t, 0, NULL); /* a constant, whatever z is */
     return apply(t, WGI_ARRAY_polynomial, n, c, NULL, &z, 0, NULL);
 }
 wg_real wg_norm2(wg_tape *t, size_t n, const wg_real *x) {

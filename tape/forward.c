@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The forward tape: `width` tangents per slot, computed as statements come (record.c, push), and
+/* The forward tape: `width` tangents per slot, computed as statements come (record.c), and
  * no records. The tangent of a result is sum_i partial_i * tangent of operand i, under the zero
- * rule. */
+ * rule: a product that came out NaN looks at its factors. */
 #include "tape.h"
 
 enum { MAX_WIDTH = 64 };
 
 static double *tangents_of(const wgi_core *c, uint32_t slot) {
     return (double *)(void *)c->tangents.base + (size_t)slot * c->width;
+}
+
+void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
+                       const double *partial) {
+    double *const to = tangents_of(c, out);
+    for (size_t l = 0; l < c->width; l++) to[l] = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (slot[i] == 0) continue;
+        const double *const from = tangents_of(c, slot[i]);
+        for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
+    }
 }
 
 wg_status wg_tape_forward(wg_tape *t, size_t width) {

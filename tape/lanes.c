@@ -5,17 +5,18 @@
  * sweep. None contracts a multiplication and an addition, so all give the same bits. */
 #include "tape.h"
 
-#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
-/* One kernel: LANES adjoints per slot as vectors of WIDTH. The product of each lane follows the
- * zero rule; a record whose products are all ordered numbers takes no further look. */
-#define KERNEL(NAME, LANES, WIDTH, ATTRIBUTE)                                                  \
+/* One kernel: LANES adjoints per slot, `stride` doubles apart from slot to slot, as vectors of
+ * WIDTH; ODD(a, b) tells whether any lane of a or b is a NaN. The product of each lane follows
+ * the zero rule; products that are all numbers take no further look. */
+#define KERNEL(NAME, LANES, WIDTH, ODD, ATTRIBUTE)                                             \
     typedef double NAME##_row                                                                  \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
-    typedef int64_t NAME##_mask                                                                \
-        __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
-    ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride) {                                                \
+    ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
+        const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride) {       \
         for (const wgi_record *r = high; r-- != low;) {                                        \
             const double *const from = adjoint + (size_t)r->out * stride;                      \
             double *const to0 = adjoint + (size_t)r->in0 * stride;                             \
@@ -23,10 +24,7 @@
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
                 NAME##_row p0 = w * r->jac0, p1 = w * r->jac1;                                 \
-                const NAME##_mask odd = (p0 != p0) | (p1 != p1);                               \
-                int64_t any = 0;                                                               \
-                for (int l = 0; l < (WIDTH); l++) any |= odd[l];                               \
-                if (__builtin_expect(any != 0, 0))                                             \
+                if (__builtin_expect(ODD(p0, p1), 0))                                          \
                     for (int l = 0; l < (WIDTH); l++) {                                        \
                         p0[l] = wgi_product(w[l], r->jac0);                                    \
                         p1[l] = wgi_product(w[l], r->jac1);                                    \
@@ -35,19 +33,30 @@
                 *(NAME##_row *)(void *)(to1 + i) += p1;                                        \
             }                                                                                  \
         }                                                                                      \
+    }                                                                                          \
+    ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
+                               size_t stride) {                                                \
+        if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES);                          \
+        else NAME##_run(low, high, adjoint, stride);                                           \
     }
 
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
                     size_t stride);
 
-KERNEL(base2, 2, 2, )
-KERNEL(base4, 4, 2, )
-KERNEL(base8, 8, 2, )
 #if defined(__x86_64__)
-KERNEL(avx2_4, 4, 4, __attribute__((target("avx2"))))
-KERNEL(avx2_8, 8, 4, __attribute__((target("avx2"))))
-KERNEL(avx512_8, 8, 8, __attribute__((target("avx512f,avx512dq"))))
+#define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
+#define ODD4(a, b)                                                                             \
+    _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
+#define ODD8(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)
+KERNEL(avx2_4, 4, 4, ODD4, __attribute__((target("avx2"))))
+KERNEL(avx2_8, 8, 4, ODD4, __attribute__((target("avx2"))))
+KERNEL(avx512_8, 8, 8, ODD8, __attribute__((target("avx512f,avx512dq"))))
+#else
+#define ODD2(a, b) (a[0] != a[0] || a[1] != a[1] || b[0] != b[0] || b[1] != b[1])
 #endif
+KERNEL(base2, 2, 2, ODD2, )
+KERNEL(base4, 4, 2, ODD2, )
+KERNEL(base8, 8, 2, ODD2, )
 
 static kernel *choose(size_t lanes) {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Places and labels: where a statement was written, how the user calls a variable, and messages
- * that say so. Both lists are sorted by slot: places because slots only grow, labels because they
- * are put in order. */
+ * that say so. Both lists are sorted by slot: places because slots only grow, labels because
+ * they are put in order. */
 #include "tape.h"
 
 #include <stdio.h>
@@ -83,7 +83,8 @@ const char *wgi_number_text(char *buffer, double x) {
     }
     char *to = buffer;
     for (const char *from = buffer; *from != 0; from++) {
-        const int point = strchr("+-0123456789e", *from) == NULL; /* of one byte, or of several */
+        const int point =
+            strchr("+-0123456789e", *from) == NULL; /* of one byte, or of several */
         if (!point) *to++ = *from;
         else if (to[-1] != '.') *to++ = '.';
     }
@@ -110,9 +111,9 @@ void wgi_fail_where(wgi_core *c, const char *file, int line) {
 
 static int finite(double x) { return x - x == 0; }
 
-/* The node to blame for the value of node i, all nodes before it known: itself when its operands
- * are finite, or when it makes a NaN of infinities that were given; otherwise who is to blame for
- * its operand, a NaN before an infinity. */
+/* The node to blame for the value of node i, all nodes before it known: itself when its
+ * operands are finite, or when it makes a NaN of infinities that were given; otherwise who is
+ * to blame for its operand, a NaN before an infinity. */
 static int blame(const wgi_program *p, const uint8_t *blamed, int i) {
     const struct wgi_node *const n = &p->node[i];
     if (n->op == NULL) return i;
@@ -150,7 +151,7 @@ void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
                          .slot = slot,
                          .number = s->number};
     wgi_program p;
-    uint8_t blamed[WGI_MAX_NODES];
+    uint8_t blamed[WGI_MAX_NODES] = {0};
     wgi_program_of(&e, &p);
     (void)wgi_program_run(&p, s->x);
     for (int i = 0; i < p.nodes; i++) blamed[i] = (uint8_t)blame(&p, blamed, i);

@@ -17,8 +17,8 @@ static wg_status stale(wgi_core *c, const char *call, size_t position, uint32_t 
                         position, slot);
     return wgi_fail(c, WG_ESTALE,
                     "%s: operand %zu (slot %u) is a variable of another tape, or from before a "
-                    "reset",
-                    call, position, slot);
+                    "reset%s",
+                    call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
 }
 
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x) {
@@ -49,41 +49,61 @@ static wg_status slots_need(wgi_core *c, const char *call, size_t n) {
     return WG_OK;
 }
 
-static void push_tangent(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
-                         const double *partial) {
-    double *const all = (double *)(void *)c->tangents.base;
-    double *const to = all + (size_t)out * c->width;
-    memset(to, 0, c->width * sizeof(double));
+/* The number of pairs when the variables among the operands form two or more, all the same (one
+ * more variable may be left over); 0: they do not. */
+static size_t one_pair(size_t n, const uint32_t *slot) {
+    uint32_t first[2] = {0, 0};
+    size_t k = 0;
+    int differs = 0;
     for (size_t i = 0; i < n; i++) {
-        const double *const from = all + (size_t)slot[i] * c->width;
         if (slot[i] == 0) continue;
-        for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
+        if (k < 2) first[k] = slot[i];
+        else if (k % 2 == 0) differs = slot[i] != first[0];
+        else if (differs || slot[i] != first[1]) return 0;
+        k++;
     }
+    return k >= 4 ? k / 2 : 0;
 }
 
-/* ceil(n/2) records; operands that are constants are left out, a repeated pair is merged. */
+/* Which variable, counted from 0, the last one of an odd number repeats; -1: none, or even. */
+static ptrdiff_t repeated(size_t n, const uint32_t *slot) {
+    size_t last = 0, variables = 0;
+    for (size_t i = 0; i < n; i++)
+        if (slot[i] != 0) variables++, last = i;
+    if (variables % 2 == 0) return -1;
+    ptrdiff_t k = 0;
+    for (size_t i = 0; i < last; i++) {
+        if (slot[i] == slot[last]) return k;
+        k += slot[i] != 0;
+    }
+    return -1;
+}
+
+/* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same they
+ * become one record, and else an odd last variable that is there already joins it, as in the fast
+ * path: a statement gives the same records on either way. */
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
-    wgi_record *r = first;
-    int half = 0;
+    const size_t merged = one_pair(n, slot);
+    size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         if (slot[i] == 0) continue;
-        if (half) {
-            r->in1 = slot[i];
-            r->jac1 = partial[i];
-            if (r > first && r[-1].in0 == r->in0 && r[-1].in1 == r->in1) {
-                r[-1].jac0 += r->jac0;
-                r[-1].jac1 += r->jac1;
-            } else {
-                r++;
-            }
-        } else {
-            *r = (wgi_record){out, slot[i], 0, 0, partial[i], 0.0};
-        }
-        half = !half;
+        const size_t pair = k / 2;
+        wgi_record *const r = first + (merged == 0 ? pair : pair == merged);
+        double *const jac = k % 2 == 0 ? &r->jac0 : &r->jac1;
+        if (pair > 0 && pair < merged) *jac += partial[i];
+        else if (k % 2 == 0) *r = (wgi_record){out, slot[i], 0, 0, partial[i], 0.0};
+        else r->in1 = slot[i], *jac = partial[i];
+        k++;
     }
-    c->head.top = r + half;
+    const ptrdiff_t twin = merged == 0 ? repeated(n, slot) : -1;
+    if (twin >= 0) {
+        const double joins = first[--k / 2].jac0;
+        if (twin % 2 == 0) first[twin / 2].jac0 += joins;
+        else first[twin / 2].jac1 += joins;
+    }
+    c->head.top = first + (merged == 0 ? (k + 1) / 2 : 1 + k % 2);
 }
 
 uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const wgi_entry *e, const double *partial) {
@@ -100,7 +120,7 @@ wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
     if (slots_need(c, "wg_let", 1) != WG_OK) return wgi_nan();
     const uint32_t out = c->head.slots;
     if (c->width != 0) {
-        push_tangent(c, out, n, slot, partial);
+        wgi_push_tangents(c, out, n, slot, partial);
     } else {
         const wg_status s = wgi_records_need(c, n / 2 + 1);
         if (s != WG_OK) {
@@ -126,7 +146,7 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         slot[i] = wgi_slot(s->handle[i]);
         active |= slot[i];
         if (slot[i] == 0) continue;
-        if (wgi_stamp(s->handle[i]) != c->head.stamp || slot[i] >= c->head.slots) {
+        if (!wgi_alive(c, (wg_handle){slot[i], wgi_stamp(s->handle[i])})) {
             stale(c, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
             wgi_fail_where(c, s->file, s->line);
             return wgi_nan();
@@ -138,17 +158,16 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     }
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
-        return (wg_real){s->value, {slot[0], c->head.stamp}};
-    const wg_mark before = wg_tape_mark(t);
-    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && wgi_code_keep(c, s) != WG_OK)
-        return wgi_nan();
-    if ((c->flags & WG_KEEP_PLACES) != 0 &&
-        wgi_place_keep(c, c->head.slots, s->file, s->line) != WG_OK)
-        return wgi_nan();
-    const wg_real y = wgi_append(c, s->value, s->operands, slot, s->partial);
+        return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
+    const uint64_t code = c->code_words, places = c->place_count;
+    wg_real y = wgi_nan();
+    if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
+        ((c->flags & WG_KEEP_PLACES) == 0 ||
+         wgi_place_keep(c, c->head.slots, s->file, s->line) == WG_OK))
+        y = wgi_append(c, s->value, s->operands, slot, s->partial);
     if (c->status != WG_OK) {
-        c->code_words = before.code;
-        c->place_count = before.places;
+        c->code_words = code;
+        c->place_count = places;
         wgi_fail_where(c, s->file, s->line);
     }
     return y;

@@ -9,10 +9,19 @@
 
 #include <string.h>
 
-static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
+/* Operands are older than results. A record of another order was made with a variable that a
+ * rewind had forgotten; the fast path of wg_let does not look for that, a sweep does. */
+static inline int disordered(const wgi_record *r) {
+    return (r->in0 >= r->out) | (r->in1 >= r->out);
+}
+
+/* Gives the record it could not pass, or NULL. */
+static const wgi_record *sweep(const wgi_record *low, const wgi_record *high,
+                               double *restrict adjoint) {
     for (const wgi_record *r = high; r-- != low;) {
         const double w = adjoint[r->out];
         if (w == 0) continue;
+        if (__builtin_expect(disordered(r), 0)) return r;
         double p0 = w * r->jac0, p1 = w * r->jac1;
         if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
             p0 = wgi_product(w, r->jac0);
@@ -21,9 +30,16 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
         adjoint[r->in0] += p0;
         adjoint[r->in1] += p1;
     }
+    return NULL;
 }
 
-void wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+static const wgi_record *first_disordered(const wgi_record *low, const wgi_record *high) {
+    for (const wgi_record *r = low; r != high; r++)
+        if (disordered(r)) return r;
+    return NULL;
+}
+
+wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     double *const adjoint = wgi_adjoints(c);
     for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
@@ -32,11 +48,18 @@ void wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         if (chunk->first >= high || end <= low) continue;
         const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = high < end ? chunk->base + (high - chunk->first) : top;
-        if (c->lanes == 1) sweep(from, to, adjoint);
-        else wgi_sweep_lanes(from, to, adjoint, c->lanes);
+        const wgi_record *odd = NULL;
+        if (c->lanes == 1) odd = sweep(from, to, adjoint);
+        else if (c->branch_count > 1) odd = first_disordered(from, to);
+        if (odd != NULL)
+            return wgi_fail(c, WG_ESTALE,
+                            "slot %u was recorded with slot %u, which a rewind had forgotten",
+                            odd->out, odd->in0 >= odd->out ? odd->in0 : odd->in1);
+        if (c->lanes != 1) wgi_sweep_lanes(from, to, adjoint, c->lanes);
     }
     /* slot 0 absorbed what flowed to constants */
     memset(adjoint, 0, c->lanes * sizeof(double));
+    return WG_OK;
 }
 
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
@@ -46,7 +69,7 @@ wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
     if (s != WG_OK) return s;
     memset(c->adjoints.base, 0, bytes);
     c->swept = slots;
-    c->lanes = lanes;
+    c->lanes = c->asked = lanes;
     return WG_OK;
 }
 
@@ -63,16 +86,19 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
-    if (root == 0) return WG_ESEED;
+    if (root == 0) {
+        c->swept = 0; /* no adjoints are better than those of another root */
+        return WG_ESEED;
+    }
     const size_t lanes = stored_lanes(k);
     const wg_status s = wgi_adjoints_open(c, (uint64_t)root + 1, lanes);
     if (s != WG_OK) return s;
+    c->asked = k;
     double *const adjoint = wgi_adjoints(c);
     for (size_t j = 0; j < m; j++)
         for (size_t l = 0; l < k && y[j].at.slot != 0; l++)
             adjoint[(size_t)y[j].at.slot * lanes + l] += w[j * k + l];
-    wgi_sweep(c, wgi_record_after(c, root), 0);
-    return WG_OK;
+    return wgi_sweep(c, wgi_record_after(c, root), 0);
 }
 
 wg_status wg_reverse(wg_tape *t, wg_real y) {
@@ -120,8 +146,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
         return WG_EMARK;
     if (c->lanes != 1 || c->swept < high.slot) return WG_EMODE;
-    wgi_sweep(c, high.record, low.record);
-    return WG_OK;
+    return wgi_sweep(c, high.record, low.record);
 }
 
 /* ---- reading ---- */
@@ -129,7 +154,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
 double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane) {
     if (t == NULL) return __builtin_nan("");
     const wgi_core *c = wgi_core_of_const(t);
-    if (c->status != WG_OK || c->swept == 0 || lane >= c->lanes) return __builtin_nan("");
+    if (c->status != WG_OK || c->swept == 0 || lane >= c->asked) return __builtin_nan("");
     if (x.at.slot == 0) return x.value == x.value ? 0 : x.value; /* what failed reads NaN */
     if (!wgi_alive(c, x.at)) return __builtin_nan("");
     return x.at.slot < c->swept ? wgi_adjoints(c)[(size_t)x.at.slot * c->lanes + lane] : 0;
@@ -147,6 +172,24 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
     for (size_t i = 0; i < n; i++) {
         const double w = wg_adjoint(t, x[i]);
         g[i] = add ? g[i] + w : w;
+    }
+    return WG_OK;
+}
+
+wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k, double *g,
+                            size_t ld) {
+    if (t == NULL || (n != 0 && k != 0 && (x == NULL || g == NULL))) return WG_ENULL;
+    const wgi_core *c = wgi_core_of_const(t);
+    if (c->status != WG_OK) return c->status;
+    if (c->swept == 0) return WG_ESEED;
+    if (k > c->asked) return WG_EARG;
+    if (ld < n) return WG_ESHAPE;
+    for (size_t i = 0; i < n; i++)
+        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at)) return WG_ESTALE;
+    for (size_t i = 0; i < n; i++) {
+        const size_t slot = x[i].at.slot < c->swept ? x[i].at.slot : 0; /* row 0 is 0 */
+        const double *const row = wgi_adjoints(c) + slot * c->lanes;
+        for (size_t l = 0; l < k; l++) g[l * ld + i] = row[l];
     }
     return WG_OK;
 }

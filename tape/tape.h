@@ -55,6 +55,17 @@ typedef struct wgi_label {
     char text[28];
 } wgi_label;
 
+/* What was recorded from one rewind to the next. From {slot, code} on, up to the start of the next
+ * branch, the tape holds what was recorded under the stamp. A rewind cuts branches off and starts
+ * one: a mark is alive while what stands before it was recorded under the stamp it carries, and
+ * so is a handle of a checked tape. */
+typedef struct wgi_branch {
+    uint64_t code;
+    uint32_t slot, stamp;
+} wgi_branch;
+
+enum { WGI_FEW_BRANCHES = 64 };
+
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; must be first */
 
@@ -75,15 +86,20 @@ typedef struct wgi_core {
     uint32_t inputs; /* independent variables; every other slot is a statement */
 
     uint64_t identity, generation;
+    uint64_t stamps; /* given to generations and branches so far */
+    wgi_branch few[WGI_FEW_BRANCHES];
+    wgi_region branches; /* more than a few */
+    size_t branch_count;
     unsigned pauses;  /* depth of wg_tape_pause */
     int passive;      /* driver evaluation: nothing is recorded */
     int driving;      /* a driver is running: a further one is refused */
     size_t width;     /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
-    /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles */
+    /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles, of which the first
+     * `asked` mean something */
     uint64_t swept;
-    size_t lanes;
+    size_t lanes, asked;
     uint64_t second_records; /* local second derivatives kept for the current recording */
     uint64_t second_words;   /* for how many words of code they were made; 0: none */
 
@@ -124,7 +140,10 @@ static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c
 static inline double *wgi_adjoints(const wgi_core *c) {
     return (double *)(void *)c->adjoints.base;
 }
+/* Is what stands before the mark still what it was? */
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
+/* The stamp under which a slot in use was recorded. */
+uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
 
@@ -148,9 +167,11 @@ wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
 uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e, const double *partial);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
-/* Does a handle belong to this tape and generation, and to a slot in use? */
+/* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape also:
+ * to what is in that slot now? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
-    return h.stamp == c->head.stamp && h.slot < c->head.slots && h.slot != 0;
+    if (h.slot == 0 || h.slot >= c->head.slots) return 0;
+    return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
 }
 static inline uint64_t wgi_record_count(const wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
@@ -163,8 +184,9 @@ const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
 
 /* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
 
-/* Sweeps records [low, high) backwards over adjoints of c->lanes lanes. */
-void wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
+/* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
+ * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */
+wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
 /* Makes room for adjoints of `slots` slots and clears them. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
@@ -175,6 +197,12 @@ static inline double wgi_product(double d, double p) {
 /* One run of records, `lanes` interleaved adjoints per slot, for lanes of 2, 4, 8 or more. */
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
                      size_t lanes);
+
+/* ---- forward.c --------------------------------------------------------------------------- */
+
+/* The tangents of a statement on a forward tape; slots 0 are left out. */
+void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
+                       const double *partial);
 
 /* ---- code.c ------------------------------------------------------------------------------
  * The stream of words: per entry one head word

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# generated - the headers that ops/generate.c writes are checked in as it writes them now.
+# generated - the headers that ops/generate.c writes are checked in as it writes them now, and the
+# Makefile's GENERATED (what to ask for:what is written) names them all.
 set -eu
-for pair in scalar:scalar.h lists:statement_lists.h dual:dual_ops.h \
-    generic_double:generic_double.h generic_dual:generic_dual.h generic_tape:generic_tape.h \
-    cxx:scalar.hpp; do
-    header=include/wengert/${pair#*:}
-    if ! "$B/ops/generate" "${pair%:*}" | cmp - "$header"; then
-        echo "generated: $header is out of date: make generate" >&2
-        exit 1
-    fi
+bad=0
+for pair in $GENERATED; do
+    "$B/ops/generate" "${pair%:*}" | cmp - "include/wengert/${pair#*:}" ||
+        { echo "generated: include/wengert/${pair#*:} is out of date: make generate" >&2; bad=1; }
 done
+asked=$(printf '%s\n' $GENERATED | sed 's/:.*//' | LC_ALL=C sort)
+known=$("$B/ops/generate" 2>&1 | sed 's/^usage: generate //' | tr '|' '\n' | LC_ALL=C sort)
+[ "$asked" = "$known" ] || { echo "generated: GENERATED of the Makefile is not:" $known >&2; bad=1; }
+exit $bad

@@ -27,7 +27,8 @@ allow 'include include/wengert' 'none'
 allow ops "(\.\./ops/|ops/)?$file"
 allow tape "(\.\./ops/|ops/|\.\./tape/|tape/)?$file"
 allow 'examples bench bench/workloads bench/peers' '(\.\./|bench/|workloads/|peers/|harness/)*'"$file"
-found=$(quoted examples bench bench/workloads bench/peers | grep -E ': .*(ops|tape|include|test)/' || true)
+found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
+    examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* ops/* | grep -vE '^ops/[^:]*:.*"(\.\./)?ops/' || true)
 [ -z "$found" ] || complain "beyond include/:
 $found"
 

@@ -37,8 +37,8 @@ static const double OPT_HS99_T[8] = {0, 25, 50, 100, 150, 200, 290, 380};
 #endif
 
 #define RES(name)                                                                              \
-    static void WG_NAME(name)(wg_tape *t, int n, int m, const wg_real *x, wg_real *r)
-#define OBJ(name) static wg_real WG_NAME(name)(wg_tape *t, int n, const wg_real *x)
+    static void WG_NAME(name)(wg_tape * t, int n, int m, const wg_real *x, wg_real *r)
+#define OBJ(name) static wg_real WG_NAME(name)(wg_tape * t, int n, const wg_real *x)
 #define UNUSED (void)t, (void)n, (void)m
 
 /* ---- sums of squares ---- */
@@ -50,10 +50,10 @@ RES(rosenbrock) {
 }
 RES(freudenstein_roth) {
     UNUSED;
-    r[0] = wg_let(t, wg_add(wg_add(-13, x[0]),
-                            wg_mul(wg_sub(wg_mul(wg_sub(5, x[1]), x[1]), 2), x[1])));
-    r[1] = wg_let(t, wg_add(wg_add(-29, x[0]),
-                            wg_mul(wg_sub(wg_mul(wg_add(x[1], 1), x[1]), 14), x[1])));
+    r[0] = wg_let(
+        t, wg_add(wg_add(-13, x[0]), wg_mul(wg_sub(wg_mul(wg_sub(5, x[1]), x[1]), 2), x[1])));
+    r[1] = wg_let(
+        t, wg_add(wg_add(-29, x[0]), wg_mul(wg_sub(wg_mul(wg_add(x[1], 1), x[1]), 14), x[1])));
 }
 RES(powell_badly_scaled) {
     UNUSED;
@@ -83,8 +83,7 @@ RES(helical_valley) {
     wg_real th = wg_let(t, wg_div(wg_atan(wg_div(x[1], x[0])), 2 * OPT_PI));
     if (wg_lt(t, x[0], wg_constant(0))) th = wg_let(t, wg_add(th, 0.5));
     r[0] = wg_let(t, wg_mul(10, wg_sub(x[2], wg_mul(10, th))));
-    r[1] = wg_let(
-        t, wg_mul(10, wg_sub(wg_sqrt(wg_add(wg_square(x[0]), wg_square(x[1]))), 1)));
+    r[1] = wg_let(t, wg_mul(10, wg_sub(wg_sqrt(wg_add(wg_square(x[0]), wg_square(x[1]))), 1)));
     r[2] = x[2];
 }
 RES(bard) {
@@ -101,17 +100,18 @@ RES(gaussian) {
     for (int i = 1; i <= m; i++) {
         const double s = (8 - i) / 2.0;
         r[i - 1] = wg_let(
-            t, wg_sub(wg_mul(x[0], wg_exp(wg_div(
-                                       wg_mul(wg_neg(x[1]), wg_square(wg_sub(s, x[2]))), 2))),
-                      OPT_GAUSSIAN[i - 1]));
+            t,
+            wg_sub(wg_mul(x[0],
+                          wg_exp(wg_div(wg_mul(wg_neg(x[1]), wg_square(wg_sub(s, x[2]))), 2))),
+                   OPT_GAUSSIAN[i - 1]));
     }
 }
 RES(meyer) {
     UNUSED;
     for (int i = 1; i <= m; i++)
-        r[i - 1] = wg_let(
-            t, wg_sub(wg_mul(x[0], wg_exp(wg_div(x[1], wg_add(45 + 5 * i, x[2])))),
-                      OPT_MEYER[i - 1]));
+        r[i - 1] =
+            wg_let(t, wg_sub(wg_mul(x[0], wg_exp(wg_div(x[1], wg_add(45 + 5 * i, x[2])))),
+                             OPT_MEYER[i - 1]));
 }
 RES(gulf_research) {
     UNUSED;
@@ -160,30 +160,28 @@ RES(brown_dennis) {
     UNUSED;
     for (int i = 1; i <= m; i++) {
         const double s = i / 5.0;
-        r[i - 1] = wg_let(
-            t, wg_add(wg_square(wg_sub(wg_add(x[0], wg_mul(s, x[1])), exp(s))),
-                      wg_square(wg_sub(wg_add(x[2], wg_mul(x[3], sin(s))), cos(s)))));
+        r[i - 1] =
+            wg_let(t, wg_add(wg_square(wg_sub(wg_add(x[0], wg_mul(s, x[1])), exp(s))),
+                             wg_square(wg_sub(wg_add(x[2], wg_mul(x[3], sin(s))), cos(s)))));
     }
 }
 RES(osborne1) {
     UNUSED;
     for (int i = 1; i <= m; i++) {
         const double s = 10.0 * (i - 1);
-        r[i - 1] = wg_let(
-            t, wg_sub(OPT_OSBORNE1[i - 1],
-                      wg_add(wg_add(x[0], wg_mul(x[1], wg_exp(wg_mul(-s, x[3])))),
-                             wg_mul(x[2], wg_exp(wg_mul(-s, x[4]))))));
+        r[i - 1] = wg_let(t, wg_sub(OPT_OSBORNE1[i - 1],
+                                    wg_add(wg_add(x[0], wg_mul(x[1], wg_exp(wg_mul(-s, x[3])))),
+                                           wg_mul(x[2], wg_exp(wg_mul(-s, x[4]))))));
     }
 }
 RES(biggs_exp6) {
     UNUSED;
     for (int i = 1; i <= m; i++) {
         const double s = i / 10.0, y = exp(-s) - 5 * exp(-10 * s) + 3 * exp(-4 * s);
-        r[i - 1] = wg_let(
-            t, wg_sub(wg_add(wg_sub(wg_mul(x[2], wg_exp(wg_mul(-s, x[0]))),
-                                    wg_mul(x[3], wg_exp(wg_mul(-s, x[1])))),
-                             wg_mul(x[5], wg_exp(wg_mul(-s, x[4])))),
-                      y));
+        r[i - 1] = wg_let(t, wg_sub(wg_add(wg_sub(wg_mul(x[2], wg_exp(wg_mul(-s, x[0]))),
+                                                  wg_mul(x[3], wg_exp(wg_mul(-s, x[1])))),
+                                           wg_mul(x[5], wg_exp(wg_mul(-s, x[4])))),
+                                    y));
     }
 }
 RES(osborne2) {
@@ -193,8 +191,9 @@ RES(osborne2) {
         wg_real sum = wg_let(t, wg_mul(x[0], wg_exp(wg_mul(-s, x[4]))));
         for (int k = 1; k < 4; k++)
             sum = wg_let(
-                t, wg_add(sum, wg_mul(x[k], wg_exp(wg_mul(wg_neg(wg_square(wg_sub(s, x[7 + k]))),
-                                                          x[4 + k])))));
+                t,
+                wg_add(sum, wg_mul(x[k], wg_exp(wg_mul(wg_neg(wg_square(wg_sub(s, x[7 + k]))),
+                                                       x[4 + k])))));
         r[i - 1] = wg_let(t, wg_sub(OPT_OSBORNE2[i - 1], sum));
     }
 }
@@ -231,9 +230,9 @@ RES(penalty2) {
     wg_real s = wg_constant(-1);
     r[0] = wg_let(t, wg_sub(x[0], 0.2));
     for (int i = 2; i <= n; i++)
-        r[i - 1] = wg_let(
-            t, wg_mul(a, wg_sub(wg_add(wg_exp(wg_div(x[i - 1], 10)), wg_exp(wg_div(x[i - 2], 10))),
-                                exp(i / 10.0) + exp((i - 1) / 10.0))));
+        r[i - 1] = wg_let(t, wg_mul(a, wg_sub(wg_add(wg_exp(wg_div(x[i - 1], 10)),
+                                                     wg_exp(wg_div(x[i - 2], 10))),
+                                              exp(i / 10.0) + exp((i - 1) / 10.0))));
     for (int i = n + 1; i < 2 * n; i++)
         r[i - 1] = wg_let(t, wg_mul(a, wg_sub(wg_exp(wg_div(x[i - n], 10)), exp(-0.1))));
     for (int j = 0; j < n; j++) s = wg_let(t, wg_add(s, wg_mul(n - j, wg_square(x[j]))));
@@ -286,8 +285,7 @@ RES(discrete_integral) {
             if (j <= i) a = wg_let(t, wg_add(a, wg_mul(tj, c)));
             else b = wg_let(t, wg_add(b, wg_mul(1 - tj, c)));
         }
-        r[i] = wg_let(
-            t, wg_add(x[i], wg_mul(h / 2, wg_add(wg_mul(1 - ti, a), wg_mul(ti, b)))));
+        r[i] = wg_let(t, wg_add(x[i], wg_mul(h / 2, wg_add(wg_mul(1 - ti, a), wg_mul(ti, b)))));
     }
 }
 RES(broyden_tridiagonal) {
@@ -331,13 +329,13 @@ RES(chebyquad) {
 
 OBJ(hs26) {
     (void)t, (void)n;
-    return wg_let(t, wg_add(wg_square(wg_sub(x[0], x[1])),
-                            wg_square(wg_square(wg_sub(x[1], x[2])))));
+    return wg_let(
+        t, wg_add(wg_square(wg_sub(x[0], x[1])), wg_square(wg_square(wg_sub(x[1], x[2])))));
 }
 OBJ(hs71) {
     (void)t, (void)n;
-    return wg_let(
-        t, wg_add(wg_mul(wg_mul(x[0], x[3]), wg_add(wg_add(x[0], x[1]), x[2])), x[2]));
+    return wg_let(t,
+                  wg_add(wg_mul(wg_mul(x[0], x[3]), wg_add(wg_add(x[0], x[1]), x[2])), x[2]));
 }
 RES(hs71_c) {
     UNUSED;
@@ -356,14 +354,13 @@ RES(hs78_c) {
 }
 OBJ(hs100) {
     (void)t, (void)n;
-    const wg_real a =
-        wg_let(t, wg_add(wg_add(wg_square(wg_sub(x[0], 10)),
-                                wg_mul(5, wg_square(wg_sub(x[1], 12)))),
-                         wg_add(wg_pow(x[2], 4), wg_mul(3, wg_square(wg_sub(x[3], 11))))));
+    const wg_real a = wg_let(
+        t, wg_add(wg_add(wg_square(wg_sub(x[0], 10)), wg_mul(5, wg_square(wg_sub(x[1], 12)))),
+                  wg_add(wg_pow(x[2], 4), wg_mul(3, wg_square(wg_sub(x[3], 11))))));
     const wg_real b = wg_let(t, wg_add(wg_mul(10, wg_pow(x[4], 6)),
                                        wg_add(wg_mul(7, wg_square(x[5])), wg_pow(x[6], 4))));
-    const wg_real c = wg_let(t, wg_add(wg_mul(wg_mul(4, x[5]), x[6]),
-                                       wg_add(wg_mul(10, x[5]), wg_mul(8, x[6]))));
+    const wg_real c = wg_let(
+        t, wg_add(wg_mul(wg_mul(4, x[5]), x[6]), wg_add(wg_mul(10, x[5]), wg_mul(8, x[6]))));
     return wg_let(t, wg_sub(wg_add(a, b), c));
 }
 RES(hs100_c) {
@@ -377,8 +374,8 @@ RES(hs100_c) {
                             wg_sub(wg_mul(6, wg_square(x[5])), wg_mul(8, x[6]))));
     const wg_real a = wg_let(t, wg_sub(wg_mul(wg_mul(3, x[0]), x[1]),
                                        wg_add(wg_mul(4, wg_square(x[0])), wg_square(x[1]))));
-    r[3] = wg_let(t, wg_add(a, wg_sub(wg_mul(11, x[6]), wg_add(wg_mul(2, wg_square(x[2])),
-                                                               wg_mul(5, x[5])))));
+    r[3] = wg_let(t, wg_add(a, wg_sub(wg_mul(11, x[6]),
+                                      wg_add(wg_mul(2, wg_square(x[2])), wg_mul(5, x[5])))));
 }
 OBJ(hs110) {
     (void)t;
@@ -393,8 +390,8 @@ OBJ(hs111) {
     const wg_real s = wg_logsumexp(t, (size_t)n, x);
     wg_real f = wg_constant(0);
     for (int i = 0; i < n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(wg_exp(x[i]),
-                                       wg_sub(wg_add(OPT_CHEMICAL[i], x[i]), s))));
+        f = wg_let(t,
+                   wg_add(f, wg_mul(wg_exp(x[i]), wg_sub(wg_add(OPT_CHEMICAL[i], x[i]), s))));
     return f;
 }
 RES(hs111_c) {
@@ -406,17 +403,18 @@ RES(hs111_c) {
     r[1] = wg_let(t, wg_sub(wg_add(wg_add(wg_exp(x[3]), wg_mul(2, wg_exp(x[4]))),
                                    wg_add(wg_exp(x[5]), wg_exp(x[6]))),
                             1));
-    r[2] = wg_let(t, wg_sub(wg_add(wg_add(wg_exp(x[2]), wg_exp(x[6])),
-                                   wg_add(wg_add(wg_exp(x[7]), wg_mul(2, wg_exp(x[8]))),
-                                          wg_exp(x[9]))),
-                            1));
+    r[2] = wg_let(
+        t, wg_sub(wg_add(wg_add(wg_exp(x[2]), wg_exp(x[6])),
+                         wg_add(wg_add(wg_exp(x[7]), wg_mul(2, wg_exp(x[8]))), wg_exp(x[9]))),
+                  1));
 }
 OBJ(hs112) {
     (void)t;
     const wg_real s = wg_sum(t, (size_t)n, x);
     wg_real f = wg_constant(0);
     for (int i = 0; i < n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(x[i], wg_add(OPT_CHEMICAL[i], wg_log(wg_div(x[i], s))))));
+        f = wg_let(t,
+                   wg_add(f, wg_mul(x[i], wg_add(OPT_CHEMICAL[i], wg_log(wg_div(x[i], s))))));
     return f;
 }
 /* out: R, Q, S of the trajectory. */

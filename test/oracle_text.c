@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle_text.c - see oracle_text.h. Tokens are separated by blanks; numbers are read by strtod,
- * which knows nan and inf. */
+/* oracle_text.c - see oracle_text.h. Tokens are separated by blanks; numbers are read by
+ * strtod, which knows nan and inf. */
 #include <stdlib.h>
 #include <string.h>
 #include "oracle_text.h"

@@ -32,6 +32,33 @@
  * operand. */
 #define TOL_DIFFERENCE_ULP 16384.0
 
+/* The same sums of the same products in another order, or associated otherwise: an ulp of the sum
+ * of their sizes for every operation of the program. */
+#define TOL_ORDER_ULP 1.0
+
+/* Beyond this a product of two derivatives may overflow in one order and not in another: no
+ * bound is claimed. */
+#define TOL_LARGEST 1e100
+
+/* Products of numbers up to TOL_LARGEST lose this much where they underflow in one order and not
+ * in another. */
+#define TOL_SMALLEST 1e-200
+
+/* A whole function against a reference: some dozens of operations, in ulps of the largest entry of
+ * the gradient or Hessian. */
+#define TOL_PROGRAM_ULP 64.0
+
+/* Numbers below this are stored as 0 in the text oracles. */
+#define TOL_ORACLE_ZERO 1e-45
+
+/* Forward against reverse: the same partials multiplied and added in another order, through some
+ * fifty operations. */
+#define TOL_FORWARD_REVERSE_ULP 128.0
+
+/* The optimisation problems, relative to the largest entry of a gradient, Hessian or row of a
+ * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
+#define TOL_PROBLEM_ULP 512.0
+
 /* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
  */
 static inline double error_ulp(double got, double ref) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ADOL-C: a trace per derivative, kept in memory, and one reverse sweep; bundle adjustment sweeps its
-// three adjoints at once.
+// ADOL-C: a trace per derivative, kept in memory, and one reverse sweep; bundle adjustment
+// sweeps its three adjoints at once.
 #include <adolc/adolc.h>
 #include <vector>
 
@@ -108,9 +108,5 @@ void close(bench_id id) {
 #endif
 
 extern "C" const bench_peer bench_peer_adolc = {
-    "ADOL-C",
-    WG_ADOLC_VERSION,
-    {BENCH_PEER_GRADIENTS jacobian},
-    open,
-    close,
+    "ADOL-C", WG_ADOLC_VERSION, {BENCH_PEER_GRADIENTS jacobian}, open, close,
 };

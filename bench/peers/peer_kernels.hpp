@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// peer_kernels.hpp - the kernels of ../workloads over the type BENCH_REAL of a peer. May be included
-// once per type: the kernels are overloads. The peer provides wg_value(const BENCH_REAL &).
+// peer_kernels.hpp - the kernels of ../workloads over the type BENCH_REAL of a peer. May be
+// included once per type: the kernels are overloads. The peer provides wg_value(const
+// BENCH_REAL &).
 #ifndef WENGERT_BENCH_PEER_KERNELS_HPP
 #define WENGERT_BENCH_PEER_KERNELS_HPP
 
@@ -26,6 +27,7 @@ struct wg_tape; // what a kernel passes on and a peer ignores
 #define wg_sin(x) sin(x)
 #define wg_cos(x) cos(x)
 #define wg_tanh(x) tanh(x)
+#define wg_sigmoid(x) (1.0 / (1.0 + exp(-(x))))
 #define wg_square(x) ((x) * (x))
 
 // The table of gradients of a template `gradient<kernel>`, for bench_peer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sacado, reverse mode (Rad::ADvar): its memory is recycled by the first operation after a sweep, so
-// inputs are made anew for each derivative. Bundle adjustment sweeps its three adjoints at once
-// (RadVec::ADvar).
+// Sacado, reverse mode (Rad::ADvar): its memory is recycled by the first operation after a
+// sweep, so inputs are made anew for each derivative. Bundle adjustment sweeps its three
+// adjoints at once (RadVec::ADvar).
 #include <Sacado_trad.hpp>
 #include <Sacado_tradvec.hpp>
 #include <Trilinos_version.h>
@@ -21,9 +21,9 @@ static double wg_value(const lanes &x) { return x.val(); }
 namespace {
 
 typedef real kernel(wg_tape *, const void *, const real *, real *);
+std::vector<real> in, work;
 
 template <kernel *K> int gradient(const bench_case *c, double *g) {
-    static std::vector<real> in, work;
     in.clear();
     in.reserve(c->n);
     for (size_t i = 0; i < c->n; i++) in.emplace_back(c->x[i]);
@@ -34,28 +34,33 @@ template <kernel *K> int gradient(const bench_case *c, double *g) {
     return 0;
 }
 
+void close(bench_id) {
+    std::vector<real>().swap(in);
+    std::vector<real>().swap(work);
+}
+
 int jacobian(const bench_case *c, double *entries) {
     static double one[] = {1};
     static double *seeds[] = {one, one, one};
     static size_t counts[] = {1, 1, 1};
     const auto *p = static_cast<const bundle_params *>(c->params);
-    std::vector<lanes> in;
+    std::vector<lanes> x;
     for (size_t i = 0; i < p->observations; i++, entries += BUNDLE_ENTRIES) {
-        double x[BUNDLE_INPUTS];
-        bundle_gather(p, c->x, i, x);
-        in.clear();
-        in.reserve(BUNDLE_INPUTS);
-        for (size_t j = 0; j < BUNDLE_INPUTS; j++) in.emplace_back(x[j]);
+        double a[BUNDLE_INPUTS];
+        bundle_gather(p, c->x, i, a);
+        x.clear();
+        x.reserve(BUNDLE_INPUTS);
+        for (size_t j = 0; j < BUNDLE_INPUTS; j++) x.emplace_back(a[j]);
         lanes err[3];
-        bundle(nullptr, in.data(), p->feats + 2 * i, err);
+        bundle(nullptr, x.data(), p->feats + 2 * i, err);
         lanes *each[3] = {&err[0], &err[1], &err[2]};
         lanes **outputs[3] = {&each[0], &each[1], &each[2]};
         lanes::Weighted_GradcompVec(3, counts, outputs, seeds);
         for (int j = 0; j < BUNDLE_INPUTS; j++) {
-            entries[j] = in[size_t(j)].adj(0);
-            entries[BUNDLE_INPUTS + j] = in[size_t(j)].adj(1);
+            entries[j] = x[size_t(j)].adj(0);
+            entries[BUNDLE_INPUTS + j] = x[size_t(j)].adj(1);
         }
-        entries[2 * BUNDLE_INPUTS] = in[BUNDLE_INPUTS - 1].adj(2);
+        entries[2 * BUNDLE_INPUTS] = x[BUNDLE_INPUTS - 1].adj(2);
     }
     return 0;
 }
@@ -63,9 +68,6 @@ int jacobian(const bench_case *c, double *entries) {
 } // namespace
 
 extern "C" const bench_peer bench_peer_sacado = {
-    "Sacado",
-    "Trilinos " TRILINOS_VERSION_STRING,
-    {BENCH_PEER_GRADIENTS jacobian},
-    nullptr,
-    nullptr,
+    "Sacado", "Trilinos " TRILINOS_VERSION_STRING, {BENCH_PEER_GRADIENTS jacobian}, nullptr,
+    close,
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* brusselator - the reaction-diffusion system
  *   u_t = B + u^2 v - (A + 1) u + D lap u,   v_t = A u - u^2 v + D lap v
- * on a periodic side-by-side grid by the classical Runge-Kutta method of fourth order. The output
- * is a weighted sum of the final values.
- * Inputs: u then v, row after row. */
+ * on a periodic side-by-side grid by the classical Runge-Kutta method of fourth order. The
+ * output is a weighted sum of the final values. Inputs: u then v, row after row. */
 #ifndef WENGERT_BENCH_BRUSSELATOR_H
 #define WENGERT_BENCH_BRUSSELATOR_H
 struct brusselator_params {
@@ -20,15 +19,15 @@ struct brusselator_params {
 /* The slope at cell c with neighbours e, w, n, s. */
 static inline void WG_NAME(brusselator_cell)(wg_tape *t, const struct brusselator_params *p,
                                              const wg_real *u, const wg_real *v, wg_real *du,
-                                             wg_real *dv, size_t c, size_t e, size_t w, size_t n,
-                                             size_t s) {
+                                             wg_real *dv, size_t c, size_t e, size_t w,
+                                             size_t n, size_t s) {
     (void)t;
     du[c] = wg_let(
         t, wg_add(wg_add(p->b, wg_mul(u[c], wg_sub(wg_mul(u[c], v[c]), p->a + 1 + 4 * p->d))),
                   wg_mul(p->d, wg_add(wg_add(u[e], u[w]), wg_add(u[n], u[s])))));
-    dv[c] = wg_let(
-        t, wg_add(wg_sub(wg_mul(u[c], wg_sub(p->a, wg_mul(u[c], v[c]))), wg_mul(4 * p->d, v[c])),
-                  wg_mul(p->d, wg_add(wg_add(v[e], v[w]), wg_add(v[n], v[s])))));
+    dv[c] = wg_let(t, wg_add(wg_sub(wg_mul(u[c], wg_sub(p->a, wg_mul(u[c], v[c]))),
+                                    wg_mul(4 * p->d, v[c])),
+                             wg_mul(p->d, wg_add(wg_add(v[e], v[w]), wg_add(v[n], v[s])))));
 }
 
 static void WG_NAME(brusselator_slope)(wg_tape *t, const struct brusselator_params *p,
@@ -42,10 +41,10 @@ static void WG_NAME(brusselator_slope)(wg_tape *t, const struct brusselator_para
         const size_t south = (i ? row : cells) - side;
         WG_NAME(brusselator_cell)(t, p, u, v, du, dv, row, row + 1, last, north, south);
         for (size_t j = 1; j + 1 < side; j++)
-            WG_NAME(brusselator_cell)(t, p, u, v, du, dv, row + j, row + j + 1, row + j - 1,
-                                      north + j, south + j);
-        WG_NAME(brusselator_cell)(t, p, u, v, du, dv, last, row, last - 1, north + side - 1,
-                                  south + side - 1);
+            WG_NAME(brusselator_cell)
+            (t, p, u, v, du, dv, row + j, row + j + 1, row + j - 1, north + j, south + j);
+        WG_NAME(brusselator_cell)
+        (t, p, u, v, du, dv, last, row, last - 1, north + side - 1, south + side - 1);
     }
 }
 
@@ -55,27 +54,22 @@ static wg_real WG_NAME(brusselator)(wg_tape *t, const void *params, const wg_rea
     const size_t n = 2 * p->side * p->side;
     const double h = p->h;
     wg_real *y = work, *z = y + n, *k1 = z + n, *k2 = k1 + n, *k3 = k2 + n, *k4 = k3 + n;
-    for (size_t i = 0; i < n; i++)
-        y[i] = in[i];
+    for (size_t i = 0; i < n; i++) y[i] = in[i];
     for (size_t step = 0; step < p->steps; step++) {
         WG_NAME(brusselator_slope)(t, p, y, k1);
-        for (size_t i = 0; i < n; i++)
-            z[i] = wg_let(t, wg_add(y[i], wg_mul(0.5 * h, k1[i])));
+        for (size_t i = 0; i < n; i++) z[i] = wg_let(t, wg_add(y[i], wg_mul(0.5 * h, k1[i])));
         WG_NAME(brusselator_slope)(t, p, z, k2);
-        for (size_t i = 0; i < n; i++)
-            z[i] = wg_let(t, wg_add(y[i], wg_mul(0.5 * h, k2[i])));
+        for (size_t i = 0; i < n; i++) z[i] = wg_let(t, wg_add(y[i], wg_mul(0.5 * h, k2[i])));
         WG_NAME(brusselator_slope)(t, p, z, k3);
-        for (size_t i = 0; i < n; i++)
-            z[i] = wg_let(t, wg_add(y[i], wg_mul(h, k3[i])));
+        for (size_t i = 0; i < n; i++) z[i] = wg_let(t, wg_add(y[i], wg_mul(h, k3[i])));
         WG_NAME(brusselator_slope)(t, p, z, k4);
         for (size_t i = 0; i < n; i++)
-            y[i] = wg_let(t, wg_add(y[i], wg_mul(h / 6, wg_add(wg_add(k1[i], k4[i]),
-                                                               wg_mul(2.0, wg_add(k2[i],
-                                                                                  k3[i]))))));
+            y[i] = wg_let(
+                t, wg_add(y[i], wg_mul(h / 6, wg_add(wg_add(k1[i], k4[i]),
+                                                     wg_mul(2.0, wg_add(k2[i], k3[i]))))));
     }
     wg_real f = wg_constant(0.0);
-    for (size_t i = 0; i < n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(p->weight[i], y[i])));
+    for (size_t i = 0; i < n; i++) f = wg_let(t, wg_add(f, wg_mul(p->weight[i], y[i])));
     return f;
 }
 
@@ -86,8 +80,7 @@ static int brusselator_case(struct bench_case *b, size_t side, size_t steps) {
     double *x = bench_doubles(b, n), *weight = bench_doubles(b, n);
     b->scratch_len = (4 * steps + 8) * n;
     b->scratch = bench_doubles(b, b->scratch_len);
-    if (!p || !x || !weight || !b->scratch)
-        return -1;
+    if (!p || !x || !weight || !b->scratch) return -1;
     uint64_t seed = 4;
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j < side; j++) {
@@ -95,8 +88,7 @@ static int brusselator_case(struct bench_case *b, size_t side, size_t steps) {
             x[i * side + j] = 22 * py * (1 - py) * sqrt(py * (1 - py));
             x[n / 2 + i * side + j] = 27 * px * (1 - px) * sqrt(px * (1 - px));
         }
-    for (size_t i = 0; i < n; i++)
-        weight[i] = bench_uniform(&seed, 0.5, 1.5);
+    for (size_t i = 0; i < n; i++) weight[i] = bench_uniform(&seed, 0.5, 1.5);
     p->side = side;
     p->steps = steps;
     p->a = 3.4;
@@ -113,14 +105,13 @@ static int brusselator_case(struct bench_case *b, size_t side, size_t steps) {
 }
 
 static inline void brusselator_back_cell(const struct brusselator_params *p, const double *at,
-                                  const double *w, double *restrict out, size_t cells, size_t c,
-                                  size_t e, size_t we, size_t n, size_t s) {
+                                         const double *w, double *restrict out, size_t cells,
+                                         size_t c, size_t e, size_t we, size_t n, size_t s) {
     const double *wu = w, *wv = w + cells;
     const double u = at[c], uv2 = 2 * u * at[cells + c], uu = u * u, d = p->d;
     out[c] = (uv2 - p->a - 1 - 4 * d) * wu[c] + (p->a - uv2) * wv[c] +
              d * (wu[e] + wu[we] + wu[n] + wu[s]);
-    out[cells + c] =
-        uu * wu[c] - (uu + 4 * d) * wv[c] + d * (wv[e] + wv[we] + wv[n] + wv[s]);
+    out[cells + c] = uu * wu[c] - (uu + 4 * d) * wv[c] + d * (wv[e] + wv[we] + wv[n] + wv[s]);
 }
 
 /* out = J(at)' w; J the Jacobian of the slope. The Laplacian is its own transpose. */
@@ -143,8 +134,7 @@ static void brusselator_back(const struct brusselator_params *p, const double *a
 /* z = y + h k */
 static void brusselator_move(size_t n, const double *y, double h, const double *k,
                              double *restrict z) {
-    for (size_t i = 0; i < n; i++)
-        z[i] = y[i] + h * k[i];
+    for (size_t i = 0; i < n; i++) z[i] = y[i] + h * k[i];
 }
 
 static void brusselator_handwritten(const struct bench_case *b, double *g) {
@@ -160,16 +150,13 @@ static void brusselator_handwritten(const struct bench_case *b, double *g) {
         memcpy(sum, k, n * sizeof *sum);
         brusselator_move(n, y, 0.5 * h, k, z2);
         brusselator_slope_double(NULL, p, z2, k);
-        for (size_t i = 0; i < n; i++)
-            sum[i] += 2 * k[i];
+        for (size_t i = 0; i < n; i++) sum[i] += 2 * k[i];
         brusselator_move(n, y, 0.5 * h, k, z3);
         brusselator_slope_double(NULL, p, z3, k);
-        for (size_t i = 0; i < n; i++)
-            sum[i] += 2 * k[i];
+        for (size_t i = 0; i < n; i++) sum[i] += 2 * k[i];
         brusselator_move(n, y, h, k, z4);
         brusselator_slope_double(NULL, p, z4, k);
-        for (size_t i = 0; i < n; i++)
-            after[i] = y[i] + h / 6 * (sum[i] + k[i]);
+        for (size_t i = 0; i < n; i++) after[i] = y[i] + h / 6 * (sum[i] + k[i]);
     }
     double *zb = sum;
     memcpy(g, p->weight, n * sizeof *g);
@@ -181,11 +168,9 @@ static void brusselator_handwritten(const struct bench_case *b, double *g) {
         for (size_t stage = 4; stage-- > 0;) {
             const double from = h / 6 * share[stage];
             const double back = (stage == 3 ? 0 : h * ahead[stage + 1]);
-            for (size_t i = 0; i < n; i++)
-                kb[i] = from * g[i] + back * zb[i];
+            for (size_t i = 0; i < n; i++) kb[i] = from * g[i] + back * zb[i];
             brusselator_back(p, keep + stage * n, kb, zb);
-            for (size_t i = 0; i < n; i++)
-                total[i] += zb[i];
+            for (size_t i = 0; i < n; i++) total[i] += zb[i];
         }
         memcpy(g, total, n * sizeof *g);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle - the residuals of bundle adjustment as in ADBench (Srajer, Kukelova, Fitzgibbon 2018):
- * the weighted reprojection error of a point in a camera, two components, and one residual for
- * its weight. The derivative is the sparse Jacobian, one observation at a time.
+/* bundle - the residuals of bundle adjustment as in ADBench (Srajer, Kukelova, Fitzgibbon
+ * 2018): the weighted reprojection error of a point in a camera, two components, and one
+ * residual for its weight. The derivative is the sparse Jacobian, one observation at a time.
  *
- * Camera, 11 numbers: rotation vector, centre, focal length, principal point, radial distortion.
- * Inputs: cameras, points, weights. Outputs: the reprojection errors, then those of the weights. */
+ * Camera, 11 numbers: rotation vector, centre, focal length, principal point, radial
+ * distortion. Inputs: cameras, points, weights. Outputs: the reprojection errors, then those of
+ * the weights. */
 #ifndef WENGERT_BENCH_BUNDLE_H
 #define WENGERT_BENCH_BUNDLE_H
 enum {
@@ -23,10 +24,8 @@ static inline void bundle_gather(const struct bundle_params *p, const double *x,
                                  double *in) {
     const double *camera = x + BUNDLE_CAMERA * p->seen[2 * i];
     const double *point = x + BUNDLE_CAMERA * p->cameras + 3 * p->seen[2 * i + 1];
-    for (size_t j = 0; j < BUNDLE_CAMERA; j++)
-        in[j] = camera[j];
-    for (size_t j = 0; j < 3; j++)
-        in[BUNDLE_CAMERA + j] = point[j];
+    for (size_t j = 0; j < BUNDLE_CAMERA; j++) in[j] = camera[j];
+    for (size_t j = 0; j < 3; j++) in[BUNDLE_CAMERA + j] = point[j];
     in[BUNDLE_INPUTS - 1] = x[BUNDLE_CAMERA * p->cameras + 3 * p->points + i];
 }
 #endif
@@ -41,25 +40,24 @@ static inline void WG_NAME(bundle)(wg_tape *t, const wg_real *in, const double *
     const wg_real focal = in[6], weight = in[BUNDLE_INPUTS - 1];
     (void)t;
     wg_real q[3], p[3];
-    for (size_t i = 0; i < 3; i++)
-        q[i] = wg_let(t, wg_sub(point[i], centre[i]));
-    const wg_real angle2 = wg_let(
-        t, wg_add(wg_add(wg_square(r[0]), wg_square(r[1])), wg_square(r[2])));
+    for (size_t i = 0; i < 3; i++) q[i] = wg_let(t, wg_sub(point[i], centre[i]));
+    const wg_real angle2 =
+        wg_let(t, wg_add(wg_add(wg_square(r[0]), wg_square(r[1])), wg_square(r[2])));
     if (wg_value(angle2) != 0) {
         const wg_real angle = wg_let(t, wg_sqrt(angle2));
         const wg_real c = wg_let(t, wg_cos(angle)), s = wg_let(t, wg_sin(angle));
         wg_real w[3], wxq[3];
-        for (size_t i = 0; i < 3; i++)
-            w[i] = wg_let(t, wg_div(r[i], angle));
+        for (size_t i = 0; i < 3; i++) w[i] = wg_let(t, wg_div(r[i], angle));
         wxq[0] = wg_let(t, wg_sub(wg_mul(w[1], q[2]), wg_mul(w[2], q[1])));
         wxq[1] = wg_let(t, wg_sub(wg_mul(w[2], q[0]), wg_mul(w[0], q[2])));
         wxq[2] = wg_let(t, wg_sub(wg_mul(w[0], q[1]), wg_mul(w[1], q[0])));
         const wg_real along = wg_let(
-            t, wg_mul(wg_add(wg_add(wg_mul(w[0], q[0]), wg_mul(w[1], q[1])), wg_mul(w[2], q[2])),
-                      wg_sub(1.0, c)));
+            t,
+            wg_mul(wg_add(wg_add(wg_mul(w[0], q[0]), wg_mul(w[1], q[1])), wg_mul(w[2], q[2])),
+                   wg_sub(1.0, c)));
         for (size_t i = 0; i < 3; i++)
-            p[i] = wg_let(t, wg_add(wg_add(wg_mul(q[i], c), wg_mul(wxq[i], s)),
-                                    wg_mul(w[i], along)));
+            p[i] = wg_let(
+                t, wg_add(wg_add(wg_mul(q[i], c), wg_mul(wxq[i], s)), wg_mul(w[i], along)));
     } else {
         p[0] = wg_let(t, wg_add(q[0], wg_sub(wg_mul(r[1], q[2]), wg_mul(r[2], q[1]))));
         p[1] = wg_let(t, wg_add(q[1], wg_sub(wg_mul(r[2], q[0]), wg_mul(r[0], q[2]))));
@@ -85,8 +83,7 @@ int bench_bundle_case(struct bench_case *b, size_t cameras, size_t points, size_
     *x = bench_doubles(b, b->n);
     *seen = bench_alloc(b, 2 * observations, sizeof **seen);
     *feats = bench_doubles(b, 2 * observations);
-    if (!p || !*x || !*seen || !*feats)
-        return -1;
+    if (!p || !*x || !*seen || !*feats) return -1;
     p->cameras = cameras;
     p->points = points;
     p->observations = observations;
@@ -101,8 +98,7 @@ static int bundle_case(struct bench_case *b, size_t cameras, size_t points,
                        size_t observations) {
     double *x, *feats;
     size_t *seen;
-    if (bench_bundle_case(b, cameras, points, observations, &x, &seen, &feats))
-        return -1;
+    if (bench_bundle_case(b, cameras, points, observations, &x, &seen, &feats)) return -1;
     uint64_t seed = 5;
     for (size_t i = 0; i < cameras; i++, x += BUNDLE_CAMERA) {
         for (size_t j = 0; j < 3; j++) {
@@ -162,16 +158,14 @@ static void bundle_rows(const double *in, const double *feat, double *row) {
     const double *r = in, *centre = in + 3, *point = in + BUNDLE_CAMERA;
     const double focal = in[6], k1 = in[9], k2 = in[10], weight = in[BUNDLE_INPUTS - 1];
     double q[3], w[3] = {0, 0, 0}, cross[3], p[3], turn[3];
-    for (size_t i = 0; i < 3; i++)
-        q[i] = point[i] - centre[i];
+    for (size_t i = 0; i < 3; i++) q[i] = point[i] - centre[i];
     const double angle = sqrt(bundle_dot(r, r));
     double c = 1, s = 0, inverse = 0, along = 0;
     if (angle != 0) {
         c = cos(angle);
         s = sin(angle);
         inverse = 1 / angle;
-        for (size_t i = 0; i < 3; i++)
-            w[i] = r[i] * inverse;
+        for (size_t i = 0; i < 3; i++) w[i] = r[i] * inverse;
         along = bundle_dot(w, q);
     }
     bundle_cross(w, q, cross);

@@ -26,13 +26,13 @@ static void WG_NAME(burgers_field)(wg_tape *t, const struct burgers_params *p, c
     const double a = p->advect, d = p->diffuse, rest = 1 - 4 * d;
     for (size_t i = 1; i + 1 < p->rows; i++)
         for (size_t j = i * nx + 1; j + 1 < (i + 1) * nx; j++) {
-            wg_real carried =
-                wg_let(t, wg_add(wg_mul(u[j], wg_sub(w[j + 1], w[j - 1])),
-                                 wg_mul(v[j], wg_sub(w[j + nx], w[j - nx]))));
+            const wg_real across =
+                wg_let(t, wg_add(wg_mul(rest, w[j]),
+                                 wg_add(wg_mul(wg_sub(d, wg_mul(a, u[j])), w[j + 1]),
+                                        wg_mul(wg_add(d, wg_mul(a, u[j])), w[j - 1]))));
             next[j] = wg_let(
-                t, wg_add(wg_sub(wg_mul(rest, w[j]), wg_mul(a, carried)),
-                          wg_mul(d, wg_add(wg_add(w[j + 1], w[j - 1]),
-                                           wg_add(w[j + nx], w[j - nx])))));
+                t, wg_add(across, wg_add(wg_mul(wg_sub(d, wg_mul(a, v[j])), w[j + nx]),
+                                         wg_mul(wg_add(d, wg_mul(a, v[j])), w[j - nx]))));
         }
 }
 
@@ -42,8 +42,7 @@ static wg_real WG_NAME(burgers)(wg_tape *t, const void *params, const wg_real *i
     (void)t;
     const size_t n = p->rows * p->columns;
     wg_real *now = work, *next = work + 2 * n; /* u then v */
-    for (size_t i = 0; i < 2 * n; i++)
-        now[i] = next[i] = in[i];
+    for (size_t i = 0; i < 2 * n; i++) now[i] = next[i] = in[i];
     for (size_t step = 0; step < p->steps; step++) {
         WG_NAME(burgers_field)(t, p, now, now + n, now, next);
         WG_NAME(burgers_field)(t, p, now, now + n, now + n, next + n);
@@ -52,8 +51,7 @@ static wg_real WG_NAME(burgers)(wg_tape *t, const void *params, const wg_real *i
         next = swap;
     }
     wg_real f = wg_constant(0.0);
-    for (size_t i = 0; i < 2 * n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(p->weight[i], now[i])));
+    for (size_t i = 0; i < 2 * n; i++) f = wg_let(t, wg_add(f, wg_mul(p->weight[i], now[i])));
     return f;
 }
 
@@ -64,8 +62,7 @@ static int burgers_case(struct bench_case *b, size_t rows, size_t columns, size_
     double *x = bench_doubles(b, 2 * n), *weight = bench_doubles(b, 2 * n);
     b->scratch_len = 2 * n * (steps + 3);
     b->scratch = bench_doubles(b, b->scratch_len);
-    if (!p || !x || !weight || !b->scratch)
-        return -1;
+    if (!p || !x || !weight || !b->scratch) return -1;
     uint64_t seed = 3;
     const double pi = 3.14159265358979323846;
     for (size_t i = 0; i < rows; i++)
@@ -75,8 +72,7 @@ static int burgers_case(struct bench_case *b, size_t rows, size_t columns, size_
             x[i * columns + j] = sin(pi * px) * cos(pi * py);
             x[n + i * columns + j] = cos(pi * px) * sin(2 * pi * py);
         }
-    for (size_t i = 0; i < 2 * n; i++)
-        weight[i] = bench_uniform(&seed, 0.5, 1.5);
+    for (size_t i = 0; i < 2 * n; i++) weight[i] = bench_uniform(&seed, 0.5, 1.5);
     p->rows = rows;
     p->columns = columns;
     p->steps = steps;

@@ -2,8 +2,8 @@
 /* chain_arithmetic - a chain of statements of one operation with two active operands each: what
  * a statement costs and nothing else.
  *
- * A point (x, y) is rotated by the active pair (c, s), c^2 + s^2 = 1, and f accumulates w x: eight
- * statements a round. A rotation neither grows nor decays, so neither do the adjoints.
+ * A point (x, y) is rotated by the active pair (c, s), c^2 + s^2 = 1, and f accumulates w x:
+ * eight statements a round. A rotation neither grows nor decays, so neither do the adjoints.
  * Inputs: x, y, c, s, w, f. */
 #ifndef WENGERT_BENCH_CHAIN_ARITHMETIC_H
 #define WENGERT_BENCH_CHAIN_ARITHMETIC_H
@@ -43,8 +43,7 @@ static int chain_arithmetic_case(struct bench_case *b, size_t rounds) {
     double *x = bench_doubles(b, 6);
     b->scratch_len = 2 * rounds;
     b->scratch = bench_doubles(b, b->scratch_len);
-    if (!p || !x || !b->scratch)
-        return -1;
+    if (!p || !x || !b->scratch) return -1;
     p->rounds = rounds;
     x[0] = 0.6;
     x[1] = -0.35;

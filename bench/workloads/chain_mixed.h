@@ -43,8 +43,7 @@ static int chain_mixed_case(struct bench_case *b, size_t rounds) {
     double *x = bench_doubles(b, 6);
     b->scratch_len = 4 * rounds;
     b->scratch = bench_doubles(b, b->scratch_len);
-    if (!p || !x || !b->scratch)
-        return -1;
+    if (!p || !x || !b->scratch) return -1;
     p->rounds = rounds;
     x[0] = 0.7;
     x[1] = -0.2;

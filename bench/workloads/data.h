@@ -11,11 +11,9 @@
 
 /* bytes of zeroed memory that live as long as the case; NULL when there is none. */
 static inline void *bench_alloc(struct bench_case *c, size_t count, size_t size) {
-    if (c->blocks == BENCH_BLOCKS)
-        return NULL;
+    if (c->blocks == BENCH_BLOCKS) return NULL;
     void *p = calloc(count ? count : 1, size);
-    if (p)
-        c->block[c->blocks++] = p;
+    if (p) c->block[c->blocks++] = p;
     return p;
 }
 

@@ -23,8 +23,7 @@ static wg_real WG_NAME(lax_wendroff)(wg_tape *t, const void *params, const wg_re
     const size_t n = p->cells;
     const double c = p->courant;
     wg_real *q = work, *flux = work + n;
-    for (size_t i = 0; i < n; i++)
-        q[i] = in[i];
+    for (size_t i = 0; i < n; i++) q[i] = in[i];
     for (size_t step = 0; step < p->steps; step++) {
         for (size_t i = 0; i + 1 < n; i++)
             flux[i] = wg_let(t, wg_mul(0.5 * c, wg_add(wg_add(q[i], q[i + 1]),
@@ -35,8 +34,7 @@ static wg_real WG_NAME(lax_wendroff)(wg_tape *t, const void *params, const wg_re
         q[n - 1] = q[1];
     }
     wg_real f = wg_constant(0.0);
-    for (size_t i = 0; i < n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(p->weight[i], q[i])));
+    for (size_t i = 0; i < n; i++) f = wg_let(t, wg_add(f, wg_mul(p->weight[i], q[i])));
     return f;
 }
 
@@ -46,8 +44,7 @@ static int advection_case(struct bench_case *b, size_t cells, size_t steps, size
     double *x = bench_doubles(b, cells), *weight = bench_doubles(b, cells);
     b->scratch_len = scratch;
     b->scratch = bench_doubles(b, scratch);
-    if (!p || !x || !weight || !b->scratch)
-        return -1;
+    if (!p || !x || !weight || !b->scratch) return -1;
     uint64_t seed = 1;
     const double pi = 3.14159265358979323846;
     for (size_t i = 0; i < cells; i++) {

@@ -24,19 +24,15 @@ static inline void WG_NAME(lstm_layer)(wg_tape *t, size_t b, const wg_real *weig
                                        const wg_real *input) {
     (void)t;
     for (size_t i = 0; i < b; i++) {
-        wg_real forget = wg_let(
-            t, wg_div(1.0, wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(input[i], weight[i]),
-                                                            bias[i]))))));
+        wg_real forget = wg_let(t, wg_sigmoid(wg_add(wg_mul(input[i], weight[i]), bias[i])));
         cell[i] = wg_let(
             t, wg_add(wg_mul(cell[i], forget),
-                      wg_div(wg_tanh(wg_add(wg_mul(hidden[i], weight[3 * b + i]),
-                                            bias[3 * b + i])),
-                             wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(hidden[i], weight[b + i]),
-                                                              bias[b + i])))))));
-        hidden[i] = wg_let(
-            t, wg_div(wg_tanh(cell[i]),
-                      wg_add(1.0, wg_exp(wg_neg(wg_add(wg_mul(input[i], weight[2 * b + i]),
-                                                       bias[2 * b + i]))))));
+                      wg_mul(wg_sigmoid(wg_add(wg_mul(hidden[i], weight[b + i]), bias[b + i])),
+                             wg_tanh(wg_add(wg_mul(hidden[i], weight[3 * b + i]),
+                                            bias[3 * b + i])))));
+        hidden[i] = wg_let(t, wg_mul(wg_sigmoid(wg_add(wg_mul(input[i], weight[2 * b + i]),
+                                                       bias[2 * b + i])),
+                                     wg_tanh(cell[i])));
     }
 }
 
@@ -47,13 +43,11 @@ static wg_real WG_NAME(lstm)(wg_tape *t, const void *params, const wg_real *in, 
     const wg_real *ends = in + 8 * layers * b;
     wg_real *state = work, *input = work + 2 * layers * b, *y = input + b;
     wg_real total = wg_constant(0.0);
-    for (size_t i = 0; i < 2 * layers * b; i++)
-        state[i] = wg_constant(p->state[i]);
+    for (size_t i = 0; i < 2 * layers * b; i++) state[i] = wg_constant(p->state[i]);
     for (size_t c = 0; c + 1 < p->chars; c++) {
         const double *now = p->sequence + c * b, *gold = now + b;
         const wg_real *below = input;
-        for (size_t i = 0; i < b; i++)
-            input[i] = wg_let(t, wg_mul(now[i], ends[i]));
+        for (size_t i = 0; i < b; i++) input[i] = wg_let(t, wg_mul(now[i], ends[i]));
         for (size_t l = 0; l < layers; l++) {
             const wg_real *weight = in + 8 * l * b;
             wg_real *hidden = state + 2 * l * b;
@@ -68,11 +62,10 @@ static wg_real WG_NAME(lstm)(wg_tape *t, const void *params, const wg_real *in, 
         for (; i + 4 <= b; i += 4) {
             sum = wg_let(t, wg_add(sum, wg_add(wg_add(wg_exp(y[i]), wg_exp(y[i + 1])),
                                                wg_add(wg_exp(y[i + 2]), wg_exp(y[i + 3])))));
-            total = wg_let(
-                t, wg_add(total, wg_add(wg_add(wg_mul(gold[i], y[i]),
-                                               wg_mul(gold[i + 1], y[i + 1])),
-                                        wg_add(wg_mul(gold[i + 2], y[i + 2]),
-                                               wg_mul(gold[i + 3], y[i + 3])))));
+            total = wg_let(t, wg_add(total, wg_add(wg_add(wg_mul(gold[i], y[i]),
+                                                          wg_mul(gold[i + 1], y[i + 1])),
+                                                   wg_add(wg_mul(gold[i + 2], y[i + 2]),
+                                                          wg_mul(gold[i + 3], y[i + 3])))));
             golden += gold[i] + gold[i + 1] + gold[i + 2] + gold[i + 3];
         }
         for (; i < b; i++) {
@@ -98,8 +91,7 @@ int bench_lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bi
     *x = bench_doubles(b, b->n);
     *state = bench_doubles(b, 2 * layers * bits);
     *sequence = bench_doubles(b, chars * bits);
-    if (!p || !b->scratch || !*x || !*state || !*sequence)
-        return -1;
+    if (!p || !b->scratch || !*x || !*state || !*sequence) return -1;
     p->layers = layers;
     p->chars = chars;
     p->bits = bits;
@@ -112,13 +104,10 @@ int bench_lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bi
 
 static int lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bits) {
     double *x, *state, *sequence;
-    if (bench_lstm_case(b, layers, chars, bits, &x, &state, &sequence))
-        return -1;
+    if (bench_lstm_case(b, layers, chars, bits, &x, &state, &sequence)) return -1;
     uint64_t seed = 7;
-    for (size_t i = 0; i < b->n; i++)
-        x[i] = bench_uniform(&seed, 0, 1);
-    for (size_t i = 0; i < 2 * layers * bits; i++)
-        state[i] = bench_uniform(&seed, 0, 1);
+    for (size_t i = 0; i < b->n; i++) x[i] = bench_uniform(&seed, 0, 1);
+    for (size_t i = 0; i < 2 * layers * bits; i++) state[i] = bench_uniform(&seed, 0, 1);
     for (size_t i = 0; i < chars * bits; i++)
         sequence[i] = (bench_uniform(&seed, 0, 1) < 0.5 ? 0 : 1);
     return 0;
@@ -140,17 +129,18 @@ static double lstm_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static void lstm_handwritten(const struct bench_case *c, double *g) {
     const struct lstm_params *p = (const struct lstm_params *)c->params;
     const size_t b = p->bits, layers = p->layers, last = p->chars - 1;
-    const size_t stride = (7 * layers + 3) * b; /* of a character: layers, input, top, softmax */
+    const size_t stride =
+        (7 * layers + 3) * b; /* of a character: layers, input, top, softmax */
     const double *x = c->x, *ends = x + 8 * layers * b;
     const double scale = -1.0 / ((double)last * (double)b);
-    double *kept = c->scratch, *state = kept + p->chars * stride, *inputb = state + 2 * layers * b;
+    double *kept = c->scratch, *state = kept + p->chars * stride,
+           *inputb = state + 2 * layers * b;
     double *endsb = g + 8 * layers * b;
     memcpy(state, p->state, 2 * layers * b * sizeof *state);
     for (size_t i = 0; i < last; i++) {
         double *input = kept + i * stride + 7 * layers * b, *top = input + b, *soft = top + b;
         const double *below = input;
-        for (size_t j = 0; j < b; j++)
-            input[j] = p->sequence[i * b + j] * ends[j];
+        for (size_t j = 0; j < b; j++) input[j] = p->sequence[i * b + j] * ends[j];
         for (size_t l = 0; l < layers; l++) {
             const struct lstm_kept k = lstm_kept(kept + i * stride + 7 * l * b, b);
             const double *w = x + 8 * l * b, *bias = w + 4 * b;
@@ -175,8 +165,7 @@ static void lstm_handwritten(const struct bench_case *c, double *g) {
             soft[j] = exp(top[j] * ends[b + j] + ends[2 * b + j]);
             sum += soft[j];
         }
-        for (size_t j = 0; j < b; j++)
-            soft[j] /= sum;
+        for (size_t j = 0; j < b; j++) soft[j] /= sum;
     }
     memset(g, 0, c->n * sizeof *g);
     memset(state, 0, 2 * layers * b * sizeof *state); /* now adjoints */
@@ -184,8 +173,7 @@ static void lstm_handwritten(const struct bench_case *c, double *g) {
         const double *input = kept + i * stride + 7 * layers * b, *top = input + b;
         const double *soft = top + b, *gold = p->sequence + (i + 1) * b;
         double golden = 0;
-        for (size_t j = 0; j < b; j++)
-            golden += gold[j];
+        for (size_t j = 0; j < b; j++) golden += gold[j];
         double *topb = state + 2 * (layers - 1) * b;
         for (size_t j = 0; j < b; j++) {
             const double yb = scale * (gold[j] - golden * soft[j]);
@@ -199,16 +187,15 @@ static void lstm_handwritten(const struct bench_case *c, double *g) {
             double *wb = g + 8 * l * b, *biasb = wb + 4 * b;
             double *hiddenb = state + 2 * l * b, *cellb = hiddenb + b;
             /* what came in from below: the hidden state after that layer, or the input */
-            const struct lstm_kept under = lstm_kept(kept + i * stride + 7 * (l ? l - 1 : 0) * b, b);
+            const struct lstm_kept under =
+                lstm_kept(kept + i * stride + 7 * (l ? l - 1 : 0) * b, b);
             double *belowb = (l ? hiddenb - 2 * b : inputb);
-            if (l == 0)
-                memset(inputb, 0, b * sizeof *inputb);
+            if (l == 0) memset(inputb, 0, b * sizeof *inputb);
             for (size_t j = 0; j < b; j++) {
                 const double in = (l ? under.out[j] * under.squashed[j] : input[j]);
-                const double cb = cellb[j] + hiddenb[j] * k.out[j] *
-                                                 (1 - k.squashed[j] * k.squashed[j]);
-                const double ob =
-                    hiddenb[j] * k.squashed[j] * k.out[j] * (1 - k.out[j]);
+                const double cb =
+                    cellb[j] + hiddenb[j] * k.out[j] * (1 - k.squashed[j] * k.squashed[j]);
+                const double ob = hiddenb[j] * k.squashed[j] * k.out[j] * (1 - k.out[j]);
                 const double fb = cb * k.cell[j] * k.forget[j] * (1 - k.forget[j]);
                 const double ib = cb * k.change[j] * k.in[j] * (1 - k.in[j]);
                 const double hb = cb * k.in[j] * (1 - k.change[j] * k.change[j]);
@@ -225,8 +212,7 @@ static void lstm_handwritten(const struct bench_case *c, double *g) {
                 biasb[3 * b + j] += hb;
             }
         }
-        for (size_t j = 0; j < b; j++)
-            endsb[j] += inputb[j] * p->sequence[i * b + j];
+        for (size_t j = 0; j < b; j++) endsb[j] += inputb[j] * p->sequence[i * b + j];
     }
 }
 #endif

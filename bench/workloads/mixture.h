@@ -31,8 +31,7 @@ static inline void WG_NAME(mixture_dot)(wg_tape *t, wg_real *s, size_t n, const 
                               wg_add(wg_mul(l[at[1]], x[1]), wg_mul(l[at[2]], x[2]))));
     if (n == 2)
         *s = wg_let(t, wg_add(wg_add(*s, wg_mul(l[at[0]], x[0])), wg_mul(l[at[1]], x[1])));
-    else if (n == 1)
-        *s = wg_let(t, wg_add(*s, wg_mul(l[at[0]], x[0])));
+    else if (n == 1) *s = wg_let(t, wg_add(*s, wg_mul(l[at[0]], x[0])));
 }
 
 static inline wg_real WG_NAME(mixture_sum)(wg_tape *t, size_t n, const wg_real *x) {
@@ -40,8 +39,7 @@ static inline wg_real WG_NAME(mixture_sum)(wg_tape *t, size_t n, const wg_real *
     (void)t;
     for (; n >= 4; n -= 4, x += 4)
         s = wg_let(t, wg_add(s, wg_add(wg_add(x[0], x[1]), wg_add(x[2], x[3]))));
-    for (; n > 0; n--, x++)
-        s = wg_let(t, wg_add(s, x[0]));
+    for (; n > 0; n--, x++) s = wg_let(t, wg_add(s, x[0]));
     return s;
 }
 
@@ -51,8 +49,7 @@ static inline wg_real WG_NAME(mixture_norm2)(wg_tape *t, size_t n, const wg_real
     for (; n >= 4; n -= 4, x += 4)
         s = wg_let(t, wg_add(s, wg_add(wg_add(wg_square(x[0]), wg_square(x[1])),
                                        wg_add(wg_square(x[2]), wg_square(x[3])))));
-    for (; n > 0; n--, x++)
-        s = wg_let(t, wg_add(s, wg_square(x[0])));
+    for (; n > 0; n--, x++) s = wg_let(t, wg_add(s, wg_square(x[0])));
     return s;
 }
 
@@ -62,16 +59,13 @@ static inline void WG_NAME(mixture_lse)(wg_tape *t, wg_real *f, double weight, s
     double top = wg_value(x[0]);
     (void)t;
     for (size_t i = 1; i < n; i++)
-        if (wg_value(x[i]) > top)
-            top = wg_value(x[i]);
+        if (wg_value(x[i]) > top) top = wg_value(x[i]);
     wg_real s = wg_constant(0.0);
     for (; n >= 4; n -= 4, x += 4)
-        s = wg_let(t, wg_add(s, wg_add(wg_add(wg_exp(wg_sub(x[0], top)),
-                                              wg_exp(wg_sub(x[1], top))),
-                                       wg_add(wg_exp(wg_sub(x[2], top)),
-                                              wg_exp(wg_sub(x[3], top))))));
-    for (; n > 0; n--, x++)
-        s = wg_let(t, wg_add(s, wg_exp(wg_sub(x[0], top))));
+        s = wg_let(
+            t, wg_add(s, wg_add(wg_add(wg_exp(wg_sub(x[0], top)), wg_exp(wg_sub(x[1], top))),
+                                wg_add(wg_exp(wg_sub(x[2], top)), wg_exp(wg_sub(x[3], top))))));
+    for (; n > 0; n--, x++) s = wg_let(t, wg_add(s, wg_exp(wg_sub(x[0], top))));
     *f = wg_let(t, wg_add(*f, wg_mul(weight, wg_add(wg_log(s), top))));
 }
 
@@ -86,15 +80,13 @@ static wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *i
     wg_real f = wg_constant(p->constant);
     for (size_t c = 0; c < k; c++) {
         const wg_real *q = factor + c * size;
-        for (size_t j = 0; j < d; j++)
-            diagonal[c * d + j] = wg_let(t, wg_exp(q[j]));
+        for (size_t j = 0; j < d; j++) diagonal[c * d + j] = wg_let(t, wg_exp(q[j]));
         logdet[c] = WG_NAME(mixture_sum)(t, d, q);
     }
     for (size_t i = 0; i < p->n; i++) {
         const double *point = p->points + i * d;
         for (size_t c = 0; c < k; c++) {
-            for (size_t j = 0; j < d; j++)
-                x[j] = wg_let(t, wg_sub(point[j], mean[c * d + j]));
+            for (size_t j = 0; j < d; j++) x[j] = wg_let(t, wg_sub(point[j], mean[c * d + j]));
             for (size_t j = 0; j < d; j++) {
                 qx[j] = wg_let(t, wg_mul(diagonal[c * d + j], x[j]));
                 WG_NAME(mixture_dot)(t, &qx[j], j, factor + c * size, p->at + d * j, x);
@@ -108,9 +100,9 @@ static wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *i
     for (size_t c = 0; c < k; c++) {
         wg_real frobenius = WG_NAME(mixture_norm2)(t, d, diagonal + c * d);
         wg_real below = WG_NAME(mixture_norm2)(t, size - d, factor + c * size + d);
-        f = wg_let(t, wg_add(f, wg_sub(wg_mul(0.5 * p->gamma * p->gamma,
-                                              wg_add(frobenius, below)),
-                                       wg_mul((double)p->m, logdet[c]))));
+        f = wg_let(t,
+                   wg_add(f, wg_sub(wg_mul(0.5 * p->gamma * p->gamma, wg_add(frobenius, below)),
+                                    wg_mul((double)p->m, logdet[c]))));
     }
     return f;
 }
@@ -130,11 +122,9 @@ int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, doubl
     b->scratch = bench_doubles(b, b->scratch_len);
     *x = bench_doubles(b, b->n);
     *points = bench_doubles(b, n * d);
-    if (!p || !at || !b->scratch || !*x || !*points)
-        return -1;
+    if (!p || !at || !b->scratch || !*x || !*points) return -1;
     for (size_t i = 0, next = d; i < d; i++)
-        for (size_t j = i + 1; j < d; j++)
-            at[d * j + i] = next++;
+        for (size_t j = i + 1; j < d; j++) at[d * j + i] = next++;
     p->d = d;
     p->k = k;
     p->n = n;
@@ -145,8 +135,7 @@ int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, doubl
     /* of the Gaussians, and the normalisation of the Wishart distributions */
     const double dd = (double)d, dof = dd + m + 1;
     double log_gamma = 0.25 * dd * (dd - 1) * log(pi);
-    for (size_t j = 0; j < d; j++)
-        log_gamma += lgamma(0.5 * dof - 0.5 * (double)j);
+    for (size_t j = 0; j < d; j++) log_gamma += lgamma(0.5 * dof - 0.5 * (double)j);
     p->constant = -0.5 * (double)n * dd * log(2 * pi) -
                   (double)k * (dof * dd * (log(gamma) - 0.5 * log(2.0)) - log_gamma);
     b->x = *x;
@@ -156,13 +145,10 @@ int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, doubl
 
 static int mixture_case(struct bench_case *b, size_t d, size_t k, size_t n) {
     double *x, *points;
-    if (bench_mixture_case(b, d, k, n, 1.0, 0, &x, &points))
-        return -1;
+    if (bench_mixture_case(b, d, k, n, 1.0, 0, &x, &points)) return -1;
     uint64_t seed = 6;
-    for (size_t i = 0; i < b->n; i++)
-        x[i] = bench_uniform(&seed, -1, 1);
-    for (size_t i = 0; i < n * d; i++)
-        points[i] = bench_uniform(&seed, -2, 2);
+    for (size_t i = 0; i < b->n; i++) x[i] = bench_uniform(&seed, -1, 1);
+    for (size_t i = 0; i < n * d; i++) points[i] = bench_uniform(&seed, -2, 2);
     return 0;
 }
 
@@ -191,15 +177,12 @@ static void mixture_handwritten(const struct bench_case *b, double *g) {
                 q[j] = diagonal[c * d + j] * xc[j];
             }
             for (size_t col = 0; col < d; col++)
-                for (size_t j = col + 1; j < d; j++)
-                    q[j] += *l++ * xc[col];
-            for (size_t j = 0; j < d; j++)
-                norm2 += q[j] * q[j];
+                for (size_t j = col + 1; j < d; j++) q[j] += *l++ * xc[col];
+            for (size_t j = 0; j < d; j++) norm2 += q[j] * q[j];
             share[c] = alpha[c] + logdet[c] - 0.5 * norm2;
             top = (share[c] > top ? share[c] : top);
         }
-        for (size_t c = 0; c < k; c++)
-            sum += share[c] = exp(share[c] - top);
+        for (size_t c = 0; c < k; c++) sum += share[c] = exp(share[c] - top);
         for (size_t c = 0; c < k; c++) {
             const double w = share[c] / sum, *l = factor + c * size + d;
             const double *xc = x + c * d, *q = qx + c * d;
@@ -219,21 +202,17 @@ static void mixture_handwritten(const struct bench_case *b, double *g) {
                 }
                 xb[col] -= w * sum_b;
             }
-            for (size_t j = 0; j < d; j++)
-                meanb[c * d + j] -= xb[j];
+            for (size_t j = 0; j < d; j++) meanb[c * d + j] -= xb[j];
         }
     }
     double top = alpha[0], sum = 0;
-    for (size_t c = 1; c < k; c++)
-        top = (alpha[c] > top ? alpha[c] : top);
-    for (size_t c = 0; c < k; c++)
-        sum += share[c] = exp(alpha[c] - top);
+    for (size_t c = 1; c < k; c++) top = (alpha[c] > top ? alpha[c] : top);
+    for (size_t c = 0; c < k; c++) sum += share[c] = exp(alpha[c] - top);
     const double gamma2 = p->gamma * p->gamma;
     for (size_t c = 0; c < k; c++) {
         alphab[c] -= (double)p->n * share[c] / sum;
         for (size_t j = 0; j < d; j++)
-            factorb[c * size + j] +=
-                gamma2 * diagonal[c * d + j] * diagonal[c * d + j] - p->m;
+            factorb[c * size + j] += gamma2 * diagonal[c * d + j] * diagonal[c * d + j] - p->m;
         for (size_t j = d; j < size; j++)
             factorb[c * size + j] += gamma2 * factor[c * size + j];
     }

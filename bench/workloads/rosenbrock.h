@@ -18,9 +18,9 @@ static wg_real WG_NAME(rosenbrock)(wg_tape *t, const void *params, const wg_real
     (void)work;
     wg_real f = wg_constant(0.0);
     for (size_t i = 0; i < p->terms; i++)
-        f = wg_let(t, wg_add(f, wg_add(wg_mul(100.0, wg_square(wg_sub(x[i + 1],
-                                                                      wg_square(x[i])))),
-                                       wg_square(wg_sub(1.0, x[i])))));
+        f = wg_let(t,
+                   wg_add(f, wg_add(wg_mul(100.0, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
+                                    wg_square(wg_sub(1.0, x[i])))));
     return f;
 }
 
@@ -28,11 +28,9 @@ static wg_real WG_NAME(rosenbrock)(wg_tape *t, const void *params, const wg_real
 static int rosenbrock_case(struct bench_case *b, size_t terms) {
     struct rosenbrock_params *p = bench_alloc(b, 1, sizeof *p);
     double *x = bench_doubles(b, terms + 1);
-    if (!p || !x)
-        return -1;
+    if (!p || !x) return -1;
     uint64_t seed = 2;
-    for (size_t i = 0; i <= terms; i++)
-        x[i] = bench_uniform(&seed, -1.5, 1.5);
+    for (size_t i = 0; i <= terms; i++) x[i] = bench_uniform(&seed, -1.5, 1.5);
     p->terms = terms;
     b->n = b->entries = terms + 1;
     b->m = 1;

@@ -13,24 +13,23 @@ static wg_real WG_NAME(toon)(wg_tape *t, const void *params, const wg_real *in, 
     const size_t n = p->cells;
     const double c = p->courant;
     wg_real *q = work, *flux = work + n;
-    for (size_t i = 0; i < n; i++)
-        q[i] = in[i];
+    for (size_t i = 0; i < n; i++) q[i] = in[i];
     for (size_t step = 0; step < p->steps; step++) {
         for (size_t i = 0; i + 1 < n; i++)
             flux[i] = wg_let(
-                t, wg_div(wg_mul(wg_mul(wg_sub(wg_exp(wg_mul(c, wg_log(wg_div(q[i], q[i + 1])))),
-                                               1.0),
-                                        q[i]),
-                                 q[i + 1]),
-                          wg_sub(q[i], q[i + 1])));
+                t,
+                wg_div(wg_mul(wg_mul(wg_sub(wg_exp(wg_mul(c, wg_log(wg_div(q[i], q[i + 1])))),
+                                            1.0),
+                                     q[i]),
+                              q[i + 1]),
+                       wg_sub(q[i], q[i + 1])));
         for (size_t i = 1; i + 1 < n; i++)
             q[i] = wg_let(t, wg_add(q[i], wg_sub(flux[i - 1], flux[i])));
         q[0] = q[n - 2];
         q[n - 1] = q[1];
     }
     wg_real f = wg_constant(0.0);
-    for (size_t i = 0; i < n; i++)
-        f = wg_let(t, wg_add(f, wg_mul(p->weight[i], q[i])));
+    for (size_t i = 0; i < n; i++) f = wg_let(t, wg_add(f, wg_mul(p->weight[i], q[i])));
     return f;
 }
 
@@ -47,8 +46,7 @@ static void toon_forth(size_t n, double c, double *restrict q, double *restrict 
         left[i] = (c * e * a1 + (e - 1) * a1 - flux[i]) / d;
         right[i] = ((e - 1) * a0 - c * e * a0 + flux[i]) / d;
     }
-    for (size_t i = 1; i + 1 < n; i++)
-        q[i] += flux[i - 1] - flux[i];
+    for (size_t i = 1; i + 1 < n; i++) q[i] += flux[i - 1] - flux[i];
 }
 
 static void toon_back(size_t n, const double *left, const double *right,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Dual numbers by value: forward mode without a tape.
  *
- * A wg_dual is a value and a row of WG_DUAL_WIDTH tangents. Nothing is stored anywhere: a loop of
- * any length runs in constant memory, and the optimiser keeps the row in vector registers. For
- * every operation wg_sin of wengert/scalar.h there is a function wg_dual_sin of duals.
+ * A wg_dual is a value and a row of WG_DUAL_WIDTH tangents. Nothing is stored anywhere: a loop
+ * of any length runs in constant memory, and the optimiser keeps the row in vector registers.
+ * For every operation wg_sin of wengert/scalar.h there is a function wg_dual_sin of duals.
  *
  *     wg_dual x = wg_dual_input(3.0, 0), y = wg_dual_input(4.0, 1);
  *     wg_dual r = wg_dual_hypot(x, y);
@@ -35,9 +35,9 @@
 #error "wengert: WG_DUAL_WIDTH is 1, 2, 4, 8 or 16"
 #endif
 
-/* ---- the row: packs as wide as a vector register ------------------------------------------
- * One vector type wider than the machine's would live in memory. The reduced alignment keeps the
- * layout and the calling convention independent of -mavx. */
+/* ---- the row: packs as wide as a vector register -------------------------------------------
+ * One vector type wider than the machine's would live in memory. The reduced alignment keeps
+ * the layout and the calling convention independent of -mavx. */
 
 #if WG_DUAL_WIDTH == 1
 #define WGI_PACK 1
@@ -108,7 +108,7 @@ typedef struct wg_dual {
                 (wgi_mask)((zero) + (d) != (zero))))
 #endif
 
-/* ---- seeds and parts ----------------------------------------------------------------------- */
+/* ---- seeds and parts -------------------------------------------------------------------- */
 
 /* wg_dual_constant - a value without tangents. */
 WGI_FUNCTION wg_dual wg_dual_constant(double value) {
@@ -210,6 +210,110 @@ WGI_FUNCTION wg_dual wgi_dual_chain3(double v, int r, double d, wg_dual x, int s
                                      wg_dual y, int q, double f, wg_dual z) {
     return wgi_dual_chain2(v, WGI_PLUS, 1, wgi_dual_chain2(v, r, d, x, s, e, y), q, f, z);
 }
+
+/* ---- C++: operands in any position ---------------------------------------------------------
+ * wgi_any_NAME of duals and numbers for wengert/generic.h: of numbers alone, a number. wg::NAME,
+ * and operators, where one operand is a dual. */
+
+#ifdef __cplusplus
+#include <type_traits>
+
+namespace wg {
+using dual = wg_dual;
+namespace detail {
+template <class X> constexpr bool is_dual = std::is_same_v<X, wg_dual>;
+template <class... X>
+constexpr bool are_dual_operands = ((is_dual<X> || std::is_arithmetic_v<X>)&&...);
+template <class... X>
+constexpr bool one_is_dual = (is_dual<X> || ...) && are_dual_operands<X...>;
+WGI_FUNCTION wg_dual lift(const wg_dual &x) { return x; }
+WGI_FUNCTION wg_dual lift(double x) { return wg_dual_constant(x); }
+WGI_FUNCTION double primal(const wg_dual &x) { return x.value; }
+WGI_FUNCTION double primal(double x) { return x; }
+} // namespace detail
+} // namespace wg
+
+#define WGI_ARE_DUAL_OPERANDS(...)                                                             \
+    using namespace wg::detail;                                                                \
+    static_assert(are_dual_operands<__VA_ARGS__>,                                              \
+                  "wengert: an operand is neither a dual nor a number: a pointer, or a taped " \
+                  "variable?")
+#define WGI_DUAL_TEMPLATE1(name)                                                               \
+    template <class X> WGI_FUNCTION auto wgi_any_##name(const X &x) {                          \
+        WGI_ARE_DUAL_OPERANDS(X);                                                              \
+        if constexpr (one_is_dual<X>) return wgi_dual_##name(x, 1);                            \
+        else return wgi_op_##name##_v(static_cast<double>(x));                                 \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, std::enable_if_t<detail::one_is_dual<X>, int> = 0>                      \
+    WGI_FUNCTION wg_dual name(const X &x) {                                                    \
+        return wgi_any_##name(x);                                                              \
+    }                                                                                          \
+    }
+#define WGI_DUAL_TEMPLATE2(name)                                                               \
+    template <class X, class Y> WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y) {     \
+        WGI_ARE_DUAL_OPERANDS(X, Y);                                                           \
+        if constexpr (one_is_dual<X, Y>)                                                       \
+            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>);                  \
+        else return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y));         \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, std::enable_if_t<detail::one_is_dual<X, Y>, int> = 0>          \
+    WGI_FUNCTION wg_dual name(const X &x, const Y &y) {                                        \
+        return wgi_any_##name(x, y);                                                           \
+    }                                                                                          \
+    }
+#define WGI_DUAL_TEMPLATE3(name)                                                               \
+    template <class X, class Y, class Z>                                                       \
+    WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z) {                     \
+        WGI_ARE_DUAL_OPERANDS(X, Y, Z);                                                        \
+        if constexpr (one_is_dual<X, Y, Z>)                                                    \
+            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>, lift(z),          \
+                                   is_dual<Z>);                                                \
+        else                                                                                   \
+            return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y),           \
+                                     static_cast<double>(z));                                  \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, class Z,                                                       \
+              std::enable_if_t<detail::one_is_dual<X, Y, Z>, int> = 0>                         \
+    WGI_FUNCTION wg_dual name(const X &x, const Y &y, const Z &z) {                            \
+        return wgi_any_##name(x, y, z);                                                        \
+    }                                                                                          \
+    }
+#define WGI_DUAL_TEMPLATE4(name)                                                               \
+    template <class X, class Y, class Z, class W>                                              \
+    WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z, const W &w) {         \
+        WGI_ARE_DUAL_OPERANDS(X, Y, Z, W);                                                     \
+        if constexpr (one_is_dual<X, Y, Z, W>)                                                 \
+            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>, lift(z),          \
+                                   is_dual<Z>, lift(w), is_dual<W>);                           \
+        else                                                                                   \
+            return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y),           \
+                                     static_cast<double>(z), static_cast<double>(w));          \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, class Z, class W,                                              \
+              std::enable_if_t<detail::one_is_dual<X, Y, Z, W>, int> = 0>                      \
+    WGI_FUNCTION wg_dual name(const X &x, const Y &y, const Z &z, const W &w) {                \
+        return wgi_any_##name(x, y, z, w);                                                     \
+    }                                                                                          \
+    }
+#define WGI_DUAL_OPERATOR1(sign, name)                                                         \
+    namespace wg {                                                                             \
+    template <class X, std::enable_if_t<detail::one_is_dual<X>, int> = 0>                      \
+    WGI_FUNCTION wg_dual operator sign(const X &x) {                                           \
+        return wgi_any_##name(x);                                                              \
+    }                                                                                          \
+    }
+#define WGI_DUAL_OPERATOR2(sign, name)                                                         \
+    namespace wg {                                                                             \
+    template <class X, class Y, std::enable_if_t<detail::one_is_dual<X, Y>, int> = 0>          \
+    WGI_FUNCTION wg_dual operator sign(const X &x, const Y &y) {                               \
+        return wgi_any_##name(x, y);                                                           \
+    }                                                                                          \
+    }
+#endif
 
 #include <wengert/dual_ops.h>
 

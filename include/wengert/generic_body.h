@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the retyped names of generic.h call: operations that mix duals with numbers, and the array
- * operations of wengert/array.h over doubles and over duals.
+/* What the retyped names of generic.h call: operations that mix duals with numbers, and the
+ * array operations of wengert/array.h over doubles and over duals.
  *
  * Letters: x y z w operands, a b their values, v the value of the result, i j k m is it a dual
  * (1) or a number (0). */
@@ -12,7 +12,7 @@
 /* Nested expressions reuse the names of their locals on purpose, and use GNU C throughout. */
 #pragma GCC system_header
 
-/* ---- expressions: each operand is evaluated once; of numbers alone, a number --------------- */
+/* ---- expressions: each operand is evaluated once; of numbers alone, a number ------------ */
 
 #ifndef __cplusplus
 
@@ -135,13 +135,48 @@
             wgi_v);                                                                            \
     })
 
+#else
+
+template <class X> WGI_FUNCTION wg_dual wgi_any_let(const X &x) {
+    WGI_ARE_DUAL_OPERANDS(X);
+    return lift(x);
+}
+template <class X> WGI_FUNCTION double wgi_any_number(const X &x) {
+    WGI_ARE_DUAL_OPERANDS(X);
+    return primal(x);
+}
+template <class F, class X> WGI_FUNCTION auto wgi_any_user(const X &x) {
+    WGI_ARE_DUAL_OPERANDS(X);
+    const double a[] = {primal(x)}, v = F::v(a);
+    if constexpr (is_dual<X>) return wgi_dual_chain1(v, WGI_TIMES, F::template d<0>(a, v), x);
+    else return v;
+}
+template <class F, class X, class Y> WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y) {
+    WGI_ARE_DUAL_OPERANDS(X, Y);
+    constexpr int i = is_dual<X>, j = is_dual<Y>;
+    const double a[] = {primal(x), primal(y)}, v = F::v(a);
+    if constexpr (i || j)
+        return wgi_dual_chain2(v, i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+                               lift(x), j ? WGI_TIMES : WGI_NONE,
+                               j ? F::template d<1>(a, v) : 0, lift(y));
+    else return v;
+}
+#define WGI_DUAL_USER1(name, x) wgi_any_user<wgi_row_##name>(x)
+#define WGI_DUAL_USER2(name, x, y) wgi_any_user<wgi_row_##name>(x, y)
+#define WGI_DUAL_LET(t, x) ((void)(t), wgi_any_let(x))
+#define WGI_DUAL_NUMBER(x) wgi_any_number(x)
+#define WGI_DUAL_CALL1(name, x) wgi_any_##name(x)
+#define WGI_DUAL_CALL2(name, x, y) wgi_any_##name(x, y)
+#define WGI_DUAL_CALL3(name, x, y, z) wgi_any_##name(x, y, z)
+#define WGI_DUAL_CALL4(name, x, y, z, w) wgi_any_##name(x, y, z, w)
+
 #endif
 
 #define WGI_LOOP static inline __attribute__((unused))
 
-/* ---- array operations: values ----------------------------------------------------------------
- * The same arithmetic as on a tape, bit for bit, over the values of n operands `step` bytes
- * apart: a double or a dual, which begins with its value. */
+/* ---- array operations: values ---------------------------------------------------------------
+ * The same arithmetic as on a tape, bit for bit, over the values of n operands that are `step`
+ * bytes apart: doubles, or duals, which begin with their value. */
 
 WGI_LOOP double wgi_at(const void *x, size_t i, size_t step) {
     return *(const double *)(const void *)((const char *)x + i * step);
@@ -199,7 +234,7 @@ WGI_LOOP double wgi_logsumexp(size_t n, const void *x, size_t step) {
     return big + log1p(rest);
 }
 
-/* ---- array operations over doubles --------------------------------------------------------- */
+/* ---- array operations over doubles ------------------------------------------------------ */
 
 WGI_LOOP wg_status wgi_double_inputs(size_t n, const double *a, double *x) {
     if (n != 0 && (!a || !x)) return WG_ENULL;
@@ -259,7 +294,7 @@ WGI_LOOP double wgi_double_mean(size_t n, const double *x) {
     return n == 0 ? NAN : wgi_double_sum(n, x) / (double)n;
 }
 
-/* ---- array operations over duals ----------------------------------------------------------- */
+/* ---- array operations over duals -------------------------------------------------------- */
 
 WGI_LOOP wg_status wgi_dual_inputs(size_t n, const double *a, wg_dual *x) {
     if (n != 0 && (!a || !x)) return WG_ENULL;
@@ -310,15 +345,28 @@ WGI_LOOP wg_dual wgi_dual_squared_norm(size_t n, const wg_dual *x) {
     return u;
 }
 
-/* Partials x / v; 0 at the zero vector; infinite entries share the derivative. */
+/* Partials x / |x|, from scaled numbers where |x| overflowed or lost its bits; 0 at the zero
+ * vector; infinite entries share the derivative. */
 WGI_LOOP wg_dual wgi_dual_norm2(size_t n, const wg_dual *x) {
     const double v = wgi_norm2(n, x, sizeof *x);
     wg_dual u = wg_dual_constant(v);
     size_t infinite = 0;
-    for (size_t i = 0; i < n; i++) infinite += fabs(x[i].value) > DBL_MAX;
+    double big = 0, r = v;
+    int e = 0;
+    for (size_t i = 0; i < n; i++) {
+        infinite += fabs(x[i].value) > DBL_MAX;
+        big = fmax(big, fabs(x[i].value));
+    }
+    if (infinite == 0 && (v > DBL_MAX || (v != 0 && v <= 1e-290))) {
+        (void)frexp(big, &e);
+        r = 0;
+        for (size_t i = 0; i < n; i++) r += ldexp(x[i].value, -e) * ldexp(x[i].value, -e);
+        r = sqrt(r);
+    }
     for (size_t i = 0; i < n && v != 0; i++) {
-        const double a = x[i].value, share = copysign(1 / sqrt((double)infinite), a);
-        u = wgi_dual_gather(v, u, infinite == 0 || v != v ? a / v : fabs(a) > DBL_MAX ? share : 0,
+        const double a = e == 0 ? x[i].value : ldexp(x[i].value, -e);
+        const double share = copysign(1 / sqrt((double)infinite), a);
+        u = wgi_dual_gather(v, u, v != v ? v : infinite == 0 ? a / r : fabs(a) > DBL_MAX ? share : 0,
                             x[i]);
     }
     return u;

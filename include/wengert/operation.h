@@ -40,8 +40,13 @@ WG_API extern const size_t wgi_scalar_op_count;
 
 WG_END_DECLS
 
-#ifndef __cplusplus
+#ifdef __cplusplus
+#include <wengert/statement.hpp>
+#else
 #include <wengert/statement.h>
+#define WGI_USER_ROW1(name)
+#define WGI_USER_ROW2(name)
+#endif
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
@@ -61,9 +66,10 @@ WG_END_DECLS
         (void)a, (void)v;                                                                      \
         h[0] = dd_;                                                                            \
     }                                                                                          \
-    static const wg_scalar_op wgi_user_##name = {                                              \
+    static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
         #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_user_##name##_value,             \
-        wgi_user_##name##_first, wgi_user_##name##_second};
+        wgi_user_##name##_first, wgi_user_##name##_second};                                    \
+    WGI_USER_ROW1(name)
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
@@ -90,7 +96,7 @@ WG_END_DECLS
         h[1] = dab_;                                                                           \
         h[2] = dbb_;                                                                           \
     }                                                                                          \
-    static const wg_scalar_op wgi_user_##name = {                                              \
+    static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
         #name,                                                                                 \
         source_,                                                                               \
         2,                                                                                     \
@@ -98,8 +104,10 @@ WG_END_DECLS
         WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dbb_) << 2,                         \
         wgi_user_##name##_value,                                                               \
         wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second};
+        wgi_user_##name##_second};                                                             \
+    WGI_USER_ROW2(name)
 
+#ifndef __cplusplus
 /* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
 #define WG_CALL1(name, x) WGI_APPLY1(name, WGI_OP_USER, wgi_class_##name, x, WGI_WITH_NAME)
 #define WG_CALL2(name, x, y)                                                                   \

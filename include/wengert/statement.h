@@ -56,10 +56,9 @@ WG_END_DECLS
 #define WGI_LIST extern inline __attribute__((gnu_inline))
 #endif
 
-/* d p, exactly 0 when either factor is: only a product that came out NaN has to look. */
-WGI_FUNCTION double wgi_chain(double d, double p) {
-    const double product = d * p;
-    return WGI_UNLIKELY(product != product) && (d == 0 || p == 0) ? 0 : product;
+/* d p when the product came out NaN: exactly 0 when either factor is. */
+WGI_FUNCTION double wgi_zero_rule(double d, double p, double product) {
+    return (d == 0) | (p == 0) ? 0 : product;
 }
 
 /* What a statement with more than 8 numbers calls, and cannot. */
@@ -80,9 +79,11 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
     return x;
 }
 
-#ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
-
+WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
+WG_END_DECLS
+
+#ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
 
 WGI_FUNCTION wgi_l1 wgi_number_of(double x) { return (wgi_l1){x}; }
 
@@ -109,9 +110,10 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
 /* Fields of an operand x of kind k. */
 #define WGI_EXPR(x, k) __builtin_choose_expr(k, x, wgi_number)
 #define WGI_REST(x, k) __builtin_choose_expr(k == 1, wgi_variable, WGI_EXPR(x, k))
-#define WGI_VALUE(x, k) __builtin_choose_expr(k, WGI_EXPR(x, k).value, x)
+#define WGI_VALUE(x, k) ((double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x))
 #define WGI_LIT(x, k)                                                                          \
-    __builtin_choose_expr(k, WGI_REST(x, k).lit, wgi_number_of(__builtin_choose_expr(k, 0, x)))
+    __builtin_choose_expr(k, WGI_REST(x, k).lit,                                               \
+                          wgi_number_of((double)__builtin_choose_expr(k, 0, x)))
 #define WGI_META(x, k) sizeof(WGI_REST(x, k).meta[0])
 
 /* Bits of an operation, and its code. */
@@ -128,6 +130,9 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
                    "wengert: more than 8 variables in one statement: split it with wg_let");   \
     _Static_assert((bits) <= WGI_MAX_CODE,                                                     \
                    "wengert: too many operations in one statement: split it with wg_let")
+#define WGI_NUMBERS_FIT(l, k)                                                                  \
+    _Static_assert(sizeof(l) + sizeof(k) <= 8 * WGI_MAX_NUMBERS,                               \
+                   "wengert: more than 8 numbers in one statement: split it with wg_let")
 
 /* Built-in operations as scalar.h uses them. */
 #define WGI_OP1(name, op, class, x_) WGI_APPLY1(name, op, class, x_, WGI_AS_IT_IS)
@@ -188,6 +193,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             sizeof *wgi_p ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_v) : 0,                       \
             WGI_EXPR(wgi_y, wgi_k).at, wgi_b,                                                  \
             sizeof *wgi_q ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_v) : 0, (class) || wgi_g);    \
+        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
         const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
                                               WGI_REST(wgi_y, wgi_k).lit)(                     \
             WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
@@ -239,9 +245,11 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             wgi_at2, 0, 1,                                                                      \
             WGI_EXPR(wgi_z, wgi_l).at, wgi_c,                                                  \
             sizeof *wgi_t ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v) : 0, (class) || wgi_g); \
+        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
         const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
                                               WGI_REST(wgi_y, wgi_k).lit)(                     \
             WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
+        WGI_NUMBERS_FIT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit);                                 \
         const __auto_type wgi_lit3 = WGI_CONCAT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit)(             \
             wgi_lit2, WGI_LIT(wgi_z, wgi_l));                                                    \
         const __auto_type wgi_lit = finish(name, wgi_lit3);                                      \
@@ -303,11 +311,14 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             wgi_at3, 0, 1,                                                                      \
             WGI_EXPR(wgi_w, wgi_m).at, wgi_d,                                                  \
             sizeof *wgi_u ? wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0, (class) || wgi_g); \
+        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
         const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
                                               WGI_REST(wgi_y, wgi_k).lit)(                     \
             WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
+        WGI_NUMBERS_FIT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit);                                 \
         const __auto_type wgi_lit3 = WGI_CONCAT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit)(             \
             wgi_lit2, WGI_LIT(wgi_z, wgi_l));                                                    \
+        WGI_NUMBERS_FIT(wgi_lit3, WGI_REST(wgi_w, wgi_m).lit);                                 \
         const __auto_type wgi_lit4 = WGI_CONCAT(wgi_lit3, WGI_REST(wgi_w, wgi_m).lit)(             \
             wgi_lit3, WGI_LIT(wgi_w, wgi_m));                                                    \
         const __auto_type wgi_lit = finish(name, wgi_lit4);                                      \

@@ -55,44 +55,86 @@ WGI_LIST wgi_s1 wgi_join_r_0(wg_handle a, double av, double da, wgi_s0 b, double
 WGI_LIST wgi_s2 wgi_join_r_1(wg_handle a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s2){da, wgi_chain(db, b.p0), av, b.x0, wgi_word(a), b.h0};
-    return (wgi_s2){da, db * b.p0, av, b.x0, wgi_word(a), b.h0};
+    double q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q0))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s2){da, q0, av, b.x0, wgi_word(a), b.h0};
 }
 WGI_LIST wgi_s3 wgi_join_r_2(wg_handle a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s3){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), av, b.x0, b.x1, wgi_word(a), b.h0, b.h1};
-    return (wgi_s3){da, db * b.p0, db * b.p1, av, b.x0, b.x1, wgi_word(a), b.h0, b.h1};
+    double q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s3){da, q0, q1, av, b.x0, b.x1, wgi_word(a), b.h0, b.h1};
 }
 WGI_LIST wgi_s4 wgi_join_r_3(wg_handle a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s4){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), av, b.x0, b.x1, b.x2, wgi_word(a), b.h0, b.h1, b.h2};
-    return (wgi_s4){da, db * b.p0, db * b.p1, db * b.p2, av, b.x0, b.x1, b.x2, wgi_word(a), b.h0, b.h1, b.h2};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q2))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s4){da, q0, q1, q2, av, b.x0, b.x1, b.x2, wgi_word(a), b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s5 wgi_join_r_4(wg_handle a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s5){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), av, b.x0, b.x1, b.x2, b.x3, wgi_word(a), b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s5){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, av, b.x0, b.x1, b.x2, b.x3, wgi_word(a), b.h0, b.h1, b.h2, b.h3};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s5){da, q0, q1, q2, q3, av, b.x0, b.x1, b.x2, b.x3, wgi_word(a), b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s6 wgi_join_r_5(wg_handle a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s6){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), av, b.x0, b.x1, b.x2, b.x3, b.x4, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4};
-    return (wgi_s6){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, av, b.x0, b.x1, b.x2, b.x3, b.x4, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q4))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+    }
+    return (wgi_s6){da, q0, q1, q2, q3, q4, av, b.x0, b.x1, b.x2, b.x3, b.x4, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4};
 }
 WGI_LIST wgi_s7 wgi_join_r_6(wg_handle a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s7){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
-    return (wgi_s7){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+    }
+    return (wgi_s7){da, q0, q1, q2, q3, q4, q5, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
 WGI_LIST wgi_s8 wgi_join_r_7(wg_handle a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)bv;
-    if (guard) return (wgi_s8){da, wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
-    return (wgi_s8){da, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5, q6 = db * b.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5) || __builtin_isunordered(q6, q6))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+        q6 = wgi_zero_rule(db, b.p6, q6);
+    }
+    return (wgi_s8){da, q0, q1, q2, q3, q4, q5, q6, av, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, wgi_word(a), b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
 WGI_LIST wgi_s1 wgi_join_0_r(wgi_s0 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
@@ -105,308 +147,678 @@ WGI_LIST wgi_s0 wgi_join_0_0(wgi_s0 a, double av, double da, wgi_s0 b, double bv
 WGI_LIST wgi_s1 wgi_join_0_1(wgi_s0 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s1){wgi_chain(db, b.p0), b.x0, b.h0};
-    return (wgi_s1){db * b.p0, b.x0, b.h0};
+    double q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q0))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s1){q0, b.x0, b.h0};
 }
 WGI_LIST wgi_s2 wgi_join_0_2(wgi_s0 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s2){wgi_chain(db, b.p0), wgi_chain(db, b.p1), b.x0, b.x1, b.h0, b.h1};
-    return (wgi_s2){db * b.p0, db * b.p1, b.x0, b.x1, b.h0, b.h1};
+    double q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s2){q0, q1, b.x0, b.x1, b.h0, b.h1};
 }
 WGI_LIST wgi_s3 wgi_join_0_3(wgi_s0 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s3){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), b.x0, b.x1, b.x2, b.h0, b.h1, b.h2};
-    return (wgi_s3){db * b.p0, db * b.p1, db * b.p2, b.x0, b.x1, b.x2, b.h0, b.h1, b.h2};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q2))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s3){q0, q1, q2, b.x0, b.x1, b.x2, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s4 wgi_join_0_4(wgi_s0 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s4){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), b.x0, b.x1, b.x2, b.x3, b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s4){db * b.p0, db * b.p1, db * b.p2, db * b.p3, b.x0, b.x1, b.x2, b.x3, b.h0, b.h1, b.h2, b.h3};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s4){q0, q1, q2, q3, b.x0, b.x1, b.x2, b.x3, b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s5 wgi_join_0_5(wgi_s0 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s5){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), b.x0, b.x1, b.x2, b.x3, b.x4, b.h0, b.h1, b.h2, b.h3, b.h4};
-    return (wgi_s5){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, b.x0, b.x1, b.x2, b.x3, b.x4, b.h0, b.h1, b.h2, b.h3, b.h4};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q4))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+    }
+    return (wgi_s5){q0, q1, q2, q3, q4, b.x0, b.x1, b.x2, b.x3, b.x4, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
 WGI_LIST wgi_s6 wgi_join_0_6(wgi_s0 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s6){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
-    return (wgi_s6){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+    }
+    return (wgi_s6){q0, q1, q2, q3, q4, q5, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
 WGI_LIST wgi_s7 wgi_join_0_7(wgi_s0 a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s7){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
-    return (wgi_s7){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5, q6 = db * b.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5) || __builtin_isunordered(q6, q6))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+        q6 = wgi_zero_rule(db, b.p6, q6);
+    }
+    return (wgi_s7){q0, q1, q2, q3, q4, q5, q6, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
 WGI_LIST wgi_s8 wgi_join_0_8(wgi_s0 a, double av, double da, wgi_s8 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)a; (void)da;
-    if (guard) return (wgi_s8){wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), wgi_chain(db, b.p7), b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.x7, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6, b.h7};
-    return (wgi_s8){db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, db * b.p7, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.x7, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6, b.h7};
+    double q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5, q6 = db * b.p6, q7 = db * b.p7;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5) || __builtin_isunordered(q6, q7))) {
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+        q6 = wgi_zero_rule(db, b.p6, q6);
+        q7 = wgi_zero_rule(db, b.p7, q7);
+    }
+    return (wgi_s8){q0, q1, q2, q3, q4, q5, q6, q7, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, b.x7, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6, b.h7};
 }
 WGI_LIST wgi_s2 wgi_join_1_r(wgi_s1 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s2){wgi_chain(da, a.p0), db, a.x0, bv, a.h0, wgi_word(b)};
-    return (wgi_s2){da * a.p0, db, a.x0, bv, a.h0, wgi_word(b)};
+    double p0 = da * a.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+    }
+    return (wgi_s2){p0, db, a.x0, bv, a.h0, wgi_word(b)};
 }
 WGI_LIST wgi_s1 wgi_join_1_0(wgi_s1 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s1){wgi_chain(da, a.p0), a.x0, a.h0};
-    return (wgi_s1){da * a.p0, a.x0, a.h0};
+    double p0 = da * a.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+    }
+    return (wgi_s1){p0, a.x0, a.h0};
 }
 WGI_LIST wgi_s2 wgi_join_1_1(wgi_s1 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(db, b.p0), a.x0, b.x0, a.h0, b.h0};
-    return (wgi_s2){da * a.p0, db * b.p0, a.x0, b.x0, a.h0, b.h0};
+    double p0 = da * a.p0, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s2){p0, q0, a.x0, b.x0, a.h0, b.h0};
 }
 WGI_LIST wgi_s3 wgi_join_1_2(wgi_s1 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, b.x0, b.x1, a.h0, b.h0, b.h1};
-    return (wgi_s3){da * a.p0, db * b.p0, db * b.p1, a.x0, b.x0, b.x1, a.h0, b.h0, b.h1};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s3){p0, q0, q1, a.x0, b.x0, b.x1, a.h0, b.h0, b.h1};
 }
 WGI_LIST wgi_s4 wgi_join_1_3(wgi_s1 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, b.x0, b.x1, b.x2, a.h0, b.h0, b.h1, b.h2};
-    return (wgi_s4){da * a.p0, db * b.p0, db * b.p1, db * b.p2, a.x0, b.x0, b.x1, b.x2, a.h0, b.h0, b.h1, b.h2};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s4){p0, q0, q1, q2, a.x0, b.x0, b.x1, b.x2, a.h0, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s5 wgi_join_1_4(wgi_s1 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, b.x0, b.x1, b.x2, b.x3, a.h0, b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s5){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, b.x0, b.x1, b.x2, b.x3, a.h0, b.h0, b.h1, b.h2, b.h3};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s5){p0, q0, q1, q2, q3, a.x0, b.x0, b.x1, b.x2, b.x3, a.h0, b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s6 wgi_join_1_5(wgi_s1 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4};
-    return (wgi_s6){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+    }
+    return (wgi_s6){p0, q0, q1, q2, q3, q4, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
 WGI_LIST wgi_s7 wgi_join_1_6(wgi_s1 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
-    return (wgi_s7){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q4) || __builtin_isunordered(q5, q5))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+    }
+    return (wgi_s7){p0, q0, q1, q2, q3, q4, q5, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
 WGI_LIST wgi_s8 wgi_join_1_7(wgi_s1 a, double av, double da, wgi_s7 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), wgi_chain(db, b.p6), a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
-    return (wgi_s8){da * a.p0, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, db * b.p6, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
+    double p0 = da * a.p0, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5, q6 = db * b.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q4) || __builtin_isunordered(q5, q6))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+        q6 = wgi_zero_rule(db, b.p6, q6);
+    }
+    return (wgi_s8){p0, q0, q1, q2, q3, q4, q5, q6, a.x0, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, b.x6, a.h0, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5, b.h6};
 }
 WGI_LIST wgi_s3 wgi_join_2_r(wgi_s2 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), db, a.x0, a.x1, bv, a.h0, a.h1, wgi_word(b)};
-    return (wgi_s3){da * a.p0, da * a.p1, db, a.x0, a.x1, bv, a.h0, a.h1, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+    }
+    return (wgi_s3){p0, p1, db, a.x0, a.x1, bv, a.h0, a.h1, wgi_word(b)};
 }
 WGI_LIST wgi_s2 wgi_join_2_0(wgi_s2 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(da, a.p1), a.x0, a.x1, a.h0, a.h1};
-    return (wgi_s2){da * a.p0, da * a.p1, a.x0, a.x1, a.h0, a.h1};
+    double p0 = da * a.p0, p1 = da * a.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+    }
+    return (wgi_s2){p0, p1, a.x0, a.x1, a.h0, a.h1};
 }
 WGI_LIST wgi_s3 wgi_join_2_1(wgi_s2 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), a.x0, a.x1, b.x0, a.h0, a.h1, b.h0};
-    return (wgi_s3){da * a.p0, da * a.p1, db * b.p0, a.x0, a.x1, b.x0, a.h0, a.h1, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s3){p0, p1, q0, a.x0, a.x1, b.x0, a.h0, a.h1, b.h0};
 }
 WGI_LIST wgi_s4 wgi_join_2_2(wgi_s2 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, b.x0, b.x1, a.h0, a.h1, b.h0, b.h1};
-    return (wgi_s4){da * a.p0, da * a.p1, db * b.p0, db * b.p1, a.x0, a.x1, b.x0, b.x1, a.h0, a.h1, b.h0, b.h1};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s4){p0, p1, q0, q1, a.x0, a.x1, b.x0, b.x1, a.h0, a.h1, b.h0, b.h1};
 }
 WGI_LIST wgi_s5 wgi_join_2_3(wgi_s2 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, b.x0, b.x1, b.x2, a.h0, a.h1, b.h0, b.h1, b.h2};
-    return (wgi_s5){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, b.x0, b.x1, b.x2, a.h0, a.h1, b.h0, b.h1, b.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s5){p0, p1, q0, q1, q2, a.x0, a.x1, b.x0, b.x1, b.x2, a.h0, a.h1, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s6 wgi_join_2_4(wgi_s2 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s6){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s6){p0, p1, q0, q1, q2, q3, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s7 wgi_join_2_5(wgi_s2 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4};
-    return (wgi_s7){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+    }
+    return (wgi_s7){p0, p1, q0, q1, q2, q3, q4, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
 WGI_LIST wgi_s8 wgi_join_2_6(wgi_s2 a, double av, double da, wgi_s6 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), wgi_chain(db, b.p5), a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
-    return (wgi_s8){da * a.p0, da * a.p1, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, db * b.p5, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
+    double p0 = da * a.p0, p1 = da * a.p1, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4, q5 = db * b.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3) || __builtin_isunordered(q4, q5))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+        q5 = wgi_zero_rule(db, b.p5, q5);
+    }
+    return (wgi_s8){p0, p1, q0, q1, q2, q3, q4, q5, a.x0, a.x1, b.x0, b.x1, b.x2, b.x3, b.x4, b.x5, a.h0, a.h1, b.h0, b.h1, b.h2, b.h3, b.h4, b.h5};
 }
 WGI_LIST wgi_s4 wgi_join_3_r(wgi_s3 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), db, a.x0, a.x1, a.x2, bv, a.h0, a.h1, a.h2, wgi_word(b)};
-    return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, db, a.x0, a.x1, a.x2, bv, a.h0, a.h1, a.h2, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+    }
+    return (wgi_s4){p0, p1, p2, db, a.x0, a.x1, a.x2, bv, a.h0, a.h1, a.h2, wgi_word(b)};
 }
 WGI_LIST wgi_s3 wgi_join_3_0(wgi_s3 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
-    return (wgi_s3){da * a.p0, da * a.p1, da * a.p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+    }
+    return (wgi_s3){p0, p1, p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
 }
 WGI_LIST wgi_s4 wgi_join_3_1(wgi_s3 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, b.x0, a.h0, a.h1, a.h2, b.h0};
-    return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, db * b.p0, a.x0, a.x1, a.x2, b.x0, a.h0, a.h1, a.h2, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s4){p0, p1, p2, q0, a.x0, a.x1, a.x2, b.x0, a.h0, a.h1, a.h2, b.h0};
 }
 WGI_LIST wgi_s5 wgi_join_3_2(wgi_s3 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, b.x0, b.x1, a.h0, a.h1, a.h2, b.h0, b.h1};
-    return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, b.x0, b.x1, a.h0, a.h1, a.h2, b.h0, b.h1};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, q0) || __builtin_isunordered(q1, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s5){p0, p1, p2, q0, q1, a.x0, a.x1, a.x2, b.x0, b.x1, a.h0, a.h1, a.h2, b.h0, b.h1};
 }
 WGI_LIST wgi_s6 wgi_join_3_3(wgi_s3 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, q0) || __builtin_isunordered(q1, q2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s6){p0, p1, p2, q0, q1, q2, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s7 wgi_join_3_4(wgi_s3 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s7){p0, p1, p2, q0, q1, q2, q3, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s8 wgi_join_3_5(wgi_s3 a, double av, double da, wgi_s5 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), wgi_chain(db, b.p4), a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3, b.h4};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, db * b.p0, db * b.p1, db * b.p2, db * b.p3, db * b.p4, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3, b.h4};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3, q4 = db * b.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, q0) || __builtin_isunordered(q1, q2) || __builtin_isunordered(q3, q4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+        q4 = wgi_zero_rule(db, b.p4, q4);
+    }
+    return (wgi_s8){p0, p1, p2, q0, q1, q2, q3, q4, a.x0, a.x1, a.x2, b.x0, b.x1, b.x2, b.x3, b.x4, a.h0, a.h1, a.h2, b.h0, b.h1, b.h2, b.h3, b.h4};
 }
 WGI_LIST wgi_s5 wgi_join_4_r(wgi_s4 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), db, a.x0, a.x1, a.x2, a.x3, bv, a.h0, a.h1, a.h2, a.h3, wgi_word(b)};
-    return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db, a.x0, a.x1, a.x2, a.x3, bv, a.h0, a.h1, a.h2, a.h3, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+    }
+    return (wgi_s5){p0, p1, p2, p3, db, a.x0, a.x1, a.x2, a.x3, bv, a.h0, a.h1, a.h2, a.h3, wgi_word(b)};
 }
 WGI_LIST wgi_s4 wgi_join_4_0(wgi_s4 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
-    return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, da * a.p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+    }
+    return (wgi_s4){p0, p1, p2, p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
 }
 WGI_LIST wgi_s5 wgi_join_4_1(wgi_s4 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, b.x0, a.h0, a.h1, a.h2, a.h3, b.h0};
-    return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, a.x0, a.x1, a.x2, a.x3, b.x0, a.h0, a.h1, a.h2, a.h3, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(q0, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s5){p0, p1, p2, p3, q0, a.x0, a.x1, a.x2, a.x3, b.x0, a.h0, a.h1, a.h2, a.h3, b.h0};
 }
 WGI_LIST wgi_s6 wgi_join_4_2(wgi_s4 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(q0, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s6){p0, p1, p2, p3, q0, q1, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1};
 }
 WGI_LIST wgi_s7 wgi_join_4_3(wgi_s4 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s7){p0, p1, p2, p3, q0, q1, q2, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s8 wgi_join_4_4(wgi_s4 a, double av, double da, wgi_s4 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), wgi_chain(db, b.p3), a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2, b.h3};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, db * b.p0, db * b.p1, db * b.p2, db * b.p3, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2, b.h3};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2, q3 = db * b.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(q0, q1) || __builtin_isunordered(q2, q3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+        q3 = wgi_zero_rule(db, b.p3, q3);
+    }
+    return (wgi_s8){p0, p1, p2, p3, q0, q1, q2, q3, a.x0, a.x1, a.x2, a.x3, b.x0, b.x1, b.x2, b.x3, a.h0, a.h1, a.h2, a.h3, b.h0, b.h1, b.h2, b.h3};
 }
 WGI_LIST wgi_s6 wgi_join_5_r(wgi_s5 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), db, a.x0, a.x1, a.x2, a.x3, a.x4, bv, a.h0, a.h1, a.h2, a.h3, a.h4, wgi_word(b)};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db, a.x0, a.x1, a.x2, a.x3, a.x4, bv, a.h0, a.h1, a.h2, a.h3, a.h4, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+    }
+    return (wgi_s6){p0, p1, p2, p3, p4, db, a.x0, a.x1, a.x2, a.x3, a.x4, bv, a.h0, a.h1, a.h2, a.h3, a.h4, wgi_word(b)};
 }
 WGI_LIST wgi_s5 wgi_join_5_0(wgi_s5 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
-    return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+    }
+    return (wgi_s5){p0, p1, p2, p3, p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
 }
 WGI_LIST wgi_s6 wgi_join_5_1(wgi_s5 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s6){p0, p1, p2, p3, p4, q0, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0};
 }
 WGI_LIST wgi_s7 wgi_join_5_2(wgi_s5 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, q0) || __builtin_isunordered(q1, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s7){p0, p1, p2, p3, p4, q0, q1, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1};
 }
 WGI_LIST wgi_s8 wgi_join_5_3(wgi_s5 a, double av, double da, wgi_s3 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(db, b.p0), wgi_chain(db, b.p1), wgi_chain(db, b.p2), a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1, b.h2};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, db * b.p0, db * b.p1, db * b.p2, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1, b.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, q0 = db * b.p0, q1 = db * b.p1, q2 = db * b.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, q0) || __builtin_isunordered(q1, q2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+        q2 = wgi_zero_rule(db, b.p2, q2);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, q0, q1, q2, a.x0, a.x1, a.x2, a.x3, a.x4, b.x0, b.x1, b.x2, a.h0, a.h1, a.h2, a.h3, a.h4, b.h0, b.h1, b.h2};
 }
 WGI_LIST wgi_s7 wgi_join_6_r(wgi_s6 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, wgi_word(b)};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+    }
+    return (wgi_s7){p0, p1, p2, p3, p4, p5, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, wgi_word(b)};
 }
 WGI_LIST wgi_s6 wgi_join_6_0(wgi_s6 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+    }
+    return (wgi_s6){p0, p1, p2, p3, p4, p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
 }
 WGI_LIST wgi_s7 wgi_join_6_1(wgi_s6 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(q0, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s7){p0, p1, p2, p3, p4, p5, q0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0};
 }
 WGI_LIST wgi_s8 wgi_join_6_2(wgi_s6 a, double av, double da, wgi_s2 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(db, b.p0), wgi_chain(db, b.p1), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0, b.h1};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, db * b.p0, db * b.p1, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0, b.h1};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, q0 = db * b.p0, q1 = db * b.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(q0, q1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+        q1 = wgi_zero_rule(db, b.p1, q1);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, p5, q0, q1, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, b.x0, b.x1, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, b.h0, b.h1};
 }
 WGI_LIST wgi_s8 wgi_join_7_r(wgi_s7 a, double av, double da, wg_handle b, double bv,
     double db, int guard) {
     (void)av;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, wgi_word(b)};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, wgi_word(b)};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, p6))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, p5, p6, db, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, bv, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, wgi_word(b)};
 }
 WGI_LIST wgi_s7 wgi_join_7_0(wgi_s7 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, p6))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+    }
+    return (wgi_s7){p0, p1, p2, p3, p4, p5, p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
 }
 WGI_LIST wgi_s8 wgi_join_7_1(wgi_s7 a, double av, double da, wgi_s1 b, double bv,
     double db, int guard) {
     (void)av; (void)bv;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(db, b.p0), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, b.h0};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, db * b.p0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, b.h0};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6, q0 = db * b.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, q0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+        q0 = wgi_zero_rule(db, b.p0, q0);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, p5, p6, q0, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, b.x0, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, b.h0};
 }
 WGI_LIST wgi_s8 wgi_join_8_0(wgi_s8 a, double av, double da, wgi_s0 b, double bv,
     double db, int guard) {
     (void)av; (void)bv; (void)b; (void)db;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(da, a.p7), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, da * a.p7, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6, p7 = da * a.p7;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, p7))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+        p7 = wgi_zero_rule(da, a.p7, p7);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, p5, p6, p7, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
 }
 #define WGI_JOIN(s, u) _Generic((s), \
     wg_handle: _Generic((u), wg_handle: wgi_join_r_r, wgi_s0: wgi_join_r_0, wgi_s1: wgi_join_r_1, wgi_s2: wgi_join_r_2, wgi_s3: wgi_join_r_3, wgi_s4: wgi_join_r_4, wgi_s5: wgi_join_r_5, wgi_s6: wgi_join_r_6, wgi_s7: wgi_join_r_7, default: wgi_join_0_0), \
@@ -425,36 +837,88 @@ WGI_LIST wgi_s1 wgi_scale_r(wg_handle a, double av, double da, int guard) { (voi
 }
 WGI_LIST wgi_s0 wgi_scale_0(wgi_s0 a, double av, double da, int guard) { (void)av; (void)da; (void)guard; return a; }
 WGI_LIST wgi_s1 wgi_scale_1(wgi_s1 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s1){wgi_chain(da, a.p0), a.x0, a.h0};
-    return (wgi_s1){da * a.p0, a.x0, a.h0};
+    double p0 = da * a.p0;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p0))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+    }
+    return (wgi_s1){p0, a.x0, a.h0};
 }
 WGI_LIST wgi_s2 wgi_scale_2(wgi_s2 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s2){wgi_chain(da, a.p0), wgi_chain(da, a.p1), a.x0, a.x1, a.h0, a.h1};
-    return (wgi_s2){da * a.p0, da * a.p1, a.x0, a.x1, a.h0, a.h1};
+    double p0 = da * a.p0, p1 = da * a.p1;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+    }
+    return (wgi_s2){p0, p1, a.x0, a.x1, a.h0, a.h1};
 }
 WGI_LIST wgi_s3 wgi_scale_3(wgi_s3 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s3){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
-    return (wgi_s3){da * a.p0, da * a.p1, da * a.p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p2))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+    }
+    return (wgi_s3){p0, p1, p2, a.x0, a.x1, a.x2, a.h0, a.h1, a.h2};
 }
 WGI_LIST wgi_s4 wgi_scale_4(wgi_s4 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s4){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
-    return (wgi_s4){da * a.p0, da * a.p1, da * a.p2, da * a.p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+    }
+    return (wgi_s4){p0, p1, p2, p3, a.x0, a.x1, a.x2, a.x3, a.h0, a.h1, a.h2, a.h3};
 }
 WGI_LIST wgi_s5 wgi_scale_5(wgi_s5 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s5){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
-    return (wgi_s5){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p4))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+    }
+    return (wgi_s5){p0, p1, p2, p3, p4, a.x0, a.x1, a.x2, a.x3, a.x4, a.h0, a.h1, a.h2, a.h3, a.h4};
 }
 WGI_LIST wgi_s6 wgi_scale_6(wgi_s6 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s6){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
-    return (wgi_s6){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+    }
+    return (wgi_s6){p0, p1, p2, p3, p4, p5, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5};
 }
 WGI_LIST wgi_s7 wgi_scale_7(wgi_s7 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s7){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
-    return (wgi_s7){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, p6))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+    }
+    return (wgi_s7){p0, p1, p2, p3, p4, p5, p6, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6};
 }
 WGI_LIST wgi_s8 wgi_scale_8(wgi_s8 a, double av, double da, int guard) { (void)av;
-    if (guard) return (wgi_s8){wgi_chain(da, a.p0), wgi_chain(da, a.p1), wgi_chain(da, a.p2), wgi_chain(da, a.p3), wgi_chain(da, a.p4), wgi_chain(da, a.p5), wgi_chain(da, a.p6), wgi_chain(da, a.p7), a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
-    return (wgi_s8){da * a.p0, da * a.p1, da * a.p2, da * a.p3, da * a.p4, da * a.p5, da * a.p6, da * a.p7, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
+    double p0 = da * a.p0, p1 = da * a.p1, p2 = da * a.p2, p3 = da * a.p3, p4 = da * a.p4, p5 = da * a.p5, p6 = da * a.p6, p7 = da * a.p7;
+    if (guard && WGI_UNLIKELY(__builtin_isunordered(p0, p1) || __builtin_isunordered(p2, p3) || __builtin_isunordered(p4, p5) || __builtin_isunordered(p6, p7))) {
+        p0 = wgi_zero_rule(da, a.p0, p0);
+        p1 = wgi_zero_rule(da, a.p1, p1);
+        p2 = wgi_zero_rule(da, a.p2, p2);
+        p3 = wgi_zero_rule(da, a.p3, p3);
+        p4 = wgi_zero_rule(da, a.p4, p4);
+        p5 = wgi_zero_rule(da, a.p5, p5);
+        p6 = wgi_zero_rule(da, a.p6, p6);
+        p7 = wgi_zero_rule(da, a.p7, p7);
+    }
+    return (wgi_s8){p0, p1, p2, p3, p4, p5, p6, p7, a.x0, a.x1, a.x2, a.x3, a.x4, a.x5, a.x6, a.x7, a.h0, a.h1, a.h2, a.h3, a.h4, a.h5, a.h6, a.h7};
 }
 #define WGI_SCALE(s) _Generic((s), \
     wg_handle: wgi_scale_r, \
@@ -608,9 +1072,12 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
     t->slots = out + 1;
+    int alone = 1;
+    if (s.h2 == s.h0) s.p0 += s.p2, alone = 0;
+    else if (s.h2 == s.h1) s.p1 += s.p2, alone = 0;
     r[0].out = out, r[0].in0 = (uint32_t)s.h0, r[0].in1 = (uint32_t)s.h1, r[0].kind = 0, r[0].jac0 = s.p0, r[0].jac1 = s.p1;
     r[1].out = out, r[1].in0 = (uint32_t)s.h2, r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = s.p2, r[1].jac1 = 0.0;
-    t->top = r + 2;
+    t->top = r + 1 + alone;
     return wgi_result(t, value, out);
 }
 WGI_LIST void wgi_store_3(wgi_statement *c, wgi_s3 s, double value) {
@@ -664,10 +1131,15 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
+    int alone = 1;
+    if (s.h4 == s.h0) s.p0 += s.p4, alone = 0;
+    else if (s.h4 == s.h1) s.p1 += s.p4, alone = 0;
+    else if (s.h4 == s.h2) s.p2 += s.p4, alone = 0;
+    else if (s.h4 == s.h3) s.p3 += s.p4, alone = 0;
     r[0].out = out, r[0].in0 = (uint32_t)s.h0, r[0].in1 = (uint32_t)s.h1, r[0].kind = 0, r[0].jac0 = s.p0, r[0].jac1 = s.p1;
     r[1].out = out, r[1].in0 = (uint32_t)s.h2, r[1].in1 = (uint32_t)s.h3, r[1].kind = 0, r[1].jac0 = s.p2, r[1].jac1 = s.p3;
     r[2].out = out, r[2].in0 = (uint32_t)s.h4, r[2].in1 = 0, r[2].kind = 0, r[2].jac0 = s.p4, r[2].jac1 = 0.0;
-    t->top = r + 3;
+    t->top = r + 2 + alone;
     return wgi_result(t, value, out);
 }
 WGI_LIST void wgi_store_5(wgi_statement *c, wgi_s5 s, double value) {
@@ -726,11 +1198,18 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
+    int alone = 1;
+    if (s.h6 == s.h0) s.p0 += s.p6, alone = 0;
+    else if (s.h6 == s.h1) s.p1 += s.p6, alone = 0;
+    else if (s.h6 == s.h2) s.p2 += s.p6, alone = 0;
+    else if (s.h6 == s.h3) s.p3 += s.p6, alone = 0;
+    else if (s.h6 == s.h4) s.p4 += s.p6, alone = 0;
+    else if (s.h6 == s.h5) s.p5 += s.p6, alone = 0;
     r[0].out = out, r[0].in0 = (uint32_t)s.h0, r[0].in1 = (uint32_t)s.h1, r[0].kind = 0, r[0].jac0 = s.p0, r[0].jac1 = s.p1;
     r[1].out = out, r[1].in0 = (uint32_t)s.h2, r[1].in1 = (uint32_t)s.h3, r[1].kind = 0, r[1].jac0 = s.p2, r[1].jac1 = s.p3;
     r[2].out = out, r[2].in0 = (uint32_t)s.h4, r[2].in1 = (uint32_t)s.h5, r[2].kind = 0, r[2].jac0 = s.p4, r[2].jac1 = s.p5;
     r[3].out = out, r[3].in0 = (uint32_t)s.h6, r[3].in1 = 0, r[3].kind = 0, r[3].jac0 = s.p6, r[3].jac1 = 0.0;
-    t->top = r + 4;
+    t->top = r + 3 + alone;
     return wgi_result(t, value, out);
 }
 WGI_LIST void wgi_store_7(wgi_statement *c, wgi_s7 s, double value) {

@@ -111,6 +111,11 @@ WG_API wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low);
 WG_API double wg_adjoint(const wg_tape *t, wg_real x);
 WG_API double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane);
 
+/* wg_adjoints_lanes - g[l * ld + i] = lane l of the adjoint of x[i], for the first k lanes.
+ * Shapes: x of n, g k-by-n row-major, ld >= n.
+ * Errors: WG_ENULL, WG_ESTALE, WG_ESEED; WG_EARG: more lanes than were swept; WG_ESHAPE. */
+WG_API wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k,
+                                   double *g, size_t ld);
 /* wg_adjoints - g[i] = adjoint of x[i];  wg_adjoints_add - g[i] += adjoint of x[i]. */
 WG_API wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x, double *g);
 WG_API wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x, double *g);

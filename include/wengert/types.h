@@ -76,7 +76,7 @@ typedef struct wg_options {
     size_t budget;       /* bytes the tape may commit in all; 0: no limit */
     void *buffer;        /* memory of the caller to live in, or NULL; nothing else is obtained */
     size_t buffer_bytes; /* its size; the buffer outlives the tape */
-    size_t max_slots;    /* at most this many variables; 0: 2^32 - 1 */
+    size_t max_slots;    /* at most this many variables; 0: 2^32 - 2 */
     size_t reserve;      /* address range to ask for at first, bytes; 0: the default */
     wg_memory memory;    /* zeros: the defaults */
 } wg_options;

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* The statement recorder in C++17: the names of wengert/statement.h as templates.
+ *
+ * wg_add(x, y), wg_sin(x), ... of wengert/scalar.hpp take variables, expressions and numbers in
+ * any position and give a wg::expression: its value, its operands with their partial
+ * derivatives so far, its numbers and its code, all by value. wg_let(t, e) appends the
+ * statement and gives a wg_real. What is recorded is what C records, bit for bit; the limits
+ * are the same, and checked by the compiler: 8 operands, 8 numbers, 128 bits of code. `using
+ * namespace wg;` gives
+ *
+ *     wg_real r = wg_let(t, sqrt(x * x + y * y));
+ *
+ * as well. There are no comparisons of variables: wg_lt(t, x, y), or wg_value.
+ *
+ * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
+ * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, S is
+ * a partial of the expression possibly infinite. */
+#ifndef WENGERT_STATEMENT_HPP
+#define WENGERT_STATEMENT_HPP
+
+#ifndef __cplusplus
+#error "wengert: this header is for C++; C code includes <wengert/statement.h> or <wengert.h>"
+#endif
+#if __cplusplus < 201703L
+#error "wengert: compile as C++17 or later"
+#endif
+
+#include <type_traits>
+#include <utility>
+#include <wengert/statement.h>
+
+#pragma GCC system_header
+
+#ifdef __OPTIMIZE__
+#define WGI_MEMBER __attribute__((always_inline)) inline
+#else
+#define WGI_MEMBER inline
+#endif
+
+namespace wg {
+namespace detail {
+
+/* ---- lists ---------------------------------------------------------------------------------
+ * Every loop is a pack of constant indices: what a compiler dissolves into registers. */
+
+template <int N> struct list {
+    double p[N], x[N];
+    uint64_t h[N];
+};
+template <> struct list<0> {};
+/* A variable that stands alone: its partial is 1. */
+struct lone {
+    double x;
+    uint64_t h;
+};
+template <int L> struct numbers { double n[L]; };
+template <> struct numbers<0> {};
+
+template <int N> using indices = std::make_integer_sequence<int, N>;
+
+/* The operands of s, their partials times d, are those of r from position At on. */
+template <int At, int N, int M, int... I>
+WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s,
+                      std::integer_sequence<int, I...>) {
+    (void)d, (void)s, (void)r;
+    ((r.p[At + I] = d * s.p[I], r.x[At + I] = s.x[I], r.h[At + I] = s.h[I]), ...);
+}
+template <int At, int N>
+WGI_FUNCTION void put(list<N> &r, double d, const lone &s, std::integer_sequence<int, 0>) {
+    r.p[At] = d, r.x[At] = s.x, r.h[At] = s.h;
+}
+
+/* The zero rule for those products: called where one of them came out NaN. */
+template <int At, int N, int M, int... I>
+WGI_FUNCTION void exact(list<N> &r, double d, const list<M> &s,
+                        std::integer_sequence<int, I...>) {
+    (void)d, (void)s, (void)r;
+    ((r.p[At + I] = wgi_zero_rule(d, s.p[I], r.p[At + I])), ...);
+}
+template <int At, int N>
+WGI_FUNCTION void exact(list<N> &, double, const lone &, std::integer_sequence<int, 0>) {}
+
+/* Is one of the partials a NaN? Two per test. */
+template <int N, int... K>
+WGI_FUNCTION bool has_nan(const list<N> &s, std::integer_sequence<int, K...>) {
+    return (__builtin_isunordered(s.p[2 * K], s.p[2 * K + 1 < N ? 2 * K + 1 : 2 * K]) || ...);
+}
+
+template <int At, int L, int M, int... I>
+WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s,
+                              std::integer_sequence<int, I...>) {
+    (void)s, (void)r;
+    ((r.n[At + I] = s.n[I]), ...);
+}
+
+} // namespace detail
+
+/* ---- operands: numbers, variables, expressions ------------------------------------------ */
+
+/* Made by the operations; wg_let makes a variable of it. */
+template <int N, int L, int B, bool S> struct expression {
+    double value;
+    detail::list<N> at;
+    detail::numbers<L> lit;
+    wgi_bits code;
+};
+
+using real = wg_real;
+
+namespace detail {
+
+/* What is no operand is reported, and then treated as nothing. */
+template <class X, class = void> struct operand {
+    static constexpr bool is = false, active = false, singular = false, product = false;
+    static constexpr int count = 0, literals = 0, bits = 0;
+    static double value(const X &) { return 0; }
+    static list<0> at(const X &) { return list<0>(); }
+    static numbers<0> lit(const X &) { return numbers<0>(); }
+    static wgi_bits code(const X &) { return 0; }
+};
+
+template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> {
+    static constexpr bool is = true, active = false, singular = false, product = false;
+    static constexpr int count = 0, literals = 1, bits = 2;
+    WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
+    WGI_MEMBER static list<0> at(X) { return list<0>(); }
+    WGI_MEMBER static numbers<1> lit(X x) {
+        numbers<1> r;
+        r.n[0] = static_cast<double>(x);
+        return r;
+    }
+    WGI_MEMBER static wgi_bits code(X) { return 1; }
+};
+
+template <> struct operand<wg_real> {
+    static constexpr bool is = true, active = true, singular = false, product = false;
+    static constexpr int count = 1, literals = 0, bits = 2;
+    WGI_MEMBER static double value(const wg_real &x) { return x.value; }
+    WGI_MEMBER static lone at(const wg_real &x) {
+        lone r;
+        r.x = x.value;
+        r.h = wgi_word(x.at);
+        return r;
+    }
+    WGI_MEMBER static numbers<0> lit(const wg_real &) { return numbers<0>(); }
+    WGI_MEMBER static wgi_bits code(const wg_real &) { return 0; }
+};
+
+template <int N, int L, int B, bool S> struct operand<expression<N, L, B, S>> {
+    using type = expression<N, L, B, S>;
+    static constexpr bool is = true, active = true, singular = S, product = true;
+    static constexpr int count = N, literals = L, bits = B;
+    WGI_MEMBER static double value(const type &x) { return x.value; }
+    WGI_MEMBER static list<N> at(const type &x) { return x.at; }
+    WGI_MEMBER static numbers<L> lit(const type &x) { return x.lit; }
+    WGI_MEMBER static wgi_bits code(const type &x) { return x.code; }
+};
+
+template <class... X> constexpr bool one_is_active = (operand<X>::active || ...);
+template <class... X> constexpr bool all_are_operands = (operand<X>::is && ...);
+
+#define WGI_ARE_OPERANDS(...)                                                                  \
+    static_assert(wg::detail::all_are_operands<__VA_ARGS__>,                                   \
+                  "wengert: an operand is no variable, expression or number (a pointer: an "   \
+                  "index or a * is missing)")
+
+/* The kind of the result of operation F on operands X..., and where each of them begins in it.
+ */
+template <class F, class... X> struct result {
+    static constexpr int count = (operand<X>::count + ...);
+    static constexpr int literals = (operand<X>::literals + ...) + (F::op == WGI_OP_USER);
+    static constexpr int inner = (operand<X>::bits + ...);
+    static constexpr int bits = inner + (F::op >= 1 && F::op <= 4 ? 4 : 9);
+    static constexpr bool singular = (operand<X>::singular || ...);
+    /* do products of partials need the zero rule? */
+    static constexpr bool guard = (F::kind != WGI_ARITH || singular) &&
+                                  ((operand<X>::count != 0 && operand<X>::product) || ...);
+    static_assert(count <= WGI_MAX_OPERANDS,
+                  "wengert: more than 8 variables in one statement: split it with wg_let");
+    static_assert(literals <= WGI_MAX_NUMBERS,
+                  "wengert: more than 8 numbers in one statement: split it with wg_let");
+    static_assert(bits <= WGI_MAX_CODE,
+                  "wengert: too many operations in one statement: split it with wg_let");
+    using type = expression<count, literals, bits, singular || F::kind == WGI_SING>;
+
+    static constexpr int before(const int *n, int k) {
+        return k == 0 ? 0 : n[0] + before(n + 1, k - 1);
+    }
+    static constexpr int counts[] = {operand<X>::count...};
+    static constexpr int numbers[] = {operand<X>::literals...};
+    static constexpr int widths[] = {operand<X>::bits...};
+    template <int K> static constexpr int operand_at = before(counts, K);
+    template <int K> static constexpr int number_at = before(numbers, K);
+    template <int K> static constexpr int bit_at = before(widths, K);
+    static constexpr wgi_bits code =
+        static_cast<wgi_bits>(F::op >= 1 && F::op <= 4 ? (F::op - 1) * 4 + 2 : F::op * 4 + 3)
+        << inner;
+};
+
+template <class F, int... K, class... X>
+WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
+    using R = result<F, X...>;
+    const double a[] = {operand<X>::value(x)...};
+    const double v = F::v(a);
+    const double d[] = {(operand<X>::count != 0 ? F::template d<K>(a, v) : 0)...};
+    typename R::type r;
+    r.value = v;
+    (put<R::template operand_at<K>>(r.at, d[K], operand<X>::at(x),
+                                    indices<operand<X>::count>()),
+     ...);
+    if constexpr (R::guard) {
+        if (WGI_UNLIKELY(has_nan(r.at, indices<(R::count + 1) / 2>())))
+            (exact<R::template operand_at<K>>(r.at, d[K], operand<X>::at(x),
+                                              indices<operand<X>::count>()),
+             ...);
+    }
+    (put_numbers<R::template number_at<K>>(r.lit, operand<X>::lit(x),
+                                           indices<operand<X>::literals>()),
+     ...);
+    if constexpr (F::op == WGI_OP_USER) r.lit.n[R::literals - 1] = F::address();
+    r.code = ((operand<X>::code(x) << R::template bit_at<K>) | ...) | R::code;
+    return r;
+}
+
+/* ---- appending -------------------------------------------------------------------------- */
+
+/* By the functions of C, of wengert/statement_lists.h: there is one way to append. */
+#define WGI_LISTS_OF(n)                                                                        \
+    template <int... I>                                                                        \
+    WGI_FUNCTION wgi_s##n c_list(const list<n> &s, std::integer_sequence<int, I...>) {         \
+        return wgi_s##n{s.p[I]..., s.x[I]..., s.h[I]...};                                      \
+    }                                                                                          \
+    WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s) {                              \
+        return wgi_ready_##n(t, c_list(s, indices<n>()));                                      \
+    }                                                                                          \
+    WGI_FUNCTION wg_real append(wg_tape *t, double value, const list<n> &s) {                  \
+        return wgi_append_##n(t, value, c_list(s, indices<n>()));                              \
+    }                                                                                          \
+    WGI_FUNCTION void store(wgi_statement *c, const list<n> &s) {                              \
+        wgi_store_##n(c, c_list(s, indices<n>()), 0);                                          \
+    }
+WGI_LISTS_OF(1)
+WGI_LISTS_OF(2)
+WGI_LISTS_OF(3)
+WGI_LISTS_OF(4)
+WGI_LISTS_OF(5)
+WGI_LISTS_OF(6)
+WGI_LISTS_OF(7)
+WGI_LISTS_OF(8)
+static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
+#undef WGI_LISTS_OF
+
+WGI_FUNCTION void store(wgi_statement *c, const list<0> &) { c->operands = 0; }
+WGI_FUNCTION void store(wgi_statement *c, const lone &s) {
+    c->operands = 1;
+    c->handle[0] = s.h, c->partial[0] = 1, c->x[0] = s.x;
+}
+
+template <int L, int... I>
+WGI_FUNCTION void store_numbers(wgi_statement *c, const numbers<L> &s,
+                                std::integer_sequence<int, I...>) {
+    (void)s;
+    c->numbers = L;
+    ((c->number[I] = s.n[I]), ...);
+}
+
+} // namespace detail
+} // namespace wg
+
+/* wg_let - as in C. */
+template <class E>
+WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+    using namespace wg::detail;
+    using O = operand<E>;
+    WGI_ARE_OPERANDS(E);
+    if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
+        if (WGI_LIKELY(t != nullptr && ready(t, e.at))) return append(t, e.value, e.at);
+    }
+    wgi_statement c;
+    c.value = O::value(e);
+    store(&c, O::at(e));
+    store_numbers(&c, O::lit(e), indices<O::literals>());
+    c.bits = O::bits;
+    c.code = O::code(e);
+    c.file = file, c.line = line;
+    return wgi_let(t, &c);
+}
+
+namespace wg {
+
+template <class E>
+WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FILE(),
+                         int line = __builtin_LINE()) {
+    return wg_let(t, e, file, line);
+}
+
+} // namespace wg
+
+/* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar.def ----- */
+
+#define WGI_ROW(name, class_, ...)                                                             \
+    static constexpr int op = WGI_OP_##name, kind = class_;                                    \
+    WGI_MEMBER static double v(const double *a) {                                              \
+        (void)a;                                                                               \
+        return wgi_op_##name##_v(__VA_ARGS__);                                                 \
+    }                                                                                          \
+    template <int K> WGI_MEMBER static double d(const double *a, double v)
+
+/* wg_NAME of operands, and wg::NAME where one of them is a variable or an expression. */
+#define WGI_TEMPLATE1(name, class_)                                                            \
+    struct wgi_row_##name {                                                                    \
+        WGI_ROW(name, class_, a[0]) { return wgi_op_##name##_da(a[0], v); }                    \
+    };                                                                                         \
+    template <class X> WGI_FUNCTION auto wg_##name(const X &x) {                               \
+        WGI_ARE_OPERANDS(X);                                                                   \
+        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x);                 \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, std::enable_if_t<detail::one_is_active<X>, int> = 0>                    \
+    WGI_FUNCTION auto name(const X &x) {                                                       \
+        return wg_##name(x);                                                                   \
+    }                                                                                          \
+    }
+
+#define WGI_TEMPLATE2(name, class_)                                                            \
+    struct wgi_row_##name {                                                                    \
+        WGI_ROW(name, class_, a[0], a[1]) {                                                    \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], v);                    \
+            else return wgi_op_##name##_db(a[0], a[1], v);                                     \
+        }                                                                                      \
+    };                                                                                         \
+    template <class X, class Y> WGI_FUNCTION auto wg_##name(const X &x, const Y &y) {          \
+        WGI_ARE_OPERANDS(X, Y);                                                                \
+        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y);              \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, std::enable_if_t<detail::one_is_active<X, Y>, int> = 0>        \
+    WGI_FUNCTION auto name(const X &x, const Y &y) {                                           \
+        return wg_##name(x, y);                                                                \
+    }                                                                                          \
+    }
+
+#define WGI_TEMPLATE3(name, class_)                                                            \
+    struct wgi_row_##name {                                                                    \
+        WGI_ROW(name, class_, a[0], a[1], a[2]) {                                              \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], v);              \
+            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], v);         \
+            else return wgi_op_##name##_dc(a[0], a[1], a[2], v);                               \
+        }                                                                                      \
+    };                                                                                         \
+    template <class X, class Y, class Z>                                                       \
+    WGI_FUNCTION auto wg_##name(const X &x, const Y &y, const Z &z) {                          \
+        WGI_ARE_OPERANDS(X, Y, Z);                                                             \
+        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<3>(), x, y, z);           \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, class Z,                                                       \
+              std::enable_if_t<detail::one_is_active<X, Y, Z>, int> = 0>                       \
+    WGI_FUNCTION auto name(const X &x, const Y &y, const Z &z) {                               \
+        return wg_##name(x, y, z);                                                             \
+    }                                                                                          \
+    }
+
+#define WGI_TEMPLATE4(name, class_)                                                            \
+    struct wgi_row_##name {                                                                    \
+        WGI_ROW(name, class_, a[0], a[1], a[2], a[3]) {                                        \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], a[3], v);        \
+            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], a[3], v);   \
+            else if constexpr (K == 2) return wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v);   \
+            else return wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v);                         \
+        }                                                                                      \
+    };                                                                                         \
+    template <class X, class Y, class Z, class W>                                              \
+    WGI_FUNCTION auto wg_##name(const X &x, const Y &y, const Z &z, const W &w) {              \
+        WGI_ARE_OPERANDS(X, Y, Z, W);                                                          \
+        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<4>(), x, y, z, w);        \
+    }                                                                                          \
+    namespace wg {                                                                             \
+    template <class X, class Y, class Z, class W,                                              \
+              std::enable_if_t<detail::one_is_active<X, Y, Z, W>, int> = 0>                    \
+    WGI_FUNCTION auto name(const X &x, const Y &y, const Z &z, const W &w) {                   \
+        return wg_##name(x, y, z, w);                                                          \
+    }                                                                                          \
+    }
+
+/* Operations of a user's own (wengert/operation.h): their descriptor's address is a number. */
+#define WGI_USER_ROW(name)                                                                     \
+    static constexpr int op = WGI_OP_USER, kind = wgi_class_##name;                            \
+    WGI_MEMBER static double address() {                                                       \
+        const uint64_t bits = reinterpret_cast<uintptr_t>(&wgi_user_##name);                   \
+        double number;                                                                         \
+        __builtin_memcpy(&number, &bits, sizeof bits);                                         \
+        return number;                                                                         \
+    }
+#define WGI_USER_ROW1(name)                                                                    \
+    struct wgi_row_##name {                                                                    \
+        WGI_USER_ROW(name)                                                                     \
+        WGI_MEMBER static double v(const double *a) { return wgi_op_##name##_v(a[0]); }        \
+        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
+            return wgi_op_##name##_da(a[0], v);                                                \
+        }                                                                                      \
+    };
+#define WGI_USER_ROW2(name)                                                                    \
+    struct wgi_row_##name {                                                                    \
+        WGI_USER_ROW(name)                                                                     \
+        WGI_MEMBER static double v(const double *a) { return wgi_op_##name##_v(a[0], a[1]); }  \
+        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], v);                    \
+            else return wgi_op_##name##_db(a[0], a[1], v);                                     \
+        }                                                                                      \
+    };
+#define WG_CALL1(name, x) wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x)
+#define WG_CALL2(name, x, y) wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y)
+
+/* Operators of namespace wg, where one operand is a variable or an expression. */
+#define WGI_OPERATOR2(sign, name)                                                              \
+    namespace wg {                                                                             \
+    template <class X, class Y, std::enable_if_t<detail::one_is_active<X, Y>, int> = 0>        \
+    WGI_FUNCTION auto operator sign(const X &x, const Y &y) {                                  \
+        return wg_##name(x, y);                                                                \
+    }                                                                                          \
+    }
+#define WGI_OPERATOR1(sign, name)                                                              \
+    namespace wg {                                                                             \
+    template <class X, std::enable_if_t<detail::one_is_active<X>, int> = 0>                    \
+    WGI_FUNCTION auto operator sign(const X &x) {                                              \
+        return wg_##name(x);                                                                   \
+    }                                                                                          \
+    }
+
+#endif

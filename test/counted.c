@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* counted.c - see counted.h. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "counted.h"
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096 };
+
+struct counted counted_start(void) {
+    struct counted m = {.fail_at = SIZE_MAX, .largest = SIZE_MAX};
+    return m;
+}
+
+static int refuses(struct counted *m) {
+    const size_t number = m->asked++;
+    m->calls++;
+    if (number != m->fail_at && !(m->fail_on && number > m->fail_at)) return 0;
+    m->refused++;
+    return 1;
+}
+
+static void *reserve(void *ctx, size_t bytes) {
+    struct counted *const m = ctx;
+    if (bytes == 0 || bytes % PAGE != 0) m->wrong++;
+    if (refuses(m) || bytes > m->largest || m->ranges == COUNTED_RANGES) return NULL;
+    void *const p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    m->range[m->ranges].base = p;
+    m->range[m->ranges].bytes = bytes;
+    m->range[m->ranges++].committed = 0;
+    return p;
+}
+
+static int commit(void *ctx, void *p, size_t bytes) {
+    struct counted *const m = ctx;
+    char *const from = p;
+    size_t i = 0;
+    while (i < m->ranges && (from < m->range[i].base || from >= m->range[i].base + m->range[i].bytes))
+        i++;
+    if (i == m->ranges || bytes == 0 || bytes % PAGE != 0 ||
+        from != m->range[i].base + m->range[i].committed ||
+        bytes > m->range[i].bytes - m->range[i].committed) {
+        m->wrong++;
+        return 1;
+    }
+    if (refuses(m) || mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
+    memset(p, 0x5a, bytes); /* nobody may count on zeros */
+    m->range[i].committed += bytes;
+    m->committed += bytes;
+    return 0;
+}
+
+static void release(void *ctx, void *p, size_t bytes) {
+    struct counted *const m = ctx;
+    m->calls++;
+    for (size_t i = 0; i < m->ranges; i++) {
+        if (m->range[i].base != (char *)p || m->range[i].bytes != bytes) continue;
+        m->committed -= m->range[i].committed;
+        /* the order stays: the first range is the tape itself */
+        for (m->ranges--; i < m->ranges; i++) m->range[i] = m->range[i + 1];
+        (void)munmap(p, bytes);
+        return;
+    }
+    m->wrong++;
+}
+
+wg_memory counted_memory(struct counted *m) {
+    return (wg_memory){reserve, commit, release, m};
+}
+
+void counted_seal(struct counted *m, int sealed) {
+    for (size_t i = 1; i < m->ranges; i++)
+        if (m->range[i].committed != 0)
+            (void)mprotect(m->range[i].base, m->range[i].committed,
+                           sealed ? PROT_NONE : PROT_READ | PROT_WRITE);
+}

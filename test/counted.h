@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* counted.h - the memory of a tape, counted, checked, and refused on demand.
+ *
+ *     struct counted m = counted_start();
+ *     wg_options opt = {.memory = counted_memory(&m)};
+ *
+ * A range is inaccessible until it is committed: a library that touches more than it asked for
+ * dies. Releasing anything but a whole range is counted in `wrong`. */
+#ifndef WENGERT_TEST_COUNTED_H
+#define WENGERT_TEST_COUNTED_H
+
+#include <stddef.h>
+#include <wengert/types.h>
+
+enum { COUNTED_RANGES = 256 };
+
+struct counted {
+    size_t asked;      /* reserve and commit: the calls that may be refused */
+    size_t calls;      /* those and release */
+    size_t fail_at;    /* this one of the asked, from 0, is refused ... */
+    int fail_on;       /* ... and all that follow */
+    size_t largest;    /* longer ranges are refused */
+    size_t refused;    /* calls refused so far, those for their length aside */
+    size_t wrong;      /* arguments that no correct library passes */
+    size_t ranges;     /* living */
+    size_t committed;  /* bytes, of living ranges */
+    struct {
+        char *base;
+        size_t bytes, committed;
+    } range[COUNTED_RANGES];
+};
+
+struct counted counted_start(void); /* refuses nothing */
+wg_memory counted_memory(struct counted *m);
+/* All committed memory but that of the first range (the tape itself) becomes inaccessible, or
+ * accessible again. */
+void counted_seal(struct counted *m, int sealed);
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# cxx - C++17 users, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
+# every header compiles alone, as C11 and as C++17; mistakes get a message that names them.
+set -eu
+own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
+work=$B/cxx
+mkdir -p "$work"
+fail() { echo "cxx: $1" >&2; exit 1; }
+
+# Parts of other headers, not for users to include.
+part='generic_double.h generic_dual.h generic_tape.h statement_lists.h scalar.hpp statement.hpp'
+
+# alone HEADER COMPILER...: nothing else is needed before it
+alone() {
+    header=$1
+    shift
+    printf '#include <%s>\ntypedef int wg_not_empty;\n' "$header" |
+        "$@" $own -fsyntax-only - || fail "$header does not compile alone: $*"
+}
+
+$CC -std=c11 $own $CFLAGS -c -o "$work/kernel.o" test/generic_kernel.c
+compilers=0
+for cxx in g++ clang++; do
+    command -v $cxx >/dev/null || continue
+    compilers=$((compilers + 1))
+    for level in -O0 -O2; do
+        $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp "$work/kernel.o" \
+            -o "$work/user" "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
+        "$work/user" || fail "cxx_user.cpp with $cxx $level"
+    done
+    for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do
+        name=${header##*/}
+        case " $part " in *" $name "*) case $name in *.h) continue ;; esac ;; esac
+        alone "${header#include/}" $cxx -std=c++17 -x c++
+    done
+done
+[ $compilers -gt 0 ] || fail 'neither g++ nor clang++'
+for cc in gcc clang; do
+    command -v $cc >/dev/null || continue
+    for header in include/wengert.h include/wengert/*.h; do
+        case " $part " in *" ${header##*/} "*) continue ;; esac
+        alone "${header#include/}" $cc -std=c11 -Wstrict-prototypes -Wmissing-prototypes -x c
+    done
+done
+
+# mistake MESSAGE TYPE STATEMENT: in a function of x and p of that type it does not compile, and
+# the message is among what the compiler says
+mistake() {
+    for cxx in g++ clang++; do
+        command -v $cxx >/dev/null || continue
+        {
+            [ "$2" = wg_real ] || echo '#define WG_AS_DUAL'
+            echo '#include <wengert/generic.h>'
+            echo "void f(wg_tape *t, $2 x, $2 *p) { $2 y = x; (void)t, (void)x, (void)p; $3; (void)y; }"
+        } >"$work/mistake.cpp"
+        if $cxx -std=c++17 -Iinclude -fsyntax-only "$work/mistake.cpp" >"$work/said" 2>&1; then
+            fail "$cxx takes: $3"
+        fi
+        grep -q "$1" "$work/said" || { cat "$work/said" >&2; fail "$cxx: no '$1' for: $3"; }
+    done
+}
+operands='no variable, expression or number'
+mistake 'expression' wg_real 'y = wg_mul(x, x)'
+mistake "$operands" wg_real 'y = wg_let(t, wg_sin(p))'
+mistake "$operands" wg_real 'y = wg_let(t, p)'
+mistake "$operands" wg_real 'y = wg_let(t, wg_mul(wg_dual_constant(2), x))'
+mistake 'more than 8 variables' wg_real 'using namespace wg; y = let(t, x*x*x*x*x*x*x*x*x)'
+mistake 'more than 8 numbers' wg_real 'using namespace wg; y = let(t, x+1+2+3+4+5+6+7+8+9)'
+mistake 'too many operations' wg_real 'using namespace wg;
+    y = let(t, sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(x))))))))))))))))'
+mistake 'neither a dual nor a number' wg_dual 'y = wg_let(t, wg_sin(p))'
+mistake 'neither a dual nor a number' wg_dual 'y = wg_let(t, wg_mul(x, wg_handle()))'

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# dual - test/test_include_dual.c for the other widths and the instruction sets this machine has,
+# without a warning about vectors in arguments; functions of duals compiled for one set of
+# instructions and called from another.
+set -eu
+set -f
+flags="-std=c11 -Wall -Wextra -Wpsabi -Werror -ffp-contract=off -O1 -Iinclude -I. $CPPFLAGS"
+sets=-
+has() { grep -qw "$1" /proc/cpuinfo 2>/dev/null; }
+has avx2 && sets="$sets -mavx2"
+has avx512dq && sets="$sets -mavx512f,-mavx512vl,-mavx512dq"
+# The widths for which a set of instructions brings another layout of the row.
+widths() {
+    case $1 in
+    -) echo 1 2 8 16 ;;
+    -mavx2) echo 4 16 ;;
+    *) echo 8 16 ;;
+    esac
+}
+for set in $sets; do
+    machine=$(echo "${set#-}" | tr , ' ')
+    [ "$set" = - ] || machine=-$machine
+    for width in $(widths "$set"); do
+        $CC $flags $machine -DWG_DUAL_WIDTH=$width test/test_include_dual.c test/oracle_csv.c \
+            $CFLAGS -o "$B/dual" "$B/libwengert.a" $LDFLAGS -lcmocka $BLAS_LIBS -lm
+        if ! "$B/dual" >"$B/dual.log" 2>&1; then
+            echo "dual: width $width, $CC $machine" >&2
+            cat "$B/dual.log" >&2
+            exit 1
+        fi
+    done
+done
+
+mkdir -p "$B/abi"
+cat >"$B/abi/callee.c" <<'END'
+#include <wengert/dual.h>
+wg_dual callee(wg_dual x, double a, wg_dual y) {
+    return wg_dual_add(wg_dual_mul(x, y), wg_dual_constant(a));
+}
+END
+cat >"$B/abi/caller.c" <<'END'
+#include <wengert/dual.h>
+enum { LAST = WG_DUAL_WIDTH - 1 };
+wg_dual callee(wg_dual x, double a, wg_dual y);
+int main(void) {
+    const wg_dual r = callee(wg_dual_input(3, 0), 5, wg_dual_input(4, LAST));
+    const double first = wg_dual_tangent(r, 0), last = wg_dual_tangent(r, LAST);
+    return !(wg_dual_value(r) == 17 && (LAST == 0 ? first == 7 : first == 4 && last == 3));
+}
+END
+for width in 1 2 4 8 16; do
+    for set in $sets; do
+        machine=$(echo "${set#-}" | tr , ' ')
+        [ "$set" = - ] || machine=-$machine
+        $CC $flags $CFLAGS -DWG_DUAL_WIDTH=$width -c -o "$B/abi/callee.o" "$B/abi/callee.c"
+        $CC $flags $CFLAGS $machine -DWG_DUAL_WIDTH=$width "$B/abi/caller.c" "$B/abi/callee.o" \
+            -o "$B/abi/call" "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
+        "$B/abi/call" || { echo "dual: width $width called with $machine" >&2; exit 1; }
+    done
+done

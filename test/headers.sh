@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# headers - every public header compiles alone, twice over, and in any order with the others, as C11
+# and as C++17; what the headers define carries the prefix, so that nothing of a user's is in the way.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+warn='-Wall -Wextra -Wpedantic -Werror -Iinclude'
+bad=0
+complain() { echo "headers: $1" >&2; bad=1; }
+
+# Parts of other headers, not for users to include; and those for C++ alone.
+part='generic_double.h generic_dual.h generic_tape.h statement_lists.h scalar.hpp statement.hpp'
+public=
+for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do
+    case " $part " in *" ${header##*/} "*) ;; *) public="$public ${header#include/}" ;; esac
+done
+
+# compiles NAME FLAGS...: the file of that name, in both languages; .hpp is for one of them
+compiles() {
+    name=$1
+    shift
+    case $name in *.hpp) ;; *)
+        $CC -std=c11 $warn $CPPFLAGS "$@" -fsyntax-only -x c "$dir/$name.c" || complain "$name $* as C11" ;;
+    esac
+    $CXX -std=c++17 $warn $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++17"
+}
+
+mkdir "$dir/wengert"
+reversed=
+for header in $public; do
+    printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$header" "$header" >"$dir/$header.c"
+    compiles "$header"
+    reversed="$header $reversed"
+done
+compiles wengert/generic.h -DWG_AS_DOUBLE
+compiles wengert/generic.h -DWG_AS_DUAL
+
+# Backwards, after headers that are known to define a lot.
+{
+    echo '#include <complex.h>'
+    for header in $reversed; do echo "#include <$header>"; done
+} >"$dir/backwards.c"
+$CC -std=gnu11 $warn $CPPFLAGS -fsyntax-only "$dir/backwards.c" || complain 'backwards'
+
+# Macros: what is there beside what the standard headers they include define.
+standard=$(sed -n 's|^ *# *include <\([a-z_0-9.]*\)>.*|\1|p' include/wengert/* | grep -v '^wengert' | LC_ALL=C sort -u)
+for language in c c++; do
+    case $language in
+    c) compiler="$CC -std=c11" also=$(echo "$standard" | grep '\.h$') ;;
+    *) compiler="$CXX -std=c++17" also=$standard ;;
+    esac
+    for header in $also; do echo "#include <$header>"; done >"$dir/before.c"
+    { cat "$dir/before.c"; for header in $public; do echo "#include <$header>"; done; } >"$dir/after.c"
+    for when in before after; do
+        $compiler $CPPFLAGS -Iinclude -x $language -dM -E "$dir/$when.c" | sed 's/^#define //; s/[ (].*//' |
+            LC_ALL=C sort -u >"$dir/$when"
+    done
+    odd=$(LC_ALL=C comm -13 "$dir/before" "$dir/after" | grep -vE '^(wg|WG|wgi|WGI|WENGERT)_' || true)
+    [ -z "$odd" ] || complain "macros without prefix ($language): $(echo $odd)"
+done
+
+# Functions, variables, types and tags: what a user may define before he includes anything.
+cat >"$dir/own.c" <<'C'
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+struct tape { int i; }; struct mark { int i; }; struct real { int i; }; struct dual { int i; };
+typedef struct tape tape; typedef struct mark mark; typedef struct real real; typedef struct dual dual;
+enum status { OK, ENULL, EARG, ARITH, GUARD, SING, ROW_MAJOR };
+static inline int let(int a) { return a; }
+static inline int input(int x) { return x + let(x); }
+static inline int value(int t) { return t + input(t); }
+static inline int add(int r) { return r + value(r); }
+#include <wengert.h>
+#include <wengert/operation.h>
+int use(int v);
+int use(int v) { return add(v) + OK; }
+C
+compiles own
+
+echo "$(echo $public | wc -w) headers"
+exit $bad

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tape_check.c - wg_check_gradient: it trusts what is right and finds what is wrong. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <wengert/operation.h>
+#include "opt_cases.h"
+#include "tolerance.h"
+
+static wg_tape *tape;
+
+static int open_tape(void **state) {
+    (void)state;
+    tape = wg_tape_new(NULL);
+    return tape == NULL;
+}
+static int close_tape(void **state) {
+    (void)state;
+    wg_tape_free(tape);
+    return 0;
+}
+static void assert_message(const char *part) {
+    if (strstr(wg_tape_message(tape), part) == NULL)
+        fail_msg("the message is: %s\nand not: %s", wg_tape_message(tape), part);
+}
+
+/* Operations whose derivative is wrong, by so much. */
+WG_OPERATION1(off_by_a_millionth, sin(a), cos(a) * (1 + 1e-6), -v, GUARD, "wrong on purpose")
+WG_OPERATION1(wrong_sign, cos(a), sin(a), -v, GUARD, "wrong on purpose")
+WG_OPERATION2(forgets_b, a *b, b, 0, 0, 0, 0, ARITH, "wrong on purpose")
+
+struct slip {
+    size_t output, input; /* where the wrong operation stands */
+    int kind;             /* 0: nowhere */
+};
+static wg_status slips(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    const struct slip *const s = data;
+    for (size_t j = 0; j < m; j++) {
+        y[j] = wg_let(t, wg_mul(wg_sin(x[j % n]), wg_exp(x[(j + 1) % n])));
+        if (s == NULL || j != s->output || s->kind == 0) continue;
+        const wg_real z = x[s->input];
+        if (s->kind == 1) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(off_by_a_millionth, z)));
+        if (s->kind == 2) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(wrong_sign, z)));
+        if (s->kind == 3) y[j] = wg_let(t, WG_CALL2(forgets_b, y[j], z));
+    }
+    return WG_OK;
+}
+
+static void right_derivatives_pass_at_every_reference_point(void **state) {
+    (void)state;
+    FILE *in = fopen(TEST_DATA "opt_problems.txt", "r");
+    struct opt_case c;
+    int got;
+    assert_non_null(in);
+    while ((got = opt_case_read(in, &c)) == 1) {
+        int number = c.number;
+        wg_check r = {NAN, NAN, 99, 99, NAN};
+        wg_status s = wg_check_gradient(tape, opt_objective, &number, c.n, c.x, 1, &r);
+        if (s == WG_OK && c.m != 0)
+            s = wg_check_gradient(tape, opt_residuals, &number, c.n, c.x, c.m, &r);
+        if (s != WG_OK) fail_msg("%s: %s", c.text.name, wg_tape_message(tape));
+        assert_true(r.fd_error >= 0 && r.fd_estimate >= 0 && r.dot_error >= 0);
+        assert_true(r.dot_error <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON);
+        assert_true(r.direction < c.n && (c.m == 0 || r.output < c.m));
+        oracle_case_free(&c.text);
+    }
+    fclose(in);
+    assert_int_equal(got, 0);
+}
+
+static void wrong_derivatives_are_found_where_they_are(void **state) {
+    (void)state;
+    const double x[4] = {0.3, -1.2, 2, 0.7};
+    for (int kind = 0; kind <= 3; kind++)
+        for (size_t output = 0; output < 3; output++)
+            for (size_t input = 0; input < 4; input++) {
+                struct slip s = {output, input, kind};
+                wg_check r = {0, 0, 99, 99, 0};
+                const wg_status got = wg_check_gradient(tape, slips, &s, 4, x, 3, &r);
+                if (kind == 0) {
+                    assert_int_equal(got, WG_OK);
+                    continue;
+                }
+                assert_int_equal(got, WG_EMISMATCH);
+                assert_int_equal(wg_tape_status(tape), WG_EMISMATCH);
+                assert_int_equal(r.output, output);
+                assert_int_equal(r.direction, input);
+                assert_true(r.fd_error > 1e3 * r.fd_estimate);
+                char part[64];
+                snprintf(part, sizeof part, "wg_check_gradient: output %zu along direction %zu",
+                         output, input);
+                assert_message(part);
+            }
+}
+
+static void with_many_inputs_random_directions_find_it_too(void **state) {
+    (void)state;
+    enum { N = 100 };
+    double x[N];
+    wg_check r;
+    for (int i = 0; i < N; i++) x[i] = 0.5 + 0.01 * i;
+    struct slip s = {1, 77, 0};
+    assert_int_equal(wg_check_gradient(tape, slips, &s, N, x, 3, &r), WG_OK);
+    for (s.kind = 1; s.kind <= 3; s.kind++) {
+        assert_int_equal(wg_check_gradient(tape, slips, &s, N, x, 3, &r), WG_EMISMATCH);
+        assert_int_equal(r.output, 1);
+    }
+}
+
+static void the_same_check_gives_the_same_numbers(void **state) {
+    (void)state;
+    const double x[3] = {1, 2, 3};
+    wg_check a, b;
+    memset(&a, 0, sizeof a), memset(&b, 0, sizeof b);
+    assert_int_equal(wg_check_gradient(tape, slips, NULL, 3, x, 5, &a), WG_OK);
+    assert_int_equal(wg_check_gradient(tape, slips, NULL, 3, x, 5, &b), WG_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+/* ---- functions that are hard to step ---- */
+
+static wg_status hard(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m;
+    switch (*(const int *)data) {
+    case 0:
+        y[0] = wg_let(t, wg_log(x[0]));
+        break; /* near the edge of its domain */
+    case 1:
+        y[0] = wg_let(t, wg_exp(wg_mul(1000, x[0])));
+        break; /* steep */
+    case 2:
+        y[0] = wg_let(t, wg_sin(wg_mul(1e4, x[0])));
+        break; /* wild */
+    case 3:
+        y[0] = wg_let(t, wg_sub(wg_add(1e10, x[0]), 1e10));
+        break; /* noisy */
+    case 4:
+        y[0] = wg_let(t, wg_fabs(x[0]));
+        break; /* a kink nearby */
+    case 5:
+        y[0] = wg_let(t, wg_mul(x[0], 3));
+        break;
+    case 6:
+        y[0] = wg_let(t, wg_square(x[0]));
+        break;
+    default:
+        y[0] = wg_let(t, wg_sqrt(x[0]));
+        break;
+    }
+    return WG_OK;
+}
+static void functions_that_are_hard_to_step_pass(void **state) {
+    (void)state;
+    const struct {
+        int which;
+        double x;
+    } at[] = {{0, 1e-8}, {0, 1e-3},  {0, 1e300}, {1, 0.3},  {2, 1},      {3, 1},    {4, 1e-4},
+              {5, 0},    {5, 1e-30}, {5, 1e300}, {6, 1e-9}, {6, -1e100}, {7, 1e-6}, {4, -0.01}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        int which = at[i].which;
+        if (wg_check_gradient(tape, hard, &which, 1, &at[i].x, 1, NULL) != WG_OK)
+            fail_msg("function %d at %g: %s", which, at[i].x, wg_tape_message(tape));
+    }
+}
+
+static void what_is_not_finite_is_named(void **state) {
+    (void)state;
+    int log_of = 0, root_of = 7, steep = 1;
+    double x = -1;
+    wg_check r = {-77, 0, 0, 0, 0};
+    assert_int_equal(wg_check_gradient(tape, hard, &log_of, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message("wg_check_gradient: output 0 is not finite at x");
+    x = 0;
+    assert_int_equal(wg_check_gradient(tape, hard, &root_of, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message("along direction 0");
+    x = 1;
+    assert_int_equal(wg_check_gradient(tape, hard, &steep, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_true(r.fd_error == -77);
+    const wg_options opt = {.flags = WG_TRACE}; /* which stops at the first NaN nearby */
+    wg_tape *const t = wg_tape_new(&opt);
+    x = 1e-6;
+    assert_int_equal(wg_check_gradient(t, hard, &root_of, 1, &x, 1, &r), WG_OK);
+    x = -1;
+    assert_int_equal(wg_check_gradient(t, hard, &root_of, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_non_null(strstr(wg_tape_message(t), "sqrt gave nan from -1"));
+    wg_tape_free(t);
+}
+
+static wg_status constants(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    (void)t, (void)n, (void)x, (void)data;
+    for (size_t j = 0; j < m; j++) y[j] = wg_constant((double)j);
+    return WG_OK;
+}
+static void constants_and_empty_lists_pass(void **state) {
+    (void)state;
+    const double x[2] = {0, 1};
+    wg_check r = {1, 1, 1, 1, 1};
+    assert_int_equal(wg_check_gradient(tape, constants, NULL, 2, x, 3, &r), WG_OK);
+    assert_true(r.fd_error == 0 && r.dot_error == 0);
+    assert_int_equal(wg_check_gradient(tape, constants, NULL, 0, NULL, 3, &r), WG_OK);
+    assert_int_equal(wg_check_gradient(tape, constants, NULL, 2, x, 0, &r), WG_OK);
+    assert_int_equal(wg_check_gradient(tape, constants, NULL, 0, NULL, 0, NULL), WG_OK);
+}
+
+static wg_status tires(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    (void)t, (void)n, (void)m;
+    y[0] = x[0];
+    return --*(int *)data < 0 ? WG_EARG : WG_OK;
+}
+static void mistakes_are_named(void **state) {
+    (void)state;
+    const double x = 1;
+    wg_check r = {-77, 0, 0, 0, 0};
+    assert_int_equal(wg_check_gradient(NULL, slips, NULL, 1, &x, 1, &r), WG_ENULL);
+    assert_int_equal(wg_check_gradient(tape, NULL, NULL, 1, &x, 1, &r), WG_ENULL);
+    assert_message("wg_check_gradient: the function is NULL");
+    assert_int_equal(wg_check_gradient(tape, slips, NULL, 1, NULL, 1, &r), WG_ENULL);
+    assert_message("wg_check_gradient: x is NULL");
+    assert_int_equal(wg_check_gradient(tape, slips, NULL, SIZE_MAX / 2, &x, 1, &r), WG_ENOMEM);
+    for (int calls = 0; calls < 40; calls += 13) { /* at x, at the noise, at a step */
+        int left = calls;
+        assert_int_equal(wg_check_gradient(tape, tires, &left, 1, &x, 1, &r), WG_EARG);
+        assert_message("wg_check_gradient: the function returned");
+    }
+    assert_true(r.fd_error == -77);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_derivatives_pass_at_every_reference_point),
+        cmocka_unit_test(wrong_derivatives_are_found_where_they_are),
+        cmocka_unit_test(with_many_inputs_random_directions_find_it_too),
+        cmocka_unit_test(the_same_check_gives_the_same_numbers),
+        cmocka_unit_test(functions_that_are_hard_to_step_pass),
+        cmocka_unit_test(what_is_not_finite_is_named),
+        cmocka_unit_test(constants_and_empty_lists_pass),
+        cmocka_unit_test(mistakes_are_named),
+    };
+    return cmocka_run_group_tests(tests, open_tape, close_tape);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tape_null.c - NULL for every pointer of every function of the library: status functions
+ * answer WG_ENULL, recording functions give a passive NaN, nothing crashes. A function that the
+ * headers declare and that is not tried here is a failure. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <wengert.h>
+
+#ifndef HEADERS
+#define HEADERS "include/wengert/"
+#endif
+
+/* ---- what has been tried ---- */
+
+enum { MOST = 256 };
+static const char *tried[MOST];
+static size_t tries;
+
+static void try(const char *name) {
+    for (size_t i = 0; i < tries; i++)
+        if (strcmp(tried[i], name) == 0) return;
+    assert_true(tries < MOST);
+    tried[tries++] = name;
+}
+static int was_tried(const char *name) {
+    for (size_t i = 0; i < tries; i++)
+        if (strcmp(tried[i], name) == 0) return 1;
+    return 0;
+}
+
+/* f(...) is the status, a NaN, a passive NaN, or happens. */
+#define STATUS(status, f, ...) assert_int_equal((try(#f), f(__VA_ARGS__)), status)
+#define NOTHING(f, ...) assert_true((try(#f), isnan(f(__VA_ARGS__))))
+#define PASSIVE(f, ...) assert_passive((try(#f), f(__VA_ARGS__)))
+#define HAPPENS(f, ...) (try(#f), (void)f(__VA_ARGS__))
+
+static void assert_passive(wg_real x) {
+    assert_true(isnan(wg_value(x)));
+    assert_int_equal(x.at.slot, 0);
+}
+
+static wg_tape *tape;
+
+static int open_tape(void **state) {
+    const wg_options opt = {.flags = WG_KEEP_CODE};
+    (void)state;
+    tape = wg_tape_new(&opt);
+    return tape == NULL;
+}
+static int close_tape(void **state) {
+    (void)state;
+    wg_tape_free(tape);
+    return 0;
+}
+
+static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+    (void)data;
+    for (size_t j = 0; j < m; j++) y[j] = n > 0 ? wg_let(t, wg_square(x[j % n])) : wg_constant(1);
+    return WG_OK;
+}
+
+static int sink(void *ctx, const char *text, size_t bytes) {
+    (void)ctx, (void)text, (void)bytes;
+    return 0;
+}
+
+/* ---- no tape ---- */
+
+static void a_tape_that_is_null_is_answered(void **state) {
+    (void)state;
+    const wg_real x = wg_constant(1);
+    const wg_mark m = wg_tape_mark(NULL);
+    const double one = 1;
+    const size_t size = 1;
+    const double *point[] = {&one};
+    double v, *block[] = {&v};
+    wg_real y = x;
+    wg_stats s;
+    wg_check found;
+    try("wg_tape_mark");
+    assert_int_equal(m.slot, 0);
+    HAPPENS(wg_tape_free, NULL);
+    HAPPENS(wg_tape_reset, NULL);
+    STATUS(WG_EMARK, wg_tape_rewind, tape, m);
+    STATUS(WG_ENULL, wg_tape_rewind, NULL, m);
+    STATUS(WG_ENULL, wg_tape_pause, NULL);
+    STATUS(WG_ENULL, wg_tape_resume, NULL);
+    STATUS(WG_ENULL, wg_tape_forward, NULL, 1);
+    STATUS(WG_ENULL, wg_tape_status, NULL);
+    assert_true((try("wg_tape_message"), wg_tape_message(NULL)[0] != 0));
+    STATUS(WG_ENULL, wg_tape_stats, NULL, &s);
+    PASSIVE(wg_input, NULL, 1);
+    STATUS(WG_ENULL, wg_inputs, NULL, 1, &one, &y);
+    STATUS(WG_ENULL, wg_label, NULL, x, "x");
+    STATUS(WG_ENULL, wg_reverse, NULL, x);
+    STATUS(WG_ENULL, wg_reverse_seeds, NULL, 1, &x, &one);
+    STATUS(WG_ENULL, wg_reverse_lanes, NULL, 1, 1, &x, &one);
+    STATUS(WG_ENULL, wg_adjoints_clear, NULL);
+    STATUS(WG_ENULL, wg_adjoint_seed, NULL, x, 1);
+    STATUS(WG_ENULL, wg_sweep, NULL, m, m);
+    NOTHING(wg_adjoint, NULL, x);
+    NOTHING(wg_adjoint_lane, NULL, x, 0);
+    STATUS(WG_ENULL, wg_adjoints, NULL, 1, &x, &v);
+    STATUS(WG_ENULL, wg_adjoints_add, NULL, 1, &x, &v);
+    STATUS(WG_ENULL, wg_adjoints_lanes, NULL, 1, &x, 1, &v, 1);
+    STATUS(WG_ENULL, wg_tangent_seed, NULL, x, 0, 1);
+    NOTHING(wg_tangent, NULL, x, 0);
+    STATUS(WG_ENULL, wg_tape_hvp, NULL, x, 1, &x, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hessian, NULL, x, 1, &x, &v, 1);
+    STATUS(WG_ENULL, wg_tape_verify, NULL);
+    STATUS(WG_ENULL, wg_tape_replay, NULL, 1, &x, &one);
+    NOTHING(wg_tape_value, NULL, x);
+    STATUS(WG_ENULL, wg_tape_dump, NULL, sink, NULL);
+    STATUS(WG_ENULL, wg_tape_dot, NULL, sink, NULL);
+    STATUS(WG_ENULL, wg_print, NULL, x, sink, NULL);
+    /* statements and array operations */
+    try("wgi_let");
+    assert_passive(wg_let(NULL, wg_mul(x, 2)));
+    assert_passive(wg_let(NULL, x));
+    assert_passive(wg_let(NULL, 2));
+    PASSIVE(wg_sum, NULL, 1, &x);
+    PASSIVE(wg_product, NULL, 1, &x);
+    PASSIVE(wg_dot, NULL, 1, &x, &x);
+    PASSIVE(wg_linear, NULL, 1, &one, &x);
+    PASSIVE(wg_polynomial, NULL, 1, &x, x);
+    PASSIVE(wg_norm2, NULL, 1, &x);
+    PASSIVE(wg_squared_norm, NULL, 1, &x);
+    PASSIVE(wg_logsumexp, NULL, 1, &x);
+    PASSIVE(wg_maximum, NULL, 1, &x);
+    PASSIVE(wg_minimum, NULL, 1, &x);
+    PASSIVE(wg_mean, NULL, 1, &x);
+    PASSIVE(wg_maximum, NULL, 0, NULL);
+    PASSIVE(wg_dot, NULL, 1, &x, NULL);
+    const wg_real two = wg_constant(2);
+    STATUS(1, wg_lt, NULL, x, two);
+    STATUS(1, wg_le, NULL, x, two);
+    STATUS(0, wg_gt, NULL, x, two);
+    STATUS(0, wg_ge, NULL, x, two);
+    STATUS(0, wg_eq, NULL, x, two);
+    STATUS(1, wg_ne, NULL, x, two);
+    /* drivers */
+    STATUS(WG_ENULL, wg_eval, NULL, square, NULL, 1, &one, 1, &v);
+    STATUS(WG_ENULL, wg_gradient, NULL, square, NULL, 1, &one, &v, &v);
+    STATUS(WG_ENULL, wg_jacobian, NULL, square, NULL, 1, &one, 1, &v, WG_ROW_MAJOR, &v, 1);
+    STATUS(WG_ENULL, wg_jacobian_groups, NULL, square, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR,
+           block, &size);
+    STATUS(WG_ENULL, wg_jvp, NULL, square, NULL, 1, &one, &one, 1, &v, &v);
+    STATUS(WG_ENULL, wg_vjp, NULL, square, NULL, 1, &one, 1, &one, &v, &v);
+    STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
+    STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
+    STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
+    /* without a tape at all */
+    assert_non_null((try("wg_tape_new"), wg_status_text(WG_OK)));
+    try("wg_status_text");
+}
+
+/* ---- a tape, and no array ---- */
+
+static void arrays_that_are_null_are_answered(void **state) {
+    (void)state;
+    const double one = 1;
+    double v = 42;
+    wg_real x, y;
+    assert_int_equal(wg_inputs(tape, 1, &one, &x), WG_OK);
+    y = wg_let(tape, wg_square(x));
+    assert_int_equal(wg_reverse(tape, y), WG_OK);
+    STATUS(WG_ENULL, wg_tape_stats, tape, NULL);
+    STATUS(WG_ENULL, wg_label, tape, x, NULL);
+    STATUS(WG_ENULL, wg_adjoints, tape, 1, NULL, &v);
+    STATUS(WG_ENULL, wg_adjoints, tape, 1, &x, NULL);
+    STATUS(WG_ENULL, wg_adjoints_add, tape, 1, NULL, &v);
+    STATUS(WG_ENULL, wg_adjoints_add, tape, 1, &x, NULL);
+    STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 1, &v, 1);
+    STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, &x, 1, NULL, 1);
+    STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, NULL, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, NULL, &v);
+    STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, &one, NULL);
+    STATUS(WG_ENULL, wg_tape_hessian, tape, y, 1, NULL, &v, 1);
+    STATUS(WG_ENULL, wg_tape_hessian, tape, y, 1, &x, NULL, 1);
+    STATUS(WG_ENULL, wg_tape_replay, tape, 1, NULL, &one);
+    STATUS(WG_ENULL, wg_tape_replay, tape, 1, &x, NULL);
+    STATUS(WG_ENULL, wg_tape_dump, tape, NULL, NULL);
+    STATUS(WG_ENULL, wg_tape_dot, tape, NULL, NULL);
+    STATUS(WG_ENULL, wg_print, tape, x, NULL, NULL);
+    assert_true((try("wg_write_file"), wg_write_file(NULL, "x", 1) != 0));
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+    assert_true(v == 42);
+}
+
+/* Those that record, or sweep, keep the failure as the status of the tape. */
+#define KEEPS(expected, f, ...)                                                                \
+    do {                                                                                       \
+        assert_int_equal((try(#f), f(__VA_ARGS__)), expected);                                 \
+        assert_int_equal(wg_tape_status(tape), expected);                                      \
+        assert_non_null(strstr(wg_tape_message(tape), "NULL"));                                \
+        wg_tape_reset(tape);                                                                   \
+    } while (0)
+#define LOSES(f, ...)                                                                          \
+    do {                                                                                       \
+        const wg_real x = wg_input(tape, 1);                                                   \
+        (void)x;                                                                               \
+        PASSIVE(f, __VA_ARGS__);                                                               \
+        assert_int_equal(wg_tape_status(tape), WG_ENULL);                                      \
+        assert_non_null(strstr(wg_tape_message(tape), #f));                                    \
+        wg_tape_reset(tape);                                                                   \
+    } while (0)
+
+static void a_recording_without_its_array_has_failed(void **state) {
+    (void)state;
+    const double one = 1;
+    double v = 42;
+    wg_real y = wg_constant(1);
+    const size_t size = 1, huge = 1;
+    const double *point[] = {&one}, *no_point[] = {NULL};
+    double *block[] = {&v};
+    KEEPS(WG_ENULL, wg_inputs, tape, 1, NULL, &y);
+    KEEPS(WG_ENULL, wg_inputs, tape, 1, &one, NULL);
+    KEEPS(WG_ENULL, wg_reverse_seeds, tape, 1, NULL, &one);
+    KEEPS(WG_ENULL, wg_reverse_seeds, tape, 1, &y, NULL);
+    KEEPS(WG_ENULL, wg_reverse_lanes, tape, 1, 1, NULL, &one);
+    KEEPS(WG_ENULL, wg_reverse_lanes, tape, 1, 1, &y, NULL);
+    LOSES(wg_sum, tape, 1, NULL);
+    LOSES(wg_product, tape, 1, NULL);
+    LOSES(wg_dot, tape, 1, NULL, &x);
+    LOSES(wg_dot, tape, 1, &x, NULL);
+    LOSES(wg_linear, tape, 1, NULL, &x);
+    LOSES(wg_linear, tape, 1, &one, NULL);
+    LOSES(wg_polynomial, tape, 1, NULL, x);
+    LOSES(wg_norm2, tape, 1, NULL);
+    LOSES(wg_squared_norm, tape, 1, NULL);
+    LOSES(wg_logsumexp, tape, 1, NULL);
+    LOSES(wg_maximum, tape, 1, NULL);
+    LOSES(wg_minimum, tape, 1, NULL);
+    LOSES(wg_mean, tape, 1, NULL);
+    KEEPS(WG_ENULL, wg_eval, tape, NULL, NULL, 1, &one, 1, &v);
+    KEEPS(WG_ENULL, wg_eval, tape, square, NULL, 1, NULL, 1, &v);
+    KEEPS(WG_ENULL, wg_gradient, tape, NULL, NULL, 1, &one, &v, &v);
+    KEEPS(WG_ENULL, wg_gradient, tape, square, NULL, 1, NULL, &v, &v);
+    KEEPS(WG_ENULL, wg_jacobian, tape, NULL, NULL, 1, &one, 1, &v, WG_ROW_MAJOR, &v, 1);
+    KEEPS(WG_ENULL, wg_jacobian, tape, square, NULL, 1, NULL, 1, &v, WG_ROW_MAJOR, &v, 1);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, NULL, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR, block,
+          &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, NULL, point, 1, &v, WG_ROW_MAJOR, block,
+          &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, NULL, 1, &v, WG_ROW_MAJOR, block,
+          &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, no_point, 1, &v, WG_ROW_MAJOR,
+          block, &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR, block,
+          NULL);
+    KEEPS(WG_ENULL, wg_jvp, tape, NULL, NULL, 1, &one, &one, 1, &v, &v);
+    KEEPS(WG_ENULL, wg_jvp, tape, square, NULL, 1, NULL, &one, 1, &v, &v);
+    KEEPS(WG_ENULL, wg_jvp, tape, square, NULL, 1, &one, NULL, 1, &v, &v);
+    KEEPS(WG_ENULL, wg_vjp, tape, NULL, NULL, 1, &one, 1, &one, &v, &v);
+    KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, NULL, 1, &one, &v, &v);
+    KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, &one, 1, NULL, &v, &v);
+    KEEPS(WG_ENULL, wg_hvp, tape, NULL, NULL, 1, &one, &one, &v, &v, &v);
+    KEEPS(WG_ENULL, wg_hvp, tape, square, NULL, 1, NULL, &one, &v, &v, &v);
+    KEEPS(WG_ENULL, wg_hvp, tape, square, NULL, 1, &one, NULL, &v, &v, &v);
+    KEEPS(WG_ENULL, wg_hessian, tape, NULL, NULL, 1, &one, &v, &v, &v, 1);
+    KEEPS(WG_ENULL, wg_hessian, tape, square, NULL, 1, NULL, &v, &v, &v, 1);
+    wg_check found;
+    KEEPS(WG_ENULL, wg_check_gradient, tape, NULL, NULL, 1, &one, 1, &found);
+    KEEPS(WG_ENULL, wg_check_gradient, tape, square, NULL, 1, NULL, 1, &found);
+    assert_true(v == 42);
+}
+
+static void outputs_of_drivers_that_are_null_are_not_wanted(void **state) {
+    (void)state;
+    const double at[] = {3, 4}, w[] = {1, 0.5};
+    const size_t size[] = {1, 1}, ld[] = {2, 2};
+    const double *point[] = {&at[0], &at[1]};
+    double *none[] = {NULL, NULL};
+    STATUS(WG_OK, wg_eval, tape, square, NULL, 2, at, 2, NULL);
+    STATUS(WG_OK, wg_gradient, tape, square, NULL, 2, at, NULL, NULL);
+    STATUS(WG_OK, wg_jacobian, tape, square, NULL, 2, at, 2, NULL, WG_ROW_MAJOR, NULL, 0);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR, NULL,
+           NULL);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR, none,
+           ld);
+    STATUS(WG_OK, wg_jvp, tape, square, NULL, 2, at, w, 2, NULL, NULL);
+    STATUS(WG_OK, wg_vjp, tape, square, NULL, 2, at, 2, w, NULL, NULL);
+    STATUS(WG_OK, wg_hvp, tape, square, NULL, 2, at, w, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_hessian, tape, square, NULL, 2, at, NULL, NULL, NULL, 2);
+    STATUS(WG_OK, wg_check_gradient, tape, square, NULL, 2, at, 2, NULL);
+    /* no inputs, no outputs, no arrays */
+    STATUS(WG_OK, wg_eval, tape, square, NULL, 0, NULL, 0, NULL);
+    STATUS(WG_OK, wg_gradient, tape, square, NULL, 0, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_jacobian, tape, square, NULL, 0, NULL, 0, NULL, WG_ROW_MAJOR, NULL, 0);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 0, NULL, NULL, 0, NULL, WG_ROW_MAJOR, NULL,
+           NULL);
+    STATUS(WG_OK, wg_jvp, tape, square, NULL, 0, NULL, NULL, 0, NULL, NULL);
+    STATUS(WG_OK, wg_vjp, tape, square, NULL, 0, NULL, 0, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_hvp, tape, square, NULL, 0, NULL, NULL, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_hessian, tape, square, NULL, 0, NULL, NULL, NULL, NULL, 0);
+    STATUS(WG_OK, wg_check_gradient, tape, square, NULL, 0, NULL, 0, NULL);
+}
+
+static void memory_callbacks_that_are_null_are_the_defaults(void **state) {
+    (void)state;
+    wg_options opt = {.memory = {.ctx = &opt}};
+    wg_tape *t = wg_tape_new(&opt);
+    assert_non_null((try("wg_tape_new"), t));
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_sin(wg_input(t, 1)))), WG_OK);
+    wg_tape_free(t);
+    assert_null(wg_tape_new(&(wg_options){.buffer = &opt, .buffer_bytes = 0}));
+}
+
+/* ---- was that all? ---- */
+
+/* Names after WG_API in a header. */
+static size_t missing_in(const char *path) {
+    static char text[200000];
+    FILE *const f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    assert_true(feof(f));
+    fclose(f);
+    size_t missing = 0;
+    for (char *at = text; (at = strstr(at, "\nWG_API ")) != NULL;) {
+        at += strlen("\nWG_API ");
+        char *const open = at + strcspn(at, "(;=[");
+        if (*open != '(') continue; /* data */
+        char *name = open;
+        while (name > at && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
+        char *const parameters = open + 1;
+        *open = 0;
+        at = parameters + strcspn(parameters, ")");
+        char *const star = strchr(parameters, '*');
+        if (was_tried(name) || (strncmp(name, "wgi_", 4) == 0 && (star == NULL || star > at)))
+            continue; /* or nothing that could be NULL */
+        print_message("%s: %s is never called with NULL: see test_tape_null.c\n", path, name);
+        missing++;
+    }
+    return missing;
+}
+
+static void every_function_of_the_headers_was_tried(void **state) {
+    (void)state;
+    DIR *const d = opendir(HEADERS);
+    assert_non_null(d);
+    size_t missing = 0, headers = 0;
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        char path[512];
+        if (strstr(e->d_name, ".h") == NULL) continue;
+        snprintf(path, sizeof path, "%s%s", HEADERS, e->d_name);
+        missing += missing_in(path);
+        headers++;
+    }
+    closedir(d);
+    assert_true(headers > 8);
+    assert_int_equal(missing, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_tape_that_is_null_is_answered),
+        TEST(arrays_that_are_null_are_answered),
+        TEST(a_recording_without_its_array_has_failed),
+        TEST(outputs_of_drivers_that_are_null_are_not_wanted),
+        TEST(memory_callbacks_that_are_null_are_the_defaults),
+        cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
