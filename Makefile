@@ -108,7 +108,8 @@ T ?= *
 TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
 FUZZ_PROGS := $(patsubst %.c,$(B)/%,$(filter test/fuzz_%,$(TEST_SRCS)))
-SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_%,$(wildcard test/*.c)))
+# What is named like a script belongs to that.
+SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
 SCRIPTS ?= $(wildcard test/$(T).sh)
 
 EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
@@ -269,13 +270,15 @@ uninstall: ## remove what install put there
 # The scripts look at an ordinary build; an instrumented one would only tell about the instrument.
 
 again = +@$(MAKE) --no-print-directory
-SANITIZE := -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all
+LEVEL ?= -O1
+SANITIZE = -g $(LEVEL) -fno-omit-frame-pointer -fno-sanitize-recover=all
 
 asan: ## the tests under the address, leak and undefined-behaviour sanitizers
 	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
 
+ubsan: LEVEL = -O2
 ubsan: ## the tests under the undefined-behaviour sanitizer, optimised
-	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -O2 -fsanitize=undefined'
+	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -fsanitize=undefined'
 
 valgrind: ## VALGRIND_TESTS=test_tape_* under valgrind
 	$(again) test T='$(VALGRIND_TESTS)' SCRIPTS= CFLAGS='-g -O1' \

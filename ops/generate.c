@@ -450,7 +450,7 @@ static void write_choice(const char *macro, const char *stem) {
     puts(")");
 }
 
-/* wgi_l<k>: k literal numbers, and their concatenation. */
+/* wgi_l<k>: k literal numbers, their concatenation, and their place in a statement. */
 static void write_numbers(void) {
     puts("typedef struct wgi_l0 {\n} wgi_l0;");
     for (int k = 1; k <= MAX_NUMBERS; k++) {
@@ -476,6 +476,16 @@ static void write_numbers(void) {
         if (j > 0) printf(", default: wgi_too_many_numbers");
         printf(")");
     }
+    puts(")");
+    /* one by one: copied as a whole they would be built in memory on the fast path, too */
+    for (int k = 0; k <= MAX_NUMBERS; k++) {
+        printf("WGI_FUNCTION void wgi_keep_%d(wgi_statement *c, wgi_l%d l) {%s c->numbers = %d;", k, k,
+               k == 0 ? " (void)l;" : "", k);
+        for (int i = 0; i < k; i++) printf(" c->number[%d] = l.l%d;", i, i);
+        puts(" }");
+    }
+    printf("#define WGI_KEEP(l) _Generic((l)");
+    for (int k = 0; k <= MAX_NUMBERS; k++) printf(", wgi_l%d: wgi_keep_%d", k, k);
     puts(")\n");
 }
 

@@ -28,17 +28,20 @@ static uint64_t *put_slots(uint64_t *w, size_t n, const uint32_t *slot) {
 
 /* ---- statements ---- */
 
-/* One symbol of the bit code at position *at. */
+/* Takes one symbol off the low end of the bit code; counts its bits. */
 enum { OPERAND = -1, NUMBER = -2 };
-static int symbol(wgi_bits code, unsigned *at) {
-    const unsigned two = (unsigned)(code >> *at) & 3;
-    *at += 2;
-    if (two == 0) return OPERAND;
-    if (two == 1) return NUMBER;
-    const unsigned width = two == 2 ? 2 : 7;
-    const int op = (int)((unsigned)(code >> *at) & ((1u << width) - 1));
-    *at += width;
-    return two == 2 ? op + 1 : op;
+static inline int symbol(wgi_bits *code, unsigned *at) {
+    const unsigned bits = (unsigned)*code, two = bits & 3;
+    if (two < 2) {
+        *code >>= 2, *at += 2;
+        return two == 0 ? OPERAND : NUMBER;
+    }
+    if (two == 2) {
+        *code >>= 4, *at += 4;
+        return (int)(bits >> 2 & 3) + 1;
+    }
+    *code >>= 9, *at += 9;
+    return (int)(bits >> 2 & 127);
 }
 
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
@@ -48,9 +51,10 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
     double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];
     wgi_bits code = s->code;
     unsigned operands = 0, numbers = 0, i = 0, k = 0;
+    wgi_bits rest = s->code;
     for (unsigned at = 0; at < s->bits;) {
         const unsigned start = at;
-        const int what = symbol(s->code, &at);
+        const int what = symbol(&rest, &at);
         if (what == OPERAND && wgi_slot(s->handle[i]) != 0) {
             slot[operands++] = wgi_slot(s->handle[i++]);
         } else if (what == OPERAND) { /* a constant: from now on a number */
@@ -136,16 +140,22 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
     int depth = 0, operand = 0;
     size_t number = 0;
     p->operands = p->nodes = (int)e->operands;
-    memset(p->node, 0, (size_t)p->operands * sizeof *p->node);
+    for (int i = 0; i < p->operands; i++) {
+        p->node[i].op = NULL;
+        p->node[i].first = (uint8_t)i;
+        p->node[i].last = (uint8_t)(i + 1);
+    }
+    wgi_bits rest = e->code;
     for (unsigned at = 0; at < e->bits;) {
-        const int what = symbol(e->code, &at);
+        const int what = symbol(&rest, &at);
         if (what == OPERAND) {
             stack[depth++] = (uint8_t)operand++;
             continue;
         }
         struct wgi_node *n = &p->node[p->nodes];
+        n->op = NULL;
+        n->first = n->last = (uint8_t)operand;
         if (what == NUMBER) {
-            n->op = NULL;
             n->value = e->number[number++];
         } else {
             if (what == WGI_OP_USER) {
@@ -157,9 +167,14 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
             }
             depth -= (int)n->op->arity;
             for (unsigned i = 0; i < n->op->arity; i++) n->arg[i] = stack[depth + (int)i];
+            n->first = p->node[n->arg[0]].first;
         }
         stack[depth++] = (uint8_t)p->nodes++;
     }
+}
+
+static void operand_values(const wgi_program *p, const struct wgi_node *n, double *a) {
+    for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
 }
 
 double wgi_program_run(wgi_program *p, const double *x) {
@@ -167,33 +182,31 @@ double wgi_program_run(wgi_program *p, const double *x) {
     for (int i = p->operands; i < p->nodes; i++) {
         struct wgi_node *n = &p->node[i];
         if (n->op == NULL) continue;
-        double a[4] = {0, 0, 0, 0};
-        for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
+        double a[4];
+        operand_values(p, n, a);
         n->value = n->op->value(a);
     }
     return p->node[p->nodes - 1].value;
 }
 
-static void first_partials(const wgi_program *p, const struct wgi_node *n, double *a, double *d) {
-    for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
-    n->op->first(a, n->value, d);
+/* g[j], of every operand j, is the partial of the largest subtree so far that holds it. */
+static void scale_gradient(const wgi_program *p, const struct wgi_node *n, const double *d,
+                           double *g) {
+    for (unsigned k = 0; k < n->op->arity; k++)
+        for (int j = p->node[n->arg[k]].first; j < p->node[n->arg[k]].last; j++)
+            g[j] = n->op->zero_first >> k & 1 ? 0 : wgi_product(d[k], g[j]);
 }
 
-/* Forward, like the recorder: the partial of a product chain is multiplied from the inside out. */
 void wgi_program_partials(const wgi_program *p, double *partial) {
-    double g[WGI_MAX_NODES][WGI_MAX_OPERANDS];
-    memset(g, 0, (size_t)p->nodes * sizeof *g);
-    for (int i = 0; i < p->operands; i++) g[i][i] = 1;
+    for (int j = 0; j < p->operands; j++) partial[j] = 1;
     for (int i = p->operands; i < p->nodes; i++) {
         const struct wgi_node *n = &p->node[i];
-        if (n->op == NULL) continue;
+        if (n->op == NULL || n->first == n->last) continue;
         double a[4], d[4];
-        first_partials(p, n, a, d);
-        for (unsigned k = 0; k < n->op->arity; k++)
-            for (int j = 0; j < p->operands && !(n->op->zero_first >> k & 1); j++)
-                if (g[n->arg[k]][j] != 0) g[i][j] += wgi_product(d[k], g[n->arg[k]][j]);
+        operand_values(p, n, a);
+        n->op->first(a, n->value, d);
+        scale_gradient(p, n, d, partial);
     }
-    memcpy(partial, g[p->nodes - 1], (size_t)p->operands * sizeof(double));
 }
 
 int wgi_program_linear(const wgi_program *p) {
@@ -202,55 +215,51 @@ int wgi_program_linear(const wgi_program *p) {
         if (n->op == NULL) continue;
         for (unsigned k = 0, pair = 0; k < n->op->arity; k++)
             for (unsigned l = k; l < n->op->arity; l++, pair++) {
-                const int constant = (n->arg[k] >= p->operands && p->node[n->arg[k]].op == NULL) ||
-                                     (n->arg[l] >= p->operands && p->node[n->arg[l]].op == NULL);
-                if (!(n->op->zero_second >> pair & 1) && !constant) return 0;
+                const struct wgi_node *x = &p->node[n->arg[k]], *y = &p->node[n->arg[l]];
+                if (!(n->op->zero_second >> pair & 1) && x->first != x->last &&
+                    y->first != y->last)
+                    return 0;
             }
     }
     return 1;
 }
 
-/* H of a node = sum_k d_k H(arg k) + sum_kl h_kl g(arg k) g(arg l)'. Reverse in the weights: the
- * weight of every node is its adjoint w within the statement, then H = sum over nodes of
- * w h_kl g_k g_l'. */
-void wgi_program_hessian(const wgi_program *p, double *h) {
-    double g[WGI_MAX_NODES][WGI_MAX_OPERANDS], w[WGI_MAX_NODES];
-    const int m = p->operands;
-    memset(g, 0, (size_t)p->nodes * sizeof *g);
-    memset(w, 0, (size_t)p->nodes * sizeof *w);
-    memset(h, 0, (size_t)(m * m) * sizeof *h);
-    for (int i = 0; i < m; i++) g[i][i] = 1;
-    for (int i = m; i < p->nodes; i++) {
-        const struct wgi_node *n = &p->node[i];
-        if (n->op == NULL) continue;
-        double a[4], d[4];
-        first_partials(p, n, a, d);
-        for (unsigned k = 0; k < n->op->arity; k++)
-            for (int j = 0; j < m && !(n->op->zero_first >> k & 1); j++)
-                if (g[n->arg[k]][j] != 0) g[i][j] += wgi_product(d[k], g[n->arg[k]][j]);
+/* The Hessian of op(u, v, ..) from those of u, v, ..:
+ *     H = sum_k d_k H_k + sum_kl h_kl g_k g_l'
+ * Each argument has its own range of operands, so its H_k and g_k are scaled where they stand. */
+void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPERANDS]) {
+    double g[WGI_MAX_OPERANDS];
+    for (int i = 0; i < p->operands; i++) {
+        p->node[i].value = x[i];
+        g[i] = 1;
+        h[i][i] = 0;
     }
-    w[p->nodes - 1] = 1;
-    for (int i = p->nodes; i-- > m;) {
-        const struct wgi_node *n = &p->node[i];
-        if (n->op == NULL || w[i] == 0) continue;
+    for (int i = p->operands; i < p->nodes; i++) {
+        struct wgi_node *const n = &p->node[i];
+        if (n->op == NULL) continue;
+        const unsigned arity = n->op->arity, zero = n->op->zero_second;
         double a[4], d[4], s[10];
-        first_partials(p, n, a, d);
-        const unsigned arity = n->op->arity;
-        for (unsigned k = 0; k < arity; k++)
-            if (!(n->op->zero_first >> k & 1)) w[n->arg[k]] += wgi_product(w[i], d[k]);
-        if (n->op->second == NULL) continue;
-        n->op->second(a, n->value, s);
+        operand_values(p, n, a);
+        n->value = n->op->value(a);
+        if (n->first == n->last) continue;
+        n->op->first(a, n->value, d);
+        const unsigned pairs = arity * (arity + 1) / 2;
+        const int flat = n->op->second == NULL || zero == (1u << pairs) - 1;
+        if (!flat) n->op->second(a, n->value, s);
         for (unsigned k = 0, pair = 0; k < arity; k++)
             for (unsigned l = k; l < arity; l++, pair++) {
-                if (n->op->zero_second >> pair & 1) continue;
-                const double *const gk = g[n->arg[k]], *const gl = g[n->arg[l]];
-                const double weight = wgi_product(w[i], s[pair]);
-                for (int x = 0; x < m; x++)
-                    for (int y = 0; y < m; y++) {
-                        h[x * m + y] += wgi_product(weight, wgi_product(gk[x], gl[y]));
-                        if (l != k) h[x * m + y] += wgi_product(weight, wgi_product(gl[x], gk[y]));
+                const struct wgi_node *u = &p->node[n->arg[k]], *v = &p->node[n->arg[l]];
+                const double scale = l != k || n->op->zero_first >> k & 1 ? 0 : d[k];
+                const double bend = flat || zero >> pair & 1 ? 0 : s[pair];
+                for (int i1 = u->first; i1 < u->last; i1++)
+                    for (int j1 = l == k ? i1 : v->first; j1 < v->last; j1++) {
+                        const double old = scale != 0 ? wgi_product(scale, h[i1][j1]) : 0;
+                        h[i1][j1] = bend != 0
+                                      ? old + wgi_product(bend, wgi_product(g[i1], g[j1]))
+                                      : old;
                     }
             }
+        scale_gradient(p, n, d, g);
     }
 }
 

@@ -298,8 +298,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
         double w[LANES * LANES] = {0};
         for (size_t l = 0; l < rows; l++) w[l * rows + l] = 1;
         s = wg_reverse_lanes(&c->head, rows, rows, d->y + first, w);
-        if (s != WG_OK && s != WG_ESEED) return s;
-        if (s == WG_ESEED) c->swept = 0; /* constants only */
+        if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only */
         column at = {b, 0, 0, NULL, 0};
         for (size_t i = 0; i < k; i++) {
             next_column(&at);

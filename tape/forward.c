@@ -31,6 +31,7 @@ wg_status wg_tape_forward(wg_tape *t, size_t width) {
     const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);
     if (s != WG_OK) return s;
     c->width = width;
+    c->swept = 0; /* after a rewind to the start */
     wgi_limit_set(c);
     return WG_OK;
 }

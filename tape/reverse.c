@@ -9,19 +9,10 @@
 
 #include <string.h>
 
-/* Operands are older than results. A record of another order was made with a variable that a
- * rewind had forgotten; the fast path of wg_let does not look for that, a sweep does. */
-static inline int disordered(const wgi_record *r) {
-    return (r->in0 >= r->out) | (r->in1 >= r->out);
-}
-
-/* Gives the record it could not pass, or NULL. */
-static const wgi_record *sweep(const wgi_record *low, const wgi_record *high,
-                               double *restrict adjoint) {
+static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
     for (const wgi_record *r = high; r-- != low;) {
         const double w = adjoint[r->out];
         if (w == 0) continue;
-        if (__builtin_expect(disordered(r), 0)) return r;
         double p0 = w * r->jac0, p1 = w * r->jac1;
         if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
             p0 = wgi_product(w, r->jac0);
@@ -30,12 +21,14 @@ static const wgi_record *sweep(const wgi_record *low, const wgi_record *high,
         adjoint[r->in0] += p0;
         adjoint[r->in1] += p1;
     }
-    return NULL;
 }
 
+/* Operands are older than results. A record of another order was made with a variable that a
+ * rewind had forgotten: the fast path of wg_let does not look for that. Where there was a rewind
+ * the records are looked through before they are swept. */
 static const wgi_record *first_disordered(const wgi_record *low, const wgi_record *high) {
     for (const wgi_record *r = low; r != high; r++)
-        if (disordered(r)) return r;
+        if ((r->in0 >= r->out) | (r->in1 >= r->out)) return r;
     return NULL;
 }
 
@@ -48,14 +41,13 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         if (chunk->first >= high || end <= low) continue;
         const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = high < end ? chunk->base + (high - chunk->first) : top;
-        const wgi_record *odd = NULL;
-        if (c->lanes == 1) odd = sweep(from, to, adjoint);
-        else if (c->branch_count > 1) odd = first_disordered(from, to);
+        const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
         if (odd != NULL)
             return wgi_fail(c, WG_ESTALE,
                             "slot %u was recorded with slot %u, which a rewind had forgotten",
                             odd->out, odd->in0 >= odd->out ? odd->in0 : odd->in1);
-        if (c->lanes != 1) wgi_sweep_lanes(from, to, adjoint, c->lanes);
+        if (c->lanes == 1) sweep(from, to, adjoint);
+        else wgi_sweep_lanes(from, to, adjoint, c->lanes);
     }
     /* slot 0 absorbed what flowed to constants */
     memset(adjoint, 0, c->lanes * sizeof(double));

@@ -20,28 +20,28 @@ static wgi_record *entries(const wgi_core *c) { return (wgi_record *)(void *)c->
 
 static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t kind, double h) {
     const size_t used = (size_t)c->second_records * sizeof(wgi_record);
-    const wg_status s = wgi_region_need(c, &c->second, used + sizeof(wgi_record), used);
-    if (s != WG_OK) return s;
+    if (used + sizeof(wgi_record) > c->second.committed) {
+        const wg_status s = wgi_region_need(c, &c->second, used + sizeof(wgi_record), used);
+        if (s != WG_OK) return s;
+    }
     entries(c)[c->second_records++] = (wgi_record){out, i, j, kind, h, 0};
     return WG_OK;
 }
 
 static wg_status put_statement(wgi_core *c, const wgi_entry *e) {
     wgi_program p;
-    double x[WGI_MAX_OPERANDS], h[WGI_MAX_OPERANDS * WGI_MAX_OPERANDS];
+    double x[WGI_MAX_OPERANDS], h[WGI_MAX_OPERANDS][WGI_MAX_OPERANDS];
     wgi_program_of(e, &p);
     if (wgi_program_linear(&p)) return WG_OK;
-    const size_t n = e->operands;
-    for (size_t i = 0; i < n; i++) x[i] = wgi_values(c)[e->slot[i]];
-    (void)wgi_program_run(&p, x);
-    wgi_program_hessian(&p, h);
+    for (size_t i = 0; i < e->operands; i++) x[i] = wgi_values(c)[e->slot[i]];
+    wgi_program_hessian(&p, x, h);
     wg_status s = WG_OK;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n && s == WG_OK; j++) {
-            if (h[i * n + j] == 0) continue;
+    for (size_t i = 0; i < e->operands; i++)
+        for (size_t j = i; j < e->operands && s == WG_OK; j++) {
+            if (h[i][j] == 0) continue;
             /* the same variable twice: d2/dxi dxj counts once from each side */
             const int twice = i != j && e->slot[i] == e->slot[j];
-            s = put(c, e->out, e->slot[i], e->slot[j], LOCAL, h[i * n + j] * (twice ? 2 : 1));
+            s = put(c, e->out, e->slot[i], e->slot[j], LOCAL, h[i][j] * (twice ? 2 : 1));
         }
     return s;
 }
@@ -172,7 +172,8 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
     p->c = c;
     p->records = wgi_record_after(c, y.at.slot);
     wgi_adjoints(c)[y.at.slot] = 1;
-    wgi_sweep(c, p->records, 0);
+    s = wgi_sweep(c, p->records, 0);
+    if (s != WG_OK) return s;
     p->w = wgi_adjoints(c);
     p->second = c->second_records;
     while (p->second > 0 && entries(c)[p->second - 1].out > y.at.slot) p->second--;

@@ -239,14 +239,15 @@ uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e);
 /* The entry as text; gives its length, and never writes past `bytes`. */
 size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 
-/* A statement taken apart: its operations in order with the nodes they work on. */
+/* A statement taken apart: a tree, its nodes in postfix order. The operands below a node are
+ * consecutive, [first, last), and those of its arguments follow each other. */
 enum { WGI_MAX_NODES = 48 };
 typedef struct wgi_program {
     int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
     struct wgi_node {
         const wg_scalar_op *op; /* NULL: a leaf */
         double value;           /* of a number; others: filled by wgi_program_run */
-        uint8_t arg[4];
+        uint8_t arg[4], first, last;
     } node[WGI_MAX_NODES];
 } wgi_program;
 void wgi_program_of(const wgi_entry *e, wgi_program *p);
@@ -254,8 +255,8 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p);
 double wgi_program_run(wgi_program *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
 void wgi_program_partials(const wgi_program *p, double *partial);
-/* The Hessian with respect to the operands, n-by-n, after a run. */
-void wgi_program_hessian(const wgi_program *p, double *h);
+/* The Hessian with respect to the operands at x: entries i <= j of the rows h[i]. */
+void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPERANDS]);
 /* Is every operation of the statement linear in its operands? */
 int wgi_program_linear(const wgi_program *p);
 

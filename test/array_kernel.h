@@ -7,18 +7,30 @@ static wg_real WG_NAME(array)(wg_tape *t, enum array_op op, size_t n, const wg_r
                               const double *c) {
     (void)t, (void)c;
     switch (op) {
-    case SUM: return wg_sum(t, n, x);
-    case PRODUCT: return wg_product(t, n, x);
-    case DOT: return wg_dot(t, n / 2, x, x + n / 2);
-    case LINEAR: return wg_linear(t, n, c, x);
-    case POLYNOMIAL: return wg_polynomial(t, n - 1, x, x[n - 1]);
-    case NORM2: return wg_norm2(t, n, x);
-    case SQUARED_NORM: return wg_squared_norm(t, n, x);
-    case LOGSUMEXP: return wg_logsumexp(t, n, x);
-    case MAXIMUM: return wg_maximum(t, n, x);
-    case MINIMUM: return wg_minimum(t, n, x);
-    case MEAN: return wg_mean(t, n, x);
-    default: break;
+    case SUM:
+        return wg_sum(t, n, x);
+    case PRODUCT:
+        return wg_product(t, n, x);
+    case DOT:
+        return wg_dot(t, n / 2, x, x + n / 2);
+    case LINEAR:
+        return wg_linear(t, n, c, x);
+    case POLYNOMIAL:
+        return wg_polynomial(t, n - 1, x, x[n - 1]);
+    case NORM2:
+        return wg_norm2(t, n, x);
+    case SQUARED_NORM:
+        return wg_squared_norm(t, n, x);
+    case LOGSUMEXP:
+        return wg_logsumexp(t, n, x);
+    case MAXIMUM:
+        return wg_maximum(t, n, x);
+    case MINIMUM:
+        return wg_minimum(t, n, x);
+    case MEAN:
+        return wg_mean(t, n, x);
+    default:
+        break;
     }
     return wg_constant(0);
 }

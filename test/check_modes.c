@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* check_modes.c - see check_modes.h.
  *
- * Letters: n inputs x, m outputs y, J = dy/dx row-major, w weights of the outputs, v a direction,
- * H the Hessian of w'y, k lanes. */
+ * Letters: n inputs x, m outputs y, J = dy/dx row-major, w weights of the outputs, v a
+ * direction, H the Hessian of w'y, k lanes. */
 #include "check_modes.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ struct run {
     const struct check_function *f;
     int bad;
     wg_real *x, *y;
-    double *value, *jacobian, *hessian;         /* the plain, or code-keeping, tape's */
+    double *value, *jacobian, *hessian;          /* the plain, or code-keeping, tape's */
     double *value0, *jacobian0, *hessian0, *row; /* another mode's */
 };
 
@@ -80,7 +80,8 @@ static void alike(struct run *r, const char *what, size_t n, const double *got,
 static double ulps_of(double x, double ulps) {
     const double a = fabs(x);
     if (!(a <= DBL_MAX)) return 0;
-    return ulps * (nextafter(fmin(a, nextafter(DBL_MAX, 0)), INFINITY) - fmin(a, nextafter(DBL_MAX, 0))) +
+    return ulps * (nextafter(fmin(a, nextafter(DBL_MAX, 0)), INFINITY) -
+                   fmin(a, nextafter(DBL_MAX, 0))) +
            TOL_SUBNORMAL_UNITS * DBL_TRUE_MIN;
 }
 
@@ -107,15 +108,15 @@ static void expect(struct run *r, const char *what, size_t n, const double *got,
 }
 
 /* got[i] against sum_k a[k][i] b[k]; skipped where a term is no finite number. */
-static void expect_product(struct run *r, const char *what, size_t n, const double *got, size_t k,
-                           const double *a, size_t step, size_t stride, const double *b,
-                           const struct check_want *want) {
+static void expect_product(struct run *r, const char *what, size_t n, const double *got,
+                           size_t k, const double *a, size_t step, size_t stride,
+                           const double *b, const struct check_want *want) {
     for (size_t i = 0; i < n; i++) {
         double sum = 0, size = 0, allowed = 0;
         for (size_t l = 0; l < k; l++) {
             const size_t at = i * step + l * stride;
-            const double error = want->allowed != NULL ? want->allowed[at]
-                                                       : ulps_of(a[at], TOL_DERIVATIVE_ULP);
+            const double error =
+                want->allowed != NULL ? want->allowed[at] : ulps_of(a[at], TOL_DERIVATIVE_ULP);
             sum += a[at] * b[l];
             size += fabs(a[at] * b[l]);
             allowed += 2 * error * fabs(b[l]) + DBL_TRUE_MIN;
@@ -157,7 +158,8 @@ static int sweep_rows(struct run *r, const char *what, wg_tape *t, double *jacob
         const wg_status s = wg_reverse(t, r->y[j]);
         memset(row, 0, f->n * sizeof *row);
         if (r->y[j].at.slot == 0) {
-            if (s != WG_ESEED) complain(r, "%s: a sweep from a constant: %s", what, wg_status_text(s));
+            if (s != WG_ESEED)
+                complain(r, "%s: a sweep from a constant: %s", what, wg_status_text(s));
         } else if (!fine(r, what, t, s) || !fine(r, what, t, wg_adjoints(t, f->n, r->x, row))) {
             return 0;
         }
@@ -223,7 +225,8 @@ static void lanes(struct run *r) {
     static const size_t counts[] = {1, 2, 3, 4, 5, 8, 11};
     const struct check_function *f = r->f;
     wg_tape *const t = r->c->plain;
-    double *const w = malloc(2 * f->m * 11 * sizeof *w), *const got = malloc(11 * f->n * sizeof *got);
+    double *const w = malloc(2 * f->m * 11 * sizeof *w), *const got =
+                                                             malloc(11 * f->n * sizeof *got);
     uint32_t state = 1;
     if (w == NULL || got == NULL) complain(r, "lanes: out of memory");
     else if (record(r, "lanes", t, f->x, 0) && !constant(r))
@@ -304,9 +307,10 @@ static void one_direction(struct run *r) {
             const size_t at = j * f->n + i;
             const double weight = fabs(f->w[j] * f->v[i]);
             size += weight * fabs(r->jacobian[at]);
-            allowed += 2 * weight *
-                       (f->jacobian.allowed != NULL ? f->jacobian.allowed[at]
-                                                    : ulps_of(r->jacobian[at], TOL_DERIVATIVE_ULP));
+            allowed +=
+                2 * weight *
+                (f->jacobian.allowed != NULL ? f->jacobian.allowed[at]
+                                             : ulps_of(r->jacobian[at], TOL_DERIVATIVE_ULP));
         }
     }
     t = r->c->plain;
@@ -321,12 +325,14 @@ static void one_direction(struct run *r) {
     }
     r->c->compared++;
     if (!within(left, right, allowed))
-        complain(r, "<w, J v> is %.17g, <J' w, v> is %.17g, allowed error %.3g", left, right, allowed);
+        complain(r, "<w, J v> is %.17g, <J' w, v> is %.17g, allowed error %.3g", left, right,
+                 allowed);
 }
 
 static void duals(struct run *r) {
     const struct check_function *f = r->f;
-    wg_dual *const x = malloc((f->n + 1) * sizeof *x), *const y = malloc((f->m + 1) * sizeof *y);
+    wg_dual *const x = malloc((f->n + 1) * sizeof *x), *const y =
+                                                           malloc((f->m + 1) * sizeof *y);
     if (x == NULL || y == NULL) complain(r, "duals: out of memory");
     else {
         for (size_t first = 0; first < f->n; first += WG_DUAL_WIDTH) {
@@ -382,11 +388,11 @@ static void curvature(struct run *r) {
         memset(unit, 0, n * sizeof *unit);
         unit[i] = 1;
         if (!fine(r, "H v", t, wg_tape_hvp(t, s, n, r->x, unit, r->row))) return;
-        alike(r, "column of the Hessian by wg_tape_hvp", n - i, r->row + i, r->hessian + i * n + i);
+        alike(r, "column of the Hessian by wg_tape_hvp", n - i, r->row + i,
+              r->hessian + i * n + i);
         /* above the diagonal it has been computed from the other side */
-        const struct check_want other = {r->hessian + i * n, f->hessian.allowed != NULL
-                                                                  ? f->hessian.allowed + i * n
-                                                                  : NULL};
+        const struct check_want other = {
+            r->hessian + i * n, f->hessian.allowed != NULL ? f->hessian.allowed + i * n : NULL};
         expect(r, "symmetry of the Hessian", i, r->row, &other, NULL, 2 * TOL_DERIVATIVE_ULP);
     }
     if (!fine(r, "H v", t, wg_tape_hvp(t, s, n, r->x, f->v, r->row))) return;
@@ -452,7 +458,8 @@ static void there_and_back(struct run *r) {
 int check_modes(struct check *c, const struct check_function *f) {
     const size_t n = f->n, m = f->m, size = m * n;
     struct run r = {c, f, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-    double *const numbers = calloc(2 * (m + (size > n ? size : n) + n * n) + n + 1, sizeof *numbers);
+    double *const numbers =
+        calloc(2 * (m + (size > n ? size : n) + n * n) + n + 1, sizeof *numbers);
     wg_real *const handles = calloc(n + m + 1, sizeof *handles);
     c->why[0] = 0;
     if (numbers == NULL || handles == NULL) {
@@ -514,13 +521,14 @@ static void sizes_twice(const struct toy *t, const double *vt, const double *w, 
             double *const to = &wt[node->from[k]];
             *to += size_product(node->p[k], wt[i]);
             for (size_t l = 0; l < node->op->arity; l++)
-                *to += size_product(w[i], size_product(toy_second(t, node, k, l),
-                                                       vt[node->from[l]]));
+                *to += size_product(w[i],
+                                    size_product(toy_second(t, node, k, l), vt[node->from[l]]));
         }
     }
 }
 
-/* What is not exactly 0 may be lost below the smallest numbers; what is too large is unknown. */
+/* What is not exactly 0 may be lost below the smallest numbers; what is too large is unknown.
+ */
 static void limit(size_t n, double *allowed) {
     for (size_t i = 0; i < n; i++) {
         if (!(allowed[i] <= TOL_LARGEST)) allowed[i] = INFINITY;
@@ -532,7 +540,8 @@ void check_toy(struct toy *t, size_t n, size_t m, const size_t *input, const siz
                const double *w, double *jacobian, double *jacobian_allowed, double *hessian,
                double *hessian_allowed) {
     const double units = (double)(t->n + 8) * TOL_ORDER_ULP * DBL_EPSILON;
-    double *const vt = calloc(3 * t->n, sizeof *vt), *const ws = vt + t->n, *const wt = ws + t->n;
+    double *const vt = calloc(3 * t->n, sizeof *vt), *const ws = vt + t->n,
+                  *const wt = ws + t->n;
     if (vt == NULL) abort();
     for (size_t j = 0; j < m; j++) {
         toy_clear(t);
@@ -583,7 +592,8 @@ struct as_function {
     wg_dual *dual;
 };
 
-static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
     const struct as_function *f = data;
     memcpy(f->node, x, n * sizeof *x);
     program_real(t, f->p, f->node);
@@ -613,10 +623,11 @@ static void node_values(struct run *r, const struct program *p, const double *x,
     program_real(t, p, node);
     for (size_t i = 0; i < nodes; i++) {
         if (!same(wg_value(node[i]), value[i]))
-            complain(r, "node %zu is %.17g on a tape, %.17g in C", i, wg_value(node[i]), value[i]);
-        if (!same(wg_tape_value(t, node[i]), value[i]))
-            complain(r, "node %zu: wg_tape_value %.17g, not %.17g", i, wg_tape_value(t, node[i]),
+            complain(r, "node %zu is %.17g on a tape, %.17g in C", i, wg_value(node[i]),
                      value[i]);
+        if (!same(wg_tape_value(t, node[i]), value[i]))
+            complain(r, "node %zu: wg_tape_value %.17g, not %.17g", i,
+                     wg_tape_value(t, node[i]), value[i]);
     }
     if (r->f->other == NULL) return;
     if (!fine(r, "nodes", t, wg_tape_replay(t, p->inputs, node, r->f->other))) return;
@@ -624,17 +635,19 @@ static void node_values(struct run *r, const struct program *p, const double *x,
     program_double(p, value);
     for (size_t i = 0; i < nodes; i++)
         if (node[i].at.slot != 0 && !same(wg_tape_value(t, node[i]), value[i]))
-            complain(r, "node %zu is %.17g after a replay, %.17g in C", i, wg_tape_value(t, node[i]),
-                     value[i]);
+            complain(r, "node %zu is %.17g after a replay, %.17g in C", i,
+                     wg_tape_value(t, node[i]), value[i]);
     r->c->compared += 3 * nodes;
 }
 
-int check_program(struct check *c, const struct program *p, const double *x, const double *other) {
+int check_program(struct check *c, const struct program *p, const double *x,
+                  const double *other) {
     const size_t n = p->inputs, m = p->outputs, nodes = n + p->steps;
     struct toy toy = {0};
     double *const numbers = calloc(2 * (m * n + n * n) + nodes + 2 * (n + m), sizeof *numbers);
     size_t *const at = calloc(nodes + m, sizeof *at);
-    struct as_function data = {p, calloc(nodes, sizeof *data.node), calloc(nodes, sizeof *data.dual)};
+    struct as_function data = {p, calloc(nodes, sizeof *data.node),
+                               calloc(nodes, sizeof *data.dual)};
     int bad = 1;
     if (numbers != NULL && at != NULL && data.node != NULL && data.dual != NULL) {
         double *const jacobian = numbers, *const jacobian_allowed = jacobian + m * n;
@@ -643,8 +656,18 @@ int check_program(struct check *c, const struct program *p, const double *x, con
         size_t *const output = at + nodes;
         for (size_t j = 0; j < m; j++) w[j] = check_weights[j % CHECK_WEIGHTS];
         for (size_t i = 0; i < n; i++) v[i] = check_direction[i % CHECK_WEIGHTS];
-        const struct check_function f = {call, call_dual, &data, n, m, x, other, w, v, {NULL, NULL},
-                                         {jacobian, jacobian_allowed}, {h, h_allowed}};
+        const struct check_function f = {call,
+                                         call_dual,
+                                         &data,
+                                         n,
+                                         m,
+                                         x,
+                                         other,
+                                         w,
+                                         v,
+                                         {NULL, NULL},
+                                         {jacobian, jacobian_allowed},
+                                         {h, h_allowed}};
         struct run r = {c, &f, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
         program_toy(p, x, &toy, at);
         for (size_t j = 0; j < m; j++) output[j] = at[p->output[j]];

@@ -7,9 +7,9 @@
  *   lanes       k = 1, 2, 3, 4, 5, 8, 11 adjoints at once: the same bits as one after the other
  *   tangents    of a forward tape, of duals; <w, J v> = <J' w, v>
  *   curvature   the Hessian, that it is symmetric, H v one direction at a time
- *   replay      at another point and back, values, gradients and Hessian: the same bits as a new
- *               recording; every statement recomputed from its code: wg_tape_verify
- * References are the caller's (closed forms, oracles); check_program takes them from the toy. */
+ *   replay      at another point and back, values, gradients and Hessian: the same bits as a
+ * new recording; every statement recomputed from its code: wg_tape_verify References are the
+ * caller's (closed forms, oracles); check_program takes them from the toy. */
 #ifndef WENGERT_TEST_CHECK_MODES_H
 #define WENGERT_TEST_CHECK_MODES_H
 
@@ -22,7 +22,7 @@ enum { CHECK_TEXT = 512 };
 struct check {
     wg_tape *plain, *checked, *code, *fresh, *forward;
     size_t compared, skipped; /* numbers; skipped: no reference */
-    char why[CHECK_TEXT];     /* the first thing wrong with the last check; "" when it was well */
+    char why[CHECK_TEXT]; /* the first thing wrong with the last check; "" when it was well */
 };
 int check_open(struct check *c); /* 0, or -1: out of memory */
 void check_close(struct check *c);
@@ -56,9 +56,9 @@ int check_program(struct check *c, const struct program *p, const double *x,
 /* The Jacobian of a program's outputs and the Hessian of their sum weighted by w, from the toy;
  * and what another order of the same operations may make of them. Row-major; 4 arrays of the
  * caller's. Infinite: the derivatives pass through numbers too large to say. */
-void check_toy(struct toy *t, size_t n, size_t m, const size_t *input,
-               const size_t *output, const double *w, double *jacobian,
-               double *jacobian_allowed, double *hessian, double *hessian_allowed);
+void check_toy(struct toy *t, size_t n, size_t m, const size_t *input, const size_t *output,
+               const double *w, double *jacobian, double *jacobian_allowed, double *hessian,
+               double *hessian_allowed);
 
 /* The weights and the direction that check_program uses: the first of them. */
 extern const double check_weights[], check_direction[];

@@ -14,7 +14,7 @@
 #define TEST_DATA "test/data/"
 #endif
 
-enum { OPT_MAX_N = 16, OPT_MAX_M = 128 };
+enum { OPT_MAX_N = 16, OPT_MAX_M = 128, OPT_CASES = 82 /* two points of each problem */ };
 
 struct opt_case {
     struct oracle_case text;
@@ -47,6 +47,20 @@ static inline int opt_case_read(FILE *in, struct opt_case *c) {
         *to[i] = a->v;
     }
     return 1;
+}
+
+/* Calls f with every case; how many, or -1: the file is missing or malformed. */
+static inline int opt_for_each(void (*f)(const struct opt_case *c)) {
+    FILE *in = fopen(TEST_DATA "opt_problems.txt", "r");
+    struct opt_case c;
+    int got, cases = 0;
+    if (in == NULL) return -1;
+    for (; (got = opt_case_read(in, &c)) == 1; cases++) {
+        f(&c);
+        oracle_case_free(&c.text);
+    }
+    fclose(in);
+    return got == 0 ? cases : -1;
 }
 
 /* Callbacks; data: the number of the problem. */

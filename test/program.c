@@ -41,7 +41,8 @@ void program_dual(const struct program *p, wg_dual *node) { run_dual(NULL, p, no
 static const struct {
     const char *name;
     unsigned arity;
-} rows[] = {
+} rows[] =
+    {
 #define OP1(name, ...) {#name, 1},
 #define OP2(name, ...) {#name, 2},
 #define OP3(name, ...) {#name, 3},
@@ -51,8 +52,10 @@ static const struct {
 #undef OP2
 #undef OP3
 #undef OP4
-}, others[] = {{"copy", 1},       {"sum", 0},          {"product", 0}, {"dot", 0}, {"linear", 0},
-            {"polynomial", 0}, {"squared_norm", 0}, {"mean", 0},
+},
+  others[] = {
+      {"copy", 1},   {"sum", 0},        {"product", 0},      {"dot", 0},
+      {"linear", 0}, {"polynomial", 0}, {"squared_norm", 0}, {"mean", 0},
 #define FUSED(name, n, e) {#name, n},
 #include "fused.def"
 #undef FUSED
@@ -60,7 +63,8 @@ static const struct {
 
 enum { ROWS = sizeof rows / sizeof *rows, OTHERS = sizeof others / sizeof *others };
 _Static_assert((int)ROWS <= (int)STEP_COPY, "more rows than program.h has numbers for");
-_Static_assert((int)OTHERS == (int)STEP_FUSED - (int)STEP_COPY + (int)FUSED_COUNT, "an operation without a name");
+_Static_assert((int)OTHERS == (int)STEP_FUSED - (int)STEP_COPY + (int)FUSED_COUNT,
+               "an operation without a name");
 
 const unsigned program_rows = ROWS, program_draws = ROWS + OTHERS;
 
@@ -100,7 +104,9 @@ void program_print(const struct program *p, const double *x, FILE *out) {
                 if (s->from[k] >= 0) fprintf(out, " n%d", s->from[k]);
                 else fprintf(out, " %s%.17g", s->literals >> k & 1 ? "#" : "", s->number[k]);
             fprintf(out, "%s = %.17g\n",
-                    s->shape == STEP_INNER ? " (inner)" : s->shape == STEP_OUTER ? " (outer)" : "",
+                    s->shape == STEP_INNER   ? " (inner)"
+                    : s->shape == STEP_OUTER ? " (outer)"
+                                             : "",
                     value[p->inputs + i]);
         }
         for (size_t j = 0; j < p->outputs; j++) fprintf(out, "output n%zu\n", p->output[j]);
@@ -119,8 +125,9 @@ static unsigned take(struct bytes *b) { return b->at < b->end ? *b->at++ : 0; }
 
 /* Mostly ordinary numbers; a few that break formulas. */
 static double number_of(unsigned byte) {
-    static const double odd[16] = {0,      -0.0, 1,      -1,     2,        -2,       0.5,  -0.5,
-                                   1e-300, 1e30, 5e-324, -1e150, INFINITY, -INFINITY, NAN, 1e308};
+    static const double odd[16] = {0,        -0.0,      1,      -1,   2,      -2,
+                                   0.5,      -0.5,      1e-300, 1e30, 5e-324, -1e150,
+                                   INFINITY, -INFINITY, NAN,    1e308};
     return byte < 240 ? ((double)byte - 119.5) / 32 : odd[byte - 240];
 }
 
@@ -138,9 +145,9 @@ static void draw_operands(struct bytes *b, struct step *s, size_t nodes) {
     }
 }
 
-/* Is a step as it was drawn one that runs? A statement of several arithmetic operations follows the
- * zero rule where its operands are finite, and only there; the sign of a NaN, which copysign
- * reads, is not the same from compiler to compiler. */
+/* Is a step as it was drawn one that runs? A statement of several arithmetic operations follows
+ * the zero rule where its operands are finite, and only there; the sign of a NaN, which
+ * copysign reads, is not the same from compiler to compiler. */
 static int sound(const struct step *s, const double *node, size_t inputs) {
     for (unsigned k = 0; k < s->operands && s->op >= STEP_FUSED; k++)
         if (!(fabs(s->from[k] < 0 ? s->number[k] : node[s->from[k]]) < 1e30)) return 0;
@@ -175,7 +182,8 @@ void program_from_bytes(const uint8_t *bytes, size_t n, struct program_room *roo
         const struct program one = {nodes, 1, 0, s, NULL};
         const unsigned how = take(&b), which = take(&b) | (how & 1) << 8;
         /* a quarter of the steps are arithmetic, the others anything */
-        s->op = (how & 3) == 2 ? which % (WGI_OP_cube + 1) : program_draw(which % program_draws);
+        s->op =
+            (how & 3) == 2 ? which % (WGI_OP_cube + 1) : program_draw(which % program_draws);
         s->shape = (how >> 2 & 3) < STEP_SHAPES ? how >> 2 & 3 : STEP_PLAIN;
         s->operands = program_arity(s->op);
         if (s->operands == 0) s->operands = 2 * (1 + (how >> 4 & 3));

@@ -19,10 +19,14 @@
             return wg_let(t, wg_##name(wg_mul(x[0], 1.0), wg_mul(x[1], 1)));                   \
         if (s->shape == STEP_OUTER) return wg_let(t, wg_mul(1.0, wg_##name(x[0], x[1])));      \
         switch (s->literals & 3) {                                                             \
-        case 1: return wg_let(t, wg_##name(N(0), x[1]));                                       \
-        case 2: return wg_let(t, wg_##name(x[0], N(1)));                                       \
-        case 3: return wg_let(t, wg_##name(N(0), N(1)));                                       \
-        default: return wg_let(t, wg_##name(x[0], x[1]));                                      \
+        case 1:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1]));                                           \
+        case 2:                                                                                \
+            return wg_let(t, wg_##name(x[0], N(1)));                                           \
+        case 3:                                                                                \
+            return wg_let(t, wg_##name(N(0), N(1)));                                           \
+        default:                                                                               \
+            return wg_let(t, wg_##name(x[0], x[1]));                                           \
         }                                                                                      \
     }
 #define OP3(name, ...)                                                                         \
@@ -33,14 +37,22 @@
         if (s->shape == STEP_OUTER)                                                            \
             return wg_let(t, wg_mul(1.0, wg_##name(x[0], x[1], x[2])));                        \
         switch (s->literals & 7) {                                                             \
-        case 1: return wg_let(t, wg_##name(N(0), x[1], x[2]));                                 \
-        case 2: return wg_let(t, wg_##name(x[0], N(1), x[2]));                                 \
-        case 3: return wg_let(t, wg_##name(N(0), N(1), x[2]));                                 \
-        case 4: return wg_let(t, wg_##name(x[0], x[1], N(2)));                                 \
-        case 5: return wg_let(t, wg_##name(N(0), x[1], N(2)));                                 \
-        case 6: return wg_let(t, wg_##name(x[0], N(1), N(2)));                                 \
-        case 7: return wg_let(t, wg_##name(N(0), N(1), N(2)));                                 \
-        default: return wg_let(t, wg_##name(x[0], x[1], x[2]));                                \
+        case 1:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1], x[2]));                                     \
+        case 2:                                                                                \
+            return wg_let(t, wg_##name(x[0], N(1), x[2]));                                     \
+        case 3:                                                                                \
+            return wg_let(t, wg_##name(N(0), N(1), x[2]));                                     \
+        case 4:                                                                                \
+            return wg_let(t, wg_##name(x[0], x[1], N(2)));                                     \
+        case 5:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1], N(2)));                                     \
+        case 6:                                                                                \
+            return wg_let(t, wg_##name(x[0], N(1), N(2)));                                     \
+        case 7:                                                                                \
+            return wg_let(t, wg_##name(N(0), N(1), N(2)));                                     \
+        default:                                                                               \
+            return wg_let(t, wg_##name(x[0], x[1], x[2]));                                     \
         }                                                                                      \
     }
 #define OP4(name, ...)                                                                         \
@@ -52,22 +64,38 @@
         if (s->shape == STEP_OUTER)                                                            \
             return wg_let(t, wg_mul(1.0, wg_##name(x[0], x[1], x[2], x[3])));                  \
         switch (s->literals & 15) {                                                            \
-        case 1: return wg_let(t, wg_##name(N(0), x[1], x[2], x[3]));                           \
-        case 2: return wg_let(t, wg_##name(x[0], N(1), x[2], x[3]));                           \
-        case 3: return wg_let(t, wg_##name(N(0), N(1), x[2], x[3]));                           \
-        case 4: return wg_let(t, wg_##name(x[0], x[1], N(2), x[3]));                           \
-        case 5: return wg_let(t, wg_##name(N(0), x[1], N(2), x[3]));                           \
-        case 6: return wg_let(t, wg_##name(x[0], N(1), N(2), x[3]));                           \
-        case 7: return wg_let(t, wg_##name(N(0), N(1), N(2), x[3]));                           \
-        case 8: return wg_let(t, wg_##name(x[0], x[1], x[2], N(3)));                           \
-        case 9: return wg_let(t, wg_##name(N(0), x[1], x[2], N(3)));                           \
-        case 10: return wg_let(t, wg_##name(x[0], N(1), x[2], N(3)));                          \
-        case 11: return wg_let(t, wg_##name(N(0), N(1), x[2], N(3)));                          \
-        case 12: return wg_let(t, wg_##name(x[0], x[1], N(2), N(3)));                          \
-        case 13: return wg_let(t, wg_##name(N(0), x[1], N(2), N(3)));                          \
-        case 14: return wg_let(t, wg_##name(x[0], N(1), N(2), N(3)));                          \
-        case 15: return wg_let(t, wg_##name(N(0), N(1), N(2), N(3)));                          \
-        default: return wg_let(t, wg_##name(x[0], x[1], x[2], x[3]));                          \
+        case 1:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1], x[2], x[3]));                               \
+        case 2:                                                                                \
+            return wg_let(t, wg_##name(x[0], N(1), x[2], x[3]));                               \
+        case 3:                                                                                \
+            return wg_let(t, wg_##name(N(0), N(1), x[2], x[3]));                               \
+        case 4:                                                                                \
+            return wg_let(t, wg_##name(x[0], x[1], N(2), x[3]));                               \
+        case 5:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1], N(2), x[3]));                               \
+        case 6:                                                                                \
+            return wg_let(t, wg_##name(x[0], N(1), N(2), x[3]));                               \
+        case 7:                                                                                \
+            return wg_let(t, wg_##name(N(0), N(1), N(2), x[3]));                               \
+        case 8:                                                                                \
+            return wg_let(t, wg_##name(x[0], x[1], x[2], N(3)));                               \
+        case 9:                                                                                \
+            return wg_let(t, wg_##name(N(0), x[1], x[2], N(3)));                               \
+        case 10:                                                                               \
+            return wg_let(t, wg_##name(x[0], N(1), x[2], N(3)));                               \
+        case 11:                                                                               \
+            return wg_let(t, wg_##name(N(0), N(1), x[2], N(3)));                               \
+        case 12:                                                                               \
+            return wg_let(t, wg_##name(x[0], x[1], N(2), N(3)));                               \
+        case 13:                                                                               \
+            return wg_let(t, wg_##name(N(0), x[1], N(2), N(3)));                               \
+        case 14:                                                                               \
+            return wg_let(t, wg_##name(x[0], N(1), N(2), N(3)));                               \
+        case 15:                                                                               \
+            return wg_let(t, wg_##name(N(0), N(1), N(2), N(3)));                               \
+        default:                                                                               \
+            return wg_let(t, wg_##name(x[0], x[1], x[2], x[3]));                               \
         }                                                                                      \
     }
 #include "../ops/scalar.def"
@@ -99,7 +127,8 @@ static wg_real WG_NAME(step)(wg_tape *t, const struct step *s, const wg_real *x)
     wg_real u[STEP_OPERANDS], v[STEP_OPERANDS];
     switch (s->op) {
 #define OP1(name, ...)                                                                         \
-    case WGI_OP_##name: return WG_NAME(row_##name)(t, s, x);
+    case WGI_OP_##name:                                                                        \
+        return WG_NAME(row_##name)(t, s, x);
 #define OP2 OP1
 #define OP3 OP1
 #define OP4 OP1
@@ -109,19 +138,27 @@ static wg_real WG_NAME(step)(wg_tape *t, const struct step *s, const wg_real *x)
 #undef OP3
 #undef OP4
 #define FUSED(name, n, e)                                                                      \
-    case STEP_FUSED + FUSED_##name: return WG_NAME(fused_##name)(t, x);
+    case STEP_FUSED + FUSED_##name:                                                            \
+        return WG_NAME(fused_##name)(t, x);
 #include "fused.def"
 #undef FUSED
-    case STEP_SUM: return wg_sum(t, n, x);
-    case STEP_PRODUCT: return wg_product(t, n, x);
-    case STEP_LINEAR: return wg_linear(t, n, program_coefficient, x);
-    case STEP_POLYNOMIAL: return wg_polynomial(t, n - 1, x, x[n - 1]);
-    case STEP_SQUARED_NORM: return wg_squared_norm(t, n, x);
-    case STEP_MEAN: return wg_mean(t, n, x);
+    case STEP_SUM:
+        return wg_sum(t, n, x);
+    case STEP_PRODUCT:
+        return wg_product(t, n, x);
+    case STEP_LINEAR:
+        return wg_linear(t, n, program_coefficient, x);
+    case STEP_POLYNOMIAL:
+        return wg_polynomial(t, n - 1, x, x[n - 1]);
+    case STEP_SQUARED_NORM:
+        return wg_squared_norm(t, n, x);
+    case STEP_MEAN:
+        return wg_mean(t, n, x);
     case STEP_DOT:
         for (size_t i = 0; i < n / 2; i++) u[i] = x[2 * i], v[i] = x[2 * i + 1];
         return wg_dot(t, n / 2, u, v);
-    default: break;
+    default:
+        break;
     }
     if (s->literals & 1) return wg_let(t, s->number[0]);
     return wg_let(t, x[0]);

@@ -21,8 +21,8 @@ static double blend_aa(const double *x, double v) { return (void)x, (void)v, 0; 
 static double blend_ab(const double *x, double v) { return (void)v, -2 * x[1] * BELL; }
 static double blend_bb(const double *x, double v) { return (4 * x[1] * x[1] - 2) * v; }
 
-static const struct scalar_row softsign_row = {
-    "softsign", "GUARD", 1, softsign, {softsign_a}, {{softsign_aa}}};
+static const struct scalar_row softsign_row = {"softsign", "GUARD",      1,
+                                               softsign,   {softsign_a}, {{softsign_aa}}};
 static const struct scalar_row blend_row = {
     "blend", "GUARD", 2, blend, {blend_a, blend_b}, {{blend_aa, blend_ab}, {NULL, blend_bb}}};
 

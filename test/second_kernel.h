@@ -8,12 +8,14 @@ static wg_real WG_NAME(rosenbrock)(wg_tape *t, size_t n, const wg_real *x, const
     wg_real f = wg_constant(0);
     (void)t, (void)data;
     for (size_t i = 0; i + 1 < n; i++)
-        f = wg_let(t, wg_add(f, wg_add(wg_mul(100, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
-                                       wg_square(wg_sub(1, x[i])))));
+        f = wg_let(t,
+                   wg_add(f, wg_add(wg_mul(100, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
+                                    wg_square(wg_sub(1, x[i])))));
     return f;
 }
 
-static wg_real WG_NAME(speelpenning)(wg_tape *t, size_t n, const wg_real *x, const double *data) {
+static wg_real WG_NAME(speelpenning)(wg_tape *t, size_t n, const wg_real *x,
+                                     const double *data) {
     wg_real f = x[0];
     (void)t, (void)data;
     for (size_t i = 1; i < n; i++) f = wg_let(t, wg_mul(f, x[i]));
@@ -50,10 +52,12 @@ static wg_real WG_NAME(mlp)(wg_tape *t, size_t n, const wg_real *x, const double
     for (size_t i = 0; i < 5; i++) {
         wg_real out = x[12];
         for (size_t k = 0; k < 3; k++)
-            out = wg_let(t, wg_add(out, wg_mul(x[9 + k],
-                                               wg_tanh(wg_add(wg_add(wg_mul(x[2 * k], data[2 * i]),
-                                                                     wg_mul(x[2 * k + 1], data[2 * i + 1])),
-                                                              x[6 + k])))));
+            out = wg_let(
+                t,
+                wg_add(out, wg_mul(x[9 + k],
+                                   wg_tanh(wg_add(wg_add(wg_mul(x[2 * k], data[2 * i]),
+                                                         wg_mul(x[2 * k + 1], data[2 * i + 1])),
+                                                  x[6 + k])))));
         loss = wg_let(t, wg_add(loss, wg_square(wg_sub(out, data[10 + i]))));
     }
     return wg_let(t, wg_div(loss, 5));
@@ -76,16 +80,18 @@ static wg_real WG_NAME(pendulum)(wg_tape *t, size_t n, const wg_real *x, const d
             ka[k] = s;
             ks[k] = wg_let(t, wg_sub(wg_neg(wg_mul(x[2], wg_sin(a))), wg_mul(0.1, s)));
         }
-        angle = wg_let(t, wg_add(angle, wg_mul(step / 6, wg_add(wg_add(ka[0], wg_mul(2, ka[1])),
-                                                               wg_add(wg_mul(2, ka[2]), ka[3])))));
-        speed = wg_let(t, wg_add(speed, wg_mul(step / 6, wg_add(wg_add(ks[0], wg_mul(2, ks[1])),
-                                                               wg_add(wg_mul(2, ks[2]), ks[3])))));
+        angle =
+            wg_let(t, wg_add(angle, wg_mul(step / 6, wg_add(wg_add(ka[0], wg_mul(2, ka[1])),
+                                                            wg_add(wg_mul(2, ka[2]), ka[3])))));
+        speed =
+            wg_let(t, wg_add(speed, wg_mul(step / 6, wg_add(wg_add(ks[0], wg_mul(2, ks[1])),
+                                                            wg_add(wg_mul(2, ks[2]), ks[3])))));
     }
     return wg_let(t, wg_add(wg_square(angle), wg_mul(0.5, wg_square(speed))));
 }
 
-/* Negative log likelihood of a Gaussian process, by a Cholesky factor of its own; data: 5 points,
- * then 5 observations. */
+/* Negative log likelihood of a Gaussian process, by a Cholesky factor of its own; data: 5
+ * points, then 5 observations. */
 static wg_real WG_NAME(gp)(wg_tape *t, size_t n, const wg_real *x, const double *data) {
     enum { M = 5 };
     wg_real l[M][M], z[M], f = wg_constant(0);
@@ -93,8 +99,9 @@ static wg_real WG_NAME(gp)(wg_tape *t, size_t n, const wg_real *x, const double 
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j <= i; j++) {
             const double d = data[i] - data[j];
-            wg_real k = wg_let(t, wg_mul(wg_exp(wg_mul(2, x[1])),
-                                         wg_exp(wg_div(-d * d, wg_mul(2, wg_exp(wg_mul(2, x[0])))))));
+            wg_real k =
+                wg_let(t, wg_mul(wg_exp(wg_mul(2, x[1])),
+                                 wg_exp(wg_div(-d * d, wg_mul(2, wg_exp(wg_mul(2, x[0])))))));
             if (i == j) k = wg_let(t, wg_add(k, wg_exp(wg_mul(2, x[2]))));
             for (size_t p = 0; p < j; p++) k = wg_let(t, wg_sub(k, wg_mul(l[i][p], l[j][p])));
             if (i == j) l[i][j] = wg_let(t, wg_sqrt(k));

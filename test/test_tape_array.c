@@ -21,12 +21,22 @@
 #endif
 
 enum array_op {
-    SUM, PRODUCT, DOT, LINEAR, POLYNOMIAL, NORM2, SQUARED_NORM, LOGSUMEXP, MAXIMUM, MINIMUM, MEAN,
+    SUM,
+    PRODUCT,
+    DOT,
+    LINEAR,
+    POLYNOMIAL,
+    NORM2,
+    SQUARED_NORM,
+    LOGSUMEXP,
+    MAXIMUM,
+    MINIMUM,
+    MEAN,
     OPS
 };
-static const char *const names[OPS] = {"sum",          "product",   "dot",     "linear",
-                                       "polynomial",   "norm2",     "squared_norm",
-                                       "logsumexp",    "maximum",   "minimum", "mean"};
+static const char *const names[OPS] = {"sum",        "product", "dot",          "linear",
+                                       "polynomial", "norm2",   "squared_norm", "logsumexp",
+                                       "maximum",    "minimum", "mean"};
 
 #include "array_kernel.h"
 #define WG_AS_DUAL
@@ -61,7 +71,8 @@ static void sum_forms(enum array_op op, size_t n, const double *x, const double 
 }
 
 static void product_forms(size_t n, const double *x, double *v, double *d, double *h) {
-    long double *const before = malloc(2 * (n + 1) * sizeof *before), *const after = before + n + 1;
+    long double *const before = malloc(2 * (n + 1) * sizeof *before), *const after =
+                                                                          before + n + 1;
     assert_non_null(before);
     before[0] = after[n] = 1;
     for (size_t i = 0; i < n; i++) before[i + 1] = before[i] * x[i];
@@ -76,7 +87,8 @@ static void product_forms(size_t n, const double *x, double *v, double *d, doubl
     free(before);
 }
 
-static void dot_forms(size_t n, const double *x, double *v, double *size, double *d, double *h) {
+static void dot_forms(size_t n, const double *x, double *v, double *size, double *d,
+                      double *h) {
     const size_t m = n / 2;
     long double s = 0, a = 0;
     for (size_t i = 0; i < m; i++) {
@@ -108,8 +120,8 @@ static void polynomial_forms(size_t n, const double *x, double *v, double *size,
     h[m * n + m] = (double)bend, h_size[m * n + m] = (double)bend_size;
 }
 
-static void norm_forms(enum array_op op, size_t n, const double *x, double *v, double *d, double *h,
-                       double *h_size) {
+static void norm_forms(enum array_op op, size_t n, const double *x, double *v, double *d,
+                       double *h, double *h_size) {
     long double s = 0;
     for (size_t i = 0; i < n; i++) s += (long double)x[i] * x[i];
     const long double r = sqrtl(s);
@@ -119,7 +131,9 @@ static void norm_forms(enum array_op op, size_t n, const double *x, double *v, d
         for (size_t j = 0; j < n; j++) {
             const long double one = i == j, uu = r == 0 ? 0 : x[i] / r * (x[j] / r);
             h[i * n + j] = (double)(op != NORM2 ? 2 * one : r == 0 ? 0 : (one - uu) / r);
-            h_size[i * n + j] = (double)(op != NORM2 ? 2 * one : r == 0 ? 0 : (one + fabsl(uu)) / r);
+            h_size[i * n + j] = (double)(op != NORM2 ? 2 * one
+                                         : r == 0    ? 0
+                                                     : (one + fabsl(uu)) / r);
         }
     }
 }
@@ -160,7 +174,8 @@ struct data {
     const double *x, *c; /* values of the operands, coefficients */
 };
 
-static wg_status call(wg_tape *t, size_t inputs, const wg_real *in, size_t m, wg_real *y, void *p) {
+static wg_status call(wg_tape *t, size_t inputs, const wg_real *in, size_t m, wg_real *y,
+                      void *p) {
     const struct data *const f = p;
     wg_real *const x = malloc((f->n + 1) * sizeof *x);
     assert_non_null(x);
@@ -191,7 +206,8 @@ static int check_array(enum array_op op, size_t n, const double *x, const int *f
     assert_non_null(all);
     double *const c = all, *const d = c + n, *const d_size = d + n, *const h = d_size + n;
     double *const h_size = h + nn, *const a = h_size + nn, *const other = a + inputs;
-    double *const g = other + inputs, *const g_allowed = g + inputs, *const v = g_allowed + inputs;
+    double *const g = other + inputs, *const g_allowed = g + inputs,
+                  *const v = g_allowed + inputs;
     double *const hh = v + inputs, *const hh_allowed = hh + ii;
     double value = 0, size = NAN, value_allowed;
     const double units = ((double)n + TOL_DERIVATIVE_ULP) * TOL_ORDER_ULP * DBL_EPSILON;
@@ -200,14 +216,28 @@ static int check_array(enum array_op op, size_t n, const double *x, const int *f
     switch (op) {
     case SUM:
     case LINEAR:
-    case MEAN: sum_forms(op, n, x, c, &value, &size, d, d_size); break;
-    case PRODUCT: product_forms(n, x, &value, d, h); break;
-    case DOT: dot_forms(n, x, &value, &size, d, h); break;
-    case POLYNOMIAL: polynomial_forms(n, x, &value, &size, d, d_size, h, h_size); break;
+    case MEAN:
+        sum_forms(op, n, x, c, &value, &size, d, d_size);
+        break;
+    case PRODUCT:
+        product_forms(n, x, &value, d, h);
+        break;
+    case DOT:
+        dot_forms(n, x, &value, &size, d, h);
+        break;
+    case POLYNOMIAL:
+        polynomial_forms(n, x, &value, &size, d, d_size, h, h_size);
+        break;
     case NORM2:
-    case SQUARED_NORM: norm_forms(op, n, x, &value, d, h, h_size); break;
-    case LOGSUMEXP: logsumexp_forms(n, x, &value, &size, d, h); break;
-    default: extremum_forms(op, n, x, &value, d); break;
+    case SQUARED_NORM:
+        norm_forms(op, n, x, &value, d, h, h_size);
+        break;
+    case LOGSUMEXP:
+        logsumexp_forms(n, x, &value, &size, d, h);
+        break;
+    default:
+        extremum_forms(op, n, x, &value, d);
+        break;
     }
     value_allowed = units * (size == size ? size : fabs(value));
     for (size_t k = 0; k < n; k++) {
@@ -220,9 +250,9 @@ static int check_array(enum array_op op, size_t n, const double *x, const int *f
             if (from[l] < 0) continue;
             const size_t at = i * inputs + (size_t)from[l];
             hh[at] += h[k * n + l];
-            hh_allowed[at] += 2 * units * (h_size[k * n + l] == h_size[k * n + l]
-                                               ? h_size[k * n + l]
-                                               : fabs(h[k * n + l]));
+            hh_allowed[at] += 2 * units *
+                              (h_size[k * n + l] == h_size[k * n + l] ? h_size[k * n + l]
+                                                                      : fabs(h[k * n + l]));
         }
     }
     for (size_t i = 0; i < inputs; i++) {
@@ -230,8 +260,18 @@ static int check_array(enum array_op op, size_t n, const double *x, const int *f
         other[i] = 0.75 * a[i] + (double)(i % 3) / 8; /* other ties, other zeros */
     }
     struct data data = {op, n, from, x, c};
-    const struct check_function f = {call, call_dual, &data, inputs, 1, a, other, check_weights, v,
-                                     {&value, &value_allowed}, {g, g_allowed}, {hh, hh_allowed}};
+    const struct check_function f = {call,
+                                     call_dual,
+                                     &data,
+                                     inputs,
+                                     1,
+                                     a,
+                                     other,
+                                     check_weights,
+                                     v,
+                                     {&value, &value_allowed},
+                                     {g, g_allowed},
+                                     {hh, hh_allowed}};
     const int bad = check_modes(&check, &f);
     if (bad != 0) print_error("%s of %zu operands: %s\n", names[op], n, check.why);
     free(all);
@@ -277,7 +317,9 @@ static void a_thousand_operands_agree_with_closed_forms(void **state) {
         for (size_t i = 0; i < N; i++) {
             /* near 1 where powers of it or products must stay in range */
             x[i] = op == PRODUCT ? 1 + sin((double)i) / 16 : 4 * sin(1.7 * (double)i);
-            from[i] = op == POLYNOMIAL && i == N - 1 ? (int)inputs++ : i % 50 == 7 ? -1 : (int)inputs++;
+            from[i] = op == POLYNOMIAL && i == N - 1 ? (int)inputs++
+                      : i % 50 == 7                  ? -1
+                                                     : (int)inputs++;
         }
         if (op == POLYNOMIAL) x[N - 1] = -0.9921875;
         bad += check_array((enum array_op)op, N, x, from, inputs);
@@ -295,8 +337,9 @@ static void no_operands_give_the_neutral_element(void **state) {
             const int refused = op == MAXIMUM || op == MINIMUM || op == MEAN;
             wg_tape_reset(t);
             const wg_real z = wg_input(t, 2);
-            const wg_real y = op == POLYNOMIAL ? wg_polynomial(t, 0, NULL, z)
-                                               : array_real(t, (enum array_op)op, 0, NULL, NULL);
+            const wg_real y = op == POLYNOMIAL
+                                  ? wg_polynomial(t, 0, NULL, z)
+                                  : array_real(t, (enum array_op)op, 0, NULL, NULL);
             assert_true(error_ulp(wg_value(y), neutral[op]) == 0);
             assert_int_equal(wg_tape_status(t), refused ? WG_ESHAPE : WG_OK);
             /* nothing to differentiate: what comes out is a constant */
@@ -307,9 +350,10 @@ static void no_operands_give_the_neutral_element(void **state) {
 /* ---- products with zeros, ties, and the ends of the numbers ---- */
 
 static void products_are_exact_with_zeros_among_the_factors(void **state) {
-    static const double cases[][5] = {{2, 3, -0.5, 4, 1.5}, {2, 0, -0.5, 4, 1.5}, {0, 3, -0.5, 4, 2},
-                                      {2, 3, -0.5, 4, 0},   {2, 0, -0.5, 0, 1.5}, {0, 0, -0.5, 4, 2},
-                                      {0, 0, 0, 4, 1.5},    {0, 0, 0, 0, 0},      {-0.0, 1, 1, 1, 1}};
+    static const double cases[][5] = {
+        {2, 3, -0.5, 4, 1.5}, {2, 0, -0.5, 4, 1.5}, {0, 3, -0.5, 4, 2},
+        {2, 3, -0.5, 4, 0},   {2, 0, -0.5, 0, 1.5}, {0, 0, -0.5, 4, 2},
+        {0, 0, 0, 4, 1.5},    {0, 0, 0, 0, 0},      {-0.0, 1, 1, 1, 1}};
     int bad = 0;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -318,8 +362,11 @@ static void products_are_exact_with_zeros_among_the_factors(void **state) {
 }
 
 static void ties_share_the_derivative(void **state) {
-    static const double cases[][5] = {{1, 2, 2, 0, 2}, {3, 3, 3, 3, 3}, {-1, -2, -2, -1, 5},
-                                      {0, -0.0, 0, 1, -1}, {7, 1, 2, 7, 7}};
+    static const double cases[][5] = {{1, 2, 2, 0, 2},
+                                      {3, 3, 3, 3, 3},
+                                      {-1, -2, -2, -1, 5},
+                                      {0, -0.0, 0, 1, -1},
+                                      {7, 1, 2, 7, 7}};
     int bad = 0;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -347,8 +394,8 @@ static void value_and_gradient_are(enum array_op op, size_t n, const double *a, 
         assert_int_equal(wg_reverse(t, y), WG_OK);
         for (size_t i = 0; i < n; i++) {
             if (!close_ulp(wg_adjoint(t, x[i]), want[i], ulps))
-                print_error("%s: d/dx%zu is %.17g, not %.17g\n", names[op], i, wg_adjoint(t, x[i]),
-                            want[i]);
+                print_error("%s: d/dx%zu is %.17g, not %.17g\n", names[op], i,
+                            wg_adjoint(t, x[i]), want[i]);
             assert_true(close_ulp(wg_adjoint(t, x[i]), want[i], ulps));
         }
     }
@@ -363,7 +410,8 @@ static void value_and_gradient_are(enum array_op op, size_t n, const double *a, 
     }
 }
 #define VALUE_AND_GRADIENT(op, value, ulps, ...)                                               \
-    value_and_gradient_are(op, sizeof(x) / sizeof *x, x, value, (const double[]){__VA_ARGS__}, ulps)
+    value_and_gradient_are(op, sizeof(x) / sizeof *x, x, value, (const double[]){__VA_ARGS__}, \
+                           ulps)
 
 static void norms_neither_overflow_nor_vanish(void **state) {
     static const double scales[] = {1e-320, 4e-310, 1e-200, 1e-150, 1, 1e150, 1e200, 1e307};
@@ -371,7 +419,8 @@ static void norms_neither_overflow_nor_vanish(void **state) {
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         const double s = scales[i], x[] = {3 * s, -4 * s, 0, 12 * s};
         const long double exact[] = {x[0], x[1], x[3]};
-        const long double r = sqrtl(exact[0] * exact[0] + exact[1] * exact[1] + exact[2] * exact[2]);
+        const long double r =
+            sqrtl(exact[0] * exact[0] + exact[1] * exact[1] + exact[2] * exact[2]);
         VALUE_AND_GRADIENT(NORM2, (double)r, TOL_DERIVATIVE_ULP, (double)(exact[0] / r),
                            (double)(exact[1] / r), 0, (double)(exact[2] / r));
     }
@@ -500,7 +549,8 @@ static void logsumexp_agrees_with_its_oracle_in_every_mode(void **state) {
         const struct oracle_array *const x = oracle_case_array(&oracle, "in", "x");
         assert_non_null(x);
         const size_t n = x->count;
-        const double *const g = reference("ref", "grad", n), *const h = reference("ref", "hess", n * n);
+        const double *const g = reference("ref", "grad", n), *const h = reference("ref", "hess",
+                                                                                  n * n);
         double v[8], other[8], g_allowed[8], h_allowed[64], big = x->v[0];
         int from[8];
         assert_in_range(n, 1, 8);
@@ -511,12 +561,22 @@ static void logsumexp_agrees_with_its_oracle_in_every_mode(void **state) {
             other[i] = 1 - (double)i;
             g_allowed[i] = exponent_error(big - x->v[i], g[i]);
             for (size_t j = 0; j < n; j++)
-                h_allowed[i * n + j] = exponent_error(2 * big - x->v[i] - x->v[j], h[i * n + j]);
+                h_allowed[i * n + j] =
+                    exponent_error(2 * big - x->v[i] - x->v[j], h[i * n + j]);
         }
         struct data data = {LOGSUMEXP, n, from, x->v, NULL};
-        const struct check_function f = {
-            call, call_dual, &data, n, 1, x->v, other, check_weights, v,
-            {reference("ref", "value", 1), NULL}, {g, g_allowed}, {h, h_allowed}};
+        const struct check_function f = {call,
+                                         call_dual,
+                                         &data,
+                                         n,
+                                         1,
+                                         x->v,
+                                         other,
+                                         check_weights,
+                                         v,
+                                         {reference("ref", "value", 1), NULL},
+                                         {g, g_allowed},
+                                         {h, h_allowed}};
         if (check_modes(&check, &f) != 0) {
             print_error("case %d: %s\n", cases, check.why);
             bad++;

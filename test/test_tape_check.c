@@ -50,26 +50,20 @@ static wg_status slips(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     return WG_OK;
 }
 
+static void check_case(const struct opt_case *c) {
+    int number = c->number;
+    wg_check r = {NAN, NAN, 99, 99, NAN};
+    wg_status s = wg_check_gradient(tape, opt_objective, &number, c->n, c->x, 1, &r);
+    if (s == WG_OK && c->m != 0)
+        s = wg_check_gradient(tape, opt_residuals, &number, c->n, c->x, c->m, &r);
+    if (s != WG_OK) fail_msg("%s: %s", c->text.name, wg_tape_message(tape));
+    assert_true(r.fd_error >= 0 && r.fd_estimate >= 0 && r.dot_error >= 0);
+    assert_true(r.dot_error <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON);
+    assert_true(r.direction < c->n && (c->m == 0 || r.output < c->m));
+}
 static void right_derivatives_pass_at_every_reference_point(void **state) {
     (void)state;
-    FILE *in = fopen(TEST_DATA "opt_problems.txt", "r");
-    struct opt_case c;
-    int got;
-    assert_non_null(in);
-    while ((got = opt_case_read(in, &c)) == 1) {
-        int number = c.number;
-        wg_check r = {NAN, NAN, 99, 99, NAN};
-        wg_status s = wg_check_gradient(tape, opt_objective, &number, c.n, c.x, 1, &r);
-        if (s == WG_OK && c.m != 0)
-            s = wg_check_gradient(tape, opt_residuals, &number, c.n, c.x, c.m, &r);
-        if (s != WG_OK) fail_msg("%s: %s", c.text.name, wg_tape_message(tape));
-        assert_true(r.fd_error >= 0 && r.fd_estimate >= 0 && r.dot_error >= 0);
-        assert_true(r.dot_error <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON);
-        assert_true(r.direction < c.n && (c.m == 0 || r.output < c.m));
-        oracle_case_free(&c.text);
-    }
-    fclose(in);
-    assert_int_equal(got, 0);
+    assert_int_equal(opt_for_each(check_case), OPT_CASES);
 }
 
 static void wrong_derivatives_are_found_where_they_are(void **state) {
@@ -191,6 +185,38 @@ static void what_is_not_finite_is_named(void **state) {
     wg_tape_free(t);
 }
 
+/* One function when it is recorded, which comes first, and another one after that. */
+struct two_faced {
+    int calls, kind;
+};
+static wg_status two_faced(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    struct two_faced *const d = data;
+    (void)n, (void)m;
+    d->calls++;
+    if (d->kind == 2 && wg_value(x[0]) != 0) y[0] = wg_constant(NAN); /* nearby */
+    else if (d->calls > 1) y[0] = wg_let(t, wg_mul(2, x[0]));
+    else if (d->kind == 1) y[0] = wg_let(t, wg_sqrt(x[0]));
+    else y[0] = wg_let(t, wg_mul(3, x[0]));
+    return WG_OK;
+}
+static void adjoints_that_differ_from_tangents_are_found(void **state) {
+    (void)state;
+    const double x = 0;
+    struct two_faced f = {0, 0};
+    wg_check r = {-77, 0, 0, 0, 0};
+    assert_int_equal(wg_check_gradient(tape, two_faced, &f, 1, &x, 1, &r), WG_EMISMATCH);
+    assert_message("wg_check_gradient: <w, J v> and <J' w, v> differ by 0.2");
+    assert_true(fabs(r.dot_error - 0.2) < DBL_EPSILON); /* |3 - 2| of 3 + 2 */
+    assert_true(r.fd_error <= r.fd_estimate);
+    f = (struct two_faced){0, 1};
+    assert_int_equal(wg_check_gradient(tape, two_faced, &f, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message("the adjoints along direction 0 are not finite");
+    f = (struct two_faced){0, 2};
+    assert_int_equal(wg_check_gradient(tape, two_faced, &f, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message("output 0 is not finite around x along direction 0");
+}
+
 static wg_status constants(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *data) {
     (void)t, (void)n, (void)x, (void)data;
@@ -240,6 +266,7 @@ int main(void) {
         cmocka_unit_test(the_same_check_gives_the_same_numbers),
         cmocka_unit_test(functions_that_are_hard_to_step_pass),
         cmocka_unit_test(what_is_not_finite_is_named),
+        cmocka_unit_test(adjoints_that_differ_from_tangents_are_found),
         cmocka_unit_test(constants_and_empty_lists_pass),
         cmocka_unit_test(mistakes_are_named),
     };

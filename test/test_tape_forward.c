@@ -108,22 +108,9 @@ static void compare_case(const struct opt_case *c) {
     if (!(fabs(slope - forward_slope) <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON * size))
         fail_msg("%s: forward %.17g, reverse %.17g", c->text.name, forward_slope, slope);
 }
-typedef void with_case(const struct opt_case *c);
-static void for_each_case(with_case *f) {
-    FILE *in = fopen(TEST_DATA "opt_problems.txt", "r");
-    struct opt_case c;
-    int got;
-    assert_non_null(in);
-    while ((got = opt_case_read(in, &c)) == 1) {
-        f(&c);
-        oracle_case_free(&c.text);
-    }
-    fclose(in);
-    assert_int_equal(got, 0);
-}
 static void tangents_agree_with_adjoints(void **state) {
     (void)state;
-    for_each_case(compare_case);
+    assert_int_equal(opt_for_each(compare_case), OPT_CASES);
 }
 
 /* The kernels as doubles are the plain functions; as duals they have the same bits, and the
@@ -160,7 +147,7 @@ static void kernel_case(const struct opt_case *c) {
 }
 static void kernels_agree_as_doubles_duals_and_on_a_tape(void **state) {
     (void)state;
-    for_each_case(kernel_case);
+    assert_int_equal(opt_for_each(kernel_case), OPT_CASES);
 }
 
 static void array_operations_carry_tangents(void **state) {
@@ -266,6 +253,16 @@ static void the_mode_lasts_until_it_is_changed_on_an_empty_tape(void **state) {
     assert_true(wg_adjoint(tape, y) == 8);
 }
 
+static void adjoints_of_before_are_gone(void **state) {
+    (void)state;
+    const wg_mark start = wg_tape_mark(tape);
+    const wg_real x = wg_input(tape, 2);
+    assert_int_equal(wg_reverse(tape, wg_let(tape, wg_mul(x, x))), WG_OK);
+    assert_int_equal(wg_tape_rewind(tape, start), WG_OK);
+    forward(1);
+    assert_nan(wg_adjoint(tape, seeded(3, 0, 1)));
+}
+
 static void a_rewind_forgets_what_came_after(void **state) {
     (void)state;
     forward(1);
@@ -352,6 +349,7 @@ int main(void) {
         TEST(a_seed_may_be_set_again),
         TEST(nothing_is_recorded),
         TEST(the_mode_lasts_until_it_is_changed_on_an_empty_tape),
+        TEST(adjoints_of_before_are_gone),
         TEST(a_rewind_forgets_what_came_after),
         TEST(mistakes_are_refused),
         TEST(old_tangents_survive_growth),

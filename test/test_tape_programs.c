@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_programs.c - whole programs: those of test/data/expr_fuzz.txt, whose values, Jacobians
- * and Hessians were computed with 50 digits; and programs built from bytes, on which all modes
- * and the toy agree. */
+/* test_tape_programs.c - whole programs: those of test/data/expr_fuzz.txt, whose values,
+ * Jacobians and Hessians were computed with 50 digits; and programs built from bytes, on which
+ * all modes and the toy agree. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -96,7 +96,8 @@ static void value_errors(const struct toy *t, double *error) {
     }
 }
 
-static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
     const struct program *const p = data;
     wg_real node[STEPS + 64];
     memcpy(node, x, n * sizeof *x);
@@ -130,8 +131,9 @@ static int check_reference(struct program *p) {
     for (size_t i = 0; i < nodes; i++) {
         const double got = toy.node[at[i]].v;
         if (got == value[i] || fabs(got - value[i]) <= error[at[i]]) continue;
-        print_error("%s: node %zu (%s) is %.17g, reference %.17g, allowed error %.3g\n", oracle.name,
-                    i, i < n ? "input" : program_name(step[i - n].op), got, value[i], error[at[i]]);
+        print_error("%s: node %zu (%s) is %.17g, reference %.17g, allowed error %.3g\n",
+                    oracle.name, i, i < n ? "input" : program_name(step[i - n].op), got,
+                    value[i], error[at[i]]);
         bad++;
     }
     for (size_t j = 0; j < m; j++) out[j] = at[p->output[j]], y_error[j] = error[out[j]];
@@ -140,9 +142,18 @@ static int check_reference(struct program *p) {
     for (size_t i = 0; i < n * n; i++) h_allowed[i] += TOL_ORACLE_ZERO;
     for (size_t i = 0; i < n; i++)
         v[i] = check_direction[i % CHECK_WEIGHTS], other[i] = x[i] * 0.875 + 0.0625;
-    const struct check_function f = {
-        call, call_dual, p, n, m, x, other, w, v, {reference("ref", "y", m), y_error},
-        {reference("ref", "J", m * n), allowed}, {reference("ref", "H", n * n), h_allowed}};
+    const struct check_function f = {call,
+                                     call_dual,
+                                     p,
+                                     n,
+                                     m,
+                                     x,
+                                     other,
+                                     w,
+                                     v,
+                                     {reference("ref", "y", m), y_error},
+                                     {reference("ref", "J", m * n), allowed},
+                                     {reference("ref", "H", n * n), h_allowed}};
     if (check_modes(&check, &f) != 0) {
         print_error("%s %s: %s\n", oracle.name, oracle.variant, check.why);
         bad++;
@@ -155,7 +166,8 @@ static int check_reference(struct program *p) {
     return bad;
 }
 
-static void reference_programs_have_their_values_jacobians_and_hessians_in_every_mode(void **state) {
+static void
+reference_programs_have_their_values_jacobians_and_hessians_in_every_mode(void **state) {
     FILE *in = fopen(TEST_DATA "expr_fuzz.txt", "r");
     int bad = 0, programs = 0, got;
     (void)state;

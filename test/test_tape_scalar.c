@@ -3,7 +3,8 @@
  * oracles of test/data/: values, gradients, Hessians.
  *
  * A line of an oracle becomes programs of one step: the operands as variables, as literal and
- * variable mixed, as constant variables, as expressions, and the operation inside of another. */
+ * variable mixed, as constant variables, as expressions, and the operation inside of another.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -75,9 +76,10 @@ static void operands_of(const struct oracle_csv *t, size_t i, struct line *l) {
     for (unsigned k = 0; k < l->arity; k++) assert_true(number(t, i, columns[k], &l->x[k]));
 }
 
-/* value, dx, dy, dz, dxx, .. of scalar_ops.csv, scalar_more.csv, scalar_fma.csv; first orders only,
- * named rec_, of scalar_special.csv. */
-static void read_line(const struct oracle_csv *t, size_t i, const char *prefix, struct line *l) {
+/* value, dx, dy, dz, dxx, .. of scalar_ops.csv, scalar_more.csv, scalar_fma.csv; first orders
+ * only, named rec_, of scalar_special.csv. */
+static void read_line(const struct oracle_csv *t, size_t i, const char *prefix,
+                      struct line *l) {
     char column[32];
     operands_of(t, i, l);
     snprintf(column, sizeof column, "%svalue", prefix);
@@ -124,7 +126,8 @@ struct spelled {
     struct step s;
 };
 
-static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
     const struct spelled *const f = data;
     wg_real node[OPERANDS + 1];
     assert_int_equal(m, 1);
@@ -143,35 +146,46 @@ static void call_dual(void *data, const wg_dual *x, wg_dual *y) {
 }
 
 /* `numbers`: the operands that are numbers; `literals`: those written as literals. */
-static int check_line(const struct line *l, const double *other, unsigned shape, unsigned numbers,
-                      unsigned literals) {
+static int check_line(const struct line *l, const double *other, unsigned shape,
+                      unsigned numbers, unsigned literals) {
     const size_t n = l->arity;
     size_t root = n;
     double value, value_allowed, d[OPERANDS], d_allowed[OPERANDS];
     double h[OPERANDS * OPERANDS], h_allowed[OPERANDS * OPERANDS];
-    struct spelled f = {{n, 1, 1, NULL, &root},
-                        {.op = l->op, .shape = shape, .operands = l->arity, .literals = literals}};
+    struct spelled f = {
+        {n, 1, 1, NULL, &root},
+        {.op = l->op, .shape = shape, .operands = l->arity, .literals = literals}};
     f.p.step = &f.s;
     expected(l->value_known, l->value, TOL_VALUE_ULP, &value, &value_allowed);
     for (size_t k = 0; k < n; k++) {
         const int active = !(numbers >> k & 1);
         f.s.from[k] = active ? (int)k : -1;
         f.s.number[k] = l->x[k];
-        expected(!active || l->first_known[k], active ? l->first[k] : 0, TOL_DERIVATIVE_ULP, &d[k],
-                 &d_allowed[k]);
+        expected(!active || l->first_known[k], active ? l->first[k] : 0, TOL_DERIVATIVE_ULP,
+                 &d[k], &d_allowed[k]);
         for (size_t j = k; j < n; j++) {
             const int both = active && !(numbers >> j & 1);
-            expected(!both || l->second_known[k][j], both ? l->second[k][j] : 0, TOL_DERIVATIVE_ULP,
-                     &h[k * n + j], &h_allowed[k * n + j]);
+            expected(!both || l->second_known[k][j], both ? l->second[k][j] : 0,
+                     TOL_DERIVATIVE_ULP, &h[k * n + j], &h_allowed[k * n + j]);
             h[j * n + k] = h[k * n + j], h_allowed[j * n + k] = h_allowed[k * n + j];
         }
     }
-    const struct check_function g = {call, call_dual, &f, n, 1, l->x, other, check_weights,
-                                     check_direction, {&value, &value_allowed}, {d, d_allowed},
+    const struct check_function g = {call,
+                                     call_dual,
+                                     &f,
+                                     n,
+                                     1,
+                                     l->x,
+                                     other,
+                                     check_weights,
+                                     check_direction,
+                                     {&value, &value_allowed},
+                                     {d, d_allowed},
                                      {h, h_allowed}};
     if (check_modes(&check, &g) == 0) return 0;
     print_error("%s(%.17g, %.17g, %.17g), shape %u, numbers %u, literals %u: %s\n",
-                program_name(l->op), l->x[0], l->x[1], l->x[2], shape, numbers, literals, check.why);
+                program_name(l->op), l->x[0], l->x[1], l->x[2], shape, numbers, literals,
+                check.why);
     return 1;
 }
 
@@ -281,8 +295,11 @@ static void clamp_and_selects_pass_on_the_chosen_operand(void **state) {
         const unsigned n = cases[i].n;
         size_t root = n;
         for (unsigned shape = 0; shape < STEP_SHAPES; shape++)
-            for (unsigned numbers = 0; numbers < (shape == STEP_PLAIN ? 1u << n : 1u); numbers++) {
-                struct step s = {.op = op_of(cases[i].name), .shape = shape, .operands = n,
+            for (unsigned numbers = 0; numbers < (shape == STEP_PLAIN ? 1u << n : 1u);
+                 numbers++) {
+                struct step s = {.op = op_of(cases[i].name),
+                                 .shape = shape,
+                                 .operands = n,
                                  .literals = numbers};
                 const struct program p = {n, 1, 1, &s, &root};
                 wg_real x[5];
@@ -347,7 +364,8 @@ static void equal_operands_add_up_to_what_the_oracle_says(void **state) {
         if (l.arity != 2 || l.x[0] != l.x[1] || !l.second_known[0][1]) continue;
         const double d = l.first[0] + l.first[1], size = fabs(l.first[0]) + fabs(l.first[1]);
         const double h = l.second[0][0] + 2 * l.second[0][1] + l.second[1][1];
-        const double h_size = fabs(l.second[0][0]) + 2 * fabs(l.second[0][1]) + fabs(l.second[1][1]);
+        const double h_size =
+            fabs(l.second[0][0]) + 2 * fabs(l.second[0][1]) + fabs(l.second[1][1]);
         if (!(size <= DBL_MAX && h_size <= DBL_MAX)) continue;
         struct step s = {.op = l.op, .operands = 2};
         size_t root = 1;
@@ -362,7 +380,8 @@ static void equal_operands_add_up_to_what_the_oracle_says(void **state) {
         assert_true(fabs(wg_adjoint(check.code, x[0]) - d) <=
                     TOL_DERIVATIVE_ULP * (DBL_EPSILON * size + DBL_TRUE_MIN));
         assert_int_equal(wg_tape_hessian(check.code, x[1], 1, x, &got, 1), WG_OK);
-        assert_true(fabs(got - h) <= TOL_DERIVATIVE_ULP * (DBL_EPSILON * h_size + DBL_TRUE_MIN));
+        assert_true(fabs(got - h) <=
+                    TOL_DERIVATIVE_ULP * (DBL_EPSILON * h_size + DBL_TRUE_MIN));
     }
     oracle_csv_free(&t);
     assert_true(lines >= 5);

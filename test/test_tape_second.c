@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_second.c - Hessians and Hessian-vector products from the tape.
  *
- * The oracle test/data/second_order.txt has 8 functions with f, gradient g, H, v, H v, v'H v and
- * Taylor coefficients along v; each is held against them in every mode. */
+ * The oracle test/data/second_order.txt has 8 functions with f, gradient g, H, v, H v, v'H v
+ * and Taylor coefficients along v; each is held against them in every mode. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -119,8 +119,9 @@ static int check_function_of_oracle(const struct function *function) {
     allow(n * n, h, h_allowed);
     allow(n, hv, hv_allowed);
     for (size_t i = 0; i < n; i++) other[i] = x[i] * 0.96875;
-    const struct check_function c = {call, call_dual, &data, n, 1, x, other, check_weights, v,
-                                     {f, &f_allowed}, {g, g_allowed}, {h, h_allowed}};
+    const struct check_function c = {
+        call,           call_dual,     &data, n, 1, x, other, check_weights, v, {f, &f_allowed},
+        {g, g_allowed}, {h, h_allowed}};
     if (check_modes(&check, &c) != 0) {
         print_error("%s: %s\n", oracle.name, check.why);
         bad++;
@@ -134,7 +135,8 @@ static int check_function_of_oracle(const struct function *function) {
     assert_int_equal(wg_tape_hvp(t, y, n, in_real, v, got), WG_OK);
     for (size_t i = 0; i < n; i++) {
         if (!(fabs(got[i] - hv[i]) <= hv_allowed[i])) {
-            print_error("%s: H v [%zu] is %.17g, reference %.17g\n", oracle.name, i, got[i], hv[i]);
+            print_error("%s: H v [%zu] is %.17g, reference %.17g\n", oracle.name, i, got[i],
+                        hv[i]);
             bad++;
         }
         quadratic += v[i] * got[i];
@@ -225,8 +227,8 @@ static void a_root_before_the_end_of_the_tape_has_its_own_hessian(void **state) 
     assert_true(hv[0] == 10 && hv[1] == 0);
 }
 
-/* Local second derivatives are kept from call to call: whatever is recorded, rewound or replayed
- * in between, they are those of what is on the tape. */
+/* Local second derivatives are kept from call to call: whatever is recorded, rewound or
+ * replayed in between, they are those of what is on the tape. */
 static void kept_second_derivatives_follow_the_tape(void **state) {
     wg_tape *const t = check.code;
     double h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_zero_rule.c - a product of a partial with a partial, an adjoint or a tangent is
- * exactly 0 when either factor is exactly 0, whatever the other: in every mode, inside statements
- * and between them, lane by lane. */
+ * exactly 0 when either factor is exactly 0, whatever the other: in every mode, inside
+ * statements and between them, lane by lane. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -114,14 +114,15 @@ static void a_branch_that_was_not_selected_does_not_count(void **state) {
     struct step unfused[] = {
         {.op = op("sqrt"), .operands = 1},
         {.op = op("select_gt"), .operands = 4, .from = {0, -1, 1, -1}, .literals = 10}};
-    struct step fused_quotient[] = {{.op = op("guarded_quotient"), .operands = 2, .from = {0, 1}}};
+    struct step fused_quotient[] = {
+        {.op = op("guarded_quotient"), .operands = 2, .from = {0, 1}}};
     struct step unfused_quotient[] = {
         {.op = op("div"), .operands = 2, .from = {0, 1}},
         {.op = op("select_ne"), .operands = 4, .from = {1, -1, 2, -1}, .literals = 10}};
     (void)state;
-    gradient_is(1, 1, fused, zero, flat);    /* inf */
+    gradient_is(1, 1, fused, zero, flat); /* inf */
     gradient_is(1, 2, unfused, zero, flat);
-    gradient_is(1, 1, fused, minus, flat);   /* NaN */
+    gradient_is(1, 1, fused, minus, flat); /* NaN */
     gradient_is(1, 2, unfused, minus, flat);
     gradient_is(2, 1, fused_quotient, two, quotient);
     gradient_is(2, 2, unfused_quotient, two, quotient);
@@ -168,9 +169,9 @@ static void adjoints_of(const double *w, double *g) {
 }
 
 static const double seeds[][OUTPUTS] = {
-    {0, 1, 1, 1},         {1, 0, 0, 0},  {0, INFINITY, 0, INFINITY}, {0, 0, -INFINITY, 0},
-    {0, NAN, 0, NAN},     {NAN, 0, 0, 0}, {INFINITY, 0, NAN, 1},      {-2, 1, -1, NAN},
-    {0, 0, 0, INFINITY}, {0, 0, 0, 0},  {-INFINITY, 2, 3, 0}};
+    {0, 1, 1, 1},        {1, 0, 0, 0},   {0, INFINITY, 0, INFINITY}, {0, 0, -INFINITY, 0},
+    {0, NAN, 0, NAN},    {NAN, 0, 0, 0}, {INFINITY, 0, NAN, 1},      {-2, 1, -1, NAN},
+    {0, 0, 0, INFINITY}, {0, 0, 0, 0},   {-INFINITY, 2, 3, 0}};
 enum { SEEDS = sizeof seeds / sizeof *seeds };
 
 static void seeds_of_zero_infinity_and_nan_follow_the_rule(void **state) {
@@ -244,8 +245,8 @@ static void tangents_follow_the_rule_lane_by_lane(void **state) {
             assert_int_equal(wg_tangent_seed(t, x[i], l, v[l][i]), WG_OK);
     outputs(t, x, y);
     for (size_t l = 0; l < WIDTH; l++) {
-        const double want[OUTPUTS] = {v[l][0] == 0 ? 0 : v[l][0] * INFINITY, 3 * v[l][1], v[l][2],
-                                      0};
+        const double want[OUTPUTS] = {v[l][0] == 0 ? 0 : v[l][0] * INFINITY, 3 * v[l][1],
+                                      v[l][2], 0};
         wg_dual d[3], e[2];
         for (size_t j = 0; j < OUTPUTS; j++)
             assert_true(error_ulp(wg_tangent(t, y[j], l), want[j]) == 0);
@@ -293,9 +294,9 @@ static void array_operations_follow_the_rule_per_element(void **state) {
     (void)state;
     wg_tape_reset(t);
     assert_int_equal(wg_inputs(t, 3, a, x), WG_OK);
-    y[0] = wg_product(t, 3, x);              /* partials 0, inf, NaN by IEEE, 0 by the rule */
-    y[1] = wg_linear(t, 3, coefficient, x);  /* partials 0, 1, -2 */
-    y[2] = wg_maximum(t, 3, x);              /* partials 1, 0, 0 */
+    y[0] = wg_product(t, 3, x);             /* partials 0, inf, NaN by IEEE, 0 by the rule */
+    y[1] = wg_linear(t, 3, coefficient, x); /* partials 0, 1, -2 */
+    y[2] = wg_maximum(t, 3, x);             /* partials 1, 0, 0 */
     const double nothing[] = {0, 0, 0};
     assert_int_equal(wg_reverse_seeds(t, 3, y, nothing), WG_OK);
     assert_int_equal(wg_adjoints(t, 3, x, g), WG_OK);

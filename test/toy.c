@@ -66,8 +66,8 @@ void toy_twice(struct toy *t) {
             struct toy_node *const a = &t->node[i->from[k]];
             a->wt += toy_product(i->p[k], i->wt);
             for (size_t l = 0; l < i->op->arity; l++)
-                a->wt += toy_product(i->w, toy_product(toy_second(t, i, k, l),
-                                                       t->node[i->from[l]].vt));
+                a->wt += toy_product(
+                    i->w, toy_product(toy_second(t, i, k, l), t->node[i->from[l]].vt));
         }
 }
 

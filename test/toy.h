@@ -3,12 +3,11 @@
  * oracle that shares nothing with the tape but the rows of ops/scalar.def.
  *
  * A computation is a list of nodes in the order they were computed. A node knows its value, the
- * nodes it came from, and its partial derivatives with respect to them. The chain rule is then a
- * walk along the list:
- *   forward   vt = sum_k p_k at_k                          tangents, from the leaves on
- *   backward  aw_k += p_k w                                adjoints, from the result on
- *   twice     awt_k += p_k wt + w sum_l s_kl at_l          the tangent of the adjoint: H times vt
- * with p_k the first and s_kl the second partials at the node.
+ * nodes it came from, and its partial derivatives with respect to them. The chain rule is then
+ * a walk along the list: forward   vt = sum_k p_k at_k                          tangents, from
+ * the leaves on backward  aw_k += p_k w                                adjoints, from the
+ * result on twice     awt_k += p_k wt + w sum_l s_kl at_l          the tangent of the adjoint:
+ * H times vt with p_k the first and s_kl the second partials at the node.
  *
  *     struct toy t = {0};
  *     size_t x = toy_leaf(&t, 3), y = toy_leaf(&t, 4);
@@ -26,7 +25,7 @@ struct scalar_row; /* scalar_rows.h */
 struct toy_node {
     const struct scalar_row *op; /* NULL: a leaf, that is an input or a constant */
     size_t from[4];
-    double v, p[4];  /* value, partials */
+    double v, p[4];   /* value, partials */
     double vt, w, wt; /* tangent, adjoint, tangent of the adjoint */
 };
 

@@ -362,8 +362,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             const __auto_type wgi_l = WGI_LIT(wgi_x, wgi_j);                                   \
             wgi_c.value = WGI_VALUE(wgi_x, wgi_j);                                             \
             WGI_STORE(*wgi_p)(&wgi_c, WGI_EXPR(wgi_x, wgi_j).at, wgi_c.value);                 \
-            wgi_c.numbers = sizeof wgi_l / 8;                                                  \
-            __builtin_memcpy(wgi_c.number, &wgi_l, sizeof wgi_l);                              \
+            WGI_KEEP(wgi_l)(&wgi_c, wgi_l);                                                    \
             wgi_c.bits = WGI_META(wgi_x, wgi_j) / 2;                                           \
             wgi_c.code = WGI_REST(wgi_x, wgi_j).code;                                          \
             wgi_c.file = __FILE__, wgi_c.line = __LINE__;                                      \

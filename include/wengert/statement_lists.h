@@ -1013,6 +1013,16 @@ WGI_LIST wgi_l8 wgi_concat_8_0(wgi_l8 a, wgi_l0 b) { (void)b; return (wgi_l8){a.
     wgi_l6: _Generic((k), wgi_l0: wgi_concat_6_0, wgi_l1: wgi_concat_6_1, wgi_l2: wgi_concat_6_2, default: wgi_too_many_numbers), \
     wgi_l7: _Generic((k), wgi_l0: wgi_concat_7_0, wgi_l1: wgi_concat_7_1, default: wgi_too_many_numbers), \
     wgi_l8: _Generic((k), wgi_l0: wgi_concat_8_0, default: wgi_too_many_numbers))
+WGI_FUNCTION void wgi_keep_0(wgi_statement *c, wgi_l0 l) { (void)l; c->numbers = 0; }
+WGI_FUNCTION void wgi_keep_1(wgi_statement *c, wgi_l1 l) { c->numbers = 1; c->number[0] = l.l0; }
+WGI_FUNCTION void wgi_keep_2(wgi_statement *c, wgi_l2 l) { c->numbers = 2; c->number[0] = l.l0; c->number[1] = l.l1; }
+WGI_FUNCTION void wgi_keep_3(wgi_statement *c, wgi_l3 l) { c->numbers = 3; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; }
+WGI_FUNCTION void wgi_keep_4(wgi_statement *c, wgi_l4 l) { c->numbers = 4; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; }
+WGI_FUNCTION void wgi_keep_5(wgi_statement *c, wgi_l5 l) { c->numbers = 5; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; }
+WGI_FUNCTION void wgi_keep_6(wgi_statement *c, wgi_l6 l) { c->numbers = 6; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; }
+WGI_FUNCTION void wgi_keep_7(wgi_statement *c, wgi_l7 l) { c->numbers = 7; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; c->number[6] = l.l6; }
+WGI_FUNCTION void wgi_keep_8(wgi_statement *c, wgi_l8 l) { c->numbers = 8; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; c->number[6] = l.l6; c->number[7] = l.l7; }
+#define WGI_KEEP(l) _Generic((l), wgi_l0: wgi_keep_0, wgi_l1: wgi_keep_1, wgi_l2: wgi_keep_2, wgi_l3: wgi_keep_3, wgi_l4: wgi_keep_4, wgi_l5: wgi_keep_5, wgi_l6: wgi_keep_6, wgi_l7: wgi_keep_7, wgi_l8: wgi_keep_8)
 
 WGI_LIST int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }
 WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {

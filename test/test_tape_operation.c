@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tape_operation.c - operations of a user's own (wengert/operation.h): recorded, replayed
+ * from kept code, differentiated twice, over duals, and under the zero rule.
+ *
+ * Letters: f of x and y; fx fy its gradient, fxx fxy fyy its Hessian. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <wengert.h>
+#include <wengert/operation.h>
+#include "check_modes.h"
+#include "tolerance.h"
+
+WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
+              copysign(2, -a) / ((1 + fabs(a)) * (1 + fabs(a)) * (1 + fabs(a))), GUARD,
+              "Bergstra 2009")
+WG_OPERATION1(root, sqrt(a), 0.5 / v, -0.25 / (v * a), SING, "power rule")
+WG_OPERATION1(halfstep, (a > 0 ? 1.0 : 0.0), 0, 0, GUARD, "Heaviside")
+WG_OPERATION2(hill, a *a / (a * a + b * b), 2 * a * b * b / ((a * a + b * b) * (a * a + b * b)),
+              -2 * a * a * b / ((a * a + b * b) * (a * a + b * b)),
+              2 * b * b * (b * b - 3 * a * a) / pow(a * a + b * b, 3),
+              4 * a * b * (a * a - b * b) / pow(a * a + b * b, 3),
+              2 * a * a * (3 * b * b - a * a) / pow(a * a + b * b, 3), SING, "Hill 1910")
+WG_OPERATION2(first, ((void)b, a), 1, 0, 0, 0, 0, ARITH, "the first of two")
+
+enum use {
+    SOFTSIGN,
+    ROOT,
+    HILL,
+    HILL_OF_LITERAL,
+    HILL_OF_ITSELF,
+    NESTED,
+    FACTOR_TIMES_ROOT,
+    STEP_TIMES,
+    FIRST,
+    FOUR_OF_THEM,
+    USES
+};
+
+#include "operation_kernel.h"
+#define WG_AS_DUAL
+#include "operation_kernel.h"
+#undef WG_AS_DUAL
+#include <wengert/generic.h>
+
+static struct check check;
+
+static int open_tapes(void **state) {
+    (void)state;
+    return check_open(&check);
+}
+static int close_tapes(void **state) {
+    (void)state;
+    check_close(&check);
+    return 0;
+}
+
+/* ---- closed forms: the same functions once more, by second-order Taylor arithmetic ---- */
+
+typedef struct taylor {
+    double f, fx, fy, fxx, fxy, fyy;
+} taylor;
+
+/* g(u) from g, g', g'' at u */
+static taylor outer(taylor u, double g, double g1, double g2) {
+    return (taylor){g,
+                    g1 * u.fx,
+                    g1 * u.fy,
+                    g1 * u.fxx + g2 * u.fx * u.fx,
+                    g1 * u.fxy + g2 * u.fx * u.fy,
+                    g1 * u.fyy + g2 * u.fy * u.fy};
+}
+static taylor plus(taylor u, double c, taylor w) {
+    return (taylor){u.f + c * w.f,     u.fx + c * w.fx,   u.fy + c * w.fy,
+                    u.fxx + c * w.fxx, u.fxy + c * w.fxy, u.fyy + c * w.fyy};
+}
+static taylor times(taylor u, taylor w) {
+    return (taylor){u.f * w.f,
+                    u.fx * w.f + u.f * w.fx,
+                    u.fy * w.f + u.f * w.fy,
+                    u.fxx * w.f + 2 * u.fx * w.fx + u.f * w.fxx,
+                    u.fxy * w.f + u.fx * w.fy + u.fy * w.fx + u.f * w.fxy,
+                    u.fyy * w.f + 2 * u.fy * w.fy + u.f * w.fyy};
+}
+static taylor number(double c) { return (taylor){.f = c}; }
+static taylor over(taylor u, taylor w) {
+    const double i = 1 / w.f;
+    return times(u, outer(w, i, -i * i, 2 * i * i * i));
+}
+static taylor softsigned(taylor u) {
+    const double s = u.f < 0 ? -1 : 1, d = 1 + s * u.f;
+    return outer(u, u.f / d, 1 / (d * d), -2 * s / (d * d * d));
+}
+static taylor rooted(taylor u) {
+    const double r = sqrt(u.f);
+    return outer(u, r, 0.5 / r, -0.25 / (r * u.f));
+}
+static taylor hilled(taylor u, taylor w) {
+    const taylor s = times(u, u);
+    return over(s, plus(s, 1, times(w, w)));
+}
+
+static taylor exact(enum use which, double a, double b) {
+    const taylor x = {.f = a, .fx = 1}, y = {.f = b, .fy = 1};
+    switch (which) {
+    case SOFTSIGN:
+        return softsigned(x);
+    case ROOT:
+        return rooted(y);
+    case HILL:
+        return hilled(x, y);
+    case HILL_OF_LITERAL:
+        return hilled(x, number(2));
+    case HILL_OF_ITSELF:
+        return hilled(x, times(x, x));
+    case NESTED:
+        return times(number(3), softsigned(plus(hilled(x, number(2)), 0.5, rooted(y))));
+    case FACTOR_TIMES_ROOT:
+        return times(x, rooted(y));
+    case STEP_TIMES:
+        return times(number(a > 0), times(y, y));
+    case FIRST:
+        return times(number(2), x);
+    case FOUR_OF_THEM:
+        return plus(plus(softsigned(x), 1, softsigned(y)), 1, times(y, hilled(number(1), y)));
+    default:
+        return number(NAN);
+    }
+}
+
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    assert_true(n == 2 && m == 1);
+    y[0] = use_real(t, *(const enum use *)data, x);
+    return WG_OK;
+}
+static void call_dual(void *data, const wg_dual *x, wg_dual *y) {
+    y[0] = use_dual(NULL, *(const enum use *)data, x);
+}
+
+static void operations_of_a_users_agree_in_every_mode(void **state) {
+    static const double points[][2] = {{0.7, 1.3}, {-1.5, 0.4}, {2.25, 3}, {-0.875, 7}};
+    static const double other[] = {-0.6, 2.5};
+    int bad = 0;
+    (void)state;
+    for (int i = 0; i < USES; i++)
+        for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
+            enum use which = (enum use)i;
+            const taylor e = exact(which, points[k][0], points[k][1]);
+            const double g[] = {e.fx, e.fy}, h[] = {e.fxx, e.fxy, e.fxy, e.fyy};
+            const double size_g = fabs(e.fx) + fabs(e.fy),
+                         size_h = fabs(e.fxx) + fabs(e.fxy) + fabs(e.fyy);
+            const double f_allowed = TOL_PROGRAM_ULP * DBL_EPSILON * fabs(e.f);
+            const double ga = TOL_PROGRAM_ULP * DBL_EPSILON * size_g;
+            const double ha = TOL_PROGRAM_ULP * DBL_EPSILON * (size_h + size_g);
+            const double g_allowed[] = {ga, ga}, h_allowed[] = {ha, ha, ha, ha};
+            const struct check_function f = {call,
+                                             call_dual,
+                                             &which,
+                                             2,
+                                             1,
+                                             points[k],
+                                             other,
+                                             check_weights,
+                                             check_direction,
+                                             {&e.f, &f_allowed},
+                                             {g, g_allowed},
+                                             {h, h_allowed}};
+            if (check_modes(&check, &f) == 0) continue;
+            print_error("use %d at point %zu: %s\n", i, k, check.why);
+            bad++;
+        }
+    assert_int_equal(bad, 0);
+}
+
+/* ---- the zero rule ---- */
+
+/* sqrt has an infinite slope at 0: because root says SING, the 0 before it rules inside the
+ * statement as it does between statements. */
+static void a_singular_operation_is_guarded_inside_a_statement(void **state) {
+    wg_tape *const tapes[] = {check.plain, check.checked, check.code};
+    (void)state;
+    for (size_t k = 0; k < sizeof tapes / sizeof *tapes; k++)
+        for (int fused = 0; fused < 2; fused++) {
+            wg_tape *const t = tapes[k];
+            wg_tape_reset(t);
+            const wg_real x = wg_input(t, 0), y = wg_input(t, 0);
+            const wg_real g = wg_let(t, WG_CALL1(root, y));
+            const wg_real f =
+                fused ? wg_let(t, wg_mul(x, WG_CALL1(root, y))) : wg_let(t, wg_mul(x, g));
+            assert_int_equal(wg_reverse(t, f), WG_OK);
+            assert_true(wg_adjoint(t, x) == 0 && wg_adjoint(t, y) == 0);
+            assert_int_equal(wg_reverse(t, g), WG_OK);
+            assert_true(wg_adjoint(t, y) == INFINITY);
+        }
+    const double a[] = {0, 0};
+    wg_real x[2];
+    wg_tape_reset(check.forward);
+    assert_int_equal(wg_tape_forward(check.forward, 1), WG_OK);
+    assert_int_equal(wg_inputs(check.forward, 2, a, x), WG_OK);
+    assert_int_equal(wg_tangent_seed(check.forward, x[1], 0, 1), WG_OK);
+    assert_true(wg_tangent(check.forward, use_real(check.forward, FACTOR_TIMES_ROOT, x), 0) ==
+                0);
+    assert_true(wg_tangent(check.forward, use_real(check.forward, ROOT, x), 0) == INFINITY);
+}
+
+/* A text of a bare 0 is no factor: nothing is multiplied by it. */
+static void a_partial_of_zero_is_skipped(void **state) {
+    wg_tape *const t = check.code;
+    double h = 77;
+    (void)state;
+    wg_tape_reset(t);
+    const wg_real x = wg_input(t, 0);
+    const wg_real f = wg_let(t, wg_add(x, WG_CALL1(halfstep, wg_sqrt(x)))); /* 0 times inf */
+    assert_int_equal(wg_reverse(t, f), WG_OK);
+    assert_true(wg_adjoint(t, x) == 1);
+    assert_int_equal(wg_tape_hessian(t, f, 1, &x, &h, 1), WG_OK);
+    assert_true(h == 0);
+    const wg_real g = wg_let(t, WG_CALL2(first, x, wg_log(x))); /* b does not count */
+    assert_int_equal(wg_reverse(t, g), WG_OK);
+    assert_true(wg_adjoint(t, x) == 1);
+    assert_int_equal(wg_tape_verify(t), WG_OK);
+}
+
+/* ---- kept code ---- */
+
+static int keep_text(void *ctx, const char *text, size_t bytes) {
+    char *const to = ctx;
+    const size_t used = strlen(to);
+    if (used + bytes >= 4096) return 1;
+    memcpy(to + used, text, bytes);
+    to[used + bytes] = 0;
+    return 0;
+}
+
+static void a_dump_spells_the_users_operation(void **state) {
+    char text[4096] = "";
+    (void)state;
+    wg_tape_reset(check.code);
+    const wg_real x = wg_input(check.code, 0.5);
+    const wg_real y = wg_let(check.code, wg_mul(2, WG_CALL2(hill, x, WG_CALL1(softsign, x))));
+    assert_true(wg_value(y) > 0);
+    assert_int_equal(wg_tape_dump(check.code, keep_text, text), WG_OK);
+    if (!strstr(text, "hill") || !strstr(text, "softsign")) print_error("%s\n", text);
+    assert_non_null(strstr(text, "hill"));
+    assert_non_null(strstr(text, "softsign"));
+}
+
+/* As long a statement as its limits allow: each operation of a user's is one of the 8 numbers.
+ */
+static void eight_of_them_fit_into_one_statement(void **state) {
+    wg_tape *const t = check.code;
+    (void)state;
+    wg_tape_reset(t);
+    const wg_real x = wg_input(t, 0.5);
+    const wg_real y = wg_let(
+        t,
+        wg_add(
+            WG_CALL1(softsign, WG_CALL1(softsign, WG_CALL1(softsign, WG_CALL1(softsign, x)))),
+            WG_CALL1(softsign, WG_CALL1(softsign, WG_CALL1(softsign, WG_CALL1(softsign, x))))));
+    /* k of them make x / (1 + k x) */
+    assert_true(close_ulp(wg_value(y), 2 * 0.5 / 3, TOL_DERIVATIVE_ULP));
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(close_ulp(wg_adjoint(t, x), 2.0 / 9, TOL_DERIVATIVE_ULP));
+    double h = 77;
+    assert_int_equal(wg_tape_hessian(t, y, 1, &x, &h, 1), WG_OK);
+    assert_true(close_ulp(h, 2 * -2 * 4 / 27.0, TOL_PROGRAM_ULP));
+    assert_int_equal(wg_tape_verify(t), WG_OK);
+}
+
+static void a_nan_of_a_users_operation_is_traced_to_it(void **state) {
+    const wg_options opt = {.flags = WG_TRACE | WG_KEEP_PLACES};
+    wg_tape *const t = wg_tape_new(&opt);
+    (void)state;
+    assert_non_null(t);
+    const wg_real x = wg_input(t, -4);
+    const wg_real y = wg_let(t, WG_CALL1(root, x));
+    assert_true(wg_value(y) != wg_value(y));
+    assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
+    if (!strstr(wg_tape_message(t), "root")) print_error("%s\n", wg_tape_message(t));
+    assert_non_null(strstr(wg_tape_message(t), "root"));
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_of_a_users_agree_in_every_mode),
+        cmocka_unit_test(a_singular_operation_is_guarded_inside_a_statement),
+        cmocka_unit_test(a_partial_of_zero_is_skipped),
+        cmocka_unit_test(a_dump_spells_the_users_operation),
+        cmocka_unit_test(eight_of_them_fit_into_one_statement),
+        cmocka_unit_test(a_nan_of_a_users_operation_is_traced_to_it),
+    };
+    return cmocka_run_group_tests(tests, open_tapes, close_tapes);
+}
