@@ -70,31 +70,40 @@
 #undef OP3
 #undef OP4
 
-/* ---- second partials ---- */
+/* ---- value, first and second partials at once ---- */
 #define OP1(name, value, da, daa, ...)                                                         \
-    static void name##_second(const double *x, double v, double *h) {                          \
+    static double name##_second(const double *x, double *p, double *h) {                       \
         const double a = x[0];                                                                 \
-        (void)a, (void)v;                                                                      \
+        const double v = value;                                                                \
+        p[0] = da;                                                                             \
         h[0] = daa;                                                                            \
+        return v;                                                                              \
     }
 #define OP2(name, value, da, db, daa, dab, dbb, ...)                                           \
-    static void name##_second(const double *x, double v, double *h) {                          \
+    static double name##_second(const double *x, double *p, double *h) {                       \
         const double a = x[0], b = x[1];                                                       \
-        (void)a, (void)b, (void)v;                                                             \
+        const double v = value;                                                                \
+        p[0] = da;                                                                             \
+        p[1] = db;                                                                             \
         h[0] = daa;                                                                            \
         h[1] = dab;                                                                            \
         h[2] = dbb;                                                                            \
+        return v;                                                                              \
     }
 #define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, ...)                        \
-    static void name##_second(const double *x, double v, double *h) {                          \
+    static double name##_second(const double *x, double *p, double *h) {                       \
         const double a = x[0], b = x[1], c = x[2];                                             \
-        (void)a, (void)b, (void)c, (void)v;                                                    \
+        const double v = value;                                                                \
+        p[0] = da;                                                                             \
+        p[1] = db;                                                                             \
+        p[2] = dc;                                                                             \
         h[0] = daa;                                                                            \
         h[1] = dab;                                                                            \
         h[2] = dac;                                                                            \
         h[3] = dbb;                                                                            \
         h[4] = dbc;                                                                            \
         h[5] = dcc;                                                                            \
+        return v;                                                                              \
     }
 #define OP4(name, ...)
 #include "scalar.def"

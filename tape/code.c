@@ -237,25 +237,27 @@ void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPE
     for (int i = p->operands; i < p->nodes; i++) {
         struct wgi_node *const n = &p->node[i];
         if (n->op == NULL) continue;
-        const unsigned arity = n->op->arity, zero = n->op->zero_second;
+        const unsigned arity = n->op->arity;
+        const unsigned zero = n->op->second != NULL ? n->op->zero_second : ~0u;
         double a[4], d[4], s[10];
         operand_values(p, n, a);
-        n->value = n->op->value(a);
+        if (n->op->second != NULL) {
+            n->value = n->op->second(a, d, s);
+        } else {
+            n->value = n->op->value(a);
+            n->op->first(a, n->value, d);
+        }
         if (n->first == n->last) continue;
-        n->op->first(a, n->value, d);
-        const unsigned pairs = arity * (arity + 1) / 2;
-        const int flat = n->op->second == NULL || zero == (1u << pairs) - 1;
-        if (!flat) n->op->second(a, n->value, s);
         for (unsigned k = 0, pair = 0; k < arity; k++)
             for (unsigned l = k; l < arity; l++, pair++) {
                 const struct wgi_node *u = &p->node[n->arg[k]], *v = &p->node[n->arg[l]];
                 const double scale = l != k || n->op->zero_first >> k & 1 ? 0 : d[k];
-                const double bend = flat || zero >> pair & 1 ? 0 : s[pair];
-                for (int i1 = u->first; i1 < u->last; i1++)
-                    for (int j1 = l == k ? i1 : v->first; j1 < v->last; j1++) {
-                        const double old = scale != 0 ? wgi_product(scale, h[i1][j1]) : 0;
-                        h[i1][j1] = bend != 0
-                                      ? old + wgi_product(bend, wgi_product(g[i1], g[j1]))
+                const double bend = zero >> pair & 1 ? 0 : s[pair];
+                for (int r = u->first; r < u->last; r++)
+                    for (int q = l == k ? r : v->first; q < v->last; q++) {
+                        const double old = scale != 0 ? wgi_product(scale, h[r][q]) : 0;
+                        h[r][q] = bend != 0
+                                      ? old + wgi_product(bend, wgi_product(g[r], g[q]))
                                       : old;
                     }
             }

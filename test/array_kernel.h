@@ -12,7 +12,7 @@ static wg_real WG_NAME(array)(wg_tape *t, enum array_op op, size_t n, const wg_r
     case PRODUCT:
         return wg_product(t, n, x);
     case DOT:
-        return wg_dot(t, n / 2, x, x + n / 2);
+        return wg_dot(t, n / 2, x, n != 0 ? x + n / 2 : x);
     case LINEAR:
         return wg_linear(t, n, c, x);
     case POLYNOMIAL:

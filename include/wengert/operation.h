@@ -28,7 +28,8 @@ typedef struct wg_scalar_op {
     unsigned zero_second; /* bit k: second partial k is identically 0 */
     double (*value)(const double *x);
     void (*first)(const double *x, double v, double *d);
-    void (*second)(const double *x, double v, double *h); /* NULL: not given */
+    /* value, first and second partials at once; NULL: piecewise linear */
+    double (*second)(const double *x, double *d, double *h);
 } wg_scalar_op;
 
 /* The built-in operations: WGI_OP_... of scalar.h are positions in this array. */
@@ -61,10 +62,12 @@ WG_END_DECLS
     static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
         d[0] = wgi_op_##name##_da(x[0], v);                                                    \
     }                                                                                          \
-    static void wgi_user_##name##_second(const double *x, double v, double *h) {               \
-        const double a = x[0];                                                                 \
-        (void)a, (void)v;                                                                      \
+    static double wgi_user_##name##_second(const double *x, double *d, double *h) {            \
+        const double a = x[0], v = wgi_op_##name##_v(a);                                       \
+        (void)a;                                                                               \
+        d[0] = wgi_op_##name##_da(a, v);                                                       \
         h[0] = dd_;                                                                            \
+        return v;                                                                              \
     }                                                                                          \
     static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
         #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_user_##name##_value,             \
@@ -89,12 +92,15 @@ WG_END_DECLS
         d[0] = wgi_op_##name##_da(x[0], x[1], v);                                              \
         d[1] = wgi_op_##name##_db(x[0], x[1], v);                                              \
     }                                                                                          \
-    static void wgi_user_##name##_second(const double *x, double v, double *h) {               \
-        const double a = x[0], b = x[1];                                                       \
-        (void)a, (void)b, (void)v;                                                             \
+    static double wgi_user_##name##_second(const double *x, double *d, double *h) {            \
+        const double a = x[0], b = x[1], v = wgi_op_##name##_v(a, b);                          \
+        (void)a, (void)b;                                                                      \
+        d[0] = wgi_op_##name##_da(a, b, v);                                                    \
+        d[1] = wgi_op_##name##_db(a, b, v);                                                    \
         h[0] = daa_;                                                                           \
         h[1] = dab_;                                                                           \
         h[2] = dbb_;                                                                           \
+        return v;                                                                              \
     }                                                                                          \
     static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
         #name,                                                                                 \
