@@ -374,7 +374,8 @@ wg_status wg_tape_verify(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "wg_tape_verify: the tape keeps no code");
     const uint64_t used = c->scratch_used;
     double *x = NULL, *partial = NULL;
     wg_status s = array_room(c, &x, &partial);
@@ -386,7 +387,7 @@ wg_status wg_tape_verify(wg_tape *t) {
         const double v = e.type == WGI_ENTRY_ARRAY ? wgi_array_run(c, &e, x, partial)
                                                    : run_statement(c, &e, &p);
         if (!same_bits(v, wgi_values(c)[e.out]))
-            s = wgi_fail(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %.17g, recomputed %.17g",
+            s = wgi_refuse(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %.17g, recomputed %.17g",
                          e.out, wgi_values(c)[e.out], v);
     }
     c->scratch_used = used;
@@ -397,11 +398,13 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     if (t == NULL || (n != 0 && (x == NULL || a == NULL))) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
-    if (wgi_check_handles(c, "wg_tape_replay", n, x) != WG_OK) return c->status;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "wg_tape_replay: the tape keeps no code");
+    wg_status s = wgi_refuse_stale(c, "wg_tape_replay", n, x);
+    if (s != WG_OK) return s;
     const uint64_t used = c->scratch_used;
     double *operand = NULL, *partial = NULL;
-    wg_status s = array_room(c, &operand, &partial);
+    s = array_room(c, &operand, &partial);
     for (size_t i = 0; i < n && s == WG_OK; i++)
         if (x[i].at.slot != 0) wgi_values(c)[x[i].at.slot] = a[i];
     c->swept = 0;

@@ -40,10 +40,14 @@ wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (c->width == 0) return WG_EMODE;
-    if (lane >= c->width) return WG_EARG;
-    if (x.at.slot == 0) return WG_ESEED;
-    if (!wgi_alive(c, x.at)) return WG_ESTALE;
+    if (c->width == 0)
+        return wgi_refuse(c, WG_EMODE, "wg_tangent_seed: the tape is not a forward one");
+    if (lane >= c->width)
+        return wgi_refuse(c, WG_EARG, "wg_tangent_seed: lane %zu of %zu", lane, c->width);
+    if (x.at.slot == 0)
+        return wgi_refuse(c, WG_ESEED, "wg_tangent_seed: a constant has no tangent");
+    const wg_status s = wgi_refuse_stale(c, "wg_tangent_seed", 1, &x);
+    if (s != WG_OK) return s;
     tangents_of(c, x.at.slot)[lane] = v;
     return WG_OK;
 }

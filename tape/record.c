@@ -10,22 +10,31 @@
 
 /* ---- handles ---- */
 
-static wg_status stale(wgi_core *c, const char *call, size_t position, uint32_t slot,
+typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
+
+static wg_status stale(wgi_core *c, report *to, const char *call, size_t position, uint32_t slot,
                        uint32_t stamp) {
     if (stamp == c->head.stamp)
-        return wgi_fail(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
-                        position, slot);
-    return wgi_fail(c, WG_ESTALE,
-                    "%s: operand %zu (slot %u) is a variable of another tape, or from before a "
-                    "reset%s",
-                    call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
+        return to(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
+                  position, slot);
+    return to(c, WG_ESTALE,
+              "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",
+              call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
+}
+
+static wg_status check(wgi_core *c, report *to, const char *call, size_t n, const wg_real *x) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at))
+            return stale(c, to, call, i, x[i].at.slot, x[i].at.stamp);
+    return WG_OK;
 }
 
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at))
-            return stale(c, call, i, x[i].at.slot, x[i].at.stamp);
-    return WG_OK;
+    return check(c, wgi_fail, call, n, x);
+}
+
+wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_real *x) {
+    return check(c, wgi_refuse, call, n, x);
 }
 
 /* ---- slots and records ---- */
@@ -147,7 +156,7 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         active |= slot[i];
         if (slot[i] == 0) continue;
         if (!wgi_alive(c, (wg_handle){slot[i], wgi_stamp(s->handle[i])})) {
-            stale(c, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
+            stale(c, wgi_fail, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
             wgi_fail_where(c, s->file, s->line);
             return wgi_nan();
         }

@@ -71,20 +71,22 @@ static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) 
 static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                          const double *w) {
     if (c->status != WG_OK) return c->status;
-    if (c->width != 0) return WG_EMODE;
+    if (c->width != 0) return wgi_refuse(c, WG_EMODE, "%s: a forward tape keeps no records", call);
     if (m != 0 && (y == NULL || w == NULL))
-        return wgi_fail(c, WG_ENULL, "%s: an array of %zu outputs or seeds is NULL", call, m);
-    if (wgi_check_handles(c, call, m, y) != WG_OK) return c->status;
+        return wgi_refuse(c, WG_ENULL, "%s: an array of %zu outputs or seeds is NULL", call, m);
+    wg_status s = wgi_refuse_stale(c, call, m, y);
+    if (s != WG_OK) return s;
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
     if (root == 0) {
         c->swept = 0; /* no adjoints are better than those of another root */
-        return WG_ESEED;
+        return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
     }
     const size_t lanes = stored_lanes(k);
-    const wg_status s = wgi_adjoints_open(c, (uint64_t)root + 1, lanes);
-    if (s != WG_OK) return s;
+    s = wgi_adjoints_open(c, (uint64_t)root + 1, lanes);
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes, root + 1);
     c->asked = k;
     double *const adjoint = wgi_adjoints(c);
     for (size_t j = 0; j < m; j++)
@@ -106,7 +108,8 @@ wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double 
 
 wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y, const double *w) {
     if (t == NULL) return WG_ENULL;
-    if (k < 1 || k > 64) return WG_EARG;
+    if (k < 1 || k > 64)
+        return wgi_refuse(wgi_core_of(t), WG_EARG, "wg_reverse_lanes: %zu lanes, not 1 to 64", k);
     return reverse(wgi_core_of(t), "wg_reverse_lanes", k, m, y, w);
 }
 
@@ -116,7 +119,8 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (c->width != 0) return WG_EMODE;
+    if (c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
     return wgi_adjoints_open(c, c->head.slots, 1);
 }
 
@@ -124,9 +128,13 @@ wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (y.at.slot == 0) return WG_ESEED;
-    if (!wgi_alive(c, y.at)) return WG_ESTALE;
-    if (c->lanes != 1 || y.at.slot >= c->swept) return WG_EMODE;
+    if (y.at.slot == 0)
+        return wgi_refuse(c, WG_ESEED, "wg_adjoint_seed: a constant has no adjoint");
+    const wg_status s = wgi_refuse_stale(c, "wg_adjoint_seed", 1, &y);
+    if (s != WG_OK) return s;
+    if (c->lanes != 1 || y.at.slot >= c->swept)
+        return wgi_refuse(c, WG_EMODE, "wg_adjoint_seed: slot %u: wg_adjoints_clear comes first",
+                          y.at.slot);
     wgi_adjoints(c)[y.at.slot] += w;
     return WG_OK;
 }
@@ -136,8 +144,11 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
-        return WG_EMARK;
-    if (c->lanes != 1 || c->swept < high.slot) return WG_EMODE;
+        return wgi_refuse(c, WG_EMARK,
+                          "wg_sweep: a mark of another tape, from before a reset or rewind, or in "
+                          "the wrong order");
+    if (c->lanes != 1 || c->swept < high.slot)
+        return wgi_refuse(c, WG_EMODE, "wg_sweep: wg_adjoints_clear comes first");
     return wgi_sweep(c, high.record, low.record);
 }
 

@@ -159,12 +159,16 @@ static inline __attribute__((always_inline)) void backward(const passes *p, size
 static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
                              const wg_real *x, size_t lanes, passes *p) {
     if (c->status != WG_OK) return c->status;
-    if (!(c->flags & WG_KEEP_CODE) || c->width != 0) return WG_EMODE;
-    if (wgi_check_handles(c, call, 1, &y) != WG_OK) return c->status;
-    if (wgi_check_handles(c, call, n, x) != WG_OK) return c->status;
-    if (y.at.slot == 0) return WG_ESEED;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "%s: the tape keeps no code", call);
+    wg_status s = wgi_refuse_stale(c, call, 1, &y);
+    if (s == WG_OK) s = wgi_refuse_stale(c, call, n, x);
+    if (s != WG_OK) return s;
+    if (y.at.slot == 0)
+        return wgi_refuse(c, WG_ESEED, "%s: the output does not depend on an input of this tape",
+                          call);
     size_t longest = 0;
-    wg_status s = prepare(c, &longest);
+    s = prepare(c, &longest);
     if (s != WG_OK) return s;
     const uint64_t slots = (uint64_t)y.at.slot + 1;
     s = wgi_adjoints_open(c, slots, 1);
@@ -219,7 +223,8 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
                           size_t ld) {
     if (t == NULL || (n != 0 && (x == NULL || h == NULL))) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
-    if (ld < n) return WG_ESHAPE;
+    if (ld < n)
+        return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
     const uint64_t used = c->scratch_used;
     passes p;
     const wg_status s = open_passes(c, "wg_tape_hessian", y, n, x, LANES, &p);

@@ -25,6 +25,15 @@ wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...) {
     return s;
 }
 
+wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...) {
+    if (c->status != WG_OK) return s;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->message, sizeof c->message, format, args);
+    va_end(args);
+    return s;
+}
+
 wg_status wg_tape_status(const wg_tape *t) {
     return t == NULL ? WG_ENULL : wgi_core_of_const(t)->status;
 }

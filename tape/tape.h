@@ -150,6 +150,10 @@ uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot);
 /* Keeps the first failure: sets status and message, closes the fast path. Gives the status. */
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+/* A call that records nothing could not do its work: leaves the message and gives the status; the
+ * recording is as good as before. */
+wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 /* Appends file:line to the message of the failure just kept. */
 void wgi_fail_where(wgi_core *c, const char *file, int line);
 /* A statement that gave a NaN or an infinity: names it with its operands. */
@@ -167,6 +171,8 @@ wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
 uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e, const double *partial);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
+/* The same for a call that records nothing: refuses. */
+wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_real *x);
 /* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape also:
  * to what is in that slot now? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {

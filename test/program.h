@@ -38,8 +38,9 @@ enum {
 
 struct step {
     unsigned op, shape, operands;
-    unsigned literals;       /* bit k: operand k, a number, is written as one; else it is a
-                                constant variable. Only in STEP_PLAIN. */
+    unsigned literals; /* bit k: operand k, a number, is written as one; else it is a constant
+                          variable, as in mixes that program_kernel.h does not spell. Only in
+                          STEP_PLAIN. */
     int from[STEP_OPERANDS]; /* a node, or -1: the number below */
     double number[STEP_OPERANDS];
 };

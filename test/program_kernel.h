@@ -3,9 +3,12 @@
  * wengert/generic.h. Included by program.c once for each. */
 #include <wengert/generic.h>
 
+/* One function per operation: inlined into one, compilers with sanitizers take minutes. */
+#define APART static __attribute__((noinline))
+
 #define N(k) (s->number[k])
 #define OP1(name, ...)                                                                         \
-    static wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {  \
+    APART wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {   \
         (void)t;                                                                               \
         if (s->shape == STEP_INNER) return wg_let(t, wg_##name(wg_mul(x[0], 1.0)));            \
         if (s->shape == STEP_OUTER) return wg_let(t, wg_mul(1.0, wg_##name(x[0])));            \
@@ -13,7 +16,7 @@
         return wg_let(t, wg_##name(x[0]));                                                     \
     }
 #define OP2(name, ...)                                                                         \
-    static wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {  \
+    APART wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {   \
         (void)t;                                                                               \
         if (s->shape == STEP_INNER)                                                            \
             return wg_let(t, wg_##name(wg_mul(x[0], 1.0), wg_mul(x[1], 1)));                   \
@@ -30,7 +33,7 @@
         }                                                                                      \
     }
 #define OP3(name, ...)                                                                         \
-    static wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {  \
+    APART wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {   \
         (void)t;                                                                               \
         if (s->shape == STEP_INNER)                                                            \
             return wg_let(t, wg_##name(wg_mul(x[0], 1.0), wg_mul(x[1], 1), wg_mul(1, x[2])));  \
@@ -56,7 +59,7 @@
         }                                                                                      \
     }
 #define OP4(name, ...)                                                                         \
-    static wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {  \
+    APART wg_real WG_NAME(row_##name)(wg_tape * t, const struct step *s, const wg_real *x) {   \
         (void)t;                                                                               \
         if (s->shape == STEP_INNER)                                                            \
             return wg_let(t, wg_##name(wg_mul(x[0], 1.0), wg_mul(x[1], 1), wg_mul(1, x[2]),    \
@@ -72,26 +75,10 @@
             return wg_let(t, wg_##name(N(0), N(1), x[2], x[3]));                               \
         case 4:                                                                                \
             return wg_let(t, wg_##name(x[0], x[1], N(2), x[3]));                               \
-        case 5:                                                                                \
-            return wg_let(t, wg_##name(N(0), x[1], N(2), x[3]));                               \
-        case 6:                                                                                \
-            return wg_let(t, wg_##name(x[0], N(1), N(2), x[3]));                               \
-        case 7:                                                                                \
-            return wg_let(t, wg_##name(N(0), N(1), N(2), x[3]));                               \
         case 8:                                                                                \
             return wg_let(t, wg_##name(x[0], x[1], x[2], N(3)));                               \
-        case 9:                                                                                \
-            return wg_let(t, wg_##name(N(0), x[1], x[2], N(3)));                               \
-        case 10:                                                                               \
-            return wg_let(t, wg_##name(x[0], N(1), x[2], N(3)));                               \
-        case 11:                                                                               \
-            return wg_let(t, wg_##name(N(0), N(1), x[2], N(3)));                               \
         case 12:                                                                               \
             return wg_let(t, wg_##name(x[0], x[1], N(2), N(3)));                               \
-        case 13:                                                                               \
-            return wg_let(t, wg_##name(N(0), x[1], N(2), N(3)));                               \
-        case 14:                                                                               \
-            return wg_let(t, wg_##name(x[0], N(1), N(2), N(3)));                               \
         case 15:                                                                               \
             return wg_let(t, wg_##name(N(0), N(1), N(2), N(3)));                               \
         default:                                                                               \
@@ -109,7 +96,7 @@
 #define SOFTSIGN(x) WG_CALL1(softsign, x)
 #define BLEND(x, y) WG_CALL2(blend, x, y)
 #define FUSED(name, n, e)                                                                      \
-    static wg_real WG_NAME(fused_##name)(wg_tape * t, const wg_real *x) {                      \
+    APART wg_real WG_NAME(fused_##name)(wg_tape * t, const wg_real *x) {                       \
         const wg_real x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];                              \
         const wg_real x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];                              \
         (void)t, (void)x0, (void)x1, (void)x2, (void)x3;                                       \
@@ -174,3 +161,4 @@ static void WG_NAME(run)(wg_tape *t, const struct program *p, wg_real *node) {
         node[p->inputs + i] = WG_NAME(step)(t, s, x);
     }
 }
+#undef APART

@@ -58,7 +58,9 @@ WG_API wg_status wg_tape_forward(wg_tape *t, size_t width);
 
 /* wg_tape_status - the first failure since the last reset, or WG_OK. NULL: WG_ENULL. */
 WG_API wg_status wg_tape_status(const wg_tape *t);
-/* wg_tape_message - what failed, and where. Empty when nothing did. Valid until the next call. */
+/* wg_tape_message - what failed last, and where: the failure of the tape, or of a call that
+ * could not do its work and left the recording as it was (a sweep without a seed, a variable of
+ * another tape). Empty when nothing did. Valid until the next call. */
 WG_API const char *wg_tape_message(const wg_tape *t);
 
 /* wg_tape_stats - counts and bytes.  Errors: WG_ENULL. */
