@@ -641,6 +641,23 @@ static void a_refused_argument_is_not_a_failure_of_the_tape(void **state) {
     assert_ok(tape);
 }
 
+static void a_refused_call_says_why_and_loses_nothing(void **state) {
+    (void)state;
+    wg_tape *stranger = wg_tape_new(NULL);
+    const wg_real x = wg_input(tape, 3), y = wg_let(tape, wg_mul(x, x));
+    const wg_real z = wg_input(stranger, 1);
+    assert_int_equal(wg_reverse(tape, wg_constant(1)), WG_ESEED);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_reverse"));
+    assert_int_equal(wg_reverse(tape, z), WG_ESTALE);
+    assert_non_null(strstr(wg_tape_message(tape), "another tape"));
+    assert_int_equal(wg_tape_verify(tape), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_tape_verify"));
+    assert_ok(tape);
+    assert_int_equal(wg_reverse(tape, y), WG_OK);
+    assert_true(wg_adjoint(tape, x) == 6);
+    wg_tape_free(stranger);
+}
+
 /* ---- pauses ---- */
 
 static void a_paused_tape_computes_and_keeps_nothing(void **state) {
@@ -864,6 +881,7 @@ int main(void) {
         TEST(a_rewind_to_before_the_failure_clears_it),
         TEST(a_reset_clears_a_failure),
         TEST(a_refused_argument_is_not_a_failure_of_the_tape),
+        TEST(a_refused_call_says_why_and_loses_nothing),
         TEST(a_paused_tape_computes_and_keeps_nothing),
         TEST(ten_million_statements_take_the_bytes_they_should),
         TEST(high_water_marks_outlive_rewinds_and_resets),
