@@ -94,7 +94,7 @@ static void print_value(const char *name, double value, double certified) {
 /* Every number of a fit beside the certified one. */
 static void print_values(const struct nist_problem *p, const struct outcome *o) {
     printf("    %-12s %18s %18s %6s\n", "", "fitted", "certified", "digits");
-    char name[16];
+    char name[40];
     for (size_t j = 0; j < p->parameters; j++) {
         snprintf(name, sizeof name, "b%zu", j + 1);
         print_value(name, o->b[j], p->certified[j]);

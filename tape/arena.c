@@ -403,7 +403,10 @@ int wgi_mark_alive(const wgi_core *c, wg_mark m) {
 wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
-    if (!wgi_mark_alive(c, m)) return WG_EMARK;
+    if (c->status == WG_EGUARD) return WG_EGUARD; /* half replayed: only a reset makes it whole */
+    if (!wgi_mark_alive(c, m))
+        return wgi_refuse(c, WG_EMARK,
+                          "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
     const int cut = m.slot < c->head.slots || m.code < c->code_words;
     const size_t kept = branch_before(c, m.slot, m.code) + 1;
     if (cut && kept == c->branch_count) {

@@ -101,6 +101,10 @@ static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const 
         wgi_fail(c, WG_ENULL, "wg_%s: the array of %zu operands is NULL", wgi_array_name(op), n);
         return wgi_nan();
     }
+    if (n > UINT32_MAX / 2) {
+        wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", wgi_array_name(op), n);
+        return wgi_nan();
+    }
     const size_t step = y != NULL ? 2 : 1, count = n * step + (z != NULL);
     const uint64_t used = c->scratch_used;
     operands o;

@@ -251,7 +251,7 @@ wg_status wg_print(const wg_tape *t, wg_real x, wg_write *write, void *ctx) {
             put(&o, ", tangent");
             put_tangents(&o, c, x.at.slot);
         }
-        for (size_t l = 0; c->swept != 0 && l < c->lanes; l++) {
+        for (size_t l = 0; c->swept != 0 && l < c->asked; l++) {
             put(&o, l == 0 ? ", adjoint " : " ");
             put_number(&o, wg_adjoint_lane(t, x, l));
         }

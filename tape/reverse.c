@@ -24,8 +24,8 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
 }
 
 /* Operands are older than results. A record of another order was made with a variable that a
- * rewind had forgotten: the fast path of wg_let does not look for that. Where there was a rewind
- * the records are looked through before they are swept. */
+ * rewind had forgotten, whose slot was not in use: the fast path of wg_let does not look for that.
+ * Where there was a rewind the records are looked through before they are swept. */
 static const wgi_record *first_disordered(const wgi_record *low, const wgi_record *high) {
     for (const wgi_record *r = low; r != high; r++)
         if ((r->in0 >= r->out) | (r->in1 >= r->out)) return r;
@@ -42,10 +42,12 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = high < end ? chunk->base + (high - chunk->first) : top;
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
-        if (odd != NULL)
+        if (odd != NULL) {
+            c->swept = 0;
             return wgi_fail(c, WG_ESTALE,
                             "slot %u was recorded with slot %u, which a rewind had forgotten",
                             odd->out, odd->in0 >= odd->out ? odd->in0 : odd->in1);
+        }
         if (c->lanes == 1) sweep(from, to, adjoint);
         else wgi_sweep_lanes(from, to, adjoint, c->lanes);
     }
@@ -192,7 +194,8 @@ wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t
     for (size_t i = 0; i < n; i++) {
         const size_t slot = x[i].at.slot < c->swept ? x[i].at.slot : 0; /* row 0 is 0 */
         const double *const row = wgi_adjoints(c) + slot * c->lanes;
-        for (size_t l = 0; l < k; l++) g[l * ld + i] = row[l];
+        const int failed = x[i].at.slot == 0 && x[i].value != x[i].value; /* reads NaN */
+        for (size_t l = 0; l < k; l++) g[l * ld + i] = failed ? x[i].value : row[l];
     }
     return WG_OK;
 }

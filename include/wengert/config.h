@@ -33,8 +33,6 @@
 
 /* Exported from the shared library. */
 #define WG_API __attribute__((visibility("default")))
-/* The caller is told when a status is dropped. */
-#define WG_MUST_CHECK __attribute__((warn_unused_result))
 /* Folded into the user's statement. */
 #define WGI_INLINE static inline __attribute__((always_inline, unused))
 #define WGI_LIKELY(c) __builtin_expect(!!(c), 1)

@@ -39,8 +39,8 @@ WG_API wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, c
  * given (ROW_MAJOR: ld >= n; COL_MAJOR: ld >= m). Forward or reverse, whichever is cheaper for
  * the shape.
  * Cost:    reverse: one recording and ceil(m/8) sweeps with 8 adjoints each; forward: ceil(n/8)
- *          evaluations with 8 tangents each, and m n numbers of workspace when there are
- * several. Errors:  WG_ESHAPE: ld; WG_EARG: layout. */
+ *          evaluations with 8 tangents each, and m n numbers of workspace when there are several.
+ * Errors:  WG_ESHAPE: ld; WG_EARG: layout. */
 WG_API wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                              size_t m, double *y, wg_layout layout, double *jac, size_t ld);
 

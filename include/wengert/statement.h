@@ -12,7 +12,7 @@
  * 2 an expression);  a b c d their values;  v the value;  s the list of operands.
  * An expression is a structure made where it stands:
  *   value, at (operands), lit (its numbers), code (bits),
- *   meta: an array of size 0 whose element has the size 2 * (bits of code) + (is singular).
+ *   meta: an array of size 0 whose element has the size 2 * (bits of code) + (partials may be 0, or infinite).
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
 #ifndef WENGERT_STATEMENT_H
@@ -162,7 +162,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_s) at;                                                              \
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
+            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
         };                                                                                     \
         (struct wg_expression_needs_wg_let){                                                   \
             wgi_v, wgi_s, wgi_lit,                                                             \
@@ -203,7 +203,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_at2) at;                                                             \
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
+            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
         };                                                                                     \
         (struct wg_expression_needs_wg_let){                                                   \
             wgi_v, wgi_at2, wgi_lit,                                                           \
@@ -258,7 +258,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_at3) at;                                                             \
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
+            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
         };                                                                                     \
         (struct wg_expression_needs_wg_let){                                                   \
             wgi_v, wgi_at3, wgi_lit,                                                           \
@@ -327,7 +327,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             __typeof__(wgi_at4) at;                                                             \
             __typeof__(wgi_lit) lit;                                                           \
             wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) == WGI_SING))];                         \
+            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
         };                                                                                     \
         (struct wg_expression_needs_wg_let){                                                   \
             wgi_v, wgi_at4, wgi_lit,                                                           \

@@ -181,7 +181,7 @@ template <class F, class... X> struct result {
                   "wengert: more than 8 numbers in one statement: split it with wg_let");
     static_assert(bits <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
-    using type = expression<count, literals, bits, singular || F::kind == WGI_SING>;
+    using type = expression<count, literals, bits, singular || F::kind != WGI_ARITH>;
 
     static constexpr int before(const int *n, int k) {
         return k == 0 ? 0 : n[0] + before(n + 1, k - 1);

@@ -43,7 +43,10 @@ WG_API void wg_tape_reset(wg_tape *t);
 WG_API wg_mark wg_tape_mark(const wg_tape *t);
 
 /* wg_tape_rewind - goes back to a position: what was recorded since is forgotten, and a failure
- * since then is cleared.  Errors: WG_ENULL, WG_EMARK. */
+ * since then is cleared. The depth of pauses stays. A variable from after the mark must not be used
+ * again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
+ * Errors: WG_ENULL, WG_EMARK; WG_EGUARD: a replay was stopped, only a reset helps; WG_ENOMEM,
+ * WG_EBUDGET: no room for the note that a further branch begins. */
 WG_API wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 
 /* wg_tape_pause, wg_tape_resume - while paused, statements are evaluated and not recorded:
@@ -131,7 +134,7 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
 /* ---- second order, on a tape opened with WG_KEEP_CODE ------------------------------------ */
 
 /* wg_tape_hvp - hv = (d2 y / dx2) v for the inputs x, at the recorded point, from the tape
- * alone. The local second derivatives are computed once and kept until something is recorded.
+ * alone. Sweeps: the adjoints of y can be read afterwards. The local second derivatives are computed once and kept until something is recorded.
  * Shapes: x, v, hv of n.
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM; WG_EMODE: the tape keeps no code. */
 WG_API wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
@@ -149,7 +152,8 @@ WG_API wg_status wg_tape_verify(wg_tape *t);
 /* wg_tape_replay - new values for the inputs x (n of them, in the order of their creation), all
  * values and local derivatives recomputed. A recorded comparison that comes out differently:
  * WG_EGUARD, and the tape has to be recorded anew. Variables keep their slots; read new values
- * with wg_tape_value. */
+ * with wg_tape_value, and set x.value to it before recording more with an old handle. The tape is
+ * traced while recording only. */
 WG_API wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a);
 /* wg_tape_value - the value a slot holds now. NaN: no code kept, or stale. */
 WG_API double wg_tape_value(const wg_tape *t, wg_real x);

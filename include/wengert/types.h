@@ -56,7 +56,7 @@ typedef struct wg_tape wg_tape;
  * accessible yet, or NULL; `commit` makes [p, p + bytes) usable and returns 0, or nonzero;
  * `release` gives back a whole range. Sizes are multiples of 4096, as are offsets of `commit`
  * within a range. Committed memory is zero or arbitrary: the library does not care.
- * NULL members: mmap, mprotect and munmap. */
+ * All three or none: with a NULL among them, mmap, mprotect and munmap are used. */
 typedef struct wg_memory {
     void *(*reserve)(void *ctx, size_t bytes);
     int (*commit)(void *ctx, void *p, size_t bytes);
@@ -66,7 +66,7 @@ typedef struct wg_memory {
 
 enum {
     WG_KEEP_CODE = 1,   /* keep the code and the value of every statement: HVP, Hessian, replay */
-    WG_KEEP_PLACES = 2, /* keep file:line of every statement */
+    WG_KEEP_PLACES = 2, /* keep file:line of every wg_let */
     WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity */
     WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind */
 };
