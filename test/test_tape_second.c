@@ -333,12 +333,18 @@ static void a_replay_into_the_other_branch_is_reported(void **state) {
     wg_tape_reset(t);
     const double a[] = {1, 2};
     assert_int_equal(wg_inputs(t, 2, a, x), WG_OK);
+    const wg_mark before = wg_tape_mark(t);
     const wg_real y = branches(t, x[0], x[1]);
+    const wg_mark after = wg_tape_mark(t);
     assert_int_equal(wg_tape_replay(t, 2, x, same_side), WG_OK);
     assert_true(wg_tape_value(t, y) == 1);
     assert_int_equal(wg_tape_replay(t, 2, x, other_side), WG_EGUARD);
     assert_int_equal(wg_tape_status(t), WG_EGUARD);
     assert_non_null(strstr(wg_tape_message(t), "lt"));
+    /* half of it is replayed: no mark brings it back */
+    assert_int_equal(wg_tape_rewind(t, after), WG_EGUARD);
+    assert_int_equal(wg_tape_rewind(t, before), WG_EGUARD);
+    assert_int_equal(wg_reverse(t, y), WG_EGUARD);
     wg_tape_reset(t);
     assert_int_equal(wg_inputs(t, 2, other_side, x), WG_OK);
     const wg_real z = branches(t, x[0], x[1]);
