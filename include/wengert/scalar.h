@@ -246,7 +246,7 @@ WGI_FUNCTION double wgi_op_log_diff_exp_db(double a, double b, double v) { (void
 
 /* sigmoid: 1 / (1 + exp -a) */
 WGI_FUNCTION double wgi_op_sigmoid_v(double a) { return wgi_sigmoid(a); }
-WGI_FUNCTION double wgi_op_sigmoid_da(double a, double v) { (void)v; return wgi_sigmoid_d(a); }
+WGI_FUNCTION double wgi_op_sigmoid_da(double a, double v) { return wgi_sigmoid_slope(a, v); }
 
 /* log_sigmoid: -log(1 + exp -a) */
 WGI_FUNCTION double wgi_op_log_sigmoid_v(double a) { return -wgi_softplus(-a); }

@@ -75,6 +75,11 @@ static inline double wgi_sigmoid_d(double a) {
     return e / ((1 + e) * (1 + e));
 }
 
+/* s' from s = sigmoid(a) where 1 - s still has its digits: one exponential less. */
+static inline double wgi_sigmoid_slope(double a, double s) {
+    return a < 1 ? s * (1 - s) : wgi_sigmoid_d(a);
+}
+
 /* s'' = s' (1 - 2 s), and 1 - 2 s = -tanh(a/2). */
 static inline double wgi_sigmoid_dd(double a) { return -wgi_sigmoid_d(a) * tanh(0.5 * a); }
 
@@ -116,7 +121,7 @@ WG_API double wgi_cospi(double a);
 
 /* sech(a)^2: 1 - v^2 while that is accurate, else 4 e / (1 + e)^2 with e = exp(-2 |a|). */
 static inline double wgi_tanh_d(double a, double v) {
-    if (fabs(v) < 0.5) return 1 - v * v;
+    if (fabs(v) < 0.75) return (1 - v) * (1 + v); /* 1 - |v| still has its digits */
     double e = exp(-2 * fabs(a));
     return 4 * e / ((1 + e) * (1 + e));
 }
