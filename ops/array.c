@@ -204,7 +204,7 @@ static void polynomial_first(size_t n, const double *x, const double *number, do
     const double z = x[n - 1];
     double power = 1, slope = 0;
     for (size_t i = 0; i + 1 < n; i++, power *= z) d[i] = power;
-    for (size_t i = n - 1; i-- > 1;) slope = slope * z + (double)i * x[i];
+    for (size_t i = n - 1; i-- > 1;) slope = times(z, slope) + (double)i * x[i];
     d[n - 1] = slope;
 }
 static void polynomial_second(size_t n, const double *x, const double *number, double v,
@@ -220,7 +220,8 @@ static void polynomial_second(size_t n, const double *x, const double *number, d
             power *= z;
         }
     }
-    for (size_t i = n - 1; i-- > 2;) curvature = curvature * z + (double)i * (double)(i - 1) * x[i];
+    for (size_t i = n - 1; i-- > 2;)
+        curvature = times(z, curvature) + (double)i * (double)(i - 1) * x[i];
     ht[n - 1] = mixed + times(curvature, zt);
 }
 

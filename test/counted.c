@@ -25,7 +25,8 @@ static void *reserve(void *ctx, size_t bytes) {
     struct counted *const m = ctx;
     if (bytes == 0 || bytes % PAGE != 0) m->wrong++;
     if (refuses(m) || bytes > m->largest || m->ranges == COUNTED_RANGES) return NULL;
-    void *const p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *const p =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return NULL;
     m->range[m->ranges].base = p;
     m->range[m->ranges].bytes = bytes;
@@ -37,7 +38,8 @@ static int commit(void *ctx, void *p, size_t bytes) {
     struct counted *const m = ctx;
     char *const from = p;
     size_t i = 0;
-    while (i < m->ranges && (from < m->range[i].base || from >= m->range[i].base + m->range[i].bytes))
+    while (i < m->ranges &&
+           (from < m->range[i].base || from >= m->range[i].base + m->range[i].bytes))
         i++;
     if (i == m->ranges || bytes == 0 || bytes % PAGE != 0 ||
         from != m->range[i].base + m->range[i].committed ||
@@ -66,9 +68,7 @@ static void release(void *ctx, void *p, size_t bytes) {
     m->wrong++;
 }
 
-wg_memory counted_memory(struct counted *m) {
-    return (wg_memory){reserve, commit, release, m};
-}
+wg_memory counted_memory(struct counted *m) { return (wg_memory){reserve, commit, release, m}; }
 
 void counted_seal(struct counted *m, int sealed) {
     for (size_t i = 1; i < m->ranges; i++)

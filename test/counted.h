@@ -15,15 +15,15 @@
 enum { COUNTED_RANGES = 256 };
 
 struct counted {
-    size_t asked;      /* reserve and commit: the calls that may be refused */
-    size_t calls;      /* those and release */
-    size_t fail_at;    /* this one of the asked, from 0, is refused ... */
-    int fail_on;       /* ... and all that follow */
-    size_t largest;    /* longer ranges are refused */
-    size_t refused;    /* calls refused so far, those for their length aside */
-    size_t wrong;      /* arguments that no correct library passes */
-    size_t ranges;     /* living */
-    size_t committed;  /* bytes, of living ranges */
+    size_t asked;     /* reserve and commit: the calls that may be refused */
+    size_t calls;     /* those and release */
+    size_t fail_at;   /* this one of the asked, from 0, is refused ... */
+    int fail_on;      /* ... and all that follow */
+    size_t largest;   /* longer ranges are refused */
+    size_t refused;   /* calls refused so far, those for their length aside */
+    size_t wrong;     /* arguments that no correct library passes */
+    size_t ranges;    /* living */
+    size_t committed; /* bytes, of living ranges */
     struct {
         char *base;
         size_t bytes, committed;

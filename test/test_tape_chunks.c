@@ -78,7 +78,8 @@ static void assert_like_an_ordinary_tape(wg_tape *u, unsigned flags, size_t n) {
     for (size_t i = 0; i < n; i++) {
         assert_true(same_bits(wg_value(x[i]), wg_value(y[i])));
         assert_int_equal(x[i].at.slot, y[i].at.slot);
-        assert_true(marks_x[i].record == marks_y[i].record && marks_x[i].slot == marks_y[i].slot);
+        assert_true(marks_x[i].record == marks_y[i].record &&
+                    marks_x[i].slot == marks_y[i].slot);
     }
     assert_same_sweeps(t, u, n);
     /* back to places before, at and behind every border, and on with something else */
@@ -184,7 +185,8 @@ static void second_order_and_replay_cross_borders(void **state) {
     record(t, 4, 0, N, x, marks_x);
     record(u, 4, 0, N, y, marks_y);
     assert_true(stats_of(u).record_bytes > 4 * MB / 4 * 1);
-    double v[INPUTS], a[INPUTS], hx[INPUTS], hy[INPUTS], full_x[INPUTS * INPUTS], full_y[INPUTS * INPUTS];
+    double v[INPUTS], a[INPUTS], hx[INPUTS], hy[INPUTS], full_x[INPUTS * INPUTS],
+        full_y[INPUTS * INPUTS];
     uint64_t seed = 2;
     for (int i = 0; i < INPUTS; i++) v[i] = walk_number(&seed), a[i] = walk_number(&seed);
     for (int run = 0; run < 2; run++) {
@@ -193,7 +195,8 @@ static void second_order_and_replay_cross_borders(void **state) {
         for (int i = 0; i < INPUTS; i++) assert_true(same_number(hx[i], hy[i]));
         assert_int_equal(wg_tape_hessian(t, x[N - 1], INPUTS, x, full_x, INPUTS), WG_OK);
         assert_int_equal(wg_tape_hessian(u, y[N - 1], INPUTS, y, full_y, INPUTS), WG_OK);
-        for (int i = 0; i < INPUTS * INPUTS; i++) assert_true(same_number(full_x[i], full_y[i]));
+        for (int i = 0; i < INPUTS * INPUTS; i++)
+            assert_true(same_number(full_x[i], full_y[i]));
         assert_int_equal(wg_tape_replay(t, INPUTS, x, a), WG_OK);
         assert_int_equal(wg_tape_replay(u, INPUTS, y, a), WG_OK);
         for (size_t i = 0; i < N; i++)
@@ -261,9 +264,10 @@ static void chunks_are_used_again_after_a_reset(void **state) {
         for (int i = 0; i < 8; i++) v[i] = wg_input(u, 0.5 + i);
         wg_real s = v[0];
         for (int i = 0; i < (run % 2 ? 100000 : 25000); i++)
-            s = run % 2 ? wg_let(u, wg_sin(s))
-                        : wg_let(u, wg_sin(wg_add(wg_add(wg_add(s, v[1]), wg_add(v[2], v[3])),
-                                                  wg_add(wg_add(v[4], v[5]), wg_add(v[6], v[7])))));
+            s = run % 2
+                    ? wg_let(u, wg_sin(s))
+                    : wg_let(u, wg_sin(wg_add(wg_add(wg_add(s, v[1]), wg_add(v[2], v[3])),
+                                              wg_add(wg_add(v[4], v[5]), wg_add(v[6], v[7])))));
         assert_int_equal(wg_reverse(u, s), WG_OK);
         assert_true(stats_of(u).record_bytes > 2 * MB);
         if (run == 1) calls = m.calls;
@@ -361,7 +365,8 @@ static void a_tape_stays_within_the_buffer_it_was_given(void **state) {
     free(all);
 }
 
-/* From a size on that a user can know: the tape, a page for the records, one for the adjoints. */
+/* From a size on that a user can know: the tape, a page for the records, one for the adjoints.
+ */
 static void a_small_buffer_is_enough_for_a_small_recording(void **state) {
     (void)state;
     static char buffer[6 * 4096 + 64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_life.c - the life of a tape: empty, reset, rewound, failed, paused, full; and of the
- * handles and marks that name what is on it. */
+/* test_tape_life.c - the life of a tape: empty, reset, rewound, failed, paused, full; and of
+ * the handles and marks that name what is on it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -163,7 +163,8 @@ static void a_reset_costs_the_same_after_any_recording(void **state) {
         for (int i = 0; i < 20000; i++) x = wg_let(t, wg_cos(x));
         assert_int_equal(wg_reverse(t, x), WG_OK);
         const size_t calls = m.calls;
-        counted_seal(&m, 1); /* a byte touched outside of the tape itself is the end of this test */
+        /* a byte touched outside of the tape itself is the end of this test */
+        counted_seal(&m, 1);
         assert_int_equal(wg_tape_rewind(t, late), WG_OK);
         assert_int_equal(wg_tape_rewind(t, early), WG_OK);
         wg_tape_reset(t);
@@ -333,8 +334,8 @@ static void marks_of_elsewhere_are_refused(void **state) {
     (void)x;
 }
 
-/* The mark of a part that was forgotten is refused, also when the tape is as long again: it could
- * point into the middle of a statement. */
+/* The mark of a part that was forgotten is refused, also when the tape is as long again: it
+ * could point into the middle of a statement. */
 static void marks_of_a_forgotten_part_are_refused(void **state) {
     (void)state;
     const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED};
@@ -345,7 +346,7 @@ static void marks_of_a_forgotten_part_are_refused(void **state) {
         const wg_mark m = wg_tape_mark(t);
         (void)wg_let(t, wg_sin(x));
         const wg_mark forgotten = wg_tape_mark(t);
-        assert_int_equal(wg_tape_rewind(t, forgotten), WG_OK); /* here already: nothing happens */
+        assert_int_equal(wg_tape_rewind(t, forgotten), WG_OK); /* is there already */
         assert_int_equal(wg_tape_rewind(t, m), WG_OK);
         assert_int_equal(wg_tape_rewind(t, forgotten), WG_EMARK);
         const wg_real y = wg_let(t, wg_add(wg_mul(x, x), wg_mul(x, wg_sin(x))));
@@ -414,8 +415,9 @@ static void marks_survive_rewinds_to_later_places(void **state) {
     }
 }
 
-/* Marks and, on a checked tape, handles against a model: the list of everything that was recorded,
- * each with a number of its own. A mark is good while the list still starts as it did then. */
+/* Marks and, on a checked tape, handles against a model: the list of everything that was
+ * recorded, each with a number of its own. A mark is good while the list still starts as it did
+ * then. */
 static void any_order_of_marks_and_rewinds_is_understood(void **state) {
     (void)state;
     enum { MOST = 300, MARKS = 40, HANDLES = 40, ACTIONS = 20000 };
@@ -455,7 +457,8 @@ static void any_order_of_marks_and_rewinds_is_understood(void **state) {
                 mark[m].events = events, mark[m].last = list[events - 1];
             } else if (marks > 0) { /* rewind */
                 const size_t m = pick % marks;
-                const int good = mark[m].events <= events && list[mark[m].events - 1] == mark[m].last;
+                const int good =
+                    mark[m].events <= events && list[mark[m].events - 1] == mark[m].last;
                 if (wg_tape_rewind(t, mark[m].mark) != (good ? WG_OK : WG_EMARK))
                     fail_msg("action %d: a %s mark", i, good ? "good" : "forgotten");
                 if (good) events = mark[m].events, y = x;
@@ -463,7 +466,8 @@ static void any_order_of_marks_and_rewinds_is_understood(void **state) {
             }
             if ((flags[f] & WG_CHECKED) == 0 || handles == 0 || i % 4 != 0) continue;
             const size_t h = pick % handles;
-            const int good = handle[h].event < events && list[handle[h].event] == handle[h].number;
+            const int good =
+                handle[h].event < events && list[handle[h].event] == handle[h].number;
             double g = 0;
             assert_int_equal(wg_adjoints_clear(t), WG_OK);
             assert_int_equal(wg_adjoints(t, 1, &handle[h].x, &g), good ? WG_OK : WG_ESTALE);
@@ -479,8 +483,8 @@ static void any_order_of_marks_and_rewinds_is_understood(void **state) {
 
 /* ---- variables that a rewind has forgotten ---- */
 
-/* Without WG_CHECKED: found while no new variable has taken the slot, by wg_let where it looks at
- * handles at all, by the sweep at the latest. */
+/* Without WG_CHECKED: found while no new variable has taken the slot, by wg_let where it looks
+ * at handles at all, by the sweep at the latest. */
 static void a_forgotten_variable_is_found_by_the_sweep_at_the_latest(void **state) {
     (void)state;
     for (size_t lanes = 1; lanes <= 2; lanes++)
@@ -493,7 +497,8 @@ static void a_forgotten_variable_is_found_by_the_sweep_at_the_latest(void **stat
             assert_int_equal(wg_tape_rewind(tape, m), WG_OK);
             const wg_real y = place ? wg_let(tape, wg_mul(x, far)) : wg_let(tape, wg_exp(far));
             const double w[] = {1, 1};
-            const wg_status s = lanes == 1 ? wg_reverse(tape, y) : wg_reverse_lanes(tape, 2, 1, &y, w);
+            const wg_status s =
+                lanes == 1 ? wg_reverse(tape, y) : wg_reverse_lanes(tape, 2, 1, &y, w);
             assert_int_equal(s, WG_ESTALE);
             assert_int_equal(wg_tape_status(tape), WG_ESTALE);
             assert_non_null(strstr(wg_tape_message(tape), "rewind"));
@@ -507,7 +512,8 @@ static void a_forgotten_variable_is_found_by_the_sweep_at_the_latest(void **stat
     assert_int_equal(wg_label(tape, forgotten, "forgotten"), WG_ESTALE);
     assert_int_equal(wg_reverse(tape, forgotten), WG_ESTALE);
     assert_int_equal(wg_tape_rewind(tape, m), WG_OK);
-    (void)wg_let(tape, wg_add(forgotten, wg_constant(1))); /* a constant: the handles are looked at */
+    (void)wg_let(tape,
+                 wg_add(forgotten, wg_constant(1))); /* a constant: the handles are looked at */
     assert_int_equal(wg_tape_status(tape), WG_ESTALE);
     assert_non_null(strstr(wg_tape_message(tape), "rewind"));
 }
@@ -559,8 +565,9 @@ static void a_failed_tape_does_nothing_more(void **state) {
         strcpy(message, wg_tape_message(t));
         const wg_stats s = stats_of(t);
         const wg_mark here = wg_tape_mark(t);
-        const wg_real made[] = {wg_let(t, wg_mul(x, y)), wg_let(t, x), wg_let(t, 3.0), wg_input(t, 5),
-                                wg_sum(t, 1, &x), wg_dot(t, 1, &x, &y)};
+        const wg_real made[] = {wg_let(t, wg_mul(x, y)), wg_let(t, x),
+                                wg_let(t, 3.0),          wg_input(t, 5),
+                                wg_sum(t, 1, &x),        wg_dot(t, 1, &x, &y)};
         for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
             assert_true(isnan(wg_value(made[i])));
             assert_int_equal(made[i].at.slot, 0);
@@ -632,7 +639,8 @@ static void a_refused_argument_is_not_a_failure_of_the_tape(void **state) {
     const wg_real x = wg_input(tape, 2);
     double v;
     assert_int_equal(wg_reverse(tape, wg_constant(1)), WG_ESEED);
-    assert_int_equal(wg_tape_hvp(tape, x, 1, &x, &(double){1}, &v), WG_EMODE); /* keeps no code */
+    assert_int_equal(wg_tape_hvp(tape, x, 1, &x, &(double){1}, &v),
+                     WG_EMODE); /* keeps no code */
     assert_int_equal(wg_tape_verify(tape), WG_EMODE);
     assert_int_equal(wg_tape_forward(tape, 1), WG_EMODE); /* not empty */
     assert_int_equal(wg_tape_forward(tape, 65), WG_EARG);
@@ -750,7 +758,8 @@ static void a_tape_gives_out_max_slots_variables_and_no_more(void **state) {
             for (int run = 0; run < 3; run++) {
                 wg_real y = x;
                 for (size_t n = 1; n < most[i]; n++)
-                    y = n % 3 ? wg_let(t, wg_mul(x, y)) : wg_let(t, wg_sin(wg_add(wg_mul(x, y), y)));
+                    y = n % 3 ? wg_let(t, wg_mul(x, y))
+                              : wg_let(t, wg_sin(wg_add(wg_mul(x, y), y)));
                 assert_ok(t);
                 assert_int_equal(stats_of(t).slots, most[i]);
                 assert_int_equal(wg_reverse(t, y), WG_OK);
@@ -810,7 +819,8 @@ static void a_budget_is_never_passed_and_well_used(void **state) {
     for (size_t budget = 0x1000; budget < 0x100000; budget += budget / 8 / 4096 * 4096 + 1000) {
         for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags += WG_KEEP_CODE) {
             struct counted m = counted_start();
-            const wg_options opt = {.flags = flags, .budget = budget, .memory = counted_memory(&m)};
+            const wg_options opt = {
+                .flags = flags, .budget = budget, .memory = counted_memory(&m)};
             wg_tape *t = wg_tape_new(&opt);
             if (t == NULL) {
                 assert_true(budget < 0x4000);
@@ -826,7 +836,8 @@ static void a_budget_is_never_passed_and_well_used(void **state) {
                 assert_true(most >= before);
                 before = most;
                 /* the last page is not lost, nor is more than the slack behind the limit */
-                assert_true(most * 32 + 3 * 4096 + 4 * 32 >= budget - budget % 4096 || most == 0);
+                assert_true(most * 32 + 3 * 4096 + 4 * 32 >= budget - budget % 4096 ||
+                            most == 0);
             }
             wg_tape_reset(t);
             assert_ok(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_memory.c - memory that is refused. Every scenario below is run with its k-th call for
- * memory refused, k = 0, 1, ..., alone and with all that follow, until it needs no more calls. Each
- * time: it ends with WG_ENOMEM or with the right numbers, the tape is usable after a reset or a
- * rewind, and nothing is leaked. */
+/* test_tape_memory.c - memory that is refused. Every scenario below is run with its k-th call
+ * for memory refused, k = 0, 1, ..., alone and with all that follow, until it needs no more
+ * calls. Each time: it ends with WG_ENOMEM or with the right numbers, the tape is usable after
+ * a reset or a rewind, and nothing is leaked. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -72,7 +72,8 @@ static wg_status arrays(wg_tape *t, double *result) {
 static wg_status named(wg_tape *t, double *result) {
     DO(walked(t, 5, LENGTH));
     for (int i = 0; i < INPUTS; i++) DO(wg_label(t, x[i], "input"));
-    for (int i = LENGTH; i-- > LENGTH - 400;) DO(wg_label(t, x[i], "statement")); /* in any order */
+    for (int i = LENGTH; i-- > LENGTH - 400;)
+        DO(wg_label(t, x[i], "statement")); /* in any order */
     DO(wg_reverse(t, x[LENGTH - 1]));
     return wg_adjoints(t, INPUTS, x, result);
 }
@@ -125,7 +126,8 @@ static wg_status rewinds(wg_tape *t, double *result) {
 
 /* ---- drivers ---- */
 
-static wg_status user(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *out, void *data) {
+static wg_status user(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *out,
+                      void *data) {
     (void)data;
     wg_real a = in[0];
     for (int k = 0; k < 300; k++)
@@ -198,8 +200,8 @@ static void assert_survives(scenario *run, wg_options opt, size_t largest) {
 
 static void recordings_survive(void **state) {
     (void)state;
-    const unsigned flags[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES, WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE,
-                              WG_CHECKED};
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES,
+                              WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE, WG_CHECKED};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         assert_survives(recorded_and_swept, (wg_options){.flags = flags[f]}, SIZE_MAX);
         assert_survives(arrays, (wg_options){.flags = flags[f]}, SIZE_MAX);
@@ -256,12 +258,9 @@ static void chunks_survive(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recordings_survive),
-        cmocka_unit_test(sweeps_survive),
-        cmocka_unit_test(forward_tapes_survive),
-        cmocka_unit_test(second_order_survives),
-        cmocka_unit_test(rewinds_survive),
-        cmocka_unit_test(drivers_survive),
+        cmocka_unit_test(recordings_survive),    cmocka_unit_test(sweeps_survive),
+        cmocka_unit_test(forward_tapes_survive), cmocka_unit_test(second_order_survives),
+        cmocka_unit_test(rewinds_survive),       cmocka_unit_test(drivers_survive),
         cmocka_unit_test(chunks_survive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

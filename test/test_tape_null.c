@@ -61,9 +61,11 @@ static int close_tape(void **state) {
     return 0;
 }
 
-static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
     (void)data;
-    for (size_t j = 0; j < m; j++) y[j] = n > 0 ? wg_let(t, wg_square(x[j % n])) : wg_constant(1);
+    for (size_t j = 0; j < m; j++)
+        y[j] = n > 0 ? wg_let(t, wg_square(x[j % n])) : wg_constant(1);
     return WG_OK;
 }
 
@@ -150,8 +152,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_eval, NULL, square, NULL, 1, &one, 1, &v);
     STATUS(WG_ENULL, wg_gradient, NULL, square, NULL, 1, &one, &v, &v);
     STATUS(WG_ENULL, wg_jacobian, NULL, square, NULL, 1, &one, 1, &v, WG_ROW_MAJOR, &v, 1);
-    STATUS(WG_ENULL, wg_jacobian_groups, NULL, square, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR,
-           block, &size);
+    STATUS(WG_ENULL, wg_jacobian_groups, NULL, square, NULL, 1, &size, point, 1, &v,
+           WG_ROW_MAJOR, block, &size);
     STATUS(WG_ENULL, wg_jvp, NULL, square, NULL, 1, &one, &one, 1, &v, &v);
     STATUS(WG_ENULL, wg_vjp, NULL, square, NULL, 1, &one, 1, &one, &v, &v);
     STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
@@ -255,16 +257,16 @@ static void a_recording_without_its_array_has_failed(void **state) {
     KEEPS(WG_ENULL, wg_gradient, tape, square, NULL, 1, NULL, &v, &v);
     KEEPS(WG_ENULL, wg_jacobian, tape, NULL, NULL, 1, &one, 1, &v, WG_ROW_MAJOR, &v, 1);
     KEEPS(WG_ENULL, wg_jacobian, tape, square, NULL, 1, NULL, 1, &v, WG_ROW_MAJOR, &v, 1);
-    KEEPS(WG_ENULL, wg_jacobian_groups, tape, NULL, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR, block,
-          &huge);
-    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, NULL, point, 1, &v, WG_ROW_MAJOR, block,
-          &huge);
-    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, NULL, 1, &v, WG_ROW_MAJOR, block,
-          &huge);
-    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, no_point, 1, &v, WG_ROW_MAJOR,
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, NULL, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR,
           block, &huge);
-    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, point, 1, &v, WG_ROW_MAJOR, block,
-          NULL);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, NULL, point, 1, &v, WG_ROW_MAJOR,
+          block, &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, NULL, 1, &v, WG_ROW_MAJOR,
+          block, &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, no_point, 1, &v,
+          WG_ROW_MAJOR, block, &huge);
+    KEEPS(WG_ENULL, wg_jacobian_groups, tape, square, NULL, 1, &size, point, 1, &v,
+          WG_ROW_MAJOR, block, NULL);
     KEEPS(WG_ENULL, wg_jvp, tape, NULL, NULL, 1, &one, &one, 1, &v, &v);
     KEEPS(WG_ENULL, wg_jvp, tape, square, NULL, 1, NULL, &one, 1, &v, &v);
     KEEPS(WG_ENULL, wg_jvp, tape, square, NULL, 1, &one, NULL, 1, &v, &v);
@@ -291,10 +293,10 @@ static void outputs_of_drivers_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_eval, tape, square, NULL, 2, at, 2, NULL);
     STATUS(WG_OK, wg_gradient, tape, square, NULL, 2, at, NULL, NULL);
     STATUS(WG_OK, wg_jacobian, tape, square, NULL, 2, at, 2, NULL, WG_ROW_MAJOR, NULL, 0);
-    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR, NULL,
-           NULL);
-    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR, none,
-           ld);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR,
+           NULL, NULL);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 2, size, point, 2, NULL, WG_COL_MAJOR,
+           none, ld);
     STATUS(WG_OK, wg_jvp, tape, square, NULL, 2, at, w, 2, NULL, NULL);
     STATUS(WG_OK, wg_vjp, tape, square, NULL, 2, at, 2, w, NULL, NULL);
     STATUS(WG_OK, wg_hvp, tape, square, NULL, 2, at, w, NULL, NULL, NULL);
@@ -304,8 +306,8 @@ static void outputs_of_drivers_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_eval, tape, square, NULL, 0, NULL, 0, NULL);
     STATUS(WG_OK, wg_gradient, tape, square, NULL, 0, NULL, NULL, NULL);
     STATUS(WG_OK, wg_jacobian, tape, square, NULL, 0, NULL, 0, NULL, WG_ROW_MAJOR, NULL, 0);
-    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 0, NULL, NULL, 0, NULL, WG_ROW_MAJOR, NULL,
-           NULL);
+    STATUS(WG_OK, wg_jacobian_groups, tape, square, NULL, 0, NULL, NULL, 0, NULL, WG_ROW_MAJOR,
+           NULL, NULL);
     STATUS(WG_OK, wg_jvp, tape, square, NULL, 0, NULL, NULL, 0, NULL, NULL);
     STATUS(WG_OK, wg_vjp, tape, square, NULL, 0, NULL, 0, NULL, NULL, NULL);
     STATUS(WG_OK, wg_hvp, tape, square, NULL, 0, NULL, NULL, NULL, NULL, NULL);

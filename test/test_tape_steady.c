@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_steady.c - an iteration that repeats obtains no memory: not from the callbacks, not by
- * malloc, not from the system. The program's own malloc and mmap come before those of libc, and
- * count. (Not under a sanitizer or valgrind, which have theirs: there only the callbacks count.) */
+/* test_tape_steady.c - an iteration that repeats obtains no memory: not from the callbacks, not
+ * by malloc, not from the system. The program's own malloc and mmap come before those of libc,
+ * and count. (Not under a sanitizer or valgrind, which have theirs: there only the callbacks
+ * count.) */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, syscall */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                     \
+    __has_feature(thread_sanitizer)
 #define SANITIZED
 #endif
 #endif
@@ -131,7 +133,8 @@ static void forward(wg_tape *t) {
     gradient(t);
 }
 
-static wg_status user(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *out, void *data) {
+static wg_status user(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *out,
+                      void *data) {
     (void)data;
     wg_real a = in[0];
     for (size_t k = 0; k < 500; k++) a = wg_let(t, wg_sin(wg_mul(a, in[k % n])));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sweep.c - recording scalars and sweeping back: what a statement may be made of, what
- * seeds do, what an adjoint means, in one sweep, in parts, and in lanes. */
+/* test_tape_sweep.c - recording scalars and sweeping back: what a statement may be made of,
+ * what seeds do, what an adjoint means, in one sweep, in parts, and in lanes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -62,11 +62,11 @@ static void compound_assignments_chain_on_one_variable(void **state) {
     (void)state;
     const wg_real x = wg_input(tape, 0.75);
     wg_real z = x;
-    z = wg_let(tape, wg_mul(z, z)); /* x^2 */
-    z = wg_let(tape, wg_add(z, x)); /* x^2 + x */
+    z = wg_let(tape, wg_mul(z, z));            /* x^2 */
+    z = wg_let(tape, wg_add(z, x));            /* x^2 + x */
     z = wg_let(tape, wg_sub(z, wg_mul(2, z))); /* -x^2 - x */
-    z = wg_let(tape, wg_div(z, x)); /* -x - 1 */
-    z = wg_let(tape, wg_mul(z, z)); /* (x + 1)^2 */
+    z = wg_let(tape, wg_div(z, x));            /* -x - 1 */
+    z = wg_let(tape, wg_mul(z, z));            /* (x + 1)^2 */
     assert_same(wg_value(z), 1.75 * 1.75);
     sweep_from(z);
     assert_close(adjoint_of(x), 3.5);
@@ -220,16 +220,16 @@ static void the_longest_statements_equal_their_parts(void **state) {
     wg_real x[8];
     double whole[8];
     for (int i = 0; i < 8; i++) x[i] = wg_input(tape, 0.5 + i);
-    const wg_real y = wg_let(
-        tape, wg_add(wg_add(wg_add(wg_mul(x[0], 1.0), wg_mul(x[1], 2.0)),
-                            wg_add(wg_mul(x[2], 3.0), wg_mul(x[3], 4.0))),
-                     wg_add(wg_add(wg_mul(x[4], 5.0), wg_mul(x[5], 6.0)),
-                            wg_add(wg_mul(x[6], 7.0), wg_mul(x[7], 8.0)))));
+    const wg_real y =
+        wg_let(tape, wg_add(wg_add(wg_add(wg_mul(x[0], 1.0), wg_mul(x[1], 2.0)),
+                                   wg_add(wg_mul(x[2], 3.0), wg_mul(x[3], 4.0))),
+                            wg_add(wg_add(wg_mul(x[4], 5.0), wg_mul(x[5], 6.0)),
+                                   wg_add(wg_mul(x[6], 7.0), wg_mul(x[7], 8.0)))));
     sweep_from(y);
     for (int i = 0; i < 8; i++) assert_same(adjoint_of(x[i]), i + 1);
-    const wg_real z = wg_let(
-        tape, wg_div(wg_mul(wg_mul(x[0], wg_exp(x[1])), wg_sub(x[2], wg_sin(x[3]))),
-                     wg_add(wg_mul(x[4], x[5]), wg_sqrt(wg_add(x[6], x[7])))));
+    const wg_real z =
+        wg_let(tape, wg_div(wg_mul(wg_mul(x[0], wg_exp(x[1])), wg_sub(x[2], wg_sin(x[3]))),
+                            wg_add(wg_mul(x[4], x[5]), wg_sqrt(wg_add(x[6], x[7])))));
     sweep_from(z);
     for (int i = 0; i < 8; i++) whole[i] = adjoint_of(x[i]);
     const wg_real e = wg_let(tape, wg_exp(x[1])), s = wg_let(tape, wg_sin(x[3]));
@@ -283,9 +283,8 @@ static void partials_of_a_user_that_are_odd_follow_the_rule(void **state) {
     const wg_real y[] = {wg_let(tape, WG_CALL1(flat, x)), wg_let(tape, WG_CALL1(steep, x)),
                          wg_let(tape, WG_CALL1(lost, x))};
     const double seed[] = {1, 0, -2, INFINITY, NAN};
-    const double expected[3][5] = {{0, 0, 0, 0, 0},
-                                   {INFINITY, 0, -INFINITY, INFINITY, NAN},
-                                   {NAN, 0, NAN, NAN, NAN}};
+    const double expected[3][5] = {
+        {0, 0, 0, 0, 0}, {INFINITY, 0, -INFINITY, INFINITY, NAN}, {NAN, 0, NAN, NAN, NAN}};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 5; k++) {
             assert_int_equal(wg_reverse_seeds(tape, 1, &y[i], &seed[k]), WG_OK);
@@ -490,7 +489,8 @@ static void a_sweep_in_parts_equals_the_whole(void **state) {
             assert_int_equal(wg_sweep(tape, mark[high], mark[low]), WG_OK);
             high = low;
         }
-        for (size_t i = 0; i < LENGTH; i++) assert_true(same_number(adjoint_of(x[i]), whole[i]));
+        for (size_t i = 0; i < LENGTH; i++)
+            assert_true(same_number(adjoint_of(x[i]), whole[i]));
     }
     assert_int_equal(wg_sweep(tape, mark[50], mark[90]), WG_EMARK); /* the wrong way round */
 }
@@ -588,7 +588,8 @@ static void recordings_repeat_bit_for_bit(void **state) {
     }
 }
 
-/* Derivatives of derivatives with a tape for each level do not mix: d/dx [x d/dy (x + y)] = 1. */
+/* Derivatives of derivatives with a tape for each level do not mix: d/dx [x d/dy (x + y)] = 1.
+ */
 static void tapes_of_two_levels_do_not_confuse_their_variables(void **state) {
     (void)state;
     wg_tape *inner = wg_tape_new(NULL);
@@ -628,7 +629,8 @@ static void two_hundred_thousand_inputs_have_a_gradient(void **state) {
     assert_int_equal(wg_inputs(tape, N, a, x), WG_OK);
     wg_real f = wg_constant(0);
     for (size_t i = 0; i + 1 < N; i++)
-        f = wg_let(tape, wg_add(f, wg_mul(x[i], x[i + 1]))); /* records far over the first pages */
+        f = wg_let(tape,
+                   wg_add(f, wg_mul(x[i], x[i + 1]))); /* records far over the first pages */
     sweep_from(f);
     assert_int_equal(wg_adjoints(tape, N, x, g), WG_OK);
     for (size_t i = 0; i < N; i++)

@@ -14,7 +14,7 @@ enum { THREADS = 8, ROUNDS = 12, INPUTS = 10, LENGTH = 2000 };
 
 struct job {
     uint64_t seed;
-    int fails; /* breaks its tape in every round */
+    int fails;     /* breaks its tape in every round */
     wg_tape *tape; /* NULL: makes its own */
     wg_real x[LENGTH];
     double gradient[ROUNDS][INPUTS], lanes[ROUNDS][8 * INPUTS], hv[ROUNDS][INPUTS];
@@ -31,7 +31,8 @@ static void round_of(struct job *j, wg_tape *t, int round) {
     const wg_real y = j->x[LENGTH - 1];
     j->wrong += wg_reverse_lanes(t, 8, 1, &y, w) != WG_OK;
     for (size_t i = 0; i < INPUTS; i++)
-        for (size_t l = 0; l < 8; l++) j->lanes[round][8 * i + l] = wg_adjoint_lane(t, j->x[i], l);
+        for (size_t l = 0; l < 8; l++)
+            j->lanes[round][8 * i + l] = wg_adjoint_lane(t, j->x[i], l);
     j->wrong += wg_tape_hvp(t, y, INPUTS, j->x, v, j->hv[round]) != WG_OK;
     j->wrong += wg_reverse(t, y) != WG_OK;
     j->wrong += wg_adjoints(t, INPUTS, j->x, j->gradient[round]) != WG_OK;
