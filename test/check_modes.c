@@ -48,6 +48,7 @@ struct run {
     const struct check_function *f;
     int bad;
     wg_real *x, *y;
+    wg_mark start;                               /* of the last recording */
     double *value, *jacobian, *hessian;          /* the plain, or code-keeping, tape's */
     double *value0, *jacobian0, *hessian0, *row; /* another mode's */
 };
@@ -141,10 +142,10 @@ static int fine(struct run *r, const char *what, wg_tape *t, wg_status s) {
 /* ---- recording and sweeping ---- */
 
 /* Records the function at a point on a tape just reset. */
-static int record(struct run *r, const char *what, wg_tape *t, const double *x, size_t width) {
+static int record(struct run *r, const char *what, wg_tape *t, const double *x) {
     const struct check_function *f = r->f;
     wg_tape_reset(t);
-    if (!fine(r, what, t, wg_tape_forward(t, width))) return 0;
+    r->start = wg_tape_mark(t);
     if (!fine(r, what, t, wg_inputs(t, f->n, x, r->x))) return 0;
     if (!fine(r, what, t, f->call(t, f->n, r->x, f->m, r->y, f->data))) return 0;
     return fine(r, what, t, wg_tape_status(t));
@@ -181,7 +182,7 @@ static int constant(const struct run *r) {
 static void plain(struct run *r) {
     const struct check_function *f = r->f;
     const size_t size = f->m * f->n;
-    if (!record(r, "plain tape", r->c->plain, f->x, 0)) return;
+    if (!record(r, "plain tape", r->c->plain, f->x)) return;
     values_of(r, r->value);
     if (!sweep_rows(r, "plain tape", r->c->plain, r->jacobian)) return;
     if (!sweep_rows(r, "plain tape, again", r->c->plain, r->jacobian0)) return;
@@ -192,7 +193,7 @@ static void plain(struct run *r) {
 
 static void other_tape(struct run *r, const char *what, wg_tape *t) {
     const struct check_function *f = r->f;
-    if (!record(r, what, t, f->x, 0)) return;
+    if (!record(r, what, t, f->x)) return;
     values_of(r, r->value0);
     if (!sweep_rows(r, what, t, r->jacobian0)) return;
     alike(r, what, f->m, r->value0, r->value);
@@ -204,18 +205,16 @@ static void other_tape(struct run *r, const char *what, wg_tape *t) {
 static void seeds(struct run *r) {
     const struct check_function *f = r->f;
     wg_tape *const t = r->c->plain;
-    if (!record(r, "seeds", t, f->x, 0) || constant(r)) return;
+    if (!record(r, "seeds", t, f->x) || constant(r)) return;
     const wg_mark end = wg_tape_mark(t);
     if (!fine(r, "seeds", t, wg_reverse_seeds(t, f->m, r->y, f->w))) return;
     if (!fine(r, "seeds", t, wg_adjoints(t, f->n, r->x, r->row))) return;
     expect_product(r, "J'w", f->n, r->row, f->m, r->jacobian, 1, f->n, f->w, &f->jacobian);
     /* the same in parts */
-    wg_mark start = end;
-    start.record = 0, start.code = 0, start.places = 0;
     wg_status s = wg_adjoints_clear(t);
     for (size_t j = 0; j < f->m; j++)
         if (r->y[j].at.slot != 0 && s == WG_OK) s = wg_adjoint_seed(t, r->y[j], f->w[j]);
-    if (s == WG_OK) s = wg_sweep(t, end, start);
+    if (s == WG_OK) s = wg_sweep(t, end, r->start);
     if (!fine(r, "a sweep in parts", t, s)) return;
     if (fine(r, "a sweep in parts", t, wg_adjoints(t, f->n, r->x, r->jacobian0)))
         alike(r, "a sweep in parts", f->n, r->jacobian0, r->row);
@@ -229,7 +228,7 @@ static void lanes(struct run *r) {
                                                              malloc(11 * f->n * sizeof *got);
     uint32_t state = 1;
     if (w == NULL || got == NULL) complain(r, "lanes: out of memory");
-    else if (record(r, "lanes", t, f->x, 0) && !constant(r))
+    else if (record(r, "lanes", t, f->x) && !constant(r))
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             const size_t k = counts[c];
             double *const single = w + 11 * f->m;
@@ -261,25 +260,33 @@ static double tangent_of(const struct run *r, const wg_tape *t, size_t j, size_t
     return nan && vt != vt ? 0 : vt;
 }
 
+/* Inputs [first, first + k) seeded with s[i] in their lane: one each, or all in lane 0. */
+static int record_forward(struct run *r, const char *what, size_t width, size_t first, size_t k,
+                          const double *seed) {
+    const struct check_function *f = r->f;
+    wg_tape *const t = r->c->forward;
+    wg_tape_reset(t);
+    if (!fine(r, what, t, wg_tape_forward(t, width)) ||
+        !fine(r, what, t, wg_inputs(t, f->n, f->x, r->x)))
+        return 0;
+    for (size_t i = first; i < first + k; i++) {
+        const size_t lane = width == 1 ? 0 : i - first;
+        if (!fine(r, what, t, wg_tangent_seed(t, r->x[i], lane, seed != NULL ? seed[i] : 1)))
+            return 0;
+    }
+    if (!fine(r, what, t, f->call(t, f->n, r->x, f->m, r->y, f->data))) return 0;
+    return fine(r, what, t, wg_tape_status(t));
+}
+
 static void forward(struct run *r) {
     enum { MOST = 64 };
     const struct check_function *f = r->f;
-    wg_tape *const t = r->c->forward;
     for (size_t first = 0; first < f->n; first += MOST) {
         const size_t k = f->n - first < MOST ? f->n - first : MOST;
-        if (!record(r, "forward tape", t, f->x, k)) return;
-        /* seeds come before what depends on them: once more, inputs first */
-        wg_tape_reset(t);
-        if (!fine(r, "forward tape", t, wg_tape_forward(t, k)) ||
-            !fine(r, "forward tape", t, wg_inputs(t, f->n, f->x, r->x)))
-            return;
-        for (size_t l = 0; l < k; l++)
-            if (!fine(r, "forward tape", t, wg_tangent_seed(t, r->x[first + l], l, 1))) return;
-        if (!fine(r, "forward tape", t, f->call(t, f->n, r->x, f->m, r->y, f->data))) return;
-        if (!fine(r, "forward tape", t, wg_tape_status(t))) return;
+        if (!record_forward(r, "forward tape", k, first, k, NULL)) return;
         for (size_t j = 0; j < f->m; j++)
             for (size_t l = 0; l < k; l++)
-                r->jacobian0[j * f->n + first + l] = tangent_of(r, t, j, l);
+                r->jacobian0[j * f->n + first + l] = tangent_of(r, r->c->forward, j, l);
     }
     values_of(r, r->value0);
     alike(r, "values of the forward tape", f->m, r->value0, r->value);
@@ -290,16 +297,10 @@ static void forward(struct run *r) {
 /* J v in one lane, and <w, J v> = <J' w, v>. */
 static void one_direction(struct run *r) {
     const struct check_function *f = r->f;
-    wg_tape *t = r->c->forward;
-    double left = 0, size = 0, allowed = 0;
-    wg_tape_reset(t);
-    if (!fine(r, "J v", t, wg_tape_forward(t, 1)) ||
-        !fine(r, "J v", t, wg_inputs(t, f->n, f->x, r->x)))
-        return;
-    for (size_t i = 0; i < f->n; i++)
-        if (!fine(r, "J v", t, wg_tangent_seed(t, r->x[i], 0, f->v[i]))) return;
-    if (!fine(r, "J v", t, f->call(t, f->n, r->x, f->m, r->y, f->data))) return;
-    for (size_t j = 0; j < f->m; j++) r->value0[j] = tangent_of(r, t, j, 0);
+    wg_tape *const t = r->c->plain;
+    double left = 0, right = 0, size = 0, allowed = 0;
+    if (!record_forward(r, "J v", 1, 0, f->n, f->v)) return;
+    for (size_t j = 0; j < f->m; j++) r->value0[j] = tangent_of(r, r->c->forward, j, 0);
     expect_product(r, "J v", f->m, r->value0, f->n, r->jacobian, f->n, 1, f->v, &f->jacobian);
     for (size_t j = 0; j < f->m; j++) {
         left += f->w[j] * r->value0[j];
@@ -313,10 +314,8 @@ static void one_direction(struct run *r) {
                                              : ulps_of(r->jacobian[at], TOL_DERIVATIVE_ULP));
         }
     }
-    t = r->c->plain;
-    if (!record(r, "<w, J v>", t, f->x, 0) || constant(r)) return;
+    if (!record(r, "<w, J v>", t, f->x) || constant(r)) return;
     if (!fine(r, "<w, J v>", t, wg_reverse_seeds(t, f->m, r->y, f->w))) return;
-    double right = 0;
     for (size_t i = 0; i < f->n; i++) right += wg_adjoint(t, r->x[i]) * f->v[i];
     allowed += (double)(f->n + f->m) * TOL_VALUE_ULP * DBL_EPSILON * size + DBL_MIN;
     if (!(allowed <= DBL_MAX)) {
@@ -331,9 +330,8 @@ static void one_direction(struct run *r) {
 
 static void duals(struct run *r) {
     const struct check_function *f = r->f;
-    wg_dual *const x = malloc((f->n + 1) * sizeof *x), *const y =
-                                                           malloc((f->m + 1) * sizeof *y);
-    if (x == NULL || y == NULL) complain(r, "duals: out of memory");
+    wg_dual *const x = malloc((f->n + f->m) * sizeof *x), *const y = x + f->n;
+    if (x == NULL) complain(r, "duals: out of memory");
     else {
         for (size_t first = 0; first < f->n; first += WG_DUAL_WIDTH) {
             for (size_t i = 0; i < f->n; i++) x[i] = wg_dual_constant(f->x[i]);
@@ -351,7 +349,6 @@ static void duals(struct run *r) {
                TOL_DERIVATIVE_ULP);
     }
     free(x);
-    free(y);
 }
 
 /* ---- second order ---- */
@@ -378,7 +375,7 @@ static void curvature(struct run *r) {
     const struct check_function *f = r->f;
     const size_t n = f->n;
     wg_tape *const t = r->c->code;
-    if (!record(r, "code-keeping tape", t, f->x, 0)) return;
+    if (!record(r, "code-keeping tape", t, f->x)) return;
     const wg_real s = weighted(r, t);
     if (!hessian(r, "Hessian", t, s, r->hessian)) return;
     expect(r, "Hessian", n * n, r->hessian, &f->hessian, r->hessian, TOL_DERIVATIVE_ULP);
@@ -412,7 +409,7 @@ static void like_new(struct run *r, const char *what, const double *x) {
     const size_t size = f->m * f->n;
     const wg_real *inputs = r->x;
     double *const h = r->hessian0;
-    if (!record(r, what, t, f->x, 0)) return;
+    if (!record(r, what, t, f->x)) return;
     const wg_real s = weighted(r, t);
     /* a Hessian before, so that one left over would be noticed */
     if (!hessian(r, what, t, s, h)) return;
@@ -426,7 +423,7 @@ static void like_new(struct run *r, const char *what, const double *x) {
         return;
     }
     double *const jacobian = value + f->m, *const h0 = jacobian + size;
-    if (record(r, what, fresh, x, 0)) {
+    if (record(r, what, fresh, x)) {
         values_of(r, value);
         const wg_real s0 = weighted(r, fresh);
         if (sweep_rows(r, what, fresh, jacobian) && hessian(r, what, fresh, s0, h0)) {
@@ -441,7 +438,7 @@ static void like_new(struct run *r, const char *what, const double *x) {
 static void there_and_back(struct run *r) {
     const struct check_function *f = r->f;
     wg_tape *const t = r->c->code;
-    if (!record(r, "replay back", t, f->x, 0)) return;
+    if (!record(r, "replay back", t, f->x)) return;
     const wg_real s = weighted(r, t);
     if (!fine(r, "replay", t, wg_tape_replay(t, f->n, r->x, f->other))) return;
     if (!fine(r, "replay back", t, wg_tape_replay(t, f->n, r->x, f->x))) return;
@@ -457,7 +454,7 @@ static void there_and_back(struct run *r) {
 
 int check_modes(struct check *c, const struct check_function *f) {
     const size_t n = f->n, m = f->m, size = m * n;
-    struct run r = {c, f, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    struct run r = {.c = c, .f = f};
     double *const numbers =
         calloc(2 * (m + (size > n ? size : n) + n * n) + n + 1, sizeof *numbers);
     wg_real *const handles = calloc(n + m + 1, sizeof *handles);
@@ -668,7 +665,7 @@ int check_program(struct check *c, const struct program *p, const double *x,
                                          {NULL, NULL},
                                          {jacobian, jacobian_allowed},
                                          {h, h_allowed}};
-        struct run r = {c, &f, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+        struct run r = {.c = c, .f = &f};
         program_toy(p, x, &toy, at);
         for (size_t j = 0; j < m; j++) output[j] = at[p->output[j]];
         node_values(&r, p, x, &toy, at, data.node, value);

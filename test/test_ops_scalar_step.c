@@ -103,6 +103,7 @@ struct complex_row {
 #define asin casin
 #define acos cacos
 #define atan catan
+#define wgi_tanh ctanh
 #define sinh csinh
 #define cosh ccosh
 #define tanh ctanh

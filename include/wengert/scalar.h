@@ -246,7 +246,7 @@ WGI_FUNCTION double wgi_op_log_diff_exp_db(double a, double b, double v) { (void
 
 /* sigmoid: 1 / (1 + exp -a) */
 WGI_FUNCTION double wgi_op_sigmoid_v(double a) { return wgi_sigmoid(a); }
-WGI_FUNCTION double wgi_op_sigmoid_da(double a, double v) { return wgi_sigmoid_slope(a, v); }
+WGI_FUNCTION double wgi_op_sigmoid_da(double a, double v) { return wgi_sigmoid_d(a, v); }
 
 /* log_sigmoid: -log(1 + exp -a) */
 WGI_FUNCTION double wgi_op_log_sigmoid_v(double a) { return -wgi_softplus(-a); }
@@ -330,19 +330,19 @@ WGI_FUNCTION double wgi_op_cosh_v(double a) { return cosh(a); }
 WGI_FUNCTION double wgi_op_cosh_da(double a, double v) { (void)v; return sinh(a); }
 
 /* tanh: DLMF 4.34.3 */
-WGI_FUNCTION double wgi_op_tanh_v(double a) { return tanh(a); }
+WGI_FUNCTION double wgi_op_tanh_v(double a) { return wgi_tanh(a); }
 WGI_FUNCTION double wgi_op_tanh_da(double a, double v) { return wgi_tanh_d(a, v); }
 
 /* sech: DLMF 4.34.5 */
 WGI_FUNCTION double wgi_op_sech_v(double a) { return wgi_sech(a); }
-WGI_FUNCTION double wgi_op_sech_da(double a, double v) { return -v * tanh(a); }
+WGI_FUNCTION double wgi_op_sech_da(double a, double v) { return -v * wgi_tanh(a); }
 
 /* csch: DLMF 4.34.4 */
 WGI_FUNCTION double wgi_op_csch_v(double a) { return wgi_csch(a); }
-WGI_FUNCTION double wgi_op_csch_da(double a, double v) { return -v / tanh(a); }
+WGI_FUNCTION double wgi_op_csch_da(double a, double v) { return -v / wgi_tanh(a); }
 
 /* coth: DLMF 4.34.6 */
-WGI_FUNCTION double wgi_op_coth_v(double a) { return 1 / tanh(a); }
+WGI_FUNCTION double wgi_op_coth_v(double a) { return 1 / wgi_tanh(a); }
 WGI_FUNCTION double wgi_op_coth_da(double a, double v) { (void)v; return -wgi_csch(a) * wgi_csch(a); }
 
 /* asinh: DLMF 4.38.9 */

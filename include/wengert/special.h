@@ -34,6 +34,10 @@ WG_API double wgi_hypot_dab(double a, double b, double v);
 
 /* ---- exponentials and logarithms ---- */
 
+/* libm's exp, said to have no effect but its value. With errno to set, compilers may not share one
+ * call between a value and its derivative; errno of these is not looked at. */
+extern double wgi_exp(double a) __asm__("exp") __attribute__((const));
+
 /* c 2^a with c < 1, also where v = 2^a has overflowed and the product has not. */
 static inline double wgi_exp2_times(double a, double v, double c) {
     return v <= DBL_MAX ? v * c : exp2(a - 1) * (2 * c);
@@ -65,25 +69,24 @@ WG_API double wgi_log_diff_exp_db(double a, double b);
 WG_API double wgi_log_diff_exp_daa(double a, double b);
 
 static inline double wgi_sigmoid(double a) {
-    double e = exp(-fabs(a));
+    const double e = wgi_exp(-fabs(a));
     return (a < 0 ? e : 1.0) / (1 + e);
 }
 
-/* e / (1 + e)^2: keeps the tails, where s (1 - s) loses them to rounding. */
-static inline double wgi_sigmoid_d(double a) {
-    double e = exp(-fabs(a));
-    return e / ((1 + e) * (1 + e));
-}
-
-/* s' from s = sigmoid(a) where 1 - s still has its digits: one exponential less. */
-static inline double wgi_sigmoid_slope(double a, double s) {
-    return a < 1 ? s * (1 - s) : wgi_sigmoid_d(a);
+/* e / (1 + e)^2 = s (1 - s) from s = sigmoid(a): with no difference that would lose the tails. */
+static inline double wgi_sigmoid_d(double a, double s) {
+    const double e = wgi_exp(-fabs(a));
+    return a < 0 ? s * (1 - s) : e * s * s;
 }
 
 /* s'' = s' (1 - 2 s), and 1 - 2 s = -tanh(a/2). */
-static inline double wgi_sigmoid_dd(double a) { return -wgi_sigmoid_d(a) * tanh(0.5 * a); }
+static inline double wgi_sigmoid_dd(double a, double s) {
+    return -wgi_sigmoid_d(a, s) * tanh(0.5 * a);
+}
 
-static inline double wgi_softplus(double a) { return (a > 0 ? a : 0.0) + log1p(exp(-fabs(a))); }
+static inline double wgi_softplus(double a) {
+    return (a > 0 ? a : 0.0) + log1p(wgi_exp(-fabs(a)));
+}
 
 WG_API double wgi_logit(double a);
 WG_API double wgi_logit_d(double a);
@@ -119,11 +122,20 @@ WG_API double wgi_cospi(double a);
 
 /* ---- hyperbolic ---- */
 
-/* sech(a)^2: 1 - v^2 while that is accurate, else 4 e / (1 + e)^2 with e = exp(-2 |a|). */
+/* 1 - q with q = 2 e / (1 + e), e = exp(-2 |a|), where q < 1/2; below that the Pade approximant
+ * of order [7/6] in the form a - a^3 P/Q (DLMF 4.39.1, relative error below 2^-50 of a term that
+ * is a tenth of the value). */
+static inline double wgi_tanh(double a) {
+    const double e = wgi_exp(-2 * fabs(a)), s = a * a;
+    const double rest = s * (45045 + s * (2772 + s * 27)) /
+                        (135135 + s * (62370 + s * (3150 + s * 28)));
+    return fabs(a) < 0.5 ? copysign(a - a * rest, a) : copysign(1 - 2 * e / (1 + e), a);
+}
+
+/* sech(a)^2 = q (2 - q) from v = tanh(a): 1 - v^2 while that is accurate. */
 static inline double wgi_tanh_d(double a, double v) {
-    if (fabs(v) < 0.75) return (1 - v) * (1 + v); /* 1 - |v| still has its digits */
-    double e = exp(-2 * fabs(a));
-    return 4 * e / ((1 + e) * (1 + e));
+    const double e = wgi_exp(-2 * fabs(a)), q = 2 * e / (1 + e);
+    return fabs(a) < 0.5 ? (1 - v) * (1 + v) : q * (2 - q);
 }
 
 WG_API double wgi_sech(double a);
