@@ -10,6 +10,7 @@
 #include <wengert/scalar.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
+#include <wengert/matrix.h>
 #include <wengert/dual.h>
 
 #endif

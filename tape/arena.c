@@ -202,6 +202,61 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     return WG_OK;
 }
 
+/* ---- payloads ---- */
+
+static uint64_t payload_used(const wgi_core *c) {
+    if (c->payloads == 0) return 0;
+    return c->payload_before + (uint64_t)(c->payload_top - c->payload[c->payload_current].base);
+}
+
+static void payload_at(wgi_core *c, int k, char *top) {
+    c->payload_current = k;
+    c->payload_top = top;
+    c->payload_end = c->payload[k].base + c->payload[k].committed;
+    c->payload_before = 0;
+    for (int i = 0; i < k; i++) c->payload_before += c->payload[i].committed;
+}
+
+wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
+    if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
+    bytes = wgi_payload_round(bytes);
+    if (c->payloads != 0) {
+        if (bytes <= (size_t)(c->payload_end - c->payload_top)) return WG_OK;
+        wgi_region *const r = &c->payload[c->payload_current];
+        const size_t need = (size_t)(c->payload_top - r->base) + bytes;
+        if (need <= r->reserved) {
+            const wg_status s = wgi_region_need(c, r, need, 0);
+            c->payload_end = r->base + r->committed;
+            return s;
+        }
+        if (c->payload_current + 1 == WGI_MAX_CHUNKS) return WG_ENOMEM;
+    }
+    /* a further chunk: one kept from before, or a new one */
+    const int next = c->payloads == 0 ? 0 : c->payload_current + 1;
+    wgi_region *const n = &c->payload[next];
+    if (next < c->payloads && bytes > n->reserved) {
+        for (int i = c->payloads; i-- > next;) wgi_region_free(c, &c->payload[i]);
+        c->payloads = next;
+    }
+    if (next == c->payloads) {
+        if (c->buffer != NULL && next > 0) return WG_EBUDGET;
+        n->share = 20;
+        const wg_status s =
+            region_open(c, n, bytes, next == 0 ? c->reserve : 2 * c->payload[next - 1].reserved);
+        if (s != WG_OK) return s;
+    }
+    if (bytes > n->committed) {
+        const wg_status s = commit(c, n, next_size(c, n, bytes));
+        if (s != WG_OK) {
+            if (next == c->payloads) wgi_region_free(c, n);
+            return s;
+        }
+    }
+    if (next == c->payloads) c->payloads++;
+    payload_at(c, next, n->base);
+    return WG_OK;
+}
+
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
     enum { PIECES = 16 }; /* each may start on the next multiple of 64 */
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
@@ -343,6 +398,7 @@ void wg_tape_free(wg_tape *t) {
                                &c->places, &c->labels, &c->second,   &c->scratch,
                                &c->drive,  &c->branches};
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
+    for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
     if (c->buffer == NULL) {
@@ -366,6 +422,8 @@ void wg_tape_reset(wg_tape *t) {
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;
     c->inputs = 0;
+    c->first_block = c->last_block = NULL;
+    if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
     c->code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
     c->passive = 0;
@@ -382,12 +440,15 @@ void wg_tape_reset(wg_tape *t) {
 /* ---- positions ---- */
 
 wg_mark wg_tape_mark(const wg_tape *t) {
-    wg_mark m = {0, 0, 0, 0, 0, 0, 0};
+    wg_mark m;
+    memset(&m, 0, sizeof m);
     if (t == NULL) return m;
     const wgi_core *c = wgi_core_of_const(t);
     m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
     m.code = c->code_words;
     m.places = c->place_count;
+    m.payload = (uint64_t)(uintptr_t)c->payload_top;
+    m.block = (uint64_t)(uintptr_t)c->last_block;
     m.slot = c->head.slots;
     m.stamp = branches(c)[branch_before(c, m.slot, m.code)].stamp;
     m.inputs = c->inputs;
@@ -420,6 +481,16 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         c->current = k;
         c->head.top = c->chunk[k].base + (m.record - c->chunk[k].first);
     }
+    if (c->payloads != 0) {
+        int k = c->payload_current;
+        char *const top = (char *)(uintptr_t)m.payload;
+        while (k > 0 && !(top >= c->payload[k].base && top <= c->payload[k].base + c->payload[k].committed))
+            k--;
+        payload_at(c, k, m.payload == 0 ? c->payload[0].base : top);
+    }
+    c->last_block = (wgi_block *)(uintptr_t)m.block;
+    if (c->last_block == NULL) c->first_block = NULL;
+    else c->last_block->next = NULL;
     c->head.slots = m.slot;
     c->inputs = m.inputs;
     c->code_words = m.code;
@@ -466,6 +537,7 @@ wg_status wg_tape_stats(const wg_tape *t, wg_stats *out) {
     s.slots = slots;
     s.record_bytes = records * sizeof(wgi_record);
     s.code_bytes = c->code_words * 8;
+    s.payload_bytes = payload_used(c);
     s.adjoint_bytes = c->swept * c->lanes * 8;
     s.committed_bytes = c->committed;
     s.max_records = records > c->max_record_count ? records : c->max_record_count;

@@ -39,7 +39,7 @@ wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_rea
 
 /* ---- slots and records ---- */
 
-static wg_status slots_need(wgi_core *c, const char *call, size_t n) {
+wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
     if (c->max_slots + 1 - c->head.slots < n)
         return wgi_fail(c, WG_ESLOTS, "%s: the tape has %llu slots, all in use", call,
                         (unsigned long long)c->max_slots);
@@ -126,7 +126,7 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const wgi_entry *e, const double 
 
 wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
                    const double *partial) {
-    if (slots_need(c, "wg_let", 1) != WG_OK) return wgi_nan();
+    if (wgi_slots_need(c, "wg_let", 1) != WG_OK) return wgi_nan();
     const uint32_t out = c->head.slots;
     if (c->width != 0) {
         wgi_push_tangents(c, out, n, slot, partial);
@@ -194,7 +194,7 @@ wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x) {
         for (size_t i = 0; i < n; i++) x[i] = wg_constant(a[i]);
         return WG_OK;
     }
-    if (slots_need(c, "wg_inputs", n) != WG_OK) return c->status;
+    if (wgi_slots_need(c, "wg_inputs", n) != WG_OK) return c->status;
     if (c->chunks == 0 && c->width == 0) {
         const wg_status s = wgi_records_need(c, 1);
         if (s != WG_OK) return wgi_fail(c, s, "wg_inputs: no room for records");

@@ -37,15 +37,14 @@ static const wgi_record *first_disordered(const wgi_record *low, const wgi_recor
     return NULL;
 }
 
-wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+/* The records [low, high), none of them a block's. */
+static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
     double *const adjoint = wgi_adjoints(c);
-    for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
+    for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
-        const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
-        const uint64_t end = chunk->first + (uint64_t)(top - chunk->base);
-        if (chunk->first >= high || end <= low) continue;
+        if (chunk->first >= high) continue;
         const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
-        const wgi_record *const to = high < end ? chunk->base + (high - chunk->first) : top;
+        const wgi_record *const to = chunk->base + (high - chunk->first);
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
         if (odd != NULL) {
             c->swept = 0;
@@ -55,10 +54,29 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         }
         if (c->lanes == 1) sweep(from, to, adjoint);
         else wgi_sweep_lanes(from, to, adjoint, c->lanes);
+        high = chunk->first;
     }
-    /* slot 0 absorbed what flowed to constants */
-    memset(adjoint, 0, c->lanes * sizeof(double));
     return WG_OK;
+}
+
+wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+    const wgi_block *b = c->last_block;
+    wg_status s = WG_OK;
+    while (b != NULL && b->record >= high) b = b->prev;
+    if (b != NULL && b->record >= low) s = wgi_blocks_room(c);
+    if (s != WG_OK) {
+        c->swept = 0;
+        return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");
+    }
+    for (; b != NULL && b->record >= low && s == WG_OK; b = b->prev) {
+        s = sweep_scalars(c, high, b->record + 1);
+        if (s == WG_OK) s = wgi_block_reverse(c, b);
+        high = b->record;
+    }
+    if (s == WG_OK) s = sweep_scalars(c, high, low);
+    /* slot 0 absorbed what flowed to constants */
+    memset(wgi_adjoints(c), 0, c->lanes * sizeof(double));
+    return s;
 }
 
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
@@ -91,7 +109,7 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
         return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
     }
     const size_t lanes = stored_lanes(k);
-    s = wgi_adjoints_open(c, (uint64_t)root + 1, lanes);
+    s = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes);
     if (s != WG_OK)
         return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes, root + 1);
     c->asked = k;

@@ -13,6 +13,7 @@
 #define WGI_TAPE_TAPE_H
 
 #include <wengert/drivers.h>
+#include <wengert/matrix.h>
 #include <wengert/operation.h>
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
@@ -66,6 +67,27 @@ typedef struct wgi_branch {
 
 enum { WGI_FEW_BRANCHES = 64 };
 
+/* A block: a record of kind WGI_BLOCK whose payload this is. Payloads never move. After it come
+ * its operands and results, the params of the call and what the operation saved. */
+typedef struct wgi_operand {
+    double *value;
+    uint32_t rows, cols, ld, slot; /* slot 0: a constant */
+    uint32_t trans, unused;
+} wgi_operand;
+
+typedef struct wgi_block {
+    const wg_block_op *op;
+    struct wgi_block *prev, *next;
+    uint64_t record; /* its number */
+    void *params, *saved;
+    uint64_t work_bytes;
+    uint32_t out, outs;       /* slots [out, out + outs) are the results' */
+    uint32_t inputs, outputs;
+    wgi_operand operand[];    /* operands, then results */
+} wgi_block;
+
+enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16 };
+
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; must be first */
 
@@ -84,6 +106,14 @@ typedef struct wgi_core {
     wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
     uint64_t code_words, place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
+
+    /* payloads: values of matrices, blocks */
+    wgi_region payload[WGI_MAX_CHUNKS];
+    int payloads, payload_current; /* obtained; the one being filled */
+    char *payload_top, *payload_end;
+    uint64_t payload_before; /* bytes in the chunks before the current one */
+    wgi_block *first_block, *last_block;
+    size_t lane_bytes, work_bytes; /* the most that a sweep over a block needs */
 
     uint64_t identity, generation;
     uint64_t stamps; /* given to generations and branches so far */
@@ -122,6 +152,18 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 void wgi_region_free(wgi_core *c, wgi_region *r);
 /* Room for `records` more at c->head.top: commits, or moves on to the next chunk. */
 wg_status wgi_records_need(wgi_core *c, size_t records);
+/* Makes room for `bytes` of payload at c->payload_top: commits, or moves on to the next chunk. */
+wg_status wgi_payload_need(wgi_core *c, size_t bytes);
+enum { WGI_PAYLOAD_UNIT = 32 };
+static inline size_t wgi_payload_round(size_t bytes) {
+    return (bytes + WGI_PAYLOAD_UNIT - 1) / WGI_PAYLOAD_UNIT * WGI_PAYLOAD_UNIT;
+}
+/* Takes bytes for which there is room. */
+static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
+    char *const p = c->payload_top;
+    c->payload_top = p + wgi_payload_round(bytes);
+    return p;
+}
 /* Sets head.limit from the mode, the committed end and the slots left. */
 void wgi_limit_set(wgi_core *c);
 /* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but may
@@ -187,6 +229,29 @@ static inline uint64_t wgi_record_count(const wgi_core *c) {
 uint64_t wgi_record_after(const wgi_core *c, uint64_t slot);
 /* The record with a number below wgi_record_count. */
 const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
+
+/* Room for n more slots, with their tangents and values where the mode has them. */
+wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
+
+/* ---- block.c, matrix.c ------------------------------------------------------------------- */
+
+/* The adjoints of a block's operands, from those of its results. */
+wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
+/* New values of the results, after a replay up to the block. */
+wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
+/* Links a block in, with its record (or computes the tangents of a forward tape). */
+wg_status wgi_block_append(wgi_core *c, wgi_block *b);
+/* Scratch for sweeps over the blocks of the tape. */
+wg_status wgi_blocks_room(wgi_core *c);
+/* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
+int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
+int wgi_gather_replay(wgi_core *c, const wgi_block *b);
+/* Is a matrix of another tape, or forgotten? */
+int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
+/* The last slot that a sweep from a root needs: the whole of a block in whose results it lies. */
+uint64_t wgi_reach(const wgi_core *c, uint64_t root);
+/* The block of a slot among its results; NULL: none. */
+const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot);
 
 /* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
 

@@ -27,6 +27,9 @@ WG_BEGIN_DECLS
     X(ECALLBACK, "the user's function returned a failure")                                     \
     X(EGUARD, "a recorded comparison came out differently")                                    \
     X(ENONFINITE, "a NaN or an infinity was produced")                                         \
+    X(ESINGULAR, "a matrix is singular, or not positive definite")                             \
+    X(EDEGENERATE, "no derivative exists at this point")                                       \
+    X(ECONVERGE, "an iteration did not converge")                                              \
     X(EMISMATCH, "two derivatives that should agree do not")                                   \
     X(EWRITE, "the output could not be written")
 
@@ -86,6 +89,7 @@ typedef struct wg_mark {
     uint64_t record; /* records below */
     uint64_t code;   /* bytes of code below */
     uint64_t places; /* entries of the list of places below */
+    uint64_t payload, block; /* end of the payloads, and the last block */
     uint32_t slot;   /* first slot not yet given out */
     uint32_t stamp;
     uint32_t inputs; /* independent variables below */
@@ -96,6 +100,7 @@ typedef struct wg_mark {
 typedef struct wg_stats {
     uint64_t statements, records, slots;
     uint64_t record_bytes, code_bytes, adjoint_bytes; /* in use now */
+    uint64_t payload_bytes;                           /* values and payloads of matrices */
     uint64_t committed_bytes;                         /* obtained from the system, all regions */
     uint64_t max_records, max_slots, max_committed_bytes;
     uint64_t memory_calls; /* reserve, commit and release so far: constant in a steady state */

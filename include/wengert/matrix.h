@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix variables: making them, views of them, their values and adjoints.
+ *
+ * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h and
+ * statistics.h. All matrices are column-major; a vector is a matrix with one column. */
+#ifndef WENGERT_MATRIX_H
+#define WENGERT_MATRIX_H
+
+#include <stddef.h>
+#include <wengert/block.h>
+
+WG_BEGIN_DECLS
+
+/* ---- making ----------------------------------------------------------------------------- */
+
+/* wg_mat_input - an independent rows-by-cols matrix, its values copied from a, element (i, j) at
+ * a[i + j ld].  wg_mat_constant - the same without derivatives.
+ * Shapes:  ld >= rows.   Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
+WG_API wg_mat wg_mat_input(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
+WG_API wg_mat wg_mat_constant(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
+/* The same with any strides: element (i, j) at a[i row_stride + j col_stride]. Row-major data of
+ * width w: row_stride w, col_stride 1. Strides may be 0 or negative. */
+WG_API wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                   ptrdiff_t row_stride, ptrdiff_t col_stride);
+WG_API wg_mat wg_mat_constant_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                      ptrdiff_t row_stride, ptrdiff_t col_stride);
+/* wg_mat_fill - a constant matrix, all elements a.   wg_mat_identity - of order n. */
+WG_API wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a);
+WG_API wg_mat wg_mat_identity(wg_tape *t, size_t n);
+/* wg_mat_gather - variables (and constants) of an array as a matrix, column after column; one
+ * record.  x of rows*cols. */
+WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x);
+
+/* ---- views: no copy, no record ---------------------------------------------------------- */
+
+/* A view that does not fit gives a failed matrix (all NaN, value NULL); the operation that meets
+ * it refuses with WG_ESHAPE. */
+/* Element (i, j) as a scalar variable. */
+static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
+    wg_real x = {__builtin_nan(""), {0, 0}};
+    if (a.value != NULL && i < a.rows && j < a.cols) {
+        const size_t skip = a.trans ? j + i * a.ld : i + j * a.ld;
+        x.value = a.value[skip];
+        if (a.at.slot != 0) {
+            x.at.slot = a.at.slot + (uint32_t)skip;
+            x.at.stamp = a.at.stamp;
+        }
+    }
+    return x;
+}
+WG_API wg_mat wg_mat_row(wg_mat a, size_t i);
+WG_API wg_mat wg_mat_col(wg_mat a, size_t j);
+/* rows-by-cols from (i, j). */
+WG_API wg_mat wg_mat_block(wg_mat a, size_t i, size_t j, size_t rows, size_t cols);
+WG_API wg_mat wg_mat_transpose(wg_mat a);
+/* wg_mat_reshape - the same elements in column-major order; a copy (one record) where strides
+ * forbid a view.   Errors: WG_ESHAPE, ... */
+WG_API wg_mat wg_mat_reshape(wg_tape *t, wg_mat a, size_t rows, size_t cols);
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* wg_mat_value, wg_mat_adjoint - element (i, j) to out[i + j ld]. Adjoints of constants are 0.
+ * wg_mat_adjoint_lane, wg_mat_tangent - a lane of a sweep of several, of a forward tape.
+ * Errors:  WG_ENULL, WG_ESHAPE (ld < rows), WG_ESTALE; adjoints: WG_ESEED before a sweep; a tape in failure:
+ *          its status, and out is NaN. */
+WG_API wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld);
+WG_API wg_status wg_mat_adjoint(const wg_tape *t, wg_mat a, double *out, size_t ld);
+WG_API wg_status wg_mat_adjoint_lane(const wg_tape *t, wg_mat a, size_t lane, double *out,
+                                     size_t ld);
+WG_API wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, size_t ld);
+
+/* ---- seeding ---------------------------------------------------------------------------- */
+
+/* wg_mat_reverse - clears all adjoints, gives y the adjoint w (element (i, j) at w[i + j ld]; NULL: all
+ * ones), sweeps back to the inputs.   Errors: as wg_reverse. */
+WG_API wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld);
+/* wg_mat_adjoint_seed - adds w to the adjoint of y, between wg_adjoints_clear and wg_sweep. */
+WG_API wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld);
+/* wg_mat_tangent_seed - sets lane `lane` of the tangent of an input, on a forward tape. */
+WG_API wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t lane, const double *v,
+                                     size_t ld);
+
+/* ---- trust ------------------------------------------------------------------------------ */
+
+/* wg_check_op - applies an operation to the operands and compares: jvp with finite differences
+ * of value, and vjp with jvp (or with finite differences where there is none), along random
+ * directions.  Works on a tape of its own.
+ * Shapes:  in of `inputs`: constants or variables of t, whose values are taken.
+ * Errors:  WG_EMISMATCH: the message of t names operation, operand and the two numbers; what the operation
+ *          returns. */
+WG_API wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                             size_t inputs, const wg_mat *in, size_t outputs);
+
+WG_END_DECLS
+
+#endif

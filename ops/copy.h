@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* copy.h - the operation that the tape itself uses where an operation takes no transposed view. */
+#ifndef WENGERT_OPS_COPY_H
+#define WENGERT_OPS_COPY_H
+
+#include <wengert/block.h>
+
+extern const wg_block_op wgi_op_copy;
+/* params: size_t[2], rows and columns of the result; elements in column-major order. */
+extern const wg_block_op wgi_op_reshape;
+
+#endif

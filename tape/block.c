@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks: an operation on matrices is one record and a payload.
+ *
+ * The payload holds what the sweep needs: operation, operands and results as values and slots,
+ * the params of the call, and what the operation saved. Blocks are linked in both directions, so
+ * that sweeps run over the scalar records between them without a test. Values and payloads never
+ * move; a view is a pointer to values with the slot that belongs to it. */
+#include "../ops/copy.h"
+#include "tape.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what an operation sees ---- */
+
+static void arg_of(wg_block_arg *a, const wgi_operand *o) {
+    a->rows = o->rows, a->cols = o->cols, a->ld = a->bar_ld = o->ld;
+    a->trans = o->trans;
+    a->value = o->value;
+    a->bar = NULL;
+}
+
+static wg_block call_of(const wgi_block *b, wg_block_arg *arg, void *work) {
+    wg_block call;
+    memset(&call, 0, sizeof call);
+    for (uint32_t i = 0; i < b->inputs + b->outputs; i++) arg_of(&arg[i], &b->operand[i]);
+    call.params = b->params, call.saved = b->saved;
+    call.inputs = b->inputs, call.outputs = b->outputs;
+    call.in = arg, call.out = arg + b->inputs;
+    call.work = work;
+    return call;
+}
+
+/* Columns as they are stored, and the length of one. */
+static size_t length_of(const wgi_operand *o) { return o->trans ? o->cols : o->rows; }
+static size_t columns_of(const wgi_operand *o) { return o->trans ? o->rows : o->cols; }
+
+static int active(const wgi_operand *o) { return o->slot != 0 && o->rows != 0 && o->cols != 0; }
+
+/* ---- messages ---- */
+
+static void shapes(char *text, size_t bytes, size_t n, const wg_block_arg *in) {
+    size_t at = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < n && at < bytes; i++)
+        at += (size_t)snprintf(text + at, bytes - at, "%s%zux%zu", i == 0 ? "" : ", ", in[i].rows,
+                               in[i].cols);
+}
+
+typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
+
+/* An operation returned a failure, or one that is none. */
+static wg_status explain(wgi_core *c, report *to, const char *call, const char *name, wg_status s,
+                         const wg_block *b) {
+    char of[200], info[32] = "";
+    if ((unsigned)s >= WG_STATUS_COUNT) s = WG_ECALLBACK;
+    shapes(of, sizeof of, b->inputs, b->in);
+    if (b->info != 0) (void)snprintf(info, sizeof info, " (info %d)", b->info);
+    return to(c, s, "%s%s%s of %s: %s%s", call, call[0] != 0 ? ": " : "", name, of,
+              b->why != NULL ? b->why : wg_status_text(s), info);
+}
+
+/* ---- recording ---- */
+
+/* Results of a failed call: NaN, of the shape they would have had. */
+static void fail_results(const wg_block_op *op, const void *params, size_t inputs,
+                         const wg_mat *in, size_t outputs, wg_mat *out) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wg_block call;
+    memset(arg, 0, sizeof arg);
+    memset(&call, 0, sizeof call);
+    for (size_t i = 0; i < inputs; i++)
+        arg[i].rows = in[i].rows, arg[i].cols = in[i].cols, arg[i].ld = 1;
+    call.params = params;
+    call.inputs = inputs, call.outputs = outputs;
+    call.in = arg, call.out = arg + inputs;
+    const int fits = op->shape(&call) == WG_OK;
+    for (size_t k = 0; k < outputs; k++)
+        out[k] = fits ? wg_mat_failed(call.out[k].rows, call.out[k].cols) : wg_mat_failed(0, 0);
+}
+
+/* A constant one is known by its generation only. */
+int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
+    if (a->at.slot == 0) return a->at.stamp != c->head.stamp && (c->flags & WG_CHECKED) == 0;
+    const size_t length = a->trans ? a->cols : a->rows, columns = a->trans ? a->rows : a->cols;
+    if (length == 0 || columns == 0) return !wgi_alive(c, a->at);
+    const uint64_t last = a->at.slot + (uint64_t)(columns - 1) * a->ld + length - 1;
+    return last >= c->head.slots || !wgi_alive(c, a->at) ||
+           !wgi_alive(c, (wg_handle){(uint32_t)last, a->at.stamp});
+}
+
+/* An operand as it was given; a transposed one is copied where the operation wants that. */
+static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *given,
+                         wgi_operand *o) {
+    wg_mat a = *given;
+    if (a.value == NULL)
+        return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is a failed matrix, or a view out of range",
+                        op->name, i);
+    if (a.rows > INT_MAX || a.cols > INT_MAX || a.ld > INT_MAX || a.ld == 0)
+        return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is %zux%zu, more than BLAS can take",
+                        op->name, i, a.rows, a.cols);
+    if (wgi_mat_stale(c, &a))
+        return wgi_fail(c, WG_ESTALE,
+                        "%s: operand %zu (slot %u) is a matrix of another tape, or from before a "
+                        "reset or rewind",
+                        op->name, i, a.at.slot);
+    if (a.trans != 0 && (op->flags & WG_OP_TRANS) == 0) {
+        const wg_status s = wg_apply(&c->head, &wgi_op_copy, NULL, 0, 1, given, 1, &a);
+        if (s != WG_OK) return s;
+    }
+    *o = (wgi_operand){(double *)(uintptr_t)a.value, (uint32_t)a.rows, (uint32_t)a.cols,
+                       (uint32_t)a.ld, a.at.slot, a.trans, 0};
+    return WG_OK;
+}
+
+/* Tangents of the results on a forward tape, lane by lane. */
+static wg_status tangents(wgi_core *c, const wgi_block *b);
+
+/* Is everything that was computed finite? */
+static int finite_all(const wgi_block *b) {
+    for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++)
+        for (size_t i = 0, n = (size_t)b->operand[k].rows * b->operand[k].cols; i < n; i++)
+            if (!(b->operand[k].value[i] - b->operand[k].value[i] == 0)) return 0;
+    return 1;
+}
+
+/* Copies the results to the values that replays and dumps read. */
+static void keep_values(wgi_core *c, const wgi_block *b) {
+    for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
+        const wgi_operand *const o = &b->operand[k];
+        if (o->slot != 0)
+            memcpy(wgi_values(c) + o->slot, o->value, (size_t)o->rows * o->cols * sizeof(double));
+    }
+}
+
+/* What a sweep of several lanes, or a forward tape, needs beside the operation's workspace: a
+ * lane of every operand and result. */
+static size_t lane_bytes(const wgi_block *b) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < b->inputs + b->outputs; i++)
+        if (active(&b->operand[i]))
+            bytes += wgi_payload_round((size_t)b->operand[i].rows * b->operand[i].cols *
+                                       sizeof(double));
+    return bytes;
+}
+
+wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
+    const size_t lane = lane_bytes(b);
+    if (lane > c->lane_bytes) c->lane_bytes = lane;
+    if (b->work_bytes > c->work_bytes) c->work_bytes = b->work_bytes;
+    if (c->width != 0) return tangents(c, b);
+    const wg_status s = wgi_records_need(c, 1);
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
+    b->record = wgi_record_count(c);
+    *c->head.top++ = (wgi_record){b->out, 0, 0, WGI_BLOCK, 0, 0};
+    b->prev = c->last_block;
+    b->next = NULL;
+    if (c->last_block != NULL) c->last_block->next = b;
+    else c->first_block = b;
+    c->last_block = b;
+    if (c->flags & WG_KEEP_CODE) keep_values(c, b);
+    return WG_OK;
+}
+
+static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
+                       size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
+    wgi_operand given[WGI_MAX_ARGS];
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    uint32_t slots = 0;
+    for (size_t i = 0; i < inputs; i++) {
+        const wg_status s = operand(c, op, i, &in[i], &given[i]);
+        if (s != WG_OK) return s;
+        arg_of(&arg[i], &given[i]);
+        if (active(&given[i])) slots |= given[i].slot;
+    }
+    wg_block call;
+    memset(&call, 0, sizeof call);
+    call.params = params;
+    call.inputs = inputs, call.outputs = outputs;
+    call.in = arg, call.out = arg + inputs;
+    for (size_t k = 0; k < outputs; k++) memset(&call.out[k], 0, sizeof *call.out);
+    wg_status s = op->shape(&call);
+    if (s != WG_OK) return explain(c, wgi_fail, "", op->name, s, &call);
+    size_t results = 0, values = 0;
+    for (size_t k = 0; k < outputs; k++) {
+        const size_t rows = call.out[k].rows, cols = call.out[k].cols;
+        out[k].rows = rows, out[k].cols = cols;
+        if (rows > INT_MAX || cols > INT_MAX || (cols != 0 && rows > SIZE_MAX / 64 / cols))
+            return wgi_fail(c, WG_ESHAPE, "%s: a result of %zux%zu", op->name, rows, cols);
+        results += rows * cols;
+        values += wgi_payload_round(rows * cols * sizeof(double));
+    }
+    const int recorded = slots != 0 && results != 0 && c->pauses == 0 && !c->passive;
+    if (recorded && results > 0) {
+        s = wgi_slots_need(c, op->name, results);
+        if (s != WG_OK) return s;
+    }
+    /* values first: what only this call needs goes after them and is given back */
+    const size_t self = wgi_payload_round(sizeof(wgi_block) + (inputs + outputs) * sizeof(wgi_operand));
+    s = call.saved_bytes > SIZE_MAX / 8 || bytes > SIZE_MAX / 8
+            ? WG_ENOMEM
+            : wgi_payload_need(c, values + self + wgi_payload_round(bytes) +
+                                      wgi_payload_round(call.saved_bytes));
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its results", op->name);
+    char *const start = c->payload_top;
+    for (size_t k = 0; k < outputs; k++) {
+        const size_t rows = call.out[k].rows, n = rows * call.out[k].cols;
+        call.out[k].ld = call.out[k].bar_ld = rows != 0 ? rows : 1;
+        call.out[k].value = wgi_payload_take(c, n * sizeof(double));
+    }
+    char *const temporary = c->payload_top;
+    wgi_block *const b = wgi_payload_take(c, self);
+    b->op = op;
+    b->params = wgi_payload_take(c, bytes);
+    b->saved = wgi_payload_take(c, call.saved_bytes);
+    if (bytes != 0) memcpy(b->params, params, bytes);
+    b->inputs = (uint32_t)inputs, b->outputs = (uint32_t)outputs;
+    b->work_bytes = call.work_bytes;
+    b->out = c->head.slots, b->outs = (uint32_t)results;
+    memcpy(b->operand, given, inputs * sizeof *given);
+    uint32_t slot = recorded ? b->out : 0;
+    for (size_t k = 0; k < outputs; k++) {
+        const uint32_t rows = (uint32_t)call.out[k].rows, cols = (uint32_t)call.out[k].cols;
+        const int variable = recorded && rows != 0 && cols != 0;
+        b->operand[inputs + k] = (wgi_operand){call.out[k].value, rows, cols, rows != 0 ? rows : 1,
+                                               variable ? slot : 0, 0, 0};
+        if (variable) slot += rows * cols;
+    }
+    const uint64_t used = c->scratch_used;
+    s = wgi_scratch_need(c, call.work_bytes);
+    if (s != WG_OK) {
+        c->payload_top = start;
+        return wgi_fail(c, s, "%s: no workspace of %zu bytes", op->name, call.work_bytes);
+    }
+    call.work = wgi_scratch(c, call.work_bytes);
+    call.params = b->params, call.saved = b->saved;
+    s = op->value(&call);
+    c->scratch_used = used;
+    if (s != WG_OK) s = explain(c, wgi_fail, "", op->name, s, &call);
+    else if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
+        s = explain(c, wgi_fail, "", op->name, WG_ENONFINITE, &call);
+    else if (recorded) s = wgi_block_append(c, b);
+    if (s != WG_OK) {
+        c->payload_top = start;
+        return s;
+    }
+    for (size_t k = 0; k < outputs; k++) {
+        const wgi_operand *const o = &b->operand[inputs + k];
+        out[k] = (wg_mat){o->value, o->rows, o->cols, o->ld, {o->slot, c->head.stamp}, 0};
+    }
+    if (recorded) {
+        c->head.slots += b->outs;
+        wgi_limit_set(c);
+    }
+    if (!recorded || c->width != 0) c->payload_top = temporary;
+    return WG_OK;
+}
+
+wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                   size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
+    if (op == NULL || (outputs != 0 && out == NULL)) return WG_ENULL;
+    wg_status s = t == NULL ? WG_ENULL : wgi_core_of(t)->status;
+    if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS) {
+        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
+        if (s != WG_OK) return s;
+        return wgi_fail(wgi_core_of(t), WG_EARG, "%s: %zu operands and %zu results, not up to %d",
+                        op->name, inputs, outputs, WGI_MAX_ARGS);
+    }
+    if (inputs != 0 && in == NULL) {
+        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
+        if (s != WG_OK) return s;
+        return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: the operands are NULL", op->name);
+    }
+    if (s == WG_OK) s = apply(wgi_core_of(t), op, params, bytes, inputs, in, outputs, out);
+    if (s != WG_OK) fail_results(op, params, inputs, in, outputs, out);
+    return s;
+}
+
+void *wg_tape_keep(wg_tape *t, size_t bytes, const void *data) {
+    if (t == NULL) return NULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK || bytes == 0) return NULL;
+    const wg_status s = wgi_payload_need(c, bytes);
+    if (s != WG_OK) {
+        (void)wgi_fail(c, s, "wg_tape_keep: no room for %zu bytes", bytes);
+        return NULL;
+    }
+    void *const p = wgi_payload_take(c, bytes);
+    if (data != NULL) memcpy(p, data, bytes);
+    return p;
+}
+
+/* ---- one lane of interleaved rows ---- */
+
+/* The lane as a contiguous matrix: read, or added back. */
+static void unpack(const wgi_operand *o, const double *rows, size_t lanes, double *x) {
+    for (size_t j = 0; j < columns_of(o); j++)
+        for (size_t i = 0; i < length_of(o); i++)
+            *x++ = rows[((size_t)o->slot + j * o->ld + i) * lanes];
+}
+
+static void pack_add(const wgi_operand *o, const double *x, size_t lanes, double *rows) {
+    for (size_t j = 0; j < columns_of(o); j++)
+        for (size_t i = 0; i < length_of(o); i++)
+            rows[((size_t)o->slot + j * o->ld + i) * lanes] += *x++;
+}
+
+static int zero(const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != 0) return 0;
+    return 1;
+}
+
+static size_t size_of(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
+
+/* Gives every variable among the operands and results a contiguous bar in `room`. */
+static void bars_of(const wgi_block *b, wg_block_arg *arg, char *room) {
+    for (uint32_t i = 0; i < b->inputs + b->outputs; i++) {
+        if (!active(&b->operand[i]) && i < b->inputs) continue;
+        arg[i].bar = (double *)(void *)room;
+        arg[i].bar_ld = length_of(&b->operand[i]);
+        if (arg[i].bar_ld == 0) arg[i].bar_ld = 1;
+        if (active(&b->operand[i]))
+            room += wgi_payload_round(size_of(&b->operand[i]) * sizeof(double));
+    }
+}
+
+/* ---- backward ---- */
+
+static int seeded(const wgi_block *b, const wg_block_arg *out) {
+    for (uint32_t k = 0; k < b->outputs; k++)
+        if (active(&b->operand[b->inputs + k]) &&
+            !zero(out[k].bar, size_of(&b->operand[b->inputs + k])))
+            return 1;
+    return 0;
+}
+
+static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
+    double *const adjoint = wgi_adjoints(c);
+    for (uint32_t i = 0; i < b->inputs; i++)
+        if (active(&b->operand[i])) call->in[i].bar = adjoint + b->operand[i].slot;
+    for (uint32_t k = 0; k < b->outputs; k++)
+        call->out[k].bar = adjoint + b->operand[b->inputs + k].slot;
+    if ((b->op->flags & WG_OP_ZERO_RULE) == 0 && !seeded(b, call->out)) return WG_OK;
+    return b->op->vjp(call);
+}
+
+static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, char *room) {
+    double *const adjoint = wgi_adjoints(c);
+    bars_of(b, call->in, room);
+    for (size_t l = 0; l < c->lanes; l++) {
+        for (uint32_t i = 0; i < b->inputs; i++)
+            if (call->in[i].bar != NULL)
+                memset(call->in[i].bar, 0, size_of(&b->operand[i]) * sizeof(double));
+        for (uint32_t k = 0; k < b->outputs; k++)
+            if (active(&b->operand[b->inputs + k]))
+                unpack(&b->operand[b->inputs + k], adjoint + l, c->lanes, call->out[k].bar);
+        if (!seeded(b, call->out)) continue;
+        const wg_status s = b->op->vjp(call);
+        if (s != WG_OK) return s;
+        for (uint32_t i = 0; i < b->inputs; i++)
+            if (call->in[i].bar != NULL)
+                pack_add(&b->operand[i], call->in[i].bar, c->lanes, adjoint + l);
+    }
+    return WG_OK;
+}
+
+wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
+    if (wgi_gather_reverse(c, b)) return WG_OK;
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    const uint64_t used = c->scratch_used;
+    void *const work = wgi_scratch(c, b->work_bytes);
+    wg_block call = call_of(b, arg, work);
+    wg_status s = c->lanes == 1 ? one_adjoint(c, b, &call)
+                                : many_adjoints(c, b, &call, wgi_scratch(c, c->lane_bytes));
+    c->scratch_used = used;
+    if (s != WG_OK) {
+        c->swept = 0;
+        s = explain(c, wgi_refuse, "a sweep", b->op->name, s, &call);
+    }
+    return s;
+}
+
+wg_status wgi_blocks_room(wgi_core *c) {
+    return wgi_scratch_need(c, 2 * c->lane_bytes + c->work_bytes);
+}
+
+const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot) {
+    const wgi_block *b = c->last_block;
+    while (b != NULL && b->out > slot) b = b->prev;
+    return b != NULL && slot - b->out < b->outs ? b : NULL;
+}
+
+uint64_t wgi_reach(const wgi_core *c, uint64_t root) {
+    const wgi_block *const b = wgi_block_of(c, (uint32_t)root);
+    return b == NULL ? root : (uint64_t)b->out + b->outs - 1;
+}
+
+/* ---- forward ---- */
+
+/* J v by one VJP per element of a result, for an operation without a jvp: rows of J are what VJPs
+ * with unit seeds give. `bars` are the tangents, `row` room for a row of J. */
+static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_arg *row,
+                                 char *room) {
+    wg_block rows = *call;
+    memcpy(row, call->in, (b->inputs + b->outputs) * sizeof *row);
+    rows.in = row, rows.out = row + b->inputs;
+    bars_of(b, row, room);
+    for (uint32_t k = 0; k < b->outputs; k++)
+        memset(row[b->inputs + k].bar, 0, size_of(&b->operand[b->inputs + k]) * sizeof(double));
+    for (uint32_t k = 0; k < b->outputs; k++)
+        for (size_t e = 0; e < size_of(&b->operand[b->inputs + k]); e++) {
+            for (uint32_t i = 0; i < b->inputs; i++)
+                if (row[i].bar != NULL)
+                    memset(row[i].bar, 0, size_of(&b->operand[i]) * sizeof(double));
+            rows.out[k].bar[e] = 1;
+            const wg_status s = b->op->vjp(&rows);
+            if (s != WG_OK) return s;
+            rows.out[k].bar[e] = 0;
+            double sum = 0;
+            for (uint32_t i = 0; i < b->inputs; i++)
+                for (size_t j = 0; call->in[i].bar != NULL && j < size_of(&b->operand[i]); j++)
+                    sum += wgi_product(row[i].bar[j], call->in[i].bar[j]);
+            call->out[k].bar[e] = sum;
+        }
+    return WG_OK;
+}
+
+static wg_status tangents(wgi_core *c, const wgi_block *b) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
+    const uint64_t used = c->scratch_used;
+    const size_t lane = lane_bytes(b);
+    wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no workspace for tangents", b->op->name);
+    void *const work = wgi_scratch(c, b->work_bytes);
+    char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
+    wg_block call = call_of(b, arg, work);
+    bars_of(b, arg, room);
+    double *const all = (double *)(void *)c->tangents.base;
+    for (size_t l = 0; l < c->width && s == WG_OK; l++) {
+        int none = 1;
+        for (uint32_t i = 0; i < b->inputs; i++) {
+            if (arg[i].bar == NULL) continue;
+            unpack(&b->operand[i], all + l, c->width, arg[i].bar);
+            none = none && zero(arg[i].bar, size_of(&b->operand[i]));
+        }
+        for (uint32_t k = b->inputs; none && k < b->inputs + b->outputs; k++)
+            if (active(&b->operand[k])) memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
+        if (!none)
+            s = b->op->jvp != NULL ? b->op->jvp(&call) : tangent_by_rows(b, &call, row, more);
+        for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
+            const wgi_operand *const o = &b->operand[k];
+            if (!active(o)) continue;
+            for (size_t e = 0; e < size_of(o); e++)
+                all[((size_t)o->slot + e) * c->width + l] = arg[k].bar[e];
+        }
+    }
+    c->scratch_used = used;
+    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+}
+
+/* ---- replay ---- */
+
+wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
+    if (!wgi_gather_replay(c, b)) {
+        wg_block_arg arg[2 * WGI_MAX_ARGS];
+        const uint64_t used = c->scratch_used;
+        const wg_status room = wgi_scratch_need(c, b->work_bytes);
+        if (room != WG_OK) return wgi_fail(c, room, "wg_tape_replay: no workspace for %s", b->op->name);
+        wg_block call = call_of(b, arg, wgi_scratch(c, b->work_bytes));
+        const wg_status s = b->op->value(&call);
+        c->scratch_used = used;
+        if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);
+    }
+    keep_values(c, b);
+    return WG_OK;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The check of a block operation: its operands become the inputs of a function, its results the
+ * outputs, and that function goes through wg_check_gradient on a tape of its own. */
+#include "tape.h"
+
+#include <string.h>
+
+typedef struct checked_op {
+    const wg_block_op *op;
+    const void *params;
+    size_t bytes, inputs, outputs;
+    const wg_mat *in;
+    int all; /* every operand is a variable, since none was */
+} checked_op;
+
+static size_t length_of(const wg_mat *a) { return a->trans ? a->cols : a->rows; }
+static size_t columns_of(const wg_mat *a) { return a->trans ? a->rows : a->cols; }
+static int is_variable(const checked_op *k, size_t i) { return k->all || k->in[i].at.slot != 0; }
+
+/* y = op(x), elements column after column; operands that are constants are not in x. */
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+    const checked_op *const k = data;
+    wg_mat in[WGI_MAX_ARGS], out[WGI_MAX_ARGS];
+    const wg_real *const end = x + n;
+    for (size_t i = 0; i < k->inputs; i++) {
+        const wg_mat *const a = &k->in[i];
+        const size_t length = length_of(a), columns = columns_of(a);
+        if (is_variable(k, i)) {
+            if ((size_t)(end - x) < length * columns) return WG_ESHAPE;
+            in[i] = wg_mat_gather(t, length, columns, x);
+            x += length * columns;
+        } else {
+            in[i] = wg_mat_constant(t, length, columns, a->value, a->ld);
+        }
+        if (a->trans) in[i] = wg_mat_transpose(in[i]);
+    }
+    const wg_status s =
+        wg_apply(t, k->op, k->params, k->bytes, k->inputs, in, k->outputs, out);
+    if (s != WG_OK) return s;
+    size_t e = 0;
+    for (size_t o = 0; o < k->outputs; o++)
+        for (size_t j = 0; j < out[o].cols; j++)
+            for (size_t i = 0; i < out[o].rows && e < m; i++) y[e++] = wg_mat_at(out[o], i, j);
+    return WG_OK;
+}
+
+static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
+    size_t n = 0, m = 0;
+    for (size_t i = 0; i < k->inputs; i++)
+        if (is_variable(k, i)) n += k->in[i].rows * k->in[i].cols;
+    double *const x = wg_tape_keep(&c->head, (n + 1) * sizeof(double), NULL);
+    if (x == NULL) return c->status;
+    size_t e = 0;
+    for (size_t i = 0; i < k->inputs; i++)
+        for (size_t j = 0; is_variable(k, i) && j < columns_of(&k->in[i]); j++)
+            for (size_t l = 0; l < length_of(&k->in[i]); l++)
+                x[e++] = k->in[i].value[l + j * k->in[i].ld];
+    /* the shapes of the results */
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wg_block b;
+    memset(arg, 0, sizeof arg);
+    memset(&b, 0, sizeof b);
+    for (size_t i = 0; i < k->inputs; i++)
+        arg[i].rows = k->in[i].rows, arg[i].cols = k->in[i].cols, arg[i].ld = 1;
+    b.params = k->params;
+    b.inputs = k->inputs, b.outputs = k->outputs;
+    b.in = arg, b.out = arg + k->inputs;
+    wg_status s = k->op->shape(&b);
+    if (s != WG_OK) return wgi_refuse(c, s, "wg_check_op: %s: shapes do not fit", k->op->name);
+    for (size_t o = 0; o < k->outputs; o++) m += b.out[o].rows * b.out[o].cols;
+    wg_check found;
+    s = wg_check_gradient(own, call, k, n, x, m, &found);
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "wg_check_op: %s: %s", k->op->name, wg_tape_message(own));
+    return WG_OK;
+}
+
+wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                      size_t inputs, const wg_mat *in, size_t outputs) {
+    if (t == NULL || op == NULL || (inputs != 0 && in == NULL)) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS)
+        return wgi_refuse(c, WG_EARG, "wg_check_op: %zu operands and %zu results, not up to %d",
+                          inputs, outputs, WGI_MAX_ARGS);
+    checked_op k = {op, params, bytes, inputs, outputs, in, 1};
+    for (size_t i = 0; i < inputs; i++) {
+        if (in[i].value == NULL)
+            return wgi_refuse(c, WG_ESHAPE, "wg_check_op: operand %zu is a failed matrix", i);
+        if (wgi_mat_stale(c, &in[i]))
+            return wgi_refuse(c, WG_ESTALE, "wg_check_op: operand %zu is of another tape, or old", i);
+        if (in[i].at.slot != 0) k.all = 0;
+    }
+    const wg_options o = {.memory = c->memory};
+    wg_tape *const own = wg_tape_new(&o);
+    if (own == NULL) return wgi_refuse(c, WG_ENOMEM, "wg_check_op: no memory for a tape");
+    char *const top = c->payload_top;
+    const wg_status s = check(c, own, &k);
+    if (c->payload_top != NULL && top != NULL) c->payload_top = top;
+    wg_tape_free(own);
+    return s;
+}
