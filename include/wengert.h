@@ -11,6 +11,7 @@
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>
+#include <wengert/implicit.h>
 #include <wengert/dual.h>
 
 #endif

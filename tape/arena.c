@@ -145,6 +145,7 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 
 void wgi_limit_set(wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
+    c->head.record_origin = (uint64_t)(uintptr_t)k->base - k->first * sizeof(wgi_record);
     const unsigned slow = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
     if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
         (c->flags & slow) != 0) {
@@ -206,13 +207,13 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
 
 static uint64_t payload_used(const wgi_core *c) {
     if (c->payloads == 0) return 0;
-    return c->payload_before + (uint64_t)(c->payload_top - c->payload[c->payload_current].base);
+    return c->payload_before + (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
 }
 
 static void payload_at(wgi_core *c, int k, char *top) {
     c->payload_current = k;
-    c->payload_top = top;
-    c->payload_end = c->payload[k].base + c->payload[k].committed;
+    c->head.payload_top = top;
+    c->head.payload_end = c->payload[k].base + c->payload[k].committed;
     c->payload_before = 0;
     for (int i = 0; i < k; i++) c->payload_before += c->payload[i].committed;
 }
@@ -221,12 +222,12 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
     bytes = wgi_payload_round(bytes);
     if (c->payloads != 0) {
-        if (bytes <= (size_t)(c->payload_end - c->payload_top)) return WG_OK;
+        if (bytes <= (size_t)(c->head.payload_end - c->head.payload_top)) return WG_OK;
         wgi_region *const r = &c->payload[c->payload_current];
-        const size_t need = (size_t)(c->payload_top - r->base) + bytes;
+        const size_t need = (size_t)(c->head.payload_top - r->base) + bytes;
         if (need <= r->reserved) {
             const wg_status s = wgi_region_need(c, r, need, 0);
-            c->payload_end = r->base + r->committed;
+            c->head.payload_end = r->base + r->committed;
             return s;
         }
         if (c->payload_current + 1 == WGI_MAX_CHUNKS) return WG_ENOMEM;
@@ -386,6 +387,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     c->branches.share = 1;
     c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
     c->head.slots = 1;
+    c->head.last_slot = (uint32_t)c->max_slots;
     new_generation(c);
     wgi_limit_set(c);
     return &c->head;
@@ -422,7 +424,7 @@ void wg_tape_reset(wg_tape *t) {
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;
     c->inputs = 0;
-    c->first_block = c->last_block = NULL;
+    c->head.last_block = NULL;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
     c->code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
@@ -447,8 +449,8 @@ wg_mark wg_tape_mark(const wg_tape *t) {
     m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
     m.code = c->code_words;
     m.places = c->place_count;
-    m.payload = (uint64_t)(uintptr_t)c->payload_top;
-    m.block = (uint64_t)(uintptr_t)c->last_block;
+    m.payload = (uint64_t)(uintptr_t)c->head.payload_top;
+    m.block = (uint64_t)(uintptr_t)c->head.last_block;
     m.slot = c->head.slots;
     m.stamp = branches(c)[branch_before(c, m.slot, m.code)].stamp;
     m.inputs = c->inputs;
@@ -488,9 +490,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
             k--;
         payload_at(c, k, m.payload == 0 ? c->payload[0].base : top);
     }
-    c->last_block = (wgi_block *)(uintptr_t)m.block;
-    if (c->last_block == NULL) c->first_block = NULL;
-    else c->last_block->next = NULL;
+    c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     c->head.slots = m.slot;
     c->inputs = m.inputs;
     c->code_words = m.code;

@@ -2,8 +2,9 @@
 /* Blocks: an operation on matrices is one record and a payload.
  *
  * The payload holds what the sweep needs: operation, operands and results as values and slots,
- * the params of the call, and what the operation saved. Blocks are linked in both directions, so
- * that sweeps run over the scalar records between them without a test. Values and payloads never
+ * the params of the call, and what the operation saved. Blocks are linked backwards, so that sweeps
+ * run over the scalar records between them without a test; walks forward find the payload in the
+ * record, in the place of jac0. Values and payloads never
  * move; a view is a pointer to values with the slot that belongs to it. */
 #include "../ops/copy.h"
 #include "tape.h"
@@ -21,15 +22,23 @@ static void arg_of(wg_block_arg *a, const wgi_operand *o) {
     a->bar = NULL;
 }
 
-static wg_block call_of(const wgi_block *b, wg_block_arg *arg, void *work) {
-    wg_block call;
-    memset(&call, 0, sizeof call);
+/* Field by field: a cleared struct costs more than a small operation. */
+static void start_call(wg_block *call, const void *params, size_t inputs, size_t outputs,
+                       wg_block_arg *arg) {
+    call->params = params;
+    call->inputs = inputs, call->outputs = outputs;
+    call->in = arg, call->out = arg + inputs;
+    call->saved = call->work = NULL;
+    call->saved_bytes = call->work_bytes = 0;
+    call->info = 0;
+    call->why = NULL;
+}
+
+static void call_of(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work) {
     for (uint32_t i = 0; i < b->inputs + b->outputs; i++) arg_of(&arg[i], &b->operand[i]);
-    call.params = b->params, call.saved = b->saved;
-    call.inputs = b->inputs, call.outputs = b->outputs;
-    call.in = arg, call.out = arg + b->inputs;
-    call.work = work;
-    return call;
+    start_call(call, b->params, b->inputs, b->outputs, arg);
+    call->saved = b->saved;
+    call->work = work;
 }
 
 /* Columns as they are stored, and the length of one. */
@@ -91,26 +100,31 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
 }
 
 /* An operand as it was given; a transposed one is copied where the operation wants that. */
-static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *given,
-                         wgi_operand *o) {
-    wg_mat a = *given;
-    if (a.value == NULL)
+static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *a,
+                         wgi_operand *o, wg_block_arg *arg) {
+    if (a->value == NULL)
         return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is a failed matrix, or a view out of range",
                         op->name, i);
-    if (a.rows > INT_MAX || a.cols > INT_MAX || a.ld > INT_MAX || a.ld == 0)
+    if (a->rows > INT_MAX || a->cols > INT_MAX || a->ld - 1 >= INT_MAX)
         return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is %zux%zu, more than BLAS can take",
-                        op->name, i, a.rows, a.cols);
-    if (wgi_mat_stale(c, &a))
+                        op->name, i, a->rows, a->cols);
+    if (wgi_mat_stale(c, a))
         return wgi_fail(c, WG_ESTALE,
                         "%s: operand %zu (slot %u) is a matrix of another tape, or from before a "
                         "reset or rewind",
-                        op->name, i, a.at.slot);
-    if (a.trans != 0 && (op->flags & WG_OP_TRANS) == 0) {
-        const wg_status s = wg_apply(&c->head, &wgi_op_copy, NULL, 0, 1, given, 1, &a);
+                        op->name, i, a->at.slot);
+    wg_mat plain;
+    if (a->trans != 0 && (op->flags & WG_OP_TRANS) == 0) {
+        const wg_status s = wg_apply(&c->head, &wgi_op_copy, NULL, 0, 1, a, 1, &plain);
         if (s != WG_OK) return s;
+        a = &plain;
     }
-    *o = (wgi_operand){(double *)(uintptr_t)a.value, (uint32_t)a.rows, (uint32_t)a.cols,
-                       (uint32_t)a.ld, a.at.slot, a.trans, 0};
+    o->value = arg->value = (double *)(uintptr_t)a->value;
+    o->rows = (uint32_t)a->rows, o->cols = (uint32_t)a->cols, o->ld = (uint32_t)a->ld;
+    o->slot = a->at.slot, o->trans = a->trans;
+    arg->rows = a->rows, arg->cols = a->cols, arg->ld = arg->bar_ld = a->ld;
+    arg->trans = a->trans;
+    arg->bar = NULL;
     return WG_OK;
 }
 
@@ -153,88 +167,98 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
     b->record = wgi_record_count(c);
-    *c->head.top++ = (wgi_record){b->out, 0, 0, WGI_BLOCK, 0, 0};
-    b->prev = c->last_block;
-    b->next = NULL;
-    if (c->last_block != NULL) c->last_block->next = b;
-    else c->first_block = b;
-    c->last_block = b;
+    *c->head.top = (wgi_record){b->out, 0, 0, WGI_BLOCK, 0, 0};
+    memcpy(&c->head.top->jac0, &b, sizeof b);
+    c->head.top++;
+    b->prev = c->head.last_block;
+    c->head.last_block = b;
     if (c->flags & WG_KEEP_CODE) keep_values(c, b);
+    return WG_OK;
+}
+
+/* The largest header. */
+enum { HEADER = (sizeof(wgi_block) + 2 * WGI_MAX_ARGS * sizeof(wgi_operand) + 31) / 32 * 32 };
+
+/* Rows and columns of the results, and what they take. */
+static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, size_t *results,
+                         size_t *values) {
+    for (size_t k = 0; k < call->outputs; k++) call->out[k].rows = call->out[k].cols = 0;
+    const wg_status s = op->shape(call);
+    if (s != WG_OK) return explain(c, wgi_fail, "", op->name, s, call);
+
+    for (size_t k = 0; k < call->outputs; k++) {
+        const size_t rows = call->out[k].rows, cols = call->out[k].cols;
+        if (rows > INT_MAX || cols > INT_MAX || rows * cols > SIZE_MAX / 64)
+            return wgi_fail(c, WG_ESHAPE, "%s: a result of %zux%zu", op->name, rows, cols);
+        *results += rows * cols;
+        *values += wgi_payload_round(rows * cols * sizeof(double));
+    }
+    if (call->saved_bytes > SIZE_MAX / 8) return wgi_fail(c, WG_ENOMEM, "%s: too large", op->name);
     return WG_OK;
 }
 
 static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
                        size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
-    wgi_operand given[WGI_MAX_ARGS];
     wg_block_arg arg[2 * WGI_MAX_ARGS];
-    uint32_t slots = 0;
-    for (size_t i = 0; i < inputs; i++) {
-        const wg_status s = operand(c, op, i, &in[i], &given[i]);
-        if (s != WG_OK) return s;
-        arg_of(&arg[i], &given[i]);
-        if (active(&given[i])) slots |= given[i].slot;
+    wgi_operand given[WGI_MAX_ARGS];
+    uint32_t variables = 0;
+    wg_status s = WG_OK;
+    for (size_t i = 0; i < inputs && s == WG_OK; i++) {
+        s = operand(c, op, i, &in[i], &given[i], &arg[i]);
+        if (s == WG_OK && arg[i].rows != 0 && arg[i].cols != 0) variables |= given[i].slot;
     }
+    if (s != WG_OK) return s;
     wg_block call;
-    memset(&call, 0, sizeof call);
-    call.params = params;
-    call.inputs = inputs, call.outputs = outputs;
-    call.in = arg, call.out = arg + inputs;
-    for (size_t k = 0; k < outputs; k++) memset(&call.out[k], 0, sizeof *call.out);
-    wg_status s = op->shape(&call);
-    if (s != WG_OK) return explain(c, wgi_fail, "", op->name, s, &call);
+    start_call(&call, params, inputs, outputs, arg);
     size_t results = 0, values = 0;
-    for (size_t k = 0; k < outputs; k++) {
-        const size_t rows = call.out[k].rows, cols = call.out[k].cols;
-        out[k].rows = rows, out[k].cols = cols;
-        if (rows > INT_MAX || cols > INT_MAX || (cols != 0 && rows > SIZE_MAX / 64 / cols))
-            return wgi_fail(c, WG_ESHAPE, "%s: a result of %zux%zu", op->name, rows, cols);
-        results += rows * cols;
-        values += wgi_payload_round(rows * cols * sizeof(double));
-    }
-    const int recorded = slots != 0 && results != 0 && c->pauses == 0 && !c->passive;
-    if (recorded && results > 0) {
+    s = measure(c, op, &call, &results, &values);
+    if (s != WG_OK) return s;
+    const int recorded = variables != 0 && results != 0 && c->pauses == 0 && !c->passive;
+    if (recorded) {
         s = wgi_slots_need(c, op->name, results);
         if (s != WG_OK) return s;
     }
-    /* values first: what only this call needs goes after them and is given back */
-    const size_t self = wgi_payload_round(sizeof(wgi_block) + (inputs + outputs) * sizeof(wgi_operand));
-    s = call.saved_bytes > SIZE_MAX / 8 || bytes > SIZE_MAX / 8
-            ? WG_ENOMEM
-            : wgi_payload_need(c, values + self + wgi_payload_round(bytes) +
-                                      wgi_payload_round(call.saved_bytes));
+    s = wgi_payload_need(c, HEADER + wgi_payload_round(bytes) + values +
+                                wgi_payload_round(call.saved_bytes));
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its results", op->name);
-    char *const start = c->payload_top;
-    for (size_t k = 0; k < outputs; k++) {
-        const size_t rows = call.out[k].rows, n = rows * call.out[k].cols;
-        call.out[k].ld = call.out[k].bar_ld = rows != 0 ? rows : 1;
-        call.out[k].value = wgi_payload_take(c, n * sizeof(double));
-    }
-    char *const temporary = c->payload_top;
-    wgi_block *const b = wgi_payload_take(c, self);
+    char *const start = c->head.payload_top;
+    wgi_block *const b =
+        wgi_payload_take(c, sizeof *b + (inputs + outputs) * sizeof(wgi_operand));
     b->op = op;
-    b->params = wgi_payload_take(c, bytes);
-    b->saved = wgi_payload_take(c, call.saved_bytes);
-    if (bytes != 0) memcpy(b->params, params, bytes);
     b->inputs = (uint32_t)inputs, b->outputs = (uint32_t)outputs;
     b->work_bytes = call.work_bytes;
     b->out = c->head.slots, b->outs = (uint32_t)results;
-    memcpy(b->operand, given, inputs * sizeof *given);
-    uint32_t slot = recorded ? b->out : 0;
-    for (size_t k = 0; k < outputs; k++) {
-        const uint32_t rows = (uint32_t)call.out[k].rows, cols = (uint32_t)call.out[k].cols;
-        const int variable = recorded && rows != 0 && cols != 0;
-        b->operand[inputs + k] = (wgi_operand){call.out[k].value, rows, cols, rows != 0 ? rows : 1,
-                                               variable ? slot : 0, 0, 0};
-        if (variable) slot += rows * cols;
+    b->params = NULL;
+    if (bytes != 0) call.params = b->params = memcpy(wgi_payload_take(c, bytes), params, bytes);
+    for (size_t i = 0; i < inputs; i++) {
+        wgi_operand *const to = &b->operand[i];
+        to->value = given[i].value;
+        to->rows = given[i].rows, to->cols = given[i].cols, to->ld = given[i].ld;
+        to->slot = given[i].slot, to->trans = given[i].trans;
     }
+    uint32_t slot = b->out;
+    for (size_t k = 0; k < outputs; k++) {
+        wg_block_arg *const y = &call.out[k];
+        const uint32_t n = (uint32_t)(y->rows * y->cols);
+        wgi_operand *const to = &b->operand[inputs + k];
+        y->ld = y->bar_ld = y->rows != 0 ? y->rows : 1;
+        y->trans = 0;
+        y->bar = NULL;
+        y->value = wgi_payload_take(c, n * sizeof(double));
+        to->value = y->value;
+        to->rows = (uint32_t)y->rows, to->cols = (uint32_t)y->cols, to->ld = (uint32_t)y->ld;
+        to->slot = recorded && n != 0 ? slot : 0, to->trans = 0;
+        slot += n;
+    }
+    char *const temporary = c->head.payload_top;
+    call.saved = b->saved = wgi_payload_take(c, call.saved_bytes);
     const uint64_t used = c->scratch_used;
     s = wgi_scratch_need(c, call.work_bytes);
     if (s != WG_OK) {
-        c->payload_top = start;
+        c->head.payload_top = start;
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", op->name, call.work_bytes);
     }
     call.work = wgi_scratch(c, call.work_bytes);
-    call.params = b->params, call.saved = b->saved;
     s = op->value(&call);
     c->scratch_used = used;
     if (s != WG_OK) s = explain(c, wgi_fail, "", op->name, s, &call);
@@ -242,18 +266,21 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
         s = explain(c, wgi_fail, "", op->name, WG_ENONFINITE, &call);
     else if (recorded) s = wgi_block_append(c, b);
     if (s != WG_OK) {
-        c->payload_top = start;
+        c->head.payload_top = start;
         return s;
     }
     for (size_t k = 0; k < outputs; k++) {
         const wgi_operand *const o = &b->operand[inputs + k];
-        out[k] = (wg_mat){o->value, o->rows, o->cols, o->ld, {o->slot, c->head.stamp}, 0};
+        out[k].value = o->value;
+        out[k].rows = o->rows, out[k].cols = o->cols, out[k].ld = o->ld;
+        out[k].at = (wg_handle){o->slot, c->head.stamp};
+        out[k].trans = 0;
     }
     if (recorded) {
         c->head.slots += b->outs;
-        wgi_limit_set(c);
+        if (c->max_slots - c->head.slots < UINT32_MAX / 2) wgi_limit_set(c);
     }
-    if (!recorded || c->width != 0) c->payload_top = temporary;
+    if (!recorded || c->width != 0) c->head.payload_top = temporary;
     return WG_OK;
 }
 
@@ -371,7 +398,8 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     void *const work = wgi_scratch(c, b->work_bytes);
-    wg_block call = call_of(b, arg, work);
+    wg_block call;
+    call_of(&call, b, arg, work);
     wg_status s = c->lanes == 1 ? one_adjoint(c, b, &call)
                                 : many_adjoints(c, b, &call, wgi_scratch(c, c->lane_bytes));
     c->scratch_used = used;
@@ -386,8 +414,15 @@ wg_status wgi_blocks_room(wgi_core *c) {
     return wgi_scratch_need(c, 2 * c->lane_bytes + c->work_bytes);
 }
 
+wgi_block *wgi_block_at(const wgi_core *c, uint64_t number) {
+    const wgi_record *const r = wgi_record_at(c, number);
+    wgi_block *b = NULL;
+    if (r->kind == WGI_BLOCK) memcpy(&b, &r->jac0, sizeof b);
+    return b;
+}
+
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot) {
-    const wgi_block *b = c->last_block;
+    const wgi_block *b = c->head.last_block;
     while (b != NULL && b->out > slot) b = b->prev;
     return b != NULL && slot - b->out < b->outs ? b : NULL;
 }
@@ -435,7 +470,8 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
     if (s != WG_OK) return wgi_fail(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
-    wg_block call = call_of(b, arg, work);
+    wg_block call;
+    call_of(&call, b, arg, work);
     bars_of(b, arg, room);
     double *const all = (double *)(void *)c->tangents.base;
     for (size_t l = 0; l < c->width && s == WG_OK; l++) {
@@ -468,7 +504,8 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         const uint64_t used = c->scratch_used;
         const wg_status room = wgi_scratch_need(c, b->work_bytes);
         if (room != WG_OK) return wgi_fail(c, room, "wg_tape_replay: no workspace for %s", b->op->name);
-        wg_block call = call_of(b, arg, wgi_scratch(c, b->work_bytes));
+        wg_block call;
+        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes));
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);

@@ -94,9 +94,9 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
     const wg_options o = {.memory = c->memory};
     wg_tape *const own = wg_tape_new(&o);
     if (own == NULL) return wgi_refuse(c, WG_ENOMEM, "wg_check_op: no memory for a tape");
-    char *const top = c->payload_top;
+    char *const top = c->head.payload_top;
     const wg_status s = check(c, own, &k);
-    if (c->payload_top != NULL && top != NULL) c->payload_top = top;
+    if (c->head.payload_top != NULL && top != NULL) c->head.payload_top = top;
     wg_tape_free(own);
     return s;
 }

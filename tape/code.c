@@ -395,11 +395,15 @@ wg_status wg_tape_verify(wg_tape *t) {
 }
 
 /* The blocks recorded before the statement of a slot; each has one record. */
-static wg_status replay_blocks(wgi_core *c, wgi_block **next, uint64_t slot, uint64_t *record) {
-    wg_status s = WG_OK;
-    for (; *next != NULL && (*next)->out < slot && s == WG_OK; *next = (*next)->next, ++*record)
-        s = wgi_block_replay(c, *next);
-    return s;
+static wg_status replay_blocks(wgi_core *c, uint64_t slot, uint64_t *record) {
+    const uint64_t count = c->chunks == 0 ? 0 : wgi_record_count(c);
+    for (; *record < count; ++*record) {
+        wgi_block *const b = wgi_block_at(c, *record);
+        if (b == NULL || b->out >= slot) break;
+        const wg_status s = wgi_block_replay(c, b);
+        if (s != WG_OK) return s;
+    }
+    return WG_OK;
 }
 
 wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a) {
@@ -420,10 +424,9 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     uint64_t record = 0;
     wgi_entry e;
     wgi_program p;
-    wgi_block *b = c->first_block;
     for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
         w = wgi_code_read(c, w, &e);
-        s = replay_blocks(c, &b, e.out, &record);
+        s = replay_blocks(c, e.out, &record);
         if (s != WG_OK) break;
         if (e.type == WGI_ENTRY_GUARD) {
             s = guard_holds(c, &e);
@@ -437,7 +440,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
         }
         record += wgi_rewrite(c, record, &e, partial);
     }
-    if (s == WG_OK) s = replay_blocks(c, &b, UINT64_MAX, &record);
+    if (s == WG_OK) s = replay_blocks(c, UINT64_MAX, &record);
     c->scratch_used = used;
     return s;
 }

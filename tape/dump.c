@@ -103,6 +103,7 @@ typedef struct walk {
     uint64_t record, last; /* records [record, last) are those of the slot */
     uint64_t count, word;  /* records in all, the next word of code */
     int coded;             /* `entry` is the code of the slot, or a guard */
+    const wgi_block *block; /* whose results stand in [slot, next), or NULL */
     wgi_entry entry;
 } walk;
 
@@ -119,6 +120,7 @@ static walk walk_of(const wgi_core *c) {
 static int step(walk *w) {
     w->record = w->last;
     w->coded = 0;
+    w->block = NULL;
     if (w->word < w->c->code_words) {
         const uint64_t after = wgi_code_read(w->c, w->word, &w->entry);
         w->coded = w->entry.out == w->next;
@@ -130,11 +132,51 @@ static int step(walk *w) {
     }
     if (w->next >= w->c->head.slots) return 0;
     w->slot = w->next++;
-    while (w->last < w->count && wgi_record_at(w->c, w->last)->out == w->slot) w->last++;
+    for (; w->last < w->count && wgi_record_at(w->c, w->last)->out == w->slot; w->last++) {
+        const wgi_block *const b = wgi_block_at(w->c, w->last);
+        if (b != NULL && b->outs != 0) w->block = b; /* one without results is an input's */
+        if (b != NULL && w->record == w->last) w->record++;
+    }
+    if (w->block != NULL) w->next += w->block->outs - 1;
     return 1;
 }
 
 /* ---- one line per slot ---- */
+
+static void put_shape(text *o, const char *before, uint64_t rows, uint64_t cols) {
+    put_count(o, before, rows);
+    put_count(o, "x", cols);
+}
+
+/* The operands of a block: their first slots and shapes. */
+static size_t block_operands(const wgi_block *b, uint32_t *slot, uint32_t *rows, uint32_t *cols) {
+    if (b->op == &wgi_small_op) {
+        const wgi_small *const s = (const wgi_small *)(const void *)b;
+        for (size_t i = 0; i < 2; i++) slot[i] = s->in[i], rows[i] = s->outs, cols[i] = 1;
+        return 2;
+    }
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        slot[i] = b->operand[i].slot;
+        rows[i] = b->operand[i].rows, cols[i] = b->operand[i].cols;
+    }
+    return b->inputs;
+}
+
+/* " to s9: wg_gemm of s1 2x3, 3x1 (constant)" */
+static void put_block(text *o, const wgi_block *b) {
+    uint32_t slot[WGI_MAX_ARGS], rows[WGI_MAX_ARGS], cols[WGI_MAX_ARGS];
+    const size_t n = block_operands(b, slot, rows, cols);
+    if (b->outs > 1) put_count(o, " to s", (uint64_t)b->out + b->outs - 1);
+    put(o, ": ");
+    put(o, b->op->name);
+    for (size_t i = 0; i < n; i++) {
+        put(o, i == 0 ? " of " : ", ");
+        if (slot[i] != 0) put_count(o, "s", slot[i]);
+        else put(o, "constant");
+        put_shape(o, " ", rows[i], cols[i]);
+    }
+    put(o, "\n");
+}
 
 static void put_operand(text *o, uint32_t slot, double partial, int *more) {
     if (slot == 0) return;
@@ -162,6 +204,10 @@ wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx) {
         }
         put_count(&o, "s", w.slot);
         put_label(&o, c, w.slot);
+        if (w.block != NULL) {
+            put_block(&o, w.block);
+            continue;
+        }
         if (c->flags & WG_KEEP_CODE) {
             put(&o, " = ");
             put_number(&o, wgi_values(c)[w.slot]);
@@ -200,6 +246,31 @@ static void put_edge(text *o, uint32_t from, uint32_t to, double partial) {
     put(o, "\"];\n");
 }
 
+/* The node in which a slot is drawn: a block is one node, named by its first slot. */
+static uint32_t node_of(const wgi_core *c, uint32_t slot) {
+    const wgi_block *const b = slot == 0 ? NULL : wgi_block_of(c, slot);
+    return b == NULL ? slot : b->out;
+}
+
+static void dot_block(text *o, const wgi_core *c, const wgi_block *b) {
+    uint32_t slot[WGI_MAX_ARGS], rows[WGI_MAX_ARGS], cols[WGI_MAX_ARGS];
+    const size_t n = block_operands(b, slot, rows, cols);
+    put_count(o, "    s", b->out);
+    put(o, " [shape=box3d, label=\"");
+    put_count(o, "s", b->out);
+    if (b->outs > 1) put_count(o, " to s", (uint64_t)b->out + b->outs - 1);
+    put(o, "\\n");
+    put(o, b->op->name);
+    put(o, "\"];\n");
+    for (size_t i = 0; i < n; i++) {
+        if (slot[i] == 0) continue;
+        put_count(o, "    s", node_of(c, slot[i]));
+        put_count(o, " -> s", b->out);
+        put_shape(o, " [label=\"", rows[i], cols[i]);
+        put(o, "\"];\n");
+    }
+}
+
 wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
     if (t == NULL || write == NULL) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
@@ -207,6 +278,10 @@ wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
     put(&o, "digraph tape {\n");
     for (walk w = walk_of(c); step(&w) && !o.failed;) {
         if (w.slot == 0) continue;
+        if (w.block != NULL) {
+            dot_block(&o, c, w.block);
+            continue;
+        }
         const char *const label = wgi_label_of(c, w.slot);
         put_count(&o, "    s", w.slot);
         put(&o, w.record == w.last && !w.coded ? " [shape=box, label=\"" : " [label=\"");
@@ -224,8 +299,8 @@ wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
         put(&o, "\"];\n");
         for (uint64_t i = w.record; i < w.last; i++) {
             const wgi_record *const r = wgi_record_at(c, i);
-            put_edge(&o, r->in0, r->out, r->jac0);
-            put_edge(&o, r->in1, r->out, r->jac1);
+            put_edge(&o, node_of(c, r->in0), r->out, r->jac0);
+            put_edge(&o, node_of(c, r->in1), r->out, r->jac1);
         }
     }
     put(&o, "}\n");

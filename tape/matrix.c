@@ -18,6 +18,10 @@ static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL
  * replayed. */
 static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL};
 
+const uint32_t *wgi_gather_slots(const wgi_block *b) {
+    return b->op == &gather_op ? (const uint32_t *)b->params : NULL;
+}
+
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b) {
     if (b->op == &input_op) return 1;
     if (b->op != &gather_op) return 0;
@@ -58,7 +62,7 @@ static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, 
     b->out = out, b->outs = outs;
     b->outputs = 1;
     b->operand[0] = (wgi_operand){(double *)(uintptr_t)a->value, (uint32_t)a->rows,
-                                  (uint32_t)a->cols, (uint32_t)a->ld, a->at.slot, 0, 0};
+                                  (uint32_t)a->cols, (uint32_t)a->ld, a->at.slot, 0};
     return wgi_block_append(c, b);
 }
 
@@ -68,7 +72,7 @@ static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, 
 static wg_mat blank(wgi_core *c, const char *call, size_t rows, size_t cols) {
     wg_mat m = wg_mat_failed(rows, cols);
     if (c->status != WG_OK) return m;
-    if (rows > INT_MAX || cols > INT_MAX || (cols != 0 && rows > SIZE_MAX / 64 / cols)) {
+    if (rows > INT_MAX || cols > INT_MAX || rows * cols > SIZE_MAX / 64) {
         (void)wgi_fail(c, WG_ESHAPE, "%s: %zux%zu is more than BLAS can take", call, rows, cols);
         return m;
     }
@@ -96,7 +100,7 @@ static wg_mat constant(wg_tape *t, const char *call, size_t rows, size_t cols, c
     const wg_mat m = blank(c, call, rows, cols);
     if (m.value == NULL) return m;
     double *to = values_of(&m);
-    for (size_t j = 0; j < cols; j++) {
+    for (size_t j = 0; j < cols && rows != 0; j++) {
         const double *const from = a + (ptrdiff_t)j * across;
         if (down == 1) memcpy(to, from, rows * sizeof(double));
         else

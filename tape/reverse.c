@@ -60,7 +60,7 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
 }
 
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
-    const wgi_block *b = c->last_block;
+    const wgi_block *b = c->head.last_block;
     wg_status s = WG_OK;
     while (b != NULL && b->record >= high) b = b->prev;
     if (b != NULL && b->record >= low) s = wgi_blocks_room(c);
@@ -70,7 +70,9 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     }
     for (; b != NULL && b->record >= low && s == WG_OK; b = b->prev) {
         s = sweep_scalars(c, high, b->record + 1);
-        if (s == WG_OK) s = wgi_block_reverse(c, b);
+        if (s != WG_OK) break;
+        if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
+        else s = wgi_block_reverse(c, b);
         high = b->record;
     }
     if (s == WG_OK) s = sweep_scalars(c, high, low);

@@ -167,7 +167,7 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
     if (y.at.slot == 0)
         return wgi_refuse(c, WG_ESEED, "%s: the output does not depend on an input of this tape",
                           call);
-    for (const wgi_block *b = c->last_block; b != NULL; b = b->prev)
+    for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
         if (b->out <= y.at.slot && b->outs != 0)
             return wgi_refuse(c, WG_EMODE, "%s: %s has no second derivative", call, b->op->name);
     size_t longest = 0;

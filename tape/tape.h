@@ -14,6 +14,7 @@
 
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>
+#include <wengert/small.h>
 #include <wengert/operation.h>
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
@@ -72,19 +73,21 @@ enum { WGI_FEW_BRANCHES = 64 };
 typedef struct wgi_operand {
     double *value;
     uint32_t rows, cols, ld, slot; /* slot 0: a constant */
-    uint32_t trans, unused;
+    uint32_t trans;
 } wgi_operand;
 
-typedef struct wgi_block {
+struct wgi_block {
     const wg_block_op *op;
-    struct wgi_block *prev, *next;
+    struct wgi_block *prev;
     uint64_t record; /* its number */
+    uint32_t out, outs; /* slots [out, out + outs) are the results' */
+    /* so far as in a wgi_small, whose op is wgi_small_op */
     void *params, *saved;
     uint64_t work_bytes;
-    uint32_t out, outs;       /* slots [out, out + outs) are the results' */
     uint32_t inputs, outputs;
-    wgi_operand operand[];    /* operands, then results */
-} wgi_block;
+    wgi_operand operand[]; /* operands, then results */
+};
+typedef struct wgi_block wgi_block;
 
 enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16 };
 
@@ -110,9 +113,7 @@ typedef struct wgi_core {
     /* payloads: values of matrices, blocks */
     wgi_region payload[WGI_MAX_CHUNKS];
     int payloads, payload_current; /* obtained; the one being filled */
-    char *payload_top, *payload_end;
     uint64_t payload_before; /* bytes in the chunks before the current one */
-    wgi_block *first_block, *last_block;
     size_t lane_bytes, work_bytes; /* the most that a sweep over a block needs */
 
     uint64_t identity, generation;
@@ -152,7 +153,7 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 void wgi_region_free(wgi_core *c, wgi_region *r);
 /* Room for `records` more at c->head.top: commits, or moves on to the next chunk. */
 wg_status wgi_records_need(wgi_core *c, size_t records);
-/* Makes room for `bytes` of payload at c->payload_top: commits, or moves on to the next chunk. */
+/* Makes room for `bytes` of payload at c->head.payload_top: commits, or moves on to the next chunk. */
 wg_status wgi_payload_need(wgi_core *c, size_t bytes);
 enum { WGI_PAYLOAD_UNIT = 32 };
 static inline size_t wgi_payload_round(size_t bytes) {
@@ -160,8 +161,8 @@ static inline size_t wgi_payload_round(size_t bytes) {
 }
 /* Takes bytes for which there is room. */
 static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
-    char *const p = c->payload_top;
-    c->payload_top = p + wgi_payload_round(bytes);
+    char *const p = c->head.payload_top;
+    c->head.payload_top = p + wgi_payload_round(bytes);
     return p;
 }
 /* Sets head.limit from the mode, the committed end and the slots left. */
@@ -237,8 +238,13 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
 
 /* The adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
+/* The same of small elementwise operations, down to `low` or the first other record. Gives the last
+ * one done. */
+const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low);
 /* New values of the results, after a replay up to the block. */
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
+/* The block whose record has a number; NULL: it is a statement's. */
+wgi_block *wgi_block_at(const wgi_core *c, uint64_t number);
 /* Links a block in, with its record (or computes the tangents of a forward tape). */
 wg_status wgi_block_append(wgi_core *c, wgi_block *b);
 /* Scratch for sweeps over the blocks of the tape. */
@@ -246,6 +252,8 @@ wg_status wgi_blocks_room(wgi_core *c);
 /* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
 int wgi_gather_replay(wgi_core *c, const wgi_block *b);
+/* The slots that a gather collected; NULL: it is none. */
+const uint32_t *wgi_gather_slots(const wgi_block *b);
 /* Is a matrix of another tape, or forgotten? */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: the whole of a block in whose results it lies. */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Small elementwise operations, recorded inline by small.h: their backward sweep, and the general
+ * form of it for several adjoints.
+ *
+ * add: a_ += w, b_ += w;  sub: a_ += w, b_ -= w;  mul: a_ += w b, b_ += w a;
+ * div: a_ += w/b, b_ -= (v/b) w. Products follow the zero rule. */
+#include "tape.h"
+
+/* to += sign w: two elements at once. */
+static inline void add(uint32_t n, double *to, const double *w, double sign) {
+    uint32_t i = 0;
+    for (; i + 2 <= n; i += 2)
+        *(wgi_pair *)(to + i) += sign * *(const wgi_pair *)(w + i);
+    if (i < n) to[i] += sign * w[i];
+}
+
+/* to += w p. */
+static inline void add_product(uint32_t n, double *to, const double *w, const double *p) {
+    uint32_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        const wgi_pair x = *(const wgi_pair *)(w + i) * *(const wgi_pair *)(p + i);
+        if (__builtin_expect(__builtin_isunordered(x[0], x[1]), 0)) {
+            to[i] += wgi_product(w[i], p[i]);
+            to[i + 1] += wgi_product(w[i + 1], p[i + 1]);
+        } else *(wgi_pair *)(to + i) += x;
+    }
+    if (i < n) to[i] += wgi_product(w[i], p[i]);
+}
+
+static void add_quotients(uint32_t n, const wgi_small *s, const double *w, double *a, double *b) {
+    const double *const v = wgi_small_values(s);
+    for (uint32_t i = 0; i < n; i++) {
+        const double d = 1 / s->b[i];
+        if (a != NULL) a[i] += wgi_product(w[i], d);
+        if (b != NULL) b[i] += wgi_product(w[i], -v[i] / s->b[i]);
+    }
+}
+
+static inline void sweep(const wgi_small *s, const double *w, double *a, double *b) {
+    const uint32_t n = s->outs;
+    switch (s->kind) {
+    case WGI_SMALL_ADD:
+        if (a != NULL) add(n, a, w, 1);
+        if (b != NULL) add(n, b, w, 1);
+        break;
+    case WGI_SMALL_SUB:
+        if (a != NULL) add(n, a, w, 1);
+        if (b != NULL) add(n, b, w, -1);
+        break;
+    case WGI_SMALL_MUL:
+        if (a != NULL) add_product(n, a, w, s->b);
+        if (b != NULL) add_product(n, b, w, s->a);
+        break;
+    default: add_quotients(n, s, w, a, b);
+    }
+}
+
+/* One lane of rows as an array, and back. */
+static void unpack(uint32_t n, const double *rows, size_t lanes, double *x) {
+    for (uint32_t i = 0; i < n; i++) x[i] = rows[i * lanes];
+}
+static void pack_add(uint32_t n, const double *x, size_t lanes, double *rows) {
+    for (uint32_t i = 0; i < n; i++) rows[i * lanes] += x[i];
+}
+
+static void sweep_lanes(const wgi_small *s, double *adjoint, size_t lanes) {
+    double w[WGI_SMALL], a[WGI_SMALL], b[WGI_SMALL];
+    for (size_t l = 0; l < lanes; l++) {
+        double *const rows = adjoint + l;
+        unpack(s->outs, rows + s->out * lanes, lanes, w);
+        for (uint32_t i = 0; i < s->outs; i++) a[i] = b[i] = 0;
+        sweep(s, w, s->in[0] != 0 ? a : NULL, s->in[1] != 0 ? b : NULL);
+        if (s->in[0] != 0) pack_add(s->outs, a, lanes, rows + s->in[0] * lanes);
+        if (s->in[1] != 0) pack_add(s->outs, b, lanes, rows + s->in[1] * lanes);
+    }
+}
+
+const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low) {
+    double *const adjoint = wgi_adjoints(c);
+    for (;; b = b->prev) {
+        const wgi_small *const s = (const wgi_small *)(const void *)b;
+        if (c->lanes == 1)
+            sweep(s, adjoint + s->out, s->in[0] != 0 ? adjoint + s->in[0] : NULL,
+                  s->in[1] != 0 ? adjoint + s->in[1] : NULL);
+        else sweep_lanes(s, adjoint, c->lanes);
+        const wgi_block *const before = b->prev;
+        if (before == NULL || before->op != &wgi_small_op || before->record + 1 != b->record ||
+            before->record < low)
+            return b;
+    }
+}
+
+const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL};

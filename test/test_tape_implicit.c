@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Implicit functions, fixed points, preaccumulated regions: against what a recording of the
+ * closed form gives. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <wengert.h>
+
+#include <cmocka.h>
+
+static void close_to(double a, double b, double ulps) {
+    if (!(fabs(a - b) <= ulps * 0x1p-52 * fabs(b))) fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* x0 x1 = p0, x0 / x1 = p1: x0 = sqrt(p0 p1), x1 = sqrt(p0 / p1). */
+static wg_status two_equations(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                               void *data) {
+    if (n != 4 || m != 2) return WG_EARG;
+    const wg_real *extra = data;
+    r[0] = wg_let(t, wg_sub(wg_mul(in[0], in[1]), in[2]));
+    r[1] = wg_let(t, wg_sub(in[0], wg_mul(in[1], in[3])));
+    if (extra != NULL) r[1] = wg_let(t, wg_add(r[1], wg_sub(*extra, wg_value(*extra))));
+    return WG_OK;
+}
+
+static wg_status cosine(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+    (void)data;
+    if (n != 2 || m != 1) return WG_EARG;
+    r[0] = wg_let(t, wg_cos(wg_mul(in[1], in[0])));
+    return WG_OK;
+}
+
+static wg_status failing(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+    (void)t, (void)n, (void)in, (void)m, (void)r, (void)data;
+    return WG_ECONVERGE;
+}
+
+/* 3 x0 + x1^2, for parameters p: by the closed form, or by the equations. */
+static wg_real loss(wg_tape *t, const wg_real *p, int implicitly, void *extra) {
+    wg_real x[2];
+    if (implicitly) {
+        const double v[2] = {sqrt(wg_value(p[0]) * wg_value(p[1])),
+                             sqrt(wg_value(p[0]) / wg_value(p[1]))};
+        (void)wg_implicit(t, two_equations, extra, 2, v, 2, p, x);
+    } else {
+        x[0] = wg_let(t, wg_sqrt(wg_mul(p[0], p[1])));
+        x[1] = wg_let(t, wg_sqrt(wg_div(p[0], p[1])));
+    }
+    return wg_let(t, wg_add(wg_mul(3, x[0]), wg_square(x[1])));
+}
+
+static void implicit_function_has_the_derivative_of_its_closed_form(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double v[2] = {2.5, 0.7};
+    double g[2][2];
+    for (int way = 0; way < 2; way++) {
+        wg_real p[2];
+        wg_tape_reset(t);
+        assert_int_equal(wg_inputs(t, 2, v, p), WG_OK);
+        wg_real square[2] = {wg_let(t, wg_mul(p[0], p[0])), p[1]};
+        wg_real y = loss(t, square, way, NULL);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        assert_int_equal(wg_adjoints(t, 2, p, g[way]), WG_OK);
+        /* several at once, and asked again */
+        const double w[] = {1, 2, -1};
+        assert_int_equal(wg_reverse_lanes(t, 3, 1, &y, w), WG_OK);
+        close_to(wg_adjoint_lane(t, p[0], 1), 2 * g[way][0], 2);
+    }
+    for (int i = 0; i < 2; i++) close_to(g[1][i], g[0][i], 8);
+    wg_tape_free(t);
+}
+
+static void implicit_function_on_a_forward_tape(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double v[2] = {2.5, 0.7};
+    double d[2][2];
+    for (int way = 0; way < 2; way++) {
+        wg_real p[2];
+        wg_tape_reset(t);
+        assert_int_equal(wg_tape_forward(t, 2), WG_OK);
+        assert_int_equal(wg_inputs(t, 2, v, p), WG_OK);
+        for (size_t l = 0; l < 2; l++) assert_int_equal(wg_tangent_seed(t, p[l], l, 1), WG_OK);
+        wg_real y = loss(t, p, way, NULL);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        for (size_t l = 0; l < 2; l++) d[way][l] = wg_tangent(t, y, l);
+    }
+    for (int i = 0; i < 2; i++) close_to(d[1][i], d[0][i], 8);
+    wg_tape_free(t);
+}
+
+static void fixed_point_has_its_derivative(void **state) {
+    (void)state;
+    double x = 1;
+    for (int i = 0; i < 200; i++) x = cos(0.8 * x);
+    wg_tape *t = wg_tape_new(NULL);
+    wg_real p = wg_input(t, 0.8), y;
+    assert_int_equal(wg_fixed_point(t, cosine, NULL, 1, &x, 1, &p, &y), WG_OK);
+    assert_true(wg_value(y) == x);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    close_to(wg_adjoint(t, p), -sin(0.8 * x) * x / (1 + 0.8 * sin(0.8 * x)), 8);
+    wg_tape_free(t);
+}
+
+static void implicit_mistakes_are_named(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(NULL), *code = wg_tape_new(&o);
+    const double v[2] = {0, 0}, w[2] = {4, 1};
+    wg_real p[2], y[2];
+    assert_int_equal(wg_inputs(t, 2, v, p), WG_OK);
+    assert_int_equal(wg_implicit(t, two_equations, NULL, 2, v, 2, p, y), WG_ESINGULAR);
+    assert_non_null(strstr(wg_tape_message(t), "wg_implicit"));
+    assert_true(isnan(wg_value(y[0])));
+    wg_tape_reset(t);
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(t, failing, NULL, 2, v, 2, p, y), WG_ECONVERGE);
+    wg_tape_reset(t);
+    /* a variable of the tape that is no parameter */
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    wg_real extra = wg_let(t, wg_mul(p[0], 3));
+    const double x[2] = {2, 2};
+    assert_int_equal(wg_implicit(t, two_equations, &extra, 2, x, 2, p, y), WG_EARG);
+    assert_non_null(strstr(wg_tape_message(t), "slot 3"));
+    wg_tape_reset(t);
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(t, NULL, NULL, 2, x, 2, p, y), WG_ENULL);
+    wg_tape_reset(t);
+    assert_int_equal(wg_inputs(code, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(code, two_equations, NULL, 2, x, 2, p, y), WG_EMODE);
+    /* constants, and a paused tape: values only */
+    const wg_real q[2] = {wg_constant(4), wg_constant(1)};
+    assert_int_equal(wg_implicit(t, two_equations, NULL, 2, x, 2, q, y), WG_OK);
+    assert_true(wg_value(y[1]) == 2 && y[1].at.slot == 0);
+    assert_int_equal(wg_implicit(NULL, two_equations, NULL, 2, x, 2, q, y), WG_ENULL);
+    wg_tape_free(t);
+    wg_tape_free(code);
+}
+
+/* ---- preaccumulation ---- */
+
+static wg_real region(wg_tape *t, const wg_real *x, wg_real *other) {
+    wg_real s = x[0];
+    for (int i = 0; i < 50; i++) s = wg_let(t, wg_sin(wg_add(s, wg_mul(x[1], 0.1 * i))));
+    wg_mat column = wg_mat_gather(t, 2, 1, x);
+    *other = wg_let(t, wg_mul(s, wg_mat_at(column, 1, 0)));
+    return s;
+}
+
+static void preaccumulated_region_has_the_same_gradient(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double v[3] = {0.3, 1.2, 7};
+    double g[2][3];
+    uint64_t records[2];
+    for (int way = 0; way < 2; way++) {
+        wg_real x[3], y[4];
+        wg_stats stats;
+        wg_tape_reset(t);
+        assert_int_equal(wg_inputs(t, 3, v, x), WG_OK);
+        wg_real pair[2] = {wg_let(t, wg_mul(x[0], x[2])), x[1]};
+        const wg_mark m = wg_tape_mark(t);
+        y[0] = region(t, pair, &y[1]);
+        y[2] = wg_constant(5);
+        y[3] = pair[1]; /* from before */
+        const wg_real in[3] = {pair[0], pair[1], pair[0]};
+        if (way == 1) assert_int_equal(wg_preaccumulate(t, m, 3, in, 4, y), WG_OK);
+        wg_tape_stats(t, &stats);
+        records[way] = stats.records;
+        wg_real z = wg_let(t, wg_add(wg_mul(y[0], y[1]), wg_mul(y[2], y[3])));
+        assert_int_equal(wg_reverse(t, z), WG_OK);
+        assert_int_equal(wg_adjoints(t, 3, x, g[way]), WG_OK);
+    }
+    for (int i = 0; i < 3; i++) close_to(g[1][i], g[0][i], 64);
+    assert_int_equal(records[1], 3);
+    assert_true(records[0] > 50);
+    wg_tape_free(t);
+}
+
+static void preaccumulation_refuses_what_it_would_lose(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double v[3] = {0.3, 1.2, 7};
+    wg_real x[3], y, other;
+    assert_int_equal(wg_inputs(t, 3, v, x), WG_OK);
+    const wg_mark m = wg_tape_mark(t);
+    y = region(t, x, &other);
+    y = wg_let(t, wg_mul(y, x[2]));
+    const wg_real before = y;
+    assert_int_equal(wg_preaccumulate(t, m, 2, x, 1, &y), WG_EARG);
+    assert_non_null(strstr(wg_tape_message(t), "slot 3"));
+    assert_memory_equal(&before, &y, sizeof y);
+    assert_int_equal(wg_reverse(t, y), WG_OK); /* as it was */
+    assert_true(wg_adjoint(t, x[2]) != 0);
+    assert_int_equal(wg_preaccumulate(t, m, 1, &y, 1, &y), WG_EARG);
+    wg_tape_reset(t);
+    assert_int_equal(wg_preaccumulate(t, m, 0, NULL, 0, NULL), WG_EMARK);
+    wg_tape_free(t);
+}
+
+static void stopped_gradient_passes_the_value_only(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    wg_real x = wg_input(t, 3);
+    wg_real y = wg_let(t, wg_mul(x, wg_stop_gradient(x)));
+    wg_mat a = wg_mat_gather(t, 1, 1, &x), s = wg_mat_stop_gradient(a);
+    y = wg_let(t, wg_add(y, wg_mat_at(s, 0, 0)));
+    assert_true(wg_value(y) == 12);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x) == 3);
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(implicit_function_has_the_derivative_of_its_closed_form),
+        cmocka_unit_test(implicit_function_on_a_forward_tape),
+        cmocka_unit_test(fixed_point_has_its_derivative),
+        cmocka_unit_test(implicit_mistakes_are_named),
+        cmocka_unit_test(preaccumulated_region_has_the_same_gradient),
+        cmocka_unit_test(preaccumulation_refuses_what_it_would_lose),
+        cmocka_unit_test(stopped_gradient_passes_the_value_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
