@@ -176,10 +176,12 @@ wg_mat wg_mat_identity(wg_tape *t, size_t n) {
     return m;
 }
 
-/* Do the variables stand in consecutive slots? */
+/* Do the variables stand in consecutive slots of one branch? */
 static int consecutive(size_t n, const wg_real *x) {
     for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot == 0 || x[i].at.slot != x[0].at.slot + i) return 0;
+        if (x[i].at.slot == 0 || x[i].at.slot != x[0].at.slot + i ||
+            x[i].at.stamp != x[0].at.stamp)
+            return 0;
     return 1;
 }
 
@@ -191,7 +193,7 @@ static wg_status gather(wgi_core *c, wg_mat *m, size_t n, const wg_real *x) {
     }
     if (any == 0 || c->pauses != 0 || c->passive) return WG_OK;
     if (consecutive(n, x)) { /* the slots are there: only a replay has something to do */
-        m->at.slot = x[0].at.slot;
+        m->at = x[0].at;
         if ((c->flags & WG_KEEP_CODE) == 0 || c->width != 0) return WG_OK;
     }
     const uint32_t out = c->head.slots;

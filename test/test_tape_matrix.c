@@ -429,6 +429,132 @@ static void a_wrong_operation_is_found(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- looking into the tape ---- */
+
+struct sink {
+    char text[4000];
+    size_t used;
+};
+
+static int collect(void *ctx, const char *text, size_t bytes) {
+    struct sink *k = ctx;
+    if (k->used + bytes >= sizeof k->text) return 1;
+    memcpy(k->text + k->used, text, bytes);
+    k->used += bytes;
+    k->text[k->used] = 0;
+    return 0;
+}
+
+static void dumps_show_a_block_as_one_line(void **state) {
+    (void)state;
+    for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags++) {
+        wg_options o;
+        memset(&o, 0, sizeof o);
+        o.flags = flags;
+        wg_tape *t = wg_tape_new(&o);
+        wg_mat a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_constant(t, 3, 1, X, 3);
+        wg_mat y = multiply(t, &times_op, a, x);
+        wg_real z = wg_let(t, wg_mul(3, wg_mat_at(y, 1, 0)));
+        (void)wg_mat_gather(t, 1, 2, (wg_real[]){z, wg_mat_at(a, 0, 0)});
+        struct sink k;
+        k.used = 0;
+        assert_int_equal(wg_tape_dump(t, collect, &k), WG_OK);
+        assert_non_null(strstr(k.text, "\ns7 to s8: times of s1 2x3, constant 3x1\ns9"));
+        assert_non_null(strstr(k.text, "s10 to s11: wg_mat_gather\n"));
+        assert_non_null(strstr(k.text, "s6"));
+        assert_non_null(strstr(k.text, "3 s8"));
+        k.used = 0;
+        assert_int_equal(wg_tape_dot(t, collect, &k), WG_OK);
+        assert_non_null(strstr(k.text, "s7 [shape=box3d, label=\"s7 to s8\\ntimes\"];"));
+        assert_non_null(strstr(k.text, "s7 -> s9 [label=\"3\"];")); /* from the block's node */
+        assert_non_null(strstr(k.text, "s1 -> s7"));
+        wg_tape_free(t);
+    }
+}
+
+static void a_traced_tape_names_the_block(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_TRACE;
+    wg_tape *t = wg_tape_new(&o);
+    const double bad[3] = {1, INFINITY, -INFINITY};
+    wg_mat a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, bad, 3);
+    (void)multiply(t, &times_op, a, x);
+    assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
+    assert_non_null(strstr(wg_tape_message(t), "times of 2x3, 3x1"));
+    wg_tape_free(t);
+}
+
+static void slots_and_budgets_are_kept(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.max_slots = 12;
+    wg_tape *t = wg_tape_new(&o);
+    wg_mat a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, X, 3);
+    wg_mat y = multiply(t, &times_op, a, x);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    const wg_mark m = wg_tape_mark(t);
+    (void)multiply(t, &times_op, a, x);
+    assert_int_equal(wg_tape_status(t), WG_ESLOTS);
+    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    wg_real last = wg_let(t, wg_exp(wg_mat_at(y, 0, 0)));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    (void)wg_let(t, wg_exp(last));
+    assert_int_equal(wg_tape_status(t), WG_ESLOTS);
+    wg_tape_free(t);
+
+    memset(&o, 0, sizeof o);
+    o.budget = 1 << 20;
+    t = wg_tape_new(&o);
+    a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, X, 3);
+    const wg_mark start = wg_tape_mark(t);
+    y = multiply(t, &times_op, a, x);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK); /* the sweep has its memory */
+    int done = 0;
+    while (wg_tape_status(t) == WG_OK) (void)multiply(t, &times_op, a, x), done++;
+    assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+    assert_true(done > 500);
+    assert_int_equal(wg_tape_rewind(t, start), WG_OK);
+    y = multiply(t, &times_op, a, x);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    wg_tape_free(t);
+
+    static char buffer[1 << 20];
+    memset(&o, 0, sizeof o);
+    o.buffer = buffer;
+    o.buffer_bytes = sizeof buffer;
+    t = wg_tape_new(&o);
+    a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, X, 3);
+    for (int i = 0; i < 100; i++) y = multiply(t, &times_op, a, x);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    double g[3];
+    assert_int_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);
+    assert_true(g[0] == 3);
+    wg_tape_free(t);
+}
+
+static void a_checked_tape_finds_forgotten_matrices(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_CHECKED;
+    wg_tape *t = wg_tape_new(&o);
+    wg_mat a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, X, 3);
+    const wg_mark m = wg_tape_mark(t);
+    wg_mat old = wg_mat_input(t, 3, 1, X, 3);
+    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    wg_mat fresh = wg_mat_input(t, 3, 1, X, 3);
+    wg_mat y = multiply(t, &times_op, a, x);
+    y = multiply(t, &times_op, a, fresh);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    (void)multiply(t, &times_op, a, old);
+    assert_int_equal(wg_tape_status(t), WG_ESTALE);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product_and_its_adjoints),
@@ -444,6 +570,10 @@ int main(void) {
         cmocka_unit_test(rewind_gives_payload_back),
         cmocka_unit_test(drivers_take_matrices),
         cmocka_unit_test(a_wrong_operation_is_found),
+        cmocka_unit_test(dumps_show_a_block_as_one_line),
+        cmocka_unit_test(a_traced_tape_names_the_block),
+        cmocka_unit_test(slots_and_budgets_are_kept),
+        cmocka_unit_test(a_checked_tape_finds_forgotten_matrices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,69 @@ static wg_status rewinds(wg_tape *t, double *result) {
     return wg_adjoints(t, 1, &first, result);
 }
 
+/* ---- matrices ---- */
+
+static wg_status scale(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+    (void)data;
+    for (size_t j = 0; j < m; j++) r[j] = wg_let(t, wg_sub(wg_mul(in[j], in[n - 1]), 1.0));
+    return wg_tape_status(t);
+}
+
+static wg_status matrices(wg_tape *t, double *result) {
+    static double v[600];
+    static wg_real y[600], p;
+    for (size_t i = 0; i < 600; i++) v[i] = 0.25 + 0.001 * (double)i;
+    const wg_mat a = wg_mat_input(t, 30, 20, v, 30);
+    p = wg_input(t, 2);
+    DO(wg_tape_status(t));
+    wg_mat b = a;
+    for (int i = 0; i < 60; i++)
+        b = wg_mat_reshape(t, wg_mat_transpose(b), 30 - 10 * (i % 2 == 0), 20 + 10 * (i % 2 == 0));
+    DO(wg_tape_status(t));
+    for (size_t i = 0; i < 600; i++) y[i] = wg_mat_at(b, i % b.rows, i / b.rows);
+    y[3] = wg_let(t, wg_mul(y[3], p));
+    b = wg_mat_gather(t, 20, 30, y);
+    if (wg_tape_keep(t, 100, v) == NULL) return wg_tape_status(t);
+    wg_real z = wg_mat_at(b, 3, 0);
+    wg_stats now;
+    DO(wg_tape_stats(t, &now));
+    if (now.code_bytes == 0) { /* not on a tape that keeps code */
+        wg_real x[2];
+        const double half[2] = {0.5, 0.5};
+        const wg_mark m = wg_tape_mark(t);
+        wg_real c = wg_let(t, wg_sin(wg_mul(z, p)));
+        const wg_real in[2] = {z, p};
+        DO(wg_tape_status(t));
+        DO(wg_preaccumulate(t, m, 2, in, 1, &c));
+        DO(wg_implicit(t, scale, NULL, 2, half, 1, &p, x));
+        z = wg_let(t, wg_mul(wg_add(x[0], c), z));
+    }
+    DO(wg_tape_status(t));
+    DO(wg_mat_reverse(t, b, NULL, 0));
+    DO(wg_mat_adjoint(t, wg_mat_block(a, 0, 0, 30, 1), result, 30));
+    const double w[3] = {1, 2, 3};
+    DO(wg_reverse_lanes(t, 3, 1, &z, w));
+    for (size_t l = 0; l < 3; l++) result[30 + l] = wg_adjoint_lane(t, p, l);
+    if (now.code_bytes != 0) {
+        const double at = 3;
+        DO(wg_tape_replay(t, 1, &p, &at));
+        DO(wg_mat_reverse(t, b, NULL, 0));
+        result[40] = wg_adjoint(t, p);
+    }
+    return WG_OK;
+}
+
+static wg_status tangent_matrices(wg_tape *t, double *result) {
+    static const double v[6] = {1, 2, 3, 4, 5, 6};
+    DO(wg_tape_forward(t, 8));
+    wg_mat a = wg_mat_input(t, 2, 3, v, 2);
+    DO(wg_tape_status(t));
+    for (size_t l = 0; l < 6; l++) DO(wg_tangent_seed(t, wg_mat_at(a, l % 2, l / 2), l, 1));
+    for (int i = 0; i < 800; i++) a = wg_mat_reshape(t, wg_mat_transpose(a), 2, 3);
+    DO(wg_tape_status(t));
+    return wg_mat_tangent(t, a, 4, result, 2);
+}
+
 /* ---- drivers ---- */
 
 static wg_status user(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *out,
@@ -183,7 +246,8 @@ static void assert_survives(scenario *run, wg_options opt, size_t largest) {
                 const int rewound = k % 2 != 0 && wg_tape_rewind(t, start) == WG_OK;
                 if (!rewound) wg_tape_reset(t);
                 assert_int_equal(wg_tape_status(t), WG_OK);
-                if (run == forward) assert_int_equal(wg_tape_forward(t, 0), WG_OK);
+                if (run == forward || run == tangent_matrices)
+                    assert_int_equal(wg_tape_forward(t, 0), WG_OK);
                 memset(result, 0, sizeof result);
                 assert_int_equal(run(t, result), WG_OK);
                 assert_memory_equal(result, right, sizeof right);
@@ -207,6 +271,16 @@ static void recordings_survive(void **state) {
         assert_survives(arrays, (wg_options){.flags = flags[f]}, SIZE_MAX);
         assert_survives(named, (wg_options){.flags = flags[f]}, SIZE_MAX);
     }
+}
+
+static void matrices_survive(void **state) {
+    (void)state;
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_TRACE, WG_CHECKED};
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
+        assert_survives(matrices, (wg_options){.flags = flags[f]}, SIZE_MAX);
+        assert_survives(matrices, (wg_options){.flags = flags[f], .reserve = 1}, 4 << 20);
+    }
+    assert_survives(tangent_matrices, (wg_options){0}, SIZE_MAX);
 }
 
 static void sweeps_survive(void **state) {
@@ -261,7 +335,7 @@ int main(void) {
         cmocka_unit_test(recordings_survive),    cmocka_unit_test(sweeps_survive),
         cmocka_unit_test(forward_tapes_survive), cmocka_unit_test(second_order_survives),
         cmocka_unit_test(rewinds_survive),       cmocka_unit_test(drivers_survive),
-        cmocka_unit_test(chunks_survive),
+        cmocka_unit_test(chunks_survive),        cmocka_unit_test(matrices_survive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
