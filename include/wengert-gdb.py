@@ -6,6 +6,7 @@ In gdb:  source <includedir>/wengert-gdb.py   (or the same line in .gdbinit). Th
     (gdb) print x          $1 = 3 (slot 5)
     (gdb) print d          $2 = 3 [1, 0, 0, 0]
     (gdb) print *tape      $3 = tape of 12 slots, room for 480 records
+    (gdb) print a          $4 = 2-by-3 (from slot 1), and its elements
 
 `print/r` shows the fields as they are.
 """
@@ -58,6 +59,29 @@ class Dual:
                 low, high = kind.range()
                 row.extend(pack[i] for i in range(low, high + 1))
         return "%s [%s]" % (self.value["value"], ", ".join(str(t) for t in row))
+
+
+class Matrix:
+    """Shape and place, then a line for each row."""
+
+    MOST = 8
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        m = self.value
+        rows, cols, ld = int(m["rows"]), int(m["cols"]), int(m["ld"])
+        slot, turned = int(m["at"]["slot"]), int(m["trans"])
+        where = "from slot %d" % slot if slot else "constant"
+        text = "%d-by-%d (%s)" % (rows, cols, where)
+        if not int(m["value"]):
+            return text + ", failed"
+        for i in range(min(rows, self.MOST)):
+            step = [(j + i * ld) if turned else (i + j * ld) for j in range(min(cols, self.MOST))]
+            line = "\n  " + "  ".join("%.6g" % float(m["value"][k]) for k in step)
+            text += line + ("  ..." if cols > self.MOST else "")
+        return text + ("\n  ..." if rows > self.MOST else "")
 
 
 class Mark:
@@ -126,6 +150,7 @@ def printer():
         ("wg_real", Real),
         ("wg_handle", Handle),
         ("wg_dual", Dual),
+        ("wg_mat", Matrix),
         ("wg_mark", Mark),
         ("wg_stats", Stats),
         ("wg_tape", Tape),
