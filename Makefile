@@ -79,13 +79,14 @@ NO_UNDEFINED := $(if $(findstring -fsanitize,$(CFLAGS)),,-Wl,-z,defs)
 packages = $(shell pkg-config $(1) $(2) 2>/dev/null || echo $(3))
 BLAS_CFLAGS ?= $(call packages,--cflags,lapacke openblas)
 BLAS_LIBS ?= $(call packages,--libs,lapacke openblas,-llapacke -lopenblas)
-BLAS_CFLAGS := $(BLAS_CFLAGS)
-BLAS_LIBS := $(BLAS_LIBS)
+# has HEADER TEXT: the text, where the compiler finds the header.
+has = $(shell $(CC) $(CPPFLAGS) -include $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(2))
+# Sparse solves are there where SuiteSparse is; without it they refuse.
+SUITESPARSE := $(call has,suitesparse/umfpack.h,-lcholmod -lumfpack)
+BLAS_CFLAGS := $(BLAS_CFLAGS) $(if $(SUITESPARSE),-DWG_HAVE_SUITESPARSE)
+BLAS_LIBS := $(SUITESPARSE) $(BLAS_LIBS)
 CMOCKA_CFLAGS := $(call packages,--cflags,cmocka)
 CMOCKA_LIBS := $(call packages,--libs,cmocka,-lcmocka)
-# What the library itself needs: BLAS only once it has operations that call it.
-LIB_BLAS := $(if $(wildcard ops/blas.h),$(BLAS_LIBS))
-
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
 FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(BLAS_LIBS)
@@ -117,6 +118,7 @@ EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
 EXAMPLES := $(patsubst %,$(B)/%,$(basename $(EXAMPLE_MAINS)))
 EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
+EXAMPLE_LIBS := $(call has,lbfgs.h,-llbfgs) $(call has,zlib.h,-lz)
 EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(wildcard examples/$(T).c examples/$(T).cpp))),$(EXAMPLES))
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
@@ -143,7 +145,7 @@ $(call list,$(1)): FORCE
 endef
 $(eval $(call LIST,lib,$(LIB_OBJS)))
 $(eval $(call LIST,support,$(SUPPORT_OBJS)))
-$(eval $(call LIST,examples,$(EXAMPLE_OBJS)))
+$(eval $(call LIST,examples,$(EXAMPLE_OBJS) $(EXAMPLE_LIBS)))
 
 archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 LINKER = $(CC) $(CFLAGS)
@@ -154,7 +156,7 @@ $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
 
 $(B)/$(SO): $(LIB_OBJS) $(call list,lib)
-	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(LIB_BLAS) -lm
+	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(BLAS_LIBS) -lm
 
 $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $(@D)
@@ -166,7 +168,7 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	   echo 'Description: Derivatives of numerical C codes'; \
 	   echo 'Version: $(VERSION)'; \
 	   echo 'Libs: -L$${libdir} -lwengert -lm'; \
-	   echo 'Libs.private: $(LIB_BLAS)'; \
+	   echo 'Libs.private: $(BLAS_LIBS)'; \
 	   echo 'Cflags: -I$${includedir}'; } > $@
 
 # ---- everyday -------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ test: programs ## build and run every test; the last line counts them
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(B)/ops/generate
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
-	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) $(if $(filter %/bench,$(b)),$(BENCH_ARGS)) &&) true
+	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) $(if $(filter %/bench %/matrix,$(b)),$(BENCH_ARGS)) &&) true
 
 lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
 
@@ -203,47 +205,64 @@ clean: ## remove build/
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(BLAS_CFLAGS)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
+X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
+$(B)/ops/elementwise_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
+$(B)/ops/elementwise_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
 
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
 
 $(TEST_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
-	$(link) $(filter %.o %.a,$^) $(CMOCKA_LIBS) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) -lm
+# Tests of what the examples share.
+$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
+$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
 
 # Without a fuzzer main() is that of test/replay.c.
 $(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
 	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) -lm
 
+# What the examples use when its header is there (__has_include): L-BFGS and zlib.
+$(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
-	$(link) $(filter %.o %.a,$^) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o %.a,$^) $(EXAMPLE_LIBS) $(BLAS_LIBS) -lm
 
 # ---- benches --------------------------------------------------------------------------------
 # A peer is measured when its header and a file of that name in bench/peers/ are there. Others are
 # compiled elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
 
 ifneq ($(filter run bench $(BENCHES),$(MAKECMDGOALS)),)
+TORCH_CFLAGS := -isystem /usr/include/torch/csrc/api/include
 probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell $(CXX) $(PEER_FLAGS) $(CPPFLAGS) $(3) -include $(2) -fsyntax-only -x c++ /dev/null 2>/dev/null && echo yes))
 ADOLC := $(call probe,adolc,adolc/adolc.h,)
 SACADO := $(call probe,sacado,Sacado_trad.hpp,-isystem /usr/include/trilinos)
+TORCH := $(call probe,torch,torch/version.h,$(TORCH_CFLAGS))
 JANSSON := $(shell pkg-config --exists jansson 2>/dev/null && echo yes)
 BENCH_DEFS := $(if $(ADOLC),-DWG_HAVE_ADOLC) $(if $(SACADO),-DWG_HAVE_SACADO) \
+    $(if $(TORCH),-DWG_HAVE_TORCH) \
     $(if $(JANSSON),-DWG_HAVE_JANSSON $(shell pkg-config --cflags jansson)) \
     $(if $(MORE_PEERS),'-DWG_BENCH_MORE_PEERS(X)=$(foreach p,$(MORE_PEERS),X($(p)))')
 BENCH_LIBS := $(if $(ADOLC),$(call packages,--libs,adolc,-ladolc)) \
     $(if $(JANSSON),$(shell pkg-config --libs jansson)) $(MORE_PEER_LIBS)
 PEER_OBJS := $(if $(ADOLC),$(B)/bench/peers/adolc.o) $(if $(SACADO),$(B)/bench/peers/sacado.o)
-$(foreach p,adolc sacado,$(if $(filter $(B)/bench/peers/$(p).o,$(PEER_OBJS)),,$(info bench: $(p) not found, left out)))
+TORCH_OBJS := $(if $(TORCH),$(B)/bench/peers/torch.o)
+$(foreach p,adolc sacado torch,$(if $(filter $(B)/bench/peers/$(p).o,$(PEER_OBJS) $(TORCH_OBJS)),,$(info bench: $(p) not found, left out)))
 $(if $(JANSSON),,$(info bench: jansson not found, its readers left out))
 endif
 
-$(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(BENCH_DEFS) $(COMMIT)))
+$(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS) $(BENCH_DEFS) $(COMMIT)))
 $(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
 $(B)/bench/peers/%.o: OUR_CXXFLAGS = $(PEER_FLAGS)
-$(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(BLAS_CFLAGS) \
+$(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(TORCH_CFLAGS) \
+    $(BLAS_CFLAGS) \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(BENCH_FLAGS); library: $(CFLAGS)"'
-$(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS): $(call list,bench)
+$(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS): $(call list,bench)
 
 $(if $(PEER_OBJS)$(MORE_PEERS),$(BENCHES)): LINKER = $(CXX) $(CXXFLAGS)
+# Only one bench needs the largest peer.
+$(if $(TORCH_OBJS),$(B)/bench/matrix): LINKER = $(CXX) $(CXXFLAGS)
+$(B)/bench/matrix: BENCH_LIBS += $(if $(TORCH_OBJS),-ltorch -ltorch_cpu -lc10)
+$(B)/bench/matrix: $(TORCH_OBJS)
 $(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
 	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) -lm
 
@@ -333,22 +352,22 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 # ---- derived files --------------------------------------------------------------------------
 
 # what the generator calls it : the file
-GENERATED := scalar:scalar.h lists:statement_lists.h dual:dual_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp
+GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:OPERATIONS.md
 
 $(B)/ops/generate: $(B)/ops/generate.o
 	$(link) $^ -lm
 
-generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/
+generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/ and OPERATIONS.md
 	@for w in $(GENERATED); do \
-	    $< $${w%:*} > $(B)/$${w#*:} && { cmp -s $(B)/$${w#*:} include/wengert/$${w#*:} || \
-	    cp $(B)/$${w#*:} include/wengert/$${w#*:}; } || exit 1; done
+	    $< $${w%:*} > $(B)/generated && { cmp -s $(B)/generated $${w#*:} || \
+	    cp $(B)/generated $${w#*:}; } || exit 1; done
 
 abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(addprefix include/wengert/,$(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w))))),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
 .PHONY: help run test programs bench lib deps clean install uninstall asan ubsan valgrind coverage \

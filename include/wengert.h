@@ -11,7 +11,16 @@
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>
+#include <wengert/elementwise.h>
+#include <wengert/reduce.h>
+#include <wengert/data.h>
+#include <wengert/products.h>
+#include <wengert/sparse.h>
+#include <wengert/solve.h>
+#include <wengert/spectral.h>
+#include <wengert/statistics.h>
 #include <wengert/implicit.h>
 #include <wengert/dual.h>
+#include <wengert/function.h>
 
 #endif

@@ -189,7 +189,8 @@ static void norm2_second(size_t n, const double *x, const double *number, double
     }
 }
 
-/* ---- polynomial: Horner, coefficients x[0..n-2], argument z = x[n-1] ---- */
+/* ---- polynomial: Horner, coefficients x[0..n-2], argument z = x[n-1] ----
+ * Its derivatives by Horner's rule, too: i x[i] may overflow where i x[i] z^(i-1) does not. */
 
 static double polynomial_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
@@ -202,9 +203,9 @@ static void polynomial_first(size_t n, const double *x, const double *number, do
     (void)v;
     UNUSED_NUMBER;
     const double z = x[n - 1];
-    double power = 1, slope = 0;
+    double power = 1, p = 0, slope = 0;
     for (size_t i = 0; i + 1 < n; i++, power *= z) d[i] = power;
-    for (size_t i = n - 1; i-- > 1;) slope = times(z, slope) + (double)i * x[i];
+    for (size_t i = n - 1; i-- > 0; p = p * z + x[i]) slope = times(z, slope) + p;
     d[n - 1] = slope;
 }
 static void polynomial_second(size_t n, const double *x, const double *number, double v,
@@ -212,7 +213,7 @@ static void polynomial_second(size_t n, const double *x, const double *number, d
     (void)v, (void)work;
     UNUSED_NUMBER;
     const double z = x[n - 1], zt = xt[n - 1];
-    double power = 1, mixed = 0, curvature = 0;
+    double power = 1, mixed = 0, p = 0, slope = 0, bend = 0;
     for (size_t i = 0; i + 1 < n; i++) { /* power = z^(i-1) from i = 1 on */
         ht[i] = i == 0 ? 0 : times((double)i * power, zt);
         if (i != 0) {
@@ -220,9 +221,11 @@ static void polynomial_second(size_t n, const double *x, const double *number, d
             power *= z;
         }
     }
-    for (size_t i = n - 1; i-- > 2;)
-        curvature = times(z, curvature) + (double)i * (double)(i - 1) * x[i];
-    ht[n - 1] = mixed + times(curvature, zt);
+    for (size_t i = n - 1; i-- > 0; p = p * z + x[i]) {
+        bend = times(z, bend) + slope;
+        slope = times(z, slope) + p;
+    }
+    ht[n - 1] = mixed + times(2 * bend, zt);
 }
 
 /* ---- logsumexp: p = softmax(x) ---- */

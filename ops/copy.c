@@ -5,7 +5,8 @@
 #include "copy.h"
 
 /* y = x, or y += x, element by element in column-major order of x. */
-static void copy(size_t rows, size_t cols, const double *x, size_t ld, unsigned trans, double *y) {
+static void copy(size_t rows, size_t cols, const double *x, size_t ld, unsigned trans,
+                 double *y) {
     const size_t down = trans ? ld : 1, across = trans ? 1 : ld;
     for (size_t j = 0; j < cols; j++)
         for (size_t i = 0; i < rows; i++) y[j * rows + i] = x[i * down + j * across];
@@ -50,7 +51,7 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_copy = {"wg_mat_copy", WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                 copy_shape, value, vjp, jvp};
-const wg_block_op wgi_op_reshape = {"wg_mat_reshape", WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                    reshape_shape, value, vjp, jvp};
+const wg_block_op wgi_op_copy = {
+    "wg_mat_copy", WG_OP_TRANS | WG_OP_ZERO_RULE, copy_shape, value, vjp, jvp};
+const wg_block_op wgi_op_reshape = {
+    "wg_mat_reshape", WG_OP_TRANS | WG_OP_ZERO_RULE, reshape_shape, value, vjp, jvp};

@@ -4,7 +4,9 @@
  *   generate scalar         > include/wengert/scalar.h
  *   generate lists          > include/wengert/statement_lists.h
  *   generate dual           > include/wengert/dual_ops.h
+ *   generate elementwise    > include/wengert/elementwise_ops.h
  *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
+ *   generate operations     > OPERATIONS.md
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and their concatenations;
@@ -172,6 +174,23 @@ static void write_dual(void) {
     puts("#endif\n\n#endif");
 }
 
+/* ---- elementwise_ops.h ------------------------------------------------------------------- */
+
+static void write_elementwise(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_mat_NAME, element by element, for every operation; see elementwise.h. */");
+    puts("#ifndef WENGERT_ELEMENTWISE_OPS_H\n#define WENGERT_ELEMENTWISE_OPS_H\n");
+    puts("#include <wengert/block.h>\n\nWG_BEGIN_DECLS");
+    for (int i = 0; i < ROWS; i++) {
+        printf("\n/* %s: %s */\nWG_API wg_mat wg_mat_%s(wg_tape *t, ", rows[i].name,
+               rows[i].source, rows[i].name);
+        letters("wg_mat ", letter, rows[i].arity, ");\n");
+    }
+    puts("\nWG_END_DECLS\n\n#endif");
+}
+
 /* ---- scalar.hpp --------------------------------------------------------------------------- */
 
 static void write_cxx(void) {
@@ -220,6 +239,11 @@ static const struct retyped {
     {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
     {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",
      "WGI_DUAL_USER2(name, x, y)"},
+    {"WG_CALL3", "name, x, y, z", "wgi_op_##name##_v((double)(x), (double)(y), (double)(z))",
+     "WGI_DUAL_USER3(name, x, y, z)"},
+    {"WG_CALL4", "name, x, y, z, w",
+     "wgi_op_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))",
+     "WGI_DUAL_USER4(name, x, y, z, w)"},
 };
 #define RETYPED ((int)(sizeof retyped / sizeof *retyped))
 
@@ -537,6 +561,43 @@ static void write_lists(void) {
     puts("\n#endif");
 }
 
+/* ---- OPERATIONS.md ----------------------------------------------------------------------- */
+
+/* Code in a table: a bar in it would end the cell. */
+static void code(const char *text) {
+    fputs("`", stdout);
+    for (; *text != 0; text++) printf("%s%c", *text == '|' ? "\\" : "", *text);
+    fputs("`", stdout);
+}
+
+static void write_operations(void) {
+    puts(
+        "<!-- Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit. -->");
+    puts("# The scalar operations\n");
+    printf(
+        "All %d of them, each `wg_NAME` of variables, expressions and numbers. Letters: a b c d\n"
+        "operands, v the value; C over libm and the helpers of `wengert/special.h`.\n\n",
+        ROWS);
+    puts(
+        "Domain: ARITH, the derivatives are finite whenever the operands are; GUARD, a derivative may");
+    puts(
+        "be exactly 0, and then counts as 0 whatever it is multiplied with; SING, a derivative may be");
+    puts("infinite or NaN at a finite operand.\n");
+    puts("| operation | operands | value | derivatives | domain | source |");
+    puts("|---|---|---|---|---|---|");
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *const r = &rows[i];
+        printf("| `wg_%s` | %d | ", r->name, r->arity);
+        code(r->value);
+        fputs(" | ", stdout);
+        for (int k = 0; k < r->arity; k++) {
+            printf("%sd%c: ", k ? "<br>" : "", letter[k]);
+            code(r->partial[k]);
+        }
+        printf(" | %s | %s |\n", r->class, r->source);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -544,10 +605,12 @@ int main(int argc, char **argv) {
     } headers[] = {{"scalar", write_scalar},
                    {"lists", write_lists},
                    {"dual", write_dual},
+                   {"elementwise", write_elementwise},
                    {"generic_double", write_generic_double},
                    {"generic_dual", write_generic_dual},
                    {"generic_tape", write_generic_tape},
-                   {"cxx", write_cxx}};
+                   {"cxx", write_cxx},
+                   {"operations", write_operations}};
     const size_t n = sizeof headers / sizeof *headers;
     for (size_t i = 0; i < n && argc == 2; i++)
         if (strcmp(argv[1], headers[i].name) == 0) {

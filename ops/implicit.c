@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The derivative of an implicit function x(p), F(x, p) = 0.
  *
- * xt = -F_x^-1 F_p pt;  p_ -= F_p' F_x^-T x_.  F_x is stored by rows: LAPACK, which reads columns,
- * factors its transpose. Source: implicit function theorem. */
+ * xt = -F_x^-1 F_p pt;  p_ -= F_p' F_x^-T x_.  F_x is stored by rows: LAPACK, which reads
+ * columns, factors its transpose. Source: implicit function theorem. */
 #include "implicit.h"
 #include "blas.h"
 

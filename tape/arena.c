@@ -4,7 +4,8 @@
  * A region asks for a large address range once and makes it usable as it grows. Asking is
  * repeated with half the size until the system accepts. Records continue in a further chunk when
  * their range is full; all other regions move to a larger range (they are addressed by offset).
- * With a caller's buffer every region has a fixed share of it and nothing is obtained. */
+ * In a caller's buffer nothing is obtained: ranges are cut from it, grow in place where they can,
+ * and what holds nothing since the last reset is given up when there is no room. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "tape.h"
 
@@ -47,12 +48,6 @@ static void system_release(void *ctx, void *p, size_t bytes) {
 /* ---- regions ---- */
 
 static void *reserve(wgi_core *c, size_t bytes) {
-    if (c->buffer != NULL) {
-        if (bytes > c->buffer_bytes - c->buffer_used) return NULL;
-        void *p = c->buffer + c->buffer_used;
-        c->buffer_used += bytes;
-        return p;
-    }
     c->memory_calls++;
     return c->memory.reserve(c->memory.ctx, bytes);
 }
@@ -72,44 +67,74 @@ static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
 }
 
 void wgi_region_free(wgi_core *c, wgi_region *r) {
-    if (r->base != NULL && c->buffer == NULL) {
+    if (r->base != NULL && c->buffer != NULL) {
+        wgi_buffer_give(c, r->base, r->reserved);
+    } else if (r->base != NULL) {
         c->memory_calls++;
         c->memory.release(c->memory.ctx, r->base, r->reserved);
-        c->committed -= r->committed;
     }
+    c->committed -= r->committed;
     r->base = NULL;
     r->reserved = r->committed = 0;
 }
 
-/* An address range of at least `least` bytes, as near to `wanted` as the system gives. */
-static wg_status region_open(wgi_core *c, wgi_region *r, size_t least, size_t wanted) {
-    least = round_up(least, PAGE);
-    if (c->buffer != NULL) {
-        wanted = c->buffer_bytes / 100 * (size_t)r->share / PAGE * PAGE;
-        if (wanted < PAGE) wanted = PAGE;
-        if (least > wanted) return WG_EBUDGET;
+/* Gives back the ranges of a buffer that hold nothing now; 0: there are none. */
+static int give_up_idle(wgi_core *c) {
+    wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents, &c->places,
+                               &c->labels, &c->second, &c->scratch,  &c->drive};
+    const int records = c->width != 0 ? 0 : c->current + 1;
+    int any = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        wgi_region *const r = all[i];
+        if (r->base == NULL || r->asked == c->resets || (r == &c->drive && c->driving)) continue;
+        wgi_region_free(c, r);
+        any = 1;
     }
+    for (; c->chunks > records; any = 1) wgi_region_free(c, &c->chunk[--c->chunks].memory);
+    for (; c->payloads > c->payload_current + 1; any = 1)
+        wgi_region_free(c, &c->payload[--c->payloads]);
+    if (c->chunks == 0) {
+        c->current = 0;
+        c->head.top = c->chunk[0].base = NULL;
+    }
+    return any;
+}
+
+/* How much to ask for ahead of need in a buffer, for something that is `held` bytes large: all
+ * things together leave a good part of it to each other. */
+static size_t ahead(const wgi_core *c, size_t held) {
+    const size_t most = c->buffer_bytes / 32;
+    return held < most ? held : most;
+}
+
+/* An address range of at least `least` bytes, as near to `wanted` as the system gives. */
+static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least, size_t wanted) {
+    least = round_up(least, PAGE);
     if (wanted < least) wanted = least;
+    if (c->buffer != NULL) {
+        do r->base = wgi_buffer_take(c, chunk, least, wanted, &r->reserved);
+        while (r->base == NULL && give_up_idle(c));
+        return r->base != NULL ? WG_OK : WG_EBUDGET;
+    }
     for (wanted = round_up(wanted, PAGE);; wanted = round_up(wanted / 2, PAGE)) {
         if (wanted < least) wanted = least;
         r->base = reserve(c, wanted);
         if (r->base != NULL) break;
-        if (wanted == least) return c->buffer != NULL ? WG_EBUDGET : WG_ENOMEM;
+        if (wanted == least) return WG_ENOMEM;
     }
     r->reserved = wanted;
-    r->committed = 0;
     return WG_OK;
 }
 
 /* The next committed size: geometric steps, bounded, within the range and the budget. */
 static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
+    if (c->buffer != NULL) return r->reserved;
     size_t step = r->committed / 4;
     if (step < FIRST_COMMIT) step = FIRST_COMMIT;
     if (step > LARGEST_STEP) step = LARGEST_STEP;
     size_t size = round_up(bytes, PAGE);
     if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
     if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
-    if (c->buffer != NULL) size = r->reserved;
     if (size > r->reserved) size = r->reserved;
     if (c->budget != 0) {
         /* what is asked for, or a part of what is left: the other regions need some, too */
@@ -120,12 +145,27 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     return size;
 }
 
+/* A range of a buffer becomes longer; 0: what follows it is not free. */
+static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
+    if (c->buffer == NULL || r->base == NULL) return 0;
+    const size_t more = bytes - r->reserved;
+    const size_t got = wgi_buffer_extend(c, r->base + r->reserved, more, more + ahead(c, bytes));
+    r->reserved += got;
+    return got != 0 && commit(c, r, r->reserved) == WG_OK;
+}
+
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep) {
-    if (bytes <= r->committed) return WG_OK;
+    r->asked = c->resets;
+    if (bytes <= r->committed || (bytes > r->reserved && grow_in_place(c, r, bytes)))
+        return WG_OK;
     if (bytes > r->reserved) {
-        wgi_region larger = {NULL, 0, 0, r->share};
-        if (c->buffer != NULL && r->base != NULL) return WG_EBUDGET;
-        wg_status s = region_open(c, &larger, bytes, r->base == NULL ? c->reserve : 2 * bytes);
+        wgi_region larger = {NULL, 0, 0, c->resets};
+        size_t wanted = r->base == NULL ? c->reserve : 2 * bytes;
+        if (c->buffer != NULL) {
+            wanted = bytes + ahead(c, bytes);
+            if (keep == 0) wgi_region_free(c, r);
+        }
+        wg_status s = region_open(c, &larger, 0, bytes, wanted);
         if (s != WG_OK) return s;
         s = commit(c, &larger, next_size(c, &larger, bytes));
         if (s != WG_OK) {
@@ -168,7 +208,7 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     if (c->chunks != 0) {
         if (bytes <= k->memory.committed) return WG_OK;
         if (bytes <= k->memory.reserved) return wgi_region_need(c, &k->memory, bytes, 0);
-        if (c->current + 1 == WGI_MAX_CHUNKS) return WG_ENOMEM;
+        if (c->current + 1 == WGI_MAX_CHUNKS) return c->buffer != NULL ? WG_EBUDGET : WG_ENOMEM;
     }
     /* a further chunk: one kept from before, or a new one */
     const int next = c->chunks == 0 ? 0 : c->current + 1;
@@ -179,10 +219,10 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
         c->chunks = next;
     }
     if (next == c->chunks) {
-        if (c->buffer != NULL && next > 0) return WG_EBUDGET;
-        n->memory.share = c->flags & WG_KEEP_CODE ? 35 : 60;
-        const wg_status s = region_open(c, &n->memory, least,
-                                        next == 0 ? c->reserve : 2 * k->memory.reserved);
+        size_t wanted = next == 0 ? c->reserve : 2 * k->memory.reserved;
+        if (c->buffer != NULL)
+            wanted = least + ahead(c, next == 0 ? 0 : wgi_record_count(c) * sizeof(wgi_record));
+        const wg_status s = region_open(c, &n->memory, 1, least, wanted);
         if (s != WG_OK) return s;
     }
     if (least > n->memory.committed) {
@@ -230,7 +270,8 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
             c->head.payload_end = r->base + r->committed;
             return s;
         }
-        if (c->payload_current + 1 == WGI_MAX_CHUNKS) return WG_ENOMEM;
+        if (c->payload_current + 1 == WGI_MAX_CHUNKS)
+            return c->buffer != NULL ? WG_EBUDGET : WG_ENOMEM;
     }
     /* a further chunk: one kept from before, or a new one */
     const int next = c->payloads == 0 ? 0 : c->payload_current + 1;
@@ -240,10 +281,9 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
         c->payloads = next;
     }
     if (next == c->payloads) {
-        if (c->buffer != NULL && next > 0) return WG_EBUDGET;
-        n->share = 20;
-        const wg_status s =
-            region_open(c, n, bytes, next == 0 ? c->reserve : 2 * c->payload[next - 1].reserved);
+        size_t wanted = next == 0 ? c->reserve : 2 * c->payload[next - 1].reserved;
+        if (c->buffer != NULL) wanted = bytes + ahead(c, payload_used(c));
+        const wg_status s = region_open(c, n, 1, bytes, wanted);
         if (s != WG_OK) return s;
     }
     if (bytes > n->committed) {
@@ -350,12 +390,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
         start.memory = opt->memory;
         start.reserve = opt->reserve;
         start.max_slots = opt->max_slots;
-        if (opt->buffer != NULL) {
-            const size_t skip = (size_t)(-(uintptr_t)opt->buffer % 64);
-            if (opt->buffer_bytes <= skip) return NULL;
-            start.buffer = (char *)opt->buffer + skip;
-            start.buffer_bytes = opt->buffer_bytes - skip;
-        }
+        if (opt->buffer != NULL) wgi_buffer_open(&start, opt->buffer, opt->buffer_bytes);
     }
     if (start.memory.reserve == NULL || start.memory.commit == NULL ||
         start.memory.release == NULL)
@@ -367,24 +402,13 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     /* the tape itself is the first thing in its own memory */
     const size_t self = round_up(sizeof(wgi_core), PAGE);
     wgi_region home = {NULL, 0, 0, 0};
-    home.base = reserve(&start, self);
-    if (home.base == NULL) return NULL;
-    home.reserved = self;
+    if (region_open(&start, &home, 0, self, self) != WG_OK) return NULL;
     if (commit(&start, &home, self) != WG_OK) {
         wgi_region_free(&start, &home);
         return NULL;
     }
     wgi_core *c = (wgi_core *)(void *)home.base;
     *c = start;
-    c->code.share = 30;
-    c->values.share = 7;
-    c->adjoints.share = c->flags & WG_KEEP_CODE ? 8 : 25;
-    c->second.share = 10;
-    c->tangents.share = 2;
-    c->places.share = c->labels.share = 1;
-    c->scratch.share = 3;
-    c->drive.share = 2;
-    c->branches.share = 1;
     c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
     c->head.slots = 1;
     c->head.last_slot = (uint32_t)c->max_slots;
@@ -474,7 +498,8 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     const size_t kept = branch_before(c, m.slot, m.code) + 1;
     if (cut && kept == c->branch_count) {
         const wg_status s = branch_room(c);
-        if (s != WG_OK) return s;
+        if (s != WG_OK)
+            return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
     }
     note_marks(c);
     if (c->chunks != 0) {
@@ -495,7 +520,10 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     c->inputs = m.inputs;
     c->code_words = m.code;
     c->place_count = m.places;
-    if (cut) branch_start(c, kept);
+    if (cut) {
+        branch_start(c, kept);
+        (void)branch_room(c); /* for the next: there may be no memory when it is needed */
+    }
     while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)
         c->label_count--;
     if (c->swept > m.slot) c->swept = m.slot > 1 ? m.slot : 0;
@@ -519,7 +547,8 @@ wg_status wg_tape_pause(wg_tape *t) {
 
 wg_status wg_tape_resume(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
-    if (wgi_core_of(t)->pauses == 0) return WG_EMODE;
+    if (wgi_core_of(t)->pauses == 0)
+        return wgi_refuse(wgi_core_of(t), WG_EMODE, "wg_tape_resume: the tape is not paused");
     wgi_core_of(t)->pauses--;
     wgi_limit_set(wgi_core_of(t));
     return WG_OK;

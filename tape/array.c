@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Array operations on the tape, each one statement of n operands; comparisons with their guards. */
+/* Array operations on the tape, each one statement of n operands; comparisons with their
+ * guards. */
 #include "../ops/array.h"
 #include "tape.h"
 
@@ -11,13 +12,20 @@
 const char *wgi_array_name(unsigned op) {
     return op < WGI_ARRAY_COUNT ? wgi_array_ops[op].name : "array operation";
 }
+/* The constants among the operands of an entry. */
+static size_t constants(const wgi_entry *e) {
+    size_t n = 0;
+    for (size_t i = 0; i < e->operands; i++) n += e->slot[i] == 0;
+    return n;
+}
+
+size_t wgi_array_numbers(const wgi_entry *e) { return e->numbers - constants(e); }
+
 int wgi_array_linear(unsigned op) { return wgi_array_ops[op].second == NULL; }
 
 /* Values of the operands of an entry: of its slots, and its constants in order. */
 static const double *operand_values(const wgi_core *c, const wgi_entry *e, double *x) {
-    size_t constants = 0;
-    for (size_t i = 0; i < e->operands; i++) constants += e->slot[i] == 0;
-    const double *constant = e->number + (e->numbers - constants);
+    const double *constant = e->number + wgi_array_numbers(e);
     for (size_t i = 0; i < e->operands; i++)
         x[i] = e->slot[i] != 0 ? wgi_values(c)[e->slot[i]] : *constant++;
     return e->number;
@@ -39,7 +47,8 @@ void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, d
 
 /* ---- recording ---- */
 
-/* Room for n variables, n slots and 2 n doubles in scratch; released by restoring scratch_used. */
+/* Room for n variables, n slots and 2 n doubles in scratch; released by restoring scratch_used.
+ */
 typedef struct operands {
     wg_real *variable;
     uint32_t *slot;
@@ -53,7 +62,8 @@ static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
         return 0;
     }
     const size_t bytes = n * sizeof(double);
-    const wg_status s = wgi_scratch_need(c, n * (sizeof(wg_real) + sizeof(uint32_t)) + 2 * bytes + 256);
+    const wg_status s =
+        wgi_scratch_need(c, n * (sizeof(wg_real) + sizeof(uint32_t)) + 2 * bytes + 256);
     if (s != WG_OK) {
         wgi_fail(c, s, "wg_%s: no workspace for %zu operands", name, n);
         return 0;
@@ -65,11 +75,17 @@ static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
     return 1;
 }
 
+/* Where a call was written. */
+typedef struct place {
+    const char *file;
+    int line;
+} place;
+
 static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, size_t numbers,
-                      const double *number) {
+                      const double *number, place at) {
     const char *name = wgi_array_name(op);
-    if (wgi_check_handles(c, name, n, o->variable) != WG_OK) return wgi_nan();
     uint32_t active = 0;
+    if (wgi_check_handles(c, name, n, o->variable) != WG_OK) return wgi_nan();
     for (size_t i = 0; i < n; i++) {
         o->x[i] = o->variable[i].value;
         o->slot[i] = o->variable[i].at.slot;
@@ -77,34 +93,39 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     }
     const double v = wgi_array_ops[op].value(n, o->x, number);
     if ((c->flags & WG_TRACE) != 0 && !(v - v == 0)) {
-        wgi_fail(c, WG_ENONFINITE, "wg_%s of %zu operands gave %g", name, n, v);
+        char text[WGI_NUMBER_TEXT];
+        wgi_fail(c, WG_ENONFINITE, "wg_%s of %zu operands gave %s", name, n,
+                 wgi_number_text(text, v));
         return wgi_nan();
     }
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(v);
     wgi_array_ops[op].first(n, o->x, number, v, o->partial);
-    const uint64_t code = c->code_words;
-    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 &&
-        wgi_code_keep_array(c, op, n, o->variable, numbers, number) != WG_OK)
-        return wgi_nan();
-    const wg_real y = wgi_append(c, v, n, o->slot, o->partial);
-    if (c->status != WG_OK) c->code_words = code;
+    const uint64_t code = c->code_words, places = c->place_count;
+    wg_real y = wgi_nan();
+    if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 ||
+         wgi_code_keep_array(c, op, n, o->variable, numbers, number) == WG_OK) &&
+        ((c->flags & WG_KEEP_PLACES) == 0 ||
+         wgi_place_keep(c, c->head.slots, at.file, at.line) == WG_OK))
+        y = wgi_append(c, v, n, o->slot, o->partial);
+    if (c->status != WG_OK) {
+        c->code_words = code;
+        c->place_count = places;
+    }
     return y;
 }
 
-/* op of the operands x, then y interleaved, then z (each may be NULL). */
-static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const wg_real *y,
-                     const wg_real *z, size_t numbers, const double *number) {
-    if (t == NULL) return wgi_nan();
-    wgi_core *c = wgi_core_of(t);
-    if (c->status != WG_OK) return wgi_nan();
-    if (n != 0 && x == NULL) {
-        wgi_fail(c, WG_ENULL, "wg_%s: the array of %zu operands is NULL", wgi_array_name(op), n);
-        return wgi_nan();
-    }
-    if (n > UINT32_MAX / 2) {
-        wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", wgi_array_name(op), n);
-        return wgi_nan();
-    }
+/* Is the call refused before anything else? n operands in the array x, and n entries in
+ * another. */
+static int refused(wgi_core *c, const char *name, size_t n, const void *x, const void *other) {
+    if (n != 0 && (x == NULL || other == NULL))
+        wgi_fail(c, WG_ENULL, "wg_%s: an array of %zu entries is NULL", name, n);
+    else if (n > UINT32_MAX / 2) wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", name, n);
+    return c->status != WG_OK;
+}
+
+/* op of the operands x, with y interleaved (unless NULL), then z (unless NULL). */
+static wg_real apply_to(wgi_core *c, unsigned op, size_t n, const wg_real *x, const wg_real *y,
+                        const wg_real *z, const double *number, place at) {
     const size_t step = y != NULL ? 2 : 1, count = n * step + (z != NULL);
     const uint64_t used = c->scratch_used;
     operands o;
@@ -115,61 +136,72 @@ static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const 
             if (y != NULL) o.variable[2 * i + 1] = y[i];
         }
         if (z != NULL) o.variable[count - 1] = *z;
-        result = record(c, op, count, &o, numbers, number);
+        result = record(c, op, count, &o, number != NULL ? n : 0, number, at);
     }
     c->scratch_used = used;
     return result;
 }
 
-static wg_real refuse_empty(wg_tape *t, const char *name) {
-    if (t != NULL) wgi_fail(wgi_core_of(t), WG_ESHAPE, "wg_%s: of 0 operands", name);
+/* The same with everything checked; `other` is y or the numbers, where the operation has such.
+ */
+static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const void *other,
+                     const wg_real *z, place at) {
+    if (t == NULL) return wgi_nan();
+    wgi_core *c = wgi_core_of(t);
+    if (c->status != WG_OK) return wgi_nan();
+    const wg_real *const y = op == WGI_ARRAY_dot && n != 0 ? other : NULL;
+    const double *const number = op == WGI_ARRAY_linear && n != 0 ? other : NULL;
+    wg_real result = wgi_nan();
+    if (!refused(c, wgi_array_name(op), n, x, other))
+        result = apply_to(c, op, n, x, y, z, number, at);
+    if (c->status != WG_OK) wgi_fail_where(c, at.file, at.line);
+    return result;
+}
+
+/* Of nothing these have no value. */
+static wg_real apply_to_some(wg_tape *t, unsigned op, size_t n, const wg_real *x, place at) {
+    if (n != 0 || t == NULL) return apply(t, op, n, x, x, NULL, at);
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK) return wgi_nan();
+    wgi_fail(c, WG_ESHAPE, "wg_%s: of 0 operands", wgi_array_name(op));
+    wgi_fail_where(c, at.file, at.line);
     return wgi_nan();
 }
 
-static wg_real refuse_null(wg_tape *t, const char *name, size_t n) {
-    if (t != NULL)
-        wgi_fail(wgi_core_of(t), WG_ENULL, "wg_%s: an array of %zu entries is NULL", name, n);
-    return wgi_nan();
-}
+#define ALL(name)                                                                              \
+    wg_real wgi_##name##_at(const char *file, int line, wg_tape *t, size_t n,                  \
+                            const wg_real *x) {                                                \
+        return apply(t, WGI_ARRAY_##name, n, x, x, NULL, (place){file, line});                 \
+    }
+ALL(sum)
+ALL(product)
+ALL(norm2)
+ALL(squared_norm)
+ALL(logsumexp)
+#undef ALL
 
-wg_real wg_sum(wg_tape *t, size_t n, const wg_real *x) {
-    return apply(t, WGI_ARRAY_sum, n, x, NULL, NULL, 0, NULL);
+#define SOME(name)                                                                             \
+    wg_real wgi_##name##_at(const char *file, int line, wg_tape *t, size_t n,                  \
+                            const wg_real *x) {                                                \
+        return apply_to_some(t, WGI_ARRAY_##name, n, x, (place){file, line});                  \
+    }
+SOME(maximum)
+SOME(minimum)
+SOME(mean)
+#undef SOME
+
+wg_real wgi_dot_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x,
+                   const wg_real *y) {
+    return apply(t, WGI_ARRAY_dot, n, x, y, NULL, (place){file, line});
 }
-wg_real wg_product(wg_tape *t, size_t n, const wg_real *x) {
-    return apply(t, WGI_ARRAY_product, n, x, NULL, NULL, 0, NULL);
+wg_real wgi_linear_at(const char *file, int line, wg_tape *t, size_t n, const double *c,
+                      const wg_real *x) {
+    return apply(t, WGI_ARRAY_linear, n, x, c, NULL, (place){file, line});
 }
-wg_real wg_dot(wg_tape *t, size_t n, const wg_real *x, const wg_real *y) {
-    if (n != 0 && y == NULL) return refuse_null(t, "dot", n);
-    return apply(t, WGI_ARRAY_dot, n, x, n != 0 ? y : NULL, NULL, 0, NULL);
-}
-wg_real wg_linear(wg_tape *t, size_t n, const double *c, const wg_real *x) {
-    if (n != 0 && c == NULL) return refuse_null(t, "linear", n);
-    return apply(t, WGI_ARRAY_linear, n, x, NULL, NULL, n, c);
-}
-wg_real wg_polynomial(wg_tape *t, size_t n, const wg_real *c, wg_real z) {
-    if (n == 0) return wg_sum(t, 0, NULL); /* a constant, whatever z is */
-    return apply(t, WGI_ARRAY_polynomial, n, c, NULL, &z, 0, NULL);
-}
-wg_real wg_norm2(wg_tape *t, size_t n, const wg_real *x) {
-    return apply(t, WGI_ARRAY_norm2, n, x, NULL, NULL, 0, NULL);
-}
-wg_real wg_squared_norm(wg_tape *t, size_t n, const wg_real *x) {
-    return apply(t, WGI_ARRAY_squared_norm, n, x, NULL, NULL, 0, NULL);
-}
-wg_real wg_logsumexp(wg_tape *t, size_t n, const wg_real *x) {
-    return apply(t, WGI_ARRAY_logsumexp, n, x, NULL, NULL, 0, NULL);
-}
-wg_real wg_maximum(wg_tape *t, size_t n, const wg_real *x) {
-    if (n == 0) return refuse_empty(t, "maximum");
-    return apply(t, WGI_ARRAY_maximum, n, x, NULL, NULL, 0, NULL);
-}
-wg_real wg_minimum(wg_tape *t, size_t n, const wg_real *x) {
-    if (n == 0) return refuse_empty(t, "minimum");
-    return apply(t, WGI_ARRAY_minimum, n, x, NULL, NULL, 0, NULL);
-}
-wg_real wg_mean(wg_tape *t, size_t n, const wg_real *x) {
-    if (n == 0) return refuse_empty(t, "mean");
-    return apply(t, WGI_ARRAY_mean, n, x, NULL, NULL, 0, NULL);
+wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *c,
+                          wg_real z) {
+    if (n == 0) return wgi_sum_at(file, line, t, 0, NULL); /* a constant, whatever z is */
+    return apply(t, WGI_ARRAY_polynomial, n, c, c, &z, (place){file, line});
 }
 
 /* ---- comparisons ---- */

@@ -2,10 +2,10 @@
 /* Blocks: an operation on matrices is one record and a payload.
  *
  * The payload holds what the sweep needs: operation, operands and results as values and slots,
- * the params of the call, and what the operation saved. Blocks are linked backwards, so that sweeps
- * run over the scalar records between them without a test; walks forward find the payload in the
- * record, in the place of jac0. Values and payloads never
- * move; a view is a pointer to values with the slot that belongs to it. */
+ * the params of the call, and what the operation saved. Blocks are linked backwards, so that
+ * sweeps run over the scalar records between them without a test; walks forward find the
+ * payload in the record, in the place of jac0. Values and payloads never move; a view is a
+ * pointer to values with the slot that belongs to it. */
 #include "../ops/copy.h"
 #include "tape.h"
 
@@ -53,15 +53,15 @@ static void shapes(char *text, size_t bytes, size_t n, const wg_block_arg *in) {
     size_t at = 0;
     text[0] = 0;
     for (size_t i = 0; i < n && at < bytes; i++)
-        at += (size_t)snprintf(text + at, bytes - at, "%s%zux%zu", i == 0 ? "" : ", ", in[i].rows,
-                               in[i].cols);
+        at += (size_t)snprintf(text + at, bytes - at, "%s%zux%zu", i == 0 ? "" : ", ",
+                               in[i].rows, in[i].cols);
 }
 
 typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
 
 /* An operation returned a failure, or one that is none. */
-static wg_status explain(wgi_core *c, report *to, const char *call, const char *name, wg_status s,
-                         const wg_block *b) {
+static wg_status explain(wgi_core *c, report *to, const char *call, const char *name,
+                         wg_status s, const wg_block *b) {
     char of[200], info[32] = "";
     if ((unsigned)s >= WG_STATUS_COUNT) s = WG_ECALLBACK;
     shapes(of, sizeof of, b->inputs, b->in);
@@ -103,16 +103,18 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
 static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *a,
                          wgi_operand *o, wg_block_arg *arg) {
     if (a->value == NULL)
-        return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is a failed matrix, or a view out of range",
-                        op->name, i);
+        return wgi_fail(c, WG_ESHAPE,
+                        "%s: operand %zu is a failed matrix, or a view out of range", op->name,
+                        i);
     if (a->rows > INT_MAX || a->cols > INT_MAX || a->ld - 1 >= INT_MAX)
         return wgi_fail(c, WG_ESHAPE, "%s: operand %zu is %zux%zu, more than BLAS can take",
                         op->name, i, a->rows, a->cols);
     if (wgi_mat_stale(c, a))
-        return wgi_fail(c, WG_ESTALE,
-                        "%s: operand %zu (slot %u) is a matrix of another tape, or from before a "
-                        "reset or rewind",
-                        op->name, i, a->at.slot);
+        return wgi_fail(
+            c, WG_ESTALE,
+            "%s: operand %zu (slot %u) is a matrix of another tape, or from before a "
+            "reset or rewind",
+            op->name, i, a->at.slot);
     wg_mat plain;
     if (a->trans != 0 && (op->flags & WG_OP_TRANS) == 0) {
         const wg_status s = wg_apply(&c->head, &wgi_op_copy, NULL, 0, 1, a, 1, &plain);
@@ -144,7 +146,8 @@ static void keep_values(wgi_core *c, const wgi_block *b) {
     for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
         const wgi_operand *const o = &b->operand[k];
         if (o->slot != 0)
-            memcpy(wgi_values(c) + o->slot, o->value, (size_t)o->rows * o->cols * sizeof(double));
+            memcpy(wgi_values(c) + o->slot, o->value,
+                   (size_t)o->rows * o->cols * sizeof(double));
     }
 }
 
@@ -193,7 +196,8 @@ static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, siz
         *results += rows * cols;
         *values += wgi_payload_round(rows * cols * sizeof(double));
     }
-    if (call->saved_bytes > SIZE_MAX / 8) return wgi_fail(c, WG_ENOMEM, "%s: too large", op->name);
+    if (call->saved_bytes > SIZE_MAX / 8)
+        return wgi_fail(c, WG_ENOMEM, "%s: too large", op->name);
     return WG_OK;
 }
 
@@ -291,8 +295,9 @@ wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t
     if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS) {
         for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
         if (s != WG_OK) return s;
-        return wgi_fail(wgi_core_of(t), WG_EARG, "%s: %zu operands and %zu results, not up to %d",
-                        op->name, inputs, outputs, WGI_MAX_ARGS);
+        return wgi_fail(wgi_core_of(t), WG_EARG,
+                        "%s: %zu operands and %zu results, not up to %d", op->name, inputs,
+                        outputs, WGI_MAX_ARGS);
     }
     if (inputs != 0 && in == NULL) {
         for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
@@ -434,8 +439,8 @@ uint64_t wgi_reach(const wgi_core *c, uint64_t root) {
 
 /* ---- forward ---- */
 
-/* J v by one VJP per element of a result, for an operation without a jvp: rows of J are what VJPs
- * with unit seeds give. `bars` are the tangents, `row` room for a row of J. */
+/* J v by one VJP per element of a result, for an operation without a jvp: rows of J are what
+ * VJPs with unit seeds give. `bars` are the tangents, `row` room for a row of J. */
 static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_arg *row,
                                  char *room) {
     wg_block rows = *call;
@@ -482,7 +487,8 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
             none = none && zero(arg[i].bar, size_of(&b->operand[i]));
         }
         for (uint32_t k = b->inputs; none && k < b->inputs + b->outputs; k++)
-            if (active(&b->operand[k])) memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
+            if (active(&b->operand[k]))
+                memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
         if (!none)
             s = b->op->jvp != NULL ? b->op->jvp(&call) : tangent_by_rows(b, &call, row, more);
         for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
@@ -503,7 +509,8 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         wg_block_arg arg[2 * WGI_MAX_ARGS];
         const uint64_t used = c->scratch_used;
         const wg_status room = wgi_scratch_need(c, b->work_bytes);
-        if (room != WG_OK) return wgi_fail(c, room, "wg_tape_replay: no workspace for %s", b->op->name);
+        if (room != WG_OK)
+            return wgi_fail(c, room, "wg_tape_replay: no workspace for %s", b->op->name);
         wg_block call;
         call_of(&call, b, arg, wgi_scratch(c, b->work_bytes));
         const wg_status s = b->op->value(&call);

@@ -68,6 +68,7 @@ static wg_status evaluate(check *k, const double *x, double h, double *values) {
     for (size_t i = 0; i < d->n; i++) k->point[i] = k->v[i] == 0 ? x[i] : x[i] + h * k->v[i];
     const wg_status s = wgi_drive_run(d, 1, k->point);
     if (s != WG_OK && s != WG_ENONFINITE) return s;
+    if (d->c->status != WG_OK) wgi_drive_begin(d, 1, 0); /* what is kept is the verdict's */
     for (size_t j = 0; j < d->m; j++) {
         const double y = s == WG_OK ? d->y[j].value : (double)NAN;
         values[j] = finite(y) ? y : (double)NAN;

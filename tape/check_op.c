@@ -15,10 +15,13 @@ typedef struct checked_op {
 
 static size_t length_of(const wg_mat *a) { return a->trans ? a->cols : a->rows; }
 static size_t columns_of(const wg_mat *a) { return a->trans ? a->rows : a->cols; }
-static int is_variable(const checked_op *k, size_t i) { return k->all || k->in[i].at.slot != 0; }
+static int is_variable(const checked_op *k, size_t i) {
+    return k->all || k->in[i].at.slot != 0;
+}
 
 /* y = op(x), elements column after column; operands that are constants are not in x. */
-static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
     const checked_op *const k = data;
     wg_mat in[WGI_MAX_ARGS], out[WGI_MAX_ARGS];
     const wg_real *const end = x + n;
@@ -34,8 +37,7 @@ static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
         }
         if (a->trans) in[i] = wg_mat_transpose(in[i]);
     }
-    const wg_status s =
-        wg_apply(t, k->op, k->params, k->bytes, k->inputs, in, k->outputs, out);
+    const wg_status s = wg_apply(t, k->op, k->params, k->bytes, k->inputs, in, k->outputs, out);
     if (s != WG_OK) return s;
     size_t e = 0;
     for (size_t o = 0; o < k->outputs; o++)
@@ -88,7 +90,8 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
         if (in[i].value == NULL)
             return wgi_refuse(c, WG_ESHAPE, "wg_check_op: operand %zu is a failed matrix", i);
         if (wgi_mat_stale(c, &in[i]))
-            return wgi_refuse(c, WG_ESTALE, "wg_check_op: operand %zu is of another tape, or old", i);
+            return wgi_refuse(c, WG_ESTALE,
+                              "wg_check_op: operand %zu is of another tape, or old", i);
         if (in[i].at.slot != 0) k.all = 0;
     }
     const wg_options o = {.memory = c->memory};

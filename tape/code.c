@@ -280,16 +280,35 @@ static size_t put(char *buffer, size_t bytes, size_t at, const char *format, ...
     return n > 0 ? at + (size_t)n : at;
 }
 
+/* A slot, or the number in place of slot 0. */
+static size_t put_operand(char *buffer, size_t bytes, size_t at, uint32_t slot, double number) {
+    char text[WGI_NUMBER_TEXT];
+    if (slot != 0) return put(buffer, bytes, at, "s%u", slot);
+    return put(buffer, bytes, at, "%s", wgi_number_text(text, number));
+}
+
 size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
     size_t at = 0;
     if (bytes != 0) buffer[0] = 0;
-    if (e->type == WGI_ENTRY_GUARD)
-        return put(buffer, bytes, at, "%s(s%u, s%u) was %s", comparison[e->op / 2], e->slot[0],
-                   e->slot[1], e->op & 1 ? "true" : "false");
+    if (e->type == WGI_ENTRY_GUARD) {
+        at = put(buffer, bytes, at, "%s(", comparison[e->op / 2]);
+        at = put_operand(buffer, bytes, at, e->slot[0], e->number[0]);
+        at = put(buffer, bytes, at, ", ");
+        at = put_operand(buffer, bytes, at, e->slot[1], e->number[1]);
+        return put(buffer, bytes, at, ") was %s", e->op & 1 ? "true" : "false");
+    }
     if (e->type == WGI_ENTRY_ARRAY) {
+        /* numbers of the operation; operands, those that are constants in order */
+        const double *constant = e->number + wgi_array_numbers(e);
         at = put(buffer, bytes, at, "%s(", wgi_array_name(e->op));
-        for (size_t i = 0; i < e->operands && at < bytes; i++)
-            at = put(buffer, bytes, at, "%ss%u", i ? ", " : "", e->slot[i]);
+        for (const double *p = e->number; p != constant && at < bytes; p++) {
+            at = put_operand(buffer, bytes, at, 0, *p);
+            at = put(buffer, bytes, at, p + 1 == constant ? "; " : ", ");
+        }
+        for (size_t i = 0; i < e->operands && at < bytes; i++) {
+            if (i != 0) at = put(buffer, bytes, at, ", ");
+            at = put_operand(buffer, bytes, at, e->slot[i], e->slot[i] == 0 ? *constant++ : 0);
+        }
         return put(buffer, bytes, at, ")");
     }
     wgi_program p;
@@ -304,9 +323,9 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
         if (i == COMMA || i == CLOSE) {
             at = put(buffer, bytes, at, i == COMMA ? ", " : ")");
         } else if (i < p.operands) {
-            at = put(buffer, bytes, at, "s%u", e->slot[i]);
+            at = put_operand(buffer, bytes, at, e->slot[i], 0);
         } else if (p.node[i].op == NULL) {
-            at = put(buffer, bytes, at, "%.17g", p.node[i].value);
+            at = put_operand(buffer, bytes, at, 0, p.node[i].value);
         } else {
             at = put(buffer, bytes, at, "%s(", p.node[i].op->name);
             pending[n++] = CLOSE;
@@ -329,7 +348,7 @@ static double run_statement(const wgi_core *c, const wgi_entry *e, wgi_program *
 }
 
 /* Two arrays of doubles as long as the longest array operation on the tape. */
-static wg_status array_room(wgi_core *c, double **x, double **partial) {
+static wg_status array_room(wgi_core *c, const char *call, double **x, double **partial) {
     size_t most = WGI_MAX_OPERANDS;
     wgi_entry e;
     for (uint64_t w = 0; w < c->code_words;) {
@@ -338,7 +357,7 @@ static wg_status array_room(wgi_core *c, double **x, double **partial) {
     }
     const size_t bytes = (most + 8) * sizeof(double);
     const wg_status s = wgi_scratch_need(c, 2 * bytes);
-    if (s != WG_OK) return s;
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace for %zu operands", call, most);
     *x = wgi_scratch(c, bytes);
     *partial = wgi_scratch(c, bytes);
     return WG_OK;
@@ -361,9 +380,10 @@ static wg_status guard_holds(wgi_core *c, const wgi_entry *e) {
         side[i] = e->slot[i] != 0 ? wgi_values(c)[e->slot[i]] : e->number[i];
     const int now = compare(e->op / 2, side[0], side[1]);
     if (now == (int)(e->op & 1)) return WG_OK;
-    return wgi_fail(c, WG_EGUARD, "wg_tape_replay: %s(%.17g, %.17g) before slot %u was %s",
-                    comparison[e->op / 2], side[0], side[1], e->out,
-                    e->op & 1 ? "true" : "false");
+    char a[WGI_NUMBER_TEXT], b[WGI_NUMBER_TEXT];
+    return wgi_fail(c, WG_EGUARD, "wg_tape_replay: %s(%s, %s) before slot %u was %s",
+                    comparison[e->op / 2], wgi_number_text(a, side[0]),
+                    wgi_number_text(b, side[1]), e->out, e->op & 1 ? "true" : "false");
 }
 
 static int same_bits(double a, double b) {
@@ -378,7 +398,8 @@ wg_status wg_tape_verify(wg_tape *t) {
         return wgi_refuse(c, WG_EMODE, "wg_tape_verify: the tape keeps no code");
     const uint64_t used = c->scratch_used;
     double *x = NULL, *partial = NULL;
-    wg_status s = array_room(c, &x, &partial);
+    char was[WGI_NUMBER_TEXT], now[WGI_NUMBER_TEXT];
+    wg_status s = array_room(c, "wg_tape_verify", &x, &partial);
     wgi_entry e;
     wgi_program p;
     for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
@@ -387,8 +408,9 @@ wg_status wg_tape_verify(wg_tape *t) {
         const double v = e.type == WGI_ENTRY_ARRAY ? wgi_array_run(c, &e, x, partial)
                                                    : run_statement(c, &e, &p);
         if (!same_bits(v, wgi_values(c)[e.out]))
-            s = wgi_refuse(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %.17g, recomputed %.17g",
-                         e.out, wgi_values(c)[e.out], v);
+            s = wgi_refuse(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %s, recomputed %s",
+                           e.out, wgi_number_text(was, wgi_values(c)[e.out]),
+                           wgi_number_text(now, v));
     }
     c->scratch_used = used;
     return s;
@@ -406,19 +428,46 @@ static wg_status replay_blocks(wgi_core *c, uint64_t slot, uint64_t *record) {
     return WG_OK;
 }
 
+/* Is the value of a slot that of a statement, or of a matrix operation? */
+static int computed(const wgi_core *c, uint32_t slot) {
+    for (uint64_t r = wgi_record_after(c, slot); r > 0; r--) {
+        const wgi_block *const b = wgi_block_at(c, r - 1);
+        if (b == NULL) return wgi_record_at(c, r - 1)->out == slot;
+        if (b->outs != 0) return slot - b->out < b->outs;
+    }
+    return 0;
+}
+
+/* Only an input takes a new value: what was computed is computed again. */
+static wg_status refuse_computed(wgi_core *c, size_t n, const wg_real *x) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot = x[i].at.slot;
+        if (slot == 0)
+            return wgi_refuse(c, WG_EARG, "wg_tape_replay: variable %zu is a constant", i);
+        if (!computed(c, slot)) continue;
+        const char *const label = wgi_label_of(c, slot);
+        return wgi_refuse(c, WG_EARG, "wg_tape_replay: variable %zu (slot %u%s%s) is no input", i,
+                          slot, label != NULL ? ", " : "", label != NULL ? label : "");
+    }
+    return WG_OK;
+}
+
 wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a) {
-    if (t == NULL || (n != 0 && (x == NULL || a == NULL))) return WG_ENULL;
+    if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
+    if (n != 0 && (x == NULL || a == NULL))
+        return wgi_refuse(c, WG_ENULL, "wg_tape_replay: an array of %zu entries is NULL", n);
     if (c->status != WG_OK) return c->status;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_replay: the tape keeps no code");
     wg_status s = wgi_refuse_stale(c, "wg_tape_replay", n, x);
+    if (s == WG_OK) s = refuse_computed(c, n, x);
     if (s != WG_OK) return s;
     const uint64_t used = c->scratch_used;
     double *operand = NULL, *partial = NULL;
-    s = array_room(c, &operand, &partial);
-    for (size_t i = 0; i < n && s == WG_OK; i++)
-        if (x[i].at.slot != 0) wgi_values(c)[x[i].at.slot] = a[i];
+    s = array_room(c, "wg_tape_replay", &operand, &partial);
+    if (s != WG_OK) return s;
+    for (size_t i = 0; i < n; i++) wgi_values(c)[x[i].at.slot] = a[i];
     c->swept = 0;
     c->second_words = 0;
     uint64_t record = 0;

@@ -52,6 +52,21 @@ double *wgi_drive_room(wgi_drive *d, size_t doubles) {
     return p;
 }
 
+/* Room that only the evaluation could tell the need of. NULL: none. */
+static double *late_room(wgi_drive *d, size_t doubles) {
+    wgi_core *const c = d->c;
+    if (doubles > SIZE_MAX / 16) return NULL;
+    const wg_status s =
+        wgi_region_need(c, &c->drive, d->used + doubles * sizeof(double), d->used);
+    if (s != WG_OK) {
+        (void)wgi_fail(c, s, "%s: no room for %zu derivatives", d->call, doubles);
+        return NULL;
+    }
+    d->x = (wg_real *)(void *)c->drive.base;
+    d->y = d->x + d->n;
+    return wgi_drive_room(d, doubles);
+}
+
 void wgi_drive_begin(wgi_drive *d, int passive, size_t width) {
     wg_tape_reset(&d->c->head);
     d->c->passive = passive;
@@ -260,6 +275,15 @@ static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t w
     return wgi_drive_call(d);
 }
 
+/* What was staged, m-by-k by columns, to where it is wanted. */
+static void put_columns(const blocks *b, size_t m, size_t k, const double *stage) {
+    column c = {b, 0, 0, NULL, 0};
+    for (size_t i = 0; i < k; i++) {
+        next_column(&c);
+        for (size_t j = 0; j < m; j++) c.to[j * c.stride] = stage[i * m + j];
+    }
+}
+
 /* Columns 8 at a time, by as many evaluations. They go through `stage` (m-by-k, by columns)
  * when a later evaluation could still fail. */
 static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double *stage) {
@@ -276,14 +300,18 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
             for (size_t j = 0; j < m; j++) to[j * stride] = wg_tangent(&d->c->head, d->y[j], l);
         }
     }
-    for (size_t i = 0; stage != NULL && i < k; i++) {
-        next_column(&c);
-        for (size_t j = 0; j < m; j++) c.to[j * c.stride] = stage[i * m + j];
-    }
+    if (stage != NULL) put_columns(b, m, k, stage);
     return WG_OK;
 }
 
-/* Rows 8 at a time, by as many sweeps over one recording. */
+/* Could a sweep be refused, although the tape is well and there is memory? After a rewind there
+ * may be records of forgotten variables; a matrix operation may refuse by itself. */
+static int may_refuse(const wgi_core *c) {
+    return c->branch_count > 1 || c->head.last_block != NULL;
+}
+
+/* Rows 8 at a time, by as many sweeps over one recording; through a stage when a later one
+ * could be refused. */
 static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     wgi_core *const c = d->c;
     const size_t m = d->m;
@@ -293,6 +321,8 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     s = wgi_region_need(c, &c->adjoints,
                         (size_t)c->head.slots * (m < LANES ? m : LANES) * sizeof(double), 0);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for adjoints", d->call);
+    double *const stage = m > LANES && may_refuse(c) ? late_room(d, m * k) : NULL;
+    if (c->status != WG_OK) return c->status;
     for (size_t first = 0; first < m; first += LANES) {
         const size_t rows = m - first < LANES ? m - first : LANES;
         double w[LANES * LANES] = {0};
@@ -301,14 +331,17 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
         if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only */
         column at = {b, 0, 0, NULL, 0};
         for (size_t i = 0; i < k; i++) {
-            next_column(&at);
+            if (stage == NULL) next_column(&at);
+            double *const to = stage == NULL ? at.to : stage + i * m;
+            const size_t stride = stage == NULL ? at.stride : 1;
             for (size_t l = 0; l < rows; l++) {
                 const wg_real y = d->y[first + l];
-                at.to[(first + l) * at.stride] =
+                to[(first + l) * stride] =
                     y.at.slot == 0 ? of_constant(y) : adjoint_of_input(c, i, l);
             }
         }
     }
+    if (stage != NULL) put_columns(b, m, k, stage);
     return WG_OK;
 }
 
@@ -332,7 +365,7 @@ static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *da
     if (m == 0) k = 0;
     const int forward = forward_is_cheaper(k, m);
     const size_t staged = forward && k > LANES ? k : 0;
-    fits = fits && (m == 0 || staged <= SIZE_MAX / 16 / m);
+    fits = fits && (m == 0 || k <= SIZE_MAX / 16 / m);
     wgi_drive d;
     wg_status s =
         wgi_drive_open(&d, t, call, f, data, fits ? n : SIZE_MAX, m, fits ? staged * m : 0);

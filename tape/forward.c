@@ -25,11 +25,15 @@ wg_status wg_tape_forward(wg_tape *t, size_t width) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
-    if (width > MAX_WIDTH) return WG_EARG;
-    if (c->head.slots != 1 || c->code_words != 0) return WG_EMODE;
+    if (width > MAX_WIDTH)
+        return wgi_refuse(c, WG_EARG, "wg_tape_forward: %zu tangents, not 0 to %d", width,
+                          MAX_WIDTH);
+    if (c->head.slots != 1 || c->code_words != 0)
+        return wgi_refuse(c, WG_EMODE, "wg_tape_forward: the tape is not empty");
     /* the row of the constant; it stays there while nothing is recorded */
     const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);
-    if (s != WG_OK) return s;
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "wg_tape_forward: no memory for %zu tangents", width);
     c->width = width;
     c->swept = 0; /* after a rewind to the start */
     wgi_limit_set(c);

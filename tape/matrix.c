@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix variables: making them from numbers and from scalars, views, reading and seeding.
  *
- * Element (i, j) of a matrix has its value at value[i + j ld] and its slot at slot + i + j ld; in a
- * transposed view i and j change places. */
+ * Element (i, j) of a matrix has its value at value[i + j ld] and its slot at slot + i + j ld;
+ * in a transposed view i and j change places. */
 #include "../ops/copy.h"
 #include "tape.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* ---- payloads of the tape's own: a gather, an input --------------------------------------- */
+/* ---- payloads of the tape's own: a gather, an input ---------------------------------------
+ */
 
-/* Values that come from slots, without an operation: params are the slots, column after column; a
- * slot of 0 keeps its value. */
+/* Values that come from slots, without an operation: params are the slots, column after column;
+ * a slot of 0 keeps its value. */
 static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL};
-/* Values of independent variables, whose slots the matrix has itself. Recorded where the tape can be
- * replayed. */
+/* Values of independent variables, whose slots the matrix has itself. Recorded where the tape
+ * can be replayed. */
 static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL};
 
 const uint32_t *wgi_gather_slots(const wgi_block *b) {
@@ -37,8 +38,7 @@ int wgi_gather_reverse(wgi_core *c, const wgi_block *b) {
 int wgi_gather_replay(wgi_core *c, const wgi_block *b) {
     double *const to = b->operand[0].value;
     const size_t n = (size_t)b->operand[0].rows * b->operand[0].cols;
-    if (b->op == &input_op)
-        memcpy(to, wgi_values(c) + b->operand[0].slot, n * sizeof(double));
+    if (b->op == &input_op) memcpy(to, wgi_values(c) + b->operand[0].slot, n * sizeof(double));
     else if (b->op == &gather_op)
         for (size_t i = 0; i < n; i++) {
             const uint32_t slot = ((const uint32_t *)b->params)[i];
@@ -48,8 +48,8 @@ int wgi_gather_replay(wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
-/* A block of one result, without operands; of its slots [out, out + outs) are new. `out` is above the
- * slots of what came before, or the last of them. */
+/* A block of one result, without operands; of its slots [out, out + outs) are new. `out` is
+ * above the slots of what came before, or the last of them. */
 static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, void *params,
                            uint32_t out, uint32_t outs) {
     const size_t bytes = sizeof(wgi_block) + sizeof(wgi_operand);
@@ -61,8 +61,12 @@ static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, 
     b->params = params;
     b->out = out, b->outs = outs;
     b->outputs = 1;
-    b->operand[0] = (wgi_operand){(double *)(uintptr_t)a->value, (uint32_t)a->rows,
-                                  (uint32_t)a->cols, (uint32_t)a->ld, a->at.slot, 0};
+    b->operand[0] = (wgi_operand){(double *)(uintptr_t)a->value,
+                                  (uint32_t)a->rows,
+                                  (uint32_t)a->cols,
+                                  (uint32_t)a->ld,
+                                  a->at.slot,
+                                  0};
     return wgi_block_append(c, b);
 }
 
@@ -73,7 +77,8 @@ static wg_mat blank(wgi_core *c, const char *call, size_t rows, size_t cols) {
     wg_mat m = wg_mat_failed(rows, cols);
     if (c->status != WG_OK) return m;
     if (rows > INT_MAX || cols > INT_MAX || rows * cols > SIZE_MAX / 64) {
-        (void)wgi_fail(c, WG_ESHAPE, "%s: %zux%zu is more than BLAS can take", call, rows, cols);
+        (void)wgi_fail(c, WG_ESHAPE, "%s: %zux%zu is more than BLAS can take", call, rows,
+                       cols);
         return m;
     }
     const size_t bytes = rows * cols * sizeof(double);
@@ -113,7 +118,8 @@ static wg_mat constant(wg_tape *t, const char *call, size_t rows, size_t cols, c
 static int short_ld(wg_tape *t, const char *call, size_t rows, size_t cols, size_t ld) {
     if (ld >= rows) return 0;
     if (t != NULL)
-        (void)wgi_fail(wgi_core_of(t), WG_ESHAPE, "%s: ld %zu of %zux%zu", call, ld, rows, cols);
+        (void)wgi_fail(wgi_core_of(t), WG_ESHAPE, "%s: ld %zu of %zux%zu", call, ld, rows,
+                       cols);
     return 1;
 }
 
@@ -229,7 +235,8 @@ wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x) {
     wg_mat m = blank(c, "wg_mat_gather", rows, cols);
     if (m.value == NULL || rows == 0 || cols == 0) return m;
     if (x == NULL) {
-        (void)wgi_fail(c, WG_ENULL, "wg_mat_gather: the variables of %zux%zu are NULL", rows, cols);
+        (void)wgi_fail(c, WG_ENULL, "wg_mat_gather: the variables of %zux%zu are NULL", rows,
+                       cols);
         return failed;
     }
     if (wgi_check_handles(c, "wg_mat_gather", rows * cols, x) != WG_OK) return failed;
@@ -286,6 +293,18 @@ static size_t place(const wg_mat *a, size_t i, size_t j) {
     return a->trans ? j + i * a->ld : i + j * a->ld;
 }
 
+/* Column by column, where columns are contiguous. */
+static void copy_columns(const wg_mat *a, const double *from, double *out, size_t ld) {
+    for (size_t j = 0; j < a->cols && a->rows != 0; j++)
+        memcpy(out + j * ld, from + j * a->ld, a->rows * sizeof(double));
+}
+
+/* The last slot of a variable with elements; 0: there is none. */
+static uint32_t last_slot(const wg_mat *a) {
+    if (a->at.slot == 0 || a->rows == 0 || a->cols == 0) return 0;
+    return a->at.slot + (uint32_t)place(a, a->rows - 1, a->cols - 1);
+}
+
 /* What every reading call looks at first. */
 static wg_status readable(const wg_tape *t, const wg_mat *a, const double *out, size_t ld) {
     if (t == NULL || (out == NULL && a->rows != 0 && a->cols != 0)) return WG_ENULL;
@@ -302,6 +321,10 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
         return c->status != WG_OK ? c->status : WG_ESHAPE;
     }
     if (wgi_mat_stale(c, &a)) return WG_ESTALE;
+    if (!a.trans) {
+        copy_columns(&a, a.value, out, ld);
+        return WG_OK;
+    }
     for (size_t j = 0; j < a.cols; j++)
         for (size_t i = 0; i < a.rows; i++) out[i + j * ld] = a.value[place(&a, i, j)];
     return WG_OK;
@@ -310,10 +333,19 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
 /* out = a lane of rows, for the slots below `below`; 0 for others and for constants. */
 static void read_rows(const wg_mat *a, const double *rows, uint64_t below, size_t lanes,
                       size_t lane, double *out, size_t ld) {
+    const size_t last = last_slot(a);
+    if (last == 0) {
+        fill(a->rows, a->cols, out, ld, 0);
+        return;
+    }
+    if (lanes == 1 && !a->trans && last < below) {
+        copy_columns(a, rows + a->at.slot, out, ld);
+        return;
+    }
     for (size_t j = 0; j < a->cols; j++)
         for (size_t i = 0; i < a->rows; i++) {
-            const size_t slot = a->at.slot == 0 ? 0 : a->at.slot + place(a, i, j);
-            out[i + j * ld] = slot != 0 && slot < below ? rows[slot * lanes + lane] : 0;
+            const size_t slot = a->at.slot + place(a, i, j);
+            out[i + j * ld] = slot < below ? rows[slot * lanes + lane] : 0;
         }
 }
 
@@ -357,12 +389,6 @@ wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, s
 
 /* ---- seeding ----------------------------------------------------------------------------- */
 
-/* The last slot of a variable with elements; 0: there is none. */
-static uint32_t last_slot(const wg_mat *a) {
-    if (a->at.slot == 0 || a->rows == 0 || a->cols == 0) return 0;
-    return a->at.slot + (uint32_t)place(a, a->rows - 1, a->cols - 1);
-}
-
 /* Is it a matrix of this tape that can be seeded? */
 static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const double *w,
                           size_t ld) {
@@ -373,7 +399,8 @@ static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const 
         return wgi_refuse(c, WG_ESHAPE, "%s: ld %zu of %zux%zu", call, ld, a->rows, a->cols);
     if (wgi_mat_stale(c, a))
         return wgi_refuse(c, WG_ESTALE,
-                          "%s: a matrix of another tape, or from before a reset or rewind", call);
+                          "%s: a matrix of another tape, or from before a reset or rewind",
+                          call);
     if (last_slot(a) == 0)
         return wgi_refuse(c, WG_ESEED, "%s: %zux%zu, a constant", call, a->rows, a->cols);
     return WG_OK;
@@ -408,6 +435,7 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
 wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
+    if (y.value != NULL && (y.rows == 0 || y.cols == 0)) return c->status;
     const wg_status s = seedable(c, "wg_mat_adjoint_seed", &y, w, ld);
     if (s != WG_OK) return s;
     if (c->lanes != 1 || last_slot(&y) >= c->swept)
@@ -419,6 +447,7 @@ wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld) 
 wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t lane, const double *v, size_t ld) {
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
+    if (x.value != NULL && (x.rows == 0 || x.cols == 0)) return c->status;
     const wg_status s = seedable(c, "wg_mat_tangent_seed", &x, v, ld);
     if (s != WG_OK) return s;
     if (c->width == 0)

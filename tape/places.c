@@ -46,16 +46,19 @@ const char *wgi_label_of(const wgi_core *c, uint32_t slot) {
 }
 
 wg_status wg_label(wg_tape *t, wg_real x, const char *name) {
-    if (t == NULL || name == NULL) return WG_ENULL;
+    if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
+    if (name == NULL) return wgi_refuse(c, WG_ENULL, "wg_label: the name is NULL");
     if (c->status != WG_OK) return c->status;
     if (x.at.slot == 0) return WG_OK; /* a constant: also what a paused tape gives */
-    if (!wgi_alive(c, x.at)) return WG_ESTALE;
+    wg_status s = wgi_refuse_stale(c, "wg_label", 1, &x);
+    if (s != WG_OK) return s;
     const size_t used = (size_t)c->label_count * sizeof(wgi_label);
     const uint64_t i = label_from(c, x.at.slot);
     if (i == c->label_count || wgi_labels(c)[i].slot != x.at.slot) {
-        const wg_status s = wgi_region_need(c, &c->labels, used + sizeof(wgi_label), used);
-        if (s != WG_OK) return s;
+        s = wgi_region_need(c, &c->labels, used + sizeof(wgi_label), used);
+        if (s != WG_OK)
+            return wgi_refuse(c, s, "wg_label: no memory for the label of slot %u", x.at.slot);
         wgi_label *const at = wgi_labels(c) + i;
         memmove(at + 1, at, (size_t)(c->label_count - i) * sizeof *at);
         c->label_count++;

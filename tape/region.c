@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The local Jacobian of what was recorded since a mark, and what is made of it: preaccumulation,
- * implicit functions, fixed points.
+/* The local Jacobian of what was recorded since a mark, and what is made of it:
+ * preaccumulation, implicit functions, fixed points.
  *
- * A sweep over the region needs adjoints of the slots it touches only: those recorded in it, and its
- * operands from before, which are cleared one by one. */
+ * A sweep over the region needs adjoints of the slots it touches only: those recorded in it,
+ * and its operands from before, which are cleared one by one. */
 #include "../ops/implicit.h"
 #include "tape.h"
 
@@ -18,7 +18,8 @@ enum { LANES = 8 };
 /* What is done with the rows of slots [slot, slot + n). Nonzero: stop, and give that. */
 typedef uint32_t touch(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t below);
 
-static uint32_t block_operands(const wgi_core *c, const wgi_block *b, touch *f, uint32_t below) {
+static uint32_t block_operands(const wgi_core *c, const wgi_block *b, touch *f,
+                               uint32_t below) {
     uint32_t found = 0;
     const uint32_t *const slot = wgi_gather_slots(b);
     for (uint32_t i = 0; slot != NULL && i < b->outs && found == 0; i++)
@@ -30,7 +31,8 @@ static uint32_t block_operands(const wgi_core *c, const wgi_block *b, touch *f, 
     }
     for (uint32_t i = 0; i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
-        const uint32_t length = o->trans ? o->cols : o->rows, columns = o->trans ? o->rows : o->cols;
+        const uint32_t length = o->trans ? o->cols : o->rows,
+                       columns = o->trans ? o->rows : o->cols;
         for (uint32_t j = 0; o->slot != 0 && j < columns && found == 0; j++)
             found = f(c, o->slot + j * o->ld, length, below);
     }
@@ -67,15 +69,16 @@ static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t b
     return 0;
 }
 
-/* ---- the local Jacobian ------------------------------------------------------------------- */
+/* ---- the local Jacobian -------------------------------------------------------------------
+ */
 
-/* jac[j n + i] = dy[j] / dx[i] over what was recorded since the mark; a variable that stands twice
- * in x counts once. */
-static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n, const wg_real *x,
-                          size_t m, const wg_real *y, double *jac) {
+/* jac[j n + i] = dy[j] / dx[i] over what was recorded since the mark; a variable that stands
+ * twice in x counts once. */
+static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n,
+                          const wg_real *x, size_t m, const wg_real *y, double *jac) {
     c->swept = 0;
-    wg_status s = wgi_region_need(c, &c->adjoints,
-                                  (size_t)c->head.slots * LANES * sizeof(double), 0);
+    wg_status s =
+        wgi_region_need(c, &c->adjoints, (size_t)c->head.slots * LANES * sizeof(double), 0);
     if (s == WG_OK) s = wgi_blocks_room(c);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
     c->lanes = c->asked = LANES;
@@ -110,7 +113,8 @@ static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n
     return WG_OK;
 }
 
-/* ---- preaccumulation ---------------------------------------------------------------------- */
+/* ---- preaccumulation ----------------------------------------------------------------------
+ */
 
 static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x, size_t m,
                           wg_real *y) {
@@ -148,13 +152,13 @@ wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n, const wg_real *x
     wgi_core *const c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
     if ((n != 0 && x == NULL) || (m != 0 && y == NULL))
-        return wgi_refuse(c, WG_ENULL, "%s: an array of %zu inputs or %zu outputs is NULL", call, n,
-                          m);
+        return wgi_refuse(c, WG_ENULL, "%s: an array of %zu inputs or %zu outputs is NULL",
+                          call, n, m);
     if (c->flags & WG_KEEP_CODE)
         return wgi_refuse(c, WG_EMODE, "%s: local derivatives have no code to keep", call);
     if (!wgi_mark_alive(c, start))
-        return wgi_refuse(c, WG_EMARK, "%s: a mark of another tape, or from before a reset or rewind",
-                          call);
+        return wgi_refuse(c, WG_EMARK,
+                          "%s: a mark of another tape, or from before a reset or rewind", call);
     wg_status s = wgi_refuse_stale(c, call, n, x);
     if (s == WG_OK) s = wgi_refuse_stale(c, call, m, y);
     if (s != WG_OK || c->width != 0 || c->pauses != 0 || c->passive) return s;
@@ -164,7 +168,8 @@ wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n, const wg_real *x
     return compress(c, start, n, x, m, y);
 }
 
-/* ---- implicit functions ------------------------------------------------------------------- */
+/* ---- implicit functions -------------------------------------------------------------------
+ */
 
 typedef struct implicit {
     const char *call;
@@ -248,7 +253,8 @@ static void *keep(wgi_core *c, size_t bytes) {
     return wg_tape_keep(&c->head, bytes != 0 ? bytes : 1, NULL);
 }
 
-static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real *p, wg_real *y) {
+static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real *p,
+                        wg_real *y) {
     const size_t n = k->n, np = k->np, all = n + np;
     if (all > UINT32_MAX / 2 || n > SIZE_MAX / 64 / (all + 1))
         return wgi_fail(c, WG_ENOMEM, "%s: %zu equations, %zu parameters", k->call, n, np);
@@ -279,12 +285,13 @@ static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real
     return s;
 }
 
-static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_real *p, wg_real *y) {
+static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_real *p,
+                          wg_real *y) {
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
     wg_status s = c->status;
-    if (s == WG_OK && (k->f == NULL || (k->n != 0 && (x == NULL || y == NULL)) ||
-                       (k->np != 0 && p == NULL)))
+    if (s == WG_OK &&
+        (k->f == NULL || (k->n != 0 && (x == NULL || y == NULL)) || (k->np != 0 && p == NULL)))
         s = wgi_fail(c, WG_ENULL, "%s: the function, or an array of %zu or %zu entries is NULL",
                      k->call, k->n, k->np);
     if (s == WG_OK) s = wgi_check_handles(c, k->call, k->np, p);
@@ -292,15 +299,16 @@ static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_rea
     for (size_t i = 0; s == WG_OK && i < k->np; i++) any |= p[i].at.slot;
     const int constant = any == 0 || c->pauses != 0 || c->passive;
     if (s == WG_OK && !constant && (c->flags & WG_KEEP_CODE) != 0 && c->width == 0)
-        s = wgi_fail(c, WG_EMODE, "%s: a code-keeping tape: its replay could not solve", k->call);
+        s = wgi_fail(c, WG_EMODE, "%s: a code-keeping tape: its replay could not solve",
+                     k->call);
     if (s == WG_OK && !constant) s = attach(c, k, x, p, y);
     for (size_t i = 0; y != NULL && i < k->n && (s != WG_OK || constant); i++)
         y[i] = s == WG_OK ? wg_constant(x[i]) : wgi_nan();
     return s;
 }
 
-wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x, size_t np,
-                      const wg_real *p, wg_real *y) {
+wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                      size_t np, const wg_real *p, wg_real *y) {
     implicit k = {"wg_implicit", f, data, n, np, 0, NULL, NULL, NULL, NULL};
     return solution(t, &k, x, p, y);
 }

@@ -148,7 +148,11 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (c->status != WG_OK) return c->status;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
-    return wgi_adjoints_open(c, c->head.slots, 1);
+    const wg_status s = wgi_adjoints_open(c, c->head.slots, 1);
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "wg_adjoints_clear: no memory for adjoints of %u slots",
+                          c->head.slots - 1);
+    return WG_OK;
 }
 
 wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {

@@ -53,7 +53,10 @@ static wg_status prepare(wgi_core *c, size_t *longest) {
     wgi_entry e;
     *longest = 0;
     const int known = c->second_words == c->code_words && c->code_words != 0;
-    if (!known) c->second_records = 0;
+    if (!known) {
+        c->second_records = 0;
+        s = wgi_region_need(c, &c->second, 0, 0);
+    }
     for (uint64_t word = 0, next; word < c->code_words && s == WG_OK; word = next) {
         next = wgi_code_read(c, word, &e);
         if (e.type == WGI_ENTRY_ARRAY) {
@@ -170,12 +173,16 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
         if (b->out <= y.at.slot && b->outs != 0)
             return wgi_refuse(c, WG_EMODE, "%s: %s has no second derivative", call, b->op->name);
+    const uint64_t slots = (uint64_t)y.at.slot + 1;
     size_t longest = 0;
     s = prepare(c, &longest);
-    if (s != WG_OK) return s;
-    const uint64_t slots = (uint64_t)y.at.slot + 1;
-    s = wgi_adjoints_open(c, slots, 1);
-    if (s != WG_OK) return s;
+    if (s == WG_OK)
+        s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
+    if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
+    if (s == WG_OK) s = wgi_adjoints_open(c, slots, 1);
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call,
+                          y.at.slot);
     p->c = c;
     p->records = wgi_record_after(c, y.at.slot);
     wgi_adjoints(c)[y.at.slot] = 1;
@@ -184,12 +191,8 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
     p->w = wgi_adjoints(c);
     p->second = c->second_records;
     while (p->second > 0 && entries(c)[p->second - 1].out > y.at.slot) p->second--;
-    s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
-    if (s != WG_OK) return s;
     p->vt = (double *)(void *)c->tangents.base;
     p->wt = p->vt + (size_t)slots * lanes;
-    s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
-    if (s != WG_OK) return s;
     p->x = wgi_scratch(c, longest * sizeof(double));
     p->xt = wgi_scratch(c, longest * sizeof(double));
     p->ht = wgi_scratch(c, longest * sizeof(double));
@@ -203,8 +206,10 @@ static void clear(const passes *p, uint32_t root, size_t lanes) {
 
 wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
                       double *hv) {
-    if (t == NULL || (n != 0 && (x == NULL || v == NULL || hv == NULL))) return WG_ENULL;
+    if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
+    if (n != 0 && (x == NULL || v == NULL || hv == NULL))
+        return wgi_refuse(c, WG_ENULL, "wg_tape_hvp: an array of %zu entries is NULL", n);
     const uint64_t used = c->scratch_used;
     passes p;
     const wg_status s = open_passes(c, "wg_tape_hvp", y, n, x, 1, &p);
@@ -224,8 +229,10 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
 
 wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, double *h,
                           size_t ld) {
-    if (t == NULL || (n != 0 && (x == NULL || h == NULL))) return WG_ENULL;
+    if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
+    if (n != 0 && (x == NULL || h == NULL))
+        return wgi_refuse(c, WG_ENULL, "wg_tape_hessian: an array for %zu inputs is NULL", n);
     if (ld < n)
         return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
     const uint64_t used = c->scratch_used;

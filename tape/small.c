@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small elementwise operations, recorded inline by small.h: their backward sweep, and the general
- * form of it for several adjoints.
+/* Small elementwise operations, recorded inline by small.h: their backward sweep, and the
+ * general form of it for several adjoints.
  *
  * add: a_ += w, b_ += w;  sub: a_ += w, b_ -= w;  mul: a_ += w b, b_ += w a;
  * div: a_ += w/b, b_ -= (v/b) w. Products follow the zero rule. */
@@ -9,8 +9,7 @@
 /* to += sign w: two elements at once. */
 static inline void add(uint32_t n, double *to, const double *w, double sign) {
     uint32_t i = 0;
-    for (; i + 2 <= n; i += 2)
-        *(wgi_pair *)(to + i) += sign * *(const wgi_pair *)(w + i);
+    for (; i + 2 <= n; i += 2) *(wgi_pair *)(to + i) += sign * *(const wgi_pair *)(w + i);
     if (i < n) to[i] += sign * w[i];
 }
 
@@ -27,7 +26,8 @@ static inline void add_product(uint32_t n, double *to, const double *w, const do
     if (i < n) to[i] += wgi_product(w[i], p[i]);
 }
 
-static void add_quotients(uint32_t n, const wgi_small *s, const double *w, double *a, double *b) {
+static void add_quotients(uint32_t n, const wgi_small *s, const double *w, double *a,
+                          double *b) {
     const double *const v = wgi_small_values(s);
     for (uint32_t i = 0; i < n; i++) {
         const double d = 1 / s->b[i];
@@ -51,7 +51,8 @@ static inline void sweep(const wgi_small *s, const double *w, double *a, double 
         if (a != NULL) add_product(n, a, w, s->b);
         if (b != NULL) add_product(n, b, w, s->a);
         break;
-    default: add_quotients(n, s, w, a, b);
+    default:
+        add_quotients(n, s, w, a, b);
     }
 }
 

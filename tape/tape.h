@@ -34,7 +34,7 @@ static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 
 typedef struct wgi_region {
     char *base;
     size_t reserved, committed;
-    int share; /* of a caller's buffer, percent */
+    uint64_t asked; /* after how many resets it was last asked for: since then it is in use */
 } wgi_region;
 
 enum { WGI_MAX_CHUNKS = 64 };
@@ -96,8 +96,9 @@ typedef struct wgi_core {
 
     unsigned flags;
     wg_memory memory;
-    char *buffer;             /* a caller's, or NULL */
-    size_t buffer_bytes, buffer_used;
+    char *buffer; /* a caller's, or NULL */
+    size_t buffer_bytes;
+    struct wgi_hole *holes; /* what is free in it */
     size_t budget, committed; /* bytes, all regions and the tape itself */
     size_t reserve;           /* what to ask for at first */
     uint64_t max_slots;
@@ -187,6 +188,17 @@ static inline double *wgi_adjoints(const wgi_core *c) {
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
 /* The stamp under which a slot in use was recorded. */
 uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot);
+
+/* ---- buffer.c ---------------------------------------------------------------------------- */
+
+/* The tape lives in a caller's buffer from now on. */
+void wgi_buffer_open(wgi_core *c, void *buffer, size_t bytes);
+/* A range of the wanted size, or else the largest there is if it has the least; NULL: none. What
+ * will not grow goes to the high end, out of the way of what will. */
+void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t *got);
+/* So many more bytes from `end` on, where a range ended; 0: they are not free. */
+size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
+void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
 
@@ -347,6 +359,8 @@ double wgi_array_run(const wgi_core *c, const wgi_entry *e, double *x, double *p
 void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, double *ht,
                       double *x, double *work);
 const char *wgi_array_name(unsigned op);
+/* How many of the numbers of an entry are the operation's own; the others are its constants. */
+size_t wgi_array_numbers(const wgi_entry *e);
 int wgi_array_linear(unsigned op);
 
 /* ---- places.c ---------------------------------------------------------------------------- */

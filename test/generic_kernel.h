@@ -13,6 +13,11 @@ enum { KERNEL_INPUTS = 4, KERNEL_ARRAYS = 11 };
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
               -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "Bergstra 2009")
 WG_OPERATION2(scaled, a *b *b, b *b, 2 * a * b, 0, 2 * b, 2 * a, ARITH, "product rule")
+WG_OPERATION3(damped, a *exp(b) * sin(c), exp(b) * sin(c), v, a *exp(b) * cos(c), 0,
+              exp(b) * sin(c), exp(b) * cos(c), v, a *exp(b) * cos(c), -v, GUARD,
+              "product rule")
+WG_OPERATION4(volume, a *b *c *d, b *c *d, a *c *d, a *b *d, a *b *c, 0, c *d, b *d, b *c, 0,
+              a *d, a *c, 0, a *b, 0, ARITH, "product rule")
 #define softsign(x) WG_CALL1(softsign, x)
 #endif
 
@@ -75,7 +80,11 @@ static inline void WG_NAME(arrays)(wg_tape *t, size_t n, const wg_real *x, const
 
 static inline wg_real WG_NAME(own_operations)(wg_tape *t, const wg_real *x) {
     const wg_real a = wg_let(t, wg_add(softsign(wg_mul(2, x[0])), WG_CALL2(scaled, x[1], 3)));
-    return wg_let(t, WG_CALL2(scaled, wg_mul(a, x[2]), wg_sub(softsign(x[3]), 0.5)));
+    const wg_real b = wg_let(t, WG_CALL2(scaled, wg_mul(a, x[2]), wg_sub(softsign(x[3]), 0.5)));
+    const wg_real c =
+        wg_let(t, WG_CALL3(damped, x[0], wg_mul(0.25, x[1]), WG_CALL3(damped, 2, -1, a)));
+    return wg_let(t, wg_add(b, WG_CALL4(volume, c, wg_sin(x[2]), 0.5,
+                                        WG_CALL4(volume, 1, x[3], x[0], a))));
 }
 
 /* A variable made inside a kernel, and a label for it. */

@@ -35,7 +35,7 @@ for cc in gcc clang; do
         phrases=$(said "$file" $cc both)
         [ "$phrases" ] || continue
         flags=$(said "$file" flags)
-        if LC_ALL=C $cc $warn -O2 -Iinclude $flags -fsyntax-only "$file" >"$dir/out" 2>&1; then
+        if LC_ALL=C $cc $warn -O2 -Iinclude $flags -c -o "$dir/wrong.o" "$file" >"$dir/out" 2>&1; then
             complain "$file compiles with $cc"
         fi
         names "$file" "$dir/out" $cc "$phrases"

@@ -29,6 +29,15 @@ static wg_real WG_NAME(use)(wg_tape *t, enum use which, const wg_real *x) {
     case FOUR_OF_THEM:
         return wg_let(t, wg_add(wg_add(WG_CALL1(softsign, x[0]), WG_CALL1(softsign, x[1])),
                                 wg_mul(WG_CALL2(first, x[1], x[0]), WG_CALL2(hill, 1, x[1]))));
+    case OF_THREE:
+        return wg_let(t, WG_CALL3(damped, x[0], wg_mul(0.5, x[1]), wg_mul(x[0], x[1])));
+    case OF_FOUR:
+        return wg_let(t, WG_CALL4(volume, x[0], x[1], wg_sin(x[0]), 2));
+    case OF_THREE_AND_FOUR:
+        return wg_let(t, WG_CALL4(volume, WG_CALL3(damped, x[0], 0.25, x[1]), x[1], x[0],
+                                  WG_CALL3(damped, x[1], x[0], 1)));
+    case THIRD:
+        return wg_let(t, WG_CALL4(third, x[0], 3, wg_mul(x[0], x[1]), wg_log(x[1])));
     default:
         break;
     }

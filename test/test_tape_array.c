@@ -640,6 +640,24 @@ static void array_operations_and_statements_may_follow_each_other(void **state) 
         assert_true(fabs(h[0][i] - h[1][i]) <= TOL_PROGRAM_ULP * DBL_EPSILON * largest_h);
 }
 
+/* Where i c[i] overflows, i c[i] z^(i-1) need not. */
+static void polynomials_of_large_coefficients_have_finite_derivatives(void **state) {
+    (void)state;
+    const wg_options opt = {.flags = WG_KEEP_CODE};
+    wg_tape *const t = wg_tape_new(&opt);
+    const wg_real z = wg_input(t, 0x1p-10);
+    const wg_real c[] = {wg_constant(1), wg_constant(0), wg_constant(0), wg_constant(0x1p1022),
+                         wg_constant(0x1p1023)};
+    const wg_real y = wg_polynomial(t, 5, c, z);
+    double h = 77;
+    /* 3 c3 z^2 + 4 c4 z^3, 6 c3 z + 12 c4 z^2 */
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, z) == 3 * 0x1p1002 + 4 * 0x1p993);
+    assert_int_equal(wg_tape_hessian(t, y, 1, &z, &h, 1), WG_OK);
+    assert_true(h == 6 * 0x1p1012 + 12 * 0x1p1003);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinary_arrays_agree_with_closed_forms),
@@ -655,6 +673,7 @@ int main(void) {
         cmocka_unit_test(a_dot_product_of_an_array_with_itself_has_twice_the_gradient),
         cmocka_unit_test(logsumexp_agrees_with_its_oracle_in_every_mode),
         cmocka_unit_test(array_operations_and_statements_may_follow_each_other),
+        cmocka_unit_test(polynomials_of_large_coefficients_have_finite_derivatives),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

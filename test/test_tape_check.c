@@ -258,6 +258,46 @@ static void mistakes_are_named(void **state) {
     assert_true(r.fd_error == -77);
 }
 
+/* Finite at 1, and its derivative, and nowhere around it. */
+static wg_status lonely(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_sqrt(wg_neg(wg_square(wg_sub(x[0], 1)))));
+    return WG_OK;
+}
+/* Wrong along x[0]; very near to the point, not finite along x[1]. */
+static wg_status wrong_with_a_hole(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                   void *data) {
+    const double off = fabs(wg_value(x[1]) - 1);
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_add(WG_CALL1(wrong_sign, x[0]), x[1]));
+    if (off > 0 && off < 0x1p-20) y[0] = wg_let(t, wg_div(y[0], wg_sub(x[1], x[1])));
+    return WG_OK;
+}
+static void a_traced_tape_gives_the_same_verdict(void **state) {
+    (void)state;
+    const wg_options opt = {.flags = WG_TRACE};
+    wg_tape *const plain = tape, *const traced = wg_tape_new(&opt);
+    const double x[2] = {1, 1};
+    assert_non_null(traced);
+    for (int k = 0; k < 2; k++) {
+        wg_check r = {0};
+        tape = k == 0 ? plain : traced;
+        assert_int_equal(wg_check_gradient(tape, lonely, NULL, 1, x, 1, &r), WG_ENONFINITE);
+        assert_int_equal(wg_tape_status(tape), WG_ENONFINITE);
+        assert_message("wg_check_gradient: output 0 is not finite around x");
+        assert_int_equal(wg_check_gradient(tape, wrong_with_a_hole, NULL, 2, x, 1, &r),
+                         WG_EMISMATCH);
+        assert_int_equal(wg_tape_status(tape), WG_EMISMATCH);
+        assert_message("wg_check_gradient: output 0 along direction 0");
+        assert_true(r.output == 0 && r.direction == 0 && r.fd_error > 1);
+        assert_int_equal(wg_check_gradient(tape, slips, NULL, 2, x, 2, &r), WG_OK);
+        assert_int_equal(wg_tape_status(tape), WG_OK);
+    }
+    tape = plain;
+    wg_tape_free(traced);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_derivatives_pass_at_every_reference_point),
@@ -269,6 +309,7 @@ int main(void) {
         cmocka_unit_test(adjoints_that_differ_from_tangents_are_found),
         cmocka_unit_test(constants_and_empty_lists_pass),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(a_traced_tape_gives_the_same_verdict),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);
 }

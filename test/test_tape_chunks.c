@@ -311,13 +311,14 @@ static size_t use(const wg_options *opt) {
         (void)wg_let(t, wg_sin(a));
     }
     (void)wg_label(t, a, "a");
-    (void)wg_tape_rewind(t, start);
+    size_t refused = wg_tape_rewind(t, start) != WG_OK;
     wg_real b = a;
     size_t n = 0;
     for (; wg_tape_status(t) == WG_OK; n++) {
         const wg_real c = wg_let(t, wg_sin(wg_mul(b, a)));
         if (wg_tape_status(t) == WG_OK) b = c;
-        if (n % 64 == 0 && wg_tape_status(t) == WG_OK) (void)wg_tape_hvp(t, b, 1, &a, &one, &g);
+        if (n % 64 == 0 && wg_tape_status(t) == WG_OK)
+            refused += wg_tape_hvp(t, b, 1, &a, &one, &g) != WG_OK;
     }
     assert_int_equal(wg_tape_status(t), WG_EBUDGET);
     wg_tape_reset(t);
@@ -325,7 +326,8 @@ static size_t use(const wg_options *opt) {
     for (int i = 0; i < 64; i++) v[i] = wg_input(t, i);
     const wg_real s = wg_sum(t, 64, v);
     const double w[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    (void)wg_reverse_lanes(t, 8, 1, &s, w);
+    refused += wg_reverse_lanes(t, 8, 1, &s, w) != WG_OK;
+    assert_true(refused <= 2 + n / 64); /* some are, but the tape goes on */
     wg_tape_reset(t);
     if (wg_tape_forward(t, 8) == WG_OK) {
         wg_real f = wg_input(t, 1);
@@ -385,6 +387,80 @@ static void a_small_buffer_is_enough_for_a_small_recording(void **state) {
     wg_tape_free(t);
 }
 
+/* A chain of `length` statements on an input. */
+static wg_status chain(wg_tape *t, size_t n, const wg_real *a, size_t m, wg_real *b,
+                       void *data) {
+    (void)n, (void)m;
+    b[0] = wg_let(t, wg_mul(a[0], a[1]));
+    for (size_t i = 1; i < *(const size_t *)data; i++) b[0] = wg_let(t, wg_mul(b[0], 1.0));
+    return WG_OK;
+}
+
+/* One buffer for one thing after another, whatever it held before: what does not move has the
+ * whole of it, but for what is asked for ahead, and what moves as it grows has half of it.
+ * Bytes per statement: a record 32, an adjoint 8, a tangent 8, code 32, a value 8, a second
+ * derivative 32. */
+static void a_buffer_is_there_for_whatever_is_done_with_it(void **state) {
+    (void)state;
+    enum { ROUNDS = 3 };
+    const size_t bytes = 4 * MB, whole = bytes - bytes / 8, most = bytes / 2;
+    void *const buffer = malloc(bytes);
+    assert_non_null(buffer);
+    const wg_options opt = {.flags = WG_KEEP_CODE, .buffer = buffer, .buffer_bytes = bytes};
+    wg_tape *const t = wg_tape_new(&opt), *plain = NULL;
+    assert_non_null(t);
+    const double a[] = {3, 5}, v[] = {1, 0};
+    double f, g[2], h[4], jv;
+    for (int round = 0; round < ROUNDS; round++) {
+        /* reverse, code kept */
+        size_t length = most / (32 + 8 + 8 + 32);
+        assert_int_equal(wg_gradient(t, chain, &length, 2, a, &f, g), WG_OK);
+        assert_true(f == 15 && g[0] == 5 && g[1] == 3);
+        /* a tangent: values are kept for it, code and records are not */
+        length = most / (8 + 8);
+        assert_int_equal(wg_jvp(t, chain, &length, 2, a, v, 1, &f, &jv), WG_OK);
+        assert_true(f == 15 && jv == 5);
+        /* the same tape as a forward one, 64 tangents wide */
+        wg_tape_reset(t);
+        assert_int_equal(wg_tape_forward(t, 64), WG_OK);
+        length = most / (64 * 8 + 8);
+        const wg_real in[] = {wg_input(t, 3), wg_input(t, 5)};
+        wg_real end;
+        assert_int_equal(wg_tangent_seed(t, in[1], 63, 1), WG_OK);
+        assert_int_equal(chain(t, 2, in, 1, &end, &length), WG_OK);
+        assert_ok(t);
+        assert_true(wg_tangent(t, end, 63) == 3);
+        wg_tape_reset(t);
+        assert_int_equal(wg_tape_forward(t, 0), WG_OK);
+        /* a Hessian: 8 tangents and their adjoints on top of it all */
+        length = most / (32 + 8 + 8 + 32 + 32 + 2 * 8 * 8);
+        assert_int_equal(wg_hessian(t, chain, &length, 2, a, &f, g, h, 2), WG_OK);
+        assert_true(h[0] == 0 && h[1] == 1 && h[2] == 1 && h[3] == 0);
+        wg_stats s;
+        assert_int_equal(wg_tape_stats(t, &s), WG_OK);
+        assert_true(s.committed_bytes <= bytes && s.memory_calls == 0);
+    }
+    wg_tape_free(t);
+    /* nothing but records and adjoints */
+    plain = wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = bytes});
+    size_t length = whole / (32 + 8);
+    assert_int_equal(wg_gradient(plain, chain, &length, 2, a, &f, g), WG_OK);
+    assert_true(g[0] == 5);
+    length = bytes / (32 + 8);
+    assert_int_equal(wg_gradient(plain, chain, &length, 2, a, &f, g), WG_EBUDGET);
+    length = most / 8;
+    assert_int_equal(wg_jvp(plain, chain, &length, 2, a, v, 1, &f, &jv), WG_OK);
+    assert_true(jv == 5);
+    wg_tape_free(plain);
+    /* nothing but tangents */
+    plain = wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = bytes});
+    length = whole / 8;
+    assert_int_equal(wg_jvp(plain, chain, &length, 2, a, v, 1, &f, &jv), WG_OK);
+    assert_true(jv == 5);
+    wg_tape_free(plain);
+    free(buffer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_give_what_one_range_gives),
@@ -396,6 +472,7 @@ int main(void) {
         cmocka_unit_test(all_chunks_full_is_out_of_memory),
         cmocka_unit_test(a_tape_stays_within_the_buffer_it_was_given),
         cmocka_unit_test(a_small_buffer_is_enough_for_a_small_recording),
+        cmocka_unit_test(a_buffer_is_there_for_whatever_is_done_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
+#include "counted.h"
 
 /* ---- text, collected ---- */
 
@@ -474,11 +475,76 @@ static void no_room_for_labels_or_places_is_reported(void **state) {
     for (int i = 0; i < 100000 && s == WG_OK; i++) s = wg_label(t, wg_input(t, i), "label");
     assert_int_equal(s, WG_EBUDGET);
     assert_int_equal(wg_tape_status(t), WG_OK);
-    wg_tape_reset(t);
-    wg_real x = wg_input(t, 1);
-    for (int i = 0; i < 100000 && wg_tape_status(t) == WG_OK; i++) x = wg_let(t, wg_add(x, 1));
-    assert_int_equal(wg_tape_status(t), WG_EBUDGET);
-    assert_has(wg_tape_message(t), "place");
+    wg_tape_free(t);
+    /* a place is longer than a tangent: it is the first that has no room */
+    struct counted m = counted_start();
+    const wg_options few = {.memory = counted_memory(&m), .flags = WG_KEEP_PLACES};
+    wg_tape *const u = wg_tape_new(&few);
+    assert_int_equal(wg_tape_forward(u, 1), WG_OK);
+    wg_real x = wg_let(u, wg_sin(wg_input(u, 1)));
+    m.fail_at = m.asked;
+    m.fail_on = 1;
+    for (int i = 0; i < 100000 && wg_tape_status(u) == WG_OK; i++) x = wg_let(u, wg_add(x, 1));
+    assert_int_equal(wg_tape_status(u), WG_ENOMEM);
+    assert_has(wg_tape_message(u), "place");
+    wg_tape_free(u);
+}
+
+static void numbers_in_code_are_printed_as_they_were_written(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_KEEP_CODE);
+    const double c[] = {0.1, -2};
+    const wg_real x = wg_input(t, 3);
+    const wg_real some[] = {wg_constant(0.3), x, wg_constant(1e300)};
+    (void)wg_let(t, wg_mul(0.1, wg_pow(x, 1.0 / 3)));
+    (void)wg_sum(t, 3, some);
+    (void)wg_linear(t, 2, c, some);
+    (void)wg_polynomial(t, 2, some, wg_constant(NAN));
+    (void)wg_lt(t, x, wg_constant(0.7));
+    (void)wg_ge(t, wg_constant(-INFINITY), x);
+    const char *const text = dump_of(t);
+    assert_has(text, "; mul(0.1, pow(s1, 0.333333333333333");
+    assert_has(text, "; sum(0.3, s1, 1e+300)\n");
+    assert_has(text, "; linear(0.1, -2; 0.3, s1)\n");
+    assert_has(text, "; polynomial(0.3, s1, nan)\n");
+    assert_has(text, "guard: lt(s1, 0.7) was false\n");
+    assert_has(text, "guard: ge(-inf, s1) was false\n");
+    const double elsewhere = 0.1;
+    assert_int_equal(wg_tape_replay(t, 1, &x, &elsewhere), WG_EGUARD);
+    assert_has(wg_tape_message(t), "wg_tape_replay: lt(0.1, 0.7) before slot 6 was false");
+    wg_tape_free(t);
+}
+
+static void array_operations_know_their_line(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_KEEP_PLACES | WG_TRACE);
+    const wg_real x[] = {wg_input(t, 3), wg_input(t, 4)};
+    const char *const sum = NEXT("");
+    const wg_real s = wg_sum(t, 2, x);
+    const char *const dot = NEXT("");
+    const wg_real d = wg_dot(t, 2, x, (const wg_real[]){x[1], x[0]}); /* commas and all */
+    assert_has(print_of(t, s), sum);
+    assert_has(print_of(t, d), dot);
+    assert_has(dump_of(t), dot);
+    const wg_mark good = wg_tape_mark(t);
+    const char *const trace = NEXT("(");
+    (void)wg_product(t, 2, (const wg_real[]){wg_constant(1e308), x[0]});
+    assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
+    assert_has(wg_tape_message(t), "wg_product of 2 operands gave inf");
+    assert_has(wg_tape_message(t), trace);
+    assert_int_equal(wg_tape_rewind(t, good), WG_OK);
+    const char *const empty = NEXT("(");
+    (void)wg_mean(t, 0, x);
+    assert_int_equal(wg_tape_status(t), WG_ESHAPE);
+    assert_has(wg_tape_message(t), empty);
+    assert_int_equal(wg_tape_rewind(t, good), WG_OK);
+    wg_tape *const other = open_with(0);
+    const wg_real foreign = wg_input(other, 1);
+    const char *const stale = NEXT("(");
+    (void)wg_polynomial(t, 2, x, foreign);
+    assert_int_equal(wg_tape_status(t), WG_ESTALE);
+    assert_has(wg_tape_message(t), stale);
+    wg_tape_free(other);
     wg_tape_free(t);
 }
 
@@ -506,6 +572,8 @@ int main(void) {
         cmocka_unit_test(files_take_dumps),
         cmocka_unit_test(null_arguments_are_refused),
         cmocka_unit_test(no_room_for_labels_or_places_is_reported),
+        cmocka_unit_test(numbers_in_code_are_printed_as_they_were_written),
+        cmocka_unit_test(array_operations_know_their_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

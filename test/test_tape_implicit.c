@@ -26,14 +26,16 @@ static wg_status two_equations(wg_tape *t, size_t n, const wg_real *in, size_t m
     return WG_OK;
 }
 
-static wg_status cosine(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+static wg_status cosine(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                        void *data) {
     (void)data;
     if (n != 2 || m != 1) return WG_EARG;
     r[0] = wg_let(t, wg_cos(wg_mul(in[1], in[0])));
     return WG_OK;
 }
 
-static wg_status failing(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+static wg_status failing(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                         void *data) {
     (void)t, (void)n, (void)in, (void)m, (void)r, (void)data;
     return WG_ECONVERGE;
 }

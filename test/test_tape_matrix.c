@@ -56,7 +56,8 @@ static wg_status times_jvp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op times_op = {"times", 0, times_shape, times_value, times_vjp, times_jvp};
+static const wg_block_op times_op = {"times",     0,         times_shape,
+                                     times_value, times_vjp, times_jvp};
 static const wg_block_op slow_op = {"slow", 0, times_shape, times_value, times_vjp, NULL};
 
 static wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
@@ -118,7 +119,8 @@ static void views_are_free_and_overlap(void **state) {
     /* y = L R: L_ = 1 R', R_ = L' 1; the middle column belongs to both */
     const double expect[] = {11, 11, 0, 13 + 3, 13 + 9, 0, 3, 9, 0};
     for (int i = 0; i < 9; i++) assert_true(g[i] == expect[i]);
-    wg_mat z = multiply(t, &times_op, turned, left); /* copied for an operation without WG_OP_TRANS */
+    wg_mat z =
+        multiply(t, &times_op, turned, left); /* copied for an operation without WG_OP_TRANS */
     assert_int_equal(wg_mat_reverse(t, z, NULL, 0), WG_OK);
     assert_int_equal(wg_mat_adjoint(t, m, g, 3), WG_OK);
     const double expect2[] = {7, 5 + 9, 7, 7, 5 + 9, 7, 0, 0, 0};
@@ -380,7 +382,8 @@ static void drivers_take_matrices(void **state) {
     double x[9], y[2], jac[18], other[18];
     memcpy(x, A, sizeof A);
     memcpy(x + 6, X, sizeof X);
-    assert_int_equal(wg_jacobian(t, through_a_driver, NULL, 9, x, 2, y, WG_ROW_MAJOR, jac, 9), WG_OK);
+    assert_int_equal(wg_jacobian(t, through_a_driver, NULL, 9, x, 2, y, WG_ROW_MAJOR, jac, 9),
+                     WG_OK);
     for (size_t j = 0; j < 9; j++) {
         double v[9] = {0}, jv[2];
         v[j] = 1;
@@ -427,6 +430,89 @@ static void a_wrong_operation_is_found(void **state) {
     assert_int_equal(wg_check_op(t, &op, NULL, 0, 2, half, 1), WG_EMISMATCH);
     assert_int_equal(wg_tape_status(t), WG_OK);
     wg_tape_free(t);
+}
+
+/* ---- small elementwise operations, recorded inline ---- */
+
+/* A chain of all four, on blocks of four elements: inline, or by the functions. */
+static wg_mat chain(wg_tape *t, int inlined, wg_mat x, wg_mat c) {
+    wg_mat y = x;
+    for (int i = 0; i < 7; i++) {
+        if (inlined) {
+            y = wg_mat_mul(t, wg_mat_add(t, y, c), x);
+            y = wg_mat_div(t, wg_mat_sub(t, y, x), wg_mat_add(t, x, x));
+        } else {
+            y = (wg_mat_mul)(t, (wg_mat_add)(t, y, c), x);
+            y = (wg_mat_div)(t, (wg_mat_sub)(t, y, x), (wg_mat_add)(t, x, x));
+        }
+    }
+    return y;
+}
+
+static void small_operations_are_those_of_any_size(void **state) {
+    (void)state;
+    const double v[35] = {1.5, -2, 0.25, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5,
+                          6,   7,  8,    9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4};
+    const size_t sizes[][2] = {{4, 1}, {1, 1}, {3, 1}, {1, 5}, {2, 3}, {32, 1}, {35, 1}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const size_t rows = sizes[k][0], cols = sizes[k][1];
+        double value[2][35], g[2][35], lane[2][35];
+        uint64_t bytes[2];
+        for (int inlined = 0; inlined < 2; inlined++) {
+            wg_tape *t = wg_tape_new(NULL);
+            wg_mat x = wg_mat_input(t, rows, cols, v, rows);
+            wg_mat c = wg_mat_constant(t, rows, cols, v, rows);
+            wg_mat y = chain(t, inlined, x, c);
+            wg_stats s;
+            assert_int_equal(wg_tape_stats(t, &s), WG_OK);
+            assert_int_equal(s.records, 35);
+            bytes[inlined] = s.payload_bytes;
+            assert_int_equal(wg_mat_value(t, y, value[inlined], rows), WG_OK);
+            assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, x, g[inlined], rows), WG_OK);
+            const wg_real root = wg_mat_at(y, rows - 1, cols - 1);
+            const double w[3] = {1, 2, 3};
+            assert_int_equal(wg_reverse_lanes(t, 3, 1, &root, w), WG_OK);
+            assert_int_equal(wg_mat_adjoint_lane(t, x, 2, lane[inlined], rows), WG_OK);
+            wg_tape_free(t);
+        }
+        assert_memory_equal(value[0], value[1], rows * cols * sizeof(double));
+        for (size_t i = 0; i < rows * cols; i++) {
+            assert_true(fabs(g[0][i] - g[1][i]) <= 1e-14 * fabs(g[0][i]));
+            assert_true(fabs(lane[0][i] - lane[1][i]) <= 1e-14 * fabs(lane[0][i]));
+        }
+        assert_true(rows * cols <= 32 ? bytes[1] < bytes[0] : bytes[1] == bytes[0]);
+    }
+}
+
+static void small_operations_keep_the_zero_rule_and_their_place(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL), *other = wg_tape_new(NULL);
+    const double v[3] = {INFINITY, 2, 3}, z[3] = {0, 1, 1};
+    wg_mat a = wg_mat_input(t, 3, 1, v, 3), b = wg_mat_input(t, 3, 1, z, 3);
+    wg_mat y = wg_mat_mul(t, a, b);
+    double g[3];
+    const double w[3] = {0, 1, 0};
+    assert_int_equal(wg_mat_reverse(t, y, w, 3), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, b, g, 3), WG_OK);
+    assert_true(g[0] == 0 && g[1] == 2 && g[2] == 0); /* 0 * inf is 0 */
+    y = wg_mat_div(t, b, wg_mat_sub(t, b, b));
+    assert_int_equal(wg_mat_reverse(t, y, w, 3), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, a, g, 3), WG_OK);
+    assert_true(g[0] == 0 && g[1] == 0);
+    /* broadcasting and views go the general way; a forgotten or foreign operand is found */
+    y = wg_mat_add(t, a, wg_mat_transpose(b));
+    assert_true(y.rows == 3 && y.cols == 3);
+    const wg_mark m = wg_tape_mark(t);
+    wg_mat late = wg_mat_add(t, a, b);
+    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    (void)wg_mat_add(t, late, late);
+    assert_int_equal(wg_tape_status(t), WG_ESTALE);
+    (void)wg_mat_add(other, a, b);
+    assert_int_equal(wg_tape_status(other), WG_ESTALE);
+    assert_true(wg_mat_add(NULL, a, b).value == NULL);
+    wg_tape_free(t);
+    wg_tape_free(other);
 }
 
 /* ---- looking into the tape ---- */
@@ -570,6 +656,8 @@ int main(void) {
         cmocka_unit_test(rewind_gives_payload_back),
         cmocka_unit_test(drivers_take_matrices),
         cmocka_unit_test(a_wrong_operation_is_found),
+        cmocka_unit_test(small_operations_are_those_of_any_size),
+        cmocka_unit_test(small_operations_keep_the_zero_rule_and_their_place),
         cmocka_unit_test(dumps_show_a_block_as_one_line),
         cmocka_unit_test(a_traced_tape_names_the_block),
         cmocka_unit_test(slots_and_budgets_are_kept),

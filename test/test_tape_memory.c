@@ -126,7 +126,8 @@ static wg_status rewinds(wg_tape *t, double *result) {
 
 /* ---- matrices ---- */
 
-static wg_status scale(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r, void *data) {
+static wg_status scale(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                       void *data) {
     (void)data;
     for (size_t j = 0; j < m; j++) r[j] = wg_let(t, wg_sub(wg_mul(in[j], in[n - 1]), 1.0));
     return wg_tape_status(t);
@@ -141,7 +142,8 @@ static wg_status matrices(wg_tape *t, double *result) {
     DO(wg_tape_status(t));
     wg_mat b = a;
     for (int i = 0; i < 60; i++)
-        b = wg_mat_reshape(t, wg_mat_transpose(b), 30 - 10 * (i % 2 == 0), 20 + 10 * (i % 2 == 0));
+        b = wg_mat_reshape(t, wg_mat_transpose(b), 30 - 10 * (i % 2 == 0),
+                           20 + 10 * (i % 2 == 0));
     DO(wg_tape_status(t));
     for (size_t i = 0; i < 600; i++) y[i] = wg_mat_at(b, i % b.rows, i / b.rows);
     y[3] = wg_let(t, wg_mul(y[3], p));

@@ -27,6 +27,13 @@ WG_OPERATION2(hill, a *a / (a * a + b * b), 2 * a * b * b / ((a * a + b * b) * (
               4 * a * b * (a * a - b * b) / pow(a * a + b * b, 3),
               2 * a * a * (3 * b * b - a * a) / pow(a * a + b * b, 3), SING, "Hill 1910")
 WG_OPERATION2(first, ((void)b, a), 1, 0, 0, 0, 0, ARITH, "the first of two")
+WG_OPERATION3(damped, a *exp(b) * sin(c), exp(b) * sin(c), v, a *exp(b) * cos(c), 0,
+              exp(b) * sin(c), exp(b) * cos(c), v, a *exp(b) * cos(c), -v, GUARD,
+              "product rule")
+WG_OPERATION4(volume, a *b *c *d, b *c *d, a *c *d, a *b *d, a *b *c, 0, c *d, b *d, b *c, 0,
+              a *d, a *c, 0, a *b, 0, ARITH, "product rule")
+WG_OPERATION4(third, ((void)a, (void)b, (void)d, c), 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+              ARITH, "the third of four")
 
 enum use {
     SOFTSIGN,
@@ -39,6 +46,10 @@ enum use {
     STEP_TIMES,
     FIRST,
     FOUR_OF_THEM,
+    OF_THREE,
+    OF_FOUR,
+    OF_THREE_AND_FOUR,
+    THIRD,
     USES
 };
 
@@ -105,6 +116,11 @@ static taylor hilled(taylor u, taylor w) {
     return over(s, plus(s, 1, times(w, w)));
 }
 
+static taylor dampened(taylor u, taylor w, taylor z) {
+    const double e = exp(w.f), s = sin(z.f);
+    return times(times(u, outer(w, e, e, e)), outer(z, s, cos(z.f), -s));
+}
+
 static taylor exact(enum use which, double a, double b) {
     const taylor x = {.f = a, .fx = 1}, y = {.f = b, .fy = 1};
     switch (which) {
@@ -128,6 +144,15 @@ static taylor exact(enum use which, double a, double b) {
         return times(number(2), x);
     case FOUR_OF_THEM:
         return plus(plus(softsigned(x), 1, softsigned(y)), 1, times(y, hilled(number(1), y)));
+    case OF_THREE:
+        return dampened(x, times(number(0.5), y), times(x, y));
+    case OF_FOUR:
+        return times(times(x, y), times(outer(x, sin(x.f), cos(x.f), -sin(x.f)), number(2)));
+    case OF_THREE_AND_FOUR:
+        return times(times(dampened(x, number(0.25), y), y),
+                     times(x, dampened(y, x, number(1))));
+    case THIRD:
+        return times(x, y);
     default:
         return number(NAN);
     }

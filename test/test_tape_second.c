@@ -352,6 +352,47 @@ static void a_replay_into_the_other_branch_is_reported(void **state) {
     assert_true(wg_value(z) == 7.5 && wg_adjoint(t, x[0]) == 2.5);
 }
 
+static void only_inputs_take_new_values_in_a_replay(void **state) {
+    wg_tape *const t = check.code;
+    double a[] = {7, 8, 9};
+    (void)state;
+    wg_tape_reset(t);
+    const wg_real x = wg_input(t, 2), y = wg_let(t, wg_square(x)), u = wg_input(t, 5);
+    const wg_real z = wg_let(t, wg_mul(y, u)), sum = wg_sum(t, 1, &z);
+    const wg_real computed[][2] = {{x, y}, {x, z}, {u, sum}, {x, wg_constant(1)}};
+    assert_int_equal(wg_label(t, z, "area"), WG_OK);
+    for (size_t i = 0; i < sizeof computed / sizeof *computed; i++) {
+        assert_int_equal(wg_tape_replay(t, 2, computed[i], a), WG_EARG);
+        assert_non_null(strstr(wg_tape_message(t), "wg_tape_replay: variable 1 "));
+        if (i == 1) assert_non_null(strstr(wg_tape_message(t), "(slot 4, area) is no input"));
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_true(wg_tape_value(t, x) == 2 && wg_tape_value(t, z) == 20); /* as it was */
+    }
+    const wg_real inputs[] = {u, x}; /* in any order */
+    assert_int_equal(wg_tape_replay(t, 2, inputs, a), WG_OK);
+    assert_true(wg_tape_value(t, sum) == 7 * 64);
+}
+
+static void elements_of_results_take_no_new_values_in_a_replay(void **state) {
+    wg_tape *const t = check.code;
+    const double a[] = {1, 2, 3, 4};
+    double v[] = {5, 6};
+    (void)state;
+    wg_tape_reset(t);
+    const wg_mat x = wg_mat_input(t, 2, 2, a, 2);
+    const wg_mat g =
+        wg_mat_gather(t, 2, 1, (const wg_real[]){wg_mat_at(x, 1, 1), wg_mat_at(x, 0, 0)});
+    const wg_real u = wg_input(t, 7), z = wg_let(t, wg_mul(wg_mat_at(g, 0, 0), u));
+    for (size_t i = 0; i < 2; i++) {
+        const wg_real inner[] = {u, wg_mat_at(g, i, 0)};
+        assert_int_equal(wg_tape_replay(t, 2, inner, v), WG_EARG);
+        assert_non_null(strstr(wg_tape_message(t), "wg_tape_replay: variable 1 "));
+    }
+    const wg_real inputs[] = {wg_mat_at(x, 1, 1), u};
+    assert_int_equal(wg_tape_replay(t, 2, inputs, v), WG_OK);
+    assert_true(wg_tape_value(t, z) == 30);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_the_oracle_agree_in_every_mode),
@@ -363,6 +404,8 @@ int main(void) {
         cmocka_unit_test(misuse_is_answered_and_outputs_are_left_alone),
         cmocka_unit_test(the_curvature_of_a_kink_is_zero),
         cmocka_unit_test(a_replay_into_the_other_branch_is_reported),
+        cmocka_unit_test(only_inputs_take_new_values_in_a_replay),
+        cmocka_unit_test(elements_of_results_take_no_new_values_in_a_replay),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Block operations: an operation on whole matrices, with its derivative, as one record.
  *
- * The built-in matrix operations and a user's own are the same thing: a wg_block_op, applied with
- * wg_apply. An operation is mathematics on plain arrays: it sees the wg_block of one call, obtains
- * no memory, and knows of no tape. `value` and `vjp` are enough; with `jvp` it also works on
- * forward tapes. wg_check_op tells whether they agree.
+ * The built-in matrix operations and a user's own are the same thing: a wg_block_op, applied
+ * with wg_apply. An operation is mathematics on plain arrays: it sees the wg_block of one call,
+ * obtains no memory, and knows of no tape. `value` and `vjp` are enough; with `jvp` it also
+ * works on forward tapes. wg_check_op tells whether they agree.
  *
  * Matrices are column-major, with a leading dimension. */
 #ifndef WENGERT_BLOCK_H
@@ -28,8 +28,8 @@ typedef struct wg_mat {
  * [i + j ld], in a transposed operand at [j + i ld]. Only operations with WG_OP_TRANS meet
  * transposed operands; results never are. ld is at least 1.
  * bar: vjp: the adjoint, to be added to (operands) or read (results); jvp: the tangent, to be
- * read (operands) or overwritten (results). Operands without one (NULL) are constants: nothing is
- * wanted. Adjoints of two operands may overlap. A result's is never NULL. */
+ * read (operands) or overwritten (results). Operands without one (NULL) are constants: nothing
+ * is wanted. Adjoints of two operands may overlap. A result's is never NULL. */
 typedef struct wg_block_arg {
     size_t rows, cols, ld, bar_ld;
     unsigned trans;
@@ -42,25 +42,25 @@ typedef struct wg_block {
     const void *params; /* of the call: as given to wg_apply, copied into the arena */
     size_t inputs, outputs;
     wg_block_arg *in, *out;
-    void *saved;                   /* what value leaves for vjp and jvp */
-    void *work;                    /* free to use in every function; contents are lost */
+    void *saved;                    /* what value leaves for vjp and jvp */
+    void *work;                     /* free to use in every function; contents are lost */
     size_t saved_bytes, work_bytes; /* set by shape; 0 before */
-    int info;                      /* of LAPACK, for the message of a failure */
-    const char *why;               /* a text for that message, or NULL */
+    int info;                       /* of LAPACK, for the message of a failure */
+    const char *why;                /* a text for that message, or NULL */
 } wg_block;
 
 enum {
-    WG_OP_TRANS = 1,      /* takes transposed operands; otherwise they are copied before */
-    WG_OP_ZERO_RULE = 2   /* keeps the zero rule per element; otherwise a call of vjp with all
-                             adjoints 0 is left out */
+    WG_OP_TRANS = 1,    /* takes transposed operands; otherwise they are copied before */
+    WG_OP_ZERO_RULE = 2 /* keeps the zero rule per element; otherwise a call of vjp with all
+                           adjoints 0 is left out */
 };
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
- * shape  rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the operands
- *        and params; no values are there yet. WG_ESHAPE: the message names all operand shapes.
- * value  results from operands; may leave what it likes in saved. WG_ESINGULAR, ...
- * vjp    bar of in += J' bar of out; reads values, results and saved; changes neither.
- * jvp    bar of out = J bar of in. NULL: not on forward tapes. */
+ * shape  rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
+ * operands and params; no values are there yet. WG_ESHAPE: the message names all operand
+ * shapes. value  results from operands; may leave what it likes in saved. WG_ESINGULAR, ... vjp
+ * bar of in += J' bar of out; reads values, results and saved; changes neither. jvp    bar of
+ * out = J bar of in. NULL: not on forward tapes. */
 typedef struct wg_block_op {
     const char *name; /* as users call it */
     unsigned flags;
@@ -70,20 +70,18 @@ typedef struct wg_block_op {
     wg_status (*jvp)(wg_block *b);
 } wg_block_op;
 
-/* wg_apply - out = op(in). Appends one record when an operand is a variable; otherwise the results
- * are constants.
- * Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params: `bytes` of any data,
- *          copied. What params point to has to live as long as the recording (see wg_tape_keep).
- * Cost:    the operation's; no allocation in a steady state.
- * Errors:  returned, and kept by the tape; then the results are NaN: WG_ENULL, WG_ESHAPE,
- *          WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; WG_EMODE: a forward tape and no jvp; what
- *          the operation returned. */
+/* wg_apply - out = op(in). Appends one record when an operand is a variable; otherwise the
+ * results are constants. Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params:
+ * `bytes` of any data, copied. What params point to has to live as long as the recording (see
+ * wg_tape_keep). Cost:    the operation's; no allocation in a steady state. Errors:  returned,
+ * and kept by the tape; then the results are NaN: WG_ENULL, WG_ESHAPE, WG_ESTALE, WG_ENOMEM,
+ * WG_EBUDGET, WG_ESLOTS; WG_EMODE: a forward tape and no jvp; what the operation returned. */
 WG_API wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                           size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out);
 
 /* wg_tape_keep - memory in the arena that lives until the tape is reset, or rewound to before
- * this call; 32-byte aligned; a copy of `data` unless that is NULL. NULL: a failure, kept by the
- * tape; or bytes = 0. */
+ * this call; 32-byte aligned; a copy of `data` unless that is NULL. NULL: a failure, kept by
+ * the tape; or bytes = 0. */
 WG_API void *wg_tape_keep(wg_tape *t, size_t bytes, const void *data);
 
 /* A matrix of NaN, what a recording call gives after a failure. */

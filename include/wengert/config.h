@@ -33,6 +33,8 @@
 
 /* Exported from the shared library. */
 #define WG_API __attribute__((visibility("default")))
+/* A status that says what nothing else says again: the compiler warns where it is not used. */
+#define WG_MUST_CHECK __attribute__((warn_unused_result))
 /* Folded into the user's statement. */
 #define WGI_INLINE static inline __attribute__((always_inline, unused))
 #define WGI_LIKELY(c) __builtin_expect(!!(c), 1)

@@ -28,12 +28,12 @@ typedef wg_status wg_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, 
 typedef enum wg_layout { WG_ROW_MAJOR, WG_COL_MAJOR } wg_layout;
 
 /* wg_eval - y = f(x), nothing recorded. */
-WG_API wg_status wg_eval(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                         size_t m, double *y);
+WG_API WG_MUST_CHECK wg_status wg_eval(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                       const double *x, size_t m, double *y);
 
 /* wg_gradient - *value = f(x) and g = its gradient, for m = 1.  A constant f: g = 0. */
-WG_API wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                             double *value, double *g);
+WG_API WG_MUST_CHECK wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                           const double *x, double *value, double *g);
 
 /* wg_jacobian - y = f(x) and J = dy/dx, m-by-n, in the layout and with the leading dimension
  * given (ROW_MAJOR: ld >= n; COL_MAJOR: ld >= m). Forward or reverse, whichever is cheaper for
@@ -41,30 +41,36 @@ WG_API wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, c
  * Cost:    reverse: one recording and ceil(m/8) sweeps with 8 adjoints each; forward: ceil(n/8)
  *          evaluations with 8 tangents each, and m n numbers of workspace when there are several.
  * Errors:  WG_ESHAPE: ld; WG_EARG: layout. */
-WG_API wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                             size_t m, double *y, wg_layout layout, double *jac, size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                           const double *x, size_t m, double *y,
+                                           wg_layout layout, double *jac, size_t ld);
 
 /* wg_jacobian_groups - the same with the inputs in named groups: group g has size[g] entries,
  * x[g] their values, jac[g] the m-by-size[g] block (NULL: not wanted), ld[g] its leading
  * dimension. The user's function sees all inputs in order of the groups; those of groups that
  * are not wanted are constants, and cost nothing. */
-WG_API wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t groups,
-                                    const size_t *size, const double *const *x, size_t m,
-                                    double *y, wg_layout layout, double *const *jac,
-                                    const size_t *ld);
+WG_API WG_MUST_CHECK wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data,
+                                                  size_t groups, const size_t *size,
+                                                  const double *const *x, size_t m, double *y,
+                                                  wg_layout layout, double *const *jac,
+                                                  const size_t *ld);
 
 /* wg_jvp - y = f(x), jv = J v.   wg_vjp - y = f(x), g = J' w. */
-WG_API wg_status wg_jvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                        const double *v, size_t m, double *y, double *jv);
-WG_API wg_status wg_vjp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                        size_t m, const double *w, double *y, double *g);
+WG_API WG_MUST_CHECK wg_status wg_jvp(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                      const double *x, const double *v, size_t m, double *y,
+                                      double *jv);
+WG_API WG_MUST_CHECK wg_status wg_vjp(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                      const double *x, size_t m, const double *w, double *y,
+                                      double *g);
 
 /* wg_hvp - value, gradient and H v for m = 1;  wg_hessian - value, gradient and H, n-by-n, both
  * triangles.  The tape must have been opened with WG_KEEP_CODE (else WG_EMODE). */
-WG_API wg_status wg_hvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                        const double *v, double *value, double *g, double *hv);
-WG_API wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                            double *value, double *g, double *h, size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_hvp(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                      const double *x, const double *v, double *value,
+                                      double *g, double *hv);
+WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                          const double *x, double *value, double *g, double *h,
+                                          size_t ld);
 
 /* ---- trust ------------------------------------------------------------------------------ */
 
@@ -85,8 +91,9 @@ typedef struct wg_check {
  * Cost:   24 + 49 evaluations per direction.  result: also set when they differ.
  * Errors: WG_EMISMATCH (the message says where); WG_ENONFINITE: a value or derivative at x, or
  *         every value near x, is NaN or infinite. */
-WG_API wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data, size_t n,
-                                   const double *x, size_t m, wg_check *result);
+WG_API WG_MUST_CHECK wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data,
+                                                 size_t n, const double *x, size_t m,
+                                                 wg_check *result);
 
 WG_END_DECLS
 

@@ -211,6 +211,12 @@ WGI_FUNCTION wg_dual wgi_dual_chain3(double v, int r, double d, wg_dual x, int s
     return wgi_dual_chain2(v, WGI_PLUS, 1, wgi_dual_chain2(v, r, d, x, s, e, y), q, f, z);
 }
 
+WGI_FUNCTION wg_dual wgi_dual_chain4(double v, int r, double d, wg_dual x, int s, double e,
+                                     wg_dual y, int q, double f, wg_dual z, int p, double g,
+                                     wg_dual w) {
+    return wgi_dual_chain2(v, WGI_PLUS, 1, wgi_dual_chain3(v, r, d, x, s, e, y, q, f, z), p, g, w);
+}
+
 /* ---- C++: operands in any position ---------------------------------------------------------
  * wgi_any_NAME of duals and numbers for wengert/generic.h: of numbers alone, a number. wg::NAME,
  * and operators, where one operand is a dual. */

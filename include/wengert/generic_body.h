@@ -135,6 +135,69 @@
             wgi_v);                                                                            \
     })
 
+#define WGI_DUAL_USER3(name, x_, y_, z_)                                                       \
+    __extension__({                                                                            \
+        const __auto_type wgi_x = (x_);                                                        \
+        const __auto_type wgi_y = (y_);                                                        \
+        const __auto_type wgi_z = (z_);                                                        \
+        WGI_DUAL_OPERAND(wgi_x);                                                               \
+        WGI_DUAL_OPERAND(wgi_y);                                                               \
+        WGI_DUAL_OPERAND(wgi_z);                                                               \
+        enum { wgi_i = WGI_IS_DUAL_TYPE(wgi_x), wgi_j = WGI_IS_DUAL_TYPE(wgi_y) };             \
+        enum { wgi_k = WGI_IS_DUAL_TYPE(wgi_z) };                                              \
+        const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_b = WGI_PRIMAL(wgi_y, wgi_j);       \
+        const double wgi_c = WGI_PRIMAL(wgi_z, wgi_k);                                         \
+        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c);                           \
+        __builtin_choose_expr(                                                                 \
+            wgi_i | wgi_j | wgi_k,                                                             \
+            wgi_dual_chain3(                                                                   \
+                wgi_v,                                                                         \
+                wgi_i ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_i ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                WGI_LIFT(wgi_x, wgi_i),                                                        \
+                wgi_j ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_j ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                WGI_LIFT(wgi_y, wgi_j),                                                        \
+                wgi_k ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_k ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                WGI_LIFT(wgi_z, wgi_k)),                                                       \
+            wgi_v);                                                                            \
+    })
+
+#define WGI_DUAL_USER4(name, x_, y_, z_, w_)                                                   \
+    __extension__({                                                                            \
+        const __auto_type wgi_x = (x_);                                                        \
+        const __auto_type wgi_y = (y_);                                                        \
+        const __auto_type wgi_z = (z_);                                                        \
+        const __auto_type wgi_w = (w_);                                                        \
+        WGI_DUAL_OPERAND(wgi_x);                                                               \
+        WGI_DUAL_OPERAND(wgi_y);                                                               \
+        WGI_DUAL_OPERAND(wgi_z);                                                               \
+        WGI_DUAL_OPERAND(wgi_w);                                                               \
+        enum { wgi_i = WGI_IS_DUAL_TYPE(wgi_x), wgi_j = WGI_IS_DUAL_TYPE(wgi_y) };             \
+        enum { wgi_k = WGI_IS_DUAL_TYPE(wgi_z), wgi_m = WGI_IS_DUAL_TYPE(wgi_w) };             \
+        const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_b = WGI_PRIMAL(wgi_y, wgi_j);       \
+        const double wgi_c = WGI_PRIMAL(wgi_z, wgi_k), wgi_d = WGI_PRIMAL(wgi_w, wgi_m);       \
+        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d);                    \
+        __builtin_choose_expr(                                                                 \
+            wgi_i | wgi_j | wgi_k | wgi_m,                                                     \
+            wgi_dual_chain4(                                                                   \
+                wgi_v,                                                                         \
+                wgi_i ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_i ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                WGI_LIFT(wgi_x, wgi_i),                                                        \
+                wgi_j ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_j ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                WGI_LIFT(wgi_y, wgi_j),                                                        \
+                wgi_k ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_k ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                WGI_LIFT(wgi_z, wgi_k),                                                        \
+                wgi_m ? WGI_TIMES : WGI_NONE,                                                  \
+                wgi_m ? wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                WGI_LIFT(wgi_w, wgi_m)),                                                       \
+            wgi_v);                                                                            \
+    })
+
 #else
 
 template <class X> WGI_FUNCTION wg_dual wgi_any_let(const X &x) {
@@ -161,8 +224,42 @@ template <class F, class X, class Y> WGI_FUNCTION auto wgi_any_user(const X &x, 
                                j ? F::template d<1>(a, v) : 0, lift(y));
     else return v;
 }
+template <class F, class X, class Y, class Z>
+WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z) {
+    WGI_ARE_DUAL_OPERANDS(X, Y, Z);
+    constexpr int i = is_dual<X>, j = is_dual<Y>, k = is_dual<Z>;
+    const double a[] = {primal(x), primal(y), primal(z)}, v = F::v(a);
+    if constexpr (i || j || k)
+        return wgi_dual_chain3(v,
+                               i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+                               lift(x),
+                               j ? WGI_TIMES : WGI_NONE, j ? F::template d<1>(a, v) : 0,
+                               lift(y),
+                               k ? WGI_TIMES : WGI_NONE, k ? F::template d<2>(a, v) : 0,
+                               lift(z));
+    else return v;
+}
+template <class F, class X, class Y, class Z, class W>
+WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z, const W &w) {
+    WGI_ARE_DUAL_OPERANDS(X, Y, Z, W);
+    constexpr int i = is_dual<X>, j = is_dual<Y>, k = is_dual<Z>, m = is_dual<W>;
+    const double a[] = {primal(x), primal(y), primal(z), primal(w)}, v = F::v(a);
+    if constexpr (i || j || k || m)
+        return wgi_dual_chain4(v,
+                               i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+                               lift(x),
+                               j ? WGI_TIMES : WGI_NONE, j ? F::template d<1>(a, v) : 0,
+                               lift(y),
+                               k ? WGI_TIMES : WGI_NONE, k ? F::template d<2>(a, v) : 0,
+                               lift(z),
+                               m ? WGI_TIMES : WGI_NONE, m ? F::template d<3>(a, v) : 0,
+                               lift(w));
+    else return v;
+}
 #define WGI_DUAL_USER1(name, x) wgi_any_user<wgi_row_##name>(x)
 #define WGI_DUAL_USER2(name, x, y) wgi_any_user<wgi_row_##name>(x, y)
+#define WGI_DUAL_USER3(name, x, y, z) wgi_any_user<wgi_row_##name>(x, y, z)
+#define WGI_DUAL_USER4(name, x, y, z, w) wgi_any_user<wgi_row_##name>(x, y, z, w)
 #define WGI_DUAL_LET(t, x) ((void)(t), wgi_any_let(x))
 #define WGI_DUAL_NUMBER(x) wgi_any_number(x)
 #define WGI_DUAL_CALL1(name, x) wgi_any_##name(x)

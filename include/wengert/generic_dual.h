@@ -83,6 +83,12 @@
 #pragma push_macro("WG_CALL2")
 #undef WG_CALL2
 #define WG_CALL2(name, x, y) WGI_DUAL_USER2(name, x, y)
+#pragma push_macro("WG_CALL3")
+#undef WG_CALL3
+#define WG_CALL3(name, x, y, z) WGI_DUAL_USER3(name, x, y, z)
+#pragma push_macro("WG_CALL4")
+#undef WG_CALL4
+#define WG_CALL4(name, x, y, z, w) WGI_DUAL_USER4(name, x, y, z, w)
 #pragma push_macro("wg_neg")
 #undef wg_neg
 #define wg_neg(x) WGI_DUAL_CALL1(neg, x)

@@ -28,6 +28,8 @@
 #pragma pop_macro("wg_mean")
 #pragma pop_macro("WG_CALL1")
 #pragma pop_macro("WG_CALL2")
+#pragma pop_macro("WG_CALL3")
+#pragma pop_macro("WG_CALL4")
 #pragma pop_macro("wg_neg")
 #pragma pop_macro("wg_add")
 #pragma pop_macro("wg_sub")

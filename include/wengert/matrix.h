@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix variables: making them, views of them, their values and adjoints.
  *
- * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h and
- * statistics.h. All matrices are column-major; a vector is a matrix with one column. */
+ * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h
+ * and statistics.h. All matrices are column-major; a vector is a matrix with one column. */
 #ifndef WENGERT_MATRIX_H
 #define WENGERT_MATRIX_H
 
@@ -13,13 +13,13 @@ WG_BEGIN_DECLS
 
 /* ---- making ----------------------------------------------------------------------------- */
 
-/* wg_mat_input - an independent rows-by-cols matrix, its values copied from a, element (i, j) at
- * a[i + j ld].  wg_mat_constant - the same without derivatives.
- * Shapes:  ld >= rows.   Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
+/* wg_mat_input - an independent rows-by-cols matrix, its values copied from a, element (i, j)
+ * at a[i + j ld].  wg_mat_constant - the same without derivatives. Shapes:  ld >= rows. Errors:
+ * WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
 WG_API wg_mat wg_mat_input(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
 WG_API wg_mat wg_mat_constant(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
-/* The same with any strides: element (i, j) at a[i row_stride + j col_stride]. Row-major data of
- * width w: row_stride w, col_stride 1. Strides may be 0 or negative. */
+/* The same with any strides: element (i, j) at a[i row_stride + j col_stride]. Row-major data
+ * of width w: row_stride w, col_stride 1. Strides may be 0 or negative. */
 WG_API wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
                                    ptrdiff_t row_stride, ptrdiff_t col_stride);
 WG_API wg_mat wg_mat_constant_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
@@ -33,8 +33,8 @@ WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real 
 
 /* ---- views: no copy, no record ---------------------------------------------------------- */
 
-/* A view that does not fit gives a failed matrix (all NaN, value NULL); the operation that meets
- * it refuses with WG_ESHAPE. */
+/* A view that does not fit gives a failed matrix (all NaN, value NULL); the operation that
+ * meets it refuses with WG_ESHAPE. */
 /* Element (i, j) as a scalar variable. */
 static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
     wg_real x = {__builtin_nan(""), {0, 0}};
@@ -61,24 +61,28 @@ WG_API wg_mat wg_mat_reshape(wg_tape *t, wg_mat a, size_t rows, size_t cols);
 
 /* wg_mat_value, wg_mat_adjoint - element (i, j) to out[i + j ld]. Adjoints of constants are 0.
  * wg_mat_adjoint_lane, wg_mat_tangent - a lane of a sweep of several, of a forward tape.
- * Errors:  WG_ENULL, WG_ESHAPE (ld < rows), WG_ESTALE; adjoints: WG_ESEED before a sweep; a tape in failure:
- *          its status, and out is NaN. */
-WG_API wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld);
-WG_API wg_status wg_mat_adjoint(const wg_tape *t, wg_mat a, double *out, size_t ld);
-WG_API wg_status wg_mat_adjoint_lane(const wg_tape *t, wg_mat a, size_t lane, double *out,
-                                     size_t ld);
-WG_API wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, size_t ld);
+ * Errors:  WG_ENULL, WG_ESHAPE (ld < rows), WG_ESTALE; adjoints: WG_ESEED before a sweep; a
+ * tape in failure: its status, and out is NaN. */
+WG_API WG_MUST_CHECK wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_mat_adjoint(const wg_tape *t, wg_mat a, double *out,
+                                              size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_mat_adjoint_lane(const wg_tape *t, wg_mat a, size_t lane,
+                                                   double *out, size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane,
+                                              double *out, size_t ld);
 
 /* ---- seeding ---------------------------------------------------------------------------- */
 
-/* wg_mat_reverse - clears all adjoints, gives y the adjoint w (element (i, j) at w[i + j ld]; NULL: all
- * ones), sweeps back to the inputs.   Errors: as wg_reverse. */
-WG_API wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld);
-/* wg_mat_adjoint_seed - adds w to the adjoint of y, between wg_adjoints_clear and wg_sweep. */
-WG_API wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld);
+/* wg_mat_reverse - clears all adjoints, gives y the adjoint w (element (i, j) at w[i + j ld];
+ * NULL: all ones), sweeps back to the inputs.   Errors: as wg_reverse. */
+WG_API WG_MUST_CHECK wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld);
+/* wg_mat_adjoint_seed - adds w to the adjoint of y, between wg_adjoints_clear and wg_sweep.
+ * There is nothing to do for a matrix without elements. */
+WG_API WG_MUST_CHECK wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w,
+                                                   size_t ld);
 /* wg_mat_tangent_seed - sets lane `lane` of the tangent of an input, on a forward tape. */
-WG_API wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t lane, const double *v,
-                                     size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t lane,
+                                                   const double *v, size_t ld);
 
 /* ---- trust ------------------------------------------------------------------------------ */
 
@@ -86,10 +90,11 @@ WG_API wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t lane, const do
  * of value, and vjp with jvp (or with finite differences where there is none), along random
  * directions.  Works on a tape of its own.
  * Shapes:  in of `inputs`: constants or variables of t, whose values are taken.
- * Errors:  WG_EMISMATCH: the message of t names operation, operand and the two numbers; what the operation
- *          returns. */
-WG_API wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
-                             size_t inputs, const wg_mat *in, size_t outputs);
+ * Errors:  WG_EMISMATCH: the message of t names operation, operand and the two numbers; what
+ * the operation returns. */
+WG_API WG_MUST_CHECK wg_status wg_check_op(wg_tape *t, const wg_block_op *op,
+                                           const void *params, size_t bytes, size_t inputs,
+                                           const wg_mat *in, size_t outputs);
 
 WG_END_DECLS
 

@@ -9,7 +9,12 @@
  *     #define softsign(x) WG_CALL1(softsign, x)
  *     ...  y = wg_let(t, wg_mul(2, softsign(x)));
  *
- * Letters: a b operand values, v the value. A partial whose text is a bare 0 is skipped.
+ * WG_OPERATION2, 3 and 4 (and WG_CALL2, 3, 4) have that many operands; after the value come the
+ * first partials, and then the second ones by rows of the upper triangle, as in
+ *
+ *     WG_OPERATION2(name, value, da, db, daa, dab, dbb, class, source)
+ *
+ * Letters: a b c d operand values, v the value. A partial whose text is a bare 0 is skipped.
  * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly 0),
  * SING (a partial may be infinite or NaN at a finite operand). */
 #ifndef WENGERT_OPERATION_H
@@ -47,6 +52,8 @@ WG_END_DECLS
 #include <wengert/statement.h>
 #define WGI_USER_ROW1(name)
 #define WGI_USER_ROW2(name)
+#define WGI_USER_ROW3(name)
+#define WGI_USER_ROW4(name)
 #endif
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
@@ -113,11 +120,133 @@ WG_END_DECLS
         wgi_user_##name##_second};                                                             \
     WGI_USER_ROW2(name)
 
+#define WG_OPERATION3(name, value_, da_, db_, dc_,                                             \
+                      daa_, dab_, dac_, dbb_, dbc_, dcc_,                                      \
+                      class_, source_)                                                         \
+    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c) {                      \
+        return value_;                                                                         \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double v) {           \
+        (void)a, (void)b, (void)c, (void)v;                                                    \
+        return da_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double c, double v) {           \
+        (void)a, (void)b, (void)c, (void)v;                                                    \
+        return db_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_dc(double a, double b, double c, double v) {           \
+        (void)a, (void)b, (void)c, (void)v;                                                    \
+        return dc_;                                                                            \
+    }                                                                                          \
+    static double wgi_user_##name##_value(const double *x) {                                   \
+        return wgi_op_##name##_v(x[0], x[1], x[2]);                                            \
+    }                                                                                          \
+    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
+        d[0] = wgi_op_##name##_da(x[0], x[1], x[2], v);                                        \
+        d[1] = wgi_op_##name##_db(x[0], x[1], x[2], v);                                        \
+        d[2] = wgi_op_##name##_dc(x[0], x[1], x[2], v);                                        \
+    }                                                                                          \
+    static double wgi_user_##name##_second(const double *wgi_x, double *wgi_d,                 \
+                                           double *wgi_h) {                                    \
+        const double a = wgi_x[0], b = wgi_x[1], c = wgi_x[2];                                 \
+        const double v = wgi_op_##name##_v(a, b, c);                                           \
+        (void)a, (void)b, (void)c;                                                             \
+        wgi_user_##name##_first(wgi_x, v, wgi_d);                                              \
+        wgi_h[0] = daa_;                                                                       \
+        wgi_h[1] = dab_;                                                                       \
+        wgi_h[2] = dac_;                                                                       \
+        wgi_h[3] = dbb_;                                                                       \
+        wgi_h[4] = dbc_;                                                                       \
+        wgi_h[5] = dcc_;                                                                       \
+        return v;                                                                              \
+    }                                                                                          \
+    static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
+        #name,                                                                                 \
+        source_,                                                                               \
+        3,                                                                                     \
+        WGI_ZERO(#da_) | WGI_ZERO(#db_) << 1 | WGI_ZERO(#dc_) << 2,                            \
+        WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dac_) << 2 |                        \
+            WGI_ZERO(#dbb_) << 3 | WGI_ZERO(#dbc_) << 4 | WGI_ZERO(#dcc_) << 5,                \
+        wgi_user_##name##_value,                                                               \
+        wgi_user_##name##_first,                                                               \
+        wgi_user_##name##_second};                                                             \
+    WGI_USER_ROW3(name)
+
+#define WG_OPERATION4(name, value_, da_, db_, dc_, dd_,                                        \
+                      daa_, dab_, dac_, dad_, dbb_, dbc_, dbd_, dcc_, dcd_, ddd_,              \
+                      class_, source_)                                                         \
+    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c, double d) {            \
+        return value_;                                                                         \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double d, double v) { \
+        (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
+        return da_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double c, double d, double v) { \
+        (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
+        return db_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_dc(double a, double b, double c, double d, double v) { \
+        (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
+        return dc_;                                                                            \
+    }                                                                                          \
+    WGI_FUNCTION double wgi_op_##name##_dd(double a, double b, double c, double d, double v) { \
+        (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
+        return dd_;                                                                            \
+    }                                                                                          \
+    static double wgi_user_##name##_value(const double *x) {                                   \
+        return wgi_op_##name##_v(x[0], x[1], x[2], x[3]);                                      \
+    }                                                                                          \
+    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
+        d[0] = wgi_op_##name##_da(x[0], x[1], x[2], x[3], v);                                  \
+        d[1] = wgi_op_##name##_db(x[0], x[1], x[2], x[3], v);                                  \
+        d[2] = wgi_op_##name##_dc(x[0], x[1], x[2], x[3], v);                                  \
+        d[3] = wgi_op_##name##_dd(x[0], x[1], x[2], x[3], v);                                  \
+    }                                                                                          \
+    static double wgi_user_##name##_second(const double *wgi_x, double *wgi_d,                 \
+                                           double *wgi_h) {                                    \
+        const double a = wgi_x[0], b = wgi_x[1], c = wgi_x[2], d = wgi_x[3];                   \
+        const double v = wgi_op_##name##_v(a, b, c, d);                                        \
+        (void)a, (void)b, (void)c, (void)d;                                                    \
+        wgi_user_##name##_first(wgi_x, v, wgi_d);                                              \
+        wgi_h[0] = daa_;                                                                       \
+        wgi_h[1] = dab_;                                                                       \
+        wgi_h[2] = dac_;                                                                       \
+        wgi_h[3] = dad_;                                                                       \
+        wgi_h[4] = dbb_;                                                                       \
+        wgi_h[5] = dbc_;                                                                       \
+        wgi_h[6] = dbd_;                                                                       \
+        wgi_h[7] = dcc_;                                                                       \
+        wgi_h[8] = dcd_;                                                                       \
+        wgi_h[9] = ddd_;                                                                       \
+        return v;                                                                              \
+    }                                                                                          \
+    static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
+        #name,                                                                                 \
+        source_,                                                                               \
+        4,                                                                                     \
+        WGI_ZERO(#da_) | WGI_ZERO(#db_) << 1 | WGI_ZERO(#dc_) << 2 |                           \
+            WGI_ZERO(#dd_) << 3,                                                               \
+        WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dac_) << 2 |                        \
+            WGI_ZERO(#dad_) << 3 | WGI_ZERO(#dbb_) << 4 | WGI_ZERO(#dbc_) << 5 |               \
+            WGI_ZERO(#dbd_) << 6 | WGI_ZERO(#dcc_) << 7 | WGI_ZERO(#dcd_) << 8 |               \
+            WGI_ZERO(#ddd_) << 9,                                                              \
+        wgi_user_##name##_value,                                                               \
+        wgi_user_##name##_first,                                                               \
+        wgi_user_##name##_second};                                                             \
+    WGI_USER_ROW4(name)
+
 #ifndef __cplusplus
 /* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
 #define WG_CALL1(name, x) WGI_APPLY1(name, WGI_OP_USER, wgi_class_##name, x, WGI_WITH_NAME)
 #define WG_CALL2(name, x, y)                                                                   \
     WGI_APPLY2(name, WGI_OP_USER, wgi_class_##name, x, y, WGI_WITH_NAME)
+#define WG_CALL3(name, x, y, z)                                                                \
+    WGI_APPLY3(name, WGI_OP_USER, wgi_class_##name, x, y, z, WGI_WITH_NAME)
+#define WG_CALL4(name, x, y, z, w)                                                             \
+    WGI_APPLY4(name, WGI_OP_USER, wgi_class_##name, x, y, z, w, WGI_WITH_NAME)
 
 /* In code the descriptor of a user's operation is a number: the bits of its address. */
 #define WGI_WITH_NAME(name, lit) WGI_CONCAT(lit, (wgi_l1){0})(lit, wgi_address(&wgi_user_##name))

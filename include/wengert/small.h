@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* small.h - elementwise arithmetic on small matrices, recorded inline.
  *
- * Two contiguous matrices of the same shape, at most WGI_SMALL elements, on a tape in its plain mode:
- * one record and one wgi_small, written where the call stands. Everything else goes the way of all
- * block operations (elementwise.h). */
+ * Two contiguous matrices of the same shape, at most WGI_SMALL elements, on a tape in its plain
+ * mode: one record and one wgi_small, written where the call stands. Everything else goes the
+ * way of all block operations (elementwise.h). */
 #ifndef WENGERT_SMALL_H
 #define WENGERT_SMALL_H
 
-#include <wengert/block.h>
+#include <wengert/elementwise_ops.h>
 
 WG_BEGIN_DECLS
 
@@ -47,7 +47,7 @@ WGI_INLINE int wgi_small_fits(const wg_tape *t, const wg_mat *a, const wg_mat *b
 
 /* Room for n values, as a block with its record. */
 WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, const wg_mat *a,
-                                        const wg_mat *b) {
+                                     const wg_mat *b) {
     wgi_small *const s = (wgi_small *)(void *)t->payload_top;
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
@@ -67,8 +67,8 @@ WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, cons
     return s;
 }
 
-/* A matrix field by field: copied as a whole it goes through memory, also where the result never
- * does. */
+/* A matrix field by field: copied as a whole it goes through memory, also where the result
+ * never does. */
 #define WGI_SMALL_COPY(to, from)                                                               \
     ((to).value = (from).value, (to).rows = (from).rows, (to).cols = (from).cols,              \
      (to).ld = (from).ld, (to).at.slot = (from).at.slot, (to).at.stamp = (from).at.stamp,      \
@@ -84,7 +84,7 @@ WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, cons
             uint32_t i = 0;                                                                    \
             for (; i + 2 <= n; i += 2)                                                         \
                 *(wgi_pair *)(v + i) =                                                         \
-                    *(const wgi_pair *)(a.value + i) sign *(const wgi_pair *)(b.value + i);    \
+                    *(const wgi_pair *)(a.value + i) sign * (const wgi_pair *)(b.value + i);   \
             if (i < n) v[i] = a.value[i] sign b.value[i];                                      \
             y.value = v;                                                                       \
             y.rows = a.rows, y.cols = a.cols, y.ld = a.rows;                                   \
@@ -99,6 +99,16 @@ WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, cons
         }                                                                                      \
         return y;                                                                              \
     }
+
+/* Those of elementwise.h; (wg_mat_add)(t, a, b) is the function. */
+WGI_SMALL_OPERATION(add, WGI_SMALL_ADD, +)
+WGI_SMALL_OPERATION(sub, WGI_SMALL_SUB, -)
+WGI_SMALL_OPERATION(mul, WGI_SMALL_MUL, *)
+WGI_SMALL_OPERATION(div, WGI_SMALL_DIV, /)
+#define wg_mat_add(t, a, b) wgi_small_add(t, a, b)
+#define wg_mat_sub(t, a, b) wgi_small_sub(t, a, b)
+#define wg_mat_mul(t, a, b) wgi_small_mul(t, a, b)
+#define wg_mat_div(t, a, b) wgi_small_div(t, a, b)
 
 WG_END_DECLS
 

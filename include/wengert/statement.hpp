@@ -410,8 +410,37 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
             else return wgi_op_##name##_db(a[0], a[1], v);                                     \
         }                                                                                      \
     };
+#define WGI_USER_ROW3(name)                                                                    \
+    struct wgi_row_##name {                                                                    \
+        WGI_USER_ROW(name)                                                                     \
+        WGI_MEMBER static double v(const double *a) {                                          \
+            return wgi_op_##name##_v(a[0], a[1], a[2]);                                        \
+        }                                                                                      \
+        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], v);              \
+            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], v);         \
+            else return wgi_op_##name##_dc(a[0], a[1], a[2], v);                               \
+        }                                                                                      \
+    };
+#define WGI_USER_ROW4(name)                                                                    \
+    struct wgi_row_##name {                                                                    \
+        WGI_USER_ROW(name)                                                                     \
+        WGI_MEMBER static double v(const double *a) {                                          \
+            return wgi_op_##name##_v(a[0], a[1], a[2], a[3]);                                  \
+        }                                                                                      \
+        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
+            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], a[3], v);        \
+            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], a[3], v);   \
+            else if constexpr (K == 2) return wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v);   \
+            else return wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v);                         \
+        }                                                                                      \
+    };
 #define WG_CALL1(name, x) wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x)
 #define WG_CALL2(name, x, y) wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y)
+#define WG_CALL3(name, x, y, z)                                                                \
+    wg::detail::apply<wgi_row_##name>(wg::detail::indices<3>(), x, y, z)
+#define WG_CALL4(name, x, y, z, w)                                                             \
+    wg::detail::apply<wgi_row_##name>(wg::detail::indices<4>(), x, y, z, w)
 
 /* Operators of namespace wg, where one operand is a variable or an expression. */
 #define WGI_OPERATOR2(sign, name)                                                              \

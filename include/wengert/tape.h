@@ -50,7 +50,7 @@ WG_API wg_mark wg_tape_mark(const wg_tape *t);
  * again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
  * Errors: WG_ENULL, WG_EMARK; WG_EGUARD: a replay was stopped, only a reset helps; WG_ENOMEM,
  * WG_EBUDGET: no room for the note that a further branch begins. */
-WG_API wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
+WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 
 /* wg_tape_pause, wg_tape_resume - while paused, statements are evaluated and not recorded:
  * their results are constants. Pauses nest.  Errors: WG_ENULL; WG_EMODE: not paused. */
@@ -60,7 +60,7 @@ WG_API wg_status wg_tape_resume(wg_tape *t);
 /* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents per
  * variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
  * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
-WG_API wg_status wg_tape_forward(wg_tape *t, size_t width);
+WG_API WG_MUST_CHECK wg_status wg_tape_forward(wg_tape *t, size_t width);
 
 /* wg_tape_status - the first failure since the last reset, or WG_OK. NULL: WG_ENULL. */
 WG_API wg_status wg_tape_status(const wg_tape *t);
@@ -97,22 +97,23 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
 /* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs.
  * Asked twice, it gives the same answer twice.
  * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. */
-WG_API wg_status wg_reverse(wg_tape *t, wg_real y);
+WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);
 
 /* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An output
  * named twice counts twice; constants among y are skipped, all of them constants: WG_ESEED. */
-WG_API wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double *w);
+WG_API WG_MUST_CHECK wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y,
+                                                const double *w);
 
 /* wg_reverse_lanes - k sweeps at once: lane l has the seeds w[j * k + l] on y[j].
  * Shapes: w m-by-k row-major; 1 <= k <= 64. Read with wg_adjoint_lane. */
-WG_API wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y,
-                                  const double *w);
+WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
+                                                const wg_real *y, const double *w);
 
 /* The sweep in parts: clear, seed (adds), sweep from the later mark down to the earlier one.
  * wg_sweep leaves the adjoints of all slots below `low` complete with what flows into them. */
-WG_API wg_status wg_adjoints_clear(wg_tape *t);
-WG_API wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w);
-WG_API wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low);
+WG_API WG_MUST_CHECK wg_status wg_adjoints_clear(wg_tape *t);
+WG_API WG_MUST_CHECK wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w);
+WG_API WG_MUST_CHECK wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low);
 
 /* wg_adjoint - of any variable, after a sweep. Constants and variables recorded after the swept
  * root: 0. NaN: no sweep yet, a stale variable, or a tape in failure. */
@@ -122,16 +123,18 @@ WG_API double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane);
 /* wg_adjoints_lanes - g[l * ld + i] = lane l of the adjoint of x[i], for the first k lanes.
  * Shapes: x of n, g k-by-n row-major, ld >= n.
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED; WG_EARG: more lanes than were swept; WG_ESHAPE. */
-WG_API wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k,
-                                   double *g, size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x,
+                                                 size_t k, double *g, size_t ld);
 /* wg_adjoints - g[i] = adjoint of x[i];  wg_adjoints_add - g[i] += adjoint of x[i]. */
-WG_API wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x, double *g);
-WG_API wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x, double *g);
+WG_API WG_MUST_CHECK wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x,
+                                           double *g);
+WG_API WG_MUST_CHECK wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x,
+                                               double *g);
 
 /* ---- forward ---------------------------------------------------------------------------- */
 
 /* On a forward tape: lane l of the tangent of an input, and of any variable (constants: 0). */
-WG_API wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v);
+WG_API WG_MUST_CHECK wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v);
 WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
 
 /* ---- second order, on a tape opened with WG_KEEP_CODE ------------------------------------ */
@@ -140,24 +143,25 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
  * alone. Sweeps: the adjoints of y can be read afterwards. The local second derivatives are computed once and kept until something is recorded.
  * Shapes: x, v, hv of n.
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM; WG_EMODE: the tape keeps no code. */
-WG_API wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
-                             double *hv);
+WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
+                                           const double *v, double *hv);
 /* wg_tape_hessian - the whole matrix H, n-by-n, both triangles (equal to the last bit),
  * column-major, ld >= n. Several directions are swept at once. */
-WG_API wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, double *h,
-                                 size_t ld);
+WG_API WG_MUST_CHECK wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n,
+                                               const wg_real *x, double *h, size_t ld);
 
 /* wg_tape_verify - decodes every kept statement, recomputes its value from the values of its
  * operands and compares bit for bit.
  * Errors: WG_ENULL, WG_EMODE; WG_EMISMATCH: the message names the statement. */
-WG_API wg_status wg_tape_verify(wg_tape *t);
+WG_API WG_MUST_CHECK wg_status wg_tape_verify(wg_tape *t);
 
 /* wg_tape_replay - new values for the inputs x (n of them, in the order of their creation), all
  * values and local derivatives recomputed. A recorded comparison that comes out differently:
  * WG_EGUARD, and the tape has to be recorded anew. Variables keep their slots; read new values
  * with wg_tape_value, and set x.value to it before recording more with an old handle. The tape is
  * traced while recording only. */
-WG_API wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a);
+WG_API WG_MUST_CHECK wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x,
+                                              const double *a);
 /* wg_tape_value - the value a slot holds now. NaN: no code kept, or stale. */
 WG_API double wg_tape_value(const wg_tape *t, wg_real x);
 
@@ -166,8 +170,8 @@ WG_API double wg_tape_value(const wg_tape *t, wg_real x);
 /* wg_tape_dump - one line per statement: slot, value, operands with their local derivatives,
  * and the operations, place and label where they are kept.
  * wg_tape_dot  - the same as a Graphviz digraph.   Errors: WG_ENULL, WG_EWRITE. */
-WG_API wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx);
-WG_API wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx);
+WG_API WG_MUST_CHECK wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx);
+WG_API WG_MUST_CHECK wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx);
 
 /* wg_print - a variable: value, adjoint, slot, label and place, on one line. */
 WG_API wg_status wg_print(const wg_tape *t, wg_real x, wg_write *write, void *ctx);

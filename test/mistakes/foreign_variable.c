@@ -11,9 +11,9 @@ int main(void) {
     wg_real x = wg_input(t, 1.0), z = wg_input(u, 2.0);
     wg_real y = wg_let(t, wg_mul(x, x));
     y = wg_let(t, wg_mul(y, wg_sin(z)));
-    (void)wg_reverse(t, y);
+    const wg_status s = wg_reverse(t, y);
     wg_tape_free(u);
-    printf("%s; %s\n", wg_status_text(wg_tape_status(t)), wg_tape_message(t));
+    printf("%s; %s\n", wg_status_text(s), wg_tape_message(t));
     wg_tape_free(t);
     return 0;
 }

@@ -12,7 +12,7 @@ int main(void) {
     wg_real x = wg_input(t, 1.0);
     wg_mark mark = wg_tape_mark(t);
     wg_real y = wg_let(t, wg_mul(x, x));
-    (void)wg_tape_rewind(t, mark);
+    if (wg_tape_rewind(t, mark) != WG_OK) return 1;
     (void)wg_let(t, wg_exp(x)), y = wg_let(t, wg_sin(y));
     printf("%s; %s\n", wg_status_text(wg_tape_status(t)), wg_tape_message(t));
     wg_tape_free(t);

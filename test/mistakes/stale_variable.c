@@ -11,8 +11,8 @@ int main(void) {
     wg_real x = wg_input(t, 1.0);
     wg_tape_reset(t);
     wg_real y = wg_let(t, wg_mul(x, x));
-    (void)wg_reverse(t, y);
-    printf("%s; %s\n", wg_status_text(wg_tape_status(t)), wg_tape_message(t));
+    const wg_status s = wg_reverse(t, y);
+    printf("%s; %s\n", wg_status_text(s), wg_tape_message(t));
     wg_tape_free(t);
     return 0;
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Eigenvalues, singular values, functions of matrices, matrix equations.
+ *
+ * The one convention for symmetric operands: an operation on a symmetric matrix takes any
+ * square matrix and means f((A + A') / 2). Its gradient is symmetric, equal bit by bit in both
+ * triangles, and a tangent enters with its symmetric part.
+ *
+ * What has no derivative. Eigenvectors of a repeated eigenvalue, and singular vectors of a
+ * repeated or zero singular value, are any basis of a space: their derivative is asked for
+ * where an adjoint reaches them, and the sweep (or the recording, on a forward tape) returns
+ * WG_EDEGENERATE. Two eigenvalues count as one when they differ by at most n epsilon times the
+ * largest in magnitude; what is divided by their difference counts as 0, and the quotient too,
+ * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n).
+ * So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
+ * space of a repeated one, have finite, exact derivatives. A smooth function of A composed from
+ * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
+ * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
+ * everywhere: at repeated values they get V diag(w_) V'. Signs of vectors are what LAPACK
+ * returns; a loss that depends on them is not checked.
+ *
+ * Errors of all: WG_ENULL, WG_ESHAPE, WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; an operand
+ * with a NaN or an infinity: WG_ENONFINITE (LAPACK might not return); LAPACK gave up:
+ * WG_ECONVERGE with its info. Orders are at most 20000. Zero rows or columns are taken
+ * everywhere. */
+#ifndef WENGERT_SPECTRAL_H
+#define WENGERT_SPECTRAL_H
+
+#include <wengert/matrix.h>
+
+WG_BEGIN_DECLS
+
+/* ---- symmetric eigenproblems ------------------------------------------------------------ */
+
+/* wg_eigvalsh - the eigenvalues of a symmetric matrix, ascending (dsyevd).
+ * Shapes:  A n-by-n; result n-by-1.
+ * Adjoint: A_ += V diag(w_) V'.   Source: Giles 2008, 3.1.
+ * Cost:    9 n^3 flops (the vectors are computed for the adjoint), 8 n^2 bytes kept; adjoint
+ *          2 n^3, less when w_ has zeros. */
+WG_API wg_mat wg_eigvalsh(wg_tape *t, wg_mat a);
+
+/* wg_eigh - eigenvalues w, ascending, and eigenvectors, the columns of V: A V = V diag(w),
+ * V'V = I (dsyevd).
+ * Shapes:  A n-by-n; w n-by-1, V n-by-n.
+ * Adjoint: A_ += V (diag(w_) + E o (V'V_ - V_'V)/2) V', E_ij = 1/(w_j - w_i).   Source: Giles
+ *          2008, 3.1.
+ * Cost:    9 n^3 flops; adjoint 5 n^3.
+ * Errors:  a sweep: WG_EDEGENERATE. */
+WG_API wg_status wg_eigh(wg_tape *t, wg_mat a, wg_mat *w, wg_mat *v);
+
+/* wg_eigvalsh_general, wg_eigh_general - the same for A V = B V diag(w), V'B V = I, with B
+ * positive definite (dsygvd).
+ * Adjoint: A_ += V W V', B_ -= V (U o W + (V'V_ + V_'V)/4) V', W as in the middle of the line
+ *          above, U_ij = (w_i + w_j)/2.
+ * Cost:    14 n^3 flops; adjoint 5 n^3, 8 n^3 for both operands.
+ * Errors:  WG_ESINGULAR: B is not positive definite; a sweep: WG_EDEGENERATE. */
+WG_API wg_mat wg_eigvalsh_general(wg_tape *t, wg_mat a, wg_mat b);
+WG_API wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_mat *v);
+
+/* ---- singular values -------------------------------------------------------------------- */
+
+/* wg_svdvals - the singular values, descending (dgesdd).
+ * Shapes:  A m-by-n; result k-by-1, k = min(m, n).
+ * Adjoint: A_ += U diag(s_) V': also at zero and repeated values, a subgradient there.
+ *          Source: Townsend 2016.
+ * Cost:    that of the thin decomposition, 8 k (m + n) bytes kept; adjoint 2 m n k. */
+WG_API wg_mat wg_svdvals(wg_tape *t, wg_mat a);
+
+/* wg_svd - A = U diag(s) V', thin (dgesdd).
+ * Shapes:  A m-by-n; U m-by-k, s k-by-1, V n-by-k, k = min(m, n). V is a transposed view.
+ * Adjoint: A_ += U (diag(s_) + X) V' + (I - U U') U_ S^-1 V' + U S^-1 V_' (I - V V'),
+ *          X_ij = ((K + L)_ij/(s_j - s_i) + (K - L)_ij/(s_j + s_i))/2, K = U'U_ - U_'U,
+ *          L = V'V_ - V_'V.   Source: Townsend 2016; Seeger et al. 2017.
+ * Cost:    adjoint 2 m n k + 4 (m + n) k^2 flops, and 2 max(m, n) k^2 unless m = n.
+ * Errors:  a sweep: WG_EDEGENERATE. */
+WG_API wg_status wg_svd(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *s, wg_mat *v);
+
+/* wg_norm_nuclear - the sum of the singular values.   Adjoint: A_ += r_ U V', at zero singular
+ * values a subgradient.
+ * wg_norm_spectral - the largest singular value.   Adjoint: A_ += r_ u v', u and v its vectors:
+ * of equal largest values one, a subgradient.
+ * Shapes:  A m-by-n, empty: 0.   Cost: as wg_svdvals. */
+WG_API wg_real wg_norm_nuclear(wg_tape *t, wg_mat a);
+WG_API wg_real wg_norm_spectral(wg_tape *t, wg_mat a);
+
+/* ---- functions of a symmetric matrix ---------------------------------------------------- */
+
+/* f(A) = V f(w) V'.
+ * Adjoint: A_ += V (D o V' F_ V) V', D_ij = (f(w_i) - f(w_j))/(w_i - w_j), f' where they are
+ * equal: finite at repeated eigenvalues, and accurate beside them.   Source: Daletskii and
+ *          Krein 1965; Higham 2008, 3.2.
+ * Shapes:  A n-by-n; result n-by-n, symmetric bit by bit.
+ * Cost:    11 n^3 flops, 8 n^2 bytes kept; adjoint 7 n^3 and n^2/2 divided differences.
+ * Errors:  WG_ESINGULAR: log and inverse_sqrt of an eigenvalue that is not positive, sqrt of a
+ *          negative one (0 by rounding, n epsilon times the largest: taken as 0), power: as
+ * sqrt or inverse_sqrt, for integers p < 0 of a zero eigenvalue; a sweep: WG_EDEGENERATE: a
+ * slope that is infinite, as of sqrt at 0, is needed. */
+WG_API wg_mat wg_symmetric_exp(wg_tape *t, wg_mat a);
+WG_API wg_mat wg_symmetric_log(wg_tape *t, wg_mat a);
+WG_API wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a);
+WG_API wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a);
+WG_API wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p);
+
+/* A function of the user's own and its slope. Slopes are also taken between two eigenvalues
+ * that are near to each other. `data` goes to both, and has to live as long as the recording.
+ */
+typedef struct wg_symmetric_function {
+    double (*f)(double x, const void *data);
+    double (*slope)(double x, const void *data);
+    const void *data;
+} wg_symmetric_function;
+
+/* wg_symmetric_apply - f(A) for a function of the user's own.
+ * Errors:  WG_ENULL: f or slope is NULL. */
+WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
+
+/* ---- functions of a square matrix ------------------------------------------------------- */
+
+/* wg_expm - the matrix exponential, by scaling and squaring with Pade approximants of degree 3
+ * to 13.
+ * Shapes:  A n-by-n; result n-by-n.
+ * Adjoint: A_ += L(A', R_), L the Frechet derivative, by the same approximant and squarings.
+ *          Source: Al-Mohy and Higham 2009.
+ * Cost:    with s = log2 of the 1-norm over 4.74: (2 (6 + s) + 8/3) n^3 flops, 48 n^2 bytes
+ *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. */
+WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
+
+/* wg_powm - A^p for an integer p, by squaring; A^0 = I. A negative p: of the inverse (dgetrf,
+ * dgetri).
+ * Shapes:  A n-by-n; result n-by-n.
+ * Adjoint: that of the squarings and products, each kept.
+ * Cost:    2 n^3 flops for each of up to 2 log2|p| products, adjoint twice that; 2 n^3 for the
+ *          inverse, adjoint 4 n^3.
+ * Errors:  WG_ESINGULAR with LAPACK's info. */
+WG_API wg_mat wg_powm(wg_tape *t, wg_mat a, int p);
+
+/* wg_powm_real - exp(p log A), the principal power: two records.
+ * Errors:  those of wg_logm; WG_EARG: p is not finite. */
+WG_API wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p);
+
+/* wg_sqrtm - the principal square root S, S S = A, by a real Schur form, blocked.
+ * Shapes:  A n-by-n; result n-by-n.
+ * Adjoint: the X with S'X + X S' = S_, by the Schur form kept.   Source: Higham 1987 and 2008,
+ *          6.2; Deadman, Higham and Ralha 2013.
+ * Cost:    about 28 n^3 flops, 16 n^2 bytes kept; adjoint 10 n^3.
+ * Errors:  WG_ESINGULAR: a negative eigenvalue, or several that are 0; a sweep: WG_EDEGENERATE:
+ *          A is singular. */
+WG_API wg_mat wg_sqrtm(wg_tape *t, wg_mat a);
+
+/* wg_logm - the principal logarithm, by a real Schur form, square roots and a Pade approximant.
+ * Shapes:  A n-by-n; result n-by-n.
+ * Adjoint: the Frechet derivative at A', by the same roots, a Sylvester equation each.
+ *          Source: Al-Mohy, Higham and Relton 2013.
+ * Cost:    about (40 + s/3) n^3 flops with s roots, 16 n^2 bytes kept; adjoint (22 + 2 s) n^3.
+ * Errors:  WG_ESINGULAR: an eigenvalue that is 0 or negative. */
+WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
+
+/* ---- matrix equations ------------------------------------------------------------------- */
+
+/* wg_sylvester - X with A X + X B = C, by real Schur forms (dgees), which both sweeps use.
+ * Shapes:  A m-by-m, B n-by-n, C and X m-by-n.
+ * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.   Source: Kao and Hennequin
+ * 2020. Cost:    25 (m^3 + n^3) + 5 m n (m + n) flops, 16 (m^2 + n^2) bytes kept; adjoint 7 m n
+ * (m + n). Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B. */
+WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
+
+/* wg_lyapunov - X with A X + X A' = Q.   wg_lyapunov_discrete - X with X = A X A' + Q.
+ * Q is any matrix, and X is symmetric when it is.
+ * Shapes:  A, Q, X n-by-n.
+ * Adjoint: Q_ += Y, with A'Y + Y A = X_: A_ -= Y X' + Y'X;
+ *          with Y = A'Y A + X_: A_ += Y A X' + Y'A X.   Source: Kao and Hennequin 2020.
+ * Cost:    one Schur form, 25 n^3 flops, and 10 n^3 (discrete: 17 n^3), 16 n^2 bytes kept;
+ *          adjoint 14 n^3 (20 n^3).
+ * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1). */
+WG_API wg_mat wg_lyapunov(wg_tape *t, wg_mat a, wg_mat q);
+WG_API wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q);
+
+WG_END_DECLS
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Gaussian densities, covariance functions, Gaussian processes.
+ *
+ * Covariance matrices are symmetric operands as in solve.h: one triangle is read, the gradient
+ * is symmetric. Letters: X_ is the adjoint of X. Errors below names what is not common to all
+ * operations on matrices (solve.h). */
+#ifndef WENGERT_STATISTICS_H
+#define WENGERT_STATISTICS_H
+
+#include <wengert/matrix.h>
+
+WG_BEGIN_DECLS
+
+/* wg_mvn_logpdf - the log-density of the normal distribution with mean mu and covariance S,
+ * summed over the columns of Y: -1/2 sum_c (n log 2 pi + log det S + (y_c - mu)' S^-1 (y_c -
+ * mu)). Shapes:  Y n-by-k, mu n-by-1, S n-by-n symmetric positive definite. Adjoint: with a_c =
+ * S^-1 (y_c - mu): Y_ -= w a, mu_ += w sum_c a_c, S_ += w/2 (sum_c a_c a_c' - k S^-1). Cost:
+ * 1/3 n^3 + 2 n^2 k flops, one Cholesky; the adjoint 2/3 n^3 + n^2 k. Keeps 8 n (n + k) bytes.
+ * Source: Rasmussen and Williams 2006, 5.9. Errors:  WG_ESINGULAR: S is not positive definite;
+ * the message has LAPACK's info. */
+WG_API wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s);
+
+/* Covariance functions of r, the distance of two points whose coordinates are divided by the
+ * length scales.  Source: Rasmussen and Williams 2006, 4.2. */
+typedef enum wg_kernel {
+    WG_SQUARED_EXPONENTIAL, /* sigma^2 exp(-r^2 / 2) */
+    WG_MATERN_12,           /* sigma^2 exp(-r) */
+    WG_MATERN_32,           /* sigma^2 (1 + sqrt(3) r) exp(-sqrt(3) r) */
+    WG_MATERN_52            /* sigma^2 (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r) */
+} wg_kernel;
+
+/* wg_covariance - K(i, j) = k(x_i, x_j), and noise^2 more on the diagonal.
+ * Shapes:  X n-by-d, a point a row; scale 1-by-1, or d-by-1: one for each coordinate; K n-by-n.
+ * Adjoint: to X, scale, sigma, noise. WG_MATERN_12 has a kink where points coincide: there X
+ * gets 0. Cost:    n^2/2 exponentials and 3/2 n^2 d flops; the adjoint the same without
+ * exponentials. Errors:  WG_EARG: no such kernel. */
+WG_API wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
+                            wg_real noise);
+/* wg_covariance_between - K(i, j) = k(x_i, z_j).   Shapes: X n-by-d, Z m-by-d, K n-by-m. */
+WG_API wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat z,
+                                    wg_mat scale, wg_real sigma);
+
+/* wg_gp_logml - the log marginal likelihood of a Gaussian process with mean 0:
+ * wg_mvn_logpdf(Y, 0, wg_covariance(X)) as one record, which keeps K and its Cholesky factor in
+ * one matrix and never forms the adjoint of K.
+ * Shapes:  X n-by-d, Y n-by-k, scale 1-by-1 or d-by-1.
+ * Cost:    of those two; keeps 8 n (n + k + d) bytes.
+ * Errors:  WG_EARG: no such kernel; WG_ESINGULAR: K is not positive definite. */
+WG_API wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
+                           wg_real sigma, wg_real noise);
+
+WG_END_DECLS
+
+#endif

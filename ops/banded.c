@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Banded and tridiagonal systems, by LU with partial pivoting (dgbtrf, dgttrf).
+ *
+ *   A X = B:  W = A^-T X_,  B_ += W,  A_ -= the band of W X';  Xt = A^-1 (Bt - At X). */
+#include <limits.h>
+#include <wengert/solve.h>
+#include "dense.h"
+
+static wg_status singular(wg_block *b, int info) {
+    b->info = info;
+    b->why = "the matrix is singular";
+    return WG_ESINGULAR;
+}
+
+static wg_status misfit(wg_block *b, const char *why) {
+    b->why = why;
+    return WG_ESHAPE;
+}
+
+static const char right_side[] = "the right-hand side has not as many rows as the matrix";
+
+/* The right-hand side as the tangent starts: Bt or 0, contiguous. */
+static void start_tangent(const wg_block_arg *c, double *xt) {
+    if (c->bar != NULL) wgi_get(c->rows, c->cols, wgi_bar_of(c, c->cols, 0), xt);
+    else memset(xt, 0, c->rows * c->cols * sizeof *xt);
+}
+
+/* ---- banded ---- */
+
+struct band {
+    size_t below, above; /* diagonals */
+};
+
+static wg_status band_shape(wg_block *b) {
+    const struct band *const p = (const struct band *)b->params;
+    const size_t rows = b->in[0].rows, n = b->in[0].cols;
+    if (p->below >= rows || p->above != rows - 1 - p->below || rows > INT_MAX / 2)
+        return misfit(b, "the matrix has not one row for every diagonal");
+    if (b->in[1].rows != n) return misfit(b, right_side);
+    b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
+    b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_room(n * sizeof(int));
+    b->work_bytes = wgi_room_of(n * b->in[1].cols);
+    return WG_OK;
+}
+
+static void band_apply(const wg_block *b, char trans, double *x) {
+    const struct band *const p = (const struct band *)b->params;
+    const size_t n = b->in[0].cols, k = b->in[1].cols, ld = b->in[0].rows + p->below;
+    char *saved = (char *)b->saved;
+    const double *const lu = wgi_take(&saved, ld * n);
+    if (n == 0 || k == 0) return;
+    (void)LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, trans, wgi_int(n), wgi_int(p->below),
+                              wgi_int(p->above), wgi_int(k), lu, wgi_int(ld),
+                              (const int *)(const void *)saved, x, wgi_int(n));
+}
+
+static wg_status band_value(wg_block *b) {
+    const struct band *const p = (const struct band *)b->params;
+    const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
+    const size_t n = a->cols, ld = a->rows + p->below;
+    char *saved = (char *)b->saved;
+    double *const lu = wgi_take(&saved, ld * n);
+    if (n == 0) return WG_OK;
+    wgi_copy(a->rows, n, a->value, a->ld, lu + p->below, ld);
+    const int info =
+        LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, wgi_int(n), wgi_int(n), wgi_int(p->below),
+                            wgi_int(p->above), lu, wgi_int(ld), (int *)(void *)saved);
+    if (info != 0) return singular(b, info);
+    wgi_get(n, c->cols, wgi_value_of(c, c->cols, 0), b->out[0].value);
+    band_apply(b, 'N', b->out[0].value);
+    return WG_OK;
+}
+
+static wg_status band_vjp(wg_block *b) {
+    const struct band *const p = (const struct band *)b->params;
+    const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
+    const size_t n = a->cols, k = c->cols;
+    const double *const x = b->out[0].value;
+    double *const w = (double *)b->work;
+    memcpy(w, b->out[0].bar, n * k * sizeof *w);
+    band_apply(b, 'T', w);
+    if (c->bar != NULL) wgi_add(n, k, 1, w, wgi_bar_of(c, k, 0));
+    for (size_t j = 0; j < n && a->bar != NULL; j++) {
+        const size_t from = j > p->above ? j - p->above : 0;
+        const size_t to = n - j > p->below ? j + p->below + 1 : n;
+        double *const column = a->bar + j * a->bar_ld + p->above - (j - from);
+        for (size_t l = 0; l < k; l++)
+            for (size_t i = from; i < to; i++) column[i - from] -= w[i + l * n] * x[j + l * n];
+    }
+    return WG_OK;
+}
+
+static wg_status band_jvp(wg_block *b) {
+    const struct band *const p = (const struct band *)b->params;
+    const wg_block_arg *const a = &b->in[0];
+    const size_t n = a->cols, k = b->in[1].cols;
+    double *const xt = b->out[0].bar;
+    start_tangent(&b->in[1], xt);
+    for (size_t l = 0; l < k && n != 0 && a->bar != NULL; l++)
+        cblas_dgbmv(CblasColMajor, CblasNoTrans, wgi_int(n), wgi_int(n), wgi_int(p->below),
+                    wgi_int(p->above), -1, a->bar, wgi_int(a->bar_ld), b->out[0].value + l * n,
+                    1, 1, xt + l * n, 1);
+    band_apply(b, 'N', xt);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_band = {"wg_solve_banded", 0,        band_shape,
+                                 band_value,        band_vjp, band_jvp};
+
+wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
+    const struct band p = {kl, ku};
+    const wg_mat in[2] = {a, b};
+    wg_mat x;
+    (void)wg_apply(t, &wgi_op_band, &p, sizeof p, 2, in, 1, &x);
+    return x;
+}
+
+/* ---- tridiagonal: operands lower, diagonal, upper, B ---- */
+
+enum { LOWER, DIAGONAL, UPPER, RIGHT };
+
+/* saved: the four diagonals of the factor, pivots. */
+struct tridiagonal {
+    double *lower, *diagonal, *upper, *upper2;
+    int *pivot;
+};
+
+static struct tridiagonal tridiagonal_of(const wg_block *b) {
+    const size_t n = b->in[DIAGONAL].rows;
+    char *saved = (char *)b->saved;
+    struct tridiagonal f;
+    f.lower = wgi_take(&saved, n), f.diagonal = wgi_take(&saved, n);
+    f.upper = wgi_take(&saved, n), f.upper2 = wgi_take(&saved, n);
+    f.pivot = (int *)(void *)saved;
+    return f;
+}
+
+static wg_status tridiagonal_shape(wg_block *b) {
+    const size_t n = b->in[DIAGONAL].rows, m = n != 0 ? n - 1 : 0;
+    if (b->in[DIAGONAL].cols != 1 || b->in[LOWER].cols != 1 || b->in[UPPER].cols != 1 ||
+        b->in[LOWER].rows != m || b->in[UPPER].rows != m)
+        return misfit(b, "the diagonals do not fit each other");
+    if (b->in[RIGHT].rows != n) return misfit(b, right_side);
+    b->out[0].rows = n, b->out[0].cols = b->in[RIGHT].cols;
+    b->saved_bytes = 4 * wgi_room_of(n) + wgi_room(n * sizeof(int));
+    b->work_bytes = wgi_room_of(n * b->in[RIGHT].cols);
+    return WG_OK;
+}
+
+static void tridiagonal_apply(const wg_block *b, char trans, double *x) {
+    const struct tridiagonal f = tridiagonal_of(b);
+    const size_t n = b->in[DIAGONAL].rows, k = b->in[RIGHT].cols;
+    if (n == 0 || k == 0) return;
+    (void)LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, trans, wgi_int(n), wgi_int(k), f.lower,
+                              f.diagonal, f.upper, f.upper2, f.pivot, x, wgi_int(n));
+}
+
+static wg_status tridiagonal_value(wg_block *b) {
+    const struct tridiagonal f = tridiagonal_of(b);
+    const wg_block_arg *const c = &b->in[RIGHT];
+    const size_t n = b->in[DIAGONAL].rows;
+    if (n == 0) return WG_OK;
+    memcpy(f.lower, b->in[LOWER].value, (n - 1) * sizeof *f.lower);
+    memcpy(f.diagonal, b->in[DIAGONAL].value, n * sizeof *f.diagonal);
+    memcpy(f.upper, b->in[UPPER].value, (n - 1) * sizeof *f.upper);
+    const int info =
+        LAPACKE_dgttrf_work(wgi_int(n), f.lower, f.diagonal, f.upper, f.upper2, f.pivot);
+    if (info != 0) return singular(b, info);
+    wgi_get(n, c->cols, wgi_value_of(c, c->cols, 0), b->out[0].value);
+    tridiagonal_apply(b, 'N', b->out[0].value);
+    return WG_OK;
+}
+
+static wg_status tridiagonal_vjp(wg_block *b) {
+    const wg_block_arg *const c = &b->in[RIGHT];
+    const size_t n = c->rows, k = c->cols;
+    double *const w = (double *)b->work;
+    double *const low = b->in[LOWER].bar, *const mid = b->in[DIAGONAL].bar;
+    double *const up = b->in[UPPER].bar;
+    memcpy(w, b->out[0].bar, n * k * sizeof *w);
+    tridiagonal_apply(b, 'T', w);
+    if (c->bar != NULL) wgi_add(n, k, 1, w, wgi_bar_of(c, k, 0));
+    for (size_t l = 0; l < k; l++) {
+        const double *const x = b->out[0].value + l * n, *const u = w + l * n;
+        for (size_t i = 0; i < n && mid != NULL; i++) mid[i] -= u[i] * x[i];
+        for (size_t i = 1; i < n && low != NULL; i++) low[i - 1] -= u[i] * x[i - 1];
+        for (size_t i = 1; i < n && up != NULL; i++) up[i - 1] -= u[i - 1] * x[i];
+    }
+    return WG_OK;
+}
+
+static wg_status tridiagonal_jvp(wg_block *b) {
+    const size_t n = b->in[RIGHT].rows, k = b->in[RIGHT].cols;
+    const double *const low = b->in[LOWER].bar, *const mid = b->in[DIAGONAL].bar;
+    const double *const up = b->in[UPPER].bar;
+    start_tangent(&b->in[RIGHT], b->out[0].bar);
+    for (size_t l = 0; l < k; l++) {
+        const double *const x = b->out[0].value + l * n;
+        double *const xt = b->out[0].bar + l * n;
+        for (size_t i = 0; i < n && mid != NULL; i++) xt[i] -= mid[i] * x[i];
+        for (size_t i = 1; i < n && low != NULL; i++) xt[i] -= low[i - 1] * x[i - 1];
+        for (size_t i = 1; i < n && up != NULL; i++) xt[i - 1] -= up[i - 1] * x[i];
+    }
+    tridiagonal_apply(b, 'N', b->out[0].bar);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_tridiagonal = {"wg_solve_tridiagonal", 0,
+                                        tridiagonal_shape,      tridiagonal_value,
+                                        tridiagonal_vjp,        tridiagonal_jvp};
+
+wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
+    const wg_mat in[4] = {lower, diagonal, upper, b};
+    wg_mat x;
+    (void)wg_apply(t, &wgi_op_tridiagonal, NULL, 0, 4, in, 1, &x);
+    return x;
+}

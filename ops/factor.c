@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/* Factorisations as operands, and what is computed from a factor alone: log-determinant,
+ * determinant, inverse; Cholesky with its factor as the result.
+ *
+ *   S the matrix as it stands in memory (factor.h), G the adjoint of a result, w of a scalar.
+ *   log |det|:  S_ += w S^-T            tangent  sum(S^-T o St)
+ *   det:        S_ += w adj(S)'         tangent  sum(adj(S)' o St)
+ *   C = A^-1:   A_ -= C' G C'           tangent  -C At C
+ *   Cholesky:   blocks of columns from the right: Murray 2016, arXiv:1602.07527
+ *               tangent  L phi(L^-1 sym(At) L^-T), phi the lower triangle with half the
+ * diagonal Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
+#include <float.h>
+#include <math.h>
+#include "factor.h"
+
+/* ---- factoring ---- */
+
+wg_status wgi_factor_shape(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows;
+    if (n != 0 && p->count > SIZE_MAX / n) return WG_ESHAPE;
+    if (b->in[0].cols != n * p->count) {
+        b->why = p->count == 1 ? "the matrix is not square"
+                               : "the batch is not of that many square matrices";
+        return WG_ESHAPE;
+    }
+    if (p->packed == NULL) b->saved_bytes = p->count * wgi_factor_bytes(p->kind, n);
+    return WG_OK;
+}
+
+int wgi_factor_one(const wg_block *b, size_t k) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    const wgi_dense a = wgi_value_of(&b->in[0], n, k);
+    double *const packed = wgi_packed(b, k);
+    const int order = wgi_int(n);
+    if (n == 0) return 0;
+    if (kind == WG_CHOLESKY) {
+        wgi_copy_lower(n, a.p, a.ld, packed, n);
+        return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
+    }
+    wgi_copy(n, n, a.p, a.ld, packed, n);
+    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, order, order, packed, order, wgi_pivots(b, k));
+}
+
+static wg_status refuse(wg_block *b, int info) {
+    b->info = info;
+    b->why = wgi_factored_of(b)->kind == WG_LU ? "the matrix is singular"
+                                               : "the matrix is not positive definite";
+    return WG_ESINGULAR;
+}
+
+wg_status wgi_factor_make(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    if (p->packed != NULL) return WG_OK;
+    for (size_t k = 0; k < p->count && b->in[0].rows != 0; k++) {
+        const int info = wgi_factor_one(b, k);
+        if (info != 0) return refuse(b, info);
+    }
+    return WG_OK;
+}
+
+/* The sign of the determinant: 0 for a zero on the diagonal of U. */
+static double sign_of(size_t n, const double *lu, const int *pivot) {
+    double s = 1;
+    for (size_t i = 0; i < n; i++) {
+        const double u = lu[i * (n + 1)];
+        s = u > 0 ? s : u < 0 ? -s : u * s;
+        if ((size_t)pivot[i] != i + 1) s = -s;
+    }
+    return s;
+}
+
+size_t wgi_inverse_room(wg_factor_kind kind, size_t n) {
+    enum { BLOCK = 64 }; /* of dgetri */
+    return kind == WG_LU ? wgi_room_of(n > BLOCK ? BLOCK * n : n) : 0;
+}
+
+void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int *pivot,
+                 double *g, double *work) {
+    const int order = wgi_int(n);
+    if (n == 0) return;
+    if (kind == WG_CHOLESKY) {
+        wgi_copy_lower(n, packed, n, g, n);
+        (void)LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', order, g, order);
+    } else {
+        wgi_copy(n, n, packed, n, g, n);
+        (void)LAPACKE_dgetri_work(LAPACK_COL_MAJOR, order, g, order, pivot, work,
+                                  (int)(wgi_inverse_room(kind, n) / sizeof *work));
+    }
+}
+
+/* ---- the factor itself: its result is the sign of the determinant ---- */
+
+static wg_status factor_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return wgi_factor_shape(b);
+}
+
+static wg_status factor_value(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const int info = wgi_factor_one(b, 0);
+    if (info != 0) return refuse(b, info);
+    b->out[0].value[0] = p->kind == WG_LU ? sign_of(b->in[0].rows, p->packed, p->pivot) : 1;
+    return WG_OK;
+}
+
+static wg_status factor_vjp(wg_block *b) {
+    (void)b;
+    return WG_OK;
+}
+
+static wg_status factor_jvp(wg_block *b) {
+    b->out[0].bar[0] = 0;
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_lu = {
+    "wg_lu", WG_OP_TRANS | WG_OP_ZERO_RULE, factor_shape, factor_value, factor_vjp, factor_jvp};
+const wg_block_op wgi_op_potrf = {"wg_potrf",   WG_OP_TRANS | WG_OP_ZERO_RULE,
+                                  factor_shape, factor_value,
+                                  factor_vjp,   factor_jvp};
+
+static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
+    wg_factor f = {a, wg_mat_failed(1, 1), NULL, NULL, kind};
+    wgi_factored p = {kind, 0, 1, NULL, NULL};
+    if (a.value != NULL && a.rows == a.cols)
+        f.packed = (double *)wg_tape_keep(t, wgi_factor_bytes(kind, wgi_ld(a.rows)), NULL);
+    if (f.packed != NULL && kind == WG_LU)
+        f.pivot = (int *)(void *)((char *)f.packed + wgi_room_of(a.rows * a.rows));
+    p.packed = f.packed, p.pivot = f.pivot;
+    const wg_status s = wg_apply(t, kind == WG_LU ? &wgi_op_lu : &wgi_op_potrf, &p, sizeof p, 1,
+                                 &a, 1, &f.sign);
+    if (s != WG_OK) f.packed = NULL, f.pivot = NULL;
+    return f;
+}
+
+wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
+wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
+
+/* ---- log-determinant; the sign is a second result where it is wanted ---- */
+
+static wg_status logdet_shape(wg_block *b) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    for (size_t k = 0; k < b->outputs; k++) b->out[k].rows = b->out[k].cols = 1;
+    b->work_bytes = wgi_room_of(n * n) + wgi_inverse_room(kind, n);
+    return wgi_factor_shape(b);
+}
+
+static wg_status logdet_value(wg_block *b) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    const wg_status s = wgi_factor_make(b);
+    if (s != WG_OK) return s;
+    const double *const packed = wgi_packed(b, 0);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += log(fabs(packed[i * (n + 1)]));
+    b->out[0].value[0] = kind == WG_LU ? sum : 2 * sum;
+    if (b->outputs == 2) b->out[1].value[0] = sign_of(n, packed, wgi_pivots(b, 0));
+    return WG_OK;
+}
+
+/* S^-1 in the workspace. */
+static const double *inverse_in_work(const wg_block *b) {
+    const size_t n = b->in[0].rows;
+    char *work = (char *)b->work;
+    double *const g = wgi_take(&work, n * n);
+    wgi_inverse(wgi_factored_of(b)->kind, n, wgi_packed(b, 0), wgi_pivots(b, 0), g,
+                (double *)(void *)work);
+    return g;
+}
+
+static wg_status logdet_vjp(wg_block *b) {
+    const double w = b->out[0].bar[0];
+    const wg_block_arg *const a = &b->in[0];
+    if (a->bar == NULL || w == 0) return WG_OK;
+    const double *const g = inverse_in_work(b);
+    if (wgi_factored_of(b)->kind == WG_LU)
+        wgi_add_transposed(a->rows, w, g, a->rows, a->bar, a->bar_ld);
+    else wgi_add_symmetric(a->rows, w, g, a->rows, a->bar, a->bar_ld);
+    return WG_OK;
+}
+
+static wg_status logdet_jvp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    const size_t n = a->rows;
+    double sum = 0;
+    if (a->bar != NULL) {
+        const double *const g = inverse_in_work(b);
+        const int lower = wgi_factored_of(b)->kind == WG_CHOLESKY;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++)
+                sum +=
+                    a->bar[i + j * a->bar_ld] * (lower && i >= j ? g[i + j * n] : g[j + i * n]);
+    }
+    b->out[0].bar[0] = sum;
+    if (b->outputs == 2) b->out[1].bar[0] = 0;
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS, logdet_shape,
+                                          logdet_value,       logdet_vjp,  logdet_jvp};
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape,
+                                      logdet_value,   logdet_vjp,  logdet_jvp};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape,
+                                       logdet_value,    logdet_vjp,  logdet_jvp};
+
+/* An operation on a wg_factor: operands A and the place of the factor. */
+static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
+    const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
+    const wg_mat in[2] = {f.a, f.sign};
+    wg_mat out;
+    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &out);
+    return out;
+}
+
+/* An operation that factors for itself. */
+static wg_mat from_matrix(wg_tape *t, const wg_block_op *op, wg_factor_kind kind, wg_mat a) {
+    const wgi_factored p = {kind, 0, 1, NULL, NULL};
+    wg_mat out;
+    (void)wg_apply(t, op, &p, sizeof p, 1, &a, 1, &out);
+    return out;
+}
+
+wg_real wg_factor_logdet(wg_tape *t, wg_factor f) {
+    return wg_mat_at(from_factor(t, &wgi_op_factor_logdet, f), 0, 0);
+}
+
+wg_real wg_logabsdet(wg_tape *t, wg_mat a, double *sign) {
+    const wgi_factored p = {WG_LU, 0, 1, NULL, NULL};
+    wg_mat out[2];
+    (void)wg_apply(t, &wgi_op_logabsdet, &p, sizeof p, 1, &a, 2, out);
+    if (sign != NULL) *sign = wg_mat_at(out[1], 0, 0).value;
+    return wg_mat_at(out[0], 0, 0);
+}
+
+wg_real wg_logdet_spd(wg_tape *t, wg_mat a) {
+    return wg_mat_at(from_matrix(t, &wgi_op_logdet_spd, WG_CHOLESKY, a), 0, 0);
+}
+
+/* ---- determinant ---- */
+
+/* Below this ratio of the smallest to the largest pivot, det S^-T has lost half of its digits:
+ * then the adjugate comes from singular values. */
+static const double smallest_pivot = 1.4901161193847656e-8; /* sqrt(DBL_EPSILON) */
+
+static size_t svd_room(size_t n) { return 68 * n; } /* dgesvd: 3n + 2n times a block of 32 */
+
+static wg_status det_shape(wg_block *b) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    const size_t inverse = wgi_inverse_room(kind, n);
+    const size_t svd = 3 * wgi_room_of(n * n) + wgi_room_of(n) + wgi_room_of(svd_room(n)) +
+                       wgi_room(n * sizeof(int));
+    b->out[0].rows = b->out[0].cols = 1;
+    b->work_bytes = wgi_room_of(n * n) + (inverse > svd ? inverse : svd);
+    return wgi_factor_shape(b);
+}
+
+static wg_status det_value(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows;
+    if (p->packed == NULL) (void)wgi_factor_one(b, 0); /* a singular one has a zero in U */
+    const double *const packed = wgi_packed(b, 0);
+    double d = 1;
+    for (size_t i = 0; i < n; i++) {
+        const double u = packed[i * (n + 1)];
+        if (p->kind == WG_CHOLESKY) d *= u * u;
+        else d *= (size_t)wgi_pivots(b, 0)[i] == i + 1 ? u : -u;
+    }
+    b->out[0].value[0] = d;
+    return WG_OK;
+}
+
+/* det of an orthogonal matrix, which is overwritten. */
+static double rotation_sign(size_t n, double *u, int *pivot) {
+    (void)LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, wgi_int(n), wgi_int(n), u, wgi_int(n), pivot);
+    return sign_of(n, u, pivot);
+}
+
+/* g = adj(S)' = det(U V) U diag(prod_{j != i} s_j) V'. */
+static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
+    const size_t n = b->in[0].rows;
+    const int order = wgi_int(n);
+    double *const a = wgi_take(&work, n * n), *const u = wgi_take(&work, n * n);
+    double *const vt = wgi_take(&work, n * n), *const s = wgi_take(&work, n);
+    double *const more = wgi_take(&work, svd_room(n));
+    int *const pivot = wgi_take_int(&work, n);
+    wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
+    b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
+                                  order, vt, order, more, (int)svd_room(n));
+    if (b->info != 0) return WG_ECONVERGE;
+    memcpy(a, u, n * n * sizeof *a);
+    double f = rotation_sign(n, a, pivot);
+    memcpy(a, vt, n * n * sizeof *a);
+    f *= rotation_sign(n, a, pivot);
+    double below = f; /* the product of s over j < i, then times that over j > i */
+    for (size_t i = 0; i < n; i++) more[i] = below, below *= s[i];
+    double above = 1;
+    for (size_t i = n; i-- > 0;) more[i] *= above, above *= s[i];
+    for (size_t i = 0; i < n; i++) cblas_dscal(order, more[i], u + i * n, 1);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, u, order, vt,
+                order, 0, g, order);
+    return WG_OK;
+}
+
+/* g = adj(S)', all of it, in the workspace. */
+static wg_status adjugate(wg_block *b, double **g) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    const double *const packed = wgi_packed(b, 0);
+    char *work = (char *)b->work;
+    *g = wgi_take(&work, n * n);
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double u = fabs(packed[i * (n + 1)]);
+        low = fmin(low, u), high = fmax(high, u);
+    }
+    if (kind == WG_LU && low <= smallest_pivot * high) return adjugate_by_svd(b, *g, work);
+    wgi_inverse(kind, n, packed, wgi_pivots(b, 0), *g, (double *)(void *)work);
+    if (kind == WG_CHOLESKY) wgi_mirror(n, *g, n);
+    else wgi_transpose(n, *g);
+    for (size_t i = 0; i < n * n; i++) (*g)[i] *= b->out[0].value[0];
+    return WG_OK;
+}
+
+static wg_status det_vjp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    double *g;
+    if (a->bar == NULL) return WG_OK;
+    const wg_status s = adjugate(b, &g);
+    if (s == WG_OK)
+        wgi_add(a->rows, a->rows, b->out[0].bar[0], g, (wgi_dense){a->bar, a->bar_ld, 0});
+    return s;
+}
+
+static wg_status det_jvp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    double *g, sum = 0;
+    b->out[0].bar[0] = 0;
+    if (a->bar == NULL) return WG_OK;
+    const wg_status s = adjugate(b, &g);
+    if (s != WG_OK) return s;
+    for (size_t j = 0; j < a->rows; j++)
+        for (size_t i = 0; i < a->rows; i++)
+            sum += a->bar[i + j * a->bar_ld] * g[i + j * a->rows];
+    b->out[0].bar[0] = sum;
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape,
+                                       det_value,       det_vjp,     det_jvp};
+const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape, det_value, det_vjp, det_jvp};
+
+wg_real wg_factor_det(wg_tape *t, wg_factor f) {
+    return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
+}
+
+wg_real wg_det(wg_tape *t, wg_mat a) {
+    return wg_mat_at(from_matrix(t, &wgi_op_det, WG_LU, a), 0, 0);
+}
+
+/* ---- inverse ---- */
+
+static wg_status inverse_shape(wg_block *b) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    const size_t forward = wgi_inverse_room(kind, n);
+    const size_t back = (kind == WG_CHOLESKY ? 2 : 1) * wgi_room_of(n * n);
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = forward > back ? forward : back;
+    return wgi_factor_shape(b);
+}
+
+static wg_status inverse_value(wg_block *b) {
+    const wg_factor_kind kind = wgi_factored_of(b)->kind;
+    const size_t n = b->in[0].rows;
+    double *const c = b->out[0].value;
+    const wg_status s = wgi_factor_make(b);
+    if (s != WG_OK) return s;
+    wgi_inverse(kind, n, wgi_packed(b, 0), wgi_pivots(b, 0), c, (double *)b->work);
+    if (kind == WG_CHOLESKY) wgi_mirror(n, c, n);
+    else if (b->in[0].trans) wgi_transpose(n, c);
+    return WG_OK;
+}
+
+/* z = f op(x) y op(x), all of order n; t: room for x y. */
+static void sandwich(size_t n, double f, int trans, const double *x, const double *y,
+                     size_t ldy, unsigned ty, double *t, double beta, double *z) {
+    const int order = wgi_int(n);
+    cblas_dgemm(CblasColMajor, wgi_op(trans), wgi_op(ty != 0), order, order, order, 1, x, order,
+                y, wgi_int(ldy), 0, t, order);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, wgi_op(trans), order, order, order, f, t, order, x,
+                order, beta, z, order);
+}
+
+static wg_status inverse_vjp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    const size_t n = a->rows;
+    const int order = wgi_int(n);
+    const double *const c = b->out[0].value, *const g = b->out[0].bar;
+    char *work = (char *)b->work;
+    double *const t = wgi_take(&work, n * n);
+    if (a->bar == NULL || n == 0) return WG_OK;
+    if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        double *const z = wgi_take(&work, n * n);
+        sandwich(n, 1, 0, c, g, n, 0, t, 0, z);
+        wgi_add_symmetrised(n, -1, z, n, a->bar, a->bar_ld);
+        return WG_OK;
+    }
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, order, order, order, 1, c, order, g,
+                order, 0, t, order);
+    wgi_gemm_add(n, n, n, -1, 'N', t, n, 'T', c, n, wgi_bar_of(a, n, 0));
+    return WG_OK;
+}
+
+static wg_status inverse_jvp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    const size_t n = a->rows;
+    const double *const c = b->out[0].value;
+    char *work = (char *)b->work;
+    double *const t = wgi_take(&work, n * n);
+    if (n == 0) return WG_OK;
+    if (a->bar == NULL) {
+        memset(b->out[0].bar, 0, n * n * sizeof *t);
+    } else if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        double *const z = wgi_take(&work, n * n);
+        wgi_symmetrise(n, a->bar, a->bar_ld, z);
+        sandwich(n, -1, 0, c, z, n, 0, t, 0, b->out[0].bar);
+    } else {
+        sandwich(n, -1, 0, c, a->bar, a->bar_ld, a->trans, t, 0, b->out[0].bar);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS, inverse_shape,
+                                           inverse_value,       inverse_vjp, inverse_jvp};
+const wg_block_op wgi_op_inverse = {"wg_inverse",  WG_OP_TRANS, inverse_shape,
+                                    inverse_value, inverse_vjp, inverse_jvp};
+const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS, inverse_shape,
+                                        inverse_value,    inverse_vjp, inverse_jvp};
+
+wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
+    return from_factor(t, &wgi_op_factor_inverse, f);
+}
+wg_mat wg_inverse(wg_tape *t, wg_mat a) { return from_matrix(t, &wgi_op_inverse, WG_LU, a); }
+wg_mat wg_inverse_spd(wg_tape *t, wg_mat a) {
+    return from_matrix(t, &wgi_op_inverse_spd, WG_CHOLESKY, a);
+}
+
+/* ---- Cholesky, L as the result ---- */
+
+enum { CHOLESKY_BLOCK = 32 };
+
+static wg_status cholesky_shape(wg_block *b) {
+    const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
+    if (n != 0 && count > SIZE_MAX / n) return WG_ESHAPE;
+    if (b->in[0].cols != n * count) {
+        b->why = count == 1 ? "the matrix is not square"
+                            : "the batch is not of that many square matrices";
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = n, b->out[0].cols = n * count;
+    b->work_bytes = wgi_room_of(n * n) + wgi_room_of((size_t)CHOLESKY_BLOCK * CHOLESKY_BLOCK);
+    return WG_OK;
+}
+
+static wg_status cholesky_value(wg_block *b) {
+    const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
+    for (size_t k = 0; k < count && n != 0; k++) {
+        const wgi_dense a = wgi_value_of(&b->in[0], n, k);
+        double *const l = b->out[0].value + k * n * n;
+        for (size_t j = 0; j < n; j++) memset(l + j * n, 0, j * sizeof *l);
+        wgi_copy_lower(n, a.p, a.ld, l, n);
+        b->info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
+        if (b->info != 0) {
+            b->why = "the matrix is not positive definite";
+            return WG_ESINGULAR;
+        }
+    }
+    return WG_OK;
+}
+
+/* The lower triangle w of L_ becomes that of A_, for which tr(A_' At) counts the lower triangle
+ * of At only; column by column. */
+static void adjoint_by_columns(size_t n, const double *l, double *w, size_t ld) {
+    for (size_t j = n; j-- > 0;) {
+        const double *const c = l + j * ld;
+        double *const cw = w + j * ld;
+        const double d = 1 / c[j];
+        double s = 0;
+        for (size_t i = j + 1; i < n; i++) cw[i] *= d, s += cw[i] * c[i];
+        const double dw = (cw[j] - s) * d;
+        for (size_t k = 0; k < j; k++) {
+            const double *const lk = l + k * ld;
+            double *const wk = w + k * ld;
+            const double r = lk[j];
+            double s0 = 0, s1 = 0;
+            size_t i = j + 1;
+            for (; i + 1 < n; i += 2) {
+                s0 += cw[i] * lk[i], s1 += cw[i + 1] * lk[i + 1];
+                wk[i] -= cw[i] * r, wk[i + 1] -= cw[i + 1] * r;
+            }
+            if (i < n) s0 += cw[i] * lk[i], wk[i] -= cw[i] * r;
+            wk[j] -= dw * r + (s0 + s1);
+        }
+        cw[j] = 0.5 * dw;
+    }
+}
+
+/* The same with blocks of columns [j0, j1):  L = [.. ; R D ; B C]. */
+static void cholesky_adjoint(size_t n, const double *l, double *w, double *s) {
+    const int ld = wgi_int(n);
+    for (size_t j1 = n; j1 > 0;) {
+        const size_t j0 = j1 > CHOLESKY_BLOCK ? j1 - CHOLESKY_BLOCK : 0, m = j1 - j0;
+        const int below = wgi_int(n - j1), width = wgi_int(m), before = wgi_int(j0);
+        const double *const r = l + j0, *const d = r + j0 * n, *const c = l + j1 + j0 * n;
+        double *const rw = w + j0, *const dw = rw + j0 * n, *const cw = w + j1 + j0 * n;
+        if (below != 0) {
+            cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit,
+                        below, width, 1, d, ld, cw, ld);
+            if (before != 0)
+                cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, below, before, width, -1,
+                            cw, ld, r, ld, 1, w + j1, ld);
+            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, width, below, -1, cw,
+                        ld, c, ld, 0, s, width);
+            for (size_t j = 0; j < m; j++)
+                for (size_t i = j; i < m; i++) dw[i + j * n] += s[i + j * m];
+        }
+        adjoint_by_columns(m, d, dw, n);
+        if (before != 0) {
+            for (size_t j = 0; j < m; j++) {
+                s[j * (m + 1)] = 2 * dw[j * (n + 1)];
+                for (size_t i = j + 1; i < m; i++) s[i + j * m] = s[j + i * m] = dw[i + j * n];
+            }
+            if (below != 0)
+                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, before, below, -1,
+                            cw, ld, l + j1, ld, 1, rw, ld);
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, width, before, width, -1, s,
+                        width, r, ld, 1, rw, ld);
+        }
+        j1 = j0;
+    }
+}
+
+static wg_status cholesky_vjp(wg_block *b) {
+    const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
+    char *work = (char *)b->work;
+    double *const w = wgi_take(&work, n * n), *const s = (double *)(void *)work;
+    for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
+        const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        wgi_copy_lower(n, b->out[0].bar + k * n * n, n, w, n);
+        cholesky_adjoint(n, b->out[0].value + k * n * n, w, s);
+        for (size_t i = 0; i < n; i++) w[i * (n + 1)] *= 2;
+        wgi_add_symmetric(n, 0.5, w, n, a.p, a.ld);
+    }
+    return WG_OK;
+}
+
+static wg_status cholesky_jvp(wg_block *b) {
+    const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
+    const int ld = wgi_int(n);
+    if (b->in[0].bar == NULL) memset(b->out[0].bar, 0, n * n * count * sizeof(double));
+    for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
+        const double *const l = b->out[0].value + k * n * n;
+        double *const lt = b->out[0].bar + k * n * n;
+        const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        wgi_symmetrise(n, a.p, a.ld, lt);
+        cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ld, ld, 1,
+                    l, ld, lt, ld);
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, ld, ld, 1,
+                    l, ld, lt, ld);
+        for (size_t j = 0; j < n; j++) {
+            memset(lt + j * n, 0, j * sizeof *lt);
+            lt[j * (n + 1)] *= 0.5;
+        }
+        cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ld, ld, 1,
+                    l, ld, lt, ld);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_cholesky = {"wg_cholesky",  WG_OP_TRANS,  cholesky_shape,
+                                     cholesky_value, cholesky_vjp, cholesky_jvp};
+const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
+                                           cholesky_value,      cholesky_vjp, cholesky_jvp};
+
+static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {
+    wg_mat l;
+    (void)wg_apply(t, op, &count, sizeof count, 1, &a, 1, &l);
+    return l;
+}
+
+wg_mat wg_cholesky(wg_tape *t, wg_mat a) { return cholesky(t, &wgi_op_cholesky, 1, a); }
+wg_mat wg_cholesky_batch(wg_tape *t, size_t count, wg_mat a) {
+    return cholesky(t, &wgi_op_cholesky_batch, count, a);
+}

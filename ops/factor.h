@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* factor.h - the packed factor of a matrix, as the operations that take it find it.
+ *
+ * An operation on a factored matrix has the matrix A as operand 0 and these params. With
+ * `packed` they are of a wg_factor, filled already, and the last operand is the wg_factor's
+ * place on the tape. Without, the operation factors A itself and keeps the factor in `saved`.
+ *
+ * What is factored is A as it stands in memory: S = A, or S = A' for a transposed view.
+ *     LU: P S = L U, pivots as dgetrf gives them.  Cholesky: S = L L', the lower triangle. */
+#ifndef WENGERT_OPS_FACTOR_H
+#define WENGERT_OPS_FACTOR_H
+
+#include <wengert/solve.h>
+#include "dense.h"
+
+typedef struct wgi_factored {
+    wg_factor_kind kind;
+    unsigned trans; /* of a solve: A' instead of A */
+    size_t count;   /* members of the batch */
+    double *packed;
+    int *pivot;
+} wgi_factored;
+
+static inline const wgi_factored *wgi_factored_of(const wg_block *b) {
+    return (const wgi_factored *)b->params;
+}
+
+static inline size_t wgi_factor_bytes(wg_factor_kind kind, size_t n) {
+    return wgi_room_of(n * n) + (kind == WG_LU ? wgi_room(n * sizeof(int)) : 0);
+}
+
+/* The factor of member k. */
+static inline double *wgi_packed(const wg_block *b, size_t k) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows;
+    if (p->packed != NULL) return p->packed;
+    return (double *)(void *)((char *)b->saved + k * wgi_factor_bytes(p->kind, n));
+}
+static inline int *wgi_pivots(const wg_block *b, size_t k) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows;
+    if (p->packed != NULL) return p->pivot;
+    return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
+}
+
+/* shape: operand 0 has to be `count` square matrices; saved_bytes. */
+wg_status wgi_factor_shape(wg_block *b);
+/* value: factors the members, unless they come factored. */
+wg_status wgi_factor_make(wg_block *b);
+/* Factors member k, wherever its factor belongs; gives LAPACK's info. */
+int wgi_factor_one(const wg_block *b, size_t k);
+
+/* g = S^-1, of order n, from its factor; Cholesky: the lower triangle. work: wgi_inverse_room.
+ */
+size_t wgi_inverse_room(wg_factor_kind kind, size_t n);
+void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int *pivot,
+                 double *g, double *work);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/* QR, least squares, pseudo-inverse.
+ *
+ * QR, A m by n, p = min(m, n), the first p columns of A are X = Q U:
+ *     M = U U_' - Q_' Q;   X_ += (Q_ + Q copyltu(M)) U^-T
+ *     C = Q' Xt U^-1, S = triu(C) + tril(C, -1)';   Ut = S U, Qt = Xt U^-1 - Q S
+ *   wide, A = [X Y], R = [U V]:  Q_ + Y V_' for Q_, Y_ += Q V_;   Vt = Q' (Yt - Qt V)
+ *   Only the upper triangle of U_ and the lower one of M are looked at.
+ *   R alone keeps the reflectors and never forms Q.
+ * Least squares: solve.h.   tangents
+ *     m >= n: Xt = P (Bt - At X) + (A'A)^-1 At' (B - A X)
+ *     m < n:  Z = (AA')^-1 B, V = (AA')^-1 (Bt - At X - A At' Z);  Xt = At' Z + A' V
+ * Pseudo-inverse, A = U S V' of numerical rank r, G = P_ (n by m), N = G' V, M = G U, K = V' M:
+ *     A_ += U [-S^-1 K S^-1 - K' S^-2 - S^-2 K'] V' + N S^-2 V' + U S^-2 M'
+ *   the tangent is the same map with U and V exchanged and At for G.
+ * Sources: Walter and Lehmann 2010, arXiv:1001.1654; Roberts and Roberts 2020,
+ * arXiv:2009.10071; Golub and Pereyra 1973. */
+#include <float.h>
+#include <math.h>
+#include <wengert/solve.h>
+#include "dense.h"
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Workspace of dgeqrf, dorgqr, dormqr and their kin on `cols` columns: a block of 32 of them,
+ * and the triangle of reflectors that dormqr keeps (65 by 64). */
+static size_t reflector_room(size_t cols) { return 32 * larger(cols, 1) + 65 * 64; }
+
+/* The first diagonal element of a triangle that is 0 to working precision beside the largest,
+ * counted from 1; 0: none. */
+static int dependent(size_t p, size_t longest, const double *r, size_t ld) {
+    double high = 0;
+    for (size_t i = 0; i < p; i++) high = fmax(high, fabs(r[i * (ld + 1)]));
+    for (size_t i = 0; i < p; i++)
+        if (fabs(r[i * (ld + 1)]) <= (double)longest * DBL_EPSILON * high)
+            return wgi_int(i + 1);
+    return 0;
+}
+
+/* ---- QR ---- */
+
+struct qr {
+    int q, r; /* which result it is; -1: not wanted */
+};
+
+static wg_status qr_shape(wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    if (what->q >= 0) b->out[what->q].rows = m, b->out[what->q].cols = p;
+    if (what->r >= 0) b->out[what->r].rows = p, b->out[what->r].cols = n;
+    /* saved: the reflectors and their factors; with Q, R if that is no result */
+    b->saved_bytes = what->q < 0   ? wgi_room_of(m * n) + wgi_room_of(p)
+                     : what->r < 0 ? wgi_room_of(p * n)
+                                   : 0;
+    const size_t value = (what->q < 0 ? 0 : wgi_room_of(m * n) + wgi_room_of(p)) +
+                         wgi_room_of(reflector_room(n));
+    const size_t sweep = 2 * wgi_room_of(m * p) + wgi_room_of(p * p) + wgi_room_of(p * n) +
+                         wgi_room_of(WGI_TRIANGLE) + wgi_room_of(reflector_room(n));
+    b->work_bytes = larger(value, sweep);
+    return WG_OK;
+}
+
+/* What value leaves. R is above the reflectors, in a result or in saved. */
+struct parts {
+    size_t m, n, p;
+    const double *r, *q, *tau; /* q NULL: reflectors in r, with tau */
+    size_t ldr;
+    double *w, *t, *v, *triangle, *more, *y; /* workspace: m p, p p, p n, ... */
+    int more_size;
+};
+
+static struct parts parts_of(const wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    struct parts s;
+    memset(&s, 0, sizeof s);
+    s.m = b->in[0].rows, s.n = b->in[0].cols, s.p = smaller(s.m, s.n);
+    if (what->q < 0) {
+        s.r = (const double *)b->saved, s.ldr = wgi_ld(s.m);
+        s.tau = (const double *)(const void *)((const char *)b->saved + wgi_room_of(s.m * s.n));
+    } else {
+        s.q = b->out[what->q].value, s.ldr = wgi_ld(s.p);
+        s.r = what->r < 0 ? (const double *)b->saved : b->out[what->r].value;
+    }
+    char *work = (char *)b->work;
+    s.w = wgi_take(&work, s.m * s.p), s.t = wgi_take(&work, s.p * s.p);
+    s.v = wgi_take(&work, s.p * s.n), s.triangle = wgi_take(&work, WGI_TRIANGLE);
+    s.more_size = wgi_int(reflector_room(s.n));
+    s.more = wgi_take(&work, reflector_room(s.n));
+    s.y = wgi_take(&work, s.m * s.p);
+    return s;
+}
+
+/* r = the upper trapezoid of the reflectors a, p by n. */
+static void upper(size_t m, size_t n, const double *a, double *r) {
+    const size_t p = smaller(m, n);
+    for (size_t j = 0; j < n; j++) {
+        const size_t k = smaller(j + 1, p);
+        memcpy(r + j * p, a + j * m, k * sizeof *r);
+        memset(r + j * p + k, 0, (p - k) * sizeof *r);
+    }
+}
+
+static wg_status qr_value(wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    const size_t more_size = reflector_room(n);
+    char *work = (char *)b->work, *const saved = (char *)b->saved;
+    if (p == 0) return WG_OK;
+    double *const more = wgi_take(&work, more_size);
+    double *const a = what->q < 0 ? (double *)(void *)saved
+                      : m >= n    ? b->out[what->q].value
+                                  : wgi_take(&work, m * n);
+    double *const tau =
+        what->q < 0 ? (double *)(void *)(saved + wgi_room_of(m * n)) : wgi_take(&work, p);
+    wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
+    (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(n), a, wgi_int(m), tau,
+                              more, wgi_int(more_size));
+    upper(m, n, a, what->r < 0 ? (double *)(void *)saved : b->out[what->r].value);
+    if (what->q < 0) return WG_OK;
+    double *const q = b->out[what->q].value;
+    if (q != a) memcpy(q, a, m * p * sizeof *q);
+    (void)LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(p), wgi_int(p), q,
+                              wgi_int(m), tau, more, wgi_int(more_size));
+    return WG_OK;
+}
+
+static wg_status degenerate(wg_block *b, const struct parts *s) {
+    b->info = dependent(s->p, larger(s->m, s->n), s->r, s->ldr);
+    if (b->info == 0) return WG_OK;
+    b->why = "the matrix has not full rank: QR has no derivative";
+    return WG_EDEGENERATE;
+}
+
+/* y = Q x, x p by cols, y m by cols. */
+static void times_q(const struct parts *s, size_t cols, const double *x, double *y) {
+    const int m = wgi_int(s->m), p = wgi_int(s->p), k = wgi_int(cols);
+    if (s->q != NULL) {
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, p, 1, s->q, m, x, p, 0, y,
+                    m);
+        return;
+    }
+    for (size_t j = 0; j < cols; j++) {
+        memcpy(y + j * s->m, x + j * s->p, s->p * sizeof *y);
+        memset(y + j * s->m + s->p, 0, (s->m - s->p) * sizeof *y);
+    }
+    (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', m, k, p, s->r, m, s->tau, y, m,
+                              s->more, s->more_size);
+}
+
+static int any(const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != 0) return 1;
+    return 0;
+}
+
+static wg_status qr_vjp(wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const struct parts s = parts_of(b);
+    const wg_block_arg *const a = &b->in[0];
+    const size_t m = s.m, n = s.n, p = s.p;
+    const int mi = wgi_int(m), pi = wgi_int(p), wide = wgi_int(n - p), ldr = wgi_int(s.ldr);
+    if (p == 0 || a->bar == NULL) return WG_OK;
+    const wg_status failed = degenerate(b, &s);
+    if (failed != WG_OK) return failed;
+    const double *const qw = what->q < 0 ? NULL : b->out[what->q].bar;
+    const double *const rw = what->r < 0 ? NULL : b->out[what->r].bar;
+    double *const yw = a->bar + p * a->bar_ld; /* of Y */
+    int with_q = qw != NULL && any(qw, m * p);
+    if (with_q) memcpy(s.w, qw, m * p * sizeof *s.w);
+    if (wide != 0 && rw != NULL) {
+        if (!with_q) memset(s.w, 0, m * p * sizeof *s.w);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, pi, wide, 1,
+                    a->value + p * a->ld, wgi_int(a->ld), rw + p * p, pi, 1, s.w, mi);
+        with_q = 1;
+        if (s.q != NULL) {
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, 1, s.q, mi,
+                        rw + p * p, pi, 1, yw, wgi_int(a->bar_ld));
+        } else { /* p = m: in place */
+            memcpy(s.v, rw + p * p, p * (n - p) * sizeof *s.v);
+            (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', mi, wide, pi, s.r, mi, s.tau,
+                                      s.v, mi, s.more, s.more_size);
+            wgi_add(m, n - p, 1, s.v, (wgi_dense){yw, a->bar_ld, 0});
+        }
+    }
+    /* M: t = U U_', then minus Q_' Q, of which the lower triangle counts */
+    if (rw != NULL) {
+        for (size_t j = 0; j < p; j++) {
+            for (size_t i = 0; i < j; i++) s.t[i + j * p] = 0;
+            for (size_t i = j; i < p; i++) s.t[i + j * p] = rw[j + i * p];
+        }
+        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, pi, pi, 1,
+                    s.r, ldr, s.t, pi);
+    } else memset(s.t, 0, p * p * sizeof *s.t);
+    if (s.q != NULL) {
+        if (with_q)
+            wgi_gemm_triangle('L', 0, p, m, -1, 'T', s.w, m, 'N', s.q, m, s.t, p, s.triangle);
+        cblas_dsymm(CblasColMajor, CblasRight, CblasLower, mi, pi, 1, s.t, pi, s.q, mi,
+                    with_q ? 1 : 0, s.w, mi);
+    } else {
+        if (with_q) { /* Q' Q_: p = m */
+            memcpy(s.y, s.w, m * p * sizeof *s.y);
+            (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, pi, pi, s.r, mi, s.tau,
+                                      s.y, mi, s.more, s.more_size);
+            for (size_t j = 0; j < p; j++)
+                for (size_t i = j; i < p; i++) s.t[i + j * p] -= s.y[j + i * p];
+        }
+        wgi_mirror(p, s.t, p);
+        times_q(&s, p, s.t, s.y);
+        if (with_q)
+            for (size_t i = 0; i < m * p; i++) s.w[i] += s.y[i];
+        else memcpy(s.w, s.y, m * p * sizeof *s.w);
+    }
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, mi, pi, 1, s.r,
+                ldr, s.w, mi);
+    wgi_add(m, p, 1, s.w, (wgi_dense){a->bar, a->bar_ld, 0});
+    return WG_OK;
+}
+
+static wg_status qr_jvp(wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const struct parts s = parts_of(b);
+    const wg_block_arg *const a = &b->in[0];
+    const size_t m = s.m, n = s.n, p = s.p;
+    const int mi = wgi_int(m), pi = wgi_int(p), wide = wgi_int(n - p), ldr = wgi_int(s.ldr);
+    for (size_t k = 0; k < b->outputs; k++)
+        memset(b->out[k].bar, 0, b->out[k].rows * b->out[k].cols * sizeof(double));
+    if (p == 0 || a->bar == NULL) return WG_OK;
+    const wg_status failed = degenerate(b, &s);
+    if (failed != WG_OK) return failed;
+    /* w = Xt U^-1, y = Q' w, t = S */
+    wgi_copy(m, p, a->bar, a->bar_ld, s.w, m);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, mi, pi, 1,
+                s.r, ldr, s.w, mi);
+    if (s.q != NULL) {
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, pi, pi, mi, 1, s.q, mi, s.w, mi, 0,
+                    s.y, pi);
+    } else {
+        memcpy(s.y, s.w, m * p * sizeof *s.y);
+        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, pi, pi, s.r, mi, s.tau, s.y,
+                                  mi, s.more, s.more_size);
+    }
+    const size_t ldy = s.q != NULL ? p : m;
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < j; i++) s.t[i + j * p] = s.y[i + j * ldy] + s.y[j + i * ldy];
+        s.t[j * (p + 1)] = s.y[j * (ldy + 1)];
+        for (size_t i = j + 1; i < p; i++) s.t[i + j * p] = 0;
+    }
+    /* w = Qt */
+    times_q(&s, p, s.t, s.y);
+    for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
+    if (what->q >= 0) memcpy(b->out[what->q].bar, s.w, m * p * sizeof *s.w);
+    if (what->r < 0) return WG_OK;
+    double *const rt = b->out[what->r].bar, *const vt = rt + p * p;
+    memcpy(rt, s.t, p * p * sizeof *rt);
+    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, pi, pi, 1,
+                s.r, ldr, rt, pi);
+    if (wide == 0) return WG_OK;
+    /* p = m: s.v = Yt - Qt V, and Q' of it */
+    wgi_copy(m, n - p, a->bar + p * a->bar_ld, a->bar_ld, s.v, m);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, -1, s.w, mi,
+                s.r + p * s.ldr, ldr, 1, s.v, mi);
+    if (s.q != NULL) {
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, pi, wide, mi, 1, s.q, mi, s.v, mi,
+                    0, vt, pi);
+    } else {
+        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, wide, pi, s.r, mi, s.tau, s.v,
+                                  mi, s.more, s.more_size);
+        memcpy(vt, s.v, p * (n - p) * sizeof *vt);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_qr = {"wg_qr", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
+
+wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
+    const struct qr what = {0, 1};
+    wg_mat out[2];
+    const wg_status s = wg_apply(t, &wgi_op_qr, &what, sizeof what, 1, &a, 2, out);
+    if (q != NULL) *q = out[0];
+    if (r != NULL) *r = out[1];
+    return s;
+}
+
+wg_mat wg_qr_q(wg_tape *t, wg_mat a) {
+    const struct qr what = {0, -1};
+    wg_mat q;
+    (void)wg_apply(t, &wgi_op_qr_q, &what, sizeof what, 1, &a, 1, &q);
+    return q;
+}
+
+wg_mat wg_qr_r(wg_tape *t, wg_mat a) {
+    const struct qr what = {-1, 0};
+    wg_mat r;
+    (void)wg_apply(t, &wgi_op_qr_r, &what, sizeof what, 1, &a, 1, &r);
+    return r;
+}
+
+/* ---- least squares ---- */
+
+static wg_status lstsq_shape(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, k = b->in[1].cols, p = smaller(m, n);
+    if (b->in[1].rows != m) {
+        b->why = "the right-hand side has not as many rows as the matrix";
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = n, b->out[0].cols = k;
+    b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
+    b->work_bytes = wgi_room_of(reflector_room(larger(larger(m, n), k))) +
+                    2 * wgi_room_of(m * k) + 2 * wgi_room_of(n * k);
+    return WG_OK;
+}
+
+struct least {
+    size_t m, n, k;
+    double *a, *tau;                    /* dgeqrf's, or dgelqf's for m < n */
+    double *more, *mk, *mk2, *nk, *nk2; /* workspace */
+    int more_size;
+};
+
+static struct least least_of(const wg_block *b) {
+    struct least s;
+    char *saved = (char *)b->saved, *work = (char *)b->work;
+    s.m = b->in[0].rows, s.n = b->in[0].cols, s.k = b->in[1].cols;
+    s.a = wgi_take(&saved, s.m * s.n), s.tau = (double *)(void *)saved;
+    const size_t size = reflector_room(larger(larger(s.m, s.n), s.k));
+    s.more = wgi_take(&work, size), s.more_size = wgi_int(size);
+    s.mk = wgi_take(&work, s.m * s.k), s.mk2 = wgi_take(&work, s.m * s.k);
+    s.nk = wgi_take(&work, s.n * s.k), s.nk2 = wgi_take(&work, s.n * s.k);
+    return s;
+}
+
+/* x = R^-1 x or R^-T x;  m < n: L^-1 x, L^-T x. */
+static void triangle_solve(const struct least *s, int trans, double *x, size_t ldx) {
+    const int tall = s->m >= s->n;
+    cblas_dtrsm(CblasColMajor, CblasLeft, tall ? CblasUpper : CblasLower, wgi_op(trans),
+                CblasNonUnit, wgi_int(smaller(s->m, s->n)), wgi_int(s->k), 1, s->a,
+                wgi_int(s->m), x, wgi_int(ldx));
+}
+
+/* x = (A'A)^-1 x, or (AA')^-1 x. */
+static void normal_solve(const struct least *s, double *x) {
+    const int tall = s->m >= s->n;
+    triangle_solve(s, tall, x, smaller(s->m, s->n));
+    triangle_solve(s, !tall, x, smaller(s->m, s->n));
+}
+
+static wg_status lstsq_value(wg_block *b) {
+    const struct least s = least_of(b);
+    const int m = wgi_int(s.m), n = wgi_int(s.n), k = wgi_int(s.k), tall = s.m >= s.n;
+    const size_t p = smaller(s.m, s.n);
+    double *const x = b->out[0].value;
+    if (p == 0) {
+        memset(x, 0, s.n * s.k * sizeof *x);
+        return WG_OK;
+    }
+    wgi_copy(s.m, s.n, b->in[0].value, b->in[0].ld, s.a, s.m);
+    if (tall)
+        (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
+    else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
+    b->info = dependent(p, larger(s.m, s.n), s.a, s.m);
+    if (b->info != 0) {
+        b->why = "the matrix has not full rank";
+        return WG_ESINGULAR;
+    }
+    if (s.k == 0) return WG_OK;
+    wgi_copy(s.m, s.k, b->in[1].value, b->in[1].ld, s.mk, s.m);
+    if (tall) {
+        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, k, n, s.a, m, s.tau, s.mk, m,
+                                  s.more, s.more_size);
+        wgi_copy(s.n, s.k, s.mk, s.m, x, s.n);
+        triangle_solve(&s, 0, x, s.n);
+    } else {
+        triangle_solve(&s, 0, s.mk, s.m);
+        for (size_t j = 0; j < s.k; j++) {
+            memcpy(x + j * s.n, s.mk + j * s.m, s.m * sizeof *x);
+            memset(x + j * s.n + s.m, 0, (s.n - s.m) * sizeof *x);
+        }
+        (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', 'T', n, k, m, s.a, m, s.tau, x, n,
+                                  s.more, s.more_size);
+    }
+    return WG_OK;
+}
+
+/* y = f op(A) x + beta y, A or At as an operand stands; k columns. */
+static void multiply(const struct least *s, double f, const double *a, size_t lda, int trans,
+                     const double *x, double beta, double *y) {
+    const size_t rows = trans ? s->n : s->m, inner = trans ? s->m : s->n;
+    cblas_dgemm(CblasColMajor, wgi_op(trans), CblasNoTrans, wgi_int(rows), wgi_int(s->k),
+                wgi_int(inner), f, a, wgi_int(lda), x, wgi_int(inner), beta, y, wgi_int(rows));
+}
+
+/* mk = B - A X, of this point. */
+static void residual(const wg_block *b, const struct least *s) {
+    wgi_copy(s->m, s->k, b->in[1].value, b->in[1].ld, s->mk, s->m);
+    multiply(s, -1, b->in[0].value, b->in[0].ld, 0, b->out[0].value, 1, s->mk);
+}
+
+static wg_status lstsq_vjp(wg_block *b) {
+    const struct least s = least_of(b);
+    const size_t m = s.m, n = s.n, k = s.k;
+    const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
+    const double *const x = b->out[0].value, *const w = b->out[0].bar;
+    if (m == 0 || n == 0 || k == 0) return WG_OK;
+    const wgi_dense aw = wgi_bar_of(a, n, 0), cw = wgi_bar_of(c, k, 0);
+    if (m >= n) {
+        memcpy(s.nk, w, n * k * sizeof *w);
+        normal_solve(&s, s.nk);
+        multiply(&s, 1, a->value, a->ld, 0, s.nk, 0, s.mk2);
+        if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
+        if (aw.p == NULL) return WG_OK;
+        wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
+        residual(b, &s);
+        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+    } else {
+        multiply(&s, 1, a->value, a->ld, 0, w, 0, s.mk2);
+        normal_solve(&s, s.mk2);
+        if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
+        if (aw.p == NULL) return WG_OK;
+        wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
+        memcpy(s.nk, w, n * k * sizeof *w);
+        multiply(&s, -1, a->value, a->ld, 1, s.mk2, 1, s.nk);
+        wgi_copy(m, k, c->value, c->ld, s.mk, m);
+        normal_solve(&s, s.mk);
+        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+    }
+    return WG_OK;
+}
+
+static wg_status lstsq_jvp(wg_block *b) {
+    const struct least s = least_of(b);
+    const size_t m = s.m, n = s.n, k = s.k;
+    const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
+    const double *const x = b->out[0].value;
+    double *const xt = b->out[0].bar;
+    memset(xt, 0, n * k * sizeof *xt);
+    if (m == 0 || n == 0 || k == 0) return WG_OK;
+    if (c->bar != NULL) wgi_copy(m, k, c->bar, c->bar_ld, s.mk2, m);
+    else memset(s.mk2, 0, m * k * sizeof *s.mk2);
+    if (a->bar != NULL) multiply(&s, -1, a->bar, a->bar_ld, 0, x, 1, s.mk2);
+    if (m >= n) {
+        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 0, xt);
+        if (a->bar != NULL) {
+            residual(b, &s);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 1, xt);
+        }
+        normal_solve(&s, xt);
+    } else {
+        if (a->bar != NULL) {
+            wgi_copy(m, k, c->value, c->ld, s.mk, m);
+            normal_solve(&s, s.mk);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, xt);
+            multiply(&s, -1, a->value, a->ld, 0, xt, 1, s.mk2);
+        }
+        normal_solve(&s, s.mk2);
+        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 1, xt);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_lstsq = {"wg_lstsq",  0,         lstsq_shape,
+                                  lstsq_value, lstsq_vjp, lstsq_jvp};
+
+wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
+    const wg_mat in[2] = {a, b};
+    wg_mat x;
+    (void)wg_apply(t, &wgi_op_lstsq, NULL, 0, 2, in, 1, &x);
+    return x;
+}
+
+/* ---- pseudo-inverse ---- */
+
+/* dgesdd, jobz 'S', at its least: 4 p^2 + 7 p, and a block of rows and columns. */
+static size_t svd_room(size_t m, size_t n) {
+    const size_t p = smaller(m, n);
+    return 4 * p * p + 7 * p + 64 * (m + n) + 1;
+}
+
+static wg_status pinv_shape(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    b->out[0].rows = n, b->out[0].cols = m;
+    b->saved_bytes = wgi_room_of(m * p) + wgi_room_of(n * p) + wgi_room_of(p) + wgi_room_of(1);
+    const size_t value = wgi_room_of(m * n) + wgi_room_of(p * n) + wgi_room_of(svd_room(m, n)) +
+                         wgi_room(8 * p * sizeof(int));
+    const size_t sweep = wgi_room_of(m * p) + wgi_room_of(n * p) + 2 * wgi_room_of(p * p);
+    b->work_bytes = larger(value, sweep);
+    return WG_OK;
+}
+
+/* saved: U m by r, V n by r, s, r. */
+struct svd {
+    double *u, *v, *s, *rank;
+};
+
+static struct svd svd_of(const wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    char *saved = (char *)b->saved;
+    struct svd d;
+    d.u = wgi_take(&saved, m * p), d.v = wgi_take(&saved, n * p);
+    d.s = wgi_take(&saved, p), d.rank = wgi_take(&saved, 1);
+    return d;
+}
+
+static wg_status pinv_value(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    const int mi = wgi_int(m), ni = wgi_int(n), pi = wgi_int(p);
+    const double given = *(const double *)b->params;
+    const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
+    const struct svd d = svd_of(b);
+    char *work = (char *)b->work;
+    double *const a = wgi_take(&work, m * n), *const vt = wgi_take(&work, p * n);
+    double *const more = wgi_take(&work, svd_room(m, n));
+    int *const integers = wgi_take_int(&work, 8 * p);
+    if (p == 0) return WG_OK;
+    wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
+    b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', mi, ni, a, mi, d.s, d.u, mi, vt, pi,
+                                  more, wgi_int(svd_room(m, n)), integers);
+    if (b->info != 0) return WG_ECONVERGE;
+    size_t r = 0;
+    while (r < p && d.s[r] > rcond * d.s[0]) r++;
+    *d.rank = (double)r;
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = 0; i < n; i++) d.v[i + j * n] = vt[j + i * p];
+    /* V S^-1 in the place of vt, then times U' */
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = 0; i < n; i++) vt[i + j * n] = d.v[i + j * n] / d.s[j];
+    if (r == 0) memset(b->out[0].value, 0, m * n * sizeof *a);
+    else
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, ni, mi, wgi_int(r), 1, vt, ni, d.u,
+                    mi, 0, b->out[0].value, ni);
+    return WG_OK;
+}
+
+/* y += u [..] v' + ..., the map of the head of this file: u m by r, v n by r, g n by m, y m by
+ * n. */
+static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double *v,
+                     const double *s, const double *g, size_t ldg, double *y, size_t ldy,
+                     char *work) {
+    const int mi = wgi_int(m), ni = wgi_int(n), ri = wgi_int(r), gi = wgi_int(ldg);
+    double *const gv = wgi_take(&work, m * r), *const gu = wgi_take(&work, n * r);
+    double *const k = wgi_take(&work, r * r), *const e = wgi_take(&work, r * r);
+    if (r == 0) return;
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, mi, ri, ni, 1, g, gi, v, ni, 0, gv,
+                mi);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, ni, ri, mi, 1, g, gi, u, mi, 0, gu,
+                ni);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, ri, ri, ni, 1, v, ni, gu, ni, 0, k,
+                ri);
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = 0; i < r; i++) {
+            const double a = 1 / s[i], c = 1 / s[j];
+            e[i + j * r] = -(a * k[i + j * r] * c + k[j + i * r] * (c * c + a * a));
+        }
+    for (size_t j = 0; j < r; j++) {
+        cblas_dscal(mi, 1 / (s[j] * s[j]), gv + j * m, 1);
+        cblas_dscal(ni, 1 / (s[j] * s[j]), gu + j * n, 1);
+    }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, ri, ri, 1, u, mi, e, ri, 1, gv,
+                mi);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, ni, ri, 1, gv, mi, v, ni, 1, y,
+                wgi_int(ldy));
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, ni, ri, 1, u, mi, gu, ni, 1, y,
+                wgi_int(ldy));
+}
+
+static wg_status pinv_vjp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    const struct svd d = svd_of(b);
+    if (a->bar == NULL || smaller(a->rows, a->cols) == 0) return WG_OK;
+    pinv_map((size_t)*d.rank, a->rows, d.u, a->cols, d.v, d.s, b->out[0].bar, a->cols, a->bar,
+             a->bar_ld, (char *)b->work);
+    return WG_OK;
+}
+
+static wg_status pinv_jvp(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    const struct svd d = svd_of(b);
+    memset(b->out[0].bar, 0, a->rows * a->cols * sizeof(double));
+    if (a->bar == NULL || smaller(a->rows, a->cols) == 0) return WG_OK;
+    pinv_map((size_t)*d.rank, a->cols, d.v, a->rows, d.u, d.s, a->bar, a->bar_ld, b->out[0].bar,
+             a->cols, (char *)b->work);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_pinv = {"wg_pinv", 0, pinv_shape, pinv_value, pinv_vjp, pinv_jvp};
+
+wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
+    wg_mat p;
+    (void)wg_apply(t, &wgi_op_pinv, &rcond, sizeof rcond, 1, &a, 1, &p);
+    return p;
+}

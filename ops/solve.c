@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* Solves: with a factor (LU, Cholesky), and triangular.
+ *
+ *   op(S) X = B, S as in factor.h:   W = op(S)^-T X_,   B_ += W,
+ *     op(S) = S:  S_ -= W X'      op(S) = S':  S_ -= X W'      Cholesky:  S_ -= (W X' + X W')/2
+ *     tangent  Xt = op(S)^-1 (Bt - op(St) X)
+ *   triangular:  op(A) X = f B or X op(A) = f B; the same, of one triangle.
+ * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
+#include "factor.h"
+
+/* ---- with a factor ---- */
+
+/* Columns of B and X in a member of the batch. */
+static size_t columns(const wg_block *b) {
+    const size_t count = wgi_factored_of(b)->count;
+    return count != 0 ? b->in[1].cols / count : 0;
+}
+
+static wg_status solve_shape(wg_block *b) {
+    const size_t count = wgi_factored_of(b)->count, n = b->in[0].rows;
+    if (wgi_factored_of(b)->trans > 1) {
+        b->why = "the flag is none of trans N T";
+        return WG_EARG;
+    }
+    const wg_status s = wgi_factor_shape(b);
+    if (s != WG_OK) return s;
+    const size_t k = columns(b);
+    if (b->in[1].rows != n || b->in[1].cols != k * count) {
+        b->why = "the right-hand side has not as many rows as the matrix";
+        if (b->in[1].rows == n) b->why = "the right-hand sides do not divide among the systems";
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
+    b->work_bytes = wgi_room_of(n * k);
+    return WG_OK;
+}
+
+/* Up to this order, and for up to so many right-hand sides, loops are quicker than calls. */
+enum { TINY_ORDER = 16, TINY_COLUMNS = 2 };
+
+static void exchange(double *x, size_t i, int pivot) {
+    const size_t p = (size_t)pivot - 1;
+    const double s = x[i];
+    x[i] = x[p], x[p] = s;
+}
+
+/* dgetrs for one right-hand side of such an order. */
+static void tiny_solve(size_t n, const double *lu, const int *pivot, double *x) {
+    for (size_t i = 0; i < n; i++) exchange(x, i, pivot[i]);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j + 1; i < n; i++) x[i] -= x[j] * lu[i + j * n];
+    for (size_t j = n; j-- > 0;) {
+        x[j] /= lu[j + j * n];
+        for (size_t i = 0; i < j; i++) x[i] -= x[j] * lu[i + j * n];
+    }
+}
+
+static void tiny_solve_transposed(size_t n, const double *lu, const int *pivot, double *x) {
+    for (size_t j = 0; j < n; j++) {
+        double s = x[j];
+        for (size_t i = 0; i < j; i++) s -= x[i] * lu[i + j * n];
+        x[j] = s / lu[j + j * n];
+    }
+    for (size_t j = n; j-- > 0;)
+        for (size_t i = j + 1; i < n; i++) x[j] -= x[i] * lu[i + j * n];
+    for (size_t i = n; i-- > 0;) exchange(x, i, pivot[i]);
+}
+
+/* x = op(S)^-1 x, or op(S)^-T x; k columns of n. */
+static void apply_factor(const wg_block *b, size_t member, int transposed, size_t k,
+                         double *x) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const int n = wgi_int(b->in[0].rows), cols = wgi_int(k);
+    const double *const packed = wgi_packed(b, member);
+    if (n == 0 || k == 0) return;
+    if (p->kind == WG_CHOLESKY) {
+        (void)LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, cols, packed, n, x, n);
+        return;
+    }
+    if ((p->trans != 0) != (b->in[0].trans != 0)) transposed = !transposed;
+    const int *const pivot = wgi_pivots(b, member);
+    if (n <= TINY_ORDER && k <= TINY_COLUMNS) {
+        for (size_t j = 0; j < k; j++)
+            (transposed ? tiny_solve_transposed : tiny_solve)(b->in[0].rows, packed, pivot,
+                                                              x + j * b->in[0].rows);
+        return;
+    }
+    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, transposed ? 'T' : 'N', n, cols, packed, n,
+                              pivot, x, n);
+}
+
+static wg_status solve_value(wg_block *b) {
+    const size_t n = b->in[0].rows, k = columns(b);
+    const wg_status s = wgi_factor_make(b);
+    if (s != WG_OK) return s;
+    for (size_t m = 0; m < wgi_factored_of(b)->count && n != 0; m++) {
+        double *const x = b->out[0].value + m * n * k;
+        wgi_get(n, k, wgi_value_of(&b->in[1], k, m), x);
+        apply_factor(b, m, 0, k, x);
+    }
+    return WG_OK;
+}
+
+static wg_status solve_vjp(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows, k = columns(b);
+    double *const w = (double *)b->work;
+    for (size_t m = 0; m < p->count && n != 0; m++) {
+        const double *const x = b->out[0].value + m * n * k;
+        memcpy(w, b->out[0].bar + m * n * k, n * k * sizeof *w);
+        apply_factor(b, m, 1, k, w);
+        if (b->in[1].bar != NULL) wgi_add(n, k, 1, w, wgi_bar_of(&b->in[1], k, m));
+        if (b->in[0].bar == NULL) continue;
+        const wgi_dense a = wgi_bar_of(&b->in[0], n, m);
+        if (p->kind == WG_CHOLESKY) {
+            wgi_gemm_add(n, n, k, -0.5, 'N', w, n, 'T', x, n, a);
+            wgi_gemm_add(n, n, k, -0.5, 'N', x, n, 'T', w, n, a);
+        } else if (p->trans) {
+            wgi_gemm_add(n, n, k, -1, 'N', x, n, 'T', w, n, a);
+        } else {
+            wgi_gemm_add(n, n, k, -1, 'N', w, n, 'T', x, n, a);
+        }
+    }
+    return WG_OK;
+}
+
+/* y += f op(a) x;  y, x of k columns of n. */
+static void gemm_of(size_t n, size_t k, double f, wgi_dense a, int trans, const double *x,
+                    double *y) {
+    cblas_dgemm(CblasColMajor, wgi_op((a.trans != 0) != (trans != 0)), CblasNoTrans, wgi_int(n),
+                wgi_int(k), wgi_int(n), f, a.p, wgi_int(a.ld), x, wgi_int(n), 1, y, wgi_int(n));
+}
+
+static wg_status solve_jvp(wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows, k = columns(b);
+    for (size_t m = 0; m < p->count && n != 0 && k != 0; m++) {
+        const double *const x = b->out[0].value + m * n * k;
+        double *const xt = b->out[0].bar + m * n * k;
+        if (b->in[1].bar != NULL) wgi_get(n, k, wgi_bar_of(&b->in[1], k, m), xt);
+        else memset(xt, 0, n * k * sizeof *xt);
+        if (b->in[0].bar != NULL) {
+            const wgi_dense at = wgi_bar_of(&b->in[0], n, m);
+            if (p->kind == WG_CHOLESKY) {
+                gemm_of(n, k, -0.5, at, 0, x, xt);
+                gemm_of(n, k, -0.5, at, 1, x, xt);
+            } else gemm_of(n, k, -1, at, p->trans != 0, x, xt);
+        }
+        apply_factor(b, m, 0, k, xt);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS, solve_shape,
+                                         solve_value,       solve_vjp,   solve_jvp};
+const wg_block_op wgi_op_solve = {"wg_solve",  WG_OP_TRANS, solve_shape,
+                                  solve_value, solve_vjp,   solve_jvp};
+const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape,
+                                      solve_value,    solve_vjp,   solve_jvp};
+const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS, solve_shape,
+                                        solve_value,      solve_vjp,   solve_jvp};
+const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS, solve_shape,
+                                            solve_value,          solve_vjp,   solve_jvp};
+
+wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
+    const wgi_factored p = {f.kind,
+                            trans == 'N'   ? 0u
+                            : trans == 'T' ? 1u
+                                           : 2u,
+                            1, f.packed, f.pivot};
+    const wg_mat in[3] = {f.a, b, f.sign};
+    wg_mat x;
+    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 3, in, 1, &x);
+    return x;
+}
+
+static wg_mat solve(wg_tape *t, const wg_block_op *op, wg_factor_kind kind, size_t count,
+                    wg_mat a, wg_mat b) {
+    const wgi_factored p = {kind, 0, count, NULL, NULL};
+    const wg_mat in[2] = {a, b};
+    wg_mat x;
+    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &x);
+    return x;
+}
+
+wg_mat wg_solve(wg_tape *t, wg_mat a, wg_mat b) {
+    return solve(t, &wgi_op_solve, WG_LU, 1, a, b);
+}
+wg_mat wg_solve_spd(wg_tape *t, wg_mat a, wg_mat b) {
+    return solve(t, &wgi_op_solve_spd, WG_CHOLESKY, 1, a, b);
+}
+wg_mat wg_solve_batch(wg_tape *t, size_t count, wg_mat a, wg_mat b) {
+    return solve(t, &wgi_op_solve_batch, WG_LU, count, a, b);
+}
+wg_mat wg_solve_spd_batch(wg_tape *t, size_t count, wg_mat a, wg_mat b) {
+    return solve(t, &wgi_op_solve_spd_batch, WG_CHOLESKY, count, a, b);
+}
+
+/* ---- triangular ---- */
+
+struct triangular {
+    char side, uplo, trans, diag;
+    double factor;
+    size_t count;
+};
+
+static const struct triangular *triangular_of(const wg_block *b) {
+    return (const struct triangular *)b->params;
+}
+
+static wg_status trsm_shape(wg_block *b) {
+    const struct triangular *const p = triangular_of(b);
+    const int left = p->side == 'L';
+    const size_t n = b->in[0].rows;
+    if ((!left && p->side != 'R') || (p->uplo != 'L' && p->uplo != 'U') ||
+        (p->trans != 'N' && p->trans != 'T') || (p->diag != 'N' && p->diag != 'U')) {
+        b->why = "a flag is none of side L R, uplo L U, trans N T, diag N U";
+        return WG_EARG;
+    }
+    if (n != 0 && p->count > SIZE_MAX / n) return WG_ESHAPE;
+    const size_t k = p->count != 0 ? b->in[1].cols / p->count : 0;
+    if (b->in[0].cols != n * p->count || b->in[1].cols != k * p->count) {
+        b->why = p->count == 1 ? "the matrix is not square" : "not a batch of square matrices";
+        return WG_ESHAPE;
+    }
+    if ((left ? b->in[1].rows : k) != n) {
+        b->why = "the right-hand side does not fit the matrix";
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = b->in[1].rows, b->out[0].cols = b->in[1].cols;
+    b->work_bytes = wgi_room_of(b->in[1].rows * k) + wgi_room_of(WGI_TRIANGLE);
+    return WG_OK;
+}
+
+/* A as it stands in memory: S, A = S or S'; and op(A) in terms of S. */
+struct stored {
+    int left, lower, trans, unit;
+    size_t n, rows, cols; /* of A; of a member of B */
+};
+
+static struct stored stored_of(const wg_block *b) {
+    const struct triangular *const p = triangular_of(b);
+    const int turned = b->in[0].trans != 0;
+    struct stored s;
+    s.left = p->side == 'L', s.lower = (p->uplo == 'L') != turned;
+    s.trans = (p->trans == 'T') != turned, s.unit = p->diag == 'U';
+    s.n = b->in[0].rows, s.rows = b->in[1].rows;
+    s.cols = p->count != 0 ? b->in[1].cols / p->count : 0;
+    return s;
+}
+
+/* x = f op(S)^-1 x, or from the right; `back`: of the transpose. */
+static void apply_triangle(const struct stored *s, int back, double f, wgi_dense a, double *x) {
+    const int trans = s->trans != back;
+    if (s->rows == 0 || s->cols == 0) return;
+    if (s->left && s->cols == 1) {
+        cblas_dtrsv(CblasColMajor, s->lower ? CblasLower : CblasUpper, wgi_op(trans),
+                    s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->n), a.p, wgi_int(a.ld), x,
+                    1);
+        if (f != 1) cblas_dscal(wgi_int(s->n), f, x, 1);
+        return;
+    }
+    cblas_dtrsm(CblasColMajor, s->left ? CblasLeft : CblasRight,
+                s->lower ? CblasLower : CblasUpper, wgi_op(trans),
+                s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->rows), wgi_int(s->cols), f, a.p,
+                wgi_int(a.ld), x, wgi_int(s->rows));
+}
+
+static wg_status trsm_value(wg_block *b) {
+    const struct triangular *const p = triangular_of(b);
+    const struct stored s = stored_of(b);
+    for (size_t m = 0; m < p->count && s.n != 0; m++) {
+        const wgi_dense a = wgi_value_of(&b->in[0], s.n, m);
+        double *const x = b->out[0].value + m * s.rows * s.cols;
+        for (size_t i = 0; i < s.n && !s.unit; i++)
+            if (a.p[i * (a.ld + 1)] == 0) {
+                b->info = wgi_int(i + 1);
+                b->why = "the triangular matrix has a zero on its diagonal";
+                return WG_ESINGULAR;
+            }
+        wgi_get(s.rows, s.cols, wgi_value_of(&b->in[1], s.cols, m), x);
+        apply_triangle(&s, 0, p->factor, a, x);
+    }
+    return WG_OK;
+}
+
+static wg_status trsm_vjp(wg_block *b) {
+    const struct triangular *const p = triangular_of(b);
+    const struct stored s = stored_of(b);
+    const size_t ld = wgi_ld(s.rows);
+    char *work = (char *)b->work;
+    double *const w = wgi_take(&work, s.rows * s.cols), *const more = (double *)(void *)work;
+    for (size_t m = 0; m < p->count && s.rows != 0 && s.cols != 0; m++) {
+        const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), aw = wgi_bar_of(&b->in[0], s.n, m);
+        const double *const x = b->out[0].value + m * s.rows * s.cols;
+        const char uplo = s.lower ? 'L' : 'U';
+        memcpy(w, b->out[0].bar + m * s.rows * s.cols, s.rows * s.cols * sizeof *w);
+        apply_triangle(&s, 1, 1, a, w);
+        if (b->in[1].bar != NULL)
+            wgi_add(s.rows, s.cols, p->factor, w, wgi_bar_of(&b->in[1], s.cols, m));
+        if (aw.p == NULL) continue;
+        /* op(S)_ is -W X' on the left, -X' W on the right */
+        const double *const u = s.left != s.trans ? w : x, *const v = s.left != s.trans ? x : w;
+        wgi_gemm_triangle(uplo, s.unit, s.n, s.left ? s.cols : s.rows, -1, s.left ? 'N' : 'T',
+                          u, ld, s.left ? 'T' : 'N', v, ld, aw.p, aw.ld, more);
+    }
+    return WG_OK;
+}
+
+/* y = op(St) x, or x op(St), with the triangle of St only. */
+static void times_triangle(const struct stored *s, wgi_dense at, const double *x, double *y) {
+    memcpy(y, x, s->rows * s->cols * sizeof *y);
+    cblas_dtrmm(CblasColMajor, s->left ? CblasLeft : CblasRight,
+                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans),
+                s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->rows), wgi_int(s->cols), 1, at.p,
+                wgi_int(at.ld), y, wgi_int(s->rows));
+    for (size_t i = 0; s->unit && i < s->rows * s->cols; i++) y[i] -= x[i];
+}
+
+static wg_status trsm_jvp(wg_block *b) {
+    const struct triangular *const p = triangular_of(b);
+    const struct stored s = stored_of(b);
+    const size_t size = s.rows * s.cols;
+    double *const y = (double *)b->work;
+    for (size_t m = 0; m < p->count && size != 0; m++) {
+        const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), at = wgi_bar_of(&b->in[0], s.n, m);
+        double *const xt = b->out[0].bar + m * size;
+        if (b->in[1].bar != NULL) {
+            wgi_get(s.rows, s.cols, wgi_bar_of(&b->in[1], s.cols, m), xt);
+            for (size_t i = 0; i < size; i++) xt[i] *= p->factor;
+        } else memset(xt, 0, size * sizeof *xt);
+        if (at.p != NULL) {
+            times_triangle(&s, at, b->out[0].value + m * size, y);
+            for (size_t i = 0; i < size; i++) xt[i] -= y[i];
+        }
+        apply_triangle(&s, 0, 1, a, xt);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_trsm = {"wg_trsm",  WG_OP_TRANS, trsm_shape,
+                                 trsm_value, trsm_vjp,    trsm_jvp};
+const wg_block_op wgi_op_trsv = {"wg_trsv",  WG_OP_TRANS, trsm_shape,
+                                 trsm_value, trsm_vjp,    trsm_jvp};
+const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS, trsm_shape,
+                                       trsm_value,      trsm_vjp,    trsm_jvp};
+
+static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
+                         wg_mat b) {
+    const wg_mat in[2] = {a, b};
+    wg_mat x;
+    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &x);
+    return x;
+}
+
+wg_mat wg_trsm(wg_tape *t, char side, char uplo, char trans, char diag, double alpha, wg_mat a,
+               wg_mat b) {
+    const struct triangular p = {side, uplo, trans, diag, alpha, 1};
+    return triangular(t, &wgi_op_trsm, p, a, b);
+}
+
+wg_mat wg_trsv(wg_tape *t, char uplo, char trans, char diag, wg_mat a, wg_mat b) {
+    const struct triangular p = {'L', uplo, trans, diag, 1, 1};
+    return triangular(t, &wgi_op_trsv, p, a, b);
+}
+
+wg_mat wg_trsm_batch(wg_tape *t, size_t count, char side, char uplo, char trans, char diag,
+                     double alpha, wg_mat a, wg_mat b) {
+    const struct triangular p = {side, uplo, trans, diag, alpha, count};
+    return triangular(t, &wgi_op_trsm_batch, p, a, b);
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/* Symmetric eigenproblems and functions of symmetric matrices.
+ *
+ * Letters: n order, A (and B, positive definite) operands, w eigenvalues, ascending, V
+ * eigenvectors with V'A V = diag(w) and V'V = I (V'B V = I), a bar for adjoints, a dot for
+ * tangents; o is the product element by element.
+ *
+ *     M = V'V_,  E_ij = 1/(w_j - w_i),  W = diag(w_) + E o (M - M')/2
+ *     A_ += V W V',   B_ -= V (U o W + (M + M')/4) V',  U_ij = (w_i + w_j)/2
+ *     P = V'A.V,  Q = V'B.V,  w. = diag(P - U o Q),
+ *     V. = V (E o (P - U o Q) - Q/2)
+ *     F = V f(w) V':  A_ += V (D o V'F_V) V',  D_ij = (f(w_i) - f(w_j))/(w_i - w_j), or f'(w_i)
+ *
+ * Adjoints and tangents enter with their symmetric parts only. Formulas: Giles 2008, 3.1;
+ * Daletskii and Krein 1965 for F. W is kept as a triangle with half the diagonal, so that one
+ * product is triangular, and what is added to A_ is X + X' of one X. */
+#include "spectral.h"
+#include "blas.h"
+
+#include <wengert/spectral.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- shared ---- */
+
+int wgi_spectral_finite(size_t rows, size_t cols, const double *a, size_t ld) {
+    double s = 0, u = 0; /* 0 or NaN */
+    for (size_t j = 0; j < cols; j++, a += ld) {
+        size_t i = 0;
+        for (; i + 1 < rows; i += 2) s += 0 * a[i], u += 0 * a[i + 1];
+        if (i < rows) s += 0 * a[i];
+    }
+    return s + u == 0;
+}
+
+int wgi_spectral_zero(size_t rows, size_t cols, const double *a, size_t ld) {
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = 0; i < rows; i++)
+            if (a[i + j * ld] != 0) return 0;
+    return 1;
+}
+
+void wgi_spectral_copy(size_t rows, size_t cols, const double *from, size_t ld, double *to) {
+    if (rows == 0) return;
+    for (size_t j = 0; j < cols; j++) memcpy(to + j * rows, from + j * ld, rows * sizeof *to);
+}
+
+double wgi_spectral_largest(size_t count, const double *a) {
+    double m = 0;
+    for (size_t i = 0; i < count; i++) m = fabs(a[i]) > m ? fabs(a[i]) : m;
+    return m;
+}
+
+/* Tiles of this order, so that rows and columns of a both stay in the first cache. */
+enum { TILE = 32 };
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static int symmetric_part(size_t n, const double *a, size_t ld, double *x, int both) {
+    double s = 0; /* 0 or NaN */
+    for (size_t j0 = 0; j0 < n; j0 += TILE)
+        for (size_t i0 = j0; i0 < n; i0 += TILE)
+            for (size_t j = j0; j < smaller(j0 + TILE, n); j++)
+                for (size_t i = i0 > j ? i0 : j; i < smaller(i0 + TILE, n); i++) {
+                    const double v = 0.5 * a[i + j * ld] + 0.5 * a[j + i * ld];
+                    x[i + j * n] = v;
+                    if (both) x[j + i * n] = v;
+                    s += 0 * v;
+                }
+    return s == 0;
+}
+int wgi_spectral_lower(size_t n, const double *a, size_t ld, double *x) {
+    return symmetric_part(n, a, ld, x, 0);
+}
+int wgi_spectral_symmetric(size_t n, const double *a, size_t ld, double *x) {
+    return symmetric_part(n, a, ld, x, 1);
+}
+
+void wgi_spectral_add(size_t n, double alpha, const double *x, double *a, size_t ld) {
+    for (size_t j0 = 0; j0 < n; j0 += TILE)
+        for (size_t i0 = j0; i0 < n; i0 += TILE)
+            for (size_t j = j0; j < smaller(j0 + TILE, n); j++)
+                for (size_t i = i0 > j ? i0 : j; i < smaller(i0 + TILE, n); i++) {
+                    const double v = alpha * (x[i + j * n] + x[j + i * n]);
+                    a[i + j * ld] += v;
+                    if (i != j) a[j + i * ld] += v;
+                }
+}
+
+/* a += alpha V (T + T') V', T a triangle (with half a diagonal). Room: x, g of n^2. */
+static void congruence(size_t n, double alpha, const double *v, CBLAS_UPLO uplo,
+                       const double *t, double *x, double *g, double *a, size_t ld) {
+    const int m = wgi_int(n);
+    memcpy(x, v, n * n * sizeof *x);
+    cblas_dtrmm(CblasColMajor, CblasRight, uplo, CblasNoTrans, CblasNonUnit, m, m, 1, t, m, x,
+                m);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, m, 1, x, m, v, m, 0, g, m);
+    wgi_spectral_add(n, alpha, g, a, ld);
+}
+
+/* a += alpha V diag(c) V', of the columns where c is not 0. Room: u, x, g of n^2. */
+static void congruence_diagonal(size_t n, double alpha, const double *v, const double *c,
+                                double *u, double *x, double *g, double *a, size_t ld) {
+    const int m = wgi_int(n);
+    size_t k = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (c[j] == 0) continue;
+        for (size_t i = 0; i < n; i++) {
+            u[i + k * n] = v[i + j * n];
+            x[i + k * n] = v[i + j * n] * c[j];
+        }
+        k++;
+    }
+    if (k == 0) return;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, wgi_int(k), 1, x, m, u, m, 0, g,
+                m);
+    wgi_spectral_add(n, 0.5 * alpha, g, a, ld);
+}
+
+/* p = V' d V, d symmetric; d may be p. Room: x of n^2. */
+static void into_basis(size_t n, const double *v, const double *d, double *x, double *p) {
+    const int m = wgi_int(n);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, d, m, v, m, 0, x, m);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, m, m, m, 1, v, m, x, m, 0, p, m);
+}
+
+/* Two eigenvalues this near to each other are one, repeated: what the eigenvalues are known to.
+ */
+static double tie_of(size_t n, const double *w) {
+    return (double)n * DBL_EPSILON * fmax(fabs(w[0]), fabs(w[n - 1]));
+}
+/* A numerator up to this is 0: what the elements of a product of order n are known to. */
+static double nothing_of(size_t n, double largest) {
+    return 8 * (double)n * DBL_EPSILON * largest;
+}
+static int has_tie(size_t n, const double *w, double tie) {
+    for (size_t i = 1; i < n; i++)
+        if (w[i] - w[i - 1] <= tie) return 1;
+    return 0;
+}
+
+static wg_status degenerate(wg_block *b) {
+    b->why = "the eigenvectors of a repeated eigenvalue have no derivative";
+    return WG_EDEGENERATE;
+}
+
+/* Of dsyevd and dsygvd: what they ask for, and what lets dormtr work in blocks, for which they
+ * do not ask. */
+static size_t doubles_of(size_t n) { return 1 + 6 * n + 2 * n * n + 64 * n + 4224; }
+static size_t integers_of(size_t n) { return 3 + 5 * n; }
+static size_t lapack_bytes(size_t n) {
+    return doubles_of(n) * sizeof(double) + integers_of(n) * sizeof(lapack_int);
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* w, and V over the lower triangle of a matrix. */
+static wg_status decompose(wg_block *b, size_t n, double *v, double *w, double *work) {
+    const int m = wgi_int(n);
+    b->info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', m, v, m, w, work,
+                                  wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
+                                  wgi_int(integers_of(n)));
+    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+}
+
+static wg_status not_finite(wg_block *b) {
+    b->why = WGI_SPECTRAL_NOT_FINITE;
+    return WG_ENONFINITE;
+}
+
+/* ---- eigenvalues and eigenvectors ---- */
+
+/* One operand: A x = w x. Two: A x = w B x. One result: w, and V is saved. Two: w and V. */
+
+static wg_status eigen_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    for (size_t i = 0; i < b->inputs; i++)
+        if (b->in[i].rows != n || b->in[i].cols != n) return WG_ESHAPE;
+    if (n > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = n, b->out[0].cols = 1;
+    if (b->outputs == 2) b->out[1].rows = b->out[1].cols = n;
+    else b->saved_bytes = n * n * sizeof(double);
+    const size_t copy = b->inputs == 2 ? n * n * sizeof(double) : 0;
+    b->work_bytes = larger(copy + lapack_bytes(n), (4 * n * n + n) * sizeof(double));
+    return WG_OK;
+}
+
+static double *vectors_of(const wg_block *b) {
+    return b->outputs == 2 ? b->out[1].value : b->saved;
+}
+
+static wg_status eigen_value(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    double *const v = vectors_of(b), *const w = b->out[0].value;
+    if (n == 0) return WG_OK;
+    if (!wgi_spectral_lower(n, b->in[0].value, b->in[0].ld, v)) return not_finite(b);
+    if (b->inputs == 1) return decompose(b, n, v, w, b->work);
+    double *const l = b->work, *const work = l + n * n;
+    const int m = wgi_int(n);
+    if (!wgi_spectral_lower(n, b->in[1].value, b->in[1].ld, l)) return not_finite(b);
+    b->info = LAPACKE_dsygvd_work(LAPACK_COL_MAJOR, 1, 'V', 'L', m, v, m, l, m, w, work,
+                                  wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
+                                  wgi_int(integers_of(n)));
+    if (b->info == 0) return WG_OK;
+    if (b->info <= m) return WG_ECONVERGE;
+    b->info -= m;
+    b->why = "the second operand is not positive definite";
+    return WG_ESINGULAR;
+}
+
+/* What eigenvalues alone send back. */
+static void values_vjp(wg_block *b, size_t n, const double *v, double *m) {
+    const double *const w = b->out[0].value, *const wb = b->out[0].bar;
+    double *const x = m + n * n, *const g = x + n * n, *const c = g + n * n;
+    if (b->in[0].bar != NULL)
+        congruence_diagonal(n, 1, v, wb, m, x, g, b->in[0].bar, b->in[0].bar_ld);
+    if (b->inputs == 1 || b->in[1].bar == NULL) return;
+    for (size_t i = 0; i < n; i++) c[i] = w[i] * wb[i];
+    congruence_diagonal(n, -1, v, c, m, x, g, b->in[1].bar, b->in[1].bar_ld);
+}
+
+static wg_status eigen_vjp(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const int k = wgi_int(n);
+    const double *const v = vectors_of(b), *const w = b->out[0].value,
+                        *const wb = b->out[0].bar;
+    double *const m = b->work, *const x = m + n * n, *const g = x + n * n, *const c = g + n * n;
+    const int general = b->inputs == 2;
+    if (n == 0) return WG_OK;
+    if (b->outputs == 1 || wgi_spectral_zero(n, n, b->out[1].bar, b->out[1].bar_ld)) {
+        values_vjp(b, n, v, m);
+        return WG_OK;
+    }
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, k, 1, v, k, b->out[1].bar,
+                wgi_int(b->out[1].bar_ld), 0, m, k);
+    const double tie = tie_of(n, w);
+    const double nothing =
+        has_tie(n, w, tie) ? nothing_of(n, wgi_spectral_largest(n * n, m)) : 0;
+    /* W to the lower triangle of m; what B_ wants to the upper one, its diagonal to c */
+    for (size_t j = 0; j < n; j++) {
+        c[j] = 0.5 * (w[j] * wb[j] + 0.5 * m[j + j * n]);
+        m[j + j * n] = 0.5 * wb[j];
+        for (size_t i = j + 1; i < n; i++) {
+            const double lower = m[i + j * n], upper = m[j + i * n];
+            const double up = 0.5 * (upper - lower), gap = w[i] - w[j];
+            double e = up / gap;
+            if (gap <= tie) {
+                if (!(fabs(up) <= nothing)) return degenerate(b);
+                e = 0;
+            }
+            m[i + j * n] = e;
+            if (general) m[j + i * n] = 0.5 * (w[i] + w[j]) * e + 0.25 * (lower + upper);
+        }
+    }
+    if (b->in[0].bar != NULL)
+        congruence(n, 1, v, CblasLower, m, x, g, b->in[0].bar, b->in[0].bar_ld);
+    if (!general || b->in[1].bar == NULL) return WG_OK;
+    for (size_t j = 0; j < n; j++) m[j + j * n] = c[j];
+    congruence(n, -1, v, CblasUpper, m, x, g, b->in[1].bar, b->in[1].bar_ld);
+    return WG_OK;
+}
+
+/* p = V' sym(tangent of operand i) V, 0 for a constant. Room: x of n^2. */
+static void tangent_of(const wg_block *b, size_t i, const double *v, double *x, double *p) {
+    const size_t n = b->in[0].rows;
+    if (i >= b->inputs || b->in[i].bar == NULL) {
+        memset(p, 0, n * n * sizeof *p);
+        return;
+    }
+    (void)wgi_spectral_symmetric(n, b->in[i].bar, b->in[i].bar_ld, p);
+    into_basis(n, v, p, x, p);
+}
+
+static wg_status eigen_jvp(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const double *const v = vectors_of(b), *const w = b->out[0].value;
+    double *const x = b->work, *const p = x + n * n, *const q = p + n * n;
+    if (n == 0) return WG_OK;
+    tangent_of(b, 0, v, x, p);
+    tangent_of(b, 1, v, x, q);
+    for (size_t i = 0; i < n; i++) b->out[0].bar[i] = p[i + i * n] - w[i] * q[i + i * n];
+    if (b->outputs == 1) return WG_OK;
+    const double tie = tie_of(n, w);
+    const double nothing =
+        has_tie(n, w, tie) ? nothing_of(n, wgi_spectral_largest(n * n, p)) : 0;
+    for (size_t j = 0; j < n; j++) {
+        p[j + j * n] = -0.5 * q[j + j * n];
+        for (size_t i = j + 1; i < n; i++) {
+            const double gap = w[i] - w[j];
+            const double top = p[i + j * n] - 0.5 * (w[i] + w[j]) * q[i + j * n];
+            double e = top / gap;
+            if (gap <= tie) {
+                if (!(fabs(top) <= nothing)) return degenerate(b);
+                e = 0;
+            }
+            p[i + j * n] = -e - 0.5 * q[i + j * n];
+            p[j + i * n] = e - 0.5 * q[i + j * n];
+        }
+    }
+    const int k = wgi_int(n);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, k, k, 1, v, k, p, k, 0,
+                b->out[1].bar, wgi_int(b->out[1].bar_ld));
+    return WG_OK;
+}
+
+/* A transposed view of a matrix has the same symmetric part: nothing to do for WG_OP_TRANS. */
+const wg_block_op wgi_op_eigvalsh = {"wg_eigvalsh", WG_OP_TRANS, eigen_shape,
+                                     eigen_value,   eigen_vjp,   eigen_jvp};
+const wg_block_op wgi_op_eigh = {"wg_eigh",   WG_OP_TRANS, eigen_shape,
+                                 eigen_value, eigen_vjp,   eigen_jvp};
+const wg_block_op wgi_op_eigvalsh_general = {"wg_eigvalsh_general", WG_OP_TRANS, eigen_shape,
+                                             eigen_value,           eigen_vjp,   eigen_jvp};
+const wg_block_op wgi_op_eigh_general = {"wg_eigh_general", WG_OP_TRANS, eigen_shape,
+                                         eigen_value,       eigen_vjp,   eigen_jvp};
+
+wg_mat wg_eigvalsh(wg_tape *t, wg_mat a) {
+    wg_mat w;
+    (void)wg_apply(t, &wgi_op_eigvalsh, NULL, 0, 1, &a, 1, &w);
+    return w;
+}
+
+wg_status wg_eigh(wg_tape *t, wg_mat a, wg_mat *w, wg_mat *v) {
+    if (w == NULL || v == NULL) return WG_ENULL;
+    wg_mat out[2];
+    const wg_status s = wg_apply(t, &wgi_op_eigh, NULL, 0, 1, &a, 2, out);
+    *w = out[0], *v = out[1];
+    return s;
+}
+
+wg_mat wg_eigvalsh_general(wg_tape *t, wg_mat a, wg_mat b) {
+    const wg_mat in[] = {a, b};
+    wg_mat w;
+    (void)wg_apply(t, &wgi_op_eigvalsh_general, NULL, 0, 2, in, 1, &w);
+    return w;
+}
+
+wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_mat *v) {
+    if (w == NULL || v == NULL) return WG_ENULL;
+    const wg_mat in[] = {a, b};
+    wg_mat out[2];
+    const wg_status s = wg_apply(t, &wgi_op_eigh_general, NULL, 0, 2, in, 2, out);
+    *w = out[0], *v = out[1];
+    return s;
+}
+
+/* ---- functions of a symmetric matrix ---- */
+
+/* Each is a row: f, f', the divided difference of a < b where they are no tie, and whether the
+ * function takes such an eigenvalue (then WG_OK). `noise` is what eigenvalues are known to. */
+typedef struct rule {
+    double (*f)(const wg_symmetric_function *u, double a);
+    double (*slope)(const wg_symmetric_function *u, double a);
+    double (*divided)(const wg_symmetric_function *u, double a, double b);
+    wg_status (*take)(double p, double *a, double noise, const char **why);
+} rule;
+
+static double exp_f(const wg_symmetric_function *u, double a) { return (void)u, exp(a); }
+static double exp_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return exp(b) * (-expm1(a - b) / (b - a));
+}
+
+static double log_f(const wg_symmetric_function *u, double a) { return (void)u, log(a); }
+static double log_slope(const wg_symmetric_function *u, double a) { return (void)u, 1 / a; }
+/* log(b / a) */
+static double log_ratio(double a, double b) {
+    return b < 2 * a ? log1p((b - a) / a) : log(b) - log(a);
+}
+static double log_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return log_ratio(a, b) / (b - a);
+}
+
+static double sqrt_f(const wg_symmetric_function *u, double a) { return (void)u, sqrt(a); }
+static double sqrt_slope(const wg_symmetric_function *u, double a) {
+    return (void)u, 0.5 / sqrt(a);
+}
+static double sqrt_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return 1 / (sqrt(a) + sqrt(b));
+}
+
+static double inverse_sqrt_f(const wg_symmetric_function *u, double a) {
+    return (void)u, 1 / sqrt(a);
+}
+static double inverse_sqrt_slope(const wg_symmetric_function *u, double a) {
+    return (void)u, -0.5 / a / sqrt(a);
+}
+static double inverse_sqrt_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return -1 / sqrt(a) / sqrt(b) / (sqrt(a) + sqrt(b));
+}
+
+/* Its exponent is the data. */
+static double power_of(const wg_symmetric_function *u) { return *(const double *)u->data; }
+static double power_f(const wg_symmetric_function *u, double a) { return pow(a, power_of(u)); }
+static double power_slope(const wg_symmetric_function *u, double a) {
+    const double p = power_of(u);
+    return p == 0 ? 0 : p * pow(a, p - 1);
+}
+static double power_divided(const wg_symmetric_function *u, double a, double b) {
+    const double p = power_of(u), direct = (pow(b, p) - pow(a, p)) / (b - a);
+    if (p == 0 || p == 1) return p;
+    if (!(a > 0) && !(b < 0)) return direct; /* nothing cancels that a slope would need */
+    /* s b^p (1 - (a / b)^p) / (b - a) of magnitudes a < b; s for odd powers of negative numbers
+     */
+    const double s = b < 0 ? pow(-1, p - 1) : 1;
+    const double low = b < 0 ? -b : a, high = b < 0 ? -a : b;
+    const double d = s * pow(high, p) * (-expm1(-p * log_ratio(low, high)) / (high - low));
+    return isfinite(d) ? d : direct;
+}
+
+static double user_f(const wg_symmetric_function *u, double a) { return u->f(a, u->data); }
+static double user_slope(const wg_symmetric_function *u, double a) {
+    return u->slope(a, u->data);
+}
+/* The quotient, or the mean of the slope by Gauss's rule of three points where that is nearer:
+ * the error of the one is some roundings of f, that of the other at most its difference to the
+ * rule of two. */
+static double user_divided(const wg_symmetric_function *u, double a, double b) {
+    const double fa = user_f(u, a), fb = user_f(u, b), gap = b - a, quotient = (fb - fa) / gap;
+    const double error = 2 * DBL_EPSILON * (fabs(fa) + fabs(fb)) / gap;
+    if (error <= 64 * DBL_EPSILON * fabs(quotient) || gap > 0.125 * fmax(fabs(a), fabs(b)))
+        return quotient;
+    const double m = a + 0.5 * gap, h3 = sqrt(0.15) * gap, h2 = sqrt(1.0 / 12) * gap;
+    const double mean =
+        (5 * user_slope(u, m - h3) + 8 * user_slope(u, m) + 5 * user_slope(u, m + h3)) / 18;
+    const double coarse = 0.5 * (user_slope(u, m - h2) + user_slope(u, m + h2));
+    return fabs(mean - coarse) <= error ? mean : quotient;
+}
+
+static wg_status take_any(double p, double *a, double noise, const char **why) {
+    (void)p, (void)a, (void)noise, (void)why;
+    return WG_OK;
+}
+static wg_status take_positive(double p, double *a, double noise, const char **why) {
+    (void)p, (void)noise;
+    *why = "the operand is not positive definite";
+    return *a > 0 ? WG_OK : WG_ESINGULAR;
+}
+static wg_status take_nonnegative(double p, double *a, double noise, const char **why) {
+    (void)p;
+    *why = "the operand has a negative eigenvalue";
+    if (*a < 0 && *a >= -noise) *a = 0;
+    return *a >= 0 ? WG_OK : WG_ESINGULAR;
+}
+static wg_status take_power(double p, double *a, double noise, const char **why) {
+    if (p != rint(p)) return (p < 0 ? take_positive : take_nonnegative)(p, a, noise, why);
+    *why = "the operand is singular";
+    return p < 0 && fabs(*a) <= noise ? WG_ESINGULAR : WG_OK;
+}
+
+enum { EXP, LOG, SQRT, INVERSE_SQRT, POWER, USER };
+static const rule rules[] = {
+    [EXP] = {exp_f, exp_f, exp_divided, take_any},
+    [LOG] = {log_f, log_slope, log_divided, take_positive},
+    [SQRT] = {sqrt_f, sqrt_slope, sqrt_divided, take_nonnegative},
+    [INVERSE_SQRT] = {inverse_sqrt_f, inverse_sqrt_slope, inverse_sqrt_divided, take_positive},
+    [POWER] = {power_f, power_slope, power_divided, take_power},
+    [USER] = {user_f, user_slope, user_divided, take_any}};
+
+/* Of a call: which rule, the exponent, the user's functions. */
+typedef struct choice {
+    int which;
+    double p;
+    wg_symmetric_function user;
+} choice;
+
+/* What a rule gets: the user's functions, or the exponent as their data. */
+static wg_symmetric_function callee(const choice *c) {
+    wg_symmetric_function u = c->user;
+    if (c->which != USER) u.data = &c->p;
+    return u;
+}
+
+static wg_status function_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const choice *const c = b->params;
+    if (c->which == USER && (c->user.f == NULL || c->user.slope == NULL)) {
+        b->why = "no function, or no slope";
+        return WG_ENULL;
+    }
+    if (c->which == POWER && !isfinite(c->p)) {
+        b->why = "the exponent is not finite";
+        return WG_EARG;
+    }
+    if (b->in[0].cols != n) return WG_ESHAPE;
+    if (n > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = b->out[0].cols = n;
+    b->saved_bytes = (n * n + n) * sizeof(double); /* V, w */
+    b->work_bytes = larger(lapack_bytes(n), (3 * n * n + n) * sizeof(double));
+    return WG_OK;
+}
+
+static wg_status function_value(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const int m = wgi_int(n);
+    const choice *const c = b->params;
+    const wg_symmetric_function u = callee(c);
+    const rule *const r = &rules[c->which];
+    double *const v = b->saved, *const w = v + n * n, *const x = b->work;
+    double *const out = b->out[0].value, *const f = x + n * n;
+    if (n == 0) return WG_OK;
+    if (!wgi_spectral_lower(n, b->in[0].value, b->in[0].ld, v)) return not_finite(b);
+    const wg_status s = decompose(b, n, v, w, b->work);
+    if (s != WG_OK) return s;
+    const double noise = tie_of(n, w);
+    for (size_t i = 0; i < n; i++) {
+        const wg_status taken = r->take(c->p, &w[i], noise, &b->why);
+        if (taken != WG_OK) return taken;
+        f[i] = r->f(&u, w[i]);
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) x[i + j * n] = v[i + j * n] * f[j];
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, m, 1, x, m, v, m, 0, out, m);
+    (void)wgi_spectral_symmetric(n, out, n, out);
+    return WG_OK;
+}
+
+/* to += V (D o V' sym(from) V) V': tangent and adjoint are the same. */
+static wg_status function_derivative(wg_block *b, const double *from, size_t from_ld,
+                                     double *to, size_t to_ld) {
+    const size_t n = b->in[0].rows;
+    const choice *const c = b->params;
+    const wg_symmetric_function u = callee(c);
+    const rule *const r = &rules[c->which];
+    const double *const v = b->saved, *const w = v + n * n;
+    double *const m = b->work, *const x = m + n * n, *const g = x + n * n;
+    const double tie = tie_of(n, w);
+    (void)wgi_spectral_symmetric(n, from, from_ld, m);
+    into_basis(n, v, m, x, m);
+    const double nothing = nothing_of(n, wgi_spectral_largest(n * n, m));
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            const double d = w[i] - w[j] <= tie ? r->slope(&u, 0.5 * w[i] + 0.5 * w[j])
+                                                : r->divided(&u, w[j], w[i]);
+            double *const e = &m[i + j * n];
+            if (!isfinite(d)) {
+                if (!(fabs(*e) <= nothing)) {
+                    b->why = "the slope at an eigenvalue is not finite";
+                    return WG_EDEGENERATE;
+                }
+                *e = 0;
+            } else *e *= i == j ? 0.5 * d : d;
+        }
+    congruence(n, 1, v, CblasLower, m, x, g, to, to_ld);
+    return WG_OK;
+}
+
+static wg_status function_vjp(wg_block *b) {
+    if (b->in[0].rows == 0 || b->in[0].bar == NULL) return WG_OK;
+    return function_derivative(b, b->out[0].bar, b->out[0].bar_ld, b->in[0].bar,
+                               b->in[0].bar_ld);
+}
+
+static wg_status function_jvp(wg_block *b) {
+    const size_t n = b->in[0].rows, ld = b->out[0].bar_ld;
+    if (n == 0) return WG_OK;
+    for (size_t j = 0; j < n; j++) memset(b->out[0].bar + j * ld, 0, n * sizeof(double));
+    if (b->in[0].bar == NULL) return WG_OK;
+    return function_derivative(b, b->in[0].bar, b->in[0].bar_ld, b->out[0].bar, ld);
+}
+
+const wg_block_op wgi_op_symmetric_exp = {"wg_symmetric_exp", WG_OP_TRANS,  function_shape,
+                                          function_value,     function_vjp, function_jvp};
+const wg_block_op wgi_op_symmetric_log = {"wg_symmetric_log", WG_OP_TRANS,  function_shape,
+                                          function_value,     function_vjp, function_jvp};
+const wg_block_op wgi_op_symmetric_sqrt = {"wg_symmetric_sqrt", WG_OP_TRANS,  function_shape,
+                                           function_value,      function_vjp, function_jvp};
+const wg_block_op wgi_op_symmetric_inverse_sqrt = {"wg_symmetric_inverse_sqrt",
+                                                   WG_OP_TRANS,
+                                                   function_shape,
+                                                   function_value,
+                                                   function_vjp,
+                                                   function_jvp};
+const wg_block_op wgi_op_symmetric_power = {"wg_symmetric_power", WG_OP_TRANS,  function_shape,
+                                            function_value,       function_vjp, function_jvp};
+const wg_block_op wgi_op_symmetric_apply = {"wg_symmetric_apply", WG_OP_TRANS,  function_shape,
+                                            function_value,       function_vjp, function_jvp};
+
+static wg_mat function(wg_tape *t, const wg_block_op *op, wg_mat a, int which, double p,
+                       const wg_symmetric_function *user) {
+    choice c;
+    wg_mat f;
+    memset(&c, 0, sizeof c);
+    c.which = which, c.p = p;
+    if (user != NULL) c.user = *user;
+    (void)wg_apply(t, op, &c, sizeof c, 1, &a, 1, &f);
+    return f;
+}
+
+wg_mat wg_symmetric_exp(wg_tape *t, wg_mat a) {
+    return function(t, &wgi_op_symmetric_exp, a, EXP, 0, NULL);
+}
+wg_mat wg_symmetric_log(wg_tape *t, wg_mat a) {
+    return function(t, &wgi_op_symmetric_log, a, LOG, 0, NULL);
+}
+wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a) {
+    return function(t, &wgi_op_symmetric_sqrt, a, SQRT, 0, NULL);
+}
+wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a) {
+    return function(t, &wgi_op_symmetric_inverse_sqrt, a, INVERSE_SQRT, 0, NULL);
+}
+wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p) {
+    return function(t, &wgi_op_symmetric_power, a, POWER, p, NULL);
+}
+wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f) {
+    return function(t, &wgi_op_symmetric_apply, a, USER, 0, &f);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* spectral.h - what the operations on eigenvalues, singular values and matrix functions share:
+ * a cheap look for NaN (LAPACK does not look, and may not return), symmetric parts,
+ * congruences.
+ *
+ * Letters: n order, a operand, x symmetric part or product, all packed (ld = n) but operands.
+ */
+#ifndef WGI_OPS_SPECTRAL_H
+#define WGI_OPS_SPECTRAL_H
+
+#include <wengert/block.h>
+
+/* All elements finite? */
+int wgi_spectral_finite(size_t rows, size_t cols, const double *a, size_t ld);
+int wgi_spectral_zero(size_t rows, size_t cols, const double *a, size_t ld);
+/* to = from, to packed. */
+void wgi_spectral_copy(size_t rows, size_t cols, const double *from, size_t ld, double *to);
+/* The largest magnitude of a packed array. */
+double wgi_spectral_largest(size_t count, const double *a);
+
+/* x = (a + a') / 2, the lower triangle, or both; the result: is all of it finite? */
+int wgi_spectral_lower(size_t n, const double *a, size_t ld, double *x);
+int wgi_spectral_symmetric(size_t n, const double *a, size_t ld, double *x);
+/* a += alpha (x + x'), bitwise symmetric. */
+void wgi_spectral_add(size_t n, double alpha, const double *x, double *a, size_t ld);
+
+/* Orders whose workspace LAPACK can be told (2 n^2 and more doubles, in an int). */
+enum { WGI_SPECTRAL_ORDER = 20000 };
+#define WGI_SPECTRAL_TOO_LARGE "LAPACK takes orders up to 20000"
+#define WGI_SPECTRAL_NOT_FINITE "an operand has a NaN or an infinity"
+
+#endif

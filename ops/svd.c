@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Singular values and vectors, nuclear and spectral norm.
+ *
+ * Letters: A m-by-n, k = min(m, n), A = U diag(s) V' thin, s descending, V kept as V' (h,
+ * k-by-n, packed, as LAPACK gives it), a bar for adjoints, a dot for tangents.
+ *
+ *     K = U'U_ - U_'U, L = V'V_ - V_'V, X_ij = ((K + L)_ij/(s_j - s_i) + (K - L)_ij/(s_j +
+ * s_i))/2 A_ += U (diag(s_) + X) V' + (I - U U') U_ S^-1 V' + U S^-1 V_' (I - V V') P = U'A.V,
+ * s. = diag(P), U. = U Y + (I - U U') A.V S^-1, V. = V Z + (I - V V') A.'U S^-1, Y_ij = ((P +
+ * P')_ij/(s_j - s_i) + (P - P')_ij/(s_j + s_i))/2, Z with - between the terms
+ *
+ * At most one of the last two terms of each is there. Sums and differences of singular values
+ * are never products of both: nothing cancels. Source: Townsend 2016; Seeger et al. 2017. */
+#include "spectral.h"
+#include "blas.h"
+
+#include <wengert/spectral.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Of dgesdd with jobz 'S': what it needs, in any version, and what lets it work in blocks.
+ * (Where one side is much the longer, it takes a QR factorisation first.) */
+static size_t doubles_of(size_t m, size_t n) {
+    const size_t k = smaller(m, n);
+    return 4 * k * k + 7 * k + larger(m, n) + 192 * k + 4224;
+}
+
+/* The decomposition of a call: where U, s and V' are. ldu = m, ldh = k. */
+typedef struct factors {
+    size_t m, n, k;
+    double *u, *s, *h;
+} factors;
+
+static void sizes(const wg_block *b, factors *f) {
+    f->m = b->in[0].rows, f->n = b->in[0].cols, f->k = smaller(f->m, f->n);
+}
+
+/* Three results: U, s, V'. One: s, or a norm, and what is missing is saved: U, V', s. */
+static factors factors_of(const wg_block *b) {
+    factors f;
+    sizes(b, &f);
+    if (b->outputs == 3) {
+        f.u = b->out[0].value, f.s = b->out[1].value, f.h = b->out[2].value;
+    } else {
+        f.u = b->saved;
+        f.h = f.u + f.m * f.k;
+        f.s = f.h + f.k * f.n;
+    }
+    return f;
+}
+
+static wg_status shape(wg_block *b, size_t work) {
+    factors f;
+    sizes(b, &f);
+    if (f.k > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    if (b->outputs == 1) b->saved_bytes = (f.k * (f.m + f.n) + f.k) * sizeof(double);
+    b->work_bytes = larger((f.m * f.n + doubles_of(f.m, f.n)) * sizeof(double) +
+                               8 * f.k * sizeof(lapack_int),
+                           work * sizeof(double));
+    return WG_OK;
+}
+
+static wg_status decompose(wg_block *b) {
+    const factors f = factors_of(b);
+    double *const a = b->work, *const work = a + f.m * f.n;
+    const size_t doubles = doubles_of(f.m, f.n);
+    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
+    if (k == 0) return WG_OK;
+    if (!wgi_spectral_finite(f.m, f.n, b->in[0].value, b->in[0].ld)) {
+        b->why = WGI_SPECTRAL_NOT_FINITE;
+        return WG_ENONFINITE;
+    }
+    wgi_spectral_copy(f.m, f.n, b->in[0].value, b->in[0].ld, a);
+    b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, m, f.s, f.u, m, f.h, k, work,
+                                  wgi_int(smaller(doubles, 0x7fffffff)),
+                                  (lapack_int *)(work + doubles));
+    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+}
+
+/* A_ += U diag(c) V', of the first k columns. Room: x of k max(m, n). */
+static void add_diagonal(const wg_block *b, const factors *f, size_t k, const double *c,
+                         double *x) {
+    const int m = wgi_int(f->m), n = wgi_int(f->n), ld = wgi_int(f->k);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < f->m; i++) x[i + j * f->m] = f->u[i + j * f->m] * c[j];
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, wgi_int(k), 1, x, m, f->h, ld,
+                1, b->in[0].bar, wgi_int(b->in[0].bar_ld));
+}
+
+/* x = A. V, m-by-k. */
+static void tangent_times(const wg_block *b, const factors *f, double *x) {
+    const int m = wgi_int(f->m), n = wgi_int(f->n), k = wgi_int(f->k);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, k, n, 1, b->in[0].bar,
+                wgi_int(b->in[0].bar_ld), f->h, k, 0, x, m);
+}
+static double column_dot(size_t m, const double *u, const double *x) {
+    double s = 0;
+    for (size_t i = 0; i < m; i++) s += u[i] * x[i];
+    return s;
+}
+
+/* ---- values ---- */
+
+static wg_status values_shape(wg_block *b) {
+    factors f;
+    sizes(b, &f);
+    b->out[0].rows = f.k, b->out[0].cols = 1;
+    return shape(b, f.m * f.k);
+}
+
+static wg_status values_value(wg_block *b) {
+    const factors f = factors_of(b);
+    const wg_status s = decompose(b);
+    if (s == WG_OK && f.k != 0) memcpy(b->out[0].value, f.s, f.k * sizeof(double));
+    return s;
+}
+
+static wg_status values_vjp(wg_block *b) {
+    const factors f = factors_of(b);
+    size_t last = f.k; /* those after it have adjoint 0 */
+    while (last > 0 && b->out[0].bar[last - 1] == 0) last--;
+    if (last != 0 && b->in[0].bar != NULL) add_diagonal(b, &f, last, b->out[0].bar, b->work);
+    return WG_OK;
+}
+
+static wg_status values_jvp(wg_block *b) {
+    const factors f = factors_of(b);
+    double *const x = b->work;
+    if (f.k == 0) return WG_OK;
+    memset(b->out[0].bar, 0, f.k * sizeof(double));
+    if (b->in[0].bar == NULL) return WG_OK;
+    tangent_times(b, &f, x);
+    for (size_t j = 0; j < f.k; j++)
+        b->out[0].bar[j] = column_dot(f.m, f.u + j * f.m, x + j * f.m);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape,
+                                    values_value, values_vjp, values_jvp};
+
+/* ---- norms ---- */
+
+static wg_status norm_shape(wg_block *b) {
+    factors f;
+    sizes(b, &f);
+    b->out[0].rows = b->out[0].cols = 1;
+    return shape(b, f.m * f.k);
+}
+
+static wg_status nuclear_value(wg_block *b) {
+    const factors f = factors_of(b);
+    const wg_status s = decompose(b);
+    double sum = 0;
+    if (s != WG_OK) return s;
+    for (size_t j = f.k; j-- > 0;) sum += f.s[j];
+    *b->out[0].value = sum;
+    return WG_OK;
+}
+
+static wg_status nuclear_vjp(wg_block *b) {
+    const factors f = factors_of(b);
+    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
+    if (k == 0 || b->in[0].bar == NULL) return WG_OK;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, *b->out[0].bar, f.u, m, f.h,
+                k, 1, b->in[0].bar, wgi_int(b->in[0].bar_ld));
+    return WG_OK;
+}
+
+static wg_status nuclear_jvp(wg_block *b) {
+    const factors f = factors_of(b);
+    *b->out[0].bar = 0;
+    if (f.k == 0 || b->in[0].bar == NULL) return WG_OK;
+    tangent_times(b, &f, b->work);
+    *b->out[0].bar = column_dot(f.m * f.k, f.u, b->work);
+    return WG_OK;
+}
+
+static wg_status spectral_value(wg_block *b) {
+    const factors f = factors_of(b);
+    const wg_status s = decompose(b);
+    if (s == WG_OK) *b->out[0].value = f.k != 0 ? f.s[0] : 0;
+    return s;
+}
+
+static wg_status spectral_vjp(wg_block *b) {
+    const factors f = factors_of(b);
+    if (f.k == 0 || b->in[0].bar == NULL) return WG_OK;
+    cblas_dger(CblasColMajor, wgi_int(f.m), wgi_int(f.n), *b->out[0].bar, f.u, 1, f.h,
+               wgi_int(f.k), b->in[0].bar, wgi_int(b->in[0].bar_ld));
+    return WG_OK;
+}
+
+static wg_status spectral_jvp(wg_block *b) {
+    const factors f = factors_of(b);
+    double *const x = b->work;
+    *b->out[0].bar = 0;
+    if (f.k == 0 || b->in[0].bar == NULL) return WG_OK;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, wgi_int(f.m), wgi_int(f.n), 1, b->in[0].bar,
+                wgi_int(b->in[0].bar_ld), f.h, wgi_int(f.k), 0, x, 1);
+    *b->out[0].bar = column_dot(f.m, f.u, x);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_norm_nuclear = {"wg_norm_nuclear", 0,           norm_shape,
+                                         nuclear_value,     nuclear_vjp, nuclear_jvp};
+const wg_block_op wgi_op_norm_spectral = {
+    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp};
+
+/* ---- values and vectors ---- */
+
+static wg_status svd_shape(wg_block *b) {
+    factors f;
+    sizes(b, &f);
+    b->out[0].rows = f.m, b->out[0].cols = f.k;
+    b->out[1].rows = f.k, b->out[1].cols = 1;
+    b->out[2].rows = f.k, b->out[2].cols = f.n;
+    return shape(b, 2 * f.k * f.k + 2 * f.k * larger(f.m, f.n));
+}
+
+static wg_status degenerate(wg_block *b) {
+    b->why = "the vectors of a repeated or zero singular value have no derivative";
+    return WG_EDEGENERATE;
+}
+
+/* What singular values are known to: differences and sums up to this count as 0. */
+static double tie_of(const factors *f) {
+    return (double)larger(f->m, f->n) * DBL_EPSILON * f->s[0];
+}
+static int has_tie(const factors *f, double tie) {
+    for (size_t i = 1; i < f->k; i++)
+        if (f->s[i - 1] - f->s[i] <= tie) return 1;
+    return f->s[f->k - 1] <= tie;
+}
+/* Numerators up to this count as 0, when the largest of them has that size. */
+static double nothing_of(const factors *f, double size) {
+    return 8 * (double)larger(f->m, f->n) * DBL_EPSILON * size;
+}
+
+/* top / bottom, 0 where both count as 0; *bad: only the bottom does. */
+static double quotient(double top, double bottom, double tie, double nothing, int *bad) {
+    if (bottom > tie) return top / bottom;
+    if (!(fabs(top) <= nothing)) *bad = 1;
+    return 0;
+}
+
+/* Of columns or rows of x, number j at x + j step, elements stride apart: each divided by s_j.
+ */
+static int divide(const factors *f, double *x, size_t count, size_t stride, size_t step,
+                  double tie, double nothing) {
+    int bad = 0;
+    for (size_t j = 0; j < f->k; j++)
+        for (size_t i = 0; i < count; i++) {
+            double *const e = x + j * step + i * stride;
+            *e = quotient(*e, f->s[j], tie, nothing, &bad);
+        }
+    return !bad;
+}
+
+static wg_status svd_vjp(wg_block *b) {
+    const factors f = factors_of(b);
+    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
+    const size_t kk = f.k * f.k;
+    double *const ub = b->out[0].bar, *const sb = b->out[1].bar, *const hb = b->out[2].bar;
+    double *const mu = b->work, *const mv = mu + kk, *const x = mv + kk;
+    if (k == 0 || b->in[0].bar == NULL) return WG_OK;
+    const int ldu = wgi_int(b->out[0].bar_ld), ldh = wgi_int(b->out[2].bar_ld);
+    const int no_u = wgi_spectral_zero(f.m, f.k, ub, b->out[0].bar_ld);
+    const int no_v = wgi_spectral_zero(f.k, f.n, hb, b->out[2].bar_ld);
+    if (no_u && no_v) {
+        add_diagonal(b, &f, f.k, sb, x);
+        return WG_OK;
+    }
+    /* mu = U'U_, mv = V'V_ */
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, m, 1, f.u, m, ub, ldu, 0, mu, k);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, k, k, n, 1, f.h, k, hb, ldh, 0, mv, k);
+    const double tie = tie_of(&f);
+    const int ties = has_tie(&f, tie);
+    double size = 0;
+    if (ties) size = fmax(wgi_spectral_largest(kk, mu), wgi_spectral_largest(kk, mv));
+    /* (I - U U') U_, or V_' (I - V V'), over S, in x */
+    if (f.m > f.n && !no_u) {
+        wgi_spectral_copy(f.m, f.k, ub, b->out[0].bar_ld, x);
+        if (ties) size = fmax(size, wgi_spectral_largest(f.m * f.k, x));
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f.u, m, mu, k, 1, x,
+                    m);
+        if (!divide(&f, x, f.m, 1, f.m, tie, nothing_of(&f, size))) return degenerate(b);
+    }
+    if (f.m < f.n && !no_v) {
+        wgi_spectral_copy(f.k, f.n, hb, b->out[2].bar_ld, x);
+        if (ties) size = fmax(size, wgi_spectral_largest(f.k * f.n, x));
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, k, -1, mv, k, f.h, k, 1, x,
+                    k);
+        if (!divide(&f, x, f.n, f.k, 1, tie, nothing_of(&f, size))) return degenerate(b);
+    }
+    /* diag(s_) + X to mu */
+    const double nothing = nothing_of(&f, size);
+    int bad = 0;
+    for (size_t j = 0; j < f.k; j++) {
+        mu[j + j * f.k] = sb[j];
+        for (size_t i = 0; i < j; i++) {
+            double *const up = &mu[i + j * f.k], *const low = &mu[j + i * f.k];
+            const double ku = *up - *low, lv = mv[i + j * f.k] - mv[j + i * f.k];
+            const double gap = f.s[i] - f.s[j], sum = f.s[i] + f.s[j];
+            const double even = -0.5 * quotient(ku + lv, gap, tie, nothing, &bad);
+            const double odd = 0.5 * quotient(ku - lv, sum, tie, nothing, &bad);
+            *up = even + odd, *low = even - odd;
+        }
+    }
+    if (bad) return degenerate(b);
+    double *const a = b->in[0].bar;
+    const int lda = wgi_int(b->in[0].bar_ld);
+    if (f.m >= f.n) { /* (U X + x) V' */
+        const double beta = f.m > f.n && !no_u ? 1 : 0;
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, 1, f.u, m, mu, k, beta,
+                    x, m);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, x, m, f.h, k, 1, a,
+                    lda);
+    } else { /* U (X V' + x) */
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, n, k, 1, mu, k, f.h, k,
+                    no_v ? 0 : 1, x, k);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, f.u, m, x, k, 1, a,
+                    lda);
+    }
+    return WG_OK;
+}
+
+static wg_status svd_jvp(wg_block *b) {
+    const factors f = factors_of(b);
+    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
+    const size_t kk = f.k * f.k;
+    double *const ud = b->out[0].bar, *const sd = b->out[1].bar, *const hd = b->out[2].bar;
+    double *const p = b->work, *const z = p + kk, *const x = z + kk;
+    if (k == 0) return WG_OK;
+    const int ldu = wgi_int(b->out[0].bar_ld), ldh = wgi_int(b->out[2].bar_ld);
+    if (b->in[0].bar == NULL) {
+        for (size_t j = 0; j < f.k; j++)
+            memset(ud + j * b->out[0].bar_ld, 0, f.m * sizeof *ud), sd[j] = 0;
+        for (size_t j = 0; j < f.n; j++) memset(hd + j * b->out[2].bar_ld, 0, f.k * sizeof *hd);
+        return WG_OK;
+    }
+    const double *const ad = b->in[0].bar;
+    const int lda = wgi_int(b->in[0].bar_ld);
+    /* x = A.V, P = U'x; (I - U U') x / S */
+    tangent_times(b, &f, x);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, m, 1, f.u, m, x, m, 0, p, k);
+    const double tie = tie_of(&f);
+    const int ties = has_tie(&f, tie);
+    double size = ties ? wgi_spectral_largest(kk, p) : 0;
+    if (f.m > f.n) {
+        if (ties) size = fmax(size, wgi_spectral_largest(f.m * f.k, x));
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f.u, m, p, k, 1, x,
+                    m);
+        if (!divide(&f, x, f.m, 1, f.m, tie, nothing_of(&f, size))) return degenerate(b);
+    }
+    if (f.m < f.n) { /* x = U'A., x (I - V V') / S */
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, m, 1, f.u, m, ad, lda, 0, x,
+                    k);
+        if (ties) size = fmax(size, wgi_spectral_largest(f.k * f.n, x));
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, n, k, -1, p, k, f.h, k, 1, x,
+                    k);
+        if (!divide(&f, x, f.n, f.k, 1, tie, nothing_of(&f, size))) return degenerate(b);
+    }
+    const double nothing = nothing_of(&f, size);
+    int bad = 0;
+    for (size_t j = 0; j < f.k; j++) {
+        sd[j] = p[j + j * f.k];
+        p[j + j * f.k] = z[j + j * f.k] = 0;
+        for (size_t i = 0; i < j; i++) {
+            double *const up = &p[i + j * f.k], *const low = &p[j + i * f.k];
+            const double gap = f.s[i] - f.s[j], sum = f.s[i] + f.s[j];
+            const double odd = -0.5 * quotient(*up + *low, gap, tie, nothing, &bad);
+            const double even = 0.5 * quotient(*up - *low, sum, tie, nothing, &bad);
+            /* both change sign with i and j */
+            *up = odd + even, *low = -*up;
+            z[i + j * f.k] = odd - even, z[j + i * f.k] = even - odd;
+        }
+    }
+    if (bad) return degenerate(b);
+    /* U. = U Y + x,  V.' = Z'V' + x */
+    if (f.m > f.n)
+        for (size_t j = 0; j < f.k; j++)
+            memcpy(ud + j * b->out[0].bar_ld, x + j * f.m, f.m * sizeof *x);
+    if (f.m < f.n)
+        for (size_t j = 0; j < f.n; j++)
+            memcpy(hd + j * b->out[2].bar_ld, x + j * f.k, f.k * sizeof *x);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, 1, f.u, m, p, k,
+                f.m > f.n ? 1 : 0, ud, ldu);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, k, 1, z, k, f.h, k,
+                f.m < f.n ? 1 : 0, hd, ldh);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_svd = {"wg_svd", 0, svd_shape, decompose, svd_vjp, svd_jvp};
+
+/* ---- calls ---- */
+
+wg_mat wg_svdvals(wg_tape *t, wg_mat a) {
+    wg_mat s;
+    (void)wg_apply(t, &wgi_op_svdvals, NULL, 0, 1, &a, 1, &s);
+    return s;
+}
+
+wg_status wg_svd(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *s, wg_mat *v) {
+    if (u == NULL || s == NULL || v == NULL) return WG_ENULL;
+    wg_mat out[3];
+    const wg_status status = wg_apply(t, &wgi_op_svd, NULL, 0, 1, &a, 3, out);
+    *u = out[0], *s = out[1], *v = wg_mat_transpose(out[2]);
+    return status;
+}
+
+wg_real wg_norm_nuclear(wg_tape *t, wg_mat a) {
+    wg_mat r;
+    (void)wg_apply(t, &wgi_op_norm_nuclear, NULL, 0, 1, &a, 1, &r);
+    return wg_mat_at(r, 0, 0);
+}
+wg_real wg_norm_spectral(wg_tape *t, wg_mat a) {
+    wg_mat r;
+    (void)wg_apply(t, &wgi_op_norm_spectral, NULL, 0, 1, &a, 1, &r);
+    return wg_mat_at(r, 0, 0);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ops_factor.c - Cholesky, determinants, inverses: what the oracle (test_ops_solve.c)
+ * lacks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <wengert/solve.h>
+#include "linear_case.h"
+#include "matrix_case.h"
+#include "tolerance.h"
+
+/* ---- derivatives ---- */
+
+static wg_status cholesky(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    const size_t order = *(const size_t *)data;
+    (void)n, (void)m;
+    give(wg_cholesky(t, definite(t, take(t, &x, order, order))), &y);
+    return wg_tape_status(t);
+}
+
+/* One column, some, a block, a block and one, several blocks and a rest. */
+static void cholesky_has_its_derivatives_at_every_block_count(void **state) {
+    (void)state;
+    static const size_t orders[] = {1, 2, 7, 32, 33, 71};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        derivatives_agree(cholesky, &orders[i], orders[i] * orders[i], orders[i] * orders[i]);
+}
+
+/* The dense rule, A_ = sym(L^-T phi(L' L_) L^-1), by matrix operations. */
+static void the_blocked_adjoint_of_cholesky_is_the_dense_one(void **state) {
+    (void)state;
+    enum { ORDER = 71 };
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat s = definite(t, random_input(t, 40, ORDER, ORDER, 0));
+    const wg_mat l = wg_cholesky(t, s);
+    double *const w = random_numbers(41, ORDER * ORDER);
+    assert_int_equal(wg_mat_reverse(t, l, w, ORDER), WG_OK);
+    double *const g = random_numbers(0, ORDER * ORDER);
+    assert_int_equal(wg_mat_adjoint(t, s, g, ORDER), WG_OK);
+    for (size_t j = 0; j < ORDER; j++)
+        for (size_t i = 0; i < j; i++) w[i + j * ORDER] = 0;
+    const wg_mat p = wg_gemm(t, 'T', 'N', 1, l, wg_mat_constant(t, ORDER, ORDER, w, ORDER), 0,
+                             wg_mat_fill(t, ORDER, ORDER, 0));
+    assert_int_equal(wg_mat_value(t, p, w, ORDER), WG_OK);
+    for (size_t j = 0; j < ORDER; j++) {
+        for (size_t i = 0; i < j; i++) w[i + j * ORDER] = 0;
+        w[j * (ORDER + 1)] /= 2;
+    }
+    const wg_mat phi = wg_mat_constant(t, ORDER, ORDER, w, ORDER);
+    const wg_mat half = wg_trsm(t, 'L', 'L', 'T', 'N', 1, l, phi);
+    assert_int_equal(wg_mat_value(t, wg_trsm(t, 'R', 'L', 'N', 'N', 1, l, half), w, ORDER),
+                     WG_OK);
+    double largest = 0;
+    for (size_t i = 0; i < ORDER * ORDER; i++) largest = fmax(largest, fabs(g[i]));
+    for (size_t j = 0; j < ORDER; j++)
+        for (size_t i = 0; i < ORDER; i++) {
+            const double ref = (w[i + j * ORDER] + w[j + i * ORDER]) / 2;
+            assert_true(fabs(g[i + j * ORDER] - ref) <= TOL_MATRIX_ULP * DBL_EPSILON * largest);
+        }
+    free(w);
+    free(g);
+    wg_tape_free(t);
+}
+
+static wg_status scalars_and_inverses(wg_tape *t, size_t n, const wg_real *x, size_t m,
+                                      wg_real *y, void *data) {
+    const size_t order = *(const size_t *)data;
+    (void)n, (void)m;
+    const wg_mat a = wg_axpy(t, 2 * sqrt((double)order), wg_mat_identity(t, order),
+                             take(t, &x, order, order));
+    const wg_mat turned = wg_mat_transpose(a), s = definite(t, a);
+    *y++ = wg_logabsdet(t, a, NULL);
+    *y++ = wg_logabsdet(t, turned, NULL);
+    *y++ = wg_logdet_spd(t, s);
+    *y++ = wg_det(t, wg_scal(t, 0.25, a));
+    *y++ = wg_det(t, wg_mat_transpose(wg_scal(t, 0.25, a)));
+    give(wg_inverse(t, a), &y);
+    give(wg_inverse(t, turned), &y);
+    give(wg_inverse_spd(t, s), &y);
+    const wg_factor f = wg_lu(t, turned);
+    give(wg_factor_inverse(t, f), &y);
+    give(wg_factor_solve(t, f, 'N', wg_mat_col(a, 0)), &y);
+    give(wg_factor_solve(t, f, 'T', wg_mat_transpose(wg_mat_row(a, 0))), &y);
+    *y++ = wg_factor_logdet(t, f);
+    return wg_tape_status(t);
+}
+
+static void determinants_and_inverses_have_their_derivatives(void **state) {
+    (void)state;
+    static const size_t orders[] = {1, 2, 6, 19};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const size_t n = orders[i];
+        derivatives_agree(scalars_and_inverses, &orders[i], n * n, 6 + 4 * n * n + 2 * n);
+    }
+}
+
+/* ---- determinants ---- */
+
+static double gradient_of_det(wg_tape *t, size_t n, const double *v, double *g) {
+    wg_tape_reset(t);
+    const wg_mat a = wg_mat_input(t, n, n, v, n);
+    const wg_real d = wg_det(t, a);
+    if (wg_reverse(t, d) != WG_OK) fail_msg("%s", wg_tape_message(t));
+    assert_int_equal(wg_mat_adjoint(t, a, g, n), WG_OK);
+    return d.value;
+}
+
+/* det of A without row i and column j, with its sign. */
+static double cofactor(wg_tape *t, size_t n, const double *v, size_t i, size_t j) {
+    double w[64];
+    for (size_t c = 0, e = 0; c < n; c++)
+        for (size_t r = 0; r < n; r++)
+            if (r != i && c != j) w[e++] = v[r + c * n];
+    const double d = wg_det(t, wg_mat_constant(t, n - 1, n - 1, w, n - 1)).value;
+    return (i + j) % 2 == 0 ? d : -d;
+}
+
+/* A of rank n - corank, near 1 in size. */
+static double *of_rank(wg_tape *t, size_t n, size_t rank) {
+    double *const v = random_numbers(50 + n, n * n);
+    const wg_mat a = random_input(t, 51, n, rank, 0), b = random_input(t, 52, rank, n, 0);
+    const wg_mat c = wg_gemm(t, 'N', 'N', 1, a, b, 0, wg_mat_fill(t, n, n, 0));
+    assert_int_equal(wg_mat_value(t, c, v, n), WG_OK);
+    return v;
+}
+
+static void the_gradient_of_a_singular_determinant_is_its_cofactors(void **state) {
+    (void)state;
+    enum { ORDER = 8 };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t n = 2; n <= ORDER; n++) {
+        wg_tape_reset(t);
+        double *const v = of_rank(t, n, n - 1), g[ORDER * ORDER], c[ORDER * ORDER];
+        (void)gradient_of_det(t, n, v, g);
+        double largest = 0;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++) {
+                c[i + j * n] = cofactor(t, n, v, i, j);
+                largest = fmax(largest, fabs(c[i + j * n]));
+            }
+        for (size_t i = 0; i < n * n; i++)
+            assert_true(fabs(g[i] - c[i]) <= TOL_PROGRAM_ULP * 16 * DBL_EPSILON * largest);
+        free(v);
+    }
+    wg_tape_free(t);
+}
+
+/* Zero but for the rounding of products as large as those of a regular matrix of that size. */
+static void the_gradient_of_a_determinant_is_zero_from_corank_two_on(void **state) {
+    (void)state;
+    enum { ORDER = 6 };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t rank = 0; rank + 2 <= ORDER; rank++) {
+        wg_tape_reset(t);
+        double *const v = of_rank(t, ORDER, rank), g[ORDER * ORDER];
+        double size = 0;
+        (void)gradient_of_det(t, ORDER, v, g);
+        for (size_t i = 0; i < ORDER * ORDER; i++) size += v[i] * v[i];
+        for (size_t i = 0; i < ORDER * ORDER; i++)
+            assert_true(fabs(g[i]) <=
+                        TOL_PROGRAM_ULP * DBL_EPSILON * pow(size, (ORDER - 1) / 2.0));
+        free(v);
+    }
+    wg_tape_free(t);
+}
+
+/* Where pivots say singular, and where they only say badly scaled. */
+static void small_pivots_are_no_singularity(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double v[9] = {1, 0, 0, 0, 1e-20, 0, 0, 0, 1e-30}, zero = 0;
+    double g[9];
+    assert_true(close_ulp(gradient_of_det(t, 3, v, g), 1e-50, TOL_VALUE_ULP));
+    assert_true(close_ulp(g[0], 1e-50, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[4], 1e-30, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[8], 1e-20, TOL_MATRIX_ULP));
+    assert_true(gradient_of_det(t, 1, &zero, g) == 0);
+    assert_true(g[0] == 1);
+    wg_tape_free(t);
+}
+
+static void tangents_of_a_singular_determinant_agree_with_its_gradient(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double v[4] = {1, 2, 2, 4}, direction[4] = {1, 10, 100, 1000};
+    assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+    const wg_mat a = wg_mat_input(t, 2, 2, v, 2);
+    assert_int_equal(wg_mat_tangent_seed(t, a, 0, direction, 2), WG_OK);
+    assert_true(close_ulp(wg_tangent(t, wg_det(t, a), 0), 4 - 20 - 200 + 1000, TOL_MATRIX_ULP));
+    wg_tape_free(t);
+}
+
+static void the_sign_of_a_determinant_is_given(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double v[9] = {0, 1, 0, 1, 0, 0, 0, 0, 2}, u[4] = {-1, 0, 0, -3};
+    double sign = 0;
+    const wg_mat a = wg_mat_input(t, 3, 3, v, 3), b = wg_mat_input(t, 2, 2, u, 2);
+    assert_true(close_ulp(wg_logabsdet(t, a, &sign).value, log(2), TOL_VALUE_ULP));
+    assert_true(sign == -1 && wg_mat_at(wg_lu(t, a).sign, 0, 0).value == -1);
+    assert_true(close_ulp(wg_logabsdet(t, b, &sign).value, log(3), TOL_VALUE_ULP));
+    assert_true(sign == 1 && wg_mat_at(wg_lu(t, b).sign, 0, 0).value == 1);
+    assert_int_equal(wg_reverse(t, wg_mat_at(wg_lu(t, a).sign, 0, 0)), WG_OK);
+    double g[9];
+    assert_int_equal(wg_mat_adjoint(t, a, g, 3), WG_OK);
+    for (size_t i = 0; i < 9; i++) assert_true(g[i] == 0);
+    wg_tape_free(t);
+}
+
+/* ---- edges and failures ---- */
+
+static void one_triangle_of_a_symmetric_operand_is_read(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double v[4] = {4, 2, 1e30, 5};
+    const wg_mat a = wg_mat_input(t, 2, 2, v, 2), l = wg_cholesky(t, a);
+    assert_true(wg_mat_at(l, 0, 0).value == 2 && wg_mat_at(l, 1, 0).value == 1);
+    assert_true(wg_mat_at(l, 0, 1).value == 0 && wg_mat_at(l, 1, 1).value == 2);
+    wg_tape_free(t);
+}
+
+static void zero_sizes_have_determinant_one(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat none = wg_mat_input(t, 0, 0, NULL, 1);
+    double sign;
+    assert_true(wg_det(t, none).value == 1);
+    assert_true(wg_logabsdet(t, none, &sign).value == 0 && sign == 1);
+    assert_true(wg_logdet_spd(t, none).value == 0);
+    const wg_factor f = wg_lu(t, none), c = wg_potrf(t, none);
+    assert_true(wg_factor_det(t, f).value == 1 && wg_factor_det(t, c).value == 1);
+    assert_true(wg_factor_logdet(t, f).value == 0 && wg_factor_logdet(t, c).value == 0);
+    const wg_mat made[] = {wg_inverse(t, none),           wg_inverse_spd(t, none),
+                           wg_cholesky(t, none),          wg_factor_inverse(t, f),
+                           wg_cholesky_batch(t, 5, none), wg_cholesky_batch(t, 0, none)};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        assert_true(made[k].rows == 0 && made[k].cols == 0 && made[k].value != NULL);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+static void what_cannot_be_factored_fails_and_is_forgotten_by_a_rewind(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double singular[4] = {1, 2, 2, 4}, indefinite[9] = {1, 0, 0, 0, -1, 0, 0, 0, 1};
+    const wg_mat a = wg_mat_input(t, 2, 2, singular, 2);
+    const wg_mat s = wg_mat_input(t, 3, 3, indefinite, 3);
+    const wg_mark m = wg_tape_mark(t);
+    double sign = 1;
+    assert_true(wg_logabsdet(t, a, &sign).at.slot == 0);
+    assert_true(sign != sign);
+    failed_with(t, m, WG_ESINGULAR, "wg_logabsdet of 2x2", "singular (info 2)");
+    (void)wg_inverse(t, a);
+    failed_with(t, m, WG_ESINGULAR, "wg_inverse of 2x2", "singular (info 2)");
+    (void)wg_logdet_spd(t, s);
+    failed_with(t, m, WG_ESINGULAR, "wg_logdet_spd of 3x3", "not positive definite (info 2)");
+    (void)wg_inverse_spd(t, s);
+    failed_with(t, m, WG_ESINGULAR, "wg_inverse_spd of 3x3", "not positive definite (info 2)");
+    (void)wg_cholesky(t, s);
+    failed_with(t, m, WG_ESINGULAR, "wg_cholesky of 3x3", "not positive definite (info 2)");
+    (void)wg_cholesky_batch(t, 1, s);
+    failed_with(t, m, WG_ESINGULAR, "wg_cholesky_batch", "(info 2)");
+    const wg_factor f = wg_potrf(t, s);
+    assert_true(f.packed == NULL && f.sign.value == NULL);
+    const wg_real v = wg_factor_logdet(t, f);
+    assert_true(v.value != v.value && v.at.slot == 0);
+    failed_with(t, m, WG_ESINGULAR, "wg_potrf of 3x3", "not positive definite (info 2)");
+    (void)wg_factor_logdet(t, f); /* after the rewind, the failed factor is refused */
+    failed_with(t, m, WG_ESHAPE, "wg_factor_logdet", "failed matrix");
+    const wg_real d = wg_det(t, s);
+    assert_int_equal(wg_reverse(t, d), WG_OK);
+    assert_true(d.value == -1);
+    wg_tape_free(t);
+}
+
+static void shapes_that_do_not_fit_are_named(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat flat = random_input(t, 60, 2, 3, 0);
+    const wg_mark m = wg_tape_mark(t);
+    (void)wg_cholesky(t, flat);
+    failed_with(t, m, WG_ESHAPE, "wg_cholesky of 2x3", "not square");
+    (void)wg_cholesky_batch(t, 2, flat);
+    failed_with(t, m, WG_ESHAPE, "wg_cholesky_batch of 2x3", "batch");
+    (void)wg_det(t, flat);
+    failed_with(t, m, WG_ESHAPE, "wg_det of 2x3", "not square");
+    (void)wg_logabsdet(t, flat, NULL);
+    failed_with(t, m, WG_ESHAPE, "wg_logabsdet of 2x3", "not square");
+    (void)wg_inverse_spd(t, flat);
+    failed_with(t, m, WG_ESHAPE, "wg_inverse_spd of 2x3", "not square");
+    (void)wg_potrf(t, flat);
+    failed_with(t, m, WG_ESHAPE, "wg_potrf of 2x3", "not square");
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cholesky_has_its_derivatives_at_every_block_count),
+        cmocka_unit_test(the_blocked_adjoint_of_cholesky_is_the_dense_one),
+        cmocka_unit_test(determinants_and_inverses_have_their_derivatives),
+        cmocka_unit_test(the_gradient_of_a_singular_determinant_is_its_cofactors),
+        cmocka_unit_test(the_gradient_of_a_determinant_is_zero_from_corank_two_on),
+        cmocka_unit_test(small_pivots_are_no_singularity),
+        cmocka_unit_test(tangents_of_a_singular_determinant_agree_with_its_gradient),
+        cmocka_unit_test(the_sign_of_a_determinant_is_given),
+        cmocka_unit_test(one_triangle_of_a_symmetric_operand_is_read),
+        cmocka_unit_test(zero_sizes_have_determinant_one),
+        cmocka_unit_test(what_cannot_be_factored_fails_and_is_forgotten_by_a_rewind),
+        cmocka_unit_test(shapes_that_do_not_fit_are_named),
+    };
+    return cmocka_run_group_tests_name("factor", tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ops_orthogonal.c - QR, least squares, pseudo-inverse: what the oracle (test_ops_solve.c)
+ * lacks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <wengert/solve.h>
+#include "linear_case.h"
+#include "matrix_case.h"
+#include "tolerance.h"
+
+struct size {
+    size_t m, n;
+};
+static const struct size sizes[] = {{1, 1}, {4, 1}, {1, 4}, {5, 5}, {6, 4}, {4, 6}, {52, 50}};
+enum { SIZES = sizeof sizes / sizeof *sizes, RIGHT = 3 };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* A of full rank: the diagonal is raised. */
+static wg_mat full_rank(wg_tape *t, const wg_real **x, const struct size *s) {
+    double *const d = random_numbers(0, s->m * s->n);
+    for (size_t i = 0; i < s->m * s->n; i++) d[i] = 0;
+    for (size_t i = 0; i < least(s->m, s->n); i++) d[i * (s->m + 1)] = 2 * sqrt((double)s->n);
+    const wg_mat a =
+        wg_axpy(t, 1, wg_mat_constant(t, s->m, s->n, d, s->m), take(t, x, s->m, s->n));
+    free(d);
+    return a;
+}
+
+static wg_status both(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    wg_mat q, r;
+    (void)n, (void)m;
+    (void)wg_qr(t, full_rank(t, &x, (const struct size *)data), &q, &r);
+    give(q, &y);
+    give(r, &y);
+    return wg_tape_status(t);
+}
+static wg_status only_q(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m;
+    give(wg_qr_q(t, full_rank(t, &x, (const struct size *)data)), &y);
+    return wg_tape_status(t);
+}
+static wg_status only_r(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m;
+    give(wg_qr_r(t, full_rank(t, &x, (const struct size *)data)), &y);
+    return wg_tape_status(t);
+}
+
+static void qr_has_its_derivatives(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SIZES; k++) {
+        const size_t m = sizes[k].m, n = sizes[k].n, p = least(m, n);
+        derivatives_agree(both, &sizes[k], m * n, m * p + p * n);
+        derivatives_agree(only_q, &sizes[k], m * n, m * p);
+        derivatives_agree(only_r, &sizes[k], m * n, p * n);
+    }
+}
+
+static double inner(wg_mat q, size_t a, size_t b) {
+    double s = 0;
+    for (size_t i = 0; i < q.rows; i++)
+        s += wg_mat_at(q, i, a).value * wg_mat_at(q, i, b).value;
+    return s;
+}
+
+static void qr_is_a_factorisation_and_its_parts_are_the_same_alone(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < SIZES; k++) {
+        wg_tape_reset(t);
+        const wg_mat a = random_input(t, 70, sizes[k].m, sizes[k].n, 0);
+        wg_mat q, r;
+        assert_int_equal(wg_qr(t, a, &q, &r), WG_OK);
+        const wg_mat q1 = wg_qr_q(t, a), r1 = wg_qr_r(t, a);
+        for (size_t j = 0; j < q.cols; j++)
+            for (size_t i = 0; i <= j; i++)
+                assert_true(fabs(inner(q, i, j) - (i == j)) <= TOL_MATRIX_ULP * DBL_EPSILON);
+        for (size_t j = 0; j < a.cols; j++)
+            for (size_t i = 0; i < a.rows; i++) {
+                double s = 0;
+                for (size_t l = 0; l < q.cols; l++)
+                    s += wg_mat_at(q, i, l).value * wg_mat_at(r, l, j).value;
+                assert_true(fabs(s - wg_mat_at(a, i, j).value) <= TOL_MATRIX_ULP * DBL_EPSILON);
+            }
+        for (size_t j = 0; j < r.cols; j++)
+            for (size_t i = 0; i < r.rows; i++) {
+                assert_true(wg_mat_at(r, i, j).value == wg_mat_at(r1, i, j).value);
+                if (i > j) assert_true(wg_mat_at(r, i, j).value == 0);
+            }
+        for (size_t j = 0; j < q.cols; j++)
+            for (size_t i = 0; i < q.rows; i++)
+                assert_true(wg_mat_at(q, i, j).value == wg_mat_at(q1, i, j).value);
+    }
+    wg_tape_free(t);
+}
+
+static wg_mat of_rank(wg_tape *t, size_t m, size_t n, size_t rank) {
+    const wg_mat a = random_input(t, 71, m, rank, 0), b = random_input(t, 72, rank, n, 0);
+    return wg_gemm(t, 'N', 'N', 1, a, b, 0, wg_mat_fill(t, m, n, 0));
+}
+
+static void qr_of_a_deficient_matrix_has_values_and_no_derivatives(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < 2; k++) {
+        wg_tape_reset(t);
+        const wg_mat a = of_rank(t, 5, k == 0 ? 4 : 7, 2), r = wg_qr_r(t, a);
+        wg_mat q;
+        assert_int_equal(wg_qr(t, a, &q, NULL), WG_OK);
+        assert_int_equal(wg_mat_reverse(t, r, NULL, 5), WG_EDEGENERATE);
+        assert_non_null(strstr(wg_tape_message(t), "wg_qr_r"));
+        assert_int_equal(wg_mat_reverse(t, q, NULL, 5), WG_EDEGENERATE);
+        assert_non_null(strstr(wg_tape_message(t), "full rank"));
+        assert_int_equal(wg_tape_status(t), WG_OK);
+    }
+    wg_tape_free(t);
+}
+
+/* ---- least squares ---- */
+
+static wg_status squares(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    const struct size *const s = (const struct size *)data;
+    (void)n, (void)m;
+    const wg_mat a = full_rank(t, &x, s);
+    give(wg_lstsq(t, a, take(t, &x, s->m, RIGHT)), &y);
+    return wg_tape_status(t);
+}
+
+static void least_squares_have_their_derivatives(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SIZES; k++)
+        derivatives_agree(squares, &sizes[k], sizes[k].m * sizes[k].n + sizes[k].m * RIGHT,
+                          sizes[k].n * RIGHT);
+}
+
+static void least_squares_of_a_square_system_are_its_solution(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat a = random_input(t, 73, 5, 5, 3), b = random_input(t, 74, 5, 1, 0);
+    const wg_mat x = wg_lstsq(t, a, b), y = wg_solve(t, a, b);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(fabs(wg_mat_at(x, i, 0).value - wg_mat_at(y, i, 0).value) <=
+                    TOL_MATRIX_ULP * DBL_EPSILON);
+    wg_tape_free(t);
+}
+
+/* ---- pseudo-inverse ---- */
+
+struct family {
+    size_t m, n, rank;
+};
+static const struct family families[] = {{1, 1, 1}, {5, 3, 3}, {3, 5, 3}, {5, 4, 2}, {4, 6, 1}};
+
+/* A = B C of that rank whatever the numbers are: differentiable. */
+static wg_status pinv_of_product(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const struct family *const f = (const struct family *)data;
+    (void)n, (void)m;
+    const struct size left = {f->m, f->rank}, right = {f->rank, f->n};
+    const wg_mat b = full_rank(t, &x, &left), c = full_rank(t, &x, &right);
+    const wg_mat a = wg_gemm(t, 'N', 'N', 1, b, c, 0, wg_mat_fill(t, f->m, f->n, 0));
+    give(wg_pinv(t, a, 1e-10), &y);
+    return wg_tape_status(t);
+}
+
+static void pinv_has_its_derivatives_where_the_rank_stays(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
+        const struct family *const f = &families[k];
+        derivatives_agree(pinv_of_product, f, (f->m + f->n) * f->rank, f->m * f->n);
+    }
+}
+
+/* J(p) = [cos p cos p; sin p sin p] has rank 1 for every p; the derivative of its
+ * pseudo-inverse is known. */
+static void pinv_of_a_deficient_family_has_its_closed_form(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_real p = wg_input(t, 0.3), c = wg_let(t, wg_cos(p)), s = wg_let(t, wg_sin(p));
+    const wg_real e[4] = {c, s, c, s};
+    const wg_mat a = wg_pinv(t, wg_mat_gather(t, 2, 2, e), -1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(close_ulp(wg_mat_at(a, i, 0).value, cos(0.3) / 2, TOL_PROGRAM_ULP));
+        assert_int_equal(wg_reverse(t, wg_mat_at(a, i, 0)), WG_OK);
+        assert_true(close_ulp(wg_adjoint(t, p), -sin(0.3) / 2, TOL_PROGRAM_ULP));
+        assert_true(close_ulp(wg_mat_at(a, i, 1).value, sin(0.3) / 2, TOL_PROGRAM_ULP));
+        assert_int_equal(wg_reverse(t, wg_mat_at(a, i, 1)), WG_OK);
+        assert_true(close_ulp(wg_adjoint(t, p), cos(0.3) / 2, TOL_PROGRAM_ULP));
+    }
+    wg_tape_free(t);
+}
+
+static void singular_values_below_rcond_count_as_zero(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double v[4] = {4, 0, 0, 1};
+    const wg_mat a = wg_mat_input(t, 2, 2, v, 2);
+    assert_true(wg_mat_at(wg_pinv(t, a, 0.2), 1, 1).value == 1);
+    assert_true(wg_mat_at(wg_pinv(t, a, 0.3), 1, 1).value == 0);
+    assert_true(wg_mat_at(wg_pinv(t, a, 0.3), 0, 0).value == 0.25);
+    const wg_mat zero = wg_pinv(t, wg_mat_fill(t, 3, 2, 0), -1);
+    assert_true(zero.rows == 2 && zero.cols == 3);
+    for (size_t i = 0; i < 6; i++) assert_true(wg_mat_at(zero, i % 2, i / 2).value == 0);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+/* ---- edges and failures ---- */
+
+static void zero_sizes_have_their_shapes(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    static const struct size empty[] = {{0, 0}, {0, 3}, {3, 0}};
+    for (size_t k = 0; k < 3; k++) {
+        const size_t m = empty[k].m, n = empty[k].n;
+        const wg_mat a = wg_mat_input(t, m, n, NULL, m != 0 ? m : 1);
+        const wg_mat b = random_input(t, 75, m, 2, 0);
+        wg_mat q, r;
+        assert_int_equal(wg_qr(t, a, &q, &r), WG_OK);
+        assert_true(q.rows == m && q.cols == 0 && r.rows == 0 && r.cols == n);
+        const wg_mat x = wg_lstsq(t, a, b), p = wg_pinv(t, a, -1);
+        assert_true(x.rows == n && x.cols == 2 && p.rows == n && p.cols == m);
+        for (size_t i = 0; i < n; i++) assert_true(wg_mat_at(x, i, 1).value == 0);
+        assert_int_equal(wg_qr_q(t, a).cols, 0);
+        assert_int_equal(wg_qr_r(t, a).rows, 0);
+    }
+    const wg_mat a = random_input(t, 76, 4, 2, 2);
+    const wg_mat none = wg_lstsq(t, a, wg_mat_input(t, 4, 0, NULL, 4));
+    assert_true(none.rows == 2 && none.cols == 0);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+static void deficient_least_squares_fail_and_are_forgotten_by_a_rewind(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat tall = of_rank(t, 6, 3, 2), wide = of_rank(t, 3, 6, 2);
+    const wg_mat b = random_input(t, 77, 6, 1, 0), c = random_input(t, 78, 3, 1, 0);
+    const wg_mark m = wg_tape_mark(t);
+    const wg_mat x = wg_lstsq(t, tall, b);
+    assert_true(x.value == NULL && x.rows == 3 && x.cols == 1);
+    failed_with(t, m, WG_ESINGULAR, "wg_lstsq of 6x3, 6x1", "full rank (info 3)");
+    (void)wg_lstsq(t, wide, c);
+    failed_with(t, m, WG_ESINGULAR, "wg_lstsq of 3x6, 3x1", "full rank (info 3)");
+    (void)wg_lstsq(t, wg_mat_fill(t, 4, 2, 0), wg_mat_fill(t, 4, 1, 1));
+    failed_with(t, m, WG_ESINGULAR, "wg_lstsq of 4x2, 4x1", "(info 1)");
+    const wg_mat y = wg_pinv(t, tall, 1e-10);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 3), WG_OK);
+    wg_tape_free(t);
+}
+
+static void shapes_that_do_not_fit_are_named(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat a = random_input(t, 79, 4, 2, 0), b = random_input(t, 80, 3, 1, 0);
+    const wg_mark m = wg_tape_mark(t);
+    (void)wg_lstsq(t, a, b);
+    failed_with(t, m, WG_ESHAPE, "wg_lstsq of 4x2, 3x1", "right-hand side");
+    assert_true(wg_qr_r(NULL, a).value == NULL);
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(qr_has_its_derivatives),
+        cmocka_unit_test(qr_is_a_factorisation_and_its_parts_are_the_same_alone),
+        cmocka_unit_test(qr_of_a_deficient_matrix_has_values_and_no_derivatives),
+        cmocka_unit_test(least_squares_have_their_derivatives),
+        cmocka_unit_test(least_squares_of_a_square_system_are_its_solution),
+        cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
+        cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),
+        cmocka_unit_test(singular_values_below_rcond_count_as_zero),
+        cmocka_unit_test(zero_sizes_have_their_shapes),
+        cmocka_unit_test(deficient_least_squares_fail_and_are_forgotten_by_a_rewind),
+        cmocka_unit_test(shapes_that_do_not_fit_are_named),
+    };
+    return cmocka_run_group_tests_name("orthogonal", tests, NULL, NULL);
+}

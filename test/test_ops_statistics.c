@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ops_statistics.c - Gaussian densities against the oracle; covariance matrices against
+ * closed forms; the fused Gaussian process against what it is made of. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <wengert/statistics.h>
+#include "linear_case.h"
+#include "matrix_case.h"
+#include "tolerance.h"
+
+static void mvn(wg_tape *t, const struct matrix_case *c, const wg_mat *in, wg_mat *out,
+                void *data) {
+    (void)c, (void)data;
+    out[0] = matrix_case_scalar(t, wg_mvn_logpdf(t, in[0], in[1], in[2]));
+}
+static void check_mvn(struct matrix_case *c) { matrix_case_check(c, mvn, NULL); }
+static void mvn_logpdf_agrees_with_its_oracle(void **state) {
+    (void)state;
+    matrix_case_each("mvn_logpdf", check_mvn);
+}
+
+/* Y 4 by 3, mu, G: the covariance is definite(G). */
+static wg_status three_observations(wg_tape *t, size_t n, const wg_real *x, size_t m,
+                                    wg_real *y, void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_mat o = take(t, &x, 4, 3), mu = take(t, &x, 4, 1);
+    y[0] = wg_mvn_logpdf(t, o, mu, definite(t, take(t, &x, 4, 4)));
+    return wg_tape_status(t);
+}
+
+static void several_observations_have_their_derivatives(void **state) {
+    (void)state;
+    derivatives_agree(three_observations, NULL, 12 + 4 + 16, 1);
+}
+
+static void several_observations_are_the_sum_of_single_ones(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat y = random_input(t, 1, 5, 3, 0), mu = random_input(t, 2, 5, 1, 0);
+    const wg_mat s = definite(t, random_input(t, 3, 5, 5, 0));
+    double sum = 0;
+    for (size_t c = 0; c < 3; c++) sum += wg_mvn_logpdf(t, wg_mat_col(y, c), mu, s).value;
+    assert_true(close_ulp(wg_mvn_logpdf(t, y, mu, s).value, sum, TOL_PROGRAM_ULP));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+/* ---- covariances ---- */
+
+static const wg_kernel kernels[] = {WG_SQUARED_EXPONENTIAL, WG_MATERN_12, WG_MATERN_32,
+                                    WG_MATERN_52};
+enum { KERNELS = sizeof kernels / sizeof *kernels, POINTS = 4, OTHERS = 3, COORDINATES = 2 };
+
+static double closed_form(wg_kernel kernel, double r, double sigma) {
+    const double a = sqrt(3) * r, b = sqrt(5) * r;
+    switch (kernel) {
+    case WG_SQUARED_EXPONENTIAL:
+        return sigma * sigma * exp(-r * r / 2);
+    case WG_MATERN_12:
+        return sigma * sigma * exp(-r);
+    case WG_MATERN_32:
+        return sigma * sigma * (1 + a) * exp(-a);
+    default:
+        return sigma * sigma * (1 + b + b * b / 3) * exp(-b);
+    }
+}
+
+static void covariances_have_their_closed_forms(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double scales[COORDINATES] = {0.7, 1.9}, sigma = 1.3, noise = 0.25;
+    const wg_mat x = random_input(t, 4, POINTS, COORDINATES, 0);
+    const wg_mat z = random_input(t, 5, OTHERS, COORDINATES, 0);
+    const wg_mat scale = wg_mat_input(t, COORDINATES, 1, scales, COORDINATES);
+    for (size_t k = 0; k < KERNELS; k++) {
+        const wg_mat a =
+            wg_covariance(t, kernels[k], x, scale, wg_input(t, sigma), wg_input(t, noise));
+        const wg_mat b = wg_covariance_between(t, kernels[k], x, z, scale, wg_constant(sigma));
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        for (size_t j = 0; j < POINTS; j++)
+            for (size_t i = 0; i < POINTS; i++) {
+                const double r =
+                    hypot((wg_mat_at(x, i, 0).value - wg_mat_at(x, j, 0).value) / 0.7,
+                          (wg_mat_at(x, i, 1).value - wg_mat_at(x, j, 1).value) / 1.9);
+                const double ref =
+                    closed_form(kernels[k], r, sigma) + (i == j ? noise * noise : 0);
+                assert_true(close_ulp(wg_mat_at(a, i, j).value, ref, TOL_PROGRAM_ULP));
+            }
+        for (size_t j = 0; j < OTHERS; j++)
+            for (size_t i = 0; i < POINTS; i++) {
+                const double r =
+                    hypot((wg_mat_at(x, i, 0).value - wg_mat_at(z, j, 0).value) / 0.7,
+                          (wg_mat_at(x, i, 1).value - wg_mat_at(z, j, 1).value) / 1.9);
+                assert_true(close_ulp(wg_mat_at(b, i, j).value,
+                                      closed_form(kernels[k], r, sigma), TOL_PROGRAM_ULP));
+            }
+    }
+    wg_tape_free(t);
+}
+
+struct family {
+    wg_kernel kernel;
+    size_t scales;
+};
+
+static wg_real raised(wg_tape *t, wg_real x) { return wg_let(t, wg_add(x, 1.5)); }
+
+static wg_mat raised_scales(wg_tape *t, const wg_real **x, size_t n) {
+    wg_real s[COORDINATES];
+    for (size_t i = 0; i < n; i++) s[i] = raised(t, *(*x)++);
+    return wg_mat_gather(t, n, 1, s);
+}
+
+static wg_status covariance_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *data) {
+    const struct family *const f = (const struct family *)data;
+    (void)n, (void)m;
+    const wg_mat p = take(t, &x, POINTS, COORDINATES), scale = raised_scales(t, &x, f->scales);
+    give(wg_covariance(t, f->kernel, p, scale, raised(t, x[0]), raised(t, x[1])), &y);
+    return wg_tape_status(t);
+}
+
+static wg_status covariance_between_of(wg_tape *t, size_t n, const wg_real *x, size_t m,
+                                       wg_real *y, void *data) {
+    const struct family *const f = (const struct family *)data;
+    (void)n, (void)m;
+    const wg_mat p = take(t, &x, POINTS, COORDINATES), z = take(t, &x, OTHERS, COORDINATES);
+    const wg_mat scale = raised_scales(t, &x, f->scales);
+    give(wg_covariance_between(t, f->kernel, p, z, scale, raised(t, x[0])), &y);
+    return wg_tape_status(t);
+}
+
+static wg_status process_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    const struct family *const f = (const struct family *)data;
+    (void)n, (void)m;
+    const wg_mat p = take(t, &x, POINTS, COORDINATES), o = take(t, &x, POINTS, 2);
+    const wg_mat scale = raised_scales(t, &x, f->scales);
+    y[0] = wg_gp_logml(t, f->kernel, p, o, scale, raised(t, x[0]), raised(t, x[1]));
+    return wg_tape_status(t);
+}
+
+static void each_kernel(wg_callback *f, size_t numbers, size_t results) {
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t scales = 1; scales <= COORDINATES; scales++) {
+            const struct family of = {kernels[k], scales};
+            derivatives_agree(f, &of, numbers + scales, results);
+        }
+}
+
+static void covariances_have_their_derivatives(void **state) {
+    (void)state;
+    each_kernel(covariance_of, POINTS * COORDINATES + 2, POINTS * POINTS);
+}
+
+static void covariances_between_sets_have_their_derivatives(void **state) {
+    (void)state;
+    each_kernel(covariance_between_of, (POINTS + OTHERS) * COORDINATES + 1, POINTS * OTHERS);
+}
+
+static void gaussian_processes_have_their_derivatives(void **state) {
+    (void)state;
+    each_kernel(process_of, POINTS * COORDINATES + 2 * POINTS + 2, 1);
+}
+
+/* The fused operation against covariance and density, at an order with many tiles. */
+static void a_gaussian_process_is_the_density_of_its_covariance(void **state) {
+    (void)state;
+    enum { N = 37, D = 3 };
+    wg_tape *const t = wg_tape_new(NULL);
+    double g[2][N * D + N + D + 2];
+    for (size_t k = 0; k < KERNELS; k++) {
+        double value[2];
+        for (int fused = 0; fused < 2; fused++) {
+            wg_tape_reset(t);
+            const double scales[D] = {0.8, 1.1, 1.7};
+            const wg_mat x = random_input(t, 6, N, D, 0), y = random_input(t, 7, N, 1, 0);
+            const wg_mat scale = wg_mat_input(t, D, 1, scales, D);
+            const wg_real sigma = wg_input(t, 1.2), noise = wg_input(t, 0.3);
+            const wg_real v =
+                fused ? wg_gp_logml(t, kernels[k], x, y, scale, sigma, noise)
+                      : wg_mvn_logpdf(t, y, wg_mat_fill(t, N, 1, 0),
+                                      wg_covariance(t, kernels[k], x, scale, sigma, noise));
+            assert_int_equal(wg_reverse(t, v), WG_OK);
+            value[fused] = v.value;
+            double *const to = g[fused];
+            assert_int_equal(wg_mat_adjoint(t, x, to, N), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, y, to + N * D, N), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, scale, to + N * D + N, D), WG_OK);
+            to[N * D + N + D] = wg_adjoint(t, sigma),
+                           to[N * D + N + D + 1] = wg_adjoint(t, noise);
+        }
+        assert_true(close_ulp(value[1], value[0], TOL_PROGRAM_ULP));
+        double largest = 0;
+        for (size_t i = 0; i < N * D + N + D + 2; i++) largest = fmax(largest, fabs(g[0][i]));
+        for (size_t i = 0; i < N * D + N + D + 2; i++)
+            assert_true(fabs(g[1][i] - g[0][i]) <= TOL_PROGRAM_ULP * DBL_EPSILON * largest);
+    }
+    wg_tape_free(t);
+}
+
+/* Of one-sided slopes at points that coincide: none. */
+static void coinciding_points_have_finite_derivatives(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < KERNELS; k++) {
+        wg_tape_reset(t);
+        const double p[3] = {0.5, 0.5, 2}, one = 1, seed[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+        double g[3], s;
+        const wg_mat x = wg_mat_input(t, 3, 1, p, 3), scale = wg_mat_input(t, 1, 1, &one, 1);
+        const wg_mat c = wg_covariance(t, kernels[k], x, scale, wg_input(t, 1), wg_input(t, 1));
+        assert_int_equal(wg_mat_reverse(t, c, seed, 3), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, scale, &s, 1), WG_OK);
+        assert_true(g[0] > 0 && g[0] == g[1] && g[2] == -2 * g[0] && s > 0);
+    }
+    wg_tape_free(t);
+}
+
+/* ---- failures and edges ---- */
+
+static void a_covariance_that_is_not_definite_fails_the_tape(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double p[3] = {1, 2, 2}, one = 1, s[9] = {1, 0, 0, 0, -1, 0, 0, 0, 1};
+    const wg_mat x = wg_mat_input(t, 3, 1, p, 3), scale = wg_mat_input(t, 1, 1, &one, 1);
+    const wg_mark m = wg_tape_mark(t);
+    wg_real v =
+        wg_gp_logml(t, WG_SQUARED_EXPONENTIAL, x, x, scale, wg_input(t, 1), wg_constant(0));
+    assert_true(v.value != v.value && v.at.slot == 0);
+    failed_with(t, m, WG_ESINGULAR, "wg_gp_logml", "(info 3)");
+    v = wg_mvn_logpdf(t, x, x, wg_mat_input(t, 3, 3, s, 3));
+    assert_true(v.value != v.value);
+    failed_with(t, m, WG_ESINGULAR, "wg_mvn_logpdf", "(info 2)");
+    v = wg_gp_logml(t, WG_SQUARED_EXPONENTIAL, x, x, scale, wg_input(t, 1), wg_constant(0.5));
+    assert_int_equal(wg_reverse(t, v), WG_OK);
+    wg_tape_free(t);
+}
+
+static void shapes_that_do_not_fit_are_named(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat a = random_input(t, 8, 4, 2, 0), b = random_input(t, 9, 3, 1, 0);
+    const wg_mat s = definite(t, random_input(t, 10, 4, 4, 0));
+    const wg_real one = wg_constant(1);
+    const wg_mark inner = wg_tape_mark(t);
+    (void)wg_mvn_logpdf(t, a, b, s);
+    failed_with(t, inner, WG_ESHAPE, "4x2, 3x1, 4x4", "the mean");
+    (void)wg_mvn_logpdf(t, b, b, s);
+    failed_with(t, inner, WG_ESHAPE, "3x1, 3x1, 4x4", "the covariance");
+    (void)wg_covariance(t, WG_MATERN_12, a, b, one, one);
+    failed_with(t, inner, WG_ESHAPE, "4x2, 3x1", "length scale");
+    (void)wg_covariance_between(t, WG_MATERN_12, a, b, wg_mat_fill(t, 1, 1, 1), one);
+    failed_with(t, inner, WG_ESHAPE, "4x2", "3x1");
+    (void)wg_gp_logml(t, WG_MATERN_12, a, b, wg_mat_fill(t, 1, 1, 1), one, one);
+    failed_with(t, inner, WG_ESHAPE, "4x2", "3x1");
+    const size_t many = (size_t)1518500250; /* its square times 8 is just above 2^64 */
+    const wg_mat crowd = wg_mat_input(t, many, 0, NULL, many);
+    (void)wg_gp_logml(t, WG_MATERN_12, crowd, crowd, wg_mat_fill(t, 1, 1, 1), one, one);
+    failed_with(t, inner, WG_ESHAPE, "1518500250x0", "too many points");
+    (void)wg_covariance(t, (wg_kernel)17, a, wg_mat_fill(t, 1, 1, 1), one, one);
+    failed_with(t, inner, WG_EARG, "wg_covariance", "kernel");
+    wg_tape_free(t);
+}
+
+static void nothing_observed_has_density_one(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat none = wg_mat_constant(t, 0, 0, NULL, 1), empty = wg_mat_fill(t, 0, 1, 0);
+    const wg_mat one = wg_mat_fill(t, 1, 1, 1);
+    const wg_real s = wg_input(t, 1);
+    assert_true(wg_mvn_logpdf(t, empty, empty, none).value == 0);
+    assert_true(wg_gp_logml(t, WG_MATERN_52, empty, empty, one, s, s).value == 0);
+    assert_int_equal(wg_covariance(t, WG_MATERN_52, empty, one, s, s).rows, 0);
+    const wg_mat wide = wg_covariance_between(t, WG_MATERN_52, empty, one, one, s);
+    assert_true(wide.rows == 0 && wide.cols == 1);
+    const wg_mat s4 = definite(t, random_input(t, 10, 4, 4, 0));
+    const wg_real v = wg_mvn_logpdf(t, wg_mat_fill(t, 4, 0, 0), wg_mat_fill(t, 4, 1, 0), s4);
+    assert_true(v.value == 0);
+    assert_int_equal(wg_reverse(t, v), WG_OK);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+static void every_case_claimed_here_is_checked(void **state) {
+    (void)state;
+    matrix_claims_met("statistics");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mvn_logpdf_agrees_with_its_oracle),
+        cmocka_unit_test(several_observations_have_their_derivatives),
+        cmocka_unit_test(several_observations_are_the_sum_of_single_ones),
+        cmocka_unit_test(covariances_have_their_closed_forms),
+        cmocka_unit_test(covariances_have_their_derivatives),
+        cmocka_unit_test(covariances_between_sets_have_their_derivatives),
+        cmocka_unit_test(gaussian_processes_have_their_derivatives),
+        cmocka_unit_test(a_gaussian_process_is_the_density_of_its_covariance),
+        cmocka_unit_test(coinciding_points_have_finite_derivatives),
+        cmocka_unit_test(a_covariance_that_is_not_definite_fails_the_tape),
+        cmocka_unit_test(shapes_that_do_not_fit_are_named),
+        cmocka_unit_test(nothing_observed_has_density_one),
+        cmocka_unit_test(every_case_claimed_here_is_checked),
+    };
+    return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
+}
