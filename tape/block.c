@@ -428,7 +428,7 @@ wgi_block *wgi_block_at(const wgi_core *c, uint64_t number) {
 
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot) {
     const wgi_block *b = c->head.last_block;
-    while (b != NULL && b->out > slot) b = b->prev;
+    while (b != NULL && (b->out > slot || b->outs == 0)) b = b->prev;
     return b != NULL && slot - b->out < b->outs ? b : NULL;
 }
 

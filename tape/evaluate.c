@@ -97,11 +97,13 @@ static void forward(const run *r) {
     }
 }
 
+/* Leaves the bars of operations at 0, for the next sweep: while they are in the cache. */
 static void backward(const run *r) {
     const wg_block_arg *a = r->arg + r->f->args;
     for (const wgi_fn_node *n = r->f->node + r->f->operations; n-- > r->f->node;) {
         a -= n->count + 1;
         n->kernel.vjp(r->points, a, a + n->count, r->saved + n->saved, n->params);
+        memset(a[n->count].bar, 0, r->points * sizeof(double));
     }
 }
 
@@ -153,13 +155,13 @@ static void values(const run *r, size_t first, wg_points x, wg_results y) {
         store(r, r->value + (size_t)r->f->output[j] * WGI_RUN, j, first, y);
 }
 
-static void clear_bars(const run *r) {
-    memset(r->bar, 0, nodes_of(r->f) * WGI_RUN * sizeof(double));
+/* Before a sweep the bars of all nodes are 0; those of operations it leaves so. */
+static void clear_bars(const run *r, size_t nodes) {
+    memset(r->bar, 0, nodes * WGI_RUN * sizeof(double));
 }
 
 static void adjoints(const run *r, size_t first, wg_points w, wg_results g) {
     const wg_function *const f = r->f;
-    clear_bars(r);
     for (size_t j = 0; j < f->m; j++) {
         double *const to = r->bar + (size_t)f->output[j] * WGI_RUN;
         const double *const from = w.data + (ptrdiff_t)first * w.point + (ptrdiff_t)j * w.entry;
@@ -168,11 +170,11 @@ static void adjoints(const run *r, size_t first, wg_points w, wg_results g) {
     }
     backward(r);
     for (size_t i = 0; i < f->n; i++) store(r, r->bar + i * WGI_RUN, i, first, g);
+    clear_bars(r, f->n);
 }
 
 static void products(const run *r, size_t first, wg_points v, wg_results jv) {
     const wg_function *const f = r->f;
-    clear_bars(r);
     load(r, v, first, f->n, r->bar);
     tangents(r);
     for (size_t j = 0; j < f->m; j++)
@@ -183,18 +185,18 @@ static void products(const run *r, size_t first, wg_points v, wg_results jv) {
 static void jacobian(const run *r, size_t first, wg_results jac) {
     const wg_function *const f = r->f;
     for (size_t j = 0; f->m <= f->n && j < f->m; j++) {
-        clear_bars(r);
         for (size_t p = 0; p < r->points; p++) r->bar[(size_t)f->output[j] * WGI_RUN + p] = 1;
         backward(r);
         for (size_t i = 0; i < f->n; i++)
             store(r, r->bar + i * WGI_RUN, j * f->n + i, first, jac);
+        clear_bars(r, f->n);
     }
     for (size_t i = 0; f->m > f->n && i < f->n; i++) {
-        clear_bars(r);
         for (size_t p = 0; p < r->points; p++) r->bar[i * WGI_RUN + p] = 1;
         tangents(r);
         for (size_t j = 0; j < f->m; j++)
             store(r, r->bar + (size_t)f->output[j] * WGI_RUN, j * f->n + i, first, jac);
+        memset(r->bar + i * WGI_RUN, 0, WGI_RUN * sizeof(double));
     }
 }
 
@@ -209,6 +211,7 @@ static wg_status evaluate(const wg_function *f, what which, size_t points, wg_po
         return WG_ENULL;
     run r = open(f, work);
     int held = 1;
+    if (d.data != NULL) clear_bars(&r, nodes_of(f));
     for (size_t first = 0; first < points; first += WGI_RUN) {
         r.points = points - first < WGI_RUN ? points - first : WGI_RUN;
         values(&r, first, x, y);

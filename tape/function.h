@@ -13,7 +13,7 @@
 
 #include <wengert/function.h>
 
-enum { WGI_RUN = 64 }; /* points at a time */
+enum { WGI_RUN = 128 }; /* points at a time */
 
 typedef struct wgi_fn_node {
     wgi_kernels kernel;

@@ -211,9 +211,12 @@ static wg_status gather(wgi_core *c, wg_mat *m, size_t n, const wg_real *x) {
     if (s != WG_OK) return s;
     if (c->width != 0) {
         double *const all = (double *)(void *)c->tangents.base;
-        for (size_t i = 0; i < n; i++) /* the row of slot 0 is 0 */
-            memcpy(all + ((size_t)out + i) * c->width, all + (size_t)x[i].at.slot * c->width,
-                   c->width * sizeof(double));
+        for (size_t i = 0; i < n; i++) {
+            double *const to = all + ((size_t)out + i) * c->width;
+            const size_t slot = x[i].at.slot;
+            if (slot != 0) memcpy(to, all + slot * c->width, c->width * sizeof(double));
+            else memset(to, 0, c->width * sizeof(double)); /* there is no row of slot 0 */
+        }
         m->at.slot = out;
     } else {
         uint32_t *const slot = wgi_payload_take(c, n * sizeof(uint32_t));

@@ -412,6 +412,39 @@ static void a_softmax_near_one_keeps_the_digits_of_its_slope(void **state) {
     assert_true(close_ulp(p.g[0], rest, TOL_LINE_ULP));
 }
 
+/* Shares above 1/2 go a way of their own, in lines of several runs and in packed ones, too. */
+static void a_large_share_has_the_same_slope_in_a_block(void **state) {
+    (void)state;
+    enum { N = 5 };
+    double x[N * N], inner[(N - 2) * (N - 2)], w[(N - 2) * (N - 2)], g[N * N], h[N * N];
+    for (size_t i = 0; i < N * N; i++) x[i] = i % 7 == 5 ? 9 : 0.25 * (double)(i % 4);
+    for (size_t i = 0; i < N - 2; i++)
+        for (size_t j = 0; j < N - 2; j++) {
+            inner[i + j * (N - 2)] = x[i + 1 + (j + 1) * N];
+            w[i + j * (N - 2)] = (double)(i + 3 * j) - 2.5;
+        }
+    for (int axis = WG_ALL; axis <= WG_EACH_ROW; axis++)
+        for (int logarithm = 0; logarithm < 2; logarithm++) {
+            wg_tape *const t = wg_tape_new(NULL);
+            const wg_mat a = wg_mat_input(t, N, N, x, N);
+            const wg_mat b = wg_mat_input(t, N - 2, N - 2, inner, N - 2);
+            const wg_mat block = wg_mat_block(a, 1, 1, N - 2, N - 2);
+            wg_mat (*const f)(wg_tape *, wg_mat, wg_axis) =
+                logarithm ? wg_mat_log_softmax : wg_mat_softmax;
+            assert_int_equal(wg_mat_reverse(t, f(t, block, (wg_axis)axis), w, N - 2), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, a, g, N), WG_OK);
+            assert_int_equal(wg_mat_reverse(t, f(t, b, (wg_axis)axis), w, N - 2), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, b, h, N - 2), WG_OK);
+            for (size_t i = 0; i < N - 2; i++)
+                for (size_t j = 0; j < N - 2; j++) {
+                    const double ref = h[i + j * (N - 2)];
+                    assert_true(fabs(ref) > 0 && fabs(g[i + 1 + (j + 1) * N] - ref) <=
+                                                     TOL_LINE_ULP * DBL_EPSILON * fabs(ref));
+                }
+            wg_tape_free(t);
+        }
+}
+
 static wg_real weighed(wg_tape *t, wg_mat a) {
     const double q[] = {0, 1, 0};
     return wg_mat_at(wg_mat_cross_entropy_soft(t, a, wg_mat_constant(t, 3, 1, q, 3), WG_ALL), 0,
@@ -582,6 +615,7 @@ int main(void) {
         cmocka_unit_test(infinite_logits_share_evenly),
         cmocka_unit_test(a_cross_entropy_is_accurate_at_both_ends),
         cmocka_unit_test(a_softmax_near_one_keeps_the_digits_of_its_slope),
+        cmocka_unit_test(a_large_share_has_the_same_slope_in_a_block),
         cmocka_unit_test(a_class_without_weight_does_not_matter),
         cmocka_unit_test(products_with_zeros_are_exact),
         cmocka_unit_test(lines_longer_than_a_piece_add_up),

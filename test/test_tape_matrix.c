@@ -97,6 +97,28 @@ static void a_product_and_its_adjoints(void **state) {
     wg_tape_free(t);
 }
 
+/* The memory of tangents serves Hessians too, and keeps what was in it. */
+static void gathered_constants_have_no_tangent(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    wg_real a = wg_input(t, 3), b = wg_let(t, wg_mul(a, wg_mul(a, a)));
+    double h;
+    assert_int_equal(wg_tape_hessian(t, b, 1, &a, &h, 1), WG_OK);
+    wg_tape_reset(t);
+    assert_int_equal(wg_tape_forward(t, 3), WG_OK);
+    const wg_real x[2] = {wg_input(t, 1), wg_constant(2)};
+    wg_mat m = wg_mat_gather(t, 2, 1, x);
+    double tangent[2];
+    for (size_t l = 0; l < 3; l++) {
+        assert_int_equal(wg_mat_tangent(t, m, l, tangent, 2), WG_OK);
+        assert_true(tangent[0] == 0 && tangent[1] == 0);
+    }
+    wg_tape_free(t);
+}
+
 static void views_are_free_and_overlap(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
@@ -644,6 +666,7 @@ static void a_checked_tape_finds_forgotten_matrices(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product_and_its_adjoints),
+        cmocka_unit_test(gathered_constants_have_no_tangent),
         cmocka_unit_test(views_are_free_and_overlap),
         cmocka_unit_test(lanes_and_forward_tapes_agree_with_reverse),
         cmocka_unit_test(scalars_become_a_matrix_and_back),

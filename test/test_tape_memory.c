@@ -153,15 +153,15 @@ static wg_status matrices(wg_tape *t, double *result) {
     wg_stats now;
     DO(wg_tape_stats(t, &now));
     if (now.code_bytes == 0) { /* not on a tape that keeps code */
-        wg_real x[2];
+        wg_real solution[2];
         const double half[2] = {0.5, 0.5};
         const wg_mark m = wg_tape_mark(t);
         wg_real c = wg_let(t, wg_sin(wg_mul(z, p)));
         const wg_real in[2] = {z, p};
         DO(wg_tape_status(t));
         DO(wg_preaccumulate(t, m, 2, in, 1, &c));
-        DO(wg_implicit(t, scale, NULL, 2, half, 1, &p, x));
-        z = wg_let(t, wg_mul(wg_add(x[0], c), z));
+        DO(wg_implicit(t, scale, NULL, 2, half, 1, &p, solution));
+        z = wg_let(t, wg_mul(wg_add(solution[0], c), z));
     }
     DO(wg_tape_status(t));
     DO(wg_mat_reverse(t, b, NULL, 0));

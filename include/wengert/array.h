@@ -4,25 +4,8 @@
  * n = 0 gives the neutral element as a constant (sum 0, product 1, norm 0, logsumexp -inf);
  * maximum, minimum and mean of nothing are WG_ESHAPE. A failure gives a passive NaN and the
  * status of the tape. Cost: O(n) values, ceil(n/2) records.
- *
- *     wg_real wg_sum(wg_tape *t, size_t n, const wg_real *x)          sum of all
- *     wg_real wg_product(wg_tape *t, size_t n, const wg_real *x)      product; derivatives
- * exact with zeros among the factors wg_real wg_dot(wg_tape *t, size_t n, const wg_real *x,
- * const wg_real *y) wg_real wg_linear(wg_tape *t, size_t n, const double *c, const wg_real *x)
- *                                                 sum_i c[i] x[i] with constant coefficients
- *     wg_real wg_polynomial(wg_tape *t, size_t n, const wg_real *c, wg_real z)
- *                                                 sum_i c[i] z^i, i = 0..n-1, by Horner's rule;
- *                                                 coefficients and z variable
- *     wg_real wg_norm2(wg_tape *t, size_t n, const wg_real *x)        Euclidean, no over- or
- *                                                 underflow; derivative 0 at the zero vector
- *     wg_real wg_squared_norm(wg_tape *t, size_t n, const wg_real *x)
- *     wg_real wg_logsumexp(wg_tape *t, size_t n, const wg_real *x)    log(sum_i exp(x[i]))
- * without overflow; all -inf: -inf, derivatives 1/n each wg_real wg_maximum(wg_tape *t, size_t
- * n, const wg_real *x)      the derivative is split wg_real wg_minimum(wg_tape *t, size_t n,
- * const wg_real *x)      evenly over ties wg_real wg_mean(wg_tape *t, size_t n, const wg_real
- * *x)
- *
- * They are macros, so that the tape can tell the line of each call. */
+ * They are macros, so that the tape can tell the line of each call; the functions behind them
+ * say what they take after file and line. */
 #ifndef WENGERT_ARRAY_H
 #define WENGERT_ARRAY_H
 
@@ -30,21 +13,28 @@
 
 WG_BEGIN_DECLS
 
-/* The functions behind them. */
+/* The sum of all. */
 WG_API wg_real wgi_sum_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
+/* The product of all; derivatives exact with zeros among the factors. */
 WG_API wg_real wgi_product_at(const char *file, int line, wg_tape *t, size_t n,
                               const wg_real *x);
+/* sum_i x[i] y[i]. */
 WG_API wg_real wgi_dot_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x,
                           const wg_real *y);
+/* sum_i c[i] x[i] with constant coefficients. */
 WG_API wg_real wgi_linear_at(const char *file, int line, wg_tape *t, size_t n, const double *c,
                              const wg_real *x);
+/* sum_i c[i] z^i, i = 0..n-1, by Horner's rule; coefficients and z variable. */
 WG_API wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n,
                                  const wg_real *c, wg_real z);
+/* Euclidean norm without over- or underflow; derivative 0 at the zero vector. */
 WG_API wg_real wgi_norm2_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
 WG_API wg_real wgi_squared_norm_at(const char *file, int line, wg_tape *t, size_t n,
                                    const wg_real *x);
+/* log(sum_i exp(x[i])) without overflow; all -inf: value -inf, derivatives 1/n each. */
 WG_API wg_real wgi_logsumexp_at(const char *file, int line, wg_tape *t, size_t n,
                                 const wg_real *x);
+/* Largest, smallest: the derivative is split evenly over ties. */
 WG_API wg_real wgi_maximum_at(const char *file, int line, wg_tape *t, size_t n,
                               const wg_real *x);
 WG_API wg_real wgi_minimum_at(const char *file, int line, wg_tape *t, size_t n,

@@ -11,6 +11,11 @@
 
 WG_BEGIN_DECLS
 
+#ifdef __cplusplus /* what is inline here is C as well */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* ---- making ----------------------------------------------------------------------------- */
 
 /* wg_mat_input - an independent rows-by-cols matrix, its values copied from a, element (i, j)
@@ -95,6 +100,10 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
 WG_API WG_MUST_CHECK wg_status wg_check_op(wg_tape *t, const wg_block_op *op,
                                            const void *params, size_t bytes, size_t inputs,
                                            const wg_mat *in, size_t outputs);
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 WG_END_DECLS
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions and what goes with them: sums, extrema, norms, cumulative sums, softmax, layer norm.
+/* Reductions and what goes with them: sums, extrema, norms, cumulative sums, softmax, layer
+ * norm.
  *
- * Along what: all elements together, each column, or each row. A reduction of an m-by-n matrix is
- * 1-by-n over each column, m-by-1 over each row; over all elements it is a number, and the
- * function without _axis. Cumulative sums, softmax and their like have the shape of their operand.
+ * Along what: all elements together, each column, or each row. A reduction of an m-by-n matrix
+ * is 1-by-n over each column, m-by-1 over each row; over all elements it is a number, and the
+ * function without _axis. Cumulative sums, softmax and their like have the shape of their
+ * operand.
  *
- * Adjoints keep the zero rule line by line: where the adjoint of a result is 0, or a partial is, nothing
- * is added. Of no elements: sum and norm 0, product 1, logsumexp -inf; an extremum, a mean or a
- * variance is refused (WG_ESHAPE). A NaN among the operands gives NaN.
- * Cost:    one or two passes over the operand each way; the tape keeps a few numbers per line,
- *          unless said.
- * Errors:  WG_EARG: an axis that is none, and as said; those of wg_apply. The result is NaN then. */
+ * Adjoints keep the zero rule line by line: where the adjoint of a result is 0, or a partial
+ * is, nothing is added. Of no elements: sum and norm 0, product 1, logsumexp -inf; an extremum,
+ * a mean or a variance is refused (WG_ESHAPE). A NaN among the operands gives NaN. Cost:    one
+ * or two passes over the operand each way; the tape keeps a few numbers per line, unless said.
+ * Errors:  WG_EARG: an axis that is none, and as said; those of wg_apply. The result is NaN
+ * then. */
 #ifndef WENGERT_REDUCE_H
 #define WENGERT_REDUCE_H
 
@@ -37,8 +39,8 @@ WG_API wg_mat wg_mat_var_axis(wg_tape *t, wg_mat a, double ddof, wg_axis axis);
 WG_API wg_real wg_mat_std(wg_tape *t, wg_mat a, double ddof);
 WG_API wg_mat wg_mat_std_axis(wg_tape *t, wg_mat a, double ddof, wg_axis axis);
 
-/* wg_mat_prod   Adjoint: a_i += y_ times the product of the others, without division: exact with
- * zeros.   Cost: the tape keeps n numbers. */
+/* wg_mat_prod   Adjoint: a_i += y_ times the product of the others, without division: exact
+ * with zeros.   Cost: the tape keeps n numbers. */
 WG_API wg_real wg_mat_prod(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_mat_prod_axis(wg_tape *t, wg_mat a, wg_axis axis);
 
@@ -50,24 +52,23 @@ WG_API wg_mat wg_mat_max_axis(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_real wg_mat_min(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_mat_min_axis(wg_tape *t, wg_mat a, wg_axis axis);
 
-/* wg_mat_norm - (sum |a|^p)^(1/p) over the elements, 1 <= p <= INFINITY; p = 2 over all elements is the
- * Frobenius norm. Neither overflows nor underflows before its result does.
- * Adjoint: a_ += y_ sign(a) (|a| / y)^(p-1), and 0 where the norm is 0; p = INFINITY: split evenly
- *          over ties.   Errors:  WG_EARG: another p. */
+/* wg_mat_norm - (sum |a|^p)^(1/p) over the elements, 1 <= p <= INFINITY; p = 2 over all
+ * elements is the Frobenius norm. Neither overflows nor underflows before its result does.
+ * Adjoint: a_ += y_ sign(a) (|a| / y)^(p-1), and 0 where the norm is 0; p = INFINITY: split
+ * evenly over ties.   Errors:  WG_EARG: another p. */
 WG_API wg_real wg_mat_norm(wg_tape *t, wg_mat a, double p);
 WG_API wg_mat wg_mat_norm_axis(wg_tape *t, wg_mat a, double p, wg_axis axis);
 
-/* wg_mat_norm_one, wg_mat_norm_inf - norms of a linear map: the largest sum of |a| of a column, of a
- * row.   Adjoint: y_ sign(a) in that column (row), split evenly over ties. Two records. */
+/* wg_mat_norm_one, wg_mat_norm_inf - norms of a linear map: the largest sum of |a| of a column,
+ * of a row.   Adjoint: y_ sign(a) in that column (row), split evenly over ties. Two records. */
 WG_API wg_real wg_mat_norm_one(wg_tape *t, wg_mat a);
 WG_API wg_real wg_mat_norm_inf(wg_tape *t, wg_mat a);
 
 /* ---- cumulative ------------------------------------------------------------------------- */
 
-/* wg_mat_cumsum, wg_mat_cumprod - element k is the sum (product) of elements 0 .. k of its line;
- * over all elements in column-major order.
- * Adjoint: a_i += s_i with s_i = y_i + s_(i+1);  a_i += y(i-1) s_i with
- *          s_i = y_i + a(i+1) s_(i+1), no division: exact with zeros. */
+/* wg_mat_cumsum, wg_mat_cumprod - element k is the sum (product) of elements 0 .. k of its
+ * line; over all elements in column-major order. Adjoint: a_i += s_i with s_i = y_i + s_(i+1);
+ * a_i += y(i-1) s_i with s_i = y_i + a(i+1) s_(i+1), no division: exact with zeros. */
 WG_API wg_mat wg_mat_cumsum(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_mat wg_mat_cumprod(wg_tape *t, wg_mat a, wg_axis axis);
 
@@ -75,29 +76,28 @@ WG_API wg_mat wg_mat_cumprod(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_logsumexp - log of the sum of exp a; neither overflows nor underflows.
  * wg_mat_softmax - p = exp a over their sum.   wg_mat_log_softmax - its logarithm.
- * Adjoint: a_ += y_ p;  p (y_ - sum of p y_);  y_ - p (sum of y_).  Where the largest a are infinite they
- *          share p evenly.   Source: Blanchard, Higham, Higham 2021. */
+ * Adjoint: a_ += y_ p;  p (y_ - sum of p y_);  y_ - p (sum of y_).  Where the largest a are
+ * infinite they share p evenly.   Source: Blanchard, Higham, Higham 2021. */
 WG_API wg_real wg_mat_logsumexp(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_mat_logsumexp_axis(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_mat wg_mat_softmax(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_mat wg_mat_log_softmax(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_cross_entropy - per line, logsumexp(a) - a[label]: the loss of a classifier with
- * logits a.  wg_mat_cross_entropy_soft - with weights q for every class: sum of q (logsumexp(a) - a);
- * a q of 0 makes that term 0.
- * Shapes:  a line is a sample: WG_EACH_COL (one column each) or WG_EACH_ROW; WG_ALL: one sample.
- *          label: one per line, copied, less than the length of a line; q as a.
- * Adjoint: a_ += y_ (p - 1 at the label), y_ (p (sum of q) - q), p = softmax(a);
+ * logits a.  wg_mat_cross_entropy_soft - with weights q for every class: sum of q (logsumexp(a)
+ * - a); a q of 0 makes that term 0. Shapes:  a line is a sample: WG_EACH_COL (one column each)
+ * or WG_EACH_ROW; WG_ALL: one sample. label: one per line, copied, less than the length of a
+ * line; q as a. Adjoint: a_ += y_ (p - 1 at the label), y_ (p (sum of q) - q), p = softmax(a);
  *          q_ += y_ (logsumexp(a) - a).   Cost: the tape keeps as many numbers as a has.
  * Errors:  WG_EARG: a label out of range; WG_ENULL. */
 WG_API wg_mat wg_mat_cross_entropy(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis);
 WG_API wg_mat wg_mat_cross_entropy_soft(wg_tape *t, wg_mat a, wg_mat q, wg_axis axis);
 
-/* wg_mat_layer_norm - z gain + bias with z = (a - m) / sqrt(s + eps), m and s the mean and the (population)
- * variance of the line.
- * Shapes:  gain and bias vectors as long as a line, either way; result as a.
- * Adjoint: with u = y_ gain: a_ += (u - mean(u) - z mean(u z)) / sqrt(s + eps);  gain_ += y_ z,
- *          bias_ += y_, summed over the lines.   Source: Ba, Kiros, Hinton 2016. */
+/* wg_mat_layer_norm - z gain + bias with z = (a - m) / sqrt(s + eps), m and s the mean and the
+ * (population) variance of the line. Shapes:  gain and bias vectors as long as a line, either
+ * way; result as a. Adjoint: with u = y_ gain: a_ += (u - mean(u) - z mean(u z)) / sqrt(s +
+ * eps);  gain_ += y_ z, bias_ += y_, summed over the lines.   Source: Ba, Kiros, Hinton 2016.
+ */
 WG_API wg_mat wg_mat_layer_norm(wg_tape *t, wg_mat a, wg_mat gain, wg_mat bias, double eps,
                                 wg_axis axis);
 

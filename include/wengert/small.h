@@ -11,6 +11,11 @@
 
 WG_BEGIN_DECLS
 
+#ifdef __cplusplus /* what is inline here is C as well */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 enum { WGI_SMALL = 32 };
 enum { WGI_SMALL_ADD, WGI_SMALL_SUB, WGI_SMALL_MUL, WGI_SMALL_DIV };
 
@@ -109,6 +114,10 @@ WGI_SMALL_OPERATION(div, WGI_SMALL_DIV, /)
 #define wg_mat_sub(t, a, b) wgi_small_sub(t, a, b)
 #define wg_mat_mul(t, a, b) wgi_small_mul(t, a, b)
 #define wg_mat_div(t, a, b) wgi_small_div(t, a, b)
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 WG_END_DECLS
 
