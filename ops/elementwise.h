@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* elementwise.h - loops over contiguous arrays, one set per instruction set. Internal.
  *
- * A kernel sees n elements of every operand and of the result at in[k].value, out->value and the
- * bars beside them, as wg_block_op describes them. elementwise_simd.def lists the kernels, the
- * files elementwise_<level>.c compile them, and wgi_simd_best chooses a level. */
+ * A kernel sees n elements of every operand and of the result at in[k].value, out->value and
+ * the bars beside them, as wg_block_op describes them. elementwise_simd.def lists the kernels,
+ * the files elementwise_<level>.c compile them, and wgi_simd_best chooses a level. */
 #ifndef WENGERT_OPS_ELEMENTWISE_H
 #define WENGERT_OPS_ELEMENTWISE_H
 
@@ -26,8 +26,8 @@ enum {
     WGI_ROWS
 };
 
-/* saved: n numbers that value leaves for vjp and jvp, in rows that keep their slope; params: p0,
- * p1, ... of the call. */
+/* saved: n numbers that value leaves for vjp and jvp, in rows that keep their slope; params:
+ * p0, p1, ... of the call. */
 typedef void wgi_kernel(size_t n, const wg_block_arg *in, const wg_block_arg *out,
                         double *saved, const void *params);
 
@@ -55,6 +55,8 @@ typedef struct wgi_simd {
     /* y += c;  y += c x, a product with an exact 0 being 0 */
     void (*add)(size_t n, double c, double *y);
     void (*axpy)(size_t n, double c, const double *x, double *y);
+    /* y += p (t - s) where p <= 1/2; the place of one p above that, or n */
+    size_t (*centred)(size_t n, const double *p, const double *t, double s, double *y);
 } wgi_simd;
 
 /* NULL where the compiler was not told to make that one. */
@@ -65,7 +67,8 @@ static inline const wgi_simd *wgi_simd_best(void) {
     if (wgi_simd_avx512 != NULL && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         return wgi_simd_avx512;
-    if (wgi_simd_avx2 != NULL && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (wgi_simd_avx2 != NULL && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
         return wgi_simd_avx2;
 #endif
     return wgi_simd_base;

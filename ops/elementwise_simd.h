@@ -3,9 +3,9 @@
  *     WIDTH    doubles in a vector: 2, 4 or 8
  *     TABLE    the name of a pointer to the table
  *     MVEC     how glibc's vector functions of that width begin
- * and includes this. Functions of libm are those of glibc's libmvec where it has them all, otherwise
- * libm's own. What is left over at the end of an array goes through the same vectors, so that the
- * bits of a result do not depend on its place. */
+ * and includes this. Functions of libm are those of glibc's libmvec where it has them all,
+ * otherwise libm's own. What is left over at the end of an array goes through the same vectors,
+ * so that the bits of a result do not depend on its place. */
 #include "elementwise.h"
 
 #include <math.h>
@@ -75,8 +75,8 @@ INNER void put(double *p, size_t r, V v) {
     else memcpy(p, &v, sizeof v);
 }
 
-/* The statements for r = WIDTH elements from i on, and once or twice more for what is left. What
- * four doubles have stored, four load again at once. */
+/* The statements for r = WIDTH elements from i on, and once or twice more for what is left.
+ * What four doubles have stored, four load again at once. */
 #define EACH(...)                                                                              \
     do {                                                                                       \
         size_t i = 0;                                                                          \
@@ -133,7 +133,7 @@ INNER V v_times(V w, V d) {
 
 /* Of a partial whose text is a bare 1: w itself. */
 #define WGI_ONE(text) ((text)[0] == '1' && (text)[1] == 0)
-#define CHAIN(w, d) (WGI_ONE(#d) ? (w) : v_times(w, (d) - ZERO))
+#define CHAIN(w, d) (WGI_ONE(#d) ? (w) : v_times(w, (d)-ZERO))
 
 /* ---- functions ---- */
 
@@ -157,26 +157,34 @@ INNER V v_times(V w, V d) {
     INNER V v_##f(V a, V b) { LANES2(f, a, b); }
 #define exp10(a) pow(10.0, a)
 #endif
-LIBM1(cbrt) LIBM1(exp) LIBM1(exp2) LIBM1(exp10) LIBM1(expm1)
-LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
-LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan)
-LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh) LIBM1(atanh)
-LIBM1(erf) LIBM1(erfc)
-LIBM2(pow) LIBM2(hypot) LIBM2(atan2)
+LIBM1(cbrt)
+LIBM1(exp)
+LIBM1(exp2) LIBM1(exp10) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
+    LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh)
+        LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot)
+            LIBM2(atan2)
 
 #if WIDTH == 8
-INNER V v_sqrt(V a) { return (V)_mm512_sqrt_pd((__m512d)a); }
+                INNER V v_sqrt(V a) {
+    return (V)_mm512_sqrt_pd((__m512d)a);
+}
 INNER V v_fma(V a, V b, V c) { return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-#define ROUND(a, how) (V)_mm512_roundscale_pd((__m512d)(a), (how) | _MM_FROUND_NO_EXC)
+#define ROUND(a, how) (V) _mm512_roundscale_pd((__m512d)(a), (how) | _MM_FROUND_NO_EXC)
 #elif WIDTH == 4
-INNER V v_sqrt(V a) { return (V)_mm256_sqrt_pd((__m256d)a); }
+                INNER V v_sqrt(V a) {
+    return (V)_mm256_sqrt_pd((__m256d)a);
+}
 INNER V v_fma(V a, V b, V c) { return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-#define ROUND(a, how) (V)_mm256_round_pd((__m256d)(a), (how) | _MM_FROUND_NO_EXC)
+#define ROUND(a, how) (V) _mm256_round_pd((__m256d)(a), (how) | _MM_FROUND_NO_EXC)
 #else
 #if defined(__x86_64__)
-INNER V v_sqrt(V a) { return (V)_mm_sqrt_pd((__m128d)a); }
+                INNER V v_sqrt(V a) {
+    return (V)_mm_sqrt_pd((__m128d)a);
+}
 #else
-INNER V v_sqrt(V a) { LANES1(sqrt, a); }
+                INNER V v_sqrt(V a) {
+    LANES1(sqrt, a);
+}
 #endif
 INNER V v_fma(V a, V b, V c) { return (V){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])}; }
 #endif
@@ -210,7 +218,8 @@ static __attribute__((noinline, cold)) V rare(scalar3 *f, M usual, V r, V a, V b
         if (usual[l] == 0) r[l] = f(a[l], b[l], v[l]);
     return r;
 }
-#define UNLESS(usual, r, f, a, b, v) (WGI_LIKELY(every(usual)) ? (r) : rare(f, usual, r, a, b, v))
+#define UNLESS(usual, r, f, a, b, v)                                                           \
+    (WGI_LIKELY(every(usual)) ? (r) : rare(f, usual, r, a, b, v))
 
 INNER M moderate(V a) { return (v_abs(a) > 1e-290) & (v_abs(a) < 1e290); }
 
@@ -282,8 +291,8 @@ INNER V v_log_sigmoid(V a, V *s) {
     const V v = v_softplus(-a, s);
     return -v;
 }
-/* As wgi_tanh and wgi_tanh_d, with one division: t is what is left of 1, the slope t (2 - t); near
- * 0 the value is a - a t. */
+/* As wgi_tanh and wgi_tanh_d, with one division: t is what is left of 1, the slope t (2 - t);
+ * near 0 the value is a - a t. */
 INNER V v_tanh(V a, V *s) {
     const M small = v_abs(a) < 0.5;
     const V e = v_exp(-2 * v_abs(a)), q = a * a;
@@ -311,8 +320,8 @@ INNER V v_tanh(V a, V *s) {
     if (bar##k != NULL) put(bar##k + i, r, get(bar##k + i, r) + CHAIN(w, d))
 #define TANGENT(k, d)                                                                          \
     if (bar##k != NULL) t += CHAIN(get(bar##k + i, r), d)
-#define KERNELS(name, xs, bars, letters, text, adds, tangents)                                \
-    static void name##_value(ARGS) {                                                            \
+#define KERNELS(name, xs, bars, letters, text, adds, tangents)                                 \
+    static void name##_value(ARGS) {                                                           \
         UNUSED;                                                                                \
         xs;                                                                                    \
         double *const y = out->value;                                                          \
@@ -321,7 +330,7 @@ INNER V v_tanh(V a, V *s) {
             put(y + i, r, text);                                                               \
         });                                                                                    \
     }                                                                                          \
-    static void name##_vjp(ARGS) {                                                              \
+    static void name##_vjp(ARGS) {                                                             \
         UNUSED;                                                                                \
         xs;                                                                                    \
         bars;                                                                                  \
@@ -333,7 +342,7 @@ INNER V v_tanh(V a, V *s) {
             adds;                                                                              \
         });                                                                                    \
     }                                                                                          \
-    static void name##_jvp(ARGS) {                                                              \
+    static void name##_jvp(ARGS) {                                                             \
         UNUSED;                                                                                \
         xs;                                                                                    \
         bars;                                                                                  \
@@ -347,24 +356,24 @@ INNER V v_tanh(V a, V *s) {
             put(w_ + i, r, t);                                                                 \
         });                                                                                    \
     }
-#define V1(name, text, da)                                                                    \
+#define V1(name, text, da)                                                                     \
     KERNELS(name, X(0), BAR(0, da), LETTER(a, 0); (void)a, text, ADD(0, da), TANGENT(0, da))
-#define V2(name, text, da, db)                                                                \
+#define V2(name, text, da, db)                                                                 \
     KERNELS(name, X(0); X(1), BAR(0, da); BAR(1, db), LETTER(a, 0); LETTER(b, 1); (void)a;     \
             (void)b, text, ADD(0, da); ADD(1, db), TANGENT(0, da); TANGENT(1, db))
-#define V3(name, text, da, db, dc)                                                            \
+#define V3(name, text, da, db, dc)                                                             \
     KERNELS(name, X(0); X(1); X(2), BAR(0, da); BAR(1, db); BAR(2, dc), LETTER(a, 0);          \
-            LETTER(b, 1); LETTER(c, 2); (void)a; (void)b; (void)c, text, ADD(0, da);          \
+            LETTER(b, 1); LETTER(c, 2); (void)a; (void)b; (void)c, text, ADD(0, da);           \
             ADD(1, db); ADD(2, dc), TANGENT(0, da); TANGENT(1, db); TANGENT(2, dc))
-#define V4(name, text, da, db, dc, dd)                                                        \
-    KERNELS(name, X(0); X(1); X(2); X(3), BAR(0, da); BAR(1, db); BAR(2, dc); BAR(3, dd),      \
-            LETTER(a, 0); LETTER(b, 1); LETTER(c, 2); LETTER(d, 3); (void)a; (void)b; (void)c; \
-            (void)d, text, ADD(0, da); ADD(1, db); ADD(2, dc); ADD(3, dd), TANGENT(0, da);    \
-            TANGENT(1, db); TANGENT(2, dc); TANGENT(3, dd))
+#define V4(name, text, da, db, dc, dd)                                                         \
+    KERNELS(name, X(0); X(1); X(2); X(3), BAR(0, da); BAR(1, db); BAR(2, dc);                  \
+            BAR(3, dd), LETTER(a, 0); LETTER(b, 1); LETTER(c, 2); LETTER(d, 3); (void)a;       \
+            (void)b; (void)c; (void)d, text, ADD(0, da); ADD(1, db); ADD(2, dc);               \
+            ADD(3, dd), TANGENT(0, da); TANGENT(1, db); TANGENT(2, dc); TANGENT(3, dd))
 
 /* value: function(a, &s) with s kept. */
 #define V1K(name, function)                                                                    \
-    static void name##_value(ARGS) {                                                            \
+    static void name##_value(ARGS) {                                                           \
         UNUSED;                                                                                \
         const double *const x0 = in->value;                                                    \
         double *const y = out->value;                                                          \
@@ -375,7 +384,7 @@ INNER V v_tanh(V a, V *s) {
             put(saved + i, r, s);                                                              \
         });                                                                                    \
     }                                                                                          \
-    static void name##_vjp(ARGS) {                                                              \
+    static void name##_vjp(ARGS) {                                                             \
         UNUSED;                                                                                \
         double *const bar0 = in->bar;                                                          \
         const double *const w_ = out->bar;                                                     \
@@ -384,7 +393,7 @@ INNER V v_tanh(V a, V *s) {
             ADD(0, get(saved + i, r));                                                         \
         });                                                                                    \
     }                                                                                          \
-    static void name##_jvp(ARGS) {                                                              \
+    static void name##_jvp(ARGS) {                                                             \
         UNUSED;                                                                                \
         double *const bar0 = in->bar;                                                          \
         double *const w_ = out->bar;                                                           \
@@ -469,7 +478,7 @@ static void moments(size_t n, const double *x, double c, double *sums) {
     }
 }
 #define EXTREMUM(name, beats, none)                                                            \
-    static double name(size_t n, const double *x) {                                             \
+    static double name(size_t n, const double *x) {                                            \
         V m[2] = {splat(none), splat(none)};                                                   \
         M nan = (M)ZERO;                                                                       \
         double best = none;                                                                    \
@@ -528,5 +537,18 @@ static void axpy(size_t n, double c, const double *x, double *y) {
     EACH({ put(y + i, r, get(y + i, r) + v_times(splat(c), get(x + i, r))); });
 }
 
-static const wgi_simd table = {rows, sum, sum_abs, dot, moments, largest, smallest, largest_abs, exp_sum, add, axpy};
+static size_t centred(size_t n, const double *p, const double *t, double s, double *y) {
+    size_t at = n;
+    EACH({
+        const V q = get(p + i, r);
+        const M high = q > 0.5;
+        const V d = v_times(q, get(t + i, r) - s);
+        if (any(high)) at = i + (size_t)__builtin_ctz(lanes(high));
+        put(y + i, r, get(y + i, r) + v_if(high, ZERO, d));
+    });
+    return at;
+}
+
+static const wgi_simd table = {rows,     sum,         sum_abs, dot, moments, largest,
+                               smallest, largest_abs, exp_sum, add, axpy,    centred};
 const wgi_simd *const TABLE = &table;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reductions along lines: a line is a column, a row, or all elements.
  *
- * Letters: n elements x of a line in `pieces` runs of `len`, result y (a number, or n of them), w
- * its adjoint or tangent, g the slope dy/dx. An operation is functions of one line. Lines whose
- * elements lie next to each other are worked on in place, others through packed copies, eight at a
- * time: what lies in one cache line is read at once. */
+ * Letters: n elements x of a line in `pieces` runs of `len`, result y (a number, or n of them),
+ * w its adjoint or tangent, g the slope dy/dx. An operation is functions of one line. Lines
+ * whose elements lie next to each other are worked on in place, others through packed copies,
+ * eight at a time: what lies in one cache line is read at once. */
 #include "elementwise.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ enum { VALUE, VJP, JVP };
 
 struct params {
     wg_axis axis;
-    double p;            /* of the norm; ddof; eps */
+    double p; /* of the norm; ddof; eps */
     const size_t *label;
 };
 
@@ -28,7 +28,8 @@ struct line {
     const wgi_simd *simd;
     size_t n, pieces, len;
     size_t number; /* of the line */
-    /* operands of that shape: run k begins at x[] + k stride[]; bar: adjoint, tangent, or NULL */
+    /* operands of that shape: run k begins at x[] + k stride[]; bar: adjoint, tangent, or NULL
+     */
     double *x[2], *bar[2];
     size_t stride[2], bar_stride[2];
     double *y, *w; /* in the order of the line */
@@ -37,9 +38,9 @@ struct line {
 };
 
 struct line_op {
-    int operands; /* of the shape of the first */
-    int vectors;  /* as long as a line */
-    int full;     /* the result has the shape of the first operand */
+    int operands;        /* of the shape of the first */
+    int vectors;         /* as long as a line */
+    int full;            /* the result has the shape of the first operand */
     size_t keep, keep_n; /* numbers kept per line: keep + keep_n n */
     void (*value)(const struct line *l);
     void (*vjp)(const struct line *l);
@@ -227,7 +228,9 @@ static wg_status shape(wg_block *b, const struct line_op *op) {
 
 /* The runs of a line, and what is at the same place of operand k. */
 #define RUNS(l, r) for (size_t r = 0; r < (l)->pieces; r++)
-static double *run_of(const struct line *l, int k, size_t r) { return l->x[k] + r * l->stride[k]; }
+static double *run_of(const struct line *l, int k, size_t r) {
+    return l->x[k] + r * l->stride[k];
+}
 static double *bar_of(const struct line *l, int k, size_t r) {
     return l->bar[k] + r * l->bar_stride[k];
 }
@@ -515,9 +518,9 @@ static void cumprod_jvp(const struct line *l) {
 
 /* ---- softmax: m the largest x, e = exp(x - m) ---- */
 
-/* e of the line, unless NULL; the sum of all e but that of the first largest, which is 1: with it
- * the logarithm of the sum is log1p, accurate also where it is small. Infinite largest x share
- * evenly. */
+/* e of the line, unless NULL; the sum of all e but that of the first largest, which is 1: with
+ * it the logarithm of the sum is log1p, accurate also where it is small. Infinite largest x
+ * share evenly. */
 static double exponentials(const struct line *l, double m, double *e) {
     double rest = 0;
     int seen = 0;
@@ -576,39 +579,30 @@ static void softmax_value(const struct line *l) {
     scale(l->simd, l->n, 1 / (1 + rest), l->y);
 }
 
-/* d_i = p_i (t_i - sum of p t), t of the line at t[place]; of the one p above 1/2 the difference
- * is summed up as differences, which cancel nothing. */
-static double softmax_row(const struct line *l, const double *p, size_t i, double t_i, double s,
-                          double *(*of)(const struct line *, int, size_t), const double *t) {
-    if (p[i] > 0.5) {
-        s = 0;
-        RUNS(l, r)
-        for (size_t j = 0; j < l->len; j++) {
-            const double t_j = t != NULL ? t[place(l, r) + j] : of(l, 0, r)[j];
-            s += wgi_times(p[place(l, r) + j], t_i - t_j);
-        }
-        return wgi_times(p[i], s);
+/* to_i += p_i (t_i - sum of p t). Of the one p above 1/2 the difference is summed up as
+ * differences, which cancel nothing. t and to are given as run and step from run to run. */
+static void add_centred(const struct line *l, const double *t, size_t t_step, double *to,
+                        size_t to_step) {
+    const double *const p = l->y;
+    double s = 0;
+    RUNS(l, r) s += inner(l->simd, l->len, p + place(l, r), t + r * t_step);
+    RUNS(l, r) {
+        const size_t i =
+            l->simd->centred(l->len, p + place(l, r), t + r * t_step, s, to + r * to_step);
+        if (i == l->len) continue;
+        double lead = 0;
+        RUNS(l, k)
+        for (size_t j = 0; j < l->len; j++)
+            lead += wgi_times(p[place(l, k) + j], t[r * t_step + i] - t[k * t_step + j]);
+        to[r * to_step + i] += wgi_times(p[place(l, r) + i], lead);
     }
-    return wgi_times(p[i], t_i - s);
 }
 static void softmax_vjp(const struct line *l) {
-    const double s = inner(l->simd, l->n, l->y, l->w);
-    RUNS(l, r) {
-        double *const bar = bar_of(l, 0, r);
-        const size_t at = place(l, r);
-        for (size_t i = 0; i < l->len; i++)
-            bar[i] += softmax_row(l, l->y, at + i, l->w[at + i], s, NULL, l->w);
-    }
+    add_centred(l, l->w, l->len, l->bar[0], l->bar_stride[0]);
 }
 static void softmax_jvp(const struct line *l) {
-    double s = 0;
-    RUNS(l, r) s += inner(l->simd, l->len, l->y + place(l, r), bar_of(l, 0, r));
-    RUNS(l, r) {
-        const double *const t = bar_of(l, 0, r);
-        const size_t at = place(l, r);
-        for (size_t i = 0; i < l->len; i++)
-            l->w[at + i] = softmax_row(l, l->y, at + i, t[i], s, bar_of, NULL);
-    }
+    memset(l->w, 0, l->n * sizeof(double));
+    add_centred(l, l->bar[0], l->bar_stride[0], l->w, l->len);
 }
 
 /* saved: p = softmax(x), for log-softmax and cross-entropies */
@@ -753,8 +747,7 @@ static void layer_norm_vjp(const struct line *l) {
     mean_u /= (double)l->n;
     mean_uz /= (double)l->n;
     k = 0;
-    if (l->bar[0] != NULL)
-        RUNS(l, r)
+    if (l->bar[0] != NULL) RUNS(l, r)
     for (size_t i = 0; i < l->len; i++, k++) {
         const double z = standard(l, run_of(l, 0, r)[i]), u = wgi_times(w[k], gain[k]);
         bar_of(l, 0, r)[i] += wgi_times(l->saved[2], u - mean_u - wgi_times(z, mean_uz));
@@ -763,8 +756,7 @@ static void layer_norm_vjp(const struct line *l) {
 static void layer_norm_jvp(const struct line *l) {
     double mean_t = 0, mean_tz = 0;
     size_t k = 0;
-    if (l->bar[0] != NULL)
-        RUNS(l, r)
+    if (l->bar[0] != NULL) RUNS(l, r)
     for (size_t i = 0; i < l->len; i++) {
         const double t = bar_of(l, 0, r)[i];
         mean_t += t;
@@ -778,9 +770,8 @@ static void layer_norm_jvp(const struct line *l) {
         double t = l->vector_bar[1] != NULL ? l->vector_bar[1][k] : 0.0;
         if (l->vector_bar[0] != NULL) t += wgi_times(l->vector_bar[0][k], z);
         if (l->bar[0] != NULL)
-            t += wgi_times(l->vector[0][k],
-                           wgi_times(l->saved[2], bar_of(l, 0, r)[i] - mean_t -
-                                                      wgi_times(z, mean_tz)));
+            t += wgi_times(l->vector[0][k], wgi_times(l->saved[2], bar_of(l, 0, r)[i] - mean_t -
+                                                                       wgi_times(z, mean_tz)));
         l->w[k] = t;
     }
 }
@@ -817,8 +808,8 @@ static wg_status anything(wg_block *b) {
 
 /* Operations that look at elements in no order take transposed operands. */
 #define OP(name, flags, operands, vectors, full, keep, keep_n, vjp, jvp, slope, check)         \
-    static const struct line_op name##_lines = {                                               \
-        operands, vectors, full, keep, keep_n, name##_value, vjp, jvp, slope};                 \
+    static const struct line_op name##_lines = {operands,     vectors, full, keep, keep_n,     \
+                                                name##_value, vjp,     jvp,  slope};           \
     static wg_status name##_shape(wg_block *b) {                                               \
         const wg_status s = shape(b, &name##_lines);                                           \
         return s == WG_OK ? check(b) : s;                                                      \
@@ -826,9 +817,9 @@ static wg_status anything(wg_block *b) {
     static wg_status name##_run_value(wg_block *b) { return run(b, &name##_lines, VALUE); }    \
     static wg_status name##_run_vjp(wg_block *b) { return run(b, &name##_lines, VJP); }        \
     static wg_status name##_run_jvp(wg_block *b) { return run(b, &name##_lines, JVP); }        \
-    static const wg_block_op op_##name = {"wg_mat_" #name,      WG_OP_ZERO_RULE | (flags),        \
-                                       name##_shape,         name##_run_value,                 \
-                                       name##_run_vjp,       name##_run_jvp}
+    static const wg_block_op op_##name = {"wg_mat_" #name, WG_OP_ZERO_RULE | (flags),          \
+                                          name##_shape,    name##_run_value,                   \
+                                          name##_run_vjp,  name##_run_jvp}
 #define NUMBER(name, keep, keep_n, vjp, jvp, slope, check)                                     \
     OP(name, WG_OP_TRANS, 1, 0, 0, keep, keep_n, vjp, jvp, slope, check)
 
@@ -842,7 +833,8 @@ NUMBER(min, 1, 0, slope_vjp, slope_jvp, extremum_slope, no_elements);
 NUMBER(norm, 2, 0, slope_vjp, slope_jvp, norm_slope, norm_order);
 NUMBER(logsumexp, 2, 0, slope_vjp, slope_jvp, logsumexp_slope, anything);
 OP(cross_entropy, 0, 1, 0, 0, 0, 1, slope_vjp, slope_jvp, cross_entropy_slope, labels);
-OP(cross_entropy_soft, 0, 2, 0, 0, 2, 1, cross_entropy_soft_vjp, cross_entropy_soft_jvp, NULL, anything);
+OP(cross_entropy_soft, 0, 2, 0, 0, 2, 1, cross_entropy_soft_vjp, cross_entropy_soft_jvp, NULL,
+   anything);
 OP(cumsum, 0, 1, 0, 1, 0, 0, cumsum_vjp, cumsum_jvp, NULL, anything);
 OP(cumprod, 0, 1, 0, 1, 0, 0, cumprod_vjp, cumprod_jvp, NULL, anything);
 OP(softmax, 0, 1, 0, 1, 0, 0, softmax_vjp, softmax_jvp, NULL, anything);
@@ -859,21 +851,21 @@ static wg_mat apply(wg_tape *t, const wg_block_op *op, wg_axis axis, double p,
 
 #define REDUCTION(name)                                                                        \
     wg_real wg_mat_##name(wg_tape *t, wg_mat a) {                                              \
-        return wg_mat_at(apply(t, &op_##name, WG_ALL, 0, NULL, 1, &a), 0, 0);              \
+        return wg_mat_at(apply(t, &op_##name, WG_ALL, 0, NULL, 1, &a), 0, 0);                  \
     }                                                                                          \
     wg_mat wg_mat_##name##_axis(wg_tape *t, wg_mat a, wg_axis axis) {                          \
-        return apply(t, &op_##name, axis, 0, NULL, 1, &a);                                 \
+        return apply(t, &op_##name, axis, 0, NULL, 1, &a);                                     \
     }
 #define REDUCTION_WITH(name, p)                                                                \
     wg_real wg_mat_##name(wg_tape *t, wg_mat a, double p) {                                    \
-        return wg_mat_at(apply(t, &op_##name, WG_ALL, p, NULL, 1, &a), 0, 0);              \
+        return wg_mat_at(apply(t, &op_##name, WG_ALL, p, NULL, 1, &a), 0, 0);                  \
     }                                                                                          \
     wg_mat wg_mat_##name##_axis(wg_tape *t, wg_mat a, double p, wg_axis axis) {                \
-        return apply(t, &op_##name, axis, p, NULL, 1, &a);                                 \
+        return apply(t, &op_##name, axis, p, NULL, 1, &a);                                     \
     }
 #define ALONG(name)                                                                            \
     wg_mat wg_mat_##name(wg_tape *t, wg_mat a, wg_axis axis) {                                 \
-        return apply(t, &op_##name, axis, 0, NULL, 1, &a);                                 \
+        return apply(t, &op_##name, axis, 0, NULL, 1, &a);                                     \
     }
 REDUCTION(sum)
 REDUCTION(mean)

@@ -409,13 +409,19 @@ static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const 
     return WG_OK;
 }
 
+/* A lane of the rows of a: set, or added to, from w; NULL: from ones. */
 static void seed(const wg_mat *a, double *rows, size_t lanes, size_t lane, const double *w,
                  size_t ld, int add) {
-    for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows; i++) {
-            double *const to = &rows[((size_t)a->at.slot + place(a, i, j)) * lanes + lane];
-            *to = (add ? *to : 0) + (w != NULL ? w[i + j * ld] : 1);
-        }
+    const size_t down = (a->trans ? a->ld : 1) * lanes, across = (a->trans ? 1 : a->ld) * lanes;
+    double *to = rows + (size_t)a->at.slot * lanes + lane;
+    for (size_t j = 0; j < a->cols; j++, to += across) {
+        const double *const from = w != NULL ? w + j * ld : NULL;
+        if (down == 1 && add && from != NULL)
+            for (size_t i = 0; i < a->rows; i++) to[i] += from[i];
+        else
+            for (size_t i = 0; i < a->rows; i++)
+                to[i * down] = (add ? to[i * down] : 0) + (from != NULL ? from[i] : 1);
+    }
 }
 
 wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {

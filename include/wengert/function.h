@@ -64,8 +64,8 @@ typedef struct wg_function_guard {
  * wg_function_jvp      - y, and jv = J v.
  * wg_function_jacobian - y, and J by rows: entry j n + i of a point is dy[j] / dx[i].
  * work:    wg_function_work bytes.  guard: may be NULL.
- * Errors:  WG_ENULL; WG_EGUARD: *guard says where; the results of that point, and of others in
- * the same run of 64, are those of the recorded branch: record again there. */
+ * Errors:  WG_ENULL; WG_EGUARD: *guard says where first; the results of such points are those
+ * of the recorded branch: record again there. */
 WG_API WG_MUST_CHECK wg_status wg_function_values(const wg_function *f, size_t points,
                                                   wg_points x, wg_results y, void *work,
                                                   wg_function_guard *guard);
