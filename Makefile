@@ -191,7 +191,7 @@ test: programs ## build and run every test; the last line counts them
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(B)/ops/generate
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
-	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) $(if $(filter %/bench %/matrix,$(b)),$(BENCH_ARGS)) &&) true
+	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) $(if $(filter %/bench,$(b)),$(BENCH_ARGS),$(if $(filter %/matrix,$(b)),$(filter --peers,$(BENCH_ARGS)))) &&) true
 
 lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
 
@@ -205,6 +205,8 @@ clean: ## remove build/
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(BLAS_CFLAGS)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
+# Loops over arrays that gcc vectorises at this level only.
+$(addprefix $(B)/ops/,dense.o statistics.o copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 $(B)/ops/elementwise_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
 $(B)/ops/elementwise_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)

@@ -257,7 +257,9 @@ static wg_mat spmm(wg_tape *t, const wg_block_op *op, char trans, const wg_csr *
     p.status = check(t, trans, s, &p.why);
     if (s != NULL) p.s = *s;
     const wg_mat in[2] = {values, x};
-    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &r);
+    if (wg_apply(t, op, &p, sizeof p, 2, in, 1, &r) != WG_OK && p.status == WG_ESTALE)
+        /* of a pattern that has failed only rows and columns are left */
+        r = wg_mat_failed(p.trans ? s->cols : s->rows, vector ? 1 : x.cols);
     return r;
 }
 
@@ -634,7 +636,7 @@ static wg_mat sparse_solve(wg_tape *t, struct solving *p, wg_mat values, wg_mat 
     const wg_mat in[2] = {values, b};
     wg_mat x;
     (void)wg_apply(t, &absent_op[p->spd], p, sizeof *p, 2, in, 1, &x);
-    return x;
+    return wg_mat_failed(b.rows, b.cols);
 }
 
 #endif

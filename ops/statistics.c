@@ -5,13 +5,18 @@
  *     Y_ -= w a,  mu_ += w sum_c a_c,  S_ += w/2 H,  H = sum_c a_c a_c' - k S^-1
  *     tangent  -sum_c a_c' (yt_c - mut) + sum(H o St)/2
  *   Covariance of a pair: q = |u_i - u_j|^2, u = x / scale; K = sigma^2 f(q); e the adjoint of
- * the pair, h = e dK/dq, D = u_i - u_j: sigma_ += 2 e K / sigma,  scale_ -= 2 h D^2 / scale,
- * x_i_ += 2 h D / scale, x_j_ -= the same tangent  2 K sigmat / sigma + dK/dq 2 D (ut_i -
- * ut_j),  ut = (xt - u scalet) / scale dK/dq follows from K and q, so that the sweeps need no
- * exponentials. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
+ *   the pair, h = e dK/dq, D = u_i - u_j:
+ *     sigma_ += 2 e K / sigma
+ *     scale_ -= 2 h D^2 / scale
+ *     x_i_ += 2 h D / scale, and x_j_ -= the same
+ *     tangent  2 K sigmat / sigma + dK/dq 2 D (ut_i - ut_j),  ut = (xt - u scalet) / scale
+ *   dK/dq follows from K and q, so that the sweeps need no exponentials.
+ *
+ * Exponentials are those of elementwise.h. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
 #include <math.h>
 #include <wengert/statistics.h>
 #include "dense.h"
+#include "elementwise.h"
 
 static wg_status misfit(wg_block *b, const char *why) {
     b->why = why;
@@ -146,27 +151,27 @@ wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
 
 static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
 
+/* r in the exponential of a Matern covariance. */
+static double decay(wg_kernel kernel, double q) {
+    return (kernel == WG_MATERN_12 ? 1 : kernel == WG_MATERN_32 ? root_3 : root_5) * sqrt(q);
+}
+
 /* k = s f(q), n pairs; k may be q. */
 static void covariances(wg_kernel kernel, size_t n, double s, const double *q, double *k) {
-    switch (kernel) {
-    case WG_SQUARED_EXPONENTIAL:
-        for (size_t i = 0; i < n; i++) k[i] = s * exp(-0.5 * q[i]);
-        break;
-    case WG_MATERN_12:
-        for (size_t i = 0; i < n; i++) k[i] = s * exp(-sqrt(q[i]));
-        break;
-    case WG_MATERN_32:
-        for (size_t i = 0; i < n; i++) {
-            const double r = root_3 * sqrt(q[i]);
-            k[i] = s * ((1 + r) * exp(-r));
-        }
-        break;
-    case WG_MATERN_52:
-        for (size_t i = 0; i < n; i++) {
-            const double r = root_5 * sqrt(q[i]);
-            k[i] = s * ((1 + r + r * r / 3) * exp(-r));
-        }
-        break;
+    enum { PIECE = 64 };
+    const wgi_simd *const simd = wgi_simd_best();
+    double e[PIECE], r[PIECE];
+    for (size_t first = 0; first < n; first += PIECE, q += PIECE, k += PIECE) {
+        const size_t m = n - first < PIECE ? n - first : PIECE;
+        const int square = kernel == WG_SQUARED_EXPONENTIAL;
+        for (size_t i = 0; i < m; i++) r[i] = square ? 0.5 * q[i] : decay(kernel, q[i]);
+        for (size_t i = 0; i < m; i++) e[i] = -r[i];
+        (void)simd->exp_sum(m, e, 0, e);
+        if (kernel == WG_MATERN_32)
+            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i];
+        if (kernel == WG_MATERN_52)
+            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i] + r[i] * r[i] / 3;
+        for (size_t i = 0; i < m; i++) k[i] = s * e[i];
     }
 }
 

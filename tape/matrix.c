@@ -172,6 +172,26 @@ wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const double *
     return input(t, constant(t, "wg_mat_input_strided", rows, cols, a, row_stride, col_stride));
 }
 
+wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                size_t ld) {
+    const char *const call = "wg_mat_constant_borrowed";
+    if (t == NULL || short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
+    if (a == NULL || rows == 0 || cols == 0 || rows > INT_MAX || cols > INT_MAX)
+        return constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld); /* nothing to borrow */
+    wg_mat m = wg_mat_failed(rows, cols);
+    if (wgi_core_of(t)->status != WG_OK) return m;
+    m.value = a;
+    m.ld = ld;
+    m.at.stamp = wgi_core_of(t)->head.stamp;
+    return m;
+}
+
+wg_mat wg_mat_input_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld) {
+    if (t == NULL || ld != rows || (wgi_core_of(t)->flags & WG_KEEP_CODE) != 0)
+        return wg_mat_input(t, rows, cols, a, ld);
+    return input(t, wg_mat_constant_borrowed(t, rows, cols, a, ld));
+}
+
 wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a) {
     return constant(t, "wg_mat_fill", rows, cols, &a, 0, 0);
 }

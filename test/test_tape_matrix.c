@@ -323,6 +323,43 @@ static void strided_input_reads_row_major(void **state) {
     wg_tape_free(t);
 }
 
+static void borrowed_matrices_are_not_copied(void **state) {
+    (void)state;
+    double a[6], x[3];
+    memcpy(a, A, sizeof a);
+    memcpy(x, X, sizeof x);
+    for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags++) {
+        wg_options o;
+        memset(&o, 0, sizeof o);
+        o.flags = flags;
+        wg_tape *t = wg_tape_new(&o);
+        wg_mat m = wg_mat_input_borrowed(t, 2, 3, a, 2);
+        wg_mat part = wg_mat_constant_borrowed(t, 1, 3, a, 2); /* the first row */
+        wg_mat v = wg_mat_constant_borrowed(t, 3, 1, x, 3);
+        assert_true((m.value == a) == (flags == 0) && v.value == x);
+        assert_true(wg_value(wg_mat_at(part, 0, 2)) == 5);
+        wg_mat y = multiply(t, &times_op, m, v);
+        double g[6];
+        assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, m, g, 2), WG_OK);
+        assert_true(g[0] == 1 && g[2] == -1 && g[5] == 2);
+        if (flags != 0) {
+            wg_real in[6];
+            for (size_t i = 0; i < 6; i++) in[i] = wg_mat_at(m, i % 2, i / 2);
+            const double other[6] = {0, 0, 0, 0, 0, 1};
+            assert_int_equal(wg_tape_replay(t, 6, in, other), WG_OK);
+            assert_true(wg_tape_value(t, wg_mat_at(y, 1, 0)) == 2);
+            assert_memory_equal(a, A, sizeof a);
+        }
+        assert_true(wg_mat_constant_borrowed(t, 0, 3, NULL, 0).value != NULL);
+        assert_true(wg_mat_constant_borrowed(t, 2, 3, NULL, 2).value == NULL);
+        assert_int_equal(wg_tape_status(t), WG_ENULL);
+        wg_tape_free(t);
+    }
+    assert_true(wg_mat_constant_borrowed(NULL, 2, 3, a, 2).value == NULL);
+    assert_true(wg_mat_input_borrowed(NULL, 2, 3, a, 2).value == NULL);
+}
+
 static void steady_iterations_obtain_nothing(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
@@ -674,6 +711,7 @@ int main(void) {
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(empty_matrices_flow),
         cmocka_unit_test(strided_input_reads_row_major),
+        cmocka_unit_test(borrowed_matrices_are_not_copied),
         cmocka_unit_test(steady_iterations_obtain_nothing),
         cmocka_unit_test(passive_values_leave_no_record),
         cmocka_unit_test(rewind_gives_payload_back),

@@ -29,6 +29,13 @@ WG_API wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const d
                                    ptrdiff_t row_stride, ptrdiff_t col_stride);
 WG_API wg_mat wg_mat_constant_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
                                       ptrdiff_t row_stride, ptrdiff_t col_stride);
+/* wg_mat_input_borrowed, wg_mat_constant_borrowed - without a copy: a stays as it is until the
+ * tape is reset, or rewound to before this call. An input is copied all the same where ld >
+ * rows, and on a tape that keeps code, since a replay writes to it. */
+WG_API wg_mat wg_mat_input_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                    size_t ld);
+WG_API wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                       size_t ld);
 /* wg_mat_fill - a constant matrix, all elements a.   wg_mat_identity - of order n. */
 WG_API wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a);
 WG_API wg_mat wg_mat_identity(wg_tape *t, size_t n);
