@@ -3,7 +3,7 @@
  * stays in the cache. */
 #include "dense.h"
 
-enum { TILE = 16 };
+enum { TILE = 32 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
