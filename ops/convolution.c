@@ -31,6 +31,8 @@ struct sizes {
 
 enum { PANEL = 1 << 18 };
 
+static const char no_sizes[] = "the sizes are NULL";
+
 static const struct sizes *sizes_of(const wg_block *b) {
     return (const struct sizes *)b->params;
 }
@@ -53,7 +55,7 @@ static wg_status conv_shape(wg_block *b) {
     const struct sizes *const s = sizes_of(b);
     const wg_block_arg *const x = &b->in[0], *const w = &b->in[1];
     size_t pixels, kernels, outs;
-    if (s->bad != NULL) return refuse(b, WG_EARG, s->bad);
+    if (s->bad != NULL) return refuse(b, s->bad == no_sizes ? WG_ENULL : WG_EARG, s->bad);
     if (__builtin_mul_overflow(s->image[0], s->image[1], &pixels) ||
         __builtin_mul_overflow(pixels, s->batch, &pixels) || x->cols != pixels)
         return refuse(b, WG_ESHAPE, "the image has other columns than height width batch");
@@ -241,7 +243,7 @@ static wg_mat conv(wg_tape *t, const wg_block_op *op, struct sizes *s, wg_mat x,
 wg_mat wg_conv2d(wg_tape *t, const wg_conv *s, wg_mat x, wg_mat w, const wg_mat *bias) {
     struct sizes all;
     memset(&all, 0, sizeof all);
-    if (s == NULL) all.bad = "no sizes";
+    if (s == NULL) all.bad = no_sizes;
     else {
         all.batch = s->batch, all.filters = s->filters;
         all.image[0] = s->height, all.image[1] = s->width;

@@ -409,10 +409,11 @@ wg_mat wg_svdvals(wg_tape *t, wg_mat a) {
 }
 
 wg_status wg_svd(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *s, wg_mat *v) {
-    if (u == NULL || s == NULL || v == NULL) return WG_ENULL;
     wg_mat out[3];
     const wg_status status = wg_apply(t, &wgi_op_svd, NULL, 0, 1, &a, 3, out);
-    *u = out[0], *s = out[1], *v = wg_mat_transpose(out[2]);
+    if (u != NULL) *u = out[0];
+    if (s != NULL) *s = out[1];
+    if (v != NULL) *v = wg_mat_transpose(out[2]);
     return status;
 }
 

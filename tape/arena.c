@@ -192,12 +192,13 @@ void wgi_limit_set(wgi_core *c) {
         c->head.limit = NULL;
         return;
     }
-    /* a statement of the fast path needs 4 records at most, and takes at least one per slot */
+    /* a statement of the fast path needs 4 records at most, and takes at least one per slot; a
+     * small block takes one for up to WGI_SMALL slots */
     const size_t room = k->memory.committed / sizeof(wgi_record);
     wgi_record *limit = k->base + (room >= 4 ? room - 3 : 0);
     const uint64_t slots = c->max_slots >= c->head.slots ? c->max_slots - c->head.slots : 0;
-    if (c->head.top < limit && (uint64_t)(limit - c->head.top) > slots)
-        limit = c->head.top + slots;
+    if (c->head.top < limit && (uint64_t)(limit - c->head.top) > slots / WGI_SMALL)
+        limit = c->head.top + slots / WGI_SMALL;
     c->head.limit = limit;
 }
 
@@ -240,10 +241,19 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     }
     c->current = next;
     c->head.top = n->base;
+    wgi_limit_set(c); /* the limit and the origin of the chunk before mean nothing in this one */
     return WG_OK;
 }
 
 /* ---- payloads ---- */
+
+/* A position among the payloads: which chunk, and how far into it. */
+enum { PAYLOAD_CHUNK = 58 };
+static uint64_t payload_position(const wgi_core *c) {
+    if (c->payloads == 0) return 0;
+    return (uint64_t)c->payload_current << PAYLOAD_CHUNK |
+           (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
+}
 
 static uint64_t payload_used(const wgi_core *c) {
     if (c->payloads == 0) return 0;
@@ -260,7 +270,7 @@ static void payload_at(wgi_core *c, int k, char *top) {
 
 wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
-    bytes = wgi_payload_round(bytes);
+    bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer is empty */
     if (c->payloads != 0) {
         if (bytes <= (size_t)(c->head.payload_end - c->head.payload_top)) return WG_OK;
         wgi_region *const r = &c->payload[c->payload_current];
@@ -338,21 +348,36 @@ static const wgi_branch *branches(const wgi_core *c) {
     return c->branches.base != NULL ? (const wgi_branch *)(const void *)c->branches.base : c->few;
 }
 
+/* Does a branch start before a position? Along a recording nothing of it decreases. */
+static int starts_before(const wgi_branch *b, const wg_mark *m) {
+    if (b->slot != m->slot) return b->slot < m->slot;
+    if (b->code != m->code) return b->code < m->code;
+    if (b->record != m->record) return b->record < m->record;
+    return b->payload < m->payload;
+}
+
 /* The last branch that starts before a position, or the first of all. */
-static size_t branch_before(const wgi_core *c, uint32_t slot, uint64_t code) {
+static size_t branch_before(const wgi_core *c, const wg_mark *m) {
     const wgi_branch *const b = branches(c);
     size_t low = 0, high = c->branch_count;
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        if (b[middle].slot < slot || (b[middle].slot == slot && b[middle].code < code))
-            low = middle;
+        if (starts_before(&b[middle], m)) low = middle;
         else high = middle;
     }
     return low;
 }
 
 uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot) {
-    return branches(c)[branch_before(c, slot, UINT64_MAX)].stamp;
+    const wg_mark behind = {.slot = slot, .code = UINT64_MAX};
+    return branches(c)[branch_before(c, &behind)].stamp;
+}
+
+int wgi_stamp_alive(const wgi_core *c, uint32_t stamp) {
+    if (branches(c)[0].stamp == stamp) return 1;
+    for (size_t n = c->branch_count; n-- > 1;)
+        if (branches(c)[n].stamp == stamp) return 1;
+    return 0;
 }
 
 /* Room for one more. */
@@ -369,7 +394,8 @@ static wg_status branch_room(wgi_core *c) {
 static void branch_start(wgi_core *c, size_t n) {
     const uint32_t stamp = new_stamp(c);
     wgi_branch *const b = c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
-    b[n] = (wgi_branch){c->code_words, c->head.slots, stamp};
+    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
+    b[n] = (wgi_branch){c->code_words, records, payload_position(c), c->head.slots, stamp};
     c->branch_count = n + 1;
     if (n == 0 || (c->flags & WG_CHECKED) != 0) c->head.stamp = stamp;
 }
@@ -453,6 +479,7 @@ void wg_tape_reset(wg_tape *t) {
     c->code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
     c->passive = 0;
+    c->half_replayed = 0;
     c->swept = 0;
     c->second_words = 0;
     c->scratch_used = 0;
@@ -473,10 +500,10 @@ wg_mark wg_tape_mark(const wg_tape *t) {
     m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
     m.code = c->code_words;
     m.places = c->place_count;
-    m.payload = (uint64_t)(uintptr_t)c->head.payload_top;
+    m.payload = payload_position(c);
     m.block = (uint64_t)(uintptr_t)c->head.last_block;
     m.slot = c->head.slots;
-    m.stamp = branches(c)[branch_before(c, m.slot, m.code)].stamp;
+    m.stamp = branches(c)[branch_before(c, &m)].stamp;
     m.inputs = c->inputs;
     m.failed = c->status != WG_OK;
     return m;
@@ -484,18 +511,22 @@ wg_mark wg_tape_mark(const wg_tape *t) {
 
 int wgi_mark_alive(const wgi_core *c, wg_mark m) {
     return m.slot <= c->head.slots && m.code <= c->code_words &&
-           m.stamp == branches(c)[branch_before(c, m.slot, m.code)].stamp;
+           m.record <= (c->chunks == 0 ? 0 : wgi_record_count(c)) &&
+           m.payload <= payload_position(c) &&
+           m.stamp == branches(c)[branch_before(c, &m)].stamp;
 }
 
 wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
-    if (c->status == WG_EGUARD) return WG_EGUARD; /* half replayed: only a reset makes it whole */
+    if (c->half_replayed) return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))
         return wgi_refuse(c, WG_EMARK,
                           "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
-    const int cut = m.slot < c->head.slots || m.code < c->code_words;
-    const size_t kept = branch_before(c, m.slot, m.code) + 1;
+    const int cut = m.slot < c->head.slots || m.code < c->code_words ||
+                    m.payload < payload_position(c) ||
+                    (c->chunks != 0 && m.record < wgi_record_count(c));
+    const size_t kept = branch_before(c, &m) + 1;
     if (cut && kept == c->branch_count) {
         const wg_status s = branch_room(c);
         if (s != WG_OK)
@@ -509,11 +540,8 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         c->head.top = c->chunk[k].base + (m.record - c->chunk[k].first);
     }
     if (c->payloads != 0) {
-        int k = c->payload_current;
-        char *const top = (char *)(uintptr_t)m.payload;
-        while (k > 0 && !(top >= c->payload[k].base && top <= c->payload[k].base + c->payload[k].committed))
-            k--;
-        payload_at(c, k, m.payload == 0 ? c->payload[0].base : top);
+        const int k = (int)(m.payload >> PAYLOAD_CHUNK);
+        payload_at(c, k, c->payload[k].base + (m.payload & (((uint64_t)1 << PAYLOAD_CHUNK) - 1)));
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     c->head.slots = m.slot;

@@ -89,9 +89,22 @@ static void fail_results(const wg_block_op *op, const void *params, size_t input
         out[k] = fits ? wg_mat_failed(call.out[k].rows, call.out[k].cols) : wg_mat_failed(0, 0);
 }
 
-/* A constant one is known by its generation only. */
+/* Do the values of a matrix stand among the payloads, in what a rewind has given back? */
+static int given_back(const wgi_core *c, const wg_mat *a) {
+    const uintptr_t p = (uintptr_t)a->value;
+    for (int k = c->payload_current; k < c->payloads && a->rows != 0 && a->cols != 0; k++) {
+        const wgi_region *const r = &c->payload[k];
+        const char *const from = k == c->payload_current ? c->head.payload_top : r->base;
+        if (p >= (uintptr_t)from && p < (uintptr_t)(r->base + r->committed)) return 1;
+    }
+    return 0;
+}
+
+/* A constant one is known by its generation; on a checked tape, where every rewind gives
+ * another stamp, by any stamp of the generation and by where its values are. */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
-    if (a->at.slot == 0) return a->at.stamp != c->head.stamp && (c->flags & WG_CHECKED) == 0;
+    if (a->at.slot == 0 && (c->flags & WG_CHECKED) == 0) return a->at.stamp != c->head.stamp;
+    if (a->at.slot == 0) return !wgi_stamp_alive(c, a->at.stamp) || given_back(c, a);
     const size_t length = a->trans ? a->cols : a->rows, columns = a->trans ? a->rows : a->cols;
     if (length == 0 || columns == 0) return !wgi_alive(c, a->at);
     const uint64_t last = a->at.slot + (uint64_t)(columns - 1) * a->ld + length - 1;
@@ -166,6 +179,7 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     const size_t lane = lane_bytes(b);
     if (lane > c->lane_bytes) c->lane_bytes = lane;
     if (b->work_bytes > c->work_bytes) c->work_bytes = b->work_bytes;
+    if (c->flags & WG_KEEP_CODE) keep_values(c, b);
     if (c->width != 0) return tangents(c, b);
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
@@ -175,7 +189,6 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     c->head.top++;
     b->prev = c->head.last_block;
     c->head.last_block = b;
-    if (c->flags & WG_KEEP_CODE) keep_values(c, b);
     return WG_OK;
 }
 
@@ -191,7 +204,7 @@ static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, siz
 
     for (size_t k = 0; k < call->outputs; k++) {
         const size_t rows = call->out[k].rows, cols = call->out[k].cols;
-        if (rows > INT_MAX || cols > INT_MAX || rows * cols > SIZE_MAX / 64)
+        if (rows > INT_MAX || cols > INT_MAX || rows * cols > SIZE_MAX / 64 / WGI_MAX_ARGS)
             return wgi_fail(c, WG_ESHAPE, "%s: a result of %zux%zu", op->name, rows, cols);
         *results += rows * cols;
         *values += wgi_payload_round(rows * cols * sizeof(double));
@@ -243,7 +256,7 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     uint32_t slot = b->out;
     for (size_t k = 0; k < outputs; k++) {
         wg_block_arg *const y = &call.out[k];
-        const uint32_t n = (uint32_t)(y->rows * y->cols);
+        const size_t n = y->rows * y->cols;
         wgi_operand *const to = &b->operand[inputs + k];
         y->ld = y->bar_ld = y->rows != 0 ? y->rows : 1;
         y->trans = 0;
@@ -252,7 +265,7 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
         to->value = y->value;
         to->rows = (uint32_t)y->rows, to->cols = (uint32_t)y->cols, to->ld = (uint32_t)y->ld;
         to->slot = recorded && n != 0 ? slot : 0, to->trans = 0;
-        slot += n;
+        slot += (uint32_t)n;
     }
     char *const temporary = c->head.payload_top;
     call.saved = b->saved = wgi_payload_take(c, call.saved_bytes);
@@ -282,7 +295,7 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     }
     if (recorded) {
         c->head.slots += b->outs;
-        if (c->max_slots - c->head.slots < UINT32_MAX / 2) wgi_limit_set(c);
+        if (c->max_slots < c->head.slots + (uint64_t)UINT32_MAX / 2) wgi_limit_set(c);
     }
     if (!recorded || c->width != 0) c->head.payload_top = temporary;
     return WG_OK;
@@ -290,8 +303,13 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
 
 wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                    size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
-    if (op == NULL || (outputs != 0 && out == NULL)) return WG_ENULL;
     wg_status s = t == NULL ? WG_ENULL : wgi_core_of(t)->status;
+    if (op == NULL || (outputs != 0 && out == NULL)) {
+        for (size_t k = 0; out != NULL && k < outputs; k++) out[k] = wg_mat_failed(0, 0);
+        if (s != WG_OK) return s;
+        return wgi_fail(wgi_core_of(t), WG_ENULL,
+                        "wg_apply: the operation or its results are NULL");
+    }
     if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS) {
         for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
         if (s != WG_OK) return s;
@@ -427,9 +445,25 @@ wgi_block *wgi_block_at(const wgi_core *c, uint64_t number) {
 }
 
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot) {
+    if (c->head.last_block == NULL) return NULL;
+    for (uint64_t r = wgi_record_after(c, slot); r > 0; r--) {
+        const wgi_block *const b = wgi_block_at(c, r - 1);
+        if (b == NULL) return NULL;
+        if (b->outs != 0) return slot - b->out < b->outs ? b : NULL;
+        if (b->out < slot || !wgi_is_gather(b)) return NULL; /* an input */
+    }
+    return NULL;
+}
+
+const wgi_block *wgi_block_below(const wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = c->head.last_block;
-    while (b != NULL && (b->out > slot || b->outs == 0)) b = b->prev;
-    return b != NULL && slot - b->out < b->outs ? b : NULL;
+    /* backwards along the blocks and along the records: whichever comes to it first */
+    for (uint64_t r = high; b != NULL && b->record >= high; b = b->prev) {
+        if (r <= low) return NULL;
+        const wgi_block *const at = wgi_block_at(c, --r);
+        if (at != NULL) return at;
+    }
+    return b != NULL && b->record >= low ? b : NULL;
 }
 
 uint64_t wgi_reach(const wgi_core *c, uint64_t root) {
@@ -483,6 +517,7 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
         int none = 1;
         for (uint32_t i = 0; i < b->inputs; i++) {
             if (arg[i].bar == NULL) continue;
+            wgi_note_operand(c, b->operand[i].slot);
             unpack(&b->operand[i], all + l, c->width, arg[i].bar);
             none = none && zero(arg[i].bar, size_of(&b->operand[i]));
         }
@@ -508,11 +543,8 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
     if (!wgi_gather_replay(c, b)) {
         wg_block_arg arg[2 * WGI_MAX_ARGS];
         const uint64_t used = c->scratch_used;
-        const wg_status room = wgi_scratch_need(c, b->work_bytes);
-        if (room != WG_OK)
-            return wgi_fail(c, room, "wg_tape_replay: no workspace for %s", b->op->name);
         wg_block call;
-        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes));
+        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes)); /* the replay saw to the room */
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);

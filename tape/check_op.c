@@ -98,8 +98,9 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
     wg_tape *const own = wg_tape_new(&o);
     if (own == NULL) return wgi_refuse(c, WG_ENOMEM, "wg_check_op: no memory for a tape");
     char *const top = c->head.payload_top;
+    const int chunk = c->payload_current;
     const wg_status s = check(c, own, &k);
-    if (c->head.payload_top != NULL && top != NULL) c->head.payload_top = top;
+    if (top != NULL && chunk == c->payload_current) c->head.payload_top = top;
     wg_tape_free(own);
     return s;
 }

@@ -356,7 +356,8 @@ static wg_status array_room(wgi_core *c, const char *call, double **x, double **
         if (e.type == WGI_ENTRY_ARRAY && e.operands > most) most = e.operands;
     }
     const size_t bytes = (most + 8) * sizeof(double);
-    const wg_status s = wgi_scratch_need(c, 2 * bytes);
+    /* blocks take what they work with between these: all of it now, so that nothing moves */
+    const wg_status s = wgi_scratch_need(c, 2 * (bytes + 64) + c->work_bytes);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace for %zu operands", call, most);
     *x = wgi_scratch(c, bytes);
     *partial = wgi_scratch(c, bytes);
@@ -430,10 +431,10 @@ static wg_status replay_blocks(wgi_core *c, uint64_t slot, uint64_t *record) {
 
 /* Is the value of a slot that of a statement, or of a matrix operation? */
 static int computed(const wgi_core *c, uint32_t slot) {
+    if (wgi_block_of(c, slot) != NULL) return 1;
     for (uint64_t r = wgi_record_after(c, slot); r > 0; r--) {
-        const wgi_block *const b = wgi_block_at(c, r - 1);
-        if (b == NULL) return wgi_record_at(c, r - 1)->out == slot;
-        if (b->outs != 0) return slot - b->out < b->outs;
+        if (wgi_record_at(c, r - 1)->out != slot) return 0;
+        if (wgi_block_at(c, r - 1) == NULL) return 1;
     }
     return 0;
 }
@@ -491,6 +492,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     }
     if (s == WG_OK) s = replay_blocks(c, UINT64_MAX, &record);
     c->scratch_used = used;
+    c->half_replayed = s != WG_OK;
     return s;
 }
 

@@ -132,7 +132,8 @@ static int step(walk *w) {
     }
     if (w->next >= w->c->head.slots) return 0;
     w->slot = w->next++;
-    for (; w->last < w->count && wgi_record_at(w->c, w->last)->out == w->slot; w->last++) {
+    /* a gather without slots of its own has those of a block before it */
+    for (; w->last < w->count && wgi_record_at(w->c, w->last)->out <= w->slot; w->last++) {
         const wgi_block *const b = wgi_block_at(w->c, w->last);
         if (b != NULL && b->outs != 0) w->block = b; /* one without results is an input's */
         if (b != NULL && w->record == w->last) w->record++;

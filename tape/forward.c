@@ -16,6 +16,7 @@ void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot
     for (size_t l = 0; l < c->width; l++) to[l] = 0;
     for (size_t i = 0; i < n; i++) {
         if (slot[i] == 0) continue;
+        if (partial[i] != 0) wgi_note_operand(c, slot[i]);
         const double *const from = tangents_of(c, slot[i]);
         for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
     }

@@ -116,11 +116,18 @@ static uint32_t scalar(builder *b, const wg_scalar_op *op) {
     return number(b, op->value(x));
 }
 
+/* The node of a slot. An input that is none of the function's is a constant. */
+enum { NO_NODE = UINT32_MAX };
+static uint32_t node_of(builder *b, uint32_t slot) {
+    if (b->of_slot[slot] == NO_NODE) b->of_slot[slot] = number(b, wgi_values(b->c)[slot]);
+    return b->of_slot[slot];
+}
+
 static uint32_t statement(builder *b, const wgi_entry *e) {
     wgi_program p;
     uint32_t at[WGI_MAX_NODES];
     wgi_program_of(e, &p);
-    for (int i = 0; i < p.operands; i++) at[i] = b->of_slot[e->slot[i]];
+    for (int i = 0; i < p.operands; i++) at[i] = node_of(b, e->slot[i]);
     for (int i = p.operands; i < p.nodes; i++) {
         const struct wgi_node *const n = &p.node[i];
         if (n->op == NULL) {
@@ -141,7 +148,7 @@ static uint32_t array(builder *b, const wgi_entry *e) {
     const size_t first = b->operands;
     /* constants become nodes before the operands are listed: they list none themselves */
     for (size_t i = 0; i < e->operands; i++) {
-        const uint32_t node = e->slot[i] != 0 ? b->of_slot[e->slot[i]] : number(b, *value++);
+        const uint32_t node = e->slot[i] != 0 ? node_of(b, e->slot[i]) : number(b, *value++);
         b->operand[b->operands++] = node;
     }
     draft d = blank(b, ARRAY);
@@ -157,7 +164,7 @@ static uint32_t array(builder *b, const wgi_entry *e) {
 static void guard(builder *b, const wgi_entry *e) {
     uint32_t side[2];
     for (int i = 0; i < 2; i++)
-        side[i] = e->slot[i] != 0 ? b->of_slot[e->slot[i]] : number(b, e->number[i]);
+        side[i] = e->slot[i] != 0 ? node_of(b, e->slot[i]) : number(b, e->number[i]);
     if (b->node[side[0]].type == NUMBER && b->node[side[1]].type == NUMBER) return;
     b->guard[b->guards++] = (wgi_fn_guard){side[0], side[1], e->op / 2, (int)(e->op & 1)};
 }
@@ -167,7 +174,7 @@ static void guard(builder *b, const wgi_entry *e) {
 /* Counts what the code holds at most, and takes room for it. */
 static wg_status open(builder *b, size_t n, size_t m) {
     wgi_core *const c = b->c;
-    size_t nodes = n + m, operands = 0, guards = 0;
+    size_t nodes = n + m + c->inputs, operands = 0, guards = 0;
     wgi_entry e;
     wgi_program p;
     for (uint64_t w = 0; w < c->code_words;) {
@@ -201,6 +208,7 @@ static wg_status open(builder *b, size_t n, size_t m) {
 
 static void take_apart(builder *b, size_t n) {
     wgi_core *const c = b->c;
+    for (uint32_t slot = 0; slot < c->head.slots; slot++) b->of_slot[slot] = NO_NODE;
     for (size_t i = 0; i < n; i++) {
         b->of_slot[i + 1] = (uint32_t)i;
         b->node[b->nodes++] = blank(b, INPUT);
@@ -354,7 +362,7 @@ static wg_status build(wgi_drive *d, wg_function **out) {
     take_apart(&b, d->n);
     for (size_t j = 0; j < d->m; j++)
         output[j] =
-            d->y[j].at.slot != 0 ? b.of_slot[d->y[j].at.slot] : number(&b, d->y[j].value);
+            d->y[j].at.slot != 0 ? node_of(&b, d->y[j].at.slot) : number(&b, d->y[j].value);
     need(&b, output, d->m);
     return finish(&b, d->n, d->m, output, out);
 }

@@ -19,6 +19,8 @@ static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL
  * can be replayed. */
 static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL};
 
+int wgi_is_gather(const wgi_block *b) { return b->op == &gather_op; }
+
 const uint32_t *wgi_gather_slots(const wgi_block *b) {
     return b->op == &gather_op ? (const uint32_t *)b->params : NULL;
 }
@@ -233,10 +235,12 @@ static wg_status gather(wgi_core *c, wg_mat *m, size_t n, const wg_real *x) {
         double *const all = (double *)(void *)c->tangents.base;
         for (size_t i = 0; i < n; i++) {
             double *const to = all + ((size_t)out + i) * c->width;
-            const size_t slot = x[i].at.slot;
-            if (slot != 0) memcpy(to, all + slot * c->width, c->width * sizeof(double));
+            const uint32_t slot = x[i].at.slot;
+            wgi_note_operand(c, slot);
+            if (slot != 0) memcpy(to, all + (size_t)slot * c->width, c->width * sizeof(double));
             else memset(to, 0, c->width * sizeof(double)); /* there is no row of slot 0 */
         }
+        if (c->flags & WG_KEEP_CODE) memcpy(wgi_values(c) + out, m->value, n * sizeof(double));
         m->at.slot = out;
     } else {
         uint32_t *const slot = wgi_payload_take(c, n * sizeof(uint32_t));
@@ -450,6 +454,7 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     if (c->status == WG_OK && c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_mat_reverse: a forward tape keeps no records");
     wg_status s = seedable(c, "wg_mat_reverse", &y, w, ld);
+    if (s == WG_ESEED && c->status == WG_OK) c->swept = 0; /* as wg_reverse */
     if (s != WG_OK) return s;
     const uint32_t root = last_slot(&y);
     const uint64_t reach = wgi_reach(c, root);

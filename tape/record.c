@@ -74,15 +74,16 @@ static size_t one_pair(size_t n, const uint32_t *slot) {
     return k >= 4 ? k / 2 : 0;
 }
 
-/* Which variable, counted from 0, the last one of an odd number repeats; -1: none, or even. */
-static ptrdiff_t repeated(size_t n, const uint32_t *slot) {
-    size_t last = 0, variables = 0;
+/* Which variable, counted from 0, the last one of an odd number (operand `last`) repeats; -1:
+ * none, or even. */
+static ptrdiff_t repeated(size_t n, const uint32_t *slot, size_t *last) {
+    size_t variables = 0;
     for (size_t i = 0; i < n; i++)
-        if (slot[i] != 0) variables++, last = i;
+        if (slot[i] != 0) variables++, *last = i;
     if (variables % 2 == 0) return -1;
     ptrdiff_t k = 0;
-    for (size_t i = 0; i < last; i++) {
-        if (slot[i] == slot[last]) return k;
+    for (size_t i = 0; i < *last; i++) {
+        if (slot[i] == slot[*last]) return k;
         k += slot[i] != 0;
     }
     return -1;
@@ -90,14 +91,16 @@ static ptrdiff_t repeated(size_t n, const uint32_t *slot) {
 
 /* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same they
  * become one record, and else an odd last variable that is there already joins it, as in the fast
- * path: a statement gives the same records on either way. */
+ * path: a statement gives the same records on either way. Nothing behind them is written: in a
+ * replay that is somebody else's. */
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
     const size_t merged = one_pair(n, slot);
-    size_t k = 0;
+    size_t k = 0, last = n;
+    const ptrdiff_t twin = merged == 0 ? repeated(n, slot, &last) : -1;
     for (size_t i = 0; i < n; i++) {
-        if (slot[i] == 0) continue;
+        if (slot[i] == 0 || (twin >= 0 && i == last)) continue;
         const size_t pair = k / 2;
         wgi_record *const r = first + (merged == 0 ? pair : pair == merged);
         double *const jac = k % 2 == 0 ? &r->jac0 : &r->jac1;
@@ -106,11 +109,9 @@ static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *sl
         else r->in1 = slot[i], *jac = partial[i];
         k++;
     }
-    const ptrdiff_t twin = merged == 0 ? repeated(n, slot) : -1;
     if (twin >= 0) {
-        const double joins = first[--k / 2].jac0;
-        if (twin % 2 == 0) first[twin / 2].jac0 += joins;
-        else first[twin / 2].jac1 += joins;
+        if (twin % 2 == 0) first[twin / 2].jac0 += partial[last];
+        else first[twin / 2].jac1 += partial[last];
     }
     c->head.top = first + (merged == 0 ? (k + 1) / 2 : 1 + k % 2);
 }

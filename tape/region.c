@@ -63,6 +63,7 @@ static uint32_t clear(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t bel
 /* The first slot from before the region that got an adjoint. */
 static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t below) {
     if (slot == 0 || slot >= below) return 0;
+    if (n > below - slot) n = below - slot; /* gathered from both sides of the mark */
     const double *const rows = wgi_adjoints(c) + (size_t)slot * c->lanes;
     for (size_t i = 0; i < n * c->lanes; i++)
         if (rows[i] != 0) return slot + (uint32_t)(i / c->lanes);
@@ -121,14 +122,13 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
     const char *const call = "wg_preaccumulate";
     if (n > SIZE_MAX / 64 / (m + 1)) return wgi_refuse(c, WG_ENOMEM, "%s: too large", call);
     const size_t bytes = m * n * sizeof(double) + n * sizeof(uint32_t);
-    wg_status s = wgi_payload_need(c, bytes);
+    const uint64_t used = c->scratch_used;
+    /* with the room for sweeps over blocks: nothing moves any more */
+    wg_status s = wgi_scratch_need(c, bytes + 64 + 2 * c->lane_bytes + c->work_bytes);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no room for %zux%zu derivatives", call, m, n);
-    double *const jac = (double *)(void *)c->head.payload_top; /* above the region: not taken */
+    double *const jac = wgi_scratch(c, bytes);
     uint32_t *const slot = (uint32_t *)(void *)(jac + m * n);
-    char *const top = c->head.payload_top;
-    c->head.payload_top += wgi_payload_round(bytes);
     s = jacobian(c, call, start, n, x, m, y, jac);
-    c->head.payload_top = top;
     c->swept = 0;
     if (s == WG_OK) s = wg_tape_rewind(&c->head, start);
     for (size_t j = 0; j < m && s == WG_OK; j++) {
@@ -142,6 +142,7 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
                         : wgi_append(c, y[j].value, n, slot, jac + j * n);
         s = c->status;
     }
+    c->scratch_used = used;
     return s;
 }
 
@@ -224,7 +225,16 @@ static wg_status by_columns(wgi_core *c, const implicit *k) {
         wg_status s = wg_inputs(&c->head, all, k->value, k->in);
         for (size_t l = 0; l < lanes && s == WG_OK; l++)
             s = wg_tangent_seed(&c->head, k->in[first + l], l, 1);
+        const uint32_t outer = c->inside;
+        c->inside = start.slot, c->foreign = 0;
         if (s == WG_OK) s = call_f(c, k);
+        c->inside = outer;
+        for (size_t j = 0; j < k->n && c->foreign == 0; j++)
+            if (k->out[j].at.slot < start.slot) c->foreign = k->out[j].at.slot;
+        if (s == WG_OK && c->foreign != 0)
+            s = wgi_fail(c, WG_EARG,
+                         "%s: depends on slot %u, which is not among the %zu inputs given",
+                         k->call, c->foreign, all);
         for (size_t j = 0; j < k->n && s == WG_OK; j++)
             for (size_t l = 0; l < lanes; l++)
                 k->jac[j * all + first + l] = wg_tangent(&c->head, k->out[j], l);
@@ -287,7 +297,10 @@ static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real
 
 static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_real *p,
                           wg_real *y) {
-    if (t == NULL) return WG_ENULL;
+    if (t == NULL) {
+        for (size_t i = 0; y != NULL && i < k->n; i++) y[i] = wgi_nan();
+        return WG_ENULL;
+    }
     wgi_core *const c = wgi_core_of(t);
     wg_status s = c->status;
     if (s == WG_OK &&

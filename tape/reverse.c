@@ -60,10 +60,8 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
 }
 
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
-    const wgi_block *b = c->head.last_block;
-    wg_status s = WG_OK;
-    while (b != NULL && b->record >= high) b = b->prev;
-    if (b != NULL && b->record >= low) s = wgi_blocks_room(c);
+    const wgi_block *b = wgi_block_below(c, high, low);
+    wg_status s = b != NULL ? wgi_blocks_room(c) : WG_OK;
     if (s != WG_OK) {
         c->swept = 0;
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");

@@ -57,12 +57,12 @@ typedef struct wgi_label {
     char text[28];
 } wgi_label;
 
-/* What was recorded from one rewind to the next. From {slot, code} on, up to the start of the next
+/* What was recorded from one rewind to the next. From its position on, up to the start of the next
  * branch, the tape holds what was recorded under the stamp. A rewind cuts branches off and starts
  * one: a mark is alive while what stands before it was recorded under the stamp it carries, and
  * so is a handle of a checked tape. */
 typedef struct wgi_branch {
-    uint64_t code;
+    uint64_t code, record, payload; /* where it starts, as in a mark */
     uint32_t slot, stamp;
 } wgi_branch;
 
@@ -86,7 +86,7 @@ struct wgi_block {
     uint64_t work_bytes;
     uint32_t inputs, outputs;
     wgi_operand operand[]; /* operands, then results */
-};
+} __attribute__((may_alias));
 typedef struct wgi_block wgi_block;
 
 enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16 };
@@ -125,6 +125,9 @@ typedef struct wgi_core {
     unsigned pauses;  /* depth of wg_tape_pause */
     int passive;      /* driver evaluation: nothing is recorded */
     int driving;      /* a driver is running: a further one is refused */
+    int half_replayed; /* a replay was stopped: values are in part the new ones */
+    uint32_t inside, foreign; /* while slots from `inside` on have tangents, and an operand has a
+                               * slot below: that slot */
     size_t width;     /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
@@ -188,6 +191,8 @@ static inline double *wgi_adjoints(const wgi_core *c) {
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
 /* The stamp under which a slot in use was recorded. */
 uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot);
+/* Is it the stamp of anything on the tape? */
+int wgi_stamp_alive(const wgi_core *c, uint32_t stamp);
 
 /* ---- buffer.c ---------------------------------------------------------------------------- */
 
@@ -264,6 +269,7 @@ wg_status wgi_blocks_room(wgi_core *c);
 /* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
 int wgi_gather_replay(wgi_core *c, const wgi_block *b);
+int wgi_is_gather(const wgi_block *b);
 /* The slots that a gather collected; NULL: it is none. */
 const uint32_t *wgi_gather_slots(const wgi_block *b);
 /* Is a matrix of another tape, or forgotten? */
@@ -272,6 +278,12 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
 /* The block of a slot among its results; NULL: none. */
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot);
+/* The last block with a record in [low, high); NULL: none. */
+const wgi_block *wgi_block_below(const wgi_core *c, uint64_t high, uint64_t low);
+/* On a forward tape: takes note of an operand from outside of what is looked at. */
+static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
+    if (slot != 0 && slot < c->inside) c->foreign = slot;
+}
 
 /* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
 

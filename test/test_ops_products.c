@@ -777,7 +777,7 @@ static void unknown_flags_are_refused(void **state) {
     REFUSED(t, WG_EARG, "flag", wg_trmm(t, 'U', 'L', 'N', 'N', 1, s, s));
     REFUSED(t, WG_EARG, "flag", wg_gemm_batch(t, 1, 'N', 'Q', 1, s, s));
     REFUSED(t, WG_EARG, "no matrices", wg_gemm_batch(t, 0, 'N', 'N', 1, s, s));
-    REFUSED(t, WG_EARG, "no sizes", wg_conv2d(t, NULL, s, s, NULL));
+    REFUSED(t, WG_ENULL, "sizes are NULL", wg_conv2d(t, NULL, s, s, NULL));
     REFUSED(t, WG_EARG, "batch", wg_conv1d(t, 2, 1, 1, 0, s, s, NULL));
     REFUSED(t, WG_EARG, "filters", wg_conv1d(t, 1, 2, 1, 0, s, s, NULL));
     wg_tape_free(t);

@@ -228,8 +228,39 @@ static void edges_and_mistakes(void **state) {
     wg_tape_free(plain);
 }
 
+static wg_status with_an_input_of_its_own(wg_tape *t, size_t n, const wg_real *x, size_t m,
+                                          wg_real *y, void *data) {
+    (void)data;
+    if (n != 1 || m != 2) return WG_EARG;
+    wg_real three = wg_input(t, 3);
+    y[0] = wg_let(t, wg_mul(x[0], three));
+    y[1] = three;
+    return WG_OK;
+}
+
+static void an_input_of_the_callback_is_a_constant(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    double x = 5, y[2], *junk = wg_tape_keep(t, 1 << 16, NULL);
+    for (int i = 0; i < 1 << 13; i++) junk[i] = 1e100; /* memory that has been in use */
+    wg_function *f;
+    assert_int_equal(wg_function_record(t, with_an_input_of_its_own, NULL, 1, &x, 2, &f), WG_OK);
+    void *work = malloc(wg_function_work(f));
+    assert_int_equal(wg_function_values(f, 1, (wg_points){&x, 1, 1}, (wg_results){y, 2, 1},
+                                        work, NULL),
+                     WG_OK);
+    assert_true(y[0] == 15 && y[1] == 3);
+    free(work);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_input_of_the_callback_is_a_constant),
         cmocka_unit_test(functions_agree_with_the_drivers_at_every_point),
         cmocka_unit_test(what_has_no_use_is_dropped),
         cmocka_unit_test(a_comparison_that_comes_out_differently_is_reported),

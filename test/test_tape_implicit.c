@@ -207,6 +207,65 @@ static void preaccumulation_refuses_what_it_would_lose(void **state) {
     wg_tape_free(t);
 }
 
+static void a_forward_tape_refuses_a_foreign_variable_as_well(void **state) {
+    (void)state;
+    const double x[2] = {2, 3}; /* p = (6, 2/3) */
+    for (int forward = 0; forward < 2; forward++) {
+        wg_tape *t = wg_tape_new(NULL);
+        if (forward) assert_int_equal(wg_tape_forward(t, 2), WG_OK);
+        wg_real extra = wg_input(t, 1), p[2], y[2];
+        const double v[2] = {6, 2.0 / 3};
+        assert_int_equal(wg_inputs(t, 2, v, p), WG_OK);
+        if (forward) assert_int_equal(wg_tangent_seed(t, extra, 0, 1), WG_OK);
+        assert_int_equal(wg_implicit(t, two_equations, &extra, 2, x, 2, p, y), WG_EARG);
+        assert_non_null(strstr(wg_tape_message(t), "slot 1,"));
+        wg_tape_free(t);
+    }
+}
+
+static void a_region_may_gather_from_both_sides_of_its_mark(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    wg_real x = wg_input(t, 2);
+    const wg_mark m = wg_tape_mark(t);
+    const wg_real pair[2] = {x, wg_let(t, wg_mul(2.0, x))}; /* consecutive slots */
+    wg_mat e = wg_mat_square(t, wg_mat_gather(t, 2, 1, pair));
+    wg_real y = wg_let(t, wg_add(wg_mat_at(e, 0, 0), wg_mat_at(e, 1, 0)));
+    assert_int_equal(wg_preaccumulate(t, m, 1, &x, 1, &y), WG_OK);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x) == 20);
+    wg_tape_free(t);
+}
+
+static void a_region_in_a_buffer_keeps_its_jacobian(void **state) {
+    (void)state;
+    enum { ORDER = 60 };
+    static _Alignas(64) unsigned char buffer[1 << 21];
+    static double a[ORDER * ORDER], v[ORDER];
+    static wg_real x[ORDER], y[ORDER];
+    for (int i = 0; i < ORDER * ORDER; i++) a[i] = 1 + i % 17;
+    for (size_t fill = 0; fill < (1 << 20); fill += 50000) {
+        wg_options o;
+        memset(&o, 0, sizeof o);
+        o.buffer = buffer, o.buffer_bytes = sizeof buffer;
+        wg_tape *t = wg_tape_new(&o);
+        assert_int_equal(wg_inputs(t, ORDER, v, x), WG_OK);
+        wg_mat m = wg_mat_constant(t, ORDER, ORDER, a, ORDER);
+        if (fill != 0) (void)wg_tape_keep(t, fill, NULL);
+        const wg_mark start = wg_tape_mark(t);
+        wg_mat r = wg_matmul(t, m, wg_mat_gather(t, ORDER, 1, x));
+        for (size_t i = 0; i < ORDER; i++) y[i] = wg_mat_at(r, i, 0);
+        const wg_status s = wg_preaccumulate(t, start, ORDER, x, ORDER, y);
+        for (size_t i = 0; s == WG_OK && i < ORDER; i += 7) {
+            assert_int_equal(wg_reverse(t, y[i]), WG_OK);
+            for (size_t j = 0; j < ORDER; j++)
+                assert_true(wg_adjoint(t, x[j]) == a[i + j * ORDER]);
+        }
+        if (s != WG_OK) assert_int_equal(s, WG_EBUDGET);
+        wg_tape_free(t);
+    }
+}
+
 static void stopped_gradient_passes_the_value_only(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
@@ -228,6 +287,9 @@ int main(void) {
         cmocka_unit_test(implicit_mistakes_are_named),
         cmocka_unit_test(preaccumulated_region_has_the_same_gradient),
         cmocka_unit_test(preaccumulation_refuses_what_it_would_lose),
+        cmocka_unit_test(a_forward_tape_refuses_a_foreign_variable_as_well),
+        cmocka_unit_test(a_region_may_gather_from_both_sides_of_its_mark),
+        cmocka_unit_test(a_region_in_a_buffer_keeps_its_jacobian),
         cmocka_unit_test(stopped_gradient_passes_the_value_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

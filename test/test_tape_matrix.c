@@ -700,8 +700,330 @@ static void a_checked_tape_finds_forgotten_matrices(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- chunks, buffers, marks ---- */
+
+static wg_tape *small_chunks(unsigned flags) {
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = flags;
+    o.reserve = 1 << 20;
+    return wg_tape_new(&o);
+}
+
+static void statements_follow_blocks_into_the_next_chunk_of_records(void **state) {
+    (void)state;
+    wg_tape *t = small_chunks(0);
+    const double one = 1;
+    wg_mat x = wg_mat_input(t, 1, 1, &one, 1);
+    for (int i = 0; i < 40000; i++) (void)wg_mat_exp(t, x); /* a record each: over 1 MB */
+    wg_real s = wg_mat_at(x, 0, 0);
+    for (int i = 0; i < 40000; i++) s = wg_let(t, wg_mul(s, 1.0));
+    wg_mat small = wg_mat_gather(t, 1, 1, &s);
+    s = wg_mat_at(wg_mat_mul(t, small, small), 0, 0);
+    assert_int_equal(wg_reverse(t, s), WG_OK);
+    assert_true(wg_adjoint(t, wg_mat_at(x, 0, 0)) == 2);
+    wg_tape_free(t);
+}
+
+static void small_operations_keep_the_limit_of_slots(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.max_slots = 1000;
+    wg_tape *t = wg_tape_new(&o);
+    double a[32] = {1};
+    wg_stats st;
+    wg_mat x = wg_mat_input(t, 32, 1, a, 32);
+    (void)wg_mat_exp(t, x); /* the tape has room for records now */
+    for (int i = 0; i < 28; i++) (void)wg_mat_add(t, x, x);
+    wg_real s = wg_mat_at(x, 0, 0);
+    for (int i = 0; i < 1000; i++) s = wg_let(t, wg_mul(s, 2.0));
+    assert_int_equal(wg_tape_status(t), WG_ESLOTS);
+    assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+    assert_int_equal(st.slots, 1000);
+    wg_tape_free(t);
+}
+
+static void an_empty_matrix_takes_room_in_a_buffer(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 20, FENCE = 64 };
+    static _Alignas(64) unsigned char buffer[BYTES + FENCE];
+    memset(buffer + BYTES, 0x5a, FENCE);
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.buffer = buffer, o.buffer_bytes = BYTES;
+    wg_tape *t = wg_tape_new(&o);
+    assert_non_null(wg_mat_constant(t, 0, 0, NULL, 0).value);
+    (void)wg_mat_exp(t, wg_mat_input(t, 2, 3, A, 2));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+    for (int i = 0; i < FENCE; i++) assert_int_equal(buffer[BYTES + i], 0x5a);
+}
+
+static void a_check_of_an_operation_at_the_end_of_a_chunk(void **state) {
+    (void)state;
+    wg_tape *t = small_chunks(0);
+    enum { LONG = 1000 };
+    double *const a = wg_tape_keep(t, LONG * sizeof(double), NULL);
+    for (int i = 0; i < LONG; i++) a[i] = 0.001 * i;
+    wg_mat row = wg_mat_constant(t, 1, LONG, a, 1), x = wg_mat_input(t, LONG, 1, a, LONG);
+    assert_non_null(wg_tape_keep(t, (1 << 20) - 3 * LONG * sizeof(double) - 3000, NULL));
+    const wg_mat in[] = {row, x};
+    assert_int_equal(wg_check_op(t, &times_op, NULL, 0, 2, in, 1), WG_OK);
+    for (int i = 0; i < 1000; i++) (void)wg_mat_constant(t, LONG, 1, a, LONG);
+    wg_mat y = multiply(t, &times_op, row, x);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    assert_true(wg_adjoint(t, wg_mat_at(x, 3, 0)) == a[3]);
+    wg_tape_free(t);
+}
+
+static wg_status busy_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    b->work_bytes = 1200000;
+    return WG_OK;
+}
+static wg_status busy_value(wg_block *b) {
+    memset(b->work, 0xff, 1200000);
+    for (size_t i = 0; i < b->in[0].rows; i++) b->out[0].value[i] = 2 * b->in[0].value[i];
+    return WG_OK;
+}
+static wg_status busy_vjp(wg_block *b) {
+    for (size_t i = 0; i < b->in[0].rows; i++) b->in[0].bar[i] += 2 * b->out[0].bar[i];
+    return WG_OK;
+}
+static const wg_block_op busy_op = {"busy", 0, busy_shape, busy_value, busy_vjp, NULL};
+
+static void a_replay_with_blocks_keeps_its_workspace(void **state) {
+    (void)state;
+    wg_tape *t = small_chunks(WG_KEEP_CODE); /* workspace beyond its first range */
+    enum { LONG = 5000 };
+    static double a[LONG];
+    static wg_real x[LONG];
+    assert_int_equal(wg_inputs(t, LONG, a, x), WG_OK);
+    wg_mat m = wg_mat_gather(t, LONG, 1, x), y;
+    assert_int_equal(wg_apply(t, &busy_op, NULL, 0, 1, &m, 1, &y), WG_OK);
+    wg_real s = wg_sum(t, LONG, x);
+    s = wg_let(t, wg_mul(s, wg_mat_at(y, 1, 0)));
+    for (int i = 0; i < LONG; i++) a[i] = 1;
+    assert_int_equal(wg_tape_replay(t, LONG, x, a), WG_OK);
+    assert_true(wg_tape_value(t, s) == 2 * LONG);
+    wg_tape_free(t);
+}
+
+static void a_replayed_statement_leaves_the_block_behind_it(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    const double v[2] = {0.5, 0.25};
+    double g[2];
+    wg_real x[2];
+    assert_int_equal(wg_inputs(t, 2, v, x), WG_OK);
+    wg_real s = wg_let(t, wg_add(wg_mul(x[0], x[1]), wg_mul(3.0, x[0]))); /* x0 twice */
+    wg_mat y = wg_mat_square(t, wg_mat_gather(t, 1, 1, &s));
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+        assert_int_equal(wg_adjoints(t, 2, x, g), WG_OK);
+        assert_true(g[0] == 2 * 1.625 * 3.25 && g[1] == 2 * 1.625 * 0.5);
+        assert_int_equal(wg_tape_replay(t, 2, x, v), WG_OK);
+    }
+    wg_tape_free(t);
+}
+
+static void a_replay_stopped_by_a_block_is_cleared_by_a_reset_only(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    wg_real x = wg_input(t, 4);
+    (void)wg_cholesky(t, wg_mat_gather(t, 1, 1, &x));
+    const wg_mark m = wg_tape_mark(t);
+    const double minus = -1;
+    assert_int_equal(wg_tape_replay(t, 1, &x, &minus), WG_ESINGULAR);
+    assert_int_equal(wg_tape_rewind(t, m), WG_ESINGULAR);
+    assert_int_equal(wg_tape_status(t), WG_ESINGULAR);
+    wg_tape_reset(t);
+    const wg_mark again = wg_tape_mark(t);
+    assert_int_equal(wg_tape_rewind(t, again), WG_OK);
+    wg_tape_free(t);
+}
+
+static void marks_die_where_only_payload_was_forgotten(void **state) {
+    (void)state;
+    enum { LONG = 1 << 17, LONGER = 1 << 19 };
+    static double a[LONGER];
+    wg_tape *t = small_chunks(0);
+    (void)wg_input(t, 2);
+    (void)wg_mat_constant(t, 10, 1, a, 10);
+    const wg_mark first = wg_tape_mark(t);
+    (void)wg_mat_constant(t, LONG, 1, a, LONG); /* the next chunk */
+    (void)wg_mat_constant(t, LONG / 4, 1, a, LONG);
+    const wg_mark later = wg_tape_mark(t);
+    assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+    (void)wg_mat_constant(t, LONGER, 1, a, LONGER); /* another in its place */
+    assert_int_equal(wg_tape_rewind(t, later), WG_EMARK);
+    assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+    wg_tape_free(t);
+}
+
+static void marks_die_where_only_a_gather_was_forgotten(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    wg_real x[3];
+    assert_int_equal(wg_inputs(t, 3, X, x), WG_OK);
+    const wg_mark first = wg_tape_mark(t);
+    (void)wg_mat_gather(t, 3, 1, x); /* a record without slots */
+    const wg_mark later = wg_tape_mark(t);
+    assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+    (void)wg_mat_constant(t, 2, 3, A, 2);
+    wg_real y = wg_let(t, wg_mul(x[0], x[1]));
+    assert_int_equal(wg_tape_rewind(t, later), WG_EMARK);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x[0]) == X[1]);
+    wg_tape_free(t);
+}
+
+static void a_rewind_in_a_buffer_gives_all_payload_back(void **state) {
+    (void)state;
+    static _Alignas(64) unsigned char buffer[4 << 20];
+    static double a[1 << 13];
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.buffer = buffer, o.buffer_bytes = sizeof buffer;
+    wg_tape *t = wg_tape_new(&o);
+    (void)wg_mat_constant(t, 1000, 1, a, 1000);
+    wg_tape_reset(t);
+    const wg_mark m = wg_tape_mark(t); /* at the start of a chunk, and the end of another */
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) (void)wg_mat_constant(t, 1 << 13, 1, a, 1 << 13);
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        wg_stats st;
+        assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+        assert_int_equal(st.payload_bytes, 0);
+    }
+    wg_tape_free(t);
+}
+
+static void a_forward_tape_that_keeps_code_has_the_values_of_blocks(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+    wg_mat a = wg_mat_input(t, 2, 3, A, 2), x = wg_mat_input(t, 3, 1, X, 3);
+    wg_mat y = multiply(t, &times_op, a, x);
+    const wg_real ends[] = {wg_mat_at(y, 1, 0), wg_mat_at(x, 0, 0)};
+    wg_mat g = wg_mat_gather(t, 2, 1, ends);
+    assert_true(wg_tape_value(t, wg_mat_at(y, 0, 0)) == 8);
+    assert_true(wg_tape_value(t, wg_mat_at(g, 0, 0)) == 10);
+    assert_true(wg_tape_value(t, wg_mat_at(g, 1, 0)) == 1);
+    wg_tape_free(t);
+}
+
+static void a_checked_tape_finds_foreign_and_forgotten_constants(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_CHECKED;
+    wg_tape *t = wg_tape_new(&o), *other = wg_tape_new(&o);
+    double v[3];
+    wg_mat a = wg_mat_constant(t, 2, 3, A, 2), lent = wg_mat_constant_borrowed(t, 3, 1, X, 3);
+    const wg_mark m = wg_tape_mark(t);
+    wg_mat late = wg_mat_constant(t, 3, 1, X, 3);
+    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    (void)multiply(t, &times_op, a, lent); /* from before the mark */
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    assert_int_equal(wg_mat_value(t, late, v, 3), WG_ESTALE);
+    (void)multiply(t, &times_op, a, wg_mat_constant(other, 3, 1, X, 3));
+    assert_int_equal(wg_tape_status(t), WG_ESTALE);
+    wg_tape_reset(t);
+    assert_int_equal(wg_mat_value(t, lent, v, 3), WG_ESTALE);
+    wg_tape_free(t);
+    wg_tape_free(other);
+}
+
+static void a_refused_root_leaves_no_adjoints(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    wg_mat x = wg_mat_input(t, 3, 1, X, 3), constant = wg_mat_constant(t, 3, 1, X, 3);
+    double g[3];
+    assert_int_equal(wg_mat_reverse(t, wg_mat_exp(t, x), NULL, 0), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, constant, NULL, 0), WG_ESEED);
+    assert_int_equal(wg_mat_adjoint(t, x, g, 3), WG_ESEED);
+    wg_tape_free(t);
+}
+
+static int append(void *text, const char *piece, size_t bytes) {
+    strncat(text, piece, bytes);
+    return 0;
+}
+
+static void dumps_go_on_behind_a_gather_of_a_block(void **state) {
+    (void)state;
+    wg_options o;
+    memset(&o, 0, sizeof o);
+    o.flags = WG_KEEP_CODE;
+    wg_tape *t = wg_tape_new(&o);
+    wg_mat y = wg_mat_neg(t, wg_mat_input(t, 3, 1, X, 3));
+    const wg_real x[] = {wg_mat_at(y, 0, 0), wg_mat_at(y, 1, 0), wg_mat_at(y, 2, 0)};
+    wg_mat g = wg_mat_gather(t, 3, 1, x); /* the same slots */
+    (void)wg_let(t, wg_mul(x[0], x[1]));
+    (void)wg_mat_neg(t, g);
+    char text[2000] = "";
+    assert_int_equal(wg_tape_dump(t, append, text), WG_OK);
+    assert_non_null(strstr(text, "s7 = -1: 1 s4, -1 s5; mul(s4, s5)\n"));
+    assert_non_null(strstr(text, "s8 to s10: wg_mat_neg of s4 3x1\n"));
+    wg_tape_free(t);
+}
+
+/* A million blocks: what is linear takes a second, what is not takes hours. */
+static void parts_of_a_long_tape_of_blocks_are_swept_in_linear_time(void **state) {
+    (void)state;
+    enum { LONG = 300000 };
+    static wg_mark mark[LONG + 1];
+    wg_tape *t = wg_tape_new(NULL);
+    const double one = 1;
+    wg_mat x = wg_mat_input(t, 1, 1, &one, 1), y = x, first = x;
+    mark[0] = wg_tape_mark(t);
+    for (int i = 0; i < LONG; i++) {
+        y = wg_mat_neg(t, y);
+        if (i == 0) first = y;
+        mark[i + 1] = wg_tape_mark(t);
+    }
+    assert_int_equal(wg_adjoints_clear(t), WG_OK);
+    assert_int_equal(wg_mat_adjoint_seed(t, y, NULL, 0), WG_OK);
+    for (int i = LONG; i-- > 0;) assert_int_equal(wg_sweep(t, mark[i + 1], mark[i]), WG_OK);
+    assert_true(wg_adjoint(t, wg_mat_at(x, 0, 0)) == 1);
+    for (int i = 0; i < 100000; i++)
+        assert_int_equal(wg_reverse(t, wg_mat_at(first, 0, 0)), WG_OK);
+    assert_true(wg_adjoint(t, wg_mat_at(x, 0, 0)) == -1);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_follow_blocks_into_the_next_chunk_of_records),
+        cmocka_unit_test(small_operations_keep_the_limit_of_slots),
+        cmocka_unit_test(an_empty_matrix_takes_room_in_a_buffer),
+        cmocka_unit_test(a_check_of_an_operation_at_the_end_of_a_chunk),
+        cmocka_unit_test(a_replay_with_blocks_keeps_its_workspace),
+        cmocka_unit_test(a_replayed_statement_leaves_the_block_behind_it),
+        cmocka_unit_test(a_replay_stopped_by_a_block_is_cleared_by_a_reset_only),
+        cmocka_unit_test(marks_die_where_only_payload_was_forgotten),
+        cmocka_unit_test(marks_die_where_only_a_gather_was_forgotten),
+        cmocka_unit_test(a_rewind_in_a_buffer_gives_all_payload_back),
+        cmocka_unit_test(a_forward_tape_that_keeps_code_has_the_values_of_blocks),
+        cmocka_unit_test(a_checked_tape_finds_foreign_and_forgotten_constants),
+        cmocka_unit_test(a_refused_root_leaves_no_adjoints),
+        cmocka_unit_test(dumps_go_on_behind_a_gather_of_a_block),
+        cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),
         cmocka_unit_test(a_product_and_its_adjoints),
         cmocka_unit_test(gathered_constants_have_no_tangent),
         cmocka_unit_test(views_are_free_and_overlap),

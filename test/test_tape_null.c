@@ -1,65 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_null.c - NULL for every pointer of every function of the library: status functions
  * answer WG_ENULL, recording functions give a passive NaN, nothing crashes. A function that the
- * headers declare and that is not tried here is a failure. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <ctype.h>
-#include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <wengert.h>
-
-#ifndef HEADERS
-#define HEADERS "include/wengert/"
-#endif
-
-/* ---- what has been tried ---- */
-
-enum { MOST = 256 };
-static const char *tried[MOST];
-static size_t tries;
-
-static void try(const char *name) {
-    for (size_t i = 0; i < tries; i++)
-        if (strcmp(tried[i], name) == 0) return;
-    assert_true(tries < MOST);
-    tried[tries++] = name;
-}
-static int was_tried(const char *name) {
-    for (size_t i = 0; i < tries; i++)
-        if (strcmp(tried[i], name) == 0) return 1;
-    return 0;
-}
-
-/* f(...) is the status, a NaN, a passive NaN, or happens. */
-#define STATUS(status, f, ...) assert_int_equal((try(#f), f(__VA_ARGS__)), status)
-#define NOTHING(f, ...) assert_true((try(#f), isnan(f(__VA_ARGS__))))
-#define PASSIVE(f, ...) assert_passive((try(#f), f(__VA_ARGS__)))
-#define HAPPENS(f, ...) (try(#f), (void)f(__VA_ARGS__))
-
-static void assert_passive(wg_real x) {
-    assert_true(isnan(wg_value(x)));
-    assert_int_equal(x.at.slot, 0);
-}
-
-static wg_tape *tape;
-
-static int open_tape(void **state) {
-    const wg_options opt = {.flags = WG_KEEP_CODE};
-    (void)state;
-    tape = wg_tape_new(&opt);
-    return tape == NULL;
-}
-static int close_tape(void **state) {
-    (void)state;
-    wg_tape_free(tape);
-    return 0;
-}
+ * headers declare and that is not tried is a failure: here, or for the headers of matrices in
+ * the programs that null.h names. */
+#include "null.h"
 
 static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                         void *data) {
@@ -197,23 +141,7 @@ static void arrays_that_are_null_are_answered(void **state) {
     assert_true(v == 42);
 }
 
-/* Those that only sweep refuse with a message; the recording is as good as before. */
-#define REFUSES(expected, f, ...)                                                              \
-    do {                                                                                       \
-        assert_int_equal((try(#f), f(__VA_ARGS__)), expected);                                 \
-        assert_int_equal(wg_tape_status(tape), WG_OK);                                         \
-        assert_non_null(strstr(wg_tape_message(tape), #f));                                    \
-        assert_non_null(strstr(wg_tape_message(tape), "NULL"));                                \
-    } while (0)
-
-/* Those that record keep the failure as the status of the tape. */
-#define KEEPS(expected, f, ...)                                                                \
-    do {                                                                                       \
-        assert_int_equal((try(#f), f(__VA_ARGS__)), expected);                                 \
-        assert_int_equal(wg_tape_status(tape), expected);                                      \
-        assert_non_null(strstr(wg_tape_message(tape), "NULL"));                                \
-        wg_tape_reset(tape);                                                                   \
-    } while (0)
+/* A number that is recorded. */
 #define LOSES(f, ...)                                                                          \
     do {                                                                                       \
         const wg_real x = wg_input(tape, 1);                                                   \
@@ -327,55 +255,10 @@ static void memory_callbacks_that_are_null_are_the_defaults(void **state) {
 
 /* ---- was that all? ---- */
 
-/* Names after WG_API in a header. */
-static size_t missing_in(const char *path) {
-    static char text[200000];
-    FILE *const f = fopen(path, "r");
-    assert_non_null(f);
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    assert_true(feof(f));
-    fclose(f);
-    size_t missing = 0;
-    for (char *at = text; (at = strstr(at, "\nWG_API ")) != NULL;) {
-        at += strlen("\nWG_API ");
-        char *const open = at + strcspn(at, "(;=[");
-        if (*open != '(') continue; /* data */
-        char *name = open;
-        while (name > at && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
-        char *const parameters = open + 1;
-        *open = 0;
-        at = parameters + strcspn(parameters, ")");
-        char *const star = strchr(parameters, '*');
-        char public[128] = ""; /* wg_sum is a macro of wgi_sum_at */
-        if (strncmp(name, "wgi_", 4) == 0 && open - name > 7 && strcmp(open - 3, "_at") == 0)
-            snprintf(public, sizeof public, "wg_%.*s", (int)(open - name) - 7, name + 4);
-        if (was_tried(name) || was_tried(public) ||
-            (strncmp(name, "wgi_", 4) == 0 && (star == NULL || star > at)))
-            continue; /* or nothing that could be NULL */
-        print_message("%s: %s is never called with NULL: see test_tape_null.c\n", path, name);
-        missing++;
-    }
-    return missing;
-}
-
 static void every_function_of_the_headers_was_tried(void **state) {
     (void)state;
-    DIR *const d = opendir(HEADERS);
-    assert_non_null(d);
-    size_t missing = 0, headers = 0;
-    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
-        char path[512];
-        if (strstr(e->d_name, ".h") == NULL) continue;
-        snprintf(path, sizeof path, "%s%s", HEADERS, e->d_name);
-        missing += missing_in(path);
-        headers++;
-    }
-    closedir(d);
-    assert_true(headers > 8);
-    assert_int_equal(missing, 0);
+    assert_all_tried(__FILE__);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -17,7 +17,7 @@ typedef struct wg_function wg_function;
 
 /* Where the numbers of many points stand: entry e of point p at data[p * point + e * entry].
  * An array of structures of k numbers: point k, entry 1. A structure of arrays over n points:
- * point 1, entry n. NULL data: all zero (inputs), not wanted (results). */
+ * point 1, entry n. NULL data: seeds that are all 0, results that are not wanted. */
 typedef struct wg_points {
     const double *data;
     ptrdiff_t point, entry;

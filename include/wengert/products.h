@@ -13,6 +13,9 @@
  * not looked at.  Errors, of every one: WG_ENULL, WG_ESHAPE, WG_EARG (a flag), WG_ESTALE,
  * WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; a result that is NaN then.
  *
+ * Adjoints go through the BLAS: the zero rule holds for a whole adjoint that is 0, not for
+ * single products. A NaN in an adjoint spreads over the row or column it meets.
+ *
  * Sources: Giles 2008, 2.2; Seeger et al. 2017 (triangles). */
 #ifndef WENGERT_PRODUCTS_H
 #define WENGERT_PRODUCTS_H

@@ -27,7 +27,7 @@ typedef struct wgi_small {
     uint32_t out, outs; /* so far as in a block */
     uint32_t in[2], kind, unused;
     const double *a, *b;
-} wgi_small;
+} __attribute__((may_alias)) wgi_small;
 
 /* The results stand behind it. */
 static inline double *wgi_small_values(const wgi_small *s) {

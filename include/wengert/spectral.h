@@ -40,7 +40,7 @@ WG_API wg_mat wg_eigvalsh(wg_tape *t, wg_mat a);
 
 /* wg_eigh - eigenvalues w, ascending, and eigenvectors, the columns of V: A V = V diag(w),
  * V'V = I (dsyevd).
- * Shapes:  A n-by-n; w n-by-1, V n-by-n.
+ * Shapes:  A n-by-n; w n-by-1, V n-by-n. Results that are NULL are not wanted.
  * Adjoint: A_ += V (diag(w_) + E o (V'V_ - V_'V)/2) V', E_ij = 1/(w_j - w_i).   Source: Giles
  *          2008, 3.1.
  * Cost:    9 n^3 flops; adjoint 5 n^3.
@@ -67,6 +67,7 @@ WG_API wg_mat wg_svdvals(wg_tape *t, wg_mat a);
 
 /* wg_svd - A = U diag(s) V', thin (dgesdd).
  * Shapes:  A m-by-n; U m-by-k, s k-by-1, V n-by-k, k = min(m, n). V is a transposed view.
+ *          Results that are NULL are not wanted.
  * Adjoint: A_ += U (diag(s_) + X) V' + (I - U U') U_ S^-1 V' + U S^-1 V_' (I - V V'),
  *          X_ij = ((K + L)_ij/(s_j - s_i) + (K - L)_ij/(s_j + s_i))/2, K = U'U_ - U_'U,
  *          L = V'V_ - V_'V.   Source: Townsend 2016; Seeger et al. 2017.
