@@ -5,57 +5,11 @@
  * x operands of a row, v its value, d partials, w adjoint of the result. */
 #include "columns.h"
 
-enum { ARITY = 4 };
-
-/* ---- a scalar operation, row by row. params: const wg_scalar_op * ---- */
-
-static void scalar_value(size_t n, const wg_block_arg *in, const wg_block_arg *out,
-                         double *saved, const void *params) {
-    const wg_scalar_op *const op = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++) {
-        double x[ARITY];
-        for (unsigned k = 0; k < op->arity; k++) x[k] = in[k].value[i];
-        out->value[i] = op->value(x);
-    }
-}
-
-static void scalar_vjp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
-                       const void *params) {
-    const wg_scalar_op *const op = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++) {
-        double x[ARITY], d[ARITY];
-        if (out->bar[i] == 0) continue;
-        for (unsigned k = 0; k < op->arity; k++) x[k] = in[k].value[i];
-        op->first(x, out->value[i], d);
-        for (unsigned k = 0; k < op->arity; k++)
-            if (in[k].bar != NULL && !(op->zero_first >> k & 1))
-                in[k].bar[i] += wgi_times(out->bar[i], d[k]);
-    }
-}
-
-static void scalar_jvp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
-                       const void *params) {
-    const wg_scalar_op *const op = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++) {
-        double x[ARITY], d[ARITY], t = 0;
-        for (unsigned k = 0; k < op->arity; k++) x[k] = in[k].value[i];
-        op->first(x, out->value[i], d);
-        for (unsigned k = 0; k < op->arity; k++)
-            if (in[k].bar != NULL && !(op->zero_first >> k & 1))
-                t += wgi_times(in[k].bar[i], d[k]);
-        out->bar[i] = t;
-    }
-}
-
 wgi_kernels wgi_column_kernels(const wg_scalar_op *op, const void **params) {
-    const wgi_kernels rows = {scalar_value, scalar_vjp, scalar_jvp};
     *params = op;
-    if (op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count) return rows;
+    if (op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count) return wgi_by_row;
     const wgi_kernels k = wgi_simd_best()->row[op - wgi_scalar_ops];
-    return k.value != NULL ? k : rows;
+    return k.value != NULL ? k : wgi_by_row;
 }
 
 int wgi_column_saves(const wg_scalar_op *op) {

@@ -60,7 +60,7 @@ static void by_row_jvp(size_t n, const wg_block_arg *in, const wg_block_arg *out
     }
 }
 
-static const wgi_kernels by_row = {by_row_value, by_row_vjp, by_row_jvp};
+const wgi_kernels wgi_by_row = {by_row_value, by_row_vjp, by_row_jvp};
 
 /* ---- functions of the user's ---- */
 
@@ -208,7 +208,7 @@ static inline wg_status run(wg_block *b, wgi_kernel *f, const void *params, int 
     static wg_status what##arity(wg_block *b, unsigned row) {                                  \
         wgi_kernel *const f = wgi_simd_best()->row[row].what;                                  \
         if (WGI_LIKELY(f != NULL)) return run(b, f, b->params, WHAT, arity);                   \
-        return run(b, by_row.what, &wgi_scalar_ops[row], WHAT, arity);                         \
+        return run(b, wgi_by_row.what, &wgi_scalar_ops[row], WHAT, arity);                     \
     }
 #define CALLS(arity) CALL(value, VALUE, arity) CALL(vjp, VJP, arity) CALL(jvp, JVP, arity)
 CALLS(1)

@@ -36,6 +36,8 @@ typedef struct wgi_kernels {
 } wgi_kernels;
 
 extern const wg_block_op wgi_elementwise_ops[WGI_ROWS];
+/* A scalar operation element by element: its wg_scalar_op are the params. */
+extern const wgi_kernels wgi_by_row;
 /* Does the row keep its slope? */
 extern const unsigned char wgi_elementwise_keeps[WGI_ROWS];
 
