@@ -161,6 +161,9 @@ static void applying_an_operation_answers(void **state) {
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &twice, NULL, 0, 1, &a, 1, NULL);
     assert_int_equal(wg_tape_status(tape), WG_ENULL);
+    STATUS(0, wg_jacobian_work, NULL);
+    STATUS(WG_ENULL, wg_vjp_by_jacobian, NULL, NULL);
+    STATUS(WG_ENULL, wg_jvp_by_jacobian, NULL, NULL);
     STATUS(WG_ENULL, wg_apply, NULL, NULL, NULL, 0, 1, &a, 1, out);
     STATUS(WG_ENULL, wg_apply, NULL, &twice, NULL, 0, 1, NULL, 1, NULL);
 }

@@ -70,6 +70,19 @@ typedef struct wg_block_op {
     wg_status (*jvp)(wg_block *b);
 } wg_block_op;
 
+/* A Jacobian: j[r + c n] = d (element r of result `out`) / d (element c of operand `in`),
+ * elements counted column after column, n the number of elements of the result. j is 0 before.
+ */
+typedef wg_status wg_jacobian_fn(wg_block *b, size_t out, size_t in, double *j);
+
+/* wg_vjp_by_jacobian, wg_jvp_by_jacobian - for an operation that knows its Jacobian rather than
+ * products with it: its vjp and jvp call these. They work in b->work: shape sets work_bytes to
+ * wg_jacobian_work(b) after the shapes of the results.
+ * Cost:    a dense product for every pair of a result and an operand that is a variable. */
+WG_API size_t wg_jacobian_work(const wg_block *b);
+WG_API wg_status wg_vjp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
+WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
+
 /* wg_apply - out = op(in). Appends one record when an operand is a variable; otherwise the
  * results are constants. Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params:
  * `bytes` of any data, copied. What params point to has to live as long as the recording (see
