@@ -176,6 +176,12 @@ static void put_block(text *o, const wgi_block *b) {
         else put(o, "constant");
         put_shape(o, " ", rows[i], cols[i]);
     }
+    const uint32_t *const gathered = wgi_gather_slots(b);
+    for (uint32_t i = 0; gathered != NULL && i < b->outs; i++) {
+        put(o, i == 0 ? " of " : ", ");
+        if (gathered[i] != 0) put_count(o, "s", gathered[i]);
+        else put(o, "constant");
+    }
     put(o, "\n");
 }
 
@@ -269,6 +275,13 @@ static void dot_block(text *o, const wgi_core *c, const wgi_block *b) {
         put_count(o, " -> s", b->out);
         put_shape(o, " [label=\"", rows[i], cols[i]);
         put(o, "\"];\n");
+    }
+    const uint32_t *const gathered = wgi_gather_slots(b);
+    for (uint32_t i = 0; gathered != NULL && i < b->outs; i++) {
+        if (gathered[i] == 0) continue;
+        put_count(o, "    s", node_of(c, gathered[i]));
+        put_count(o, " -> s", b->out);
+        put(o, ";\n");
     }
 }
 

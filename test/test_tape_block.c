@@ -126,7 +126,7 @@ static void dumps_show_a_block_as_one_line(void **state) {
         k.used = 0;
         assert_int_equal(wg_tape_dump(t, collect, &k), WG_OK);
         assert_non_null(strstr(k.text, "\ns7 to s8: times of s1 2x3, constant 3x1\ns9"));
-        assert_non_null(strstr(k.text, "s10 to s11: wg_mat_gather\n"));
+        assert_non_null(strstr(k.text, "s10 to s11: wg_mat_gather of s9, s1\n"));
         assert_non_null(strstr(k.text, "s6"));
         assert_non_null(strstr(k.text, "3 s8"));
         k.used = 0;
@@ -134,6 +134,7 @@ static void dumps_show_a_block_as_one_line(void **state) {
         assert_non_null(strstr(k.text, "s7 [shape=box3d, label=\"s7 to s8\\ntimes\"];"));
         assert_non_null(strstr(k.text, "s7 -> s9 [label=\"3\"];")); /* from the block's node */
         assert_non_null(strstr(k.text, "s1 -> s7"));
+        assert_non_null(strstr(k.text, "s9 -> s10;"));
         wg_tape_free(t);
     }
 }
