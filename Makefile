@@ -355,12 +355,12 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 
 # what the generator calls it : the file
 GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:OPERATIONS.md
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md
 
 $(B)/ops/generate: $(B)/ops/generate.o
 	$(link) $^ -lm
 
-generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/ and OPERATIONS.md
+generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/ and ops/operations.md
 	@for w in $(GENERATED); do \
 	    $< $${w%:*} > $(B)/generated && { cmp -s $(B)/generated $${w#*:} || \
 	    cp $(B)/generated $${w#*:}; } || exit 1; done

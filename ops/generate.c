@@ -6,7 +6,7 @@
  *   generate dual           > include/wengert/dual_ops.h
  *   generate elementwise    > include/wengert/elementwise_ops.h
  *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
- *   generate operations     > OPERATIONS.md
+ *   generate operations     > ops/operations.md
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and their concatenations;
@@ -561,7 +561,7 @@ static void write_lists(void) {
     puts("\n#endif");
 }
 
-/* ---- OPERATIONS.md ----------------------------------------------------------------------- */
+/* ---- operations.md ----------------------------------------------------------------------- */
 
 /* Code in a table: a bar in it would end the cell. */
 static void code(const char *text) {
