@@ -162,11 +162,10 @@ static void clear_bars(const run *r, size_t nodes) {
 
 static void adjoints(const run *r, size_t first, wg_points w, wg_results g) {
     const wg_function *const f = r->f;
-    for (size_t j = 0; j < f->m; j++) {
+    for (size_t j = 0; w.data != NULL && j < f->m; j++) {
         double *const to = r->bar + (size_t)f->output[j] * WGI_RUN;
         const double *const from = w.data + (ptrdiff_t)first * w.point + (ptrdiff_t)j * w.entry;
-        for (size_t p = 0; w.data != NULL && p < r->points; p++)
-            to[p] += from[(ptrdiff_t)p * w.point];
+        for (size_t p = 0; p < r->points; p++) to[p] += from[(ptrdiff_t)p * w.point];
     }
     backward(r);
     for (size_t i = 0; i < f->n; i++) store(r, r->bar + i * WGI_RUN, i, first, g);

@@ -117,7 +117,7 @@ static uint32_t scalar(builder *b, const wg_scalar_op *op) {
 }
 
 /* The node of a slot. An input that is none of the function's is a constant. */
-enum { NO_NODE = UINT32_MAX };
+#define NO_NODE UINT32_MAX
 static uint32_t node_of(builder *b, uint32_t slot) {
     if (b->of_slot[slot] == NO_NODE) b->of_slot[slot] = number(b, wgi_values(b->c)[slot]);
     return b->of_slot[slot];
