@@ -91,4 +91,16 @@ wg_mat matrix_case_scalar(wg_tape *t, wg_real x);
 void matrix_claims_met(const char *program);
 void matrix_claims_complete(void);
 
+/* The status, with a text in the message; the tape works again after a rewind. */
+#define REFUSED(t, status, text, ...)                                                          \
+    do {                                                                                       \
+        const wg_mark before = wg_tape_mark(t);                                                \
+        (void)(__VA_ARGS__);                                                                   \
+        assert_int_equal(wg_tape_status(t), status);                                           \
+        if (strstr(wg_tape_message(t), text) == NULL)                                          \
+            fail_msg("\"%s\" is not in \"%s\"", text, wg_tape_message(t));                     \
+        assert_int_equal(wg_tape_rewind(t, before), WG_OK);                                    \
+        assert_int_equal(wg_tape_status(t), WG_OK);                                            \
+    } while (0)
+
 #endif

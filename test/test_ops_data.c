@@ -409,18 +409,6 @@ static void matrices_without_columns_may_be_joined(void **state) {
 
 /* ---- refusals ---- */
 
-/* The status, with a text in the message; the tape works again after a rewind. */
-#define REFUSED(t, status, text, ...)                                                          \
-    do {                                                                                       \
-        const wg_mark before = wg_tape_mark(t);                                                \
-        (void)(__VA_ARGS__);                                                                   \
-        assert_int_equal(wg_tape_status(t), status);                                           \
-        if (strstr(wg_tape_message(t), text) == NULL)                                          \
-            fail_msg("\"%s\" is not in \"%s\"", text, wg_tape_message(t));                     \
-        assert_int_equal(wg_tape_rewind(t, before), WG_OK);                                    \
-        assert_int_equal(wg_tape_status(t), WG_OK);                                            \
-    } while (0)
-
 static void what_lies_outside_is_refused(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);

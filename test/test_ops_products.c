@@ -706,18 +706,6 @@ static void a_kernel_larger_than_the_image_gives_nothing(void **state) {
 
 /* ---- refusals ---- */
 
-/* The status, with both shapes in the message; the tape works again after a rewind. */
-#define REFUSED(t, status, text, ...)                                                          \
-    do {                                                                                       \
-        const wg_mark before = wg_tape_mark(t);                                                \
-        (void)(__VA_ARGS__);                                                                   \
-        assert_int_equal(wg_tape_status(t), status);                                           \
-        if (strstr(wg_tape_message(t), text) == NULL)                                          \
-            fail_msg("\"%s\" is not in \"%s\"", text, wg_tape_message(t));                     \
-        assert_int_equal(wg_tape_rewind(t, before), WG_OK);                                    \
-        assert_int_equal(wg_tape_status(t), WG_OK);                                            \
-    } while (0)
-
 static void shapes_that_do_not_fit_are_named(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);

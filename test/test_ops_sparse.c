@@ -267,18 +267,6 @@ static void empty_sparse_matrices_are_solved(void **state) {
     wg_tape_free(t);
 }
 
-/* The status, with a text in the message; the tape works again after a rewind. */
-#define REFUSED(t, status, text, ...)                                                          \
-    do {                                                                                       \
-        const wg_mark before = wg_tape_mark(t);                                                \
-        (void)(__VA_ARGS__);                                                                   \
-        assert_int_equal(wg_tape_status(t), status);                                           \
-        if (strstr(wg_tape_message(t), text) == NULL)                                          \
-            fail_msg("\"%s\" is not in \"%s\"", text, wg_tape_message(t));                     \
-        assert_int_equal(wg_tape_rewind(t, before), WG_OK);                                    \
-        assert_int_equal(wg_tape_status(t), WG_OK);                                            \
-    } while (0)
-
 static void wrong_patterns_are_refused(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
