@@ -92,7 +92,7 @@ void matrix_claims_met(const char *program);
 void matrix_claims_complete(void);
 
 /* The status, with a text in the message; the tape works again after a rewind. */
-#define REFUSED(t, status, text, ...)                                                          \
+#define MATRIX_REFUSED(t, status, text, ...)                                                   \
     do {                                                                                       \
         const wg_mark before = wg_tape_mark(t);                                                \
         (void)(__VA_ARGS__);                                                                   \

@@ -418,38 +418,38 @@ static void what_lies_outside_is_refused(void **state) {
                  same[2] = {1, 1};
     const size_t two_three[2] = {2, 3}, five[5] = {1, 1, 1, 1, 1};
     const size_t huge = (size_t)1 << 40;
-    REFUSED(t, WG_EARG, "wg_gather of 2x3: an index", wg_gather(t, a, 2, 2, six));
-    REFUSED(t, WG_EARG, "wg_scatter_add of 2x3, 4x4: an index",
-            wg_scatter_add(t, a, b, (const size_t[16]){6}));
-    REFUSED(t, WG_EARG, "wg_scatter_set of 2x3, 4x4: an index",
-            wg_scatter_set(t, a, b, (const size_t[16]){6}));
-    REFUSED(t, WG_EARG, "wg_take_rows of 2x3: an index", wg_take_rows(t, a, 3, six));
-    REFUSED(t, WG_EARG, "wg_take_cols of 2x3: an index", wg_take_cols(t, a, 4, six));
-    REFUSED(t, WG_EARG, "wg_embedding of 2x3: an index", wg_embedding(t, a, 4, six));
-    REFUSED(t, WG_ENULL, "index list", wg_gather(t, a, 2, 2, NULL));
-    REFUSED(t, WG_ESHAPE, "wg_gather of 2x3", wg_gather(t, a, SIZE_MAX, 2, zero));
-    REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, 1, 2, 0, 1, 3));
-    REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, -1, 3, 0, 1, 3));
-    REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 0, 1, 1, 3, 1, 1));
-    REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 0, PTRDIFF_MAX, 2, 0, 1, 1));
-    REFUSED(t, WG_ESHAPE, "wg_slice of 2x3",
-            wg_slice(t, a, 0, PTRDIFF_MIN, 2, 0, PTRDIFF_MIN, 2));
-    REFUSED(t, WG_ESHAPE, "wg_tile of 2x3", wg_tile(t, a, huge, 1));
-    REFUSED(t, WG_ESHAPE, "wg_repeat of 2x3", wg_repeat(t, a, 1, SIZE_MAX / 2));
-    REFUSED(t, WG_ESHAPE, "wg_broadcast_to of 2x3", wg_broadcast_to(t, a, 4, 3));
-    REFUSED(t, WG_ESHAPE, "wg_concat_rows of 2x3, 4x4",
-            wg_concat_rows(t, 2, (const wg_mat[]){a, b}));
-    REFUSED(t, WG_ESHAPE, "wg_concat_cols of 2x3, 4x4",
-            wg_concat_cols(t, 2, (const wg_mat[]){a, b}));
-    REFUSED(t, WG_ENULL, "wg_concat_cols", wg_concat_cols(t, 2, NULL));
-    REFUSED(t, WG_ENULL, "wg_concat_cols", wg_concat_cols(t, 99, NULL));
-    REFUSED(t, WG_ESHAPE, "wg_pad of 2x3", wg_pad(t, a, SIZE_MAX, 3, 0, 0, 0));
-    REFUSED(t, WG_ESHAPE, "wg_diag of 2x3", wg_diag(t, a));
-    REFUSED(t, WG_EARG, "wg_permute of 2x3: not a permutation",
-            wg_permute(t, a, 2, two_three, same, 1));
-    REFUSED(t, WG_EARG, "dimensions do not fit", wg_permute(t, a, 2, five, swap, 1));
-    REFUSED(t, WG_EARG, "more than 4", wg_permute(t, a, 5, five, five, 1));
-    REFUSED(t, WG_ENULL, "wg_permute", wg_permute(t, a, 2, NULL, swap, 1));
+    MATRIX_REFUSED(t, WG_EARG, "wg_gather of 2x3: an index", wg_gather(t, a, 2, 2, six));
+    MATRIX_REFUSED(t, WG_EARG, "wg_scatter_add of 2x3, 4x4: an index",
+                   wg_scatter_add(t, a, b, (const size_t[16]){6}));
+    MATRIX_REFUSED(t, WG_EARG, "wg_scatter_set of 2x3, 4x4: an index",
+                   wg_scatter_set(t, a, b, (const size_t[16]){6}));
+    MATRIX_REFUSED(t, WG_EARG, "wg_take_rows of 2x3: an index", wg_take_rows(t, a, 3, six));
+    MATRIX_REFUSED(t, WG_EARG, "wg_take_cols of 2x3: an index", wg_take_cols(t, a, 4, six));
+    MATRIX_REFUSED(t, WG_EARG, "wg_embedding of 2x3: an index", wg_embedding(t, a, 4, six));
+    MATRIX_REFUSED(t, WG_ENULL, "index list", wg_gather(t, a, 2, 2, NULL));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gather of 2x3", wg_gather(t, a, SIZE_MAX, 2, zero));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, 1, 2, 0, 1, 3));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, -1, 3, 0, 1, 3));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 0, 1, 1, 3, 1, 1));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 0, PTRDIFF_MAX, 2, 0, 1, 1));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3",
+                   wg_slice(t, a, 0, PTRDIFF_MIN, 2, 0, PTRDIFF_MIN, 2));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_tile of 2x3", wg_tile(t, a, huge, 1));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_repeat of 2x3", wg_repeat(t, a, 1, SIZE_MAX / 2));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_broadcast_to of 2x3", wg_broadcast_to(t, a, 4, 3));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_concat_rows of 2x3, 4x4",
+                   wg_concat_rows(t, 2, (const wg_mat[]){a, b}));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_concat_cols of 2x3, 4x4",
+                   wg_concat_cols(t, 2, (const wg_mat[]){a, b}));
+    MATRIX_REFUSED(t, WG_ENULL, "wg_concat_cols", wg_concat_cols(t, 2, NULL));
+    MATRIX_REFUSED(t, WG_ENULL, "wg_concat_cols", wg_concat_cols(t, 99, NULL));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_pad of 2x3", wg_pad(t, a, SIZE_MAX, 3, 0, 0, 0));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_diag of 2x3", wg_diag(t, a));
+    MATRIX_REFUSED(t, WG_EARG, "wg_permute of 2x3: not a permutation",
+                   wg_permute(t, a, 2, two_three, same, 1));
+    MATRIX_REFUSED(t, WG_EARG, "dimensions do not fit", wg_permute(t, a, 2, five, swap, 1));
+    MATRIX_REFUSED(t, WG_EARG, "more than 4", wg_permute(t, a, 5, five, five, 1));
+    MATRIX_REFUSED(t, WG_ENULL, "wg_permute", wg_permute(t, a, 2, NULL, swap, 1));
     assert_int_equal(wg_mat_reverse(t, wg_permute(t, a, 2, two_three, swap, 1), NULL, 3),
                      WG_OK);
     wg_tape_free(t);

@@ -714,38 +714,45 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     const wg_mat s = wg_mat_input(t, 3, 3, v, 3), x = wg_mat_input(t, 7, 1, v, 7);
     const wg_real one = wg_constant(1);
     const wg_conv sizes = {1, 2, 2, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}};
-    REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 4x5", wg_gemm(t, 'N', 'N', 1, a, b, 0, a));
-    REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 3x3, 4x5", wg_gemm(t, 'N', 'N', 1, a, s, 1, b));
-    REFUSED(t, WG_ESHAPE, "wg_gemm_real of 2x3, 3x3, 4x5",
-            wg_gemm_real(t, 'N', 'N', one, a, s, one, b));
-    REFUSED(t, WG_ESHAPE, "wg_matmul of 2x3, 4x5", wg_matmul(t, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_gemv of 2x3, 7x1", wg_gemv(t, 'N', 1, a, x, 0, x));
-    REFUSED(t, WG_ESHAPE, "wg_gemv of 2x3, 4x5", wg_gemv(t, 'N', 1, a, b, 0, x));
-    REFUSED(t, WG_ESHAPE, "wg_ger of 7x1, 7x1, 2x3", wg_ger(t, 1, x, x, a));
-    REFUSED(t, WG_ESHAPE, "wg_outer of 2x3, 7x1", wg_outer(t, a, x));
-    REFUSED(t, WG_ESHAPE, "wg_gemm_batch of 2x3, 4x5", wg_gemm_batch(t, 3, 'N', 'N', 1, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_gemm_batch of 2x3, 3x3", wg_gemm_batch(t, 3, 'N', 'N', 1, a, s));
-    REFUSED(t, WG_ESHAPE, "wg_symv of 2x3, 7x1", wg_symv(t, 'L', 1, a, x, 0, x));
-    REFUSED(t, WG_ESHAPE, "wg_symv of 3x3, 4x5", wg_symv(t, 'L', 1, s, b, 0, x));
-    REFUSED(t, WG_ESHAPE, "wg_symm of 3x3, 4x5", wg_symm(t, 'L', 'L', 1, s, b, 0, x));
-    REFUSED(t, WG_ESHAPE, "wg_symm of 3x3, 2x3, 4x5", wg_symm(t, 'R', 'L', 1, s, a, 1, b));
-    REFUSED(t, WG_ESHAPE, "wg_syrk of 2x3, 4x5", wg_syrk(t, 'N', 1, a, 1, b));
-    REFUSED(t, WG_ESHAPE, "wg_trmv of 3x3, 7x1", wg_trmv(t, 'L', 'N', 'N', s, x));
-    REFUSED(t, WG_ESHAPE, "wg_trmv of 3x3, 4x5", wg_trmv(t, 'L', 'N', 'N', s, b));
-    REFUSED(t, WG_ESHAPE, "wg_trmm of 2x3, 4x5", wg_trmm(t, 'L', 'L', 'N', 'N', 1, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_trmm of 3x3, 4x5", wg_trmm(t, 'R', 'L', 'N', 'N', 1, s, b));
-    REFUSED(t, WG_ESHAPE, "wg_axpy of 2x3, 4x5", wg_axpy(t, 1, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_axpy_real of 2x3, 4x5", wg_axpy_real(t, one, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_mat_dot of 2x3, 4x5", wg_mat_dot(t, a, b));
-    REFUSED(t, WG_ESHAPE, "wg_trace of 2x3", wg_trace(t, a));
-    REFUSED(t, WG_ESHAPE, "wg_trace_product of 2x3, 2x3", wg_trace_product(t, a, a));
-    REFUSED(t, WG_ESHAPE, "wg_quadform of 2x3, 7x1", wg_quadform(t, a, x));
-    REFUSED(t, WG_ESHAPE, "wg_quadform of 3x3, 7x1", wg_quadform(t, s, x));
-    REFUSED(t, WG_ESHAPE, "wg_quadform of 3x3, 2x3", wg_quadform(t, s, a));
-    REFUSED(t, WG_ESHAPE, "wg_conv2d of 2x3, 4x5", wg_conv2d(t, &sizes, a, b, NULL));
-    REFUSED(t, WG_ESHAPE, "wg_conv1d of 2x3, 4x5", wg_conv1d(t, 1, 1, 1, 0, a, b, NULL));
-    REFUSED(t, WG_ESHAPE, "wg_conv1d of 2x3, 2x3, 7x1", wg_conv1d(t, 1, 1, 1, 0, a, a, &x));
-    REFUSED(t, WG_ESHAPE, "wg_matmul", wg_matmul(t, wg_mat_failed(2, 2), a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 4x5", wg_gemm(t, 'N', 'N', 1, a, b, 0, a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 3x3, 4x5",
+                   wg_gemm(t, 'N', 'N', 1, a, s, 1, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm_real of 2x3, 3x3, 4x5",
+                   wg_gemm_real(t, 'N', 'N', one, a, s, one, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_matmul of 2x3, 4x5", wg_matmul(t, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemv of 2x3, 7x1", wg_gemv(t, 'N', 1, a, x, 0, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemv of 2x3, 4x5", wg_gemv(t, 'N', 1, a, b, 0, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_ger of 7x1, 7x1, 2x3", wg_ger(t, 1, x, x, a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_outer of 2x3, 7x1", wg_outer(t, a, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm_batch of 2x3, 4x5",
+                   wg_gemm_batch(t, 3, 'N', 'N', 1, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm_batch of 2x3, 3x3",
+                   wg_gemm_batch(t, 3, 'N', 'N', 1, a, s));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_symv of 2x3, 7x1", wg_symv(t, 'L', 1, a, x, 0, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_symv of 3x3, 4x5", wg_symv(t, 'L', 1, s, b, 0, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_symm of 3x3, 4x5", wg_symm(t, 'L', 'L', 1, s, b, 0, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_symm of 3x3, 2x3, 4x5",
+                   wg_symm(t, 'R', 'L', 1, s, a, 1, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_syrk of 2x3, 4x5", wg_syrk(t, 'N', 1, a, 1, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trmv of 3x3, 7x1", wg_trmv(t, 'L', 'N', 'N', s, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trmv of 3x3, 4x5", wg_trmv(t, 'L', 'N', 'N', s, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trmm of 2x3, 4x5",
+                   wg_trmm(t, 'L', 'L', 'N', 'N', 1, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trmm of 3x3, 4x5",
+                   wg_trmm(t, 'R', 'L', 'N', 'N', 1, s, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_axpy of 2x3, 4x5", wg_axpy(t, 1, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_axpy_real of 2x3, 4x5", wg_axpy_real(t, one, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_mat_dot of 2x3, 4x5", wg_mat_dot(t, a, b));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trace of 2x3", wg_trace(t, a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_trace_product of 2x3, 2x3", wg_trace_product(t, a, a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_quadform of 2x3, 7x1", wg_quadform(t, a, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_quadform of 3x3, 7x1", wg_quadform(t, s, x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_quadform of 3x3, 2x3", wg_quadform(t, s, a));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_conv2d of 2x3, 4x5", wg_conv2d(t, &sizes, a, b, NULL));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_conv1d of 2x3, 4x5", wg_conv1d(t, 1, 1, 1, 0, a, b, NULL));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_conv1d of 2x3, 2x3, 7x1",
+                   wg_conv1d(t, 1, 1, 1, 0, a, a, &x));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_matmul", wg_matmul(t, wg_mat_failed(2, 2), a));
     assert_int_equal(wg_mat_reverse(t, wg_matmul(t, a, s), NULL, 2), WG_OK);
     wg_tape_free(t);
 }
@@ -755,19 +762,19 @@ static void unknown_flags_are_refused(void **state) {
     wg_tape *const t = wg_tape_new(NULL);
     const double v[9] = {0};
     const wg_mat s = wg_mat_input(t, 3, 3, v, 3), x = wg_mat_input(t, 3, 1, v, 3);
-    REFUSED(t, WG_EARG, "flag", wg_gemm(t, 'X', 'N', 1, s, s, 0, s));
-    REFUSED(t, WG_EARG, "flag", wg_gemm(t, 'N', 0, 1, s, s, 0, s));
-    REFUSED(t, WG_EARG, "flag", wg_gemv(t, 'L', 1, s, x, 0, x));
-    REFUSED(t, WG_EARG, "flag", wg_symv(t, 'N', 1, s, x, 0, x));
-    REFUSED(t, WG_EARG, "flag", wg_symm(t, 'N', 'L', 1, s, s, 0, s));
-    REFUSED(t, WG_EARG, "flag", wg_syrk(t, 'U', 1, s, 0, s));
-    REFUSED(t, WG_EARG, "flag", wg_trmv(t, 'L', 'N', 'X', s, x));
-    REFUSED(t, WG_EARG, "flag", wg_trmm(t, 'U', 'L', 'N', 'N', 1, s, s));
-    REFUSED(t, WG_EARG, "flag", wg_gemm_batch(t, 1, 'N', 'Q', 1, s, s));
-    REFUSED(t, WG_EARG, "no matrices", wg_gemm_batch(t, 0, 'N', 'N', 1, s, s));
-    REFUSED(t, WG_ENULL, "sizes are NULL", wg_conv2d(t, NULL, s, s, NULL));
-    REFUSED(t, WG_EARG, "batch", wg_conv1d(t, 2, 1, 1, 0, s, s, NULL));
-    REFUSED(t, WG_EARG, "filters", wg_conv1d(t, 1, 2, 1, 0, s, s, NULL));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_gemm(t, 'X', 'N', 1, s, s, 0, s));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_gemm(t, 'N', 0, 1, s, s, 0, s));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_gemv(t, 'L', 1, s, x, 0, x));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_symv(t, 'N', 1, s, x, 0, x));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_symm(t, 'N', 'L', 1, s, s, 0, s));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_syrk(t, 'U', 1, s, 0, s));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_trmv(t, 'L', 'N', 'X', s, x));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_trmm(t, 'U', 'L', 'N', 'N', 1, s, s));
+    MATRIX_REFUSED(t, WG_EARG, "flag", wg_gemm_batch(t, 1, 'N', 'Q', 1, s, s));
+    MATRIX_REFUSED(t, WG_EARG, "no matrices", wg_gemm_batch(t, 0, 'N', 'N', 1, s, s));
+    MATRIX_REFUSED(t, WG_ENULL, "sizes are NULL", wg_conv2d(t, NULL, s, s, NULL));
+    MATRIX_REFUSED(t, WG_EARG, "batch", wg_conv1d(t, 2, 1, 1, 0, s, s, NULL));
+    MATRIX_REFUSED(t, WG_EARG, "filters", wg_conv1d(t, 1, 2, 1, 0, s, s, NULL));
     wg_tape_free(t);
 }
 
