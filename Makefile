@@ -85,6 +85,8 @@ has = $(shell $(CC) $(CPPFLAGS) -include $(1) -fsyntax-only -x c /dev/null 2>/de
 SUITESPARSE := $(call has,suitesparse/umfpack.h,-lcholmod -lumfpack)
 BLAS_CFLAGS := $(BLAS_CFLAGS) $(if $(SUITESPARSE),-DWG_HAVE_SUITESPARSE)
 BLAS_LIBS := $(SUITESPARSE) $(BLAS_LIBS)
+# Compiled functions are loaded: a library of its own before glibc 2.34.
+SYSTEM_LIBS := -ldl -lm
 CMOCKA_CFLAGS := $(call packages,--cflags,cmocka)
 CMOCKA_LIBS := $(call packages,--libs,cmocka,-lcmocka)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
@@ -104,7 +106,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2);)
 with_main = $(if $(1),$(shell grep -lE '^int main\b' $(1)))
 objects = $(patsubst %,$(B)/%.o,$(basename $(1)))
 
-LIB_OBJS := $(call objects,$(filter-out ops/generate.c,$(wildcard ops/*.c tape/*.c)))
+LIB_OBJS := $(call objects,$(filter-out ops/generate%.c,$(wildcard ops/*.c tape/*.c tape/function/*.c)))
 
 T ?= *
 TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
@@ -156,7 +158,7 @@ $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
 
 $(B)/$(SO): $(LIB_OBJS) $(call list,lib)
-	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(BLAS_LIBS) -lm
+	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $(@D)
@@ -168,7 +170,7 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	   echo 'Description: Derivatives of numerical C codes'; \
 	   echo 'Version: $(VERSION)'; \
 	   echo 'Libs: -L$${libdir} -lwengert -lm'; \
-	   echo 'Libs.private: $(BLAS_LIBS)'; \
+	   echo 'Libs.private: $(BLAS_LIBS) -ldl'; \
 	   echo 'Cflags: -I$${includedir}'; } > $@
 
 # ---- everyday -------------------------------------------------------------------------------
@@ -208,26 +210,26 @@ $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,dense.o statistics.o copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
-$(B)/ops/elementwise_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
-$(B)/ops/elementwise_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
+$(B)/ops/elementwise_avx2.o $(B)/tape/function/program_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
+$(B)/ops/elementwise_avx512.o $(B)/tape/function/program_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
 
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
 
 $(TEST_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
-	$(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 # Tests of what the examples share.
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
 
 # Without a fuzzer main() is that of test/replay.c.
 $(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
-	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) -lm
+	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
-	$(link) $(filter %.o %.a,$^) $(EXAMPLE_LIBS) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o %.a,$^) $(EXAMPLE_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # ---- benches --------------------------------------------------------------------------------
 # A peer is measured when its header and a file of that name in bench/peers/ are there. Others are
@@ -266,7 +268,7 @@ $(if $(TORCH_OBJS),$(B)/bench/matrix): LINKER = $(CXX) $(CXXFLAGS)
 $(B)/bench/matrix: BENCH_LIBS += $(if $(TORCH_OBJS),-ltorch -ltorch_cpu -lc10)
 $(B)/bench/matrix: $(TORCH_OBJS)
 $(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
-	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) -lm
+	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # ---- installing -----------------------------------------------------------------------------
 
@@ -355,9 +357,9 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 
 # what the generator calls it : the file
 GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:tape/function/special_text.h
 
-$(B)/ops/generate: $(B)/ops/generate.o
+$(B)/ops/generate: $(B)/ops/generate.o $(B)/ops/generate_text.o
 	$(link) $^ -lm
 
 generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/ and ops/operations.md

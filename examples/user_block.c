@@ -61,7 +61,7 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op convolution = {"convolution", 0, shape, value, vjp, jvp};
+static const wg_block_op convolution = {"convolution", 0, shape, value, vjp, jvp, NULL};
 
 /* The usual mistake: the filter not turned around on the way back. */
 static wg_status wrong_vjp(wg_block *b) {
@@ -72,7 +72,7 @@ static wg_status wrong_vjp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op wrong = {"wrong_convolution", 0, shape, value, wrong_vjp, jvp};
+static const wg_block_op wrong = {"wrong_convolution", 0, shape, value, wrong_vjp, jvp, NULL};
 
 /* As users call it. */
 static wg_mat convolved(wg_tape *t, wg_mat x, wg_mat h) {

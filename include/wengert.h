@@ -21,6 +21,12 @@
 #include <wengert/statistics.h>
 #include <wengert/implicit.h>
 #include <wengert/dual.h>
+#include <wengert/branches.h>
+#include <wengert/derive.h>
 #include <wengert/function.h>
+#include <wengert/map.h>
+#include <wengert/model.h>
+#include <wengert/file.h>
+#include <wengert/emit.h>
 
 #endif

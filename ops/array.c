@@ -13,6 +13,8 @@ static double times(double d, double t) {
     const double product = d * t;
     return product != product && (d == 0 || t == 0) ? 0 : product;
 }
+/* What a sum starts from: -0 + x is x, for every x. */
+static double nothing(size_t n) { return n != 0 ? -0.0 : 0.0; }
 static double inner(size_t n, const double *d, const double *t) {
     double s = 0;
     for (size_t i = 0; i < n; i++) s += times(d[i], t[i]);
@@ -23,7 +25,7 @@ static double inner(size_t n, const double *d, const double *t) {
 
 static double sum_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
-    double s = 0;
+    double s = nothing(n);
     for (size_t i = 0; i < n; i++) s += x[i];
     return s;
 }
@@ -43,7 +45,7 @@ static void mean_first(size_t n, const double *x, const double *number, double v
 }
 
 static double linear_value(size_t n, const double *x, const double *number) {
-    double s = 0;
+    double s = nothing(n);
     for (size_t i = 0; i < n; i++) s += number[i] * x[i];
     return s;
 }
@@ -95,7 +97,7 @@ static void product_second(size_t n, const double *x, const double *number, doub
 
 static double dot_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
-    double s = 0;
+    double s = nothing(n);
     for (size_t i = 0; i < n; i += 2) s += x[i] * x[i + 1];
     return s;
 }
@@ -115,7 +117,7 @@ static void dot_second(size_t n, const double *x, const double *number, double v
 
 static double squared_norm_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
-    double s = 0;
+    double s = nothing(n);
     for (size_t i = 0; i < n; i++) s += x[i] * x[i];
     return s;
 }
@@ -194,8 +196,9 @@ static void norm2_second(size_t n, const double *x, const double *number, double
 
 static double polynomial_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
-    double p = 0;
-    for (size_t i = n - 1; i-- > 0;) p = p * x[n - 1] + x[i];
+    if (n < 2) return 0;
+    double p = x[n - 2];
+    for (size_t i = n - 2; i-- > 0;) p = p * x[n - 1] + x[i];
     return p;
 }
 static void polynomial_first(size_t n, const double *x, const double *number, double v,

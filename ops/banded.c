@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <wengert/solve.h>
 #include "dense.h"
+#include "expand.h"
 
 static wg_status singular(wg_block *b, int info) {
     b->info = info;
@@ -104,8 +105,23 @@ static wg_status band_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_band = {"wg_solve_banded", 0,        band_shape,
-                                 band_value,        band_vjp, band_jvp};
+/* Bands as dgbtrf has them: `below` more diagonals above those of A, for what pivots bring. */
+static wg_status band_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct band *const p = (const struct band *)b->params;
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    const size_t n = a.cols, top = p->below + p->above, tall = top + p->below + 1;
+    wg_real *const lu = wgi_expand_room(t, tall * n);
+    if (lu == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < tall; i++)
+            lu[i + j * tall] = i < p->below ? wg_constant(0) : wgi_reals_at(a, i - p->below, j);
+    wgi_expand_copy(wgi_reals_operand(b, x, 1), y);
+    wgi_expand_solve_band(t, n, p->below, p->above, lu + top, tall - 1, b->in[1].cols, y);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_band = {"wg_solve_banded", 0,        band_shape, band_value,
+                                 band_vjp,          band_jvp, band_expand};
 
 wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
     const struct band p = {kl, ku};
@@ -205,9 +221,32 @@ static wg_status tridiagonal_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* As a band: two diagonals above, one of them for what pivots bring. */
+static wg_status tridiagonal_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                    wg_real *y) {
+    enum { TOP = 2, TALL = 4 };
+    const size_t n = b->in[DIAGONAL].rows;
+    const wg_real *const lower = wgi_reals_operand(b, x, LOWER).p;
+    const wg_real *const diagonal = wgi_reals_operand(b, x, DIAGONAL).p;
+    const wg_real *const upper = wgi_reals_operand(b, x, UPPER).p;
+    wg_real *const lu = wgi_expand_room(t, TALL * n);
+    if (lu == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < n; j++) {
+        wg_real *const column = lu + TALL * j;
+        column[0] = wg_constant(0);
+        column[1] = j > 0 ? upper[j - 1] : wg_constant(0);
+        column[2] = diagonal[j];
+        column[3] = j + 1 < n ? lower[j] : wg_constant(0);
+    }
+    wgi_expand_copy(wgi_reals_operand(b, x, RIGHT), y);
+    wgi_expand_solve_band(t, n, 1, 1, lu + TOP, TALL - 1, b->in[RIGHT].cols, y);
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_tridiagonal = {"wg_solve_tridiagonal", 0,
                                         tridiagonal_shape,      tridiagonal_value,
-                                        tridiagonal_vjp,        tridiagonal_jvp};
+                                        tridiagonal_vjp,        tridiagonal_jvp,
+                                        tridiagonal_expand};
 
 wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
     const wg_mat in[4] = {lower, diagonal, upper, b};

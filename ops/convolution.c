@@ -12,6 +12,7 @@
  */
 #include <wengert/products.h>
 #include "blas.h"
+#include "expand.h"
 #include "view.h"
 
 #include <limits.h>
@@ -213,8 +214,32 @@ static wg_status conv_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_conv1d = {"wg_conv1d", 0, conv_shape, conv_value, conv_vjp, conv_jvp};
-const wg_block_op wgi_op_conv2d = {"wg_conv2d", 0, conv_shape, conv_value, conv_vjp, conv_jvp};
+static wg_status conv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct sizes *const s = sizes_of(b);
+    const size_t kernel = s->kernel[0] * s->kernel[1], c = b->in[0].rows;
+    const wgi_reals w = wgi_reals_operand(b, x, 1);
+    for (size_t i = 0; i < pixels_of(b); i++)
+        for (size_t f = 0; f < s->filters; f++, y++) {
+            const struct place r = place_of(s, i);
+            *y = b->inputs > 2 ? wgi_reals_operand(b, x, 2).p[f] : wg_constant(0);
+            for (size_t k = 0; k < kernel; k++) {
+                const ptrdiff_t across = seen(s, 1, r.at[1], k / s->kernel[0]);
+                const ptrdiff_t down = seen(s, 0, r.at[0], k % s->kernel[0]);
+                if (across < 0 || down < 0) continue;
+                const size_t pixel =
+                    (size_t)down + s->image[0] * ((size_t)across + s->image[1] * r.image);
+                *y = wgi_expand_plus(
+                    t, *y,
+                    wgi_expand_dot(t, c, w.p + (k + f * kernel) * c, 1, x + pixel * c, 1));
+            }
+        }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_conv1d = {"wg_conv1d", 0,        conv_shape, conv_value,
+                                   conv_vjp,    conv_jvp, conv_expand};
+const wg_block_op wgi_op_conv2d = {"wg_conv2d", 0,        conv_shape, conv_value,
+                                   conv_vjp,    conv_jvp, conv_expand};
 
 /* The length of the result in direction d, or what is wrong. */
 static const char *length(struct sizes *s, int d) {

@@ -51,7 +51,8 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_copy = {
-    "wg_mat_copy", WG_OP_TRANS | WG_OP_ZERO_RULE, copy_shape, value, vjp, jvp};
+enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES };
+
+const wg_block_op wgi_op_copy = {"wg_mat_copy", MOVES, copy_shape, value, vjp, jvp, NULL};
 const wg_block_op wgi_op_reshape = {
-    "wg_mat_reshape", WG_OP_TRANS | WG_OP_ZERO_RULE, reshape_shape, value, vjp, jvp};
+    "wg_mat_reshape", MOVES, reshape_shape, value, vjp, jvp, NULL};

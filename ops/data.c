@@ -10,10 +10,13 @@
  */
 #include <wengert/data.h>
 #include "copy.h"
+#include "expand.h"
 #include "view.h"
 
 #include <limits.h>
 #include <string.h>
+
+enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES };
 
 static wg_status refuse(wg_block *b, wg_status s, const char *why) {
     b->why = why;
@@ -169,9 +172,8 @@ static wg_status walk_jvp(wg_block *b) {
 }
 
 #define WALKER(name)                                                                           \
-    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE,             \
-                                       walk_shape,  walk_value,                                \
-                                       walk_vjp,    walk_jvp}
+    const wg_block_op wgi_op_##name = {"wg_" #name, MOVES,    walk_shape, walk_value,          \
+                                       walk_vjp,    walk_jvp, NULL}
 WALKER(slice);
 WALKER(flip_rows);
 WALKER(flip_cols);
@@ -356,9 +358,8 @@ static wg_status gather_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gather = {"wg_gather",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                   gather_shape, gather_value,
-                                   gather_vjp,   gather_jvp};
+const wg_block_op wgi_op_gather = {"wg_gather", MOVES,      gather_shape, gather_value,
+                                   gather_vjp,  gather_jvp, NULL};
 
 wg_mat wg_gather(wg_tape *t, wg_mat x, size_t rows, size_t cols, const size_t *index) {
     struct list l = {index, 0, rows, cols};
@@ -404,9 +405,20 @@ static wg_status scatter_add_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_scatter_add = {"wg_scatter_add", WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                        scatter_shape,    scatter_add_value,
-                                        scatter_add_vjp,  scatter_add_jvp};
+static wg_status scatter_add_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                    wg_real *y) {
+    const struct list *const l = (const struct list *)b->params;
+    const wgi_reals u = wgi_reals_operand(b, x, 1);
+    wgi_expand_copy(wgi_reals_operand(b, x, 0), y);
+    for (size_t k = 0; k < l->n; k++)
+        y[l->index[k]] = wg_let(t, wg_add(y[l->index[k]], u.p[k]));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_scatter_add = {"wg_scatter_add",  WG_OP_TRANS | WG_OP_ZERO_RULE,
+                                        scatter_shape,     scatter_add_value,
+                                        scatter_add_vjp,   scatter_add_jvp,
+                                        scatter_add_expand};
 
 wg_mat wg_scatter_add(wg_tape *t, wg_mat x, wg_mat u, const size_t *index) {
     const wg_mat in[2] = {x, u};
@@ -457,9 +469,9 @@ static wg_status scatter_set_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_scatter_set = {"wg_scatter_set",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                        scatter_set_shape, scatter_set_value,
-                                        scatter_set_vjp,   scatter_set_jvp};
+const wg_block_op wgi_op_scatter_set = {
+    "wg_scatter_set", MOVES, scatter_set_shape, scatter_set_value, scatter_set_vjp,
+    scatter_set_jvp,  NULL};
 
 wg_mat wg_scatter_set(wg_tape *t, wg_mat x, wg_mat u, const size_t *index) {
     const wg_mat in[2] = {x, u};
@@ -536,15 +548,15 @@ static wg_status take_cols_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_take_rows = {"wg_take_rows",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                      take_rows_shape, take_rows_value,
-                                      take_rows_vjp,   take_rows_jvp};
-const wg_block_op wgi_op_take_cols = {"wg_take_cols",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                      take_cols_shape, take_cols_value,
-                                      take_cols_vjp,   take_cols_jvp};
-const wg_block_op wgi_op_embedding = {"wg_embedding",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                      take_cols_shape, take_cols_value,
-                                      take_cols_vjp,   take_cols_jvp};
+const wg_block_op wgi_op_take_rows = {
+    "wg_take_rows", MOVES, take_rows_shape, take_rows_value, take_rows_vjp,
+    take_rows_jvp,  NULL};
+const wg_block_op wgi_op_take_cols = {
+    "wg_take_cols", MOVES, take_cols_shape, take_cols_value, take_cols_vjp,
+    take_cols_jvp,  NULL};
+const wg_block_op wgi_op_embedding = {
+    "wg_embedding", MOVES, take_cols_shape, take_cols_value, take_cols_vjp,
+    take_cols_jvp,  NULL};
 
 wg_mat wg_take_rows(wg_tape *t, wg_mat x, size_t n, const size_t *index) {
     return list_apply(t, &wgi_op_take_rows, (struct list){index, n, 0, 0}, 1, &x);
@@ -606,12 +618,10 @@ static wg_status concat_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_concat_rows = {"wg_concat_rows", WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                        concat_shape,     concat_value,
-                                        concat_vjp,       concat_jvp};
-const wg_block_op wgi_op_concat_cols = {"wg_concat_cols", WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                        concat_shape,     concat_value,
-                                        concat_vjp,       concat_jvp};
+const wg_block_op wgi_op_concat_rows = {
+    "wg_concat_rows", MOVES, concat_shape, concat_value, concat_vjp, concat_jvp, NULL};
+const wg_block_op wgi_op_concat_cols = {
+    "wg_concat_cols", MOVES, concat_shape, concat_value, concat_vjp, concat_jvp, NULL};
 
 enum { MOST = 16 }; /* operands of wg_apply */
 
@@ -681,8 +691,7 @@ static wg_status pad_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_pad = {
-    "wg_pad", WG_OP_TRANS | WG_OP_ZERO_RULE, pad_shape, pad_value, pad_vjp, pad_jvp};
+const wg_block_op wgi_op_pad = {"wg_pad", MOVES, pad_shape, pad_value, pad_vjp, pad_jvp, NULL};
 
 wg_mat wg_pad(wg_tape *t, wg_mat x, size_t above, size_t below, size_t left, size_t right,
               double value) {
@@ -724,8 +733,8 @@ static wg_status diag_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_diag = {
-    "wg_diag", WG_OP_TRANS | WG_OP_ZERO_RULE, diag_shape, diag_value, diag_vjp, diag_jvp};
+const wg_block_op wgi_op_diag = {"wg_diag", MOVES,    diag_shape, diag_value,
+                                 diag_vjp,  diag_jvp, NULL};
 
 wg_mat wg_diag(wg_tape *t, wg_mat x) {
     wg_mat y;
@@ -788,10 +797,10 @@ static wg_status band_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_tril = {
-    "wg_tril", WG_OP_TRANS | WG_OP_ZERO_RULE, band_shape, band_value, band_vjp, band_jvp};
-const wg_block_op wgi_op_triu = {
-    "wg_triu", WG_OP_TRANS | WG_OP_ZERO_RULE, band_shape, band_value, band_vjp, band_jvp};
+const wg_block_op wgi_op_tril = {"wg_tril", MOVES,    band_shape, band_value,
+                                 band_vjp,  band_jvp, NULL};
+const wg_block_op wgi_op_triu = {"wg_triu", MOVES,    band_shape, band_value,
+                                 band_vjp,  band_jvp, NULL};
 
 static wg_mat triangle(wg_tape *t, const wg_block_op *op, wg_mat x, ptrdiff_t k,
                        unsigned upper) {

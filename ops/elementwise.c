@@ -8,6 +8,7 @@
  * when either is 0. Operands without gaps and of one shape go to a kernel as they are; all
  * others piece by piece, through copies where their elements do not lie next to each other. */
 #include "elementwise.h"
+#include "expand.h"
 
 #include <string.h>
 #include <wengert/elementwise.h>
@@ -258,11 +259,50 @@ static wg_status shape1(wg_block *b, unsigned row) {
     return WG_OK;
 }
 
+/* ---- written out, as a part of a function ---- */
+
+/* A mask has no derivative: neither has the one of select_ne. */
+static wg_real written(wg_tape *t, unsigned row, const double *p, const wg_real *x) {
+    switch (row) {
+    case WGI_ROW_scale:
+        return wgi_expand_scaled(t, p[0], x[0]);
+    case WGI_ROW_axpby:
+        return wg_let(t, wg_add(wg_mul(p[0], x[0]), wg_mul(p[1], x[1])));
+    case WGI_ROW_select:
+        return wg_let(t, wg_select_ne(x[0], 0, x[1], x[2]));
+    default:
+        return wg_apply_scalar(t, &wgi_scalar_ops[row], x);
+    }
+}
+
+static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y,
+                        unsigned row) {
+    wgi_reals a[ARITY];
+    wg_real of[ARITY];
+    for (size_t k = 0; k < b->inputs; k++) {
+        a[k] = wgi_reals_operand(b, x, k);
+        if (a[k].rows == 1) a[k].down = 0;
+        if (a[k].cols == 1) a[k].across = 0;
+    }
+    for (size_t j = 0; j < b->out->cols; j++)
+        for (size_t i = 0; i < b->out->rows; i++) {
+            for (size_t k = 0; k < b->inputs; k++) of[k] = wgi_reals_at(a[k], i, j);
+            *y++ = written(t, row, b->params, of);
+        }
+    return WG_OK;
+}
+
+/* ---- the table ---- */
+
 #define ROW(name, arity, shape_of)                                                             \
     static wg_status name##_shape(wg_block *b) { return shape_of; }                            \
     static wg_status name##_value(wg_block *b) { return value##arity(b, WGI_ROW_##name); }     \
     static wg_status name##_vjp(wg_block *b) { return vjp##arity(b, WGI_ROW_##name); }         \
-    static wg_status name##_jvp(wg_block *b) { return jvp##arity(b, WGI_ROW_##name); }
+    static wg_status name##_jvp(wg_block *b) { return jvp##arity(b, WGI_ROW_##name); }         \
+    static wg_status name##_expand(wg_tape *t, const wg_block *b, const wg_real *x,            \
+                                   wg_real *y) {                                               \
+        return expand(t, b, x, y, WGI_ROW_##name);                                             \
+    }
 #define OP1(name, ...) ROW(name, 1, shape1(b, WGI_ROW_##name))
 #define OP2(name, ...) ROW(name, 2, stretched(b))
 #define OP3(name, ...) ROW(name, 3, stretched(b))
@@ -278,8 +318,10 @@ OP3(select, "by mask")
 #undef ROW
 
 #define OP1(name, ...)                                                                         \
-    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE, name##_shape, name##_value, name##_vjp,   \
-     name##_jvp},
+    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE,                                           \
+     name##_shape,    name##_value,                                                            \
+     name##_vjp,      name##_jvp,                                                              \
+     name##_expand},
 #define OP2 OP1
 #define OP3 OP1
 #define OP4 OP1
@@ -348,7 +390,8 @@ static wg_status map_run_jvp(wg_block *b) { return run(b, by_map.jvp, b->params,
 wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
     static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE,
                                    map_shape,    map_run_value,
-                                   map_run_vjp,  map_run_jvp};
+                                   map_run_vjp,  map_run_jvp,
+                                   NULL};
     const struct map params = {f, d, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);

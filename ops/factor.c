@@ -11,6 +11,7 @@
  * diagonal Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
 #include <math.h>
+#include "expand.h"
 #include "factor.h"
 
 /* ---- factoring ---- */
@@ -90,6 +91,26 @@ void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int 
     }
 }
 
+/* The triangle U of P A, and the sign of the permutation; Cholesky: L, and 1. What is not of
+ * the triangle is anything. */
+static wg_real *write_factor(wg_tape *t, const wg_block *b, const wg_real *x, double *sign) {
+    const size_t n = b->in[0].rows;
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    *sign = 1;
+    if (wgi_factored_of(b)->kind == WG_CHOLESKY)
+        return wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a));
+    wg_real *const u = wgi_expand_copied(t, a);
+    *sign = wgi_expand_eliminate(t, n, n, n, u, n, 0, u);
+    return u;
+}
+
+/* The sign of the determinant. */
+static wg_real write_sign(wg_tape *t, size_t n, const wg_real *u, double sign) {
+    wg_real s = wg_constant(sign);
+    for (size_t i = 0; i < n; i++) s = wg_let(t, wg_mul(s, wg_sign(u[i * (n + 1)])));
+    return s;
+}
+
 /* ---- the factor itself: its result is the sign of the determinant ---- */
 
 static wg_status factor_shape(wg_block *b) {
@@ -115,11 +136,23 @@ static wg_status factor_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lu = {
-    "wg_lu", WG_OP_TRANS | WG_OP_ZERO_RULE, factor_shape, factor_value, factor_vjp, factor_jvp};
+static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    double sign;
+    *y = wg_constant(1);
+    if (wgi_factored_of(b)->kind == WG_CHOLESKY) return WG_OK;
+    const wg_real *const u = write_factor(t, b, x, &sign);
+    if (u != NULL) *y = write_sign(t, b->in[0].rows, u, sign);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_lu = {"wg_lu",      WG_OP_TRANS | WG_OP_ZERO_RULE,
+                               factor_shape, factor_value,
+                               factor_vjp,   factor_jvp,
+                               factor_expand};
 const wg_block_op wgi_op_potrf = {"wg_potrf",   WG_OP_TRANS | WG_OP_ZERO_RULE,
                                   factor_shape, factor_value,
-                                  factor_vjp,   factor_jvp};
+                                  factor_vjp,   factor_jvp,
+                                  factor_expand};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     wg_factor f = {a, wg_mat_failed(1, 1), NULL, NULL, kind};
@@ -199,12 +232,27 @@ static wg_status logdet_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const int cholesky = wgi_factored_of(b)->kind == WG_CHOLESKY;
+    const size_t n = b->in[0].rows;
+    double sign;
+    const wg_real *const u = write_factor(t, b, x, &sign);
+    if (u == NULL) return wg_tape_status(t);
+    wg_real sum = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        sum = wgi_expand_plus(t, sum, wg_let(t, wg_log(wg_fabs(u[i * (n + 1)]))));
+    y[0] = wgi_expand_scaled(t, cholesky ? 2 : 1, sum);
+    if (b->outputs == 2) y[1] = write_sign(t, n, u, sign);
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS, logdet_shape,
-                                          logdet_value,       logdet_vjp,  logdet_jvp};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape,
-                                      logdet_value,   logdet_vjp,  logdet_jvp};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape,
-                                       logdet_value,    logdet_vjp,  logdet_jvp};
+                                          logdet_value,       logdet_vjp,  logdet_jvp,
+                                          logdet_expand};
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape, logdet_value,
+                                      logdet_vjp,     logdet_jvp,  logdet_expand};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape, logdet_value,
+                                       logdet_vjp,      logdet_jvp,  logdet_expand};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
@@ -349,9 +397,84 @@ static wg_status det_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape,
-                                       det_value,       det_vjp,     det_jvp};
-const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape, det_value, det_vjp, det_jvp};
+/* The determinant of a, of order n, without a division: Bird 2011, Inf. Process. Lett. 111.
+ * From F = A on, n - 1 times: F = mu(F) A, where mu(F) is F above the diagonal, 0 below it, and
+ * on it the sum of what follows on the diagonal of F, negated. */
+static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
+    wg_real *f = wgi_expand_copied(t, wgi_reals_packed(a, n, n));
+    wg_real *next = wgi_expand_room(t, n * n);
+    if (f == NULL || next == NULL) return wg_constant(NAN);
+    for (size_t step = 1; step < n; step++) {
+        wg_real sum = wg_constant(0);
+        for (size_t i = n; i-- > 0;) {
+            const wg_real diagonal = f[i * (n + 1)];
+            f[i * (n + 1)] = wg_let(t, wg_neg(sum));
+            sum = wgi_expand_plus(t, sum, diagonal);
+        }
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++)
+                next[i + j * n] =
+                    wgi_expand_dot(t, n - i, f + i * (n + 1), n, a + i + j * n, 1);
+        wg_real *const swap = f;
+        f = next, next = swap;
+    }
+    return n % 2 == 1 ? f[0] : wg_let(t, wg_neg(f[0]));
+}
+
+static void swap_lines(size_t n, wg_real *a, wg_real *b, size_t step) {
+    for (size_t k = 0; k < n; k++) {
+        const wg_real x = a[k * step];
+        a[k * step] = b[k * step], b[k * step] = x;
+    }
+}
+
+/* The largest value from (c, c) on comes to (c, c); the sign of that. */
+static double bring_largest(size_t n, wg_real *a, size_t c) {
+    size_t row = c, col = c;
+    for (size_t j = c; j < n; j++)
+        for (size_t i = c; i < n; i++)
+            if (fabs(a[i + j * n].value) > fabs(a[row + col * n].value)) row = i, col = j;
+    if (row != c) swap_lines(n, a + c, a + row, n);
+    if (col != c) swap_lines(n, a + c * n, a + col * n, 1);
+    return (row != c) != (col != c) ? -1 : 1;
+}
+
+/* Elimination with complete pivoting, until next to nothing is left: that has derivatives all
+ * the same, and its determinant is taken without a division. */
+static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows;
+    const wgi_reals whole = wgi_reals_operand(b, x, 0);
+    wg_real *const a = wgi_factored_of(b)->kind == WG_CHOLESKY ? wgi_expand_symmetric(t, whole)
+                                                               : wgi_expand_copied(t, whole);
+    if (a == NULL) return wg_tape_status(t);
+    double first = 0;
+    wg_real d = wg_constant(1);
+    size_t c = 0;
+    for (; c < n; c++) {
+        d = wgi_expand_scaled(t, bring_largest(n, a, c), d);
+        const wg_real pivot = a[c * (n + 1)];
+        if (c == 0) first = fabs(pivot.value);
+        if (fabs(pivot.value) <= smallest_pivot * first) break;
+        d = wg_let(t, wg_mul(d, pivot));
+        for (size_t i = c + 1; i < n; i++) {
+            if (wgi_expand_is_nothing(a[i + c * n])) continue;
+            const wg_real l = wg_let(t, wg_div(a[i + c * n], pivot));
+            for (size_t j = c + 1; j < n; j++)
+                a[i + j * n] = wgi_expand_less(t, a[i + j * n], l, a[c + j * n]);
+        }
+    }
+    *y = d;
+    if (c == n) return WG_OK;
+    const wgi_reals rest = {a + c * (n + 1), n - c, n - c, 1, n};
+    const wg_real *const left = wgi_expand_copied(t, rest);
+    if (left != NULL) *y = wg_let(t, wg_mul(d, write_undivided(t, n - c, left)));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape, det_value,
+                                       det_vjp,         det_jvp,     det_expand};
+const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape, det_value,
+                                det_vjp,  det_jvp,     det_expand};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -434,12 +557,25 @@ static wg_status inverse_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows;
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
+    if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        const wg_real *const s = wgi_expand_symmetric(t, a);
+        wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
+    } else wgi_expand_solve(t, n, wgi_expand_copied(t, a), n, y);
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS, inverse_shape,
-                                           inverse_value,       inverse_vjp, inverse_jvp};
-const wg_block_op wgi_op_inverse = {"wg_inverse",  WG_OP_TRANS, inverse_shape,
-                                    inverse_value, inverse_vjp, inverse_jvp};
+                                           inverse_value,       inverse_vjp, inverse_jvp,
+                                           inverse_expand};
+const wg_block_op wgi_op_inverse = {"wg_inverse", WG_OP_TRANS, inverse_shape, inverse_value,
+                                    inverse_vjp,  inverse_jvp, inverse_expand};
 const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS, inverse_shape,
-                                        inverse_value,    inverse_vjp, inverse_jvp};
+                                        inverse_value,    inverse_vjp, inverse_jvp,
+                                        inverse_expand};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
     return from_factor(t, &wgi_op_factor_inverse, f);
@@ -581,10 +717,23 @@ static wg_status cholesky_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
+    for (size_t k = 0; k < count; k++) {
+        const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), k * n, n);
+        const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a));
+        if (l == NULL) return wg_tape_status(t);
+        wgi_expand_copy(wgi_reals_packed(l, n, n), y + k * n * n);
+    }
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_cholesky = {"wg_cholesky",  WG_OP_TRANS,  cholesky_shape,
-                                     cholesky_value, cholesky_vjp, cholesky_jvp};
+                                     cholesky_value, cholesky_vjp, cholesky_jvp,
+                                     cholesky_expand};
 const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
-                                           cholesky_value,      cholesky_vjp, cholesky_jvp};
+                                           cholesky_value,      cholesky_vjp, cholesky_jvp,
+                                           cholesky_expand};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {
     wg_mat l;

@@ -7,11 +7,14 @@
  *   generate elementwise    > include/wengert/elementwise_ops.h
  *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
  *   generate operations     > ops/operations.md
+ *   generate special_text   > tape/function/special_text.h; see generate_text.c
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and their concatenations;
  * exact counts in the type are what lets a compiler dissolve a whole statement. A host program:
  * no part of the library. */
+#include "generate_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -610,7 +613,8 @@ int main(int argc, char **argv) {
                    {"generic_dual", write_generic_dual},
                    {"generic_tape", write_generic_tape},
                    {"cxx", write_cxx},
-                   {"operations", write_operations}};
+                   {"operations", write_operations},
+                   {"special_text", write_special_text}};
     const size_t n = sizeof headers / sizeof *headers;
     for (size_t i = 0; i < n && argc == 2; i++)
         if (strcmp(argv[1], headers[i].name) == 0) {

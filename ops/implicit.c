@@ -58,4 +58,4 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_implicit = {"wg_implicit", 0, shape, value, vjp, jvp};
+const wg_block_op wgi_op_implicit = {"wg_implicit", 0, shape, value, vjp, jvp, NULL};

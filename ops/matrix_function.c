@@ -13,6 +13,7 @@
  * Sources: Al-Mohy and Higham 2009 (exp, its degrees and bounds); Higham 1987, 2008, 6.2
  * (sqrt); Al-Mohy, Higham and Relton 2013, Higham 2008, 11.5 (log). */
 #include "blas.h"
+#include "expand.h"
 #include "schur.h"
 #include "spectral.h"
 
@@ -295,8 +296,63 @@ static wg_status expm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
 static wg_status expm_vjp(wg_block *b) { return vjp_by(b, expm_derivative); }
 static wg_status expm_jvp(wg_block *b) { return jvp_by(b, expm_derivative); }
 
+/* y += sum of c[2 k + 2] m[k], and c[0] I. */
+static void write_combination(wg_tape *t, size_t n, const double *c, int identity, size_t terms,
+                              wg_real *const *m, wg_real *y) {
+    for (size_t i = 0; i < n * n; i++) {
+        for (size_t k = 0; k < terms; k++)
+            y[i] = wgi_expand_plus(t, y[i], wg_let(t, wg_mul(c[2 * k + 2], m[k][i])));
+        if (identity && i % (n + 1) == 0) y[i] = wg_let(t, wg_add(c[0], y[i]));
+    }
+}
+
+/* The approximant and the squarings are those of the recording. */
+static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows, nn = n * n;
+    const double factor = *(const double *)b->params;
+    const scaling s = scaling_for(fmin(norm_1(n, b->in[0].value, n), LARGEST), factor);
+    const int degree = approximants[s.which].degree;
+    const double *const c = approximants[s.which].c;
+    enum { A, A2, A4, A6, A8, P, V, U, R, ARRAYS };
+    wg_real *const all = wgi_expand_room(t, ARRAYS * nn), *m[ARRAYS];
+    wgi_reals of[ARRAYS];
+    if (all == NULL) return wg_tape_status(t);
+    for (size_t k = 0; k < ARRAYS; k++) {
+        m[k] = all + k * nn;
+        of[k] = wgi_reals_packed(m[k], n, n);
+        for (size_t i = 0; i < nn; i++) m[k][i] = wg_constant(0);
+    }
+    for (size_t i = 0; i < nn; i++) m[A][i] = wgi_expand_scaled(t, s.scale, x[i]);
+    wgi_expand_mul(t, of[A], of[A], m[A2]);
+    if (degree >= 5) wgi_expand_mul(t, of[A2], of[A2], m[A4]);
+    if (degree >= 7) wgi_expand_mul(t, of[A4], of[A2], m[A6]);
+    if (degree == 9) wgi_expand_mul(t, of[A4], of[A4], m[A8]);
+    const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
+    for (int even = 0; even < 2; even++) {
+        wg_real *const to = m[even ? V : P];
+        if (degree == 13) {
+            for (size_t i = 0; i < nn; i++) m[R][i] = wg_constant(0);
+            write_combination(t, n, c + (even ? 6 : 7), 0, 3, m + A2, m[R]);
+            wgi_expand_mul(t, of[A6], of[R], to);
+        }
+        write_combination(t, n, c + (even ? 0 : 1), 1, terms, m + A2, to);
+    }
+    wgi_expand_mul(t, of[A], of[P], m[U]);
+    for (size_t i = 0; i < nn; i++) {
+        y[i] = wg_let(t, wg_add(m[V][i], m[U][i]));
+        m[R][i] = wg_let(t, wg_sub(m[V][i], m[U][i]));
+    }
+    wgi_expand_solve(t, n, m[R], n, y);
+    for (int k = 0; k < s.squarings; k++) {
+        wgi_expand_copy(wgi_reals_packed(y, n, n), m[R]);
+        wgi_expand_mul(t, of[R], of[R], y);
+    }
+    return WG_OK;
+}
+
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", 0, expm_shape, expm_value, expm_vjp, expm_jvp};
+const wg_block_op wgi_op_expm = {"wg_expm", 0,        expm_shape, expm_value,
+                                 expm_vjp,  expm_jvp, expm_expand};
 
 /* ---- integer power ---- */
 
@@ -434,8 +490,28 @@ static wg_status powm_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows;
+    const int p = *(const int *)b->params;
+    const unsigned q = magnitude(p);
+    wg_real *const copy = wgi_expand_room(t, n * n), *const one = wgi_expand_identity(t, n);
+    wg_real *const base = p < 0 ? one : wgi_expand_copied(t, wgi_reals_operand(b, x, 0));
+    if (copy == NULL || one == NULL || base == NULL) return wg_tape_status(t);
+    if (p < 0)
+        wgi_expand_solve(t, n, wgi_expand_copied(t, wgi_reals_operand(b, x, 0)), n, base);
+    wgi_expand_copy(wgi_reals_packed(p == 0 ? one : base, n, n), y);
+    for (int k = highest_bit(q) - 1; k >= 0; k--)
+        for (int step = 0; step <= (int)(q >> k & 1); step++) {
+            wgi_expand_copy(wgi_reals_packed(y, n, n), copy);
+            wgi_expand_mul(t, wgi_reals_packed(copy, n, n),
+                           wgi_reals_packed(step == 0 ? copy : base, n, n), y);
+        }
+    return WG_OK;
+}
+
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", 0, powm_shape, powm_value, powm_vjp, powm_jvp};
+const wg_block_op wgi_op_powm = {"wg_powm", 0,        powm_shape, powm_value,
+                                 powm_vjp,  powm_jvp, powm_expand};
 
 /* ---- square root ---- */
 
@@ -517,7 +593,8 @@ static wg_status sqrtm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double 
 static wg_status sqrtm_vjp(wg_block *b) { return vjp_by(b, sqrtm_derivative); }
 static wg_status sqrtm_jvp(wg_block *b) { return jvp_by(b, sqrtm_derivative); }
 
-const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0, root_shape, sqrtm_value, sqrtm_vjp, sqrtm_jvp};
+const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,         root_shape, sqrtm_value,
+                                  sqrtm_vjp,  sqrtm_jvp, NULL};
 
 /* ---- logarithm ---- */
 
@@ -686,7 +763,8 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
 static wg_status logm_vjp(wg_block *b) { return vjp_by(b, logm_derivative); }
 static wg_status logm_jvp(wg_block *b) { return jvp_by(b, logm_derivative); }
 
-const wg_block_op wgi_op_logm = {"wg_logm", 0, logm_shape, logm_value, logm_vjp, logm_jvp};
+const wg_block_op wgi_op_logm = {"wg_logm", 0,        logm_shape, logm_value,
+                                 logm_vjp,  logm_jvp, NULL};
 
 /* ---- calls ---- */
 

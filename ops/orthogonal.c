@@ -19,6 +19,7 @@
 #include <math.h>
 #include <wengert/solve.h>
 #include "dense.h"
+#include "expand.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -271,9 +272,41 @@ static wg_status qr_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_qr = {"wg_qr", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
-const wg_block_op wgi_op_qr_q = {"wg_qr_q", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
-const wg_block_op wgi_op_qr_r = {"wg_qr_r", 0, qr_shape, qr_value, qr_vjp, qr_jvp};
+/* The signs on the diagonal of R, which a function keeps: of R, or of the diagonal of Q' A. */
+static double *recorded_signs(wg_tape *t, const wg_block *b) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const size_t m = b->in[0].rows, p = smaller(m, b->in[0].cols);
+    double *const sign = (double *)wg_tape_keep(t, (p + 1) * sizeof *sign, NULL);
+    for (size_t j = 0; sign != NULL && j < p; j++) {
+        double r = 0;
+        if (what->r >= 0) r = b->out[what->r].value[j * (p + 1)];
+        for (size_t i = 0; what->r < 0 && i < m; i++)
+            r += b->out[what->q].value[i + j * m] * b->in[0].value[i + j * m];
+        sign[j] = r < 0 ? -1 : 1;
+    }
+    return sign;
+}
+
+static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    const size_t m = a.rows, n = a.cols, p = smaller(m, n);
+    const double *const sign = recorded_signs(t, b);
+    wg_real *const q = wgi_expand_room(t, m * p), *const r = wgi_expand_room(t, p * n);
+    if (sign == NULL || q == NULL || r == NULL) return wg_tape_status(t);
+    wgi_expand_qr(t, wgi_reals_cols(a, 0, p), sign, q, r);
+    wgi_expand_mul(t, wgi_reals_turn(wgi_reals_packed(q, m, p), 1), wgi_reals_cols(a, p, n - p),
+                   r + p * p);
+    if (what->q >= 0)
+        wgi_expand_copy(wgi_reals_packed(q, m, p), wgi_reals_result(b, y, (size_t)what->q));
+    if (what->r >= 0)
+        wgi_expand_copy(wgi_reals_packed(r, p, n), wgi_reals_result(b, y, (size_t)what->r));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_qr = {"wg_qr", 0, qr_shape, qr_value, qr_vjp, qr_jvp, qr_expand};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", 0, qr_shape, qr_value, qr_vjp, qr_jvp, qr_expand};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", 0, qr_shape, qr_value, qr_vjp, qr_jvp, qr_expand};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -460,8 +493,27 @@ static wg_status lstsq_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lstsq = {"wg_lstsq",  0,         lstsq_shape,
-                                  lstsq_value, lstsq_vjp, lstsq_jvp};
+/* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. */
+static void write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
+    const int tall = a.rows >= a.cols;
+    const wgi_reals turned = wgi_reals_turn(a, !tall);
+    const size_t m = turned.rows, p = turned.cols, k = c.cols;
+    wg_real *const q = wgi_expand_room(t, m * p), *const r = wgi_expand_room(t, p * p);
+    wg_real *const z = tall ? y : wgi_expand_copied(t, c);
+    const wgi_reals basis = wgi_reals_packed(q, m, p), triangle = wgi_reals_packed(r, p, p);
+    wgi_expand_qr(t, turned, NULL, q, r);
+    if (tall) wgi_expand_mul(t, wgi_reals_turn(basis, 1), c, z);
+    wgi_expand_triangle(t, wgi_reals_turn(triangle, !tall), tall, 0, k, z, 1, p);
+    if (!tall) wgi_expand_mul(t, basis, wgi_reals_packed(z, p, k), y);
+}
+
+static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_lstsq = {"wg_lstsq", 0,         lstsq_shape, lstsq_value,
+                                  lstsq_vjp,  lstsq_jvp, lstsq_expand};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -584,7 +636,22 @@ static wg_status pinv_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_pinv = {"wg_pinv", 0, pinv_shape, pinv_value, pinv_vjp, pinv_jvp};
+/* A matrix of full rank only: A^+ A or A A^+ is I then, and has that trace. */
+static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols;
+    double rank = 0;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < m; i++)
+            rank += b->in[0].value[i + j * m] * b->out[0].value[j + i * n];
+    if (rank < (double)smaller(m, n) - 0.5) return WG_EDEGENERATE;
+    const wg_real *const one = wgi_expand_identity(t, m);
+    if (one == NULL) return wg_tape_status(t);
+    write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), y);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_pinv = {"wg_pinv", 0,        pinv_shape, pinv_value,
+                                 pinv_vjp,  pinv_jvp, pinv_expand};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

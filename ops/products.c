@@ -9,6 +9,7 @@
  * bt, ct their tangents; w adjoint of the result. */
 #include <wengert/products.h>
 #include "blas.h"
+#include "expand.h"
 #include "view.h"
 
 static wg_status refuse(wg_block *b, wg_status s, const char *why) {
@@ -129,6 +130,22 @@ static void add_symmetric(double alpha, wgi_view x, wgi_view y) {
     add(alpha, transposed(x), y);
 }
 
+/* y = alpha a b + beta c, as variables; c.p NULL: there is none. As in BLAS nothing is looked
+ * at whose factor is 0. */
+static void write_product(wg_tape *t, wg_real alpha, wgi_reals a, wgi_reals b, wg_real beta,
+                          wgi_reals c, wg_real *y) {
+    const int product = !wgi_expand_is_nothing(alpha);
+    const int sum = c.p != NULL && !wgi_expand_is_nothing(beta);
+    if (product) wgi_expand_mul(t, a, b, y);
+    for (size_t j = 0; j < b.cols; j++)
+        for (size_t i = 0; i < a.rows; i++, y++) {
+            *y = product ? wg_let(t, wg_mul(alpha, *y)) : wg_constant(0);
+            if (sum)
+                *y = wgi_expand_plus(t, *y, wg_let(t, wg_mul(beta, wgi_reals_at(c, i, j))));
+        }
+}
+static const wgi_reals no_reals = {NULL, 0, 0, 0, 0};
+
 /* ---- flags ---- */
 
 /* A letter among two: 0, 1; anything else: -1. */
@@ -218,9 +235,24 @@ static wg_status product_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wgi_reals factor_reals(const wg_block *b, const wg_real *x, unsigned i) {
+    wgi_reals a = wgi_reals_operand(b, x, i);
+    if (product_of(b)->vector >> i & 1) a = wgi_reals_column(a);
+    return wgi_reals_turn(a, product_of(b)->turn >> i & 1);
+}
+
+static wg_status product_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct product *const p = product_of(b);
+    wg_real alpha = wg_constant(p->alpha), beta = wg_constant(p->beta);
+    if (p->real) alpha = *wgi_reals_operand(b, x, 3).p, beta = *wgi_reals_operand(b, x, 4).p;
+    write_product(t, alpha, factor_reals(b, x, 0), factor_reals(b, x, 1), beta,
+                  b->inputs > 2 ? factor_reals(b, x, 2) : no_reals, y);
+    return WG_OK;
+}
+
 #define PRODUCT(name)                                                                          \
-    const wg_block_op wgi_op_##name = {"wg_" #name,   WG_OP_TRANS, product_shape,              \
-                                       product_value, product_vjp, product_jvp}
+    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, product_shape, product_value, \
+                                       product_vjp, product_jvp, product_expand}
 PRODUCT(gemm);
 PRODUCT(gemv);
 PRODUCT(matmul);
@@ -290,7 +322,8 @@ static wg_status gemm_real_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_gemm_real = {"wg_gemm_real", WG_OP_TRANS,   product_shape,
-                                      product_value,  gemm_real_vjp, gemm_real_jvp};
+                                      product_value,  gemm_real_vjp, gemm_real_jvp,
+                                      product_expand};
 
 wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_mat b,
                     wg_real beta, wg_mat c) {
@@ -379,8 +412,23 @@ static wg_status batch_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS, batch_shape,
-                                       batch_value,     batch_vjp,   batch_jvp};
+static wg_status batch_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct batch *const p = batch_of(b);
+    for (size_t k = 0; k < p->count; k++) {
+        wgi_reals m[2];
+        for (unsigned i = 0; i < 2; i++) {
+            const wgi_reals all = wgi_reals_operand(b, x, i);
+            const size_t cols = all.cols / p->count;
+            m[i] = wgi_reals_turn(wgi_reals_cols(all, k * cols, cols), p->turn >> i & 1);
+        }
+        write_product(t, wg_constant(p->alpha), m[0], m[1], wg_constant(0), no_reals, y);
+        y += m[0].rows * m[1].cols;
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS, batch_shape, batch_value,
+                                       batch_vjp,       batch_jvp,   batch_expand};
 
 wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                      wg_mat b) {
@@ -498,10 +546,23 @@ static wg_status symmetric_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_symv = {"wg_symv",       WG_OP_TRANS,   symmetric_shape,
-                                 symmetric_value, symmetric_vjp, symmetric_jvp};
-const wg_block_op wgi_op_symm = {"wg_symm",       WG_OP_TRANS,   symmetric_shape,
-                                 symmetric_value, symmetric_vjp, symmetric_jvp};
+static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct symmetric *const p = symmetric_of(b);
+    const size_t n = b->in[0].rows;
+    const wg_real *const s = wgi_expand_symmetric(t, wgi_reals_operand(b, x, 0));
+    if (s == NULL) return wg_tape_status(t);
+    wgi_reals a = wgi_reals_packed(s, n, n), v = wgi_reals_operand(b, x, 1), c = no_reals;
+    if (b->inputs > 2) c = wgi_reals_operand(b, x, 2);
+    if (p->vector) v = wgi_reals_column(v), c = wgi_reals_column(c);
+    write_product(t, wg_constant(p->alpha), p->right ? v : a, p->right ? a : v,
+                  wg_constant(p->beta), c, y);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_symv = {"wg_symv",     WG_OP_TRANS,   symmetric_shape, symmetric_value,
+                                 symmetric_vjp, symmetric_jvp, symmetric_expand};
+const wg_block_op wgi_op_symm = {"wg_symm",     WG_OP_TRANS,   symmetric_shape, symmetric_value,
+                                 symmetric_vjp, symmetric_jvp, symmetric_expand};
 
 static wg_mat symmetric(wg_tape *t, const wg_block_op *op, const struct symmetric *p, wg_mat a,
                         wg_mat b, wg_mat c) {
@@ -577,8 +638,22 @@ static wg_status syrk_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_syrk = {"wg_syrk",  WG_OP_TRANS, syrk_shape,
-                                 syrk_value, syrk_vjp,    syrk_jvp};
+static wg_status syrk_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct product *const p = product_of(b);
+    const wgi_reals a = factor_reals(b, x, 0);
+    const size_t n = a.rows;
+    const wg_real *c = NULL;
+    if (b->inputs > 1) {
+        c = wgi_expand_symmetric(t, wgi_reals_operand(b, x, 1));
+        if (c == NULL) return wg_tape_status(t);
+    }
+    write_product(t, wg_constant(p->alpha), a, wgi_reals_turn(a, 1), wg_constant(p->beta),
+                  wgi_reals_packed(c, n, n), y);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_syrk = {"wg_syrk", WG_OP_TRANS, syrk_shape, syrk_value,
+                                 syrk_vjp,  syrk_jvp,    syrk_expand};
 
 wg_mat wg_syrk(wg_tape *t, char trans, double alpha, wg_mat a, double beta, wg_mat c) {
     const int fa = turned(trans);
@@ -713,10 +788,35 @@ static wg_status triangular_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* From the right: everything transposed. */
+static wg_status triangular_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                   wg_real *y) {
+    const struct triangular *const p = triangular_of(b);
+    const int turn = p->trans != p->right, upper = p->upper != turn;
+    const wgi_reals a = wgi_reals_turn(wgi_reals_operand(b, x, 0), turn);
+    wgi_reals v = wgi_reals_operand(b, x, 1);
+    if (p->vector) v = wgi_reals_column(v);
+    v = wgi_reals_turn(v, p->right);
+    const size_t n = a.rows, edge = p->unit != 0;
+    const size_t down = p->right ? v.cols : 1, across = p->right ? 1 : n;
+    for (size_t j = 0; j < v.cols; j++)
+        for (size_t i = 0; i < n; i++) {
+            const size_t from = upper ? i + edge : 0, to = upper ? n : i + 1 - edge;
+            const wg_real *const row = a.p + i * a.down + from * a.across;
+            const wg_real *const column = v.p + from * v.down + j * v.across;
+            wg_real r = wgi_expand_dot(t, to - from, row, a.across, column, v.down);
+            if (p->unit) r = wgi_expand_plus(t, r, wgi_reals_at(v, i, j));
+            y[i * down + j * across] = wgi_expand_scaled(t, p->alpha, r);
+        }
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_trmv = {"wg_trmv",        WG_OP_TRANS,    triangular_shape,
-                                 triangular_value, triangular_vjp, triangular_jvp};
+                                 triangular_value, triangular_vjp, triangular_jvp,
+                                 triangular_expand};
 const wg_block_op wgi_op_trmm = {"wg_trmm",        WG_OP_TRANS,    triangular_shape,
-                                 triangular_value, triangular_vjp, triangular_jvp};
+                                 triangular_value, triangular_vjp, triangular_jvp,
+                                 triangular_expand};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, char side, char uplo, char trans,
                          char diag, int vector, double alpha, wg_mat a, wg_mat b) {
@@ -794,9 +894,20 @@ static wg_status scaling_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct scaling *const p = scaling_of(b);
+    const wg_real alpha =
+        p->real ? *wgi_reals_operand(b, x, b->inputs - 1).p : wg_constant(p->alpha);
+    for (size_t e = 0, n = wgi_length(&b->in[0]); e < n; e++) {
+        y[e] = wg_let(t, wg_mul(alpha, x[e]));
+        if (p->plus) y[e] = wg_let(t, wg_add(y[e], x[n + e]));
+    }
+    return WG_OK;
+}
+
 #define SCALING(name)                                                                          \
-    const wg_block_op wgi_op_##name = {"wg_" #name,   WG_OP_TRANS, scaling_shape,              \
-                                       scaling_value, scaling_vjp, scaling_jvp}
+    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, scaling_shape, scaling_value, \
+                                       scaling_vjp, scaling_jvp, scaling_expand}
 SCALING(axpy);
 SCALING(scal);
 SCALING(axpy_real);
@@ -882,10 +993,23 @@ static wg_status dot_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape,
-                                dot_value,    dot_vjp,     dot_jvp};
-const wg_block_op wgi_op_trace_product = {"wg_trace_product", WG_OP_TRANS, dot_shape,
-                                          dot_value,          dot_vjp,     dot_jvp};
+/* Vectors lie in one way only when taken element after element. */
+static wg_status dot_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals u = wgi_reals_operand(b, x, 0);
+    const wgi_reals v = wgi_reals_turn(wgi_reals_operand(b, x, 1), *(const int *)b->params);
+    *y = wg_constant(0);
+    if (*(const int *)b->params == 0) *y = wgi_expand_dot(t, u.rows * u.cols, u.p, 1, v.p, 1);
+    for (size_t j = 0; j < u.cols && *(const int *)b->params != 0; j++)
+        *y = wgi_expand_plus(
+            t, *y,
+            wgi_expand_dot(t, u.rows, u.p + j * u.across, u.down, v.p + j * v.across, v.down));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape, dot_value,
+                                dot_vjp,      dot_jvp,     dot_expand};
+const wg_block_op wgi_op_trace_product = {
+    "wg_trace_product", WG_OP_TRANS, dot_shape, dot_value, dot_vjp, dot_jvp, dot_expand};
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
     const wg_mat in[2] = {x, y};
@@ -924,8 +1048,15 @@ static wg_status trace_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trace = {"wg_trace",  WG_OP_TRANS, trace_shape,
-                                  trace_value, trace_vjp,   trace_jvp};
+static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows;
+    *y = wg_constant(0);
+    for (size_t i = 0; i < n; i++) *y = wgi_expand_plus(t, *y, x[i * (n + 1)]);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_trace = {"wg_trace", WG_OP_TRANS, trace_shape, trace_value,
+                                  trace_vjp,  trace_jvp,   trace_expand};
 
 wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0, 1, &a); }
 
@@ -984,8 +1115,19 @@ static wg_status quadform_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals a = wgi_reals_operand(b, x, 0),
+                    v = wgi_reals_column(wgi_reals_operand(b, x, 1));
+    wg_real *const r = wgi_expand_room(t, a.rows);
+    if (r == NULL) return wg_tape_status(t);
+    wgi_expand_mul(t, a, v, r);
+    *y = wgi_expand_dot(t, a.rows, r, 1, v.p, v.down);
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_quadform = {"wg_quadform",  WG_OP_TRANS,  quadform_shape,
-                                     quadform_value, quadform_vjp, quadform_jvp};
+                                     quadform_value, quadform_vjp, quadform_jvp,
+                                     quadform_expand};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {
     const wg_mat in[2] = {a, x};
@@ -1042,8 +1184,17 @@ static wg_status kron_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_kron = {"wg_kron",  WG_OP_TRANS, kron_shape,
-                                 kron_value, kron_vjp,    kron_jvp};
+static wg_status kron_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals u = wgi_reals_operand(b, x, 0), v = wgi_reals_operand(b, x, 1);
+    for (size_t j = 0; j < u.cols * v.cols; j++)
+        for (size_t i = 0; i < u.rows * v.rows; i++)
+            *y++ = wg_let(t, wg_mul(wgi_reals_at(u, i / v.rows, j / v.cols),
+                                    wgi_reals_at(v, i % v.rows, j % v.cols)));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_kron = {"wg_kron", WG_OP_TRANS, kron_shape, kron_value,
+                                 kron_vjp,  kron_jvp,    kron_expand};
 
 wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};

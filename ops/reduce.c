@@ -6,7 +6,9 @@
  * whose elements lie next to each other are worked on in place, others through packed copies,
  * eight at a time: what lies in one cache line is read at once. */
 #include "elementwise.h"
+#include "expand.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <wengert/reduce.h>
@@ -21,6 +23,7 @@ struct params {
 };
 
 struct line_op;
+struct written;
 
 struct line {
     const struct line_op *op;
@@ -47,6 +50,7 @@ struct line_op {
     void (*jvp)(const struct line *l);
     /* g of elements at .. at + m of the line; for vjp and jvp of results that are numbers */
     void (*slope)(const struct line *l, size_t at, size_t m, const double *x, double *g);
+    void (*expand)(wg_tape *t, const struct written *l);
 };
 
 /* ---- lines of a matrix ---- */
@@ -776,6 +780,166 @@ static void layer_norm_jvp(const struct line *l) {
     }
 }
 
+/* ---- written out, as a part of a function ---- */
+
+/* A line of variables. */
+struct written {
+    const struct params *p;
+    size_t n, number;
+    const wg_real *x[2], *vector[2];
+    wg_real *y, *room; /* room of n */
+};
+
+static void sum_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_sum(t, l->n, l->x[0]);
+}
+static void mean_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_mean(t, l->n, l->x[0]);
+}
+static void prod_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_product(t, l->n, l->x[0]);
+}
+static void max_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_maximum(t, l->n, l->x[0]);
+}
+static void min_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_minimum(t, l->n, l->x[0]);
+}
+static void logsumexp_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_logsumexp(t, l->n, l->x[0]);
+}
+
+/* room = what is left of x without its mean, which is taken off twice */
+static void centre(wg_tape *t, const struct written *l) {
+    const wg_real *x = l->x[0];
+    for (int again = 0; again < 2; again++, x = l->room) {
+        const wg_real mean = wg_mean(t, l->n, x);
+        for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(x[i], mean));
+    }
+}
+static void var_expand(wg_tape *t, const struct written *l) {
+    const double of = (double)l->n - l->p->p;
+    *l->y = wg_constant(NAN);
+    if (!(of > 0)) return;
+    centre(t, l);
+    *l->y = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), of));
+}
+static void std_expand(wg_tape *t, const struct written *l) {
+    const double of = (double)l->n - l->p->p;
+    *l->y = wg_constant(NAN);
+    if (!(of > 0)) return;
+    centre(t, l);
+    *l->y = wg_let(t, wg_div(wg_norm2(t, l->n, l->room), sqrt(of)));
+}
+
+/* Scaled by the power of two below the largest number: a step, without derivative. */
+static void norm_expand(wg_tape *t, const struct written *l) {
+    const double p = l->p->p;
+    wg_real *const a = l->room;
+    *l->y = wg_constant(0);
+    if (l->n == 0) return;
+    for (size_t i = 0; i < l->n && p != 2; i++) a[i] = wg_let(t, wg_fabs(l->x[0][i]));
+    if (p == 1) *l->y = wg_sum(t, l->n, a);
+    else if (p == 2) *l->y = wg_norm2(t, l->n, l->x[0]);
+    else if (p == INFINITY) *l->y = wg_maximum(t, l->n, a);
+    else {
+        const wg_real largest = wg_maximum(t, l->n, a);
+        const wg_real unit =
+            wg_let(t, wg_exp2(wg_floor(wg_log2(wg_clamp(largest, DBL_MIN, 0x1p1023)))));
+        for (size_t i = 0; i < l->n; i++) a[i] = wg_let(t, wg_pow(wg_div(a[i], unit), p));
+        *l->y = wg_let(t, wg_mul(unit, wg_pow(wg_sum(t, l->n, a), 1 / p)));
+    }
+}
+
+static void cumsum_expand(wg_tape *t, const struct written *l) {
+    for (size_t i = 0; i < l->n; i++)
+        l->y[i] = i == 0 ? l->x[0][0] : wg_let(t, wg_add(l->y[i - 1], l->x[0][i]));
+}
+static void cumprod_expand(wg_tape *t, const struct written *l) {
+    for (size_t i = 0; i < l->n; i++)
+        l->y[i] = i == 0 ? l->x[0][0] : wg_let(t, wg_mul(l->y[i - 1], l->x[0][i]));
+}
+
+/* room = x less the largest of them; infinite largest ones share */
+static void shift(wg_tape *t, const struct written *l) {
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] = wg_let(t, wg_clamp(l->x[0][i], -INFINITY, DBL_MAX));
+    const wg_real largest = wg_maximum(t, l->n, l->room), held = wgi_expand_held(t, largest);
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] = wg_let(t, wg_select_eq(largest, -INFINITY, 0, wg_sub(l->room[i], held)));
+}
+static void softmax_expand(wg_tape *t, const struct written *l) {
+    if (l->n == 0) return;
+    shift(t, l);
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_exp(l->room[i]));
+    const wg_real sum = wg_sum(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_div(l->room[i], sum));
+}
+static void log_softmax_expand(wg_tape *t, const struct written *l) {
+    if (l->n == 0) return;
+    shift(t, l);
+    const wg_real log_sum = wg_logsumexp(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_sub(l->room[i], log_sum));
+}
+
+/* Of differences with the label's: nothing cancels, in the slopes neither. */
+static void cross_entropy_expand(wg_tape *t, const struct written *l) {
+    const size_t label = l->p->label[l->number];
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] =
+            i == label ? wg_constant(0) : wg_let(t, wg_sub(l->x[0][i], l->x[0][label]));
+    *l->y = wg_logsumexp(t, l->n, l->room);
+}
+static void cross_entropy_soft_expand(wg_tape *t, const struct written *l) {
+    *l->y = wg_constant(0);
+    if (l->n == 0) return;
+    shift(t, l);
+    const wg_real log_sum = wg_logsumexp(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) {
+        const wg_real q = l->x[1][i], loss = wg_let(t, wg_sub(log_sum, l->room[i]));
+        /* 0 for a q of 0, beside an infinite loss too */
+        *l->y = wg_let(t, wg_add(*l->y, wg_select_eq(q, 0, wg_mul(q, wg_fmin(loss, DBL_MAX)),
+                                                     wg_mul(q, loss))));
+    }
+}
+
+static void layer_norm_expand(wg_tape *t, const struct written *l) {
+    if (l->n == 0) return;
+    centre(t, l);
+    const wg_real s = wg_squared_norm(t, l->n, l->room);
+    const wg_real share = wg_let(t, wg_inv(wg_sqrt(wg_add(wg_div(s, (double)l->n), l->p->p))));
+    for (size_t i = 0; i < l->n; i++)
+        l->y[i] = wg_let(
+            t, wg_add(wg_mul(wg_mul(l->room[i], share), l->vector[0][i]), l->vector[1][i]));
+}
+
+/* The place of element i of a line in its matrix. */
+static size_t of_line(const wg_block_arg *a, wg_axis axis, size_t line, size_t i) {
+    return axis == WG_ALL ? i : axis == WG_EACH_COL ? i + line * a->rows : line + i * a->rows;
+}
+
+static wg_status write_lines(wg_tape *t, const wg_block *b, const struct line_op *op,
+                             const wg_real *x, wg_real *y) {
+    const struct params *const p = b->params;
+    const size_t n = length(b->in, p->axis), count = lines(b->in, p->axis);
+    wg_real *const room = wgi_expand_room(t, 4 * n);
+    struct written l = {p, n, 0, {room, room + n}, {NULL, NULL}, room + 2 * n, room + 3 * n};
+    if (room == NULL) return wg_tape_status(t);
+    for (int k = 0; k < op->vectors; k++)
+        l.vector[k] = wgi_reals_operand(b, x, (size_t)(op->operands + k)).p;
+    for (; l.number < count; l.number++) {
+        for (int k = 0; k < op->operands; k++)
+            for (size_t i = 0; i < n; i++)
+                room[(size_t)k * n + i] =
+                    wgi_reals_operand(b, x, (size_t)k).p[of_line(b->in, p->axis, l.number, i)];
+        if (!op->full) l.y = &y[l.number];
+        op->expand(t, &l);
+        for (size_t i = 0; op->full && i < n; i++)
+            y[of_line(b->in, p->axis, l.number, i)] = l.y[i];
+    }
+    return WG_OK;
+}
+
 /* ---- descriptors ---- */
 
 static wg_status no_elements(wg_block *b) {
@@ -808,8 +972,8 @@ static wg_status anything(wg_block *b) {
 
 /* Operations that look at elements in no order take transposed operands. */
 #define OP(name, flags, operands, vectors, full, keep, keep_n, vjp, jvp, slope, check)         \
-    static const struct line_op name##_lines = {operands,     vectors, full, keep, keep_n,     \
-                                                name##_value, vjp,     jvp,  slope};           \
+    static const struct line_op name##_lines = {                                               \
+        operands, vectors, full, keep, keep_n, name##_value, vjp, jvp, slope, name##_expand};  \
     static wg_status name##_shape(wg_block *b) {                                               \
         const wg_status s = shape(b, &name##_lines);                                           \
         return s == WG_OK ? check(b) : s;                                                      \
@@ -817,9 +981,14 @@ static wg_status anything(wg_block *b) {
     static wg_status name##_run_value(wg_block *b) { return run(b, &name##_lines, VALUE); }    \
     static wg_status name##_run_vjp(wg_block *b) { return run(b, &name##_lines, VJP); }        \
     static wg_status name##_run_jvp(wg_block *b) { return run(b, &name##_lines, JVP); }        \
+    static wg_status name##_write(wg_tape *t, const wg_block *b, const wg_real *x,             \
+                                  wg_real *y) {                                                \
+        return write_lines(t, b, &name##_lines, x, y);                                         \
+    }                                                                                          \
     static const wg_block_op op_##name = {"wg_mat_" #name, WG_OP_ZERO_RULE | (flags),          \
                                           name##_shape,    name##_run_value,                   \
-                                          name##_run_vjp,  name##_run_jvp}
+                                          name##_run_vjp,  name##_run_jvp,                     \
+                                          name##_write}
 #define NUMBER(name, keep, keep_n, vjp, jvp, slope, check)                                     \
     OP(name, WG_OP_TRANS, 1, 0, 0, keep, keep_n, vjp, jvp, slope, check)
 

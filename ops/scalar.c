@@ -115,7 +115,9 @@
 /* ---- the table ---- */
 #define Z(text, bit) ((unsigned)WGI_ZERO(text) << (bit))
 #define OP1(name, value, da, daa, class, source)                                               \
-    {#name, source, 1, Z(#da, 0), Z(#daa, 0), name##_value, name##_first, name##_second},
+    {#name,        source,        1,                                                           \
+     Z(#da, 0),    Z(#daa, 0),    name##_value,                                                \
+     name##_first, name##_second, {#value, #da, #daa}},
 #define OP2(name, value, da, db, daa, dab, dbb, class, source)                                 \
     {#name,                                                                                    \
      source,                                                                                   \
@@ -124,7 +126,8 @@
      Z(#daa, 0) | Z(#dab, 1) | Z(#dbb, 2),                                                     \
      name##_value,                                                                             \
      name##_first,                                                                             \
-     name##_second},
+     name##_second,                                                                            \
+     {#value, #da, #db, #daa, #dab, #dbb}},
 #define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, class, source)              \
     {#name,                                                                                    \
      source,                                                                                   \
@@ -133,16 +136,12 @@
      Z(#daa, 0) | Z(#dab, 1) | Z(#dac, 2) | Z(#dbb, 3) | Z(#dbc, 4) | Z(#dcc, 5),              \
      name##_value,                                                                             \
      name##_first,                                                                             \
-     name##_second},
+     name##_second,                                                                            \
+     {#value, #da, #db, #dc, #daa, #dab, #dac, #dbb, #dbc, #dcc}},
 #define OP4(name, value, da, db, dc, dd, class, source)                                        \
-    {#name,                                                                                    \
-     source,                                                                                   \
-     4,                                                                                        \
-     Z(#da, 0) | Z(#db, 1) | Z(#dc, 2) | Z(#dd, 3),                                            \
+    {#name,        source,       4,    Z(#da, 0) | Z(#db, 1) | Z(#dc, 2) | Z(#dd, 3),          \
      0x3ff, /* piecewise linear */                                                             \
-     name##_value,                                                                             \
-     name##_first,                                                                             \
-     NULL},
+     name##_value, name##_first, NULL, {#value, #da, #db, #dc, #dd}},
 const wg_scalar_op wgi_scalar_ops[] = {
 #include "scalar.def"
 };

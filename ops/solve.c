@@ -6,6 +6,7 @@
  *     tangent  Xt = op(S)^-1 (Bt - op(St) X)
  *   triangular:  op(A) X = f B or X op(A) = f B; the same, of one triangle.
  * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
+#include "expand.h"
 #include "factor.h"
 
 /* ---- with a factor ---- */
@@ -151,16 +152,34 @@ static wg_status solve_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows, k = columns(b);
+    wgi_expand_copy(wgi_reals_operand(b, x, 1), y);
+    for (size_t m = 0; m < p->count; m++, y += n * k) {
+        const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
+        if (p->kind == WG_CHOLESKY)
+            wgi_expand_cholesky_solve(
+                t, n, wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a)), k, y);
+        else
+            wgi_expand_solve(t, n, wgi_expand_copied(t, wgi_reals_turn(a, p->trans != 0)), k,
+                             y);
+    }
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value,       solve_vjp,   solve_jvp};
-const wg_block_op wgi_op_solve = {"wg_solve",  WG_OP_TRANS, solve_shape,
-                                  solve_value, solve_vjp,   solve_jvp};
-const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape,
-                                      solve_value,    solve_vjp,   solve_jvp};
-const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS, solve_shape,
-                                        solve_value,      solve_vjp,   solve_jvp};
+                                         solve_value,       solve_vjp,   solve_jvp,
+                                         solve_expand};
+const wg_block_op wgi_op_solve = {"wg_solve", WG_OP_TRANS, solve_shape, solve_value,
+                                  solve_vjp,  solve_jvp,   solve_expand};
+const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape, solve_value,
+                                      solve_vjp,      solve_jvp,   solve_expand};
+const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS, solve_shape, solve_value,
+                                        solve_vjp,        solve_jvp,   solve_expand};
 const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS, solve_shape,
-                                            solve_value,          solve_vjp,   solve_jvp};
+                                            solve_value,          solve_vjp,   solve_jvp,
+                                            solve_expand};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
     const wgi_factored p = {f.kind,
@@ -338,12 +357,29 @@ static wg_status trsm_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trsm = {"wg_trsm",  WG_OP_TRANS, trsm_shape,
-                                 trsm_value, trsm_vjp,    trsm_jvp};
-const wg_block_op wgi_op_trsv = {"wg_trsv",  WG_OP_TRANS, trsm_shape,
-                                 trsm_value, trsm_vjp,    trsm_jvp};
-const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS, trsm_shape,
-                                       trsm_value,      trsm_vjp,    trsm_jvp};
+/* From the right: everything transposed. */
+static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct triangular *const p = triangular_of(b);
+    const int right = p->side == 'R', turn = (p->trans == 'T') != right;
+    const size_t n = b->in[0].rows, rows = b->in[1].rows, count = p->count;
+    const size_t cols = count != 0 ? b->in[1].cols / count : 0;
+    for (size_t e = 0; e < rows * cols * count; e++)
+        y[e] = wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e]);
+    for (size_t m = 0; m < count; m++, y += rows * cols) {
+        const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
+        wgi_expand_triangle(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn,
+                            p->diag == 'U', right ? rows : cols, y, right ? rows : 1,
+                            right ? 1 : rows);
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_trsm = {"wg_trsm", WG_OP_TRANS, trsm_shape, trsm_value,
+                                 trsm_vjp,  trsm_jvp,    trsm_expand};
+const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape, trsm_value,
+                                 trsm_vjp,  trsm_jvp,    trsm_expand};
+const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS, trsm_shape, trsm_value,
+                                       trsm_vjp,        trsm_jvp,    trsm_expand};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

@@ -16,6 +16,7 @@
  *
  * Letters: s the pattern, v its values, x, r dense; i a row of S, j a column, k an entry. */
 #include <wengert/sparse.h>
+#include "expand.h"
 #include "view.h"
 
 #include <limits.h>
@@ -60,8 +61,8 @@ static wg_status nothing(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,       pattern_shape,
-                                        nothing,          nothing, NULL};
+const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, nothing,
+                                        nothing,          NULL, NULL};
 
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
@@ -223,10 +224,27 @@ static wg_status spmm_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_spmv = {"wg_spmv",  WG_OP_TRANS, spmm_shape,
-                                 spmm_value, spmm_vjp,    spmm_jvp};
-const wg_block_op wgi_op_spmm = {"wg_spmm",  WG_OP_TRANS, spmm_shape,
-                                 spmm_value, spmm_vjp,    spmm_jvp};
+static wg_status spmm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct spmm *const p = spmm_of(b);
+    const wgi_reals v = wgi_reals_column(wgi_reals_operand(b, x, 0));
+    const wgi_reals whole = wgi_reals_operand(b, x, 1),
+                    u = p->vector ? wgi_reals_column(whole) : whole;
+    for (size_t c = 0; c < u.cols; c++, y += b->out[0].rows) {
+        for (size_t i = 0; i < b->out[0].rows; i++) y[i] = wg_constant(0);
+        for (size_t i = 0; i < p->s.rows; i++)
+            for (size_t k = p->s.start[i]; k < p->s.start[i + 1]; k++) {
+                const size_t to = p->trans ? p->s.col[k] : i, from = p->trans ? i : p->s.col[k];
+                const wg_real term = wg_let(t, wg_mul(v.p[k], wgi_reals_at(u, from, c)));
+                y[to] = wgi_expand_plus(t, y[to], term);
+            }
+    }
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape, spmm_value,
+                                 spmm_vjp,  spmm_jvp,    spmm_expand};
+const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape, spmm_value,
+                                 spmm_vjp,  spmm_jvp,    spmm_expand};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -560,12 +578,117 @@ static wg_status solve_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* ---- written out: elimination in the order of the recorded factors ---- */
+
+/* Row k of U: its diagonal, and what follows at columns col. */
+struct row {
+    size_t count, *col;
+    wg_real diagonal, *u;
+};
+
+/* The entries of op(S) in each row, as lists: from first[i] on to next[e]; 0 ends one, entry e
+ * is e + 1 there. `turned`: of the transpose. */
+struct lists {
+    size_t *first, *next;
+    int turned;
+};
+
+static int list_rows(wg_tape *t, const wg_csr *s, int turned, struct lists *l) {
+    l->first = (size_t *)wg_tape_keep(t, (s->rows + s->nnz + 1) * sizeof *l->first, NULL);
+    if (l->first == NULL) return 0;
+    l->next = l->first + s->rows;
+    l->turned = turned;
+    for (size_t i = 0; i < s->rows; i++) l->first[i] = 0;
+    for (size_t i = s->rows; i-- > 0;)
+        for (size_t e = s->start[i + 1]; e-- > s->start[i];) {
+            size_t *const first = &l->first[turned ? s->col[e] : i];
+            l->next[e] = *first, *first = e + 1;
+        }
+    return 1;
+}
+
+/* The row of an entry. */
+static size_t row_of(const wg_csr *s, size_t e) {
+    size_t low = 0, high = s->rows;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (s->start[middle] <= e) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/* w += f times row i of op(S), element j at place[j]. */
+static void add_row(wg_tape *t, const wg_csr *s, const struct lists *l, size_t i, double f,
+                    const wg_real *value, const size_t *place, wg_real *w) {
+    for (size_t e = l->first[i]; e != 0; e = l->next[e - 1]) {
+        const size_t j = place[l->turned ? row_of(s, e - 1) : s->col[e - 1]];
+        w[j] = wgi_expand_plus(t, w[j], wgi_expand_scaled(t, f, value[e - 1]));
+    }
+}
+
+/* Row k of U from w, in which those before it are eliminated. */
+static int keep_row(wg_tape *t, size_t n, size_t k, const wg_real *w, struct row *r) {
+    r->count = 0, r->diagonal = w[k];
+    for (size_t j = k + 1; j < n; j++) r->count += !wgi_expand_is_nothing(w[j]);
+    r->u = wgi_expand_room(t, r->count);
+    r->col = (size_t *)wg_tape_keep(t, (r->count + 1) * sizeof *r->col, NULL);
+    if (r->u == NULL || r->col == NULL) return 0;
+    size_t at = 0;
+    for (size_t j = k + 1; j < n; j++)
+        if (!wgi_expand_is_nothing(w[j])) r->col[at] = j, r->u[at++] = w[j];
+    return 1;
+}
+
+static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const struct solving *const p = solving_of(b);
+    const struct factors *const f = p->factors;
+    const size_t n = f->n, columns = b->in[1].cols;
+    const int turned = p->trans && !p->spd, both = p->spd;
+    const int *const rows = turned ? f->q : f->p, *const cols = both || turned ? f->p : f->q;
+    const wgi_reals right = wgi_reals_operand(b, x, 1);
+    struct lists l[2];
+    struct row *const r = (struct row *)wg_tape_keep(t, (n + 1) * sizeof *r, NULL);
+    size_t *const place = (size_t *)wg_tape_keep(t, (n + 1) * sizeof *place, NULL);
+    wg_real *const w = wgi_expand_room(t, n), *const z = wgi_expand_room(t, n * columns);
+    if (r == NULL || place == NULL || w == NULL || z == NULL) return wg_tape_status(t);
+    for (int k = 0; k <= both; k++)
+        if (!list_rows(t, &p->s, k == 0 ? turned : !turned, &l[k])) return wg_tape_status(t);
+    for (size_t k = 0; k < n; k++) place[cols[k]] = k;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t j = 0; j < n; j++) w[j] = wg_constant(0);
+        for (int m = 0; m <= both; m++)
+            add_row(t, &p->s, &l[m], (size_t)rows[k], both ? 0.5 : 1, x, place, w);
+        for (size_t c = 0; c < columns; c++)
+            z[k + c * n] = wgi_reals_at(right, (size_t)rows[k], c);
+        for (size_t i = 0; i < k; i++) {
+            if (wgi_expand_is_nothing(w[i])) continue;
+            const wg_real m = wg_let(t, wg_div(w[i], r[i].diagonal));
+            for (size_t e = 0; e < r[i].count; e++)
+                w[r[i].col[e]] = wgi_expand_less(t, w[r[i].col[e]], m, r[i].u[e]);
+            for (size_t c = 0; c < columns; c++)
+                z[k + c * n] = wgi_expand_less(t, z[k + c * n], m, z[i + c * n]);
+        }
+        if (!keep_row(t, n, k, w, &r[k])) return wg_tape_status(t);
+    }
+    for (size_t c = 0; c < columns; c++)
+        for (size_t k = n; k-- > 0;) {
+            wg_real *const to = &z[k + c * n];
+            for (size_t e = 0; e < r[k].count; e++)
+                *to = wgi_expand_less(t, *to, r[k].u[e], z[r[k].col[e] + c * n]);
+            *to = wg_let(t, wg_div(*to, r[k].diagonal));
+            y[(size_t)cols[k] + c * n] = *to;
+        }
+    return WG_OK;
+}
+
 static const wg_block_op factor_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL}};
-static const wg_block_op solve_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, solve_shape, solve_value, solve_vjp, solve_jvp},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape, solve_value, solve_vjp, solve_jvp}};
+    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL}};
+static const wg_block_op solve_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, solve_shape,
+                                         solve_value, solve_vjp, solve_jvp, solve_expand},
+                                        {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape,
+                                         solve_value, solve_vjp, solve_jvp, solve_expand}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,
@@ -629,8 +752,8 @@ static wg_status absent_shape(wg_block *b) {
 }
 
 static const wg_block_op absent_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL}};
+    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL}};
 
 static wg_mat sparse_solve(wg_tape *t, struct solving *p, wg_mat values, wg_mat b) {
     const wg_mat in[2] = {values, b};

@@ -14,9 +14,11 @@
  *
  * Exponentials are those of elementwise.h. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
 #include <math.h>
+#include <wengert/operation.h>
 #include <wengert/statistics.h>
 #include "dense.h"
 #include "elementwise.h"
+#include "expand.h"
 
 static wg_status misfit(wg_block *b, const char *why) {
     b->why = why;
@@ -64,6 +66,21 @@ static void curvature(const struct normal *d, double *h) {
         cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, d->a, n, -(double)k, h,
                     n);
     }
+}
+
+/* The same of a symmetric s, as variables; residuals a are lost. */
+static wg_real write_density(wg_tape *t, size_t n, size_t k, const wg_real *s, wg_real *a) {
+    const double log_2_pi = 1.8378770664093454836;
+    const wg_real *const l = wgi_expand_cholesky(t, n, s);
+    if (n == 0 || l == NULL || a == NULL) return wg_constant(0);
+    wg_real half = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        half = wgi_expand_plus(t, half, wg_let(t, wg_log(l[i * (n + 1)])));
+    wgi_expand_triangle(t, wgi_reals_packed(l, n, n), 0, 0, k, a, 1, n);
+    const wg_real sum = wg_squared_norm(t, n * k, a);
+    return wg_let(
+        t, wg_mul(-0.5, wg_add(wg_mul((double)k, wg_add((double)n * log_2_pi, wg_mul(2, half))),
+                               sum)));
 }
 
 /* ---- the normal density: operands Y, mu, S ---- */
@@ -137,8 +154,17 @@ static wg_status normal_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", 0,          normal_shape,
-                                   normal_value,    normal_vjp, normal_jvp};
+static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows, k = b->in[0].cols;
+    wg_real *const a = wgi_expand_room(t, n * k);
+    for (size_t e = 0; a != NULL && e < n * k; e++)
+        a[e] = wg_let(t, wg_sub(x[e], wgi_reals_operand(b, x, 1).p[e % n]));
+    *y = write_density(t, n, k, wgi_expand_symmetric(t, wgi_reals_operand(b, x, 2)), a);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", 0,          normal_shape, normal_value,
+                                   normal_vjp,      normal_jvp, normal_expand};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -285,6 +311,55 @@ static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block
     return WG_OK;
 }
 
+/* ---- written out, as a part of a function ---- */
+
+/* As functions of q = r^2, of which the slope is finite where points coincide. */
+WG_OPERATION1(matern_32, (1 + sqrt(3 * a)) * exp(-sqrt(3 * a)), -1.5 * exp(-sqrt(3 * a)),
+              2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING, "Rasmussen and Williams 2006, 4.17")
+WG_OPERATION1(matern_52, (1 + sqrt(5 * a) + 5 * a / 3) * exp(-sqrt(5 * a)),
+              -(1 + sqrt(5 * a)) * exp(-sqrt(5 * a)) / 1.2, 25 * exp(-sqrt(5 * a)) / 12.0, SING,
+              "Rasmussen and Williams 2006, 4.17")
+
+const wg_scalar_op *const wgi_expand_rows[] = {&wgi_user_matern_32, &wgi_user_matern_52, NULL};
+
+/* The covariance of points i of x and j of z; `square` = sigma^2. */
+static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
+                          size_t j, wgi_reals scale, wg_real square) {
+    wg_real q = wg_constant(0);
+    for (size_t c = 0; c < x.cols; c++) {
+        const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
+        if (wgi_expand_is_nothing(apart)) continue;
+        const wg_real f = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
+    }
+    switch (kernel) {
+    case WG_SQUARED_EXPONENTIAL:
+        return wg_let(t, wg_mul(square, wg_exp(wg_mul(-0.5, q))));
+    case WG_MATERN_12:
+        return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_sqrt(q)))));
+    case WG_MATERN_32:
+        return wg_let(t, wg_mul(square, WG_CALL1(matern_32, q)));
+    default:
+        return wg_let(t, wg_mul(square, WG_CALL1(matern_52, q)));
+    }
+}
+
+/* Operands 0 to 2 are points, scale, amplitudes; k of n by n. */
+static void write_covariance(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *k) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const wgi_reals points = wgi_reals_operand(b, x, 0), scale = wgi_reals_operand(b, x, 1);
+    const wg_real *const amplitudes = wgi_reals_operand(b, x, 2).p;
+    const size_t n = points.rows;
+    if (k == NULL) return;
+    const wg_real square = wg_let(t, wg_square(amplitudes[0]));
+    for (size_t j = 0; j < n; j++) {
+        k[j * (n + 1)] = wg_let(t, wg_add(square, wg_square(amplitudes[1])));
+        for (size_t i = j + 1; i < n; i++)
+            k[i + j * n] = k[j + i * n] =
+                write_pair(t, kernel, points, i, points, j, scale, square);
+    }
+}
+
 /* ---- covariance matrices: operands X, scale, (sigma, noise); or X, scale, sigma, Z ---- */
 
 enum { POINTS, SCALE, AMPLITUDES, OTHERS };
@@ -401,11 +476,29 @@ static wg_status covariance_jvp(wg_block *b) {
     return WG_OK;
 }
 
+static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                   wg_real *y) {
+    if (b->inputs == 3) {
+        write_covariance(t, b, x, y);
+        return WG_OK;
+    }
+    const wg_real square = wg_let(t, wg_square(*wgi_reals_operand(b, x, AMPLITUDES).p));
+    const wgi_reals points = wgi_reals_operand(b, x, POINTS);
+    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    for (size_t j = 0; j < others.rows; j++)
+        for (size_t i = 0; i < points.rows; i++)
+            *y++ = write_pair(t, *(const wg_kernel *)b->params, points, i, others, j,
+                              wgi_reals_operand(b, x, SCALE), square);
+    return WG_OK;
+}
+
 const wg_block_op wgi_op_covariance = {
-    "wg_covariance", 0, covariance_shape, covariance_value, covariance_vjp, covariance_jvp};
+    "wg_covariance",  0, covariance_shape, covariance_value, covariance_vjp, covariance_jvp,
+    covariance_expand};
 const wg_block_op wgi_op_between = {"wg_covariance_between", 0,
                                     covariance_shape,        covariance_value,
-                                    covariance_vjp,          covariance_jvp};
+                                    covariance_vjp,          covariance_jvp,
+                                    covariance_expand};
 
 wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
                      wg_real noise) {
@@ -543,8 +636,17 @@ static wg_status process_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_process = {"wg_gp_logml", 0,           process_shape,
-                                    process_value, process_vjp, process_jvp};
+static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    const size_t n = others.rows;
+    wg_real *const k = wgi_expand_room(t, n * n);
+    write_covariance(t, b, x, k);
+    *y = write_density(t, n, others.cols, k, wgi_expand_copied(t, others));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_process = {"wg_gp_logml", 0,           process_shape, process_value,
+                                    process_vjp,   process_jvp, process_expand};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {

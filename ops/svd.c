@@ -144,7 +144,7 @@ static wg_status values_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape,
-                                    values_value, values_vjp, values_jvp};
+                                    values_value, values_vjp, values_jvp, NULL};
 
 /* ---- norms ---- */
 
@@ -210,9 +210,9 @@ static wg_status spectral_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_norm_nuclear = {"wg_norm_nuclear", 0,           norm_shape,
-                                         nuclear_value,     nuclear_vjp, nuclear_jvp};
+                                         nuclear_value,     nuclear_vjp, nuclear_jvp, NULL};
 const wg_block_op wgi_op_norm_spectral = {
-    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp};
+    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL};
 
 /* ---- values and vectors ---- */
 
@@ -398,7 +398,7 @@ static wg_status svd_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svd = {"wg_svd", 0, svd_shape, decompose, svd_vjp, svd_jvp};
+const wg_block_op wgi_op_svd = {"wg_svd", 0, svd_shape, decompose, svd_vjp, svd_jvp, NULL};
 
 /* ---- calls ---- */
 

@@ -151,7 +151,7 @@ static wg_status sylvester_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_sylvester = {
-    "wg_sylvester", 0, sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp};
+    "wg_sylvester", 0, sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp, NULL};
 
 /* ---- Lyapunov ---- */
 
@@ -221,7 +221,7 @@ static wg_status lyapunov_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_lyapunov = {"wg_lyapunov", 0,           lyapunov_shape, lyapunov_value,
-                                     lyapunov_vjp,  lyapunov_jvp};
+                                     lyapunov_vjp,  lyapunov_jvp, NULL};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -317,7 +317,7 @@ static wg_status discrete_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_lyapunov_discrete = {
-    "wg_lyapunov_discrete", 0, lyapunov_shape, discrete_value, discrete_vjp, discrete_jvp};
+    "wg_lyapunov_discrete", 0, lyapunov_shape, discrete_value, discrete_vjp, discrete_jvp, NULL};
 
 /* ---- calls ---- */
 

@@ -152,7 +152,7 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
             stack[depth++] = (uint8_t)operand++;
             continue;
         }
-        struct wgi_node *n = &p->node[p->nodes];
+        struct wgi_step *n = &p->node[p->nodes];
         n->op = NULL;
         n->first = n->last = (uint8_t)operand;
         if (what == NUMBER) {
@@ -173,14 +173,14 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
     }
 }
 
-static void operand_values(const wgi_program *p, const struct wgi_node *n, double *a) {
+static void operand_values(const wgi_program *p, const struct wgi_step *n, double *a) {
     for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
 }
 
 double wgi_program_run(wgi_program *p, const double *x) {
     for (int i = 0; i < p->operands; i++) p->node[i].value = x[i];
     for (int i = p->operands; i < p->nodes; i++) {
-        struct wgi_node *n = &p->node[i];
+        struct wgi_step *n = &p->node[i];
         if (n->op == NULL) continue;
         double a[4];
         operand_values(p, n, a);
@@ -190,7 +190,7 @@ double wgi_program_run(wgi_program *p, const double *x) {
 }
 
 /* g[j], of every operand j, is the partial of the largest subtree so far that holds it. */
-static void scale_gradient(const wgi_program *p, const struct wgi_node *n, const double *d,
+static void scale_gradient(const wgi_program *p, const struct wgi_step *n, const double *d,
                            double *g) {
     for (unsigned k = 0; k < n->op->arity; k++)
         for (int j = p->node[n->arg[k]].first; j < p->node[n->arg[k]].last; j++)
@@ -200,7 +200,7 @@ static void scale_gradient(const wgi_program *p, const struct wgi_node *n, const
 void wgi_program_partials(const wgi_program *p, double *partial) {
     for (int j = 0; j < p->operands; j++) partial[j] = 1;
     for (int i = p->operands; i < p->nodes; i++) {
-        const struct wgi_node *n = &p->node[i];
+        const struct wgi_step *n = &p->node[i];
         if (n->op == NULL || n->first == n->last) continue;
         double a[4], d[4];
         operand_values(p, n, a);
@@ -211,11 +211,11 @@ void wgi_program_partials(const wgi_program *p, double *partial) {
 
 int wgi_program_linear(const wgi_program *p) {
     for (int i = p->operands; i < p->nodes; i++) {
-        const struct wgi_node *n = &p->node[i];
+        const struct wgi_step *n = &p->node[i];
         if (n->op == NULL) continue;
         for (unsigned k = 0, pair = 0; k < n->op->arity; k++)
             for (unsigned l = k; l < n->op->arity; l++, pair++) {
-                const struct wgi_node *x = &p->node[n->arg[k]], *y = &p->node[n->arg[l]];
+                const struct wgi_step *x = &p->node[n->arg[k]], *y = &p->node[n->arg[l]];
                 if (!(n->op->zero_second >> pair & 1) && x->first != x->last &&
                     y->first != y->last)
                     return 0;
@@ -235,7 +235,7 @@ void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPE
         h[i][i] = 0;
     }
     for (int i = p->operands; i < p->nodes; i++) {
-        struct wgi_node *const n = &p->node[i];
+        struct wgi_step *const n = &p->node[i];
         if (n->op == NULL) continue;
         const unsigned arity = n->op->arity;
         const unsigned zero = n->op->second != NULL ? n->op->zero_second : ~0u;
@@ -250,7 +250,7 @@ void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPE
         if (n->first == n->last) continue;
         for (unsigned k = 0, pair = 0; k < arity; k++)
             for (unsigned l = k; l < arity; l++, pair++) {
-                const struct wgi_node *u = &p->node[n->arg[k]], *v = &p->node[n->arg[l]];
+                const struct wgi_step *u = &p->node[n->arg[k]], *v = &p->node[n->arg[l]];
                 const double scale = l != k || n->op->zero_first >> k & 1 ? 0 : d[k];
                 const double bend = zero >> pair & 1 ? 0 : s[pair];
                 for (int r = u->first; r < u->last; r++)

@@ -118,7 +118,7 @@ static int finite(double x) { return x - x == 0; }
  * operands are finite, or when it makes a NaN of infinities that were given; otherwise who is
  * to blame for its operand, a NaN before an infinity. */
 static int blame(const wgi_program *p, const uint8_t *blamed, int i) {
-    const struct wgi_node *const n = &p->node[i];
+    const struct wgi_step *const n = &p->node[i];
     if (n->op == NULL) return i;
     int from = -1;
     for (unsigned k = 0; k < n->op->arity; k++) {
@@ -159,7 +159,7 @@ void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
     (void)wgi_program_run(&p, s->x);
     for (int i = 0; i < p.nodes; i++) blamed[i] = (uint8_t)blame(&p, blamed, i);
     const int i = blamed[p.nodes - 1];
-    const struct wgi_node *const n = &p.node[i];
+    const struct wgi_step *const n = &p.node[i];
     char buffer[WGI_NUMBER_TEXT];
     const char *const value = wgi_number_text(buffer, n->value);
     if (n->op == NULL) {

@@ -18,7 +18,8 @@ enum { LOCAL = 0, WHOLE = 1, LANES = 8 };
  * word of its code. */
 static wgi_record *entries(const wgi_core *c) { return (wgi_record *)(void *)c->second.base; }
 
-static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t kind, double h) {
+static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t kind,
+                     double h) {
     const size_t used = (size_t)c->second_records * sizeof(wgi_record);
     if (used + sizeof(wgi_record) > c->second.committed) {
         const wg_status s = wgi_region_need(c, &c->second, used + sizeof(wgi_record), used);
@@ -158,9 +159,9 @@ static inline __attribute__((always_inline)) void backward(const passes *p, size
     }
 }
 
-/* Prepares everything for the root y: local second derivatives, adjoints, workspace. */
-static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
-                             const wg_real *x, size_t lanes, passes *p) {
+/* Is there a second derivative to be had of y by x? */
+static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
+                            const wg_real *x) {
     if (c->status != WG_OK) return c->status;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "%s: the tape keeps no code", call);
@@ -168,14 +169,24 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t n,
     if (s == WG_OK) s = wgi_refuse_stale(c, call, n, x);
     if (s != WG_OK) return s;
     if (y.at.slot == 0)
-        return wgi_refuse(c, WG_ESEED, "%s: the output does not depend on an input of this tape",
-                          call);
+        return wgi_refuse(c, WG_ESEED,
+                          "%s: the output does not depend on an input of this tape", call);
+    return WG_OK;
+}
+
+/* Operations on matrices that y may depend on. */
+static int has_blocks(const wgi_core *c, wg_real y) {
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
-        if (b->out <= y.at.slot && b->outs != 0)
-            return wgi_refuse(c, WG_EMODE, "%s: %s has no second derivative", call, b->op->name);
+        if (b->out <= y.at.slot && b->outs != 0) return 1;
+    return 0;
+}
+
+/* Prepares everything for the root y: local second derivatives, adjoints, workspace. */
+static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t lanes,
+                             passes *p) {
     const uint64_t slots = (uint64_t)y.at.slot + 1;
     size_t longest = 0;
-    s = prepare(c, &longest);
+    wg_status s = prepare(c, &longest);
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
@@ -212,7 +223,13 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
         return wgi_refuse(c, WG_ENULL, "wg_tape_hvp: an array of %zu entries is NULL", n);
     const uint64_t used = c->scratch_used;
     passes p;
-    const wg_status s = open_passes(c, "wg_tape_hvp", y, n, x, 1, &p);
+    wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
+    if (s == WG_OK && has_blocks(c, y)) {
+        s = wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, n != 0 ? v : (const double[]){0},
+                                 hv, n);
+        return s != WG_OK ? s : wg_reverse(t, y);
+    }
+    if (s == WG_OK) s = open_passes(c, "wg_tape_hvp", y, 1, &p);
     if (s == WG_OK) {
         const uint32_t root = y.at.slot;
         clear(&p, root, 1);
@@ -237,7 +254,12 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
         return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
     const uint64_t used = c->scratch_used;
     passes p;
-    const wg_status s = open_passes(c, "wg_tape_hessian", y, n, x, LANES, &p);
+    wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
+    if (s == WG_OK && has_blocks(c, y)) {
+        s = wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, NULL, h, ld);
+        return s != WG_OK ? s : wg_reverse(t, y);
+    }
+    if (s == WG_OK) s = open_passes(c, "wg_tape_hessian", y, LANES, &p);
     const uint32_t root = y.at.slot;
     for (size_t first = 0; first < n && s == WG_OK; first += LANES) {
         const size_t k = n - first < LANES ? n - first : LANES;

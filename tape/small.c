@@ -91,4 +91,4 @@ const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low
     }
 }
 
-const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL};
+const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL, NULL};

@@ -347,7 +347,7 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 enum { WGI_MAX_NODES = 48 };
 typedef struct wgi_program {
     int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
-    struct wgi_node {
+    struct wgi_step {
         const wg_scalar_op *op; /* NULL: a leaf */
         double value;           /* of a number; others: filled by wgi_program_run */
         uint8_t arg[4], first, last;
@@ -385,6 +385,13 @@ const char *wgi_label_of(const wgi_core *c, uint32_t slot);
 /* A number as text that reads back as the same number, with a point whatever the locale. */
 enum { WGI_NUMBER_TEXT = 32 };
 const char *wgi_number_text(char *buffer, double x);
+
+/* ---- function/curvature.c ---------------------------------------------------------------- */
+
+/* H v (v not NULL: to h), or H with its leading dimension, of a recording with blocks, by way of
+ * a function. */
+wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
+                               const wg_real *x, const double *v, double *h, size_t ld);
 
 /* ---- drivers.c ---------------------------------------------------------------------------
  * A driver opens, takes room, evaluates (begin, inputs, call) once or more often, and closes. */

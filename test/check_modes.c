@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
+#include "graph_walk.h"
 #include "scalar_rows.h"
 #include "tolerance.h"
 
@@ -450,6 +451,47 @@ static void there_and_back(struct run *r) {
     alike(r, "Hessian after a replay back", f->n * f->n, r->hessian0, r->hessian);
 }
 
+/* ---- functions ---- */
+
+/* Values of a function at the point, weights behind it; freed. */
+static int walk(struct run *r, const char *what, wg_function *fn, const double *x, double *y) {
+    const int bad = fn == NULL || graph_walk(fn, x, y) != 0;
+    if (bad) complain(r, "%s: %s", what, wg_tape_message(r->c->fresh));
+    wg_function_free(fn);
+    return !bad;
+}
+
+/* The recording as a function, its Jacobian and the Hessian of w'y: functions again. */
+static void functions(struct run *r) {
+    const struct check_function *f = r->f;
+    wg_tape *const t = r->c->fresh;
+    const size_t n = f->n, m = f->m;
+    const wg_argument in = {"x", n, 1, 0}, out = {"y", m, 1, 0};
+    wg_function *fn = NULL, *jacobian = NULL, *h = NULL;
+    double *const x = malloc((n + m + 1) * sizeof *x);
+    if (x == NULL) {
+        complain(r, "functions: out of memory");
+        return;
+    }
+    memcpy(x, f->x, n * sizeof *x);
+    memcpy(x + n, f->w, m * sizeof *x);
+    if (fine(r, "a function", t,
+             wg_function_record(t, f->call, f->data, 1, &in, f->x, 1, &out, &fn)) &&
+        fine(r, "Jacobian of a function", t, wg_function_jacobian(t, fn, &jacobian)) &&
+        fine(r, "Hessian of a function", t, wg_function_hessian(t, fn, &h)) &&
+        walk(r, "Jacobian of a function", jacobian, x, r->jacobian0) &&
+        walk(r, "Hessian of a function", h, x, r->hessian0) &&
+        walk(r, "values of a function", fn, x, r->value0)) {
+        for (size_t i = 0; m == 1 && i < n * n; i++) r->hessian0[i] *= f->w[0];
+        alike(r, "values of a function", m, r->value0, r->value);
+        expect(r, "Jacobian of a function", m * n, r->jacobian0, &f->jacobian, r->jacobian,
+               TOL_DERIVATIVE_ULP);
+        expect(r, "Hessian of a function", n * n, r->hessian0, &f->hessian, r->hessian,
+               TOL_DERIVATIVE_ULP);
+    }
+    free(x);
+}
+
 /* ---- all ---- */
 
 int check_modes(struct check *c, const struct check_function *f) {
@@ -478,6 +520,7 @@ int check_modes(struct check *c, const struct check_function *f) {
             one_direction(&r);
             if (f->dual != NULL) duals(&r);
             curvature(&r);
+            functions(&r);
         }
         if (f->other != NULL && r.bad == 0) {
             like_new(&r, "replay elsewhere against a new recording", f->other);

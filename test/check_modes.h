@@ -7,6 +7,7 @@
  *   lanes       k = 1, 2, 3, 4, 5, 8, 11 adjoints at once: the same bits as one after the other
  *   tangents    of a forward tape, of duals; <w, J v> = <J' w, v>
  *   curvature   the Hessian, that it is symmetric, H v one direction at a time
+ *   functions   the recording as a function: values, the same bits; its Jacobian and Hessian
  *   replay      at another point and back, values, gradients and Hessian: the same bits as a
  * new recording; every statement recomputed from its code: wg_tape_verify References are the
  * caller's (closed forms, oracles); check_program takes them from the toy. */

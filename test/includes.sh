@@ -26,6 +26,7 @@ file='[a-z0-9_]+\.(h|hpp|def|c|inc)'
 allow 'include include/wengert' 'none'
 allow ops "(\.\./ops/|ops/)?$file"
 allow tape "(\.\./ops/|ops/|\.\./tape/|tape/)?$file"
+allow tape/function "(\.\./|\.\./\.\./ops/)?$file"
 allow 'examples bench bench/workloads bench/peers' '(\.\./|bench/|workloads/|peers/|harness/)*'"$file"
 found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
     examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* ops/* | grep -vE '^ops/[^:]*:.*"(\.\./)?ops/' || true)
@@ -33,7 +34,7 @@ found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
 $found"
 
 found=$(grep -nE '^ *# *include *[<"](cblas|lapacke|openblas|f77blas)[a-z_]*\.h' \
-    include/*.h include/wengert/* ops/* tape/* | grep -v '^ops/blas\.h:' || true)
+    include/*.h include/wengert/* ops/* tape/*.[ch] tape/function/* | grep -v '^ops/blas\.h:' || true)
 [ -z "$found" ] || complain "only ops/blas.h includes cblas.h and lapacke.h:
 $found"
 

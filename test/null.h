@@ -27,7 +27,13 @@ static const struct {
     {"block.h", "test_tape_null_matrix.c"},
     {"matrix.h", "test_tape_null_matrix.c"},
     {"implicit.h", "test_tape_null_matrix.c"},
-    {"function.h", "test_tape_null_matrix.c"},
+    {"function.h", "test_function_null.c"},
+    {"branches.h", "test_function_null.c"},
+    {"derive.h", "test_function_null.c"},
+    {"emit.h", "test_function_null.c"},
+    {"file.h", "test_function_null.c"},
+    {"map.h", "test_function_null.c"},
+    {"model.h", "test_function_null.c"},
     {"elementwise.h", "test_ops_null.c"},
     {"elementwise_ops.h", "test_ops_null.c"},
     {"reduce.h", "test_ops_null.c"},
@@ -157,7 +163,7 @@ static inline void assert_all_tried(const char *file) {
         headers++;
     }
     closedir(all);
-    assert_true(headers > 3);
+    assert_true(headers >= 3);
     assert_int_equal(missing, 0);
 }
 

@@ -70,7 +70,7 @@ static size_t (*const fused[])(struct toy *t, const size_t *x) = {
 static size_t fold(struct toy *t, const struct step *s, const size_t *x) {
     static const double coefficient[STEP_OPERANDS] = {1.5, -2, 0.25, 3, -0.75, 0, 1, -1.25};
     const size_t n = s->operands;
-    size_t v = toy_leaf(t, s->op == STEP_PRODUCT ? 1 : 0);
+    size_t v = toy_leaf(t, s->op == STEP_PRODUCT ? 1 : n != 0 ? -0.0 : 0);
     switch (s->op) {
     case STEP_PRODUCT:
         for (size_t i = 0; i < n; i++) v = CALL2(mul, v, x[i]);
@@ -83,7 +83,8 @@ static size_t fold(struct toy *t, const struct step *s, const size_t *x) {
             v = CALL2(add, v, CALL2(mul, toy_leaf(t, coefficient[i]), x[i]));
         return v;
     case STEP_POLYNOMIAL:
-        for (size_t i = n - 1; i-- > 0;) v = CALL2(add, CALL2(mul, v, x[n - 1]), x[i]);
+        if (n > 1) v = x[n - 2];
+        for (size_t i = n - 1; i-- > 1;) v = CALL2(add, CALL2(mul, v, x[n - 1]), x[i - 1]);
         return v;
     case STEP_SQUARED_NORM:
         for (size_t i = 0; i < n; i++) v = CALL2(add, v, CALL2(mul, x[i], x[i]));

@@ -5,6 +5,8 @@
  * the programs that null.h names. */
 #include "null.h"
 
+#include <wengert/operation.h>
+
 static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                         void *data) {
     (void)data;
@@ -83,6 +85,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
     PASSIVE(wg_maximum, NULL, 1, &x);
     PASSIVE(wg_minimum, NULL, 1, &x);
     PASSIVE(wg_mean, NULL, 1, &x);
+    PASSIVE(wg_apply_scalar, NULL, &wgi_scalar_ops[WGI_OP_mul], &x);
+    PASSIVE(wg_apply_scalar, NULL, NULL, NULL);
     PASSIVE(wg_maximum, NULL, 0, NULL);
     PASSIVE(wg_dot, NULL, 1, &x, NULL);
     const wg_real two = wg_constant(2);
@@ -179,6 +183,8 @@ static void a_recording_without_its_array_has_failed(void **state) {
     LOSES(wg_maximum, tape, 1, NULL);
     LOSES(wg_minimum, tape, 1, NULL);
     LOSES(wg_mean, tape, 1, NULL);
+    LOSES(wg_apply_scalar, tape, NULL, &x);
+    LOSES(wg_apply_scalar, tape, &wgi_scalar_ops[WGI_OP_mul], NULL);
     KEEPS(WG_ENULL, wg_eval, tape, NULL, NULL, 1, &one, 1, &v);
     KEEPS(WG_ENULL, wg_eval, tape, square, NULL, 1, NULL, 1, &v);
     KEEPS(WG_ENULL, wg_gradient, tape, NULL, NULL, 1, &one, &v, &v);

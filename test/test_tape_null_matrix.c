@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_null_matrix.c - matrices themselves, blocks, implicit functions and functions at
- * many points: without a tape, on a tape in failure, with arrays that are NULL and matrices
- * that have failed. */
+/* test_tape_null_matrix.c - matrices themselves, blocks and implicit functions: without a tape,
+ * on a tape in failure, with arrays that are NULL and matrices that have failed. */
 #include "null_matrix.h"
 
 static const double numbers[] = {1, 2, 3, 4, 5, 6};
@@ -146,7 +145,7 @@ static wg_status twice_vjp(wg_block *of) {
                 2 * of->out[0].bar[i + j * of->out[0].bar_ld];
     return WG_OK;
 }
-static const wg_block_op twice = {"twice", 0, twice_shape, twice_value, twice_vjp, NULL};
+static const wg_block_op twice = {"twice", 0, twice_shape, twice_value, twice_vjp, NULL, NULL};
 
 static void applying_an_operation_answers(void **state) {
     (void)state;
@@ -281,77 +280,6 @@ static void preaccumulation_answers(void **state) {
     assert_true(still_failed(tape));
 }
 
-/* ---- function.h ---- */
-
-static wg_status product(wg_tape *on, size_t n, const wg_real *in, size_t m, wg_real *res,
-                         void *data) {
-    (void)data;
-    assert_true(n == 2 && m == 1);
-    res[0] = wg_let(on, wg_mul(in[0], wg_sin(in[1])));
-    return WG_OK;
-}
-
-static void recording_a_function_answers(void **state) {
-    (void)state;
-    wg_function *made;
-#define RECORDS(expected, on, callback, at)                                                    \
-    do {                                                                                       \
-        made = (wg_function *)(uintptr_t)numbers;                                              \
-        STATUS(expected, wg_function_record, on, callback, NULL, 2, at, 1, &made);             \
-        assert_null(made);                                                                     \
-    } while (0)
-    RECORDS(WG_ENULL, NULL, product, numbers);
-    RECORDS(WG_ENULL, tape, NULL, numbers);
-    assert_int_equal(wg_tape_status(tape), WG_ENULL);
-    assert_non_null(strstr(wg_tape_message(tape), "wg_function_record"));
-    wg_tape_reset(tape);
-    RECORDS(WG_ENULL, tape, product, NULL);
-    assert_int_equal(wg_tape_status(tape), WG_ENULL);
-    assert_non_null(strstr(wg_tape_message(tape), "wg_function_record"));
-    wg_tape_reset(tape);
-    STATUS(WG_ENULL, wg_function_record, tape, product, NULL, 2, numbers, 1, NULL);
-    STATUS(WG_OK, wg_function_record, tape, product, NULL, 2, numbers, 1, &made);
-    assert_non_null(made);
-    wg_function_free(made);
-}
-
-static void functions_that_are_null_are_answered(void **state) {
-    (void)state;
-    const wg_points at = {numbers, 2, 1}, no_points = {NULL, 0, 0};
-    const wg_results nowhere = {NULL, 0, 0};
-    wg_function_stats stats;
-    wg_function *made;
-    double work = 42, value = 42, gradient[] = {42, 42};
-    const wg_results to = {&value, 1, 1}, slopes = {gradient, 2, 1};
-    assert_int_equal(wg_function_record(tape, product, NULL, 2, numbers, 1, &made), WG_OK);
-    HAPPENS(wg_function_free, NULL);
-    STATUS(0, wg_function_inputs, NULL);
-    STATUS(0, wg_function_outputs, NULL);
-    STATUS(0, wg_function_work, NULL);
-    STATUS(WG_ENULL, wg_function_statistics, NULL, &stats);
-    STATUS(WG_ENULL, wg_function_statistics, made, NULL);
-    STATUS(WG_ENULL, wg_function_values, NULL, 1, at, to, &work, NULL);
-    STATUS(WG_ENULL, wg_function_vjp, NULL, 1, at, at, to, slopes, &work, NULL);
-    STATUS(WG_ENULL, wg_function_jvp, NULL, 1, at, at, to, to, &work, NULL);
-    STATUS(WG_ENULL, wg_function_jacobian, NULL, 1, at, to, slopes, &work, NULL);
-    STATUS(WG_ENULL, wg_function_values, made, 1, at, to, NULL, NULL);
-    STATUS(WG_ENULL, wg_function_vjp, made, 1, at, at, to, slopes, NULL, NULL);
-    STATUS(WG_ENULL, wg_function_jvp, made, 1, at, at, to, to, NULL, NULL);
-    STATUS(WG_ENULL, wg_function_jacobian, made, 1, at, to, slopes, NULL, NULL);
-    assert_true(value == 42 && gradient[0] == 42 && work == 42);
-    /* what is not wanted, and seeds of zeros */
-    void *const room = wg_tape_keep(tape, wg_function_work(made), NULL);
-    assert_non_null(room);
-    STATUS(WG_OK, wg_function_values, made, 1, at, nowhere, room, NULL);
-    STATUS(WG_OK, wg_function_vjp, made, 1, at, no_points, nowhere, slopes, room, NULL);
-    assert_true(gradient[0] == 0 && gradient[1] == 0);
-    STATUS(WG_OK, wg_function_jvp, made, 1, at, no_points, nowhere, to, room, NULL);
-    assert_true(value == 0);
-    STATUS(WG_OK, wg_function_jacobian, made, 1, at, to, nowhere, room, NULL);
-    assert_true(value != 0);
-    wg_function_free(made);
-}
-
 static void every_function_of_these_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -368,8 +296,6 @@ int main(void) {
         TEST(checking_an_operation_answers),
         PLAIN(implicit_functions_answer),
         PLAIN(preaccumulation_answers),
-        TEST(recording_a_function_answers),
-        TEST(functions_that_are_null_are_answered),
         cmocka_unit_test(every_function_of_these_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,8 +51,8 @@ static wg_status times_jvp(wg_block *b) {
 }
 
 static const wg_block_op times_op = {"times",     0,         times_shape,
-                                     times_value, times_vjp, times_jvp};
-static const wg_block_op slow_op = {"slow", 0, times_shape, times_value, times_vjp, NULL};
+                                     times_value, times_vjp, times_jvp, NULL};
+static const wg_block_op slow_op = {"slow", 0, times_shape, times_value, times_vjp, NULL, NULL};
 
 static wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
     wg_mat y;

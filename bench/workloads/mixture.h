@@ -69,7 +69,7 @@ static inline void WG_NAME(mixture_lse)(wg_tape *t, wg_real *f, double weight, s
     *f = wg_let(t, wg_add(*f, wg_mul(weight, wg_add(wg_log(s), top))));
 }
 
-static wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *in,
+static __attribute__((unused)) wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *in,
                                 wg_real *work) {
     const struct mixture_params *p = (const struct mixture_params *)params;
     (void)t;

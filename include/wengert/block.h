@@ -51,8 +51,10 @@ typedef struct wg_block {
 
 enum {
     WG_OP_TRANS = 1,    /* takes transposed operands; otherwise they are copied before */
-    WG_OP_ZERO_RULE = 2 /* keeps the zero rule per element; otherwise a call of vjp with all
-                           adjoints 0 is left out */
+    WG_OP_ZERO_RULE = 2, /* keeps the zero rule per element; otherwise a call of vjp with all
+                            adjoints 0 is left out */
+    WG_OP_MOVES = 4 /* every element of a result is one of an operand, or a constant: functions
+                       need no expand then */
 };
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
@@ -60,7 +62,10 @@ enum {
  * operands and params; no values are there yet. WG_ESHAPE: the message names all operand
  * shapes. value  results from operands; may leave what it likes in saved. WG_ESINGULAR, ... vjp
  * bar of in += J' bar of out; reads values, results and saved; changes neither. jvp    bar of
- * out = J bar of in. NULL: not on forward tapes. */
+ * out = J bar of in. NULL: not on forward tapes.
+ * expand the same in scalar statements on t: y, the elements of all results, from x, those of
+ * all operands, matrix after matrix and column after column. Shapes and the values of operands
+ * stand in b; there is no workspace. NULL: not in functions, no second derivatives. */
 typedef struct wg_block_op {
     const char *name; /* as users call it */
     unsigned flags;
@@ -68,6 +73,7 @@ typedef struct wg_block_op {
     wg_status (*value)(wg_block *b);
     wg_status (*vjp)(wg_block *b);
     wg_status (*jvp)(wg_block *b);
+    wg_status (*expand)(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y);
 } wg_block_op;
 
 /* A Jacobian: j[r + c n] = d (element r of result `out`) / d (element c of operand `in`),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions: a recording as a value, evaluated and differentiated at many points at once.
+/* Functions: a recording as a value.
  *
- * A function is recorded once from a callback. It is immutable and refers to no tape: any
- * number of threads may evaluate it, each with a workspace of its own. Points run through SIMD
- * lanes: where a computation repeats over data, value and derivative cost little more than the
- * arithmetic. */
+ * A function is recorded once from a callback, with named inputs and outputs. It is immutable
+ * and refers to no tape: any number of threads may use it. derive.h makes its derivatives,
+ * which are functions again; map.h calls it in a recording; emit.h writes it as C.
+ *
+ * It is evaluated at many points at once, in SIMD lanes: where a computation repeats over data,
+ * a derivative costs little more than its arithmetic. What depends on shared inputs only is
+ * computed once for all points. */
 #ifndef WENGERT_FUNCTION_H
 #define WENGERT_FUNCTION_H
 
@@ -15,9 +18,79 @@ WG_BEGIN_DECLS
 
 typedef struct wg_function wg_function;
 
-/* Where the numbers of many points stand: entry e of point p at data[p * point + e * entry].
- * An array of structures of k numbers: point k, entry 1. A structure of arrays over n points:
- * point 1, entry n. NULL data: seeds that are all 0, results that are not wanted. */
+/* Inputs:  WG_SHARED: one value for all points. WG_PASSIVE: data, or a parameter: not
+ *          differentiated.
+ * Outputs: WG_SUMMED: the sum over all points; otherwise each point has its own. */
+enum { WG_SHARED = 1, WG_PASSIVE = 2, WG_SUMMED = 4 };
+
+/* An input or output: rows by cols entries, column after column. */
+typedef struct wg_argument {
+    const char *name; /* one word; NULL: x0, x1, ... or y0, y1, ... by its place */
+    size_t rows, cols;
+    unsigned flags;
+} wg_argument;
+
+/* wg_function_record - calls f once at x and keeps what its outputs need.
+ * t:       a tape with WG_KEEP_CODE, as workspace; left empty, as by a driver.
+ * input:   `inputs` of them; x holds the values of all, one input after the other, and so does
+ *          the callback see them. output: in the same way what the callback writes.
+ * Values:  operations of constants are done, repeated ones shared, those without use dropped,
+ *          x*1 and the like taken away where that is exact: values are those of the callback
+ *          wherever its comparisons come out alike.
+ * Cost:    one recording; about 48 bytes per operation, from the memory callbacks of the tape.
+ * Errors:  as the drivers; WG_EARG: flags, or a name twice; WG_EMODE: no kept code, or an
+ *          operation that cannot be part of a function: the message names it. *out is NULL. */
+WG_API WG_MUST_CHECK wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data,
+                                                  size_t inputs, const wg_argument *input,
+                                                  const double *x, size_t outputs,
+                                                  const wg_argument *output, wg_function **out);
+
+/* wg_function_extract - the same from what is on a tape: the outputs y as a function of the
+ * inputs x, which may be any variables of the recording; what they were computed from is left
+ * out. Variables on which y depends beside x are constants. The recording stays as it is.
+ * x, y:    variables of all inputs, of all outputs, one after the other; y may be constants.
+ * Errors:  WG_ENULL, WG_EARG (an input twice), WG_ESTALE, WG_EMODE, WG_ENOMEM; the recording is
+ *          as good as before. */
+WG_API WG_MUST_CHECK wg_status wg_function_extract(wg_tape *t, size_t inputs,
+                                                   const wg_argument *input, const wg_real *x,
+                                                   size_t outputs, const wg_argument *output,
+                                                   const wg_real *y, wg_function **out);
+
+WG_API void wg_function_free(wg_function *f);
+
+/* ---- what it is ---- */
+
+WG_API size_t wg_function_inputs(const wg_function *f);
+WG_API size_t wg_function_outputs(const wg_function *f);
+/* The k-th; NULL: there is none. It lives as long as the function. */
+WG_API const wg_argument *wg_function_input(const wg_function *f, size_t k);
+WG_API const wg_argument *wg_function_output(const wg_function *f, size_t k);
+
+typedef struct wg_function_stats {
+    size_t statements, operations;             /* recorded, or taken over and added */
+    size_t folded, repeated, simplified, dead; /* of constants; done already; x*1; of no use */
+    size_t once, each, after; /* operations left: for all points, for each one, on sums */
+    size_t numbers, guards;   /* constants, comparisons */
+    size_t columns;           /* numbers per point that are alive at a time, at most */
+} wg_function_stats;
+WG_API wg_status wg_function_statistics(const wg_function *f, wg_function_stats *out);
+
+/* wg_function_is_zero - is entry `entry` of an output identically 0? What is not may be 0 all
+ * the same: this is the sparsity that a solver is told of.  No such entry: 0. */
+WG_API int wg_function_is_zero(const wg_function *f, size_t output, size_t entry);
+/* wg_function_depends - which inputs an output depends on: depends[k] is 1 if it does on any
+ * entry of input k, 0 if not. t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG,
+ * WG_ENOMEM. */
+WG_API WG_MUST_CHECK wg_status wg_function_depends(wg_tape *t, const wg_function *f,
+                                                   size_t output, unsigned char *depends);
+
+/* ---- evaluation ---- */
+
+/* Where the numbers of an input or output stand: entry e of point p at
+ * data[p * point + e * entry]. An array of structures of k numbers: point k, entry 1. A
+ * structure of arrays over n points: point 1, entry n. Shared inputs and summed outputs have no
+ * points: point is not looked at. Data NULL: an input that is all 0, an output that is not
+ * wanted. */
 typedef struct wg_points {
     const double *data;
     ptrdiff_t point, entry;
@@ -27,57 +100,25 @@ typedef struct wg_results {
     ptrdiff_t point, entry;
 } wg_results;
 
-/* What wg_function_record has made of the recording. */
-typedef struct wg_function_stats {
-    size_t statements, operations; /* on the tape */
-    size_t folded, repeated, dead; /* operations of constants, done already, of no use */
-    size_t nodes;                  /* inputs, constants and operations that are left */
-    size_t guards;                 /* comparisons */
-} wg_function_stats;
-
-/* wg_function_record - calls f once at x and keeps what its outputs need: operations of
- * constants are done, those that repeat are shared, those without use are dropped. Nothing is
- * reassociated: the values are those of the callback wherever its comparisons come out alike.
- * t:       a tape with WG_KEEP_CODE, as workspace; left empty, as by a driver.
- * Cost:    one recording; 40 bytes per operation, from the memory callbacks of the tape.
- * Errors:  as the drivers; WG_EMODE: no kept code, or a matrix operation. *out is NULL then. */
-WG_API WG_MUST_CHECK wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data,
-                                                  size_t n, const double *x, size_t m,
-                                                  wg_function **out);
-WG_API void wg_function_free(wg_function *f);
-
-WG_API size_t wg_function_inputs(const wg_function *f);
-WG_API size_t wg_function_outputs(const wg_function *f);
-WG_API wg_status wg_function_statistics(const wg_function *f, wg_function_stats *out);
-/* Bytes of workspace that one call needs; 64-byte aligned memory is best. */
-WG_API size_t wg_function_work(const wg_function *f);
-
 /* Which comparison came out differently from the recording, and at which point first. */
 typedef struct wg_function_guard {
     size_t point, guard; /* guard: in the order of the recording */
 } wg_function_guard;
 
-/* Each at `points` points, x as inputs, y as outputs; results that are not wanted have data
- * NULL. Transcendental functions are those of elementwise.h: within 4 ulp of the callback's.
- * wg_function_values   - y = f(x).
- * wg_function_vjp      - y, and g = J' w.  w: m entries a point.
- * wg_function_jvp      - y, and jv = J v.
- * wg_function_jacobian - y, and J by rows: entry j n + i of a point is dy[j] / dx[i].
+/* Bytes of workspace of a call with that many threads; 64-byte aligned memory is best. */
+WG_API size_t wg_function_work(const wg_function *f, size_t threads);
+
+/* wg_function_evaluate - y = f(x) at `points` points. x: one per input; y: one per output.
+ * Transcendental functions are those of elementwise.h: within 4 ulp of the callback's. The zero
+ * rule holds for products with adjoints and tangents.
+ * threads: 0 or 1: the caller's only. The bits of all results are the same for any number.
  * work:    wg_function_work bytes.  guard: may be NULL.
- * Errors:  WG_ENULL; WG_EGUARD: *guard says where first; the results of such points are those
- * of the recorded branch: record again there. */
-WG_API WG_MUST_CHECK wg_status wg_function_values(const wg_function *f, size_t points,
-                                                  wg_points x, wg_results y, void *work,
-                                                  wg_function_guard *guard);
-WG_API WG_MUST_CHECK wg_status wg_function_vjp(const wg_function *f, size_t points, wg_points x,
-                                               wg_points w, wg_results y, wg_results g,
-                                               void *work, wg_function_guard *guard);
-WG_API WG_MUST_CHECK wg_status wg_function_jvp(const wg_function *f, size_t points, wg_points x,
-                                               wg_points v, wg_results y, wg_results jv,
-                                               void *work, wg_function_guard *guard);
-WG_API WG_MUST_CHECK wg_status wg_function_jacobian(const wg_function *f, size_t points,
-                                                    wg_points x, wg_results y, wg_results jac,
-                                                    void *work, wg_function_guard *guard);
+ * Errors:  WG_ENULL; WG_ENOMEM: no thread could be made; WG_EGUARD: *guard says where first;
+ *          the results of such points are those of the recorded branch: record again there. */
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate(const wg_function *f, size_t points,
+                                                    const wg_points *x, const wg_results *y,
+                                                    size_t threads, void *work,
+                                                    wg_function_guard *guard);
 
 WG_END_DECLS
 

@@ -339,8 +339,11 @@ WGI_LOOP wg_status wgi_double_inputs(size_t n, const double *a, double *x) {
     return WG_OK;
 }
 
+/* What a sum of n starts from: -0 + x is x, for every x. */
+WGI_LOOP double wgi_nothing(size_t n) { return n != 0 ? -0.0 : 0.0; }
+
 WGI_LOOP double wgi_double_sum(size_t n, const double *x) {
-    double v = 0;
+    double v = wgi_nothing(n);
     for (size_t i = 0; i < n; i++) v += x[i];
     return v;
 }
@@ -352,7 +355,7 @@ WGI_LOOP double wgi_double_product(size_t n, const double *x) {
 }
 
 WGI_LOOP double wgi_double_dot(size_t n, const double *x, const double *y) {
-    double v = 0;
+    double v = wgi_nothing(n);
     for (size_t i = 0; i < n; i++) v += x[i] * y[i];
     return v;
 }
@@ -362,8 +365,8 @@ WGI_LOOP double wgi_double_linear(size_t n, const double *c, const double *x) {
 }
 
 WGI_LOOP double wgi_double_polynomial(size_t n, const double *c, double z) {
-    double v = 0;
-    for (size_t i = n; i-- > 0;) v = v * z + c[i];
+    double v = n != 0 ? c[n - 1] : 0;
+    for (size_t i = n; i-- > 1;) v = v * z + c[i - 1];
     return v;
 }
 
@@ -405,7 +408,7 @@ WGI_LOOP wg_dual wgi_dual_gather(double v, wg_dual u, double partial, wg_dual x)
 }
 
 WGI_LOOP wg_dual wgi_dual_sum(size_t n, const wg_dual *x) {
-    wg_dual u = wg_dual_constant(0);
+    wg_dual u = wg_dual_constant(wgi_nothing(n));
     for (size_t i = 0; i < n; i++) u = wg_dual_add(u, x[i]);
     return u;
 }
@@ -417,26 +420,26 @@ WGI_LOOP wg_dual wgi_dual_product(size_t n, const wg_dual *x) {
 }
 
 WGI_LOOP wg_dual wgi_dual_dot(size_t n, const wg_dual *x, const wg_dual *y) {
-    wg_dual u = wg_dual_constant(0);
+    wg_dual u = wg_dual_constant(wgi_nothing(n));
     for (size_t i = 0; i < n; i++) u = wg_dual_add(u, wg_dual_mul(x[i], y[i]));
     return u;
 }
 
 WGI_LOOP wg_dual wgi_dual_linear(size_t n, const double *c, const wg_dual *x) {
-    wg_dual u = wg_dual_constant(0);
+    wg_dual u = wg_dual_constant(wgi_nothing(n));
     for (size_t i = 0; i < n; i++)
         u = wgi_dual_gather(u.value + c[i] * x[i].value, u, c[i], x[i]);
     return u;
 }
 
 WGI_LOOP wg_dual wgi_dual_polynomial(size_t n, const wg_dual *c, wg_dual z) {
-    wg_dual u = wg_dual_constant(0);
-    for (size_t i = n; i-- > 0;) u = wg_dual_add(wg_dual_mul(u, z), c[i]);
+    wg_dual u = n != 0 ? c[n - 1] : wg_dual_constant(0);
+    for (size_t i = n; i-- > 1;) u = wg_dual_add(wg_dual_mul(u, z), c[i - 1]);
     return u;
 }
 
 WGI_LOOP wg_dual wgi_dual_squared_norm(size_t n, const wg_dual *x) {
-    wg_dual u = wg_dual_constant(0);
+    wg_dual u = wg_dual_constant(wgi_nothing(n));
     for (size_t i = 0; i < n; i++)
         u = wgi_dual_gather(u.value + x[i].value * x[i].value, u, 2 * x[i].value, x[i]);
     return u;

@@ -35,11 +35,20 @@ typedef struct wg_scalar_op {
     void (*first)(const double *x, double v, double *d);
     /* value, first and second partials at once; NULL: piecewise linear */
     double (*second)(const double *x, double *d, double *h);
+    /* the texts of the row: value, first partials, second ones; derivatives of functions are
+     * taken from them */
+    const char *text[15];
 } wg_scalar_op;
 
 /* The built-in operations: WGI_OP_... of scalar.h are positions in this array. */
 WG_API extern const wg_scalar_op wgi_scalar_ops[];
 WG_API extern const size_t wgi_scalar_op_count;
+
+/* wg_apply_scalar - the operation at x, of as many variables and constants as it takes: one
+ * statement, as wg_let with the operation's own name would record it, where which operation is
+ * known only when the program runs.
+ * Errors:  as wg_let; WG_ENULL. */
+WG_API wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real *x);
 
 /* Is a text the bare 0? Folded by the compiler. */
 #define WGI_ZERO(text) ((text)[0] == '0' && (text)[1] == 0)
@@ -78,7 +87,8 @@ WG_END_DECLS
     }                                                                                          \
     static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
         #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_user_##name##_value,             \
-        wgi_user_##name##_first, wgi_user_##name##_second};                                    \
+        wgi_user_##name##_first, wgi_user_##name##_second,                                     \
+        {#value_, #d_, #dd_}};                                                                 \
     WGI_USER_ROW1(name)
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
@@ -117,7 +127,8 @@ WG_END_DECLS
         WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dbb_) << 2,                         \
         wgi_user_##name##_value,                                                               \
         wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second};                                                             \
+        wgi_user_##name##_second,                                                              \
+        {#value_, #da_, #db_, #daa_, #dab_, #dbb_}};                                           \
     WGI_USER_ROW2(name)
 
 #define WG_OPERATION3(name, value_, da_, db_, dc_,                                             \
@@ -170,7 +181,9 @@ WG_END_DECLS
             WGI_ZERO(#dbb_) << 3 | WGI_ZERO(#dbc_) << 4 | WGI_ZERO(#dcc_) << 5,                \
         wgi_user_##name##_value,                                                               \
         wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second};                                                             \
+        wgi_user_##name##_second,                                                              \
+        {#value_, #da_, #db_, #dc_, #daa_, #dab_, #dac_, #dbb_,                                \
+         #dbc_, #dcc_}};                                                                       \
     WGI_USER_ROW3(name)
 
 #define WG_OPERATION4(name, value_, da_, db_, dc_, dd_,                                        \
@@ -235,7 +248,9 @@ WG_END_DECLS
             WGI_ZERO(#ddd_) << 9,                                                              \
         wgi_user_##name##_value,                                                               \
         wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second};                                                             \
+        wgi_user_##name##_second,                                                              \
+        {#value_, #da_, #db_, #dc_, #dd_, #daa_, #dab_, #dac_,                                 \
+         #dad_, #dbb_, #dbc_, #dbd_, #dcc_, #dcd_, #ddd_}};                                    \
     WGI_USER_ROW4(name)
 
 #ifndef __cplusplus

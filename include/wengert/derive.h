@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions from functions: derivatives of any order, and how functions are put together.
+ *
+ * A result is a function like its source: it can be differentiated again, in any mode, without
+ * perturbation confusion, since only functions nest. Common work is shared: the join of a
+ * function and its gradient computes the function once.
+ *
+ * Inputs that are not WG_PASSIVE are differentiated. Inputs of a result are those of its source
+ * and then what a line adds; dx stands for the name of an input with a `d` before it. Shapes
+ * of derivatives: that of the input or output they belong to.
+ *
+ * t:       a tape, as workspace and for messages; left empty, as by a driver.
+ * Errors:  of all: WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; WG_EMODE: an operation
+ *          that cannot be differentiated (again): the message names it; a summed output would
+ *          have to be used at the points again; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
+#ifndef WENGERT_DERIVE_H
+#define WENGERT_DERIVE_H
+
+#include <wengert/function.h>
+
+WG_BEGIN_DECLS
+
+/* wg_function_gradient - of a function with one output of one entry. An output dy/dx for each
+ * input x: summed over the points if y is and x is shared. */
+WG_API WG_MUST_CHECK wg_status wg_function_gradient(wg_tape *t, const wg_function *f,
+                                                    wg_function **out);
+
+/* wg_function_jacobian - an output dy/dx for each output y of m and input x of n entries, in
+ * this order: n-by-m, so that column j is the gradient of y[j]. Forward or reverse by shape. */
+WG_API WG_MUST_CHECK wg_status wg_function_jacobian(wg_tape *t, const wg_function *f,
+                                                    wg_function **out);
+
+/* wg_function_jvp - inputs dx; an output dy for each output y: J dx.
+ * wg_function_vjp - inputs wy, for each output y; an output dx for each input x: J' w. */
+WG_API WG_MUST_CHECK wg_status wg_function_jvp(wg_tape *t, const wg_function *f,
+                                               wg_function **out);
+WG_API WG_MUST_CHECK wg_status wg_function_vjp(wg_tape *t, const wg_function *f,
+                                               wg_function **out);
+
+/* wg_function_hvp - inputs wy and dx; an output hx for each input x: (sum of w y)'' dx. With
+ * one output of one entry there is no wy.
+ * wg_function_hessian - of the Lagrangian sum of w y: inputs wy, unless there is one output of
+ * one entry; one output hess, n-by-n over all differentiated entries, both triangles. */
+WG_API WG_MUST_CHECK wg_status wg_function_hvp(wg_tape *t, const wg_function *f,
+                                               wg_function **out);
+WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function *f,
+                                                   wg_function **out);
+
+/* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
+ * column k holds the coefficient of s^k in y(x + s dx). */
+WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
+                                                  size_t order, wg_function **out);
+
+/* ---- putting together ---- */
+
+/* wg_function_join - all outputs of `count` functions. Inputs of one name are one input: shapes
+ * and flags have to agree. */
+WG_API WG_MUST_CHECK wg_status wg_function_join(wg_tape *t, size_t count,
+                                                const wg_function *const *f, wg_function **out);
+
+/* wg_function_compose - outer after inner: inputs of outer that have the name of an output of
+ * inner are that output. Inputs: those of inner, then the other ones of outer. */
+WG_API WG_MUST_CHECK wg_status wg_function_compose(wg_tape *t, const wg_function *outer,
+                                                   const wg_function *inner, wg_function **out);
+
+/* wg_function_select - only the named outputs, in this order; what they do not need is dropped.
+ */
+WG_API WG_MUST_CHECK wg_status wg_function_select(wg_tape *t, const wg_function *f,
+                                                  size_t count, const char *const *name,
+                                                  wg_function **out);
+
+/* wg_function_flag - the same function with other flags for the input or output of that name.
+ */
+WG_API WG_MUST_CHECK wg_status wg_function_flag(wg_tape *t, const wg_function *f,
+                                                const char *name, unsigned flags,
+                                                wg_function **out);
+
+WG_END_DECLS
+
+#endif

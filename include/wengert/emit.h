@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions as C, and functions that run as compiled code.
+ *
+ * Derivatives are functions: a gradient is written and compiled like any other. */
+#ifndef WENGERT_EMIT_H
+#define WENGERT_EMIT_H
+
+#include <wengert/function.h>
+
+WG_BEGIN_DECLS
+
+/* What is written; NAME is the name given.
+ * WG_EMIT_POINT:  one point.
+ *                     int NAME(const double *const *arg, double *const *res);
+ *                 arg[k] and res[k] hold the entries of an input or output, column after
+ *                 column. NULL: an input that is all 0, an output that is not wanted.
+ * WG_EMIT_BATCH:  many points, eight at a time, in loops that compilers turn into vector code.
+ *                     int NAME_batch(size_t points, const double *const *arg,
+ *                                    const ptrdiff_t *arg_step, double *const *res,
+ *                                    const ptrdiff_t *res_step, size_t *where);
+ *                 entry e of point p of input k is arg[k][p * arg_step[2 * k] + e *
+ *                 arg_step[2 * k + 1]], and so with outputs. Shared inputs and summed outputs
+ *                 have no points.
+ * WG_EMIT_CASADI: one point, by the calling convention of CasADi, with its queries:
+ *                     int NAME(const double **arg, double **res, long long *iw, double *w,
+ *                              int mem);
+ *                     NAME_work, NAME_n_in, NAME_n_out, NAME_name_in, NAME_name_out,
+ *                     NAME_sparsity_in, NAME_sparsity_out, NAME_incref, NAME_decref
+ *                 Entries of outputs that are always 0 are left out. What WG_EMIT_POINT writes
+ *                 is NAME_point then.
+ * They give 0, or 1 + the number of the first comparison that came out differently from the
+ * recording; in a batch at the first such point, *where, unless that is NULL. */
+enum { WG_EMIT_POINT = 1, WG_EMIT_BATCH = 2, WG_EMIT_CASADI = 4 };
+
+typedef struct wg_emit_options {
+    const char *name; /* an identifier; NULL: wg_f */
+    unsigned entries; /* WG_EMIT_POINT | ...; 0: WG_EMIT_POINT */
+    size_t unit;      /* operations in one C function, about; 0: 2000 */
+} wg_emit_options;
+
+/* wg_function_emit  - C99 that needs <math.h>, <stddef.h> and <string.h>, and nothing of this
+ *                     library, to wherever write puts it: wg_write_file for a FILE *.
+ * wg_function_text  - the same into a buffer, with a 0 at its end. *needed: bytes of all of it
+ *                     without the 0. A buffer that is too short holds its beginning; NULL with
+ *                     0 bytes only asks.
+ * t:       a tape, as workspace and for messages; left empty, as by a driver.
+ * Bits:    compiled without contraction (-ffp-contract=off), values are those of the operations
+ *          in double, one after the other; functions are libm's and those of special.h. (clang
+ *          makes exp10(a) of pow(10, a), unless told -fno-builtin-pow.)
+ * Use:     no array of arg is one of res. Texts of different names may stand in one file, the
+ *          one that defines _DEFAULT_SOURCE first. A function of more than a unit keeps numbers
+ *          on the stack, one for each that is alive between two units (in a batch eight).
+ * Errors:  WG_ENULL; WG_EARG: the name or the entries; WG_EMODE: an operation of the user's
+ *          whose text is more than an expression over <math.h>: the message names it;
+ *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
+WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
+                                                const wg_emit_options *options, wg_write *write,
+                                                void *ctx);
+WG_API WG_MUST_CHECK wg_status wg_function_text(wg_tape *t, const wg_function *f,
+                                                const wg_emit_options *options, char *buffer,
+                                                size_t bytes, size_t *needed);
+
+/* ---- compiled ---- */
+
+typedef struct wg_compile_options {
+    const char *compiler;     /* a program, searched for as by a shell; NULL: cc */
+    const char *const *flags; /* up to a NULL, after those that make it correct; NULL: -O2 */
+    const char *directory;    /* of what was compiled; NULL: .cache/wengert of the user's home,
+                               * or of /tmp where there is none */
+} wg_compile_options;
+
+/* How a function is evaluated. */
+typedef struct wg_compiled {
+    int native;    /* by compiled code? */
+    int cached;    /* which was there before */
+    char why[240]; /* if not: why not, in words */
+} wg_compiled;
+
+/* wg_function_compile - the same function, evaluated by code that the system's compiler made of
+ *                       it: wg_function_evaluate is used as before. Sums may differ in their
+ *                       last bits from those without.
+ * t:       as above. options: NULL: the defaults.
+ * Files:   the directory is made if it is not there. It and what is in it must be the user's,
+ *          and nobody else's to write; otherwise nothing in it is used. What is loaded is known
+ *          by a hash of the text, the flags and what the compiler says of itself.
+ * Without: where there is no compiler, or it fails, *out is evaluated as f is: compiled.native
+ *          is 0 then, compiled.why says why. compiled may be NULL.
+ * Cost:    for the first time that of the compiler, seconds for 10^4 operations.
+ * Errors:  WG_ENULL; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
+WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function *f,
+                                                   const wg_compile_options *options,
+                                                   wg_function **out, wg_compiled *compiled);
+
+WG_END_DECLS
+
+#endif

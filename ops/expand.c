@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* expand.c - see expand.h. */
+#include "expand.h"
+
+#include <math.h>
+
+wgi_reals wgi_reals_operand(const wg_block *b, const wg_real *x, size_t k) {
+    for (size_t i = 0; i < k; i++) x += b->in[i].rows * b->in[i].cols;
+    return wgi_reals_packed(x, b->in[k].rows, b->in[k].cols);
+}
+
+wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k) {
+    for (size_t i = 0; i < k; i++) y += b->out[i].rows * b->out[i].cols;
+    return y;
+}
+
+/* ---- pieces ---- */
+
+wg_real *wgi_expand_room(wg_tape *t, size_t n) {
+    if (n >= SIZE_MAX / sizeof(wg_real)) n = SIZE_MAX / sizeof(wg_real) - 1; /* refused */
+    return (wg_real *)wg_tape_keep(t, (n + 1) * sizeof(wg_real), NULL);
+}
+
+wg_real wgi_expand_scaled(wg_tape *t, double f, wg_real x) {
+    return f == 1 ? x : wg_let(t, wg_mul(f, x));
+}
+
+wg_real wgi_expand_plus(wg_tape *t, wg_real s, wg_real x) {
+    return wgi_expand_is_nothing(s) ? x : wg_let(t, wg_add(s, x));
+}
+
+wg_real wgi_expand_less(wg_tape *t, wg_real a, wg_real x, wg_real y) {
+    if (wgi_expand_is_nothing(x) || wgi_expand_is_nothing(y)) return a;
+    return wg_let(t, wg_sub(a, wg_mul(x, y)));
+}
+
+/* Steps have no derivative: the whole part, and of the rest all digits above 2^-1000. */
+wg_real wgi_expand_held(wg_tape *t, wg_real x) {
+    const wg_real whole = wg_let(t, wg_trunc(x));
+    return wg_let(
+        t, wg_add(whole, wg_mul(wg_rint(wg_mul(wg_sub(x, whole), 0x1p1000)), 0x1p-1000)));
+}
+
+wg_real wgi_expand_dot(wg_tape *t, size_t n, const wg_real *x, size_t dx, const wg_real *y,
+                       size_t dy) {
+    if (n == 0) return wg_constant(0);
+    wg_real s = wg_let(t, wg_mul(*x, *y));
+    for (size_t i = 1; i < n; i++) s = wg_let(t, wg_add(s, wg_mul(x[i * dx], y[i * dy])));
+    return s;
+}
+
+void wgi_expand_copy(wgi_reals a, wg_real *y) {
+    if (y == NULL) return;
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) *y++ = wgi_reals_at(a, i, j);
+}
+
+void wgi_expand_mul(wg_tape *t, wgi_reals a, wgi_reals b, wg_real *y) {
+    if (a.p == NULL || b.p == NULL || y == NULL) return;
+    for (size_t j = 0; j < b.cols; j++)
+        for (size_t i = 0; i < a.rows; i++)
+            *y++ = wgi_expand_dot(t, a.cols, a.p + i * a.down, a.across, b.p + j * b.across,
+                                  b.down);
+}
+
+/* ---- arrays of their own ---- */
+
+wg_real *wgi_expand_copied(wg_tape *t, wgi_reals a) {
+    wg_real *const y = wgi_expand_room(t, a.rows * a.cols);
+    wgi_expand_copy(a, y);
+    return y;
+}
+
+wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a) {
+    const size_t n = a.rows;
+    wg_real *const s = wgi_expand_room(t, n * n);
+    if (s == NULL) return NULL;
+    for (size_t j = 0; j < n; j++) {
+        s[j + j * n] = wgi_reals_at(a, j, j);
+        for (size_t i = j + 1; i < n; i++)
+            s[i + j * n] = s[j + i * n] =
+                wg_let(t, wg_mul(0.5, wg_add(wgi_reals_at(a, i, j), wgi_reals_at(a, j, i))));
+    }
+    return s;
+}
+
+wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
+    wg_real *const y = wgi_expand_room(t, n * n);
+    for (size_t i = 0; y != NULL && i < n * n; i++) y[i] = wg_constant(i % (n + 1) == 0);
+    return y;
+}
+
+wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
+    if (s == NULL) return NULL;
+    wg_real *const l = wgi_expand_room(t, n * n);
+    for (size_t j = 0; l != NULL && j < n; j++) {
+        for (size_t i = 0; i < j; i++) l[i + j * n] = wg_constant(0);
+        for (size_t i = j; i < n; i++) {
+            wg_real a = s[i + j * n];
+            for (size_t k = 0; k < j; k++)
+                a = wgi_expand_less(t, a, l[i + k * n], l[j + k * n]);
+            l[i + j * n] = i == j ? wg_let(t, wg_sqrt(a)) : wg_let(t, wg_div(a, l[j + j * n]));
+        }
+    }
+    return l;
+}
+
+/* ---- systems of equations ---- */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static void exchange(wg_real *x, wg_real *y) {
+    const wg_real z = *x;
+    *x = *y;
+    *y = z;
+}
+
+double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
+                            size_t ld, size_t k, wg_real *b) {
+    double sign = 1;
+    if (a == NULL || b == NULL) return sign;
+    for (size_t c = 0; c < n; c++) {
+        const size_t rows = least(n, c + below + 1), cols = least(n, c + below + above + 1);
+        size_t pivot = c;
+        for (size_t i = c + 1; i < rows; i++)
+            if (fabs(a[i + c * ld].value) > fabs(a[pivot + c * ld].value)) pivot = i;
+        if (pivot != c) {
+            sign = -sign;
+            for (size_t j = c; j < cols; j++) exchange(&a[c + j * ld], &a[pivot + j * ld]);
+            for (size_t j = 0; j < k; j++) exchange(&b[c + j * n], &b[pivot + j * n]);
+        }
+        for (size_t i = c + 1; i < rows; i++) {
+            if (wgi_expand_is_nothing(a[i + c * ld])) continue;
+            const wg_real l = wg_let(t, wg_div(a[i + c * ld], a[c + c * ld]));
+            for (size_t j = c + 1; j < cols; j++)
+                a[i + j * ld] = wgi_expand_less(t, a[i + j * ld], l, a[c + j * ld]);
+            for (size_t j = 0; j < k; j++)
+                b[i + j * n] = wgi_expand_less(t, b[i + j * n], l, b[c + j * n]);
+        }
+    }
+    return sign;
+}
+
+void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
+                           size_t ld, size_t k, wg_real *b) {
+    if (a == NULL || b == NULL) return;
+    (void)wgi_expand_eliminate(t, n, below, above, a, ld, k, b);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = n; i-- > 0;) {
+            wg_real x = b[i + j * n];
+            for (size_t c = i + 1; c < least(n, i + below + above + 1); c++)
+                x = wgi_expand_less(t, x, a[i + c * ld], b[c + j * n]);
+            b[i + j * n] = wg_let(t, wg_div(x, a[i + i * ld]));
+        }
+}
+
+void wgi_expand_solve(wg_tape *t, size_t n, wg_real *a, size_t k, wg_real *b) {
+    wgi_expand_solve_band(t, n, n, n, a, n, k, b);
+}
+
+void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
+                         size_t down, size_t across) {
+    const size_t n = a.rows;
+    if (a.p == NULL || x == NULL) return;
+    for (size_t j = 0; j < k; j++, x += across)
+        for (size_t step = 0; step < n; step++) {
+            const size_t i = upper ? n - 1 - step : step;
+            const size_t from = upper ? i + 1 : 0, to = upper ? n : i;
+            wg_real s = x[i * down];
+            for (size_t c = from; c < to; c++)
+                s = wgi_expand_less(t, s, wgi_reals_at(a, i, c), x[c * down]);
+            x[i * down] = unit ? s : wg_let(t, wg_div(s, wgi_reals_at(a, i, i)));
+        }
+}
+
+void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k, wg_real *b) {
+    const wgi_reals a = wgi_reals_packed(l, n, n);
+    wgi_expand_triangle(t, a, 0, 0, k, b, 1, n);
+    wgi_expand_triangle(t, wgi_reals_turn(a, 1), 1, 0, k, b, 1, n);
+}
+
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r) {
+    const size_t m = a.rows, n = a.cols;
+    if (q == NULL || r == NULL) return;
+    wgi_expand_copy(a, q);
+    for (size_t j = 0; j < n; j++) {
+        wg_real *const v = q + j * m;
+        for (size_t i = 0; i < n; i++) r[i + j * n] = wg_constant(0);
+        for (int again = 0; again < 2; again++)
+            for (size_t k = 0; k < j; k++) {
+                const wg_real *const u = q + k * m;
+                const wg_real along = wgi_expand_dot(t, m, u, 1, v, 1);
+                for (size_t i = 0; i < m; i++) v[i] = wgi_expand_less(t, v[i], along, u[i]);
+                r[k + j * n] = again ? wg_let(t, wg_add(r[k + j * n], along)) : along;
+            }
+        r[j + j * n] = wgi_expand_scaled(t, sign != NULL ? sign[j] : 1, wg_norm2(t, m, v));
+        for (size_t i = 0; i < m; i++) v[i] = wg_let(t, wg_div(v[i], r[j + j * n]));
+    }
+}

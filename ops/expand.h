@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* expand.h - what operations on matrices share where they write themselves out in scalar
+ * statements, to become a part of a function (`expand` of wg_block_op).
+ *
+ * Operands are views; results are arrays without gaps, column after column. What has to be
+ * decided is decided by the values at the recording: the order of pivots, the signs of a QR
+ * factorisation, degree and squarings of an exponential. Symmetric operands are (A + A')/2, so
+ * that gradients are symmetric: both triangles are read.
+ *
+ * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does
+ * nothing; the tape keeps the failure. */
+#ifndef WENGERT_OPS_EXPAND_H
+#define WENGERT_OPS_EXPAND_H
+
+#include <wengert/array.h>
+#include <wengert/block.h>
+#include <wengert/operation.h>
+#include <wengert/scalar.h>
+
+/* Scalar operations that are no rows of the table, up to a NULL: who loads a function knows
+ * them. */
+extern const wg_scalar_op *const wgi_expand_rows[];
+
+/* A matrix of variables: element (i, j) at p[i down + j across]. */
+typedef struct wgi_reals {
+    const wg_real *p;
+    size_t rows, cols, down, across;
+} wgi_reals;
+
+static inline wgi_reals wgi_reals_packed(const wg_real *p, size_t rows, size_t cols) {
+    return (wgi_reals){p, rows, cols, 1, rows};
+}
+/* The k-th operand: x as expand is given it. */
+wgi_reals wgi_reals_operand(const wg_block *b, const wg_real *x, size_t k);
+/* The k-th result: y likewise. */
+wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k);
+
+static inline wgi_reals wgi_reals_turn(wgi_reals a, int turn) {
+    if (turn) a = (wgi_reals){a.p, a.cols, a.rows, a.across, a.down};
+    return a;
+}
+/* As a column. */
+static inline wgi_reals wgi_reals_column(wgi_reals a) { return wgi_reals_turn(a, a.cols != 1); }
+/* `cols` columns from column j on. */
+static inline wgi_reals wgi_reals_cols(wgi_reals a, size_t j, size_t cols) {
+    return (wgi_reals){a.p + j * a.across, a.rows, cols, a.down, a.across};
+}
+static inline wg_real wgi_reals_at(wgi_reals a, size_t i, size_t j) {
+    return a.p[i * a.down + j * a.across];
+}
+
+/* ---- pieces ---- */
+
+/* The constant 0? */
+static inline int wgi_expand_is_nothing(wg_real x) { return x.at.slot == 0 && x.value == 0; }
+
+wg_real *wgi_expand_room(wg_tape *t, size_t n);
+/* f x */
+wg_real wgi_expand_scaled(wg_tape *t, double f, wg_real x);
+/* s + x, without an s that is a constant 0 */
+wg_real wgi_expand_plus(wg_tape *t, wg_real s, wg_real x);
+/* a - x y, without a product that is a constant 0 */
+wg_real wgi_expand_less(wg_tape *t, wg_real a, wg_real x, wg_real y);
+/* The number x with derivative 0, at every point. */
+wg_real wgi_expand_held(wg_tape *t, wg_real x);
+/* sum x[i dx] y[i dy] */
+wg_real wgi_expand_dot(wg_tape *t, size_t n, const wg_real *x, size_t dx, const wg_real *y,
+                       size_t dy);
+
+void wgi_expand_copy(wgi_reals a, wg_real *y);
+/* y = a b */
+void wgi_expand_mul(wg_tape *t, wgi_reals a, wgi_reals b, wg_real *y);
+
+/* ---- arrays of their own ---- */
+
+wg_real *wgi_expand_copied(wg_tape *t, wgi_reals a);
+wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a);
+wg_real *wgi_expand_identity(wg_tape *t, size_t n);
+/* L of s = L L', of order n; 0 above the diagonal. */
+wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s);
+
+/* ---- systems of equations ---- */
+
+/* A with element (i, j) at a[i + j ld] becomes its U, and b, of k columns, what U X = b belongs
+ * to. Elements more than `below` below the diagonal or `above` above it are 0; there is to be
+ * room for `below` more of the latter. Gives the sign of the permutation. */
+double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
+                            size_t ld, size_t k, wg_real *b);
+/* b = A^-1 b; a is lost. */
+void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
+                           size_t ld, size_t k, wg_real *b);
+void wgi_expand_solve(wg_tape *t, size_t n, wg_real *a, size_t k, wg_real *b);
+/* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns. */
+void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
+                         size_t down, size_t across);
+/* b = (L L')^-1 b */
+void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k, wg_real *b);
+
+/* A = Q R with a.rows >= a.cols, by Gram and Schmidt, twice for each column; R of order a.cols.
+ * sign: of the diagonal of R; NULL: all positive. */
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* generate_text.h - a part of the program generate. */
+#ifndef WENGERT_OPS_GENERATE_TEXT_H
+#define WENGERT_OPS_GENERATE_TEXT_H
+
+void write_special_text(void);
+
+#endif

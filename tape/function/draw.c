@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions to look at: as text, a line per operation, and as a graph.
+ *
+ *     input x[3]
+ *     input p shared passive
+ *     output y summed
+ *     t5 = mul(p, 0.5)  ; once
+ *     t6 = sin.a(x[2])  ; each
+ *     t7 = sum(t6)  ; after
+ *     guard 0: lt(x[0], t5) was true
+ *     y = t7
+ *
+ * Nodes are t and their number; inputs go by their names, numbers stand where they are used.
+ * f.a is the partial of f by its first operand, f.ab a second one. */
+#include "graph.h"
+
+#include "../../ops/array.h"
+#include "text.h"
+
+#include <wengert/file.h>
+
+enum { STEPS = 128 };
+
+typedef struct drawing {
+    wgi_text text;
+    const wg_function *f;
+    size_t step, entry[STEPS]; /* the first entry of every step-th input */
+} drawing;
+
+static void put(drawing *o, const char *s) { wgi_text_put(&o->text, s); }
+
+static void put_count(drawing *o, const char *before, size_t n) {
+    wgi_text_put(&o->text, before);
+    wgi_text_format(&o->text, "%zu", n);
+}
+
+static void put_number(drawing *o, double x) {
+    char buffer[WGI_NUMBER_TEXT];
+    put(o, wgi_number_text(buffer, x));
+}
+
+/* Names are words; those of operations are their makers'. */
+static void put_name(drawing *o, const char *s) {
+    for (; *s != 0; s++) {
+        if (*s == '"' || *s == '\\') put(o, "\\");
+        wgi_text_bytes(&o->text, (unsigned char)*s < ' ' ? " " : s, 1);
+    }
+}
+
+static void open(drawing *o, const wg_function *f, wg_write *write, void *ctx) {
+    size_t entries = 0;
+    wgi_text_open(&o->text, write, ctx);
+    o->f = f;
+    o->step = f->inputs / STEPS + 1;
+    for (size_t k = 0; k < f->inputs; k++) {
+        if (k % o->step == 0) o->entry[k / o->step] = entries;
+        entries += wgi_argument_size(&f->input[k]);
+    }
+}
+
+/* ---- nodes ---- */
+
+static int is_list(const wg_argument *a) { return a->rows == 1 || a->cols == 1; }
+
+/* "x", "x[2]", "x[1,0]" */
+static void put_entry(drawing *o, const wg_argument *a, size_t e) {
+    put_name(o, a->name);
+    if (wgi_argument_size(a) == 1) return;
+    put_count(o, "[", is_list(a) ? e : e % a->rows);
+    if (!is_list(a)) put_count(o, ",", e / a->rows);
+    put(o, "]");
+}
+
+static void put_input(drawing *o, size_t e) {
+    size_t low = 0, high = (o->f->inputs + o->step - 1) / o->step;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->entry[middle] <= e) low = middle;
+        else high = middle;
+    }
+    const wg_argument *a = o->f->input + low * o->step;
+    for (e -= o->entry[low]; e >= wgi_argument_size(a); a++) e -= wgi_argument_size(a);
+    put_entry(o, a, e);
+}
+
+static void put_operand(drawing *o, uint32_t node) {
+    const wgi_node *const n = &o->f->node[node];
+    if (n->kind == WGI_NODE_INPUT) put_input(o, node);
+    else if (n->kind == WGI_NODE_NUMBER) put_number(o, n->value);
+    else put_count(o, "t", node);
+}
+
+/* Which operands a second partial is by: rows of the upper triangle. */
+static void put_second(drawing *o, const wgi_node *n) {
+    unsigned part = n->part, row = 0;
+    for (; part >= n->op->arity - row; row++) part -= n->op->arity - row;
+    wgi_text_bytes(&o->text, &"abcd"[row], 1);
+    wgi_text_bytes(&o->text, &"abcd"[row + part], 1);
+}
+
+/* "mul(x[3], t11)"; after `most` operands dots stand for the others. */
+static void put_node(drawing *o, const wgi_node *n, size_t most) {
+    if (n->kind == WGI_NODE_TIMES) put(o, "times");
+    else if (n->kind == WGI_NODE_SUM) put(o, "sum");
+    else put_name(o, n->kind == WGI_NODE_ARRAY ? wgi_array_ops[n->array].name : n->op->name);
+    if (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) put(o, ".");
+    if (n->kind == WGI_NODE_FIRST) wgi_text_bytes(&o->text, &"abcd"[n->part], 1);
+    if (n->kind == WGI_NODE_SECOND) put_second(o, n);
+    for (uint32_t k = 0; k < n->count && k < most && !o->text.failed; k++) {
+        put(o, k == 0 ? "(" : ", ");
+        put_operand(o, o->f->operand[n->first + k]);
+    }
+    put(o, n->count > most ? ", ...)" : ")");
+}
+
+static void put_guard(drawing *o, const wgi_graph_guard *g) {
+    static const char *const comparison[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+    put(o, comparison[g->comparison]);
+    put(o, "(");
+    put_operand(o, g->a);
+    put(o, ", ");
+    put_operand(o, g->b);
+    put(o, g->outcome ? ") was true" : ") was false");
+}
+
+static const char *const when[] = {"once", "each", "after"};
+
+/* Operations of a kind: nodes [first, last). */
+static size_t first_of(const wg_function *f, unsigned kind) {
+    return f->n + f->numbers + (kind > WGI_ONCE ? f->once : 0) +
+           (kind > WGI_EACH ? f->each : 0);
+}
+static size_t last_of(const wg_function *f, unsigned kind) {
+    return kind == WGI_AFTER ? f->nodes : first_of(f, kind + 1);
+}
+
+/* ---- one line per operation ---- */
+
+static void put_argument(drawing *o, const char *before, const wg_argument *a) {
+    put(o, before);
+    put_name(o, a->name);
+    if (a->rows != 1 || a->cols != 1) {
+        put_count(o, "[", a->rows);
+        if (a->cols != 1) put_count(o, ",", a->cols);
+        put(o, "]");
+    }
+    if (a->flags & WG_SHARED) put(o, " shared");
+    if (a->flags & WG_PASSIVE) put(o, " passive");
+    if (a->flags & WG_SUMMED) put(o, " summed");
+    put(o, "\n");
+}
+
+wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
+    if (f == NULL || write == NULL) return WG_ENULL;
+    drawing o;
+    open(&o, f, write, ctx);
+    for (size_t k = 0; k < f->inputs && !o.text.failed; k++)
+        put_argument(&o, "input ", &f->input[k]);
+    for (size_t k = 0; k < f->outputs && !o.text.failed; k++)
+        put_argument(&o, "output ", &f->output[k]);
+    for (size_t i = first_of(f, WGI_ONCE); i < f->nodes && !o.text.failed; i++) {
+        put_count(&o, "t", i);
+        put(&o, " = ");
+        put_node(&o, &f->node[i], SIZE_MAX);
+        put(&o, "  ; ");
+        put(&o, when[f->node[i].when]);
+        put(&o, "\n");
+    }
+    for (size_t k = 0; k < f->guards && !o.text.failed; k++) {
+        put_count(&o, "guard ", k);
+        put(&o, ": ");
+        put_guard(&o, &f->guard[k]);
+        put(&o, "\n");
+    }
+    const uint32_t *result = f->result;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]) && !o.text.failed; e++) {
+            put_entry(&o, &f->output[k], e);
+            put(&o, " = ");
+            put_operand(&o, *result++);
+            put(&o, "\n");
+        }
+    return wgi_text_close(&o.text);
+}
+
+/* ---- a graph: an edge per operand that is no number ---- */
+
+enum { SHOWN = 8 }; /* operands in a label */
+
+static void put_edge(drawing *o, uint32_t from, const char *to, size_t number) {
+    if (o->f->node[from].kind == WGI_NODE_NUMBER) return;
+    put_count(o, "    t", from);
+    put_count(o, to, number);
+    put(o, ";\n");
+}
+
+static void dot_nodes(drawing *o) {
+    const wg_function *const f = o->f;
+    for (size_t i = 0; i < f->n && !o->text.failed; i++) {
+        put_count(o, "    t", i);
+        put(o, " [shape=box, label=\"");
+        put_input(o, i);
+        put(o, "\"];\n");
+    }
+    for (unsigned kind = WGI_ONCE; kind <= WGI_AFTER; kind++) {
+        if (first_of(f, kind) == last_of(f, kind)) continue;
+        put(o, "    subgraph cluster_");
+        put(o, when[kind]);
+        put(o, " {\n        label=\"");
+        put(o, when[kind]);
+        put(o, "\";\n");
+        for (size_t i = first_of(f, kind); i < last_of(f, kind) && !o->text.failed; i++) {
+            put_count(o, "        t", i);
+            put_count(o, " [label=\"t", i);
+            put(o, "\\n");
+            put_node(o, &f->node[i], SHOWN);
+            put(o, "\"];\n");
+        }
+        put(o, "    }\n");
+    }
+}
+
+static void dot_ends(drawing *o) {
+    const wg_function *const f = o->f;
+    for (size_t k = 0; k < f->guards && !o->text.failed; k++) {
+        put_count(o, "    g", k);
+        put(o, " [shape=diamond, label=\"");
+        put_guard(o, &f->guard[k]);
+        put(o, "\"];\n");
+        put_edge(o, f->guard[k].a, " -> g", k);
+        put_edge(o, f->guard[k].b, " -> g", k);
+    }
+    size_t j = 0;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]) && !o->text.failed; e++, j++) {
+            put_count(o, "    r", j);
+            put(o, " [shape=box, peripheries=2, label=\"");
+            put_entry(o, &f->output[k], e);
+            if (f->node[f->result[j]].kind == WGI_NODE_NUMBER) {
+                put(o, " = ");
+                put_operand(o, f->result[j]);
+            }
+            put(o, "\"];\n");
+            put_edge(o, f->result[j], " -> r", j);
+        }
+}
+
+wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
+    if (f == NULL || write == NULL) return WG_ENULL;
+    drawing o;
+    open(&o, f, write, ctx);
+    put(&o, "digraph function {\n");
+    dot_nodes(&o);
+    for (size_t i = first_of(f, WGI_ONCE); i < f->nodes && !o.text.failed; i++)
+        for (uint32_t k = 0; k < f->node[i].count && !o.text.failed; k++)
+            put_edge(&o, f->operand[f->node[i].first + k], " -> t", i);
+    dot_ends(&o);
+    put(&o, "}\n");
+    return wgi_text_close(&o.text);
+}

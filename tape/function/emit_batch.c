@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions as C text: many points.
+ *
+ *     u[i]      shared inputs; then what is done once or on sums, where a later unit uses it
+ *     x[i][l]   inputs of eight points        t[i][l]  slots of theirs
+ *     y[j][l]   results of eight points       total[k][l] sums, a lane for every eighth point
+ *
+ * The units of each point are loops over the eight lanes, of arithmetic or of calls: what calls
+ * nothing becomes vector code. Products by the zero rule are plain at first; where a NaN shows
+ * that this may have been wrong, the eight points are done again with care. */
+#include "emit.h"
+
+#include <string.h>
+
+#define PUT(text) wgi_source_named(s, text)
+
+typedef struct batch {
+    uint32_t *result;     /* y of result j, or WGI_NONE: it is summed */
+    uint32_t *term;       /* of a SUM node: its total, or WGI_NONE */
+    unsigned char *check; /* nodes that show a NaN of a product */
+    size_t inputs, results, sums;
+    uint32_t once, each; /* first units of the parts at each point and after */
+    int products;
+} batch;
+
+/* ---- which number stands where ---- */
+
+static uint32_t number_of(const wgi_source *s, uint32_t node) {
+    return node - (uint32_t)(s->f->n + s->f->numbers);
+}
+
+static void leaf(wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    const uint32_t slot = s->slot[node];
+    if (slot == WGI_NONE) wgi_text_format(&s->o, "t%u", number_of(s, node));
+    else if (n->when != WGI_EACH) wgi_text_format(&s->o, "u[%u]", slot);
+    else wgi_text_format(&s->o, n->kind == WGI_NODE_INPUT ? "x[%u][l]" : "t[%u][l]", slot);
+}
+
+/* Loops with a call of a function are no vector code. */
+static int is_call(const wgi_node *n) {
+    const char *const text = wgi_source_text(n);
+    return n->kind == WGI_NODE_ARRAY || (text != NULL && wgi_source_calls(text));
+}
+
+/* Levels of the nodes of each point: 2 d is arithmetic, 2 d + 1 calls. */
+static uint32_t levels(wgi_source *s, uint32_t *level) {
+    const wg_function *const f = s->f;
+    uint32_t most = 0;
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        const uint32_t call = (uint32_t)is_call(n);
+        level[i] = call;
+        if (n->when != WGI_EACH || n->kind == WGI_NODE_INPUT) continue;
+        for (uint32_t k = 0; k <= n->count; k++) {
+            const uint32_t o = k < n->count ? f->operand[n->first + k] : s->same[i];
+            if (o == WGI_NONE || f->node[o].when != WGI_EACH ||
+                f->node[o].kind == WGI_NODE_INPUT)
+                continue;
+            const uint32_t least = call ? level[o] | 1 : (level[o] + 1) / 2 * 2;
+            if (least > level[i]) level[i] = least;
+        }
+        if (level[i] > most) most = level[i];
+    }
+    return most;
+}
+
+/* One more node; a new unit where `fresh` is set or the last one is full. */
+static void list(wgi_source *s, uint32_t node, int fresh, size_t *in_unit, size_t most) {
+    if (s->listed == 0 || fresh || *in_unit == most) s->units++, *in_unit = 0;
+    s->unit[node] = (uint32_t)s->units - 1;
+    s->list[s->listed++] = node;
+    ++*in_unit;
+}
+
+static int plan(wgi_source *s, batch *b, size_t unit) {
+    const wg_function *const f = s->f;
+    const size_t first = f->n + f->numbers;
+    size_t in_unit = 0;
+    uint32_t *const level = wg_tape_keep(&s->c->head, (f->nodes + 1) * sizeof *level, NULL);
+    uint32_t *const start = wg_tape_keep(&s->c->head, (2 * f->nodes + 4) * sizeof *start, NULL);
+    if (level == NULL || start == NULL) return 0;
+    for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NONE;
+    s->listed = s->units = 0;
+    for (size_t i = first; i < first + f->once; i++) list(s, (uint32_t)i, 0, &in_unit, unit);
+    b->once = (uint32_t)s->units;
+    const uint32_t most = levels(s, level);
+    memset(start, 0, (most + 2) * sizeof *start);
+    for (size_t i = first + f->once; i < first + f->once + f->each; i++) start[level[i] + 1]++;
+    for (uint32_t k = 0; k <= most; k++) start[k + 1] += start[k];
+    uint32_t *const order = s->spare;
+    for (size_t i = first + f->once; i < first + f->once + f->each; i++)
+        order[start[level[i]]++] = (uint32_t)i;
+    for (size_t i = 0; i < f->each; i++)
+        list(s, order[i], i == 0 || level[order[i]] != level[order[i - 1]], &in_unit,
+             unit / 4 + 1);
+    if (f->each == 0) s->units++; /* for results that are inputs */
+    b->each = (uint32_t)s->units;
+    for (size_t i = first + f->once + f->each; i < f->nodes; i++)
+        list(s, (uint32_t)i, i == first + f->once + f->each, &in_unit, unit);
+    return 1;
+}
+
+static int places(wgi_source *s, batch *b) {
+    const wg_function *const f = s->f;
+    b->result = wg_tape_keep(&s->c->head, (f->m + 1) * sizeof *b->result, NULL);
+    b->term = wg_tape_keep(&s->c->head, (f->nodes + 1) * sizeof *b->term, NULL);
+    b->check = wg_tape_keep(&s->c->head, f->nodes + 1, NULL);
+    if (s->c->status != WG_OK) return 0;
+    s->apart = 1;
+    s->uniforms = 0;
+    b->inputs = b->results = b->sums = 0;
+    wgi_source_count(s);
+    b->products = wgi_source_checks(s, b->check);
+    for (size_t i = 0; i < f->nodes; i++) s->uses[i] += b->check[i];
+    for (size_t i = 0; i < f->n; i++)
+        s->slot[i] = (uint32_t)(f->node[i].when == WGI_EACH ? b->inputs++ : s->uniforms++);
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        b->term[i] = WGI_NONE;
+        if (n->kind == WGI_NODE_SUM && f->node[f->operand[n->first]].when == WGI_EACH)
+            b->term[i] = (uint32_t)b->sums++;
+    }
+    for (size_t k = 0, j = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
+            const int summed = (f->output[k].flags & WG_SUMMED) != 0;
+            b->result[j] = summed ? WGI_NONE : (uint32_t)b->results++;
+            if (summed) s->uses[f->result[j]]++; /* read at the end */
+        }
+    wgi_source_fold(s, 76);
+    wgi_source_slots(s);
+    /* results that are sums, or done once, are read at the end */
+    for (size_t j = 0; j < f->m; j++) {
+        const uint32_t node = f->result[j];
+        if (s->slot[node] == WGI_NONE && s->unit[node] != WGI_NONE &&
+            f->node[node].when != WGI_EACH)
+            s->slot[node] = (uint32_t)s->uniforms++;
+    }
+    return 1;
+}
+
+/* ---- units ---- */
+
+static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to,
+                       const char *part, size_t *at) {
+    s->times = "wgi_times(";
+    for (uint32_t u = from; u < to; u++) {
+        const size_t end = wgi_emit_unit_end(s, *at, u);
+        wgi_text_format(&s->o, "static int %s_%s%u(", s->name, part, u - from);
+        wgi_text_put(&s->o, "double *u, const double *total, double points) {\n"
+                            "    (void)u, (void)total, (void)points;\n");
+        for (; *at < end; ++*at) {
+            const uint32_t node = s->list[*at];
+            const wgi_node *const n = &s->f->node[node];
+            if (n->kind != WGI_NODE_SUM) {
+                wgi_emit_nodes(s, *at, *at + 1, "    ");
+                continue;
+            }
+            wgi_text_put(&s->o, s->slot[node] == WGI_NONE ? "    const double " : "    ");
+            s->leaf(s, node);
+            if (b->term[node] != WGI_NONE)
+                wgi_text_format(&s->o, " = total[%u];\n", b->term[node]);
+            else {
+                wgi_source_named(s, " = points == 0 ? 0 : wgi_times(points, ");
+                wgi_source_operand(s, s->f->operand[n->first], WGI_PLACE_SUM);
+                wgi_text_put(&s->o, ");\n");
+            }
+        }
+        for (size_t k = 0; k < s->f->guards; k++) {
+            if (wgi_emit_guard_unit(s, k, WGI_NONE) != u) continue;
+            wgi_text_put(&s->o, "    if (");
+            wgi_emit_guard(s, k);
+            wgi_text_format(&s->o, ") return %zu;\n", k + 1);
+        }
+        wgi_text_put(&s->o, "    return 0;\n}\n\n");
+    }
+}
+
+/* Is guard k looked at in this unit of each point? Those of inputs are in the last one. */
+static int guard_here(const wgi_source *s, const batch *b, size_t k, uint32_t unit) {
+    const wgi_graph_guard *const g = &s->f->guard[k];
+    if (s->f->node[g->a].when != WGI_EACH && s->f->node[g->b].when != WGI_EACH) return 0;
+    const uint32_t of = wgi_emit_guard_unit(s, k, b->each - 1);
+    return (of < b->once ? b->each - 1 : of) == unit;
+}
+
+static void each_unit(wgi_source *s, const batch *b, uint32_t u, size_t *at) {
+    const wg_function *const f = s->f;
+    const size_t end = wgi_emit_unit_end(s, *at, u);
+    const int last = u == b->each - 1;
+    s->times = "wgi_product(careful, ";
+    wgi_text_format(&s->o, "static inline int %s_each%u(int careful, const double *u, ",
+                    s->name, u - b->once);
+    PUT("wgi_lanes *restrict x,\n        wgi_lanes *restrict y, wgi_lanes *restrict t, "
+        "int *restrict failed) {\n"
+        "    int nan = 0;\n"
+        "    (void)careful, (void)u, (void)x, (void)y, (void)t, (void)failed;\n"
+        "    for (size_t l = 0; l < 8; l++) {\n");
+    wgi_emit_nodes(s, *at, end, "        ");
+    for (size_t j = 0; j < f->m; j++) {
+        const uint32_t node = f->result[j];
+        const uint32_t of = s->unit[node];
+        const int inside = of != WGI_NONE && of >= b->once && of < b->each;
+        if (b->result[j] == WGI_NONE || (inside ? of != u : !last)) continue;
+        wgi_text_format(&s->o, "        y[%u][l] = ", b->result[j]);
+        if (inside && wgi_source_at_result(s, node)) wgi_source_expression(s, node, NULL);
+        else wgi_source_operand(s, node, WGI_PLACE_SUM);
+        wgi_text_put(&s->o, ";\n");
+    }
+    for (; *at < end; ++*at) {
+        const uint32_t node = s->list[*at];
+        if (!b->products || !b->check[node]) continue;
+        wgi_text_put(&s->o, "        nan |= ");
+        s->leaf(s, node);
+        wgi_text_put(&s->o, " != ");
+        s->leaf(s, node);
+        wgi_text_put(&s->o, ";\n");
+    }
+    for (size_t k = 0; k < f->guards; k++) {
+        if (!guard_here(s, b, k, u)) continue;
+        wgi_text_put(&s->o, "        if (");
+        wgi_emit_guard(s, k);
+        wgi_text_format(&s->o, ") failed[l] = failed[l] != 0 && failed[l] < %zu ? ", k + 1);
+        wgi_text_format(&s->o, "failed[l] : %zu;\n", k + 1);
+    }
+    wgi_text_put(&s->o, "    }\n    return nan;\n}\n\n");
+}
+
+/* ---- eight points, and all ---- */
+
+static void block(wgi_source *s, const batch *b) {
+    const wg_function *const f = s->f;
+    PUT("static void wgi_block(size_t p, size_t valid, const double *u, const double *const *arg,\n"
+        "        const ptrdiff_t *arg_step, double *const *res, const ptrdiff_t *res_step,\n"
+        "        wgi_lanes *total, int *failed) {\n");
+    wgi_text_format(&s->o, "    %s_lanes x[%zu], y[%zu], t[%zu];\n", s->name,
+                    b->inputs + (b->inputs == 0), b->results + (b->results == 0),
+                    s->slots + (s->slots == 0));
+    PUT("    int careful = 0, nan = 0;\n"
+        "    (void)p, (void)valid, (void)arg, (void)arg_step, (void)res, (void)res_step, "
+        "(void)total;\n");
+    for (size_t k = 0, at = 0; k < f->inputs; k++) {
+        const size_t size = wgi_argument_size(&f->input[k]);
+        if (f->input[k].flags & WG_SHARED || size == 0) continue;
+        wgi_text_format(&s->o, "    %s_load(&x[%zu], %zu, p, valid, ", s->name, at, size);
+        wgi_text_format(&s->o, "arg[%zu], arg_step + %zu);\n", k, 2 * k);
+        at += size;
+    }
+    PUT("    do {\n        nan = 0;\n        memset(failed, 0, 8 * sizeof *failed);\n");
+    for (uint32_t u = b->once; u < b->each; u++)
+        wgi_text_format(&s->o, "        nan |= %s_each%u(careful, u, x, y, t, failed);\n",
+                        s->name, u - b->once);
+    PUT("    } while (nan && !careful++);\n");
+    for (size_t k = 0, at = 0; k < f->outputs; k++) {
+        const size_t size = wgi_argument_size(&f->output[k]);
+        if (f->output[k].flags & WG_SUMMED || size == 0) continue;
+        wgi_text_format(&s->o, "    %s_store(&y[%zu], %zu, p, valid, ", s->name, at, size);
+        wgi_text_format(&s->o, "res[%zu], res_step + %zu);\n", k, 2 * k);
+        at += size;
+    }
+    for (size_t i = 0; i < f->nodes; i++) {
+        if (b->term[i] == WGI_NONE) continue;
+        wgi_text_format(&s->o,
+                        "    for (size_t l = 0; l < valid; l++) total[%u][l] += ", b->term[i]);
+        wgi_source_operand(s, f->operand[f->node[i].first], WGI_PLACE_SUM);
+        wgi_text_put(&s->o, ";\n");
+    }
+    wgi_text_put(&s->o, "}\n\n");
+}
+
+/* The first failure of the parts that are done once. */
+static void calls(wgi_source *s, uint32_t from, uint32_t to, const char *part,
+                  const char *sums) {
+    for (uint32_t u = from; u < to; u++) {
+        wgi_text_format(&s->o, "    now = %s_%s%u(u, %s, (double)points);\n", s->name, part,
+                        u - from, sums);
+        PUT("    if (now != 0 && (first == 0 || now < first)) first = now;\n");
+    }
+}
+
+static void all(wgi_source *s, const batch *b) {
+    const wg_function *const f = s->f;
+    wgi_text_format(&s->o, "int %s_batch(size_t points, const double *const *arg, ", s->name);
+    PUT("const ptrdiff_t *arg_step,\n"
+        "    double *const *res, const ptrdiff_t *res_step, size_t *where) {\n");
+    wgi_text_format(&s->o, "    double u[%zu];\n", s->uniforms + (s->uniforms == 0));
+    wgi_text_format(&s->o, "    %s_lanes total[%zu];\n", s->name, b->sums + (b->sums == 0));
+    PUT("    double sum[sizeof total / sizeof *total];\n"
+        "    int first = 0, now, failed[8];\n"
+        "    size_t at = 0;\n"
+        "    (void)now, (void)res, (void)res_step, (void)arg, (void)arg_step, (void)u, (void)sum;\n"
+        "    memset(total, 0, sizeof total);\n");
+    for (size_t k = 0, e = 0; k < f->inputs; e += wgi_argument_size(&f->input[k++])) {
+        const size_t size = wgi_argument_size(&f->input[k]);
+        if (!(f->input[k].flags & WG_SHARED) || size == 0) continue;
+        wgi_text_format(&s->o, "    for (size_t e = 0; e < %zu; e++)\n", size);
+        wgi_text_format(&s->o, "        u[%u + e] = arg[%zu] != NULL ? arg[%zu]", s->slot[e], k,
+                        k);
+        wgi_text_format(&s->o, "[(ptrdiff_t)e * arg_step[%zu]] : 0;\n", 2 * k + 1);
+    }
+    calls(s, 0, b->once, "once", "NULL");
+    PUT("    for (size_t p = 0; p < points; p += 8) {\n"
+        "        const size_t valid = points - p < 8 ? points - p : 8;\n"
+        "        wgi_block(p, valid, u, arg, arg_step, res, res_step, total, failed);\n"
+        "        for (size_t l = 0; l < valid && first == 0; l++)\n"
+        "            if (failed[l] != 0) first = failed[l], at = p + l;\n"
+        "    }\n"
+        "    for (size_t k = 0; k < sizeof total / sizeof *total; k++)\n"
+        "        sum[k] = ((total[k][0] + total[k][1]) + (total[k][2] + total[k][3])) +\n"
+        "                 ((total[k][4] + total[k][5]) + (total[k][6] + total[k][7]));\n");
+    calls(s, b->each, (uint32_t)s->units, "after", "sum");
+    for (size_t k = 0, j = 0; k < f->outputs; k++) {
+        const size_t size = wgi_argument_size(&f->output[k]);
+        if (!(f->output[k].flags & WG_SUMMED) || size == 0) {
+            j += size;
+            continue;
+        }
+        wgi_text_format(&s->o, "    if (res[%zu] != NULL) {\n", k);
+        for (size_t e = 0; e < size; e++, j++) {
+            wgi_text_format(&s->o, "        res[%zu][%zu * res_step[%zu]] = ", k, e, 2 * k + 1);
+            wgi_source_operand(s, f->result[j], WGI_PLACE_SUM);
+            wgi_text_put(&s->o, ";\n");
+        }
+        wgi_text_put(&s->o, "    }\n");
+    }
+    PUT("    if (first != 0 && where != NULL) *where = at;\n    return first;\n}\n");
+}
+
+static const char lanes[] = "typedef double wgi_lanes[8];\n\n";
+
+static const char product[] =
+    "/* The zero rule, where care is taken. */\n"
+    "static inline double wgi_product(int careful, double w, double d) {\n"
+    "    const double p = w * d;\n"
+    "    return careful && p != p && (w == 0 || d == 0) ? 0 : p;\n"
+    "}\n\n";
+
+static const char load[] =
+    "/* Points from p on; those that are not valid repeat the last one. */\n"
+    "static void wgi_load(wgi_lanes *x, size_t entries, size_t p, size_t valid, const double *from,\n"
+    "        const ptrdiff_t *step) {\n"
+    "    for (size_t e = 0; e < entries; e++)\n"
+    "        for (size_t l = 0; l < 8; l++)\n"
+    "            x[e][l] = from == NULL ? 0\n"
+    "                                   : from[(ptrdiff_t)(p + (l < valid ? l : valid - 1)) * step[0] +\n"
+    "                                          (ptrdiff_t)e * step[1]];\n"
+    "}\n\n";
+
+static const char store[] =
+    "static void wgi_store(wgi_lanes *y, size_t entries, size_t p, size_t valid, double *to,\n"
+    "        const ptrdiff_t *step) {\n"
+    "    if (to == NULL) return;\n"
+    "    for (size_t l = 0; l < valid; l++)\n"
+    "        for (size_t e = 0; e < entries; e++)\n"
+    "            to[(ptrdiff_t)(p + l) * step[0] + (ptrdiff_t)e * step[1]] = y[e][l];\n"
+    "}\n\n";
+
+void wgi_emit_batch(wgi_source *s, size_t unit) {
+    batch b;
+    size_t at = 0;
+    int each_input = 0, each_output = 0;
+    s->leaf = leaf;
+    if (!plan(s, &b, unit) || !places(s, &b)) return;
+    for (size_t k = 0; k < s->f->inputs; k++)
+        each_input |=
+            !(s->f->input[k].flags & WG_SHARED) && wgi_argument_size(&s->f->input[k]) != 0;
+    for (size_t k = 0; k < s->f->outputs; k++)
+        each_output |=
+            !(s->f->output[k].flags & WG_SUMMED) && wgi_argument_size(&s->f->output[k]) != 0;
+    PUT(lanes);
+    if (b.products) PUT(product);
+    if (each_input) PUT(load);
+    if (each_output) PUT(store);
+    once_units(s, &b, 0, b.once, "once", &at);
+    for (uint32_t u = b.once; u < b.each; u++) each_unit(s, &b, u, &at);
+    once_units(s, &b, b.each, (uint32_t)s->units, "after", &at);
+    block(s, &b);
+    all(s, &b);
+}

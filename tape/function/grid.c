@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers at the cells of a grid. */
+#include "grid.h"
+
+#include <string.h>
+
+void wgi_field_reach(wgi_field *f, const ptrdiff_t *offset) {
+    for (int d = 0; d < 3; d++) {
+        if (offset[d] < 0 && (size_t)-offset[d] > f->lo[d]) f->lo[d] = (size_t)-offset[d];
+        if (offset[d] > 0 && (size_t)offset[d] > f->hi[d]) f->hi[d] = (size_t)offset[d];
+    }
+}
+
+size_t wgi_field_lay_out(wgi_field *f, const wgi_grid *g) {
+    size_t n[3];
+    for (int d = 0; d < 3; d++) n[d] = f->lo[d] + (f->global ? 1 : g->cells[d]) + f->hi[d];
+    f->line = n[0];
+    f->plane = n[0] * n[1];
+    f->size = f->plane * n[2];
+    f->origin = f->lo[0] + f->lo[1] * f->line + f->lo[2] * f->plane;
+    return f->size * f->entries;
+}
+
+size_t wgi_field_line(const wgi_field *f, const wgi_grid *g, size_t l) {
+    if (f->global || g->lines <= 1) return f->origin;
+    if (g->cells[2] == 1) return f->origin + l * f->line;
+    return f->origin + l % g->cells[1] * f->line + l / g->cells[1] * f->plane;
+}
+
+ptrdiff_t wgi_field_shift(const wgi_field *f, const ptrdiff_t *offset) {
+    return offset[0] + offset[1] * (ptrdiff_t)f->line + offset[2] * (ptrdiff_t)f->plane;
+}
+
+/* ---- the rim ---------------------------------------------------------------------------- */
+
+/* The cell that stands at place i of n, from -n on; n: none. */
+static size_t source(wg_boundary boundary, size_t n, ptrdiff_t i) {
+    const ptrdiff_t cells = (ptrdiff_t)n;
+    if (boundary == WG_ZERO_OUTSIDE) return n;
+    if (boundary == WG_CLAMPED) return i < 0 ? 0 : n - 1;
+    return (size_t)((i % cells + cells) % cells);
+}
+
+typedef void move(double *rim, double *cells, size_t n);
+
+static void fill(double *rim, double *cells, size_t n) {
+    if (cells == NULL) memset(rim, 0, n * sizeof *rim);
+    else memcpy(rim, cells, n * sizeof *rim);
+}
+
+static void fold(double *rim, double *cells, size_t n) {
+    for (size_t i = 0; cells != NULL && i < n; i++) cells[i] += rim[i];
+    memset(rim, 0, n * sizeof *rim);
+}
+
+/* One direction: pieces of `length`, cells `stride` apart. */
+static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, size_t stride,
+                size_t length, move *what) {
+    const size_t n = g->cells[d], lo = f->lo[d], hi = f->hi[d];
+    for (size_t r = 0; r < lo + hi; r++) {
+        const ptrdiff_t i = r < lo ? (ptrdiff_t)r - (ptrdiff_t)lo : (ptrdiff_t)(n + r - lo);
+        const size_t from = source(g->boundary[d], n, i);
+        what(first + i * (ptrdiff_t)stride, from == n ? NULL : first + from * stride, length);
+    }
+}
+
+static void along_lines(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
+    for (size_t l = 0; f->lo[0] + f->hi[0] != 0 && l < g->lines; l++)
+        rim(f, g, 0, x + wgi_field_line(f, g, l), 1, 1, what);
+}
+
+static void along_planes(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
+    for (size_t k = 0; f->lo[1] + f->hi[1] != 0 && k < g->cells[2]; k++)
+        rim(f, g, 1, x + (f->lo[2] + k) * f->plane + f->lo[1] * f->line, f->line, f->line,
+            what);
+}
+
+static void across_planes(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
+    rim(f, g, 2, x + f->lo[2] * f->plane, f->plane, f->plane, what);
+}
+
+void wgi_field_fill(const wgi_field *f, const wgi_grid *g, double *x) {
+    for (size_t e = 0; !f->global && g->points != 0 && e < f->entries; e++, x += f->size) {
+        along_lines(f, g, x, fill);
+        along_planes(f, g, x, fill);
+        across_planes(f, g, x, fill);
+    }
+}
+
+void wgi_field_fold(const wgi_field *f, const wgi_grid *g, double *w) {
+    for (size_t e = 0; !f->global && g->points != 0 && e < f->entries; e++, w += f->size) {
+        across_planes(f, g, w, fold);
+        along_planes(f, g, w, fold);
+        along_lines(f, g, w, fold);
+    }
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The interpreter for every machine: vectors of two. */
+#define WIDTH 2
+#define MACHINE wgi_fn_base
+#include "program_kernels.h"

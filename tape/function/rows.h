@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.h - rows added into places that overlap, in one pass. Internal. */
+#ifndef WENGERT_TAPE_FUNCTION_ROWS_H
+#define WENGERT_TAPE_FUNCTION_ROWS_H
+
+#include <stddef.h>
+
+enum { WGI_MOST_ROWS = 8 };
+typedef struct wgi_rows {
+    size_t count;
+    double *to[WGI_MOST_ROWS]; /* places in one array */
+    const double *from[WGI_MOST_ROWS];
+} wgi_rows;
+
+/* to[k][i] += from[k][i] for all i < n, one k after the other as far as bits go. */
+void wgi_rows_add(size_t n, const wgi_rows *r);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* scan.h - a loop as the tape keeps it. Internal.
+ *
+ * scan.c reads the caller's description into this; steps.c goes through the steps. The numbers
+ * of a step stand in three places: `old`, the states at its start; `next`, those at its end, in
+ * the same layout; `passing`, outputs that a later stage of the step reads. Each has values,
+ * tangents and adjoints. */
+#ifndef WENGERT_TAPE_FUNCTION_SCAN_H
+#define WENGERT_TAPE_FUNCTION_SCAN_H
+
+#include "grid.h"
+#include "loop.h"
+
+/* Where an input of a stage comes from. */
+typedef struct wgi_feed {
+    int kind; /* WGI_FROM_... */
+    int each_step;
+    uint32_t operand; /* of a matrix */
+    wg_points data;
+    wg_fill *fill;
+    void *user;
+    uint32_t field;
+    ptrdiff_t shift; /* of a neighbour */
+} wgi_feed;
+
+/* Where an output goes: to a state or what passes on (a field), or among the results. */
+typedef struct wgi_drain {
+    int is_field;
+    uint32_t at;
+} wgi_drain;
+
+typedef struct wgi_scan_stage {
+    const wg_callable *k;
+    wgi_feed *feed;
+    wgi_drain *drain;
+    size_t first_input; /* among those of all stages */
+    int again;          /* the adjoint of a later stage reads what it gives */
+    size_t flat;        /* lines at a time, with what stands between them; 0: not so */
+} wgi_scan_stage;
+
+typedef struct wgi_scan {
+    size_t steps, stored, threads, stages, states, fields, results, inputs;
+    int sums_by_step;
+    wgi_grid grid;
+    size_t chunk;                    /* lines at a time */
+    size_t line;                     /* from line to line, in all fields */
+    size_t state_size, passing_size; /* doubles */
+    wgi_scan_stage *stage;
+    wgi_field *field; /* states first */
+} wgi_scan;
+
+extern const wg_block_op wgi_op_scan;
+
+#endif

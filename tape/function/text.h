@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* text.h - text on its way to a wg_write, in pieces. Internal. */
+#ifndef WENGERT_TAPE_FUNCTION_TEXT_H
+#define WENGERT_TAPE_FUNCTION_TEXT_H
+
+#include <wengert/types.h>
+
+typedef struct wgi_text {
+    wg_write *write;
+    void *ctx;
+    int failed;
+    size_t used, total; /* total: bytes so far */
+    char piece[1024];
+} wgi_text;
+
+void wgi_text_open(wgi_text *o, wg_write *write, void *ctx);
+wg_status wgi_text_close(wgi_text *o);
+void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes);
+void wgi_text_put(wgi_text *o, const char *s);
+/* At most 1023 bytes. */
+void wgi_text_format(wgi_text *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* As C: a literal of type double that is read back to the last bit. */
+void wgi_text_number(wgi_text *o, double x);
+/* As C: a string literal, whatever the bytes. */
+void wgi_text_quoted(wgi_text *o, const char *s);
+
+/* A wg_write into a buffer, as snprintf writes: text may be NULL if room is 0. */
+typedef struct wgi_buffer_text {
+    char *text;
+    size_t room, at;
+} wgi_buffer_text;
+int wgi_text_to_buffer(void *ctx, const char *s, size_t bytes);
+
+#endif

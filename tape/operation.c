@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A statement of one operation that is known by its descriptor. */
+#include "tape.h"
+
+#include <string.h>
+
+wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real *x) {
+    if (t == NULL) return wgi_nan();
+    wgi_core *const c = wgi_core_of(t);
+    if (op == NULL || x == NULL) {
+        (void)wgi_fail(c, WG_ENULL, "wg_apply_scalar: the operation or its operands are NULL");
+        return wgi_nan();
+    }
+    wgi_statement s;
+    memset(&s, 0, sizeof s);
+    s.operands = op->arity;
+    for (unsigned k = 0; k < op->arity; k++) {
+        s.x[k] = x[k].value;
+        s.handle[k] = (uint64_t)x[k].at.slot | (uint64_t)x[k].at.stamp << 32;
+    }
+    s.value = op->value(s.x);
+    op->first(s.x, s.value, s.partial);
+    unsigned number = WGI_OP_USER;
+    if (op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count) {
+        number = (unsigned)(op - wgi_scalar_ops);
+    } else {
+        const uint64_t address = (uint64_t)(uintptr_t)op;
+        s.numbers = 1;
+        memcpy(&s.number[0], &address, sizeof address);
+    }
+    s.code = WGI_CODE(number) << (2 * op->arity);
+    s.bits = 2 * op->arity + WGI_WIDTH(number);
+    return wgi_let(t, &s);
+}

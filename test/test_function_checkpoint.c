@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpointing around steps of the user's own: against the loop recorded as a whole. */
+#include "counted.h"
+#include "driver_cases.h"
+
+#include <math.h>
+
+enum { N = 4, NP = 3, MOST = 40 };
+
+/* ---- steps ------------------------------------------------------------------------------- */
+
+typedef struct count {
+    size_t values, vjps, records;
+} count;
+
+/* Two pendulums; branches on values as a C function does. */
+static wg_status swing(wg_tape *t, size_t step, size_t n, const wg_real *s, size_t np,
+                       const wg_real *p, wg_real *next, void *data) {
+    (void)n, (void)np;
+    if (data != NULL) ((count *)data)->records++;
+    for (size_t i = 0; i < 2; i++) {
+        const wg_real q = s[2 * i], v = s[2 * i + 1];
+        next[2 * i + 1] = wg_let(t, wg_sub(v, wg_mul(wg_mul(wg_sin(q), p[i]), 0.1)));
+        next[2 * i] = wg_let(t, wg_add(q, wg_mul(next[2 * i + 1], 0.1)));
+        if (step % 3 == 1) next[2 * i] = wg_let(t, wg_mul(next[2 * i], p[2]));
+    }
+    return WG_OK;
+}
+
+/* By hand: friction that couples both. */
+static wg_status damp_value(size_t step, size_t n, const double *s, size_t np, const double *p,
+                            double *next, void *data) {
+    (void)np;
+    if (data != NULL) ((count *)data)->values++;
+    for (size_t i = 0; i < n; i++)
+        next[i] = s[i] - 0.05 * p[2] * s[(i + 1) % n] * s[i] * (double)(1 + step % 2);
+    return WG_OK;
+}
+static wg_status damp_vjp(size_t step, size_t n, const double *s, size_t np, const double *p,
+                          const double *w, double *ds, double *dp, void *data) {
+    const double k = 0.05 * (double)(1 + step % 2);
+    (void)np;
+    if (data != NULL) ((count *)data)->vjps++;
+    for (size_t i = 0; i < n; i++) ds[i] = w[i];
+    for (size_t i = 0; i < n; i++) {
+        const size_t j = (i + 1) % n;
+        ds[i] -= w[i] * k * p[2] * s[j];
+        ds[j] -= w[i] * k * p[2] * s[i];
+        if (dp != NULL) dp[2] -= w[i] * k * s[j] * s[i];
+    }
+    return WG_OK;
+}
+static wg_status damp_record(wg_tape *t, size_t step, size_t n, const wg_real *s,
+                             const wg_real *p, wg_real *next) {
+    for (size_t i = 0; i < n; i++)
+        next[i] = wg_let(
+            t, wg_sub(s[i], wg_mul(wg_mul(wg_mul(wg_mul(0.05, p[2]), s[(i + 1) % n]), s[i]),
+                                   (double)(1 + step % 2))));
+    return WG_OK;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------- */
+
+typedef struct loop {
+    wg_tape *work;
+    size_t steps, stored;
+    count counts;
+} loop;
+
+/* x: state, parameters; y: the final state. */
+static wg_status checkpointed(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *user) {
+    loop *const l = user;
+    const wg_region region[] = {{swing, NULL, NULL, &l->counts},
+                                {NULL, damp_value, damp_vjp, &l->counts}};
+    wg_mat r;
+    (void)n;
+    /* a state of 2x2, a row of parameters */
+    const wg_status s =
+        wg_checkpoint(t, l->work, l->steps, 2, region, l->stored, wg_mat_gather(t, 2, 2, x),
+                      wg_mat_gather(t, 1, NP, x + N), &r);
+    for (size_t i = 0; s == WG_OK && i < m; i++) y[i] = wg_mat_at(r, i % 2, i / 2);
+    return s;
+}
+
+static wg_status whole(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    const loop *const l = user;
+    wg_real s[N], next[N];
+    (void)n;
+    memcpy(s, x, sizeof s);
+    for (size_t i = 0; i < l->steps; i++) {
+        (void)swing(t, i, N, s, NP, x + N, next, NULL);
+        (void)damp_record(t, i, N, next, x + N, s);
+    }
+    memcpy(y, s, m * sizeof *s);
+    return WG_OK;
+}
+
+static wg_tape *work;
+static int open_all(void **state) {
+    work = wg_tape_new(NULL);
+    return open_tapes(state) || work == NULL;
+}
+static int close_all(void **state) {
+    wg_tape_free(work);
+    return close_tapes(state);
+}
+
+static const double at[N + NP] = {0.5, 0.1, -0.4, 0.3, 1.5, 0.75, 0.9};
+static const double w[N] = {1, -0.5, 0.25, 2};
+
+static void assert_near(double got, double expected) {
+    if (!(fabs(got - expected) <= TOL_PROGRAM_ULP * DBL_EPSILON * (1 + fabs(expected))))
+        fail_msg("got %.17g, expected %.17g", got, expected);
+}
+
+static void the_gradient_is_that_of_the_whole_loop_whatever_is_stored(void **state) {
+    (void)state;
+    double y[2][N], g[2][N + NP], first[N + NP];
+    for (size_t steps = 0; steps <= MOST / 2; steps += steps < 4 ? 1 : 4)
+        for (size_t stored = 0; stored <= 2 * steps + 1; stored++) {
+            loop l = {work, steps, stored, {0, 0, 0}};
+            assert_int_equal(wg_vjp(tape, checkpointed, &l, N + NP, at, N, w, y[0], g[0]),
+                             WG_OK);
+            assert_int_equal(wg_vjp(tape, whole, &l, N + NP, at, N, w, y[1], g[1]), WG_OK);
+            for (size_t i = 0; i < N; i++) assert_near(y[0][i], y[1][i]);
+            for (size_t i = 0; i < N + NP; i++) assert_near(g[0][i], g[1][i]);
+            if (stored == 0) memcpy(first, g[0], sizeof first);
+            assert_memory_equal(first, g[0], sizeof first);
+        }
+}
+
+static size_t fewest[MOST + 1][MOST + 1];
+static void find_fewest(void) {
+    for (size_t l = 1; l <= MOST; l++)
+        for (size_t c = 1; c <= MOST; c++) {
+            fewest[l][c] = l * (l - 1) / 2;
+            for (size_t i = 1; c > 1 && i < l; i++) {
+                const size_t n = i + fewest[l - i][c - 1] + fewest[i][c];
+                if (n < fewest[l][c]) fewest[l][c] = n;
+            }
+        }
+}
+
+static void regions_are_evaluated_again_as_seldom_as_can_be(void **state) {
+    (void)state;
+    double g[N + NP];
+    find_fewest();
+    for (size_t steps = 1; steps <= MOST / 2; steps++)
+        for (size_t stored = 1; stored <= 2 * steps; stored++) {
+            loop l = {work, steps, stored, {0, 0, 0}};
+            assert_int_equal(wg_vjp(tape, checkpointed, &l, N + NP, at, N, w, NULL, g), WG_OK);
+            const size_t regions = 2 * steps;
+            assert_int_equal(l.counts.vjps, steps);
+            /* one recording of each that is not by hand, for its adjoint */
+            assert_int_equal(l.counts.values + l.counts.records - steps,
+                             fewest[regions][stored] + 1);
+        }
+}
+
+static void loops_have_tangents_lanes_and_replays(void **state) {
+    (void)state;
+    double y[N], jac[2][N * (N + NP)], x[N + NP], g[2][N + NP];
+    wg_real v[N + NP], r[N];
+    wg_check found;
+    loop l = {work, 7, 3, {0, 0, 0}};
+    if (wg_check_gradient(tape, checkpointed, &l, N + NP, at, N, &found) != WG_OK)
+        fail_msg("%s", wg_tape_message(tape));
+    for (int which = 0; which < 2; which++)
+        assert_int_equal(wg_jacobian(tape, which ? whole : checkpointed, &l, N + NP, at, N, y,
+                                     WG_ROW_MAJOR, jac[which], N + NP),
+                         WG_OK);
+    for (size_t i = 0; i < N * (N + NP); i++) assert_near(jac[0][i], jac[1][i]);
+    assert_int_equal(wg_inputs((wg_tape_reset(coded), coded), N + NP, at, v), WG_OK);
+    assert_int_equal(checkpointed(coded, N + NP, v, N, r, &l), WG_OK);
+    for (size_t i = 0; i < N + NP; i++) x[i] = 0.5 * at[i];
+    assert_int_equal(wg_tape_replay(coded, N + NP, v, x), WG_OK);
+    assert_int_equal(wg_vjp(tape, whole, &l, N + NP, x, N, w, y, g[1]), WG_OK);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(wg_reverse_seeds(coded, N, r, w), WG_OK);
+        assert_int_equal(wg_adjoints(coded, N + NP, v, g[0]), WG_OK);
+        for (size_t i = 0; i < N + NP; i++) assert_near(g[0][i], g[1][i]);
+    }
+    for (size_t i = 0; i < N; i++) assert_near(wg_tape_value(coded, r[i]), y[i]);
+}
+
+/* ---- matrices inside, no parameters, an operand twice -------------------------------------
+ */
+
+static wg_status rotate(wg_tape *t, size_t step, size_t n, const wg_real *s, size_t np,
+                        const wg_real *p, wg_real *next, void *data) {
+    const double turn[4] = {0.8, 0.6, -0.6, 0.8};
+    (void)data, (void)step, (void)np, (void)p;
+    const wg_mat r =
+        wg_matmul(t, wg_mat_constant(t, 2, 2, turn, 2), wg_mat_gather(t, 2, n / 2, s));
+    for (size_t i = 0; i < n; i++) next[i] = wg_mat_at(r, i % 2, i / 2);
+    return wg_tape_status(t);
+}
+
+static void steps_may_use_matrices_and_do_without_parameters(void **state) {
+    (void)state;
+    double x[6] = {1, 2, 3, 4, 5, 6}, g[6];
+    const wg_region region = {rotate, NULL, NULL, NULL};
+    wg_tape_reset(tape);
+    const wg_mat a = wg_mat_input(tape, 3, 2, x, 3);
+    wg_mat y;
+    assert_int_equal(wg_checkpoint(tape, work, 10, 1, &region, 3, wg_mat_transpose(a),
+                                   wg_mat_failed(0, 0), &y),
+                     WG_OK);
+    assert_true(y.rows == 2 && y.cols == 3);
+    const wg_real sum = wg_mat_sum(tape, wg_mat_square(tape, y));
+    assert_int_equal(wg_reverse(tape, sum), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, a, g, 3), WG_OK);
+    for (size_t i = 0; i < 6; i++) assert_near(g[i], 2 * x[i]); /* a rotation */
+}
+
+static wg_status times(size_t step, size_t n, const double *s, size_t np, const double *p,
+                       double *next, void *data) {
+    (void)data, (void)step, (void)np;
+    for (size_t i = 0; i < n; i++) next[i] = s[i] * p[i];
+    return WG_OK;
+}
+static wg_status times_vjp(size_t step, size_t n, const double *s, size_t np, const double *p,
+                           const double *wy, double *ds, double *dp, void *data) {
+    (void)data, (void)step, (void)np;
+    for (size_t i = 0; i < n; i++) {
+        ds[i] = wy[i] * p[i];
+        dp[i] += wy[i] * s[i];
+    }
+    return WG_OK;
+}
+
+static void state_and_parameters_may_be_the_same_matrix(void **state) {
+    (void)state;
+    const wg_region region = {NULL, times, times_vjp, NULL};
+    const double x[2] = {1.5, 2};
+    double g[2];
+    wg_tape_reset(tape);
+    const wg_mat a = wg_mat_input(tape, 2, 1, x, 2);
+    wg_mat y;
+    assert_int_equal(wg_checkpoint(tape, NULL, 3, 1, &region, 2, a, a, &y), WG_OK);
+    assert_true(y.value[1] == 16);
+    assert_int_equal(wg_mat_reverse(tape, y, NULL, 2), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, a, g, 2), WG_OK);
+    assert_near(g[0], 4 * 1.5 * 1.5 * 1.5); /* x^4 */
+    assert_near(g[1], 32);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------- */
+
+static wg_status fails_late(wg_tape *t, size_t step, size_t n, const wg_real *s, size_t np,
+                            const wg_real *p, wg_real *next, void *data) {
+    (void)np, (void)p, (void)data;
+    for (size_t i = 0; i < n; i++) next[i] = wg_let(t, wg_add(s[i], 1));
+    return step == 5 ? WG_ECONVERGE : WG_OK;
+}
+static wg_status fails_at_once(size_t step, size_t n, const double *s, size_t np,
+                               const double *p, double *next, void *data) {
+    (void)step, (void)n, (void)s, (void)np, (void)p, (void)next, (void)data;
+    return WG_ESINGULAR;
+}
+
+static void refusals_name_the_call_and_what_was_wrong(void **state) {
+    (void)state;
+    const double x[2] = {1, 2};
+    const wg_region good = {NULL, times, times_vjp, NULL},
+                    late = {fails_late, NULL, NULL, NULL}, half = {NULL, times, NULL, NULL},
+                    bad = {NULL, fails_at_once, times_vjp, NULL};
+    wg_mat y, none = wg_mat_failed(0, 0);
+#define REFUSED(expected, part, ...)                                                           \
+    do {                                                                                       \
+        wg_tape_reset(tape);                                                                   \
+        const wg_mat a = wg_mat_input(tape, 2, 1, x, 2);                                       \
+        assert_int_equal((__VA_ARGS__), expected);                                             \
+        assert_message(tape, part);                                                            \
+        assert_message(tape, "wg_checkpoint");                                                 \
+        assert_true(y.value == NULL);                                                          \
+        (void)a;                                                                               \
+    } while (0)
+    y.value = NULL;
+    REFUSED(WG_ENULL, "result", wg_checkpoint(tape, work, 3, 1, &good, 0, a, a, NULL));
+    REFUSED(WG_ENULL, "the 2 regions", wg_checkpoint(tape, work, 3, 2, NULL, 0, a, a, &y));
+    REFUSED(WG_ENULL, "neither", wg_checkpoint(tape, work, 3, 1, &half, 0, a, a, &y));
+    REFUSED(WG_ENULL, "work is NULL", wg_checkpoint(tape, NULL, 3, 1, &late, 0, a, a, &y));
+    REFUSED(WG_EARG, "work is the tape", wg_checkpoint(tape, tape, 3, 1, &late, 0, a, a, &y));
+    REFUSED(WG_EARG, "steps of 1 regions",
+            wg_checkpoint(tape, work, SIZE_MAX, 1, &late, 0, a, a, &y));
+    REFUSED(WG_ECONVERGE, "region 0 of step 5",
+            wg_checkpoint(tape, work, 9, 1, &late, 0, a, none, &y));
+    REFUSED(WG_ESINGULAR, "region 0 of step 0 returned",
+            wg_checkpoint(tape, work, 9, 1, &bad, 0, a, a, &y));
+    REFUSED(WG_ESHAPE, "operand 0", wg_checkpoint(tape, work, 9, 1, &good, 0, none, a, &y));
+#undef REFUSED
+    assert_int_equal(wg_checkpoint(NULL, work, 3, 1, &good, 0, none, none, &y), WG_ENULL);
+    assert_int_equal(wg_checkpoint(tape, work, 3, 1, &good, 0, none, none, &y), WG_ESHAPE);
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static void repeated_recordings_do_not_grow(void **state) {
+    (void)state;
+    double g[N + NP];
+    uint64_t calls = 0;
+    for (int again = 0; again < 20; again++) {
+        loop l = {work, 9, 4, {0, 0, 0}};
+        wg_stats a, b;
+        assert_int_equal(wg_vjp(tape, checkpointed, &l, N + NP, at, N, w, NULL, g), WG_OK);
+        assert_int_equal(wg_tape_stats(tape, &a), WG_OK);
+        assert_int_equal(wg_tape_stats(work, &b), WG_OK);
+        if (again == 0) calls = a.memory_calls + b.memory_calls;
+        assert_int_equal(a.memory_calls + b.memory_calls, calls);
+    }
+}
+
+static void memory_refused_at_any_point_is_reported_and_survived(void **state) {
+    (void)state;
+    double g[N + NP];
+    wg_status got = WG_ENOMEM;
+    for (size_t fail_at = 4; got != WG_OK; fail_at++) {
+        struct counted memory = counted_start();
+        const wg_options opt = {.memory = counted_memory(&memory), .reserve = 1 << 16};
+        assert_true(fail_at < 1000);
+        memory.fail_at = fail_at;
+        memory.fail_on = 1;
+        wg_tape *const t = wg_tape_new(&opt), *const other = wg_tape_new(&opt);
+        assert_true(t != NULL && other != NULL);
+        loop l = {other, 9, 4, {0, 0, 0}};
+        g[0] = -77;
+        got = wg_vjp(t, checkpointed, &l, N + NP, at, N, w, NULL, g);
+        if (got != WG_OK) {
+            assert_int_equal(got, WG_ENOMEM);
+            assert_true(g[0] == -77 && wg_tape_message(t)[0] != 0);
+            memory.fail_at = SIZE_MAX;
+            memory.fail_on = 0;
+            assert_int_equal(wg_vjp(t, checkpointed, &l, N + NP, at, N, w, NULL, g), WG_OK);
+        }
+        wg_tape_free(t);
+        wg_tape_free(other);
+        assert_true(memory.ranges == 0 && memory.wrong == 0);
+    }
+}
+
+static void a_hundred_thousand_steps_keep_twenty_states(void **state) {
+    (void)state;
+    enum { LONG = 100000, STORED = 20 };
+    const wg_region region = {NULL, times, times_vjp, NULL};
+    const double x[2] = {1 + 1e-7, 1 - 1e-6};
+    double g[2];
+    wg_stats before, after;
+    wg_tape_reset(tape);
+    const wg_mat p = wg_mat_input(tape, 2, 1, x, 2), one = wg_mat_fill(tape, 2, 1, 1);
+    wg_mat y;
+    assert_int_equal(wg_tape_stats(tape, &before), WG_OK);
+    assert_int_equal(wg_checkpoint(tape, NULL, LONG, 1, &region, STORED, one, p, &y), WG_OK);
+    assert_int_equal(wg_tape_stats(tape, &after), WG_OK);
+    assert_true(after.payload_bytes - before.payload_bytes < (STORED + 30) * 64);
+    assert_int_equal(wg_mat_reverse(tape, y, NULL, 2), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, p, g, 2), WG_OK);
+    for (int i = 0; i < 2; i++) {
+        const double expected = LONG * pow(x[i], LONG - 1);
+        assert_true(fabs(g[i] - expected) < 1e-9 * expected);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gradient_is_that_of_the_whole_loop_whatever_is_stored),
+        cmocka_unit_test(regions_are_evaluated_again_as_seldom_as_can_be),
+        cmocka_unit_test(loops_have_tangents_lanes_and_replays),
+        cmocka_unit_test(steps_may_use_matrices_and_do_without_parameters),
+        cmocka_unit_test(state_and_parameters_may_be_the_same_matrix),
+        cmocka_unit_test(refusals_name_the_call_and_what_was_wrong),
+        cmocka_unit_test(repeated_recordings_do_not_grow),
+        cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
+        cmocka_unit_test(a_hundred_thousand_steps_keep_twenty_states),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* test_function_compile.c - compiled functions against interpreted ones, to the last bit where
+ * nothing is summed; and what is loaded from where. */
+#define _DEFAULT_SOURCE /* mkdtemp */
+#include "emitted.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <wengert/operation.h>
+#include "../tape/function/native.h"
+#include "tolerance.h"
+
+enum { MOST = 2048, POINTS = 150 };
+
+static char directory[64];
+static const char *compiler;
+
+static int open_directory(void **state) {
+    (void)state;
+    compiler = getenv("CC");
+    /* a wrapper with arguments is no program */
+    if (compiler == NULL || *compiler == 0 || strchr(compiler, ' ') != NULL) compiler = "cc";
+    (void)snprintf(directory, sizeof directory, "/tmp/wengert-test-XXXXXX");
+    return mkdtemp(directory) == NULL;
+}
+static int close_directory(void **state) {
+    char line[128];
+    (void)state;
+    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
+    return system(line) != 0;
+}
+
+static wg_function *compiled(wg_tape *t, const wg_function *f, const char *with,
+                             const char *const *flags, const char *where, wg_compiled *how) {
+    const wg_compile_options o = {with, flags, where};
+    wg_function *out = NULL;
+    assert_int_equal(wg_function_compile(t, f, &o, &out, how), WG_OK);
+    assert_non_null(out);
+    return out;
+}
+static wg_function *must_compile(wg_tape *t, const wg_function *f) {
+    static const char *const quick[] = {"-O1", NULL};
+    wg_compiled how;
+    wg_function *const out = compiled(t, f, compiler, quick, directory, &how);
+    if (!how.native) fail_msg("%s", how.why);
+    assert_string_equal(how.why, "");
+    return out;
+}
+
+/* Arrays of structures of all inputs and of all outputs; sums at the first point. */
+static wg_status evaluate(const wg_function *f, size_t points, const double *x, double *y,
+                          size_t threads, wg_function_guard *guard) {
+    wg_points in[16];
+    wg_results out[16];
+    size_t at = 0;
+    for (size_t k = 0; k < f->inputs; at += wgi_argument_size(&f->input[k++]))
+        in[k] = (wg_points){x + at, (ptrdiff_t)f->n, 1};
+    at = 0;
+    for (size_t k = 0; k < f->outputs; at += wgi_argument_size(&f->output[k++]))
+        out[k] = (wg_results){y + at, (ptrdiff_t)f->m, 1};
+    void *const work = malloc(wg_function_work(f, threads) + 1);
+    assert_non_null(work);
+    const wg_status s = wg_function_evaluate(f, points, in, out, threads, work, guard);
+    free(work);
+    return s;
+}
+
+static void draw_points(double *x, size_t n, size_t points, int plain) {
+    for (size_t i = 0; i < n * points; i++)
+        x[i] = !plain && (i / n) % 3 == 0 ? special[below(SPECIALS)] : uniform(-2, 2);
+}
+
+/* The same status and guard, results with the same bits, sums to the order of their terms. */
+static void compare(const wg_function *f, const wg_function *g, size_t points, size_t threads,
+                    int plain) {
+    static double x[MOST * POINTS], y[MOST * POINTS], z[MOST * POINTS];
+    wg_function_guard a = {0, 0}, b = {0, 0};
+    draw_points(x, f->n, points, plain);
+    memset(y, 0, f->m * (points + 1) * sizeof *y);
+    memset(z, 0, f->m * (points + 1) * sizeof *z);
+    assert_int_equal(evaluate(f, points, x, y, 1, &a), evaluate(g, points, x, z, threads, &b));
+    assert_int_equal(a.point, b.point);
+    assert_int_equal(a.guard, b.guard);
+    for (size_t p = 0; p < points; p++)
+        for (size_t k = 0, j = 0; k < f->outputs; k++)
+            for (size_t l = 0; l < wgi_argument_size(&f->output[k]); l++, j++) {
+                const double want = y[p * f->m + j], got = z[p * f->m + j];
+                const double size = (double)points * DBL_EPSILON * (1 + fabs(want));
+                if (same_bits(want, got)) continue;
+                if (f->output[k].flags & WG_SUMMED &&
+                    fabs(got - want) <= 64 * TOL_ORDER_ULP * size)
+                    continue;
+                print_error("point %zu of %zu, entry %zu: %.17g, not %.17g\n", p, points, j,
+                            got, want);
+                fail();
+            }
+}
+
+static void rows_and_partials_have_the_bits_of_the_interpreter(void **state) {
+    enum { APIECE = 24 };
+    (void)state;
+    for (size_t k = 0; k < wgi_scalar_op_count; k += APIECE) {
+        hand h;
+        hand_open(&h);
+        hand_every_row(&h, k,
+                       k + APIECE < wgi_scalar_op_count ? k + APIECE : wgi_scalar_op_count);
+        wg_function *const g = must_compile(h.t, h.f);
+        compare(h.f, g, POINTS, 1, 0);
+        compare(h.f, g, POINTS, 1, 1);
+        wg_function_free(g);
+        hand_close(&h);
+    }
+}
+
+static void drawn_functions_have_the_bits_of_the_interpreter(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 8; k++) {
+        hand h;
+        hand_open(&h);
+        hand_draw(&h, 100 + k, k == 7 ? 2000 : 30 + 40 * k, k % 2 == 1, k % 4 >= 2);
+        wg_function *const g = must_compile(h.t, h.f);
+        compare(h.f, g, POINTS, 1, 0);
+        for (size_t points = 0; points < 70; points += k == 0 ? 1 : 23)
+            compare(h.f, g, points, 1 + points % 3, 1);
+        wg_function_free(g);
+        hand_close(&h);
+    }
+}
+
+#if defined(__x86_64__)
+/* For a machine with shorter vectors than this one has. */
+static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
+                   const char *flags) {
+    const wgi_native_form form = {(unsigned)machine->width, 50, 192 << 10};
+    emitted e;
+    wgi_source s;
+    char line[512];
+    wgi_fn_program_free(h->f);
+    assert_int_equal(wgi_fn_program_make(wgi_core_of(h->t), h->f, machine, simd), WG_OK);
+    wg_function copy = *h->f;
+    wgi_fn_program program = *h->f->program;
+    copy.program = &program;
+    FILE *const f = emitted_text(&e);
+    assert_int_equal(wgi_source_open(&s, wgi_core_of(h->t), "test", h->f, "wgi"), WG_OK);
+    assert_int_equal(wgi_native_plan(&s, &form), WG_OK);
+    wgi_text_open(&s.o, wg_write_file, f);
+    wgi_native_write(&s, &form, "key");
+    assert_int_equal(wgi_text_close(&s.o), WG_OK);
+    assert_int_equal(fclose(f), 0);
+    (void)snprintf(
+        line, sizeof line,
+        "%s -std=gnu11 -w -O1 -ffp-contract=off %s -shared -fPIC -o %s/e.so %s/e.c -lm",
+        compiler, flags, e.directory, e.directory);
+    assert_int_equal(system(line), 0);
+    (void)snprintf(line, sizeof line, "%s/e.so", e.directory);
+    e.library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(e.library);
+    EMITTED(&e, "wengert_each", "", program.native);
+    assert_string_equal(emitted_symbol(&e, "wengert_key", ""), "key");
+    compare(h->f, &copy, POINTS, 1, 0);
+    compare(h->f, &copy, POINTS - 3, 1, 1);
+    emitted_close(&e);
+    emitted_remove(&e);
+}
+
+static void shorter_vectors_have_the_bits_of_their_interpreter(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        hand h;
+        hand_open(&h);
+        if (k == 0) hand_every_row(&h, 0, 30);
+        else hand_draw(&h, 200 + k, 150, k == 2, k == 2);
+        narrow(&h, wgi_fn_base, wgi_simd_base, "");
+        if (wgi_fn_avx2 != NULL && __builtin_cpu_supports("avx2") &&
+            __builtin_cpu_supports("fma"))
+            narrow(&h, wgi_fn_avx2, wgi_simd_avx2, "-mavx2 -mfma");
+        hand_close(&h);
+    }
+}
+#endif
+
+/* Sums of every point, of whole numbers: exact in any order. */
+static void each_point_is_summed_once(void **state) {
+    hand h;
+    static double x[POINTS * 2];
+    (void)state;
+    hand_open(&h);
+    const uint32_t a = hand_input(&h, "x", 2, 1, 0);
+    uint32_t out[3] = {a, WGI_GRAPH2(&h.g, mul, a, a + 1), WGI_GRAPH2(&h.g, sub, a + 1, a)};
+    hand_output(&h, "s", 3, 1, WG_SUMMED, out);
+    hand_finish(&h);
+    wg_function *const g = must_compile(h.t, h.f);
+    for (size_t i = 0; i < 2 * POINTS; i++) x[i] = (double)below(100) - 40;
+    for (size_t points = 0; points <= POINTS; points++) {
+        double want[3] = {0, 0, 0}, got[3];
+        for (size_t p = 0; p < points; p++) {
+            want[0] += x[2 * p];
+            want[1] += x[2 * p] * x[2 * p + 1];
+            want[2] += x[2 * p + 1] - x[2 * p];
+        }
+        assert_int_equal(evaluate(g, points, x, got, 1 + points % 2, NULL), WG_OK);
+        for (int k = 0; k < 3; k++) assert_true(got[k] == want[k]);
+    }
+    wg_function_free(g);
+    hand_close(&h);
+}
+
+static void zero_times_infinity_is_zero_by_the_rule(void **state) {
+    hand h;
+    double x[POINTS * 2], y[POINTS * 2];
+    (void)state;
+    hand_open(&h);
+    const uint32_t c = hand_input(&h, "c", 1, 1, 0), z = hand_input(&h, "x", 1, 1, 0);
+    const uint32_t d = hand_partial(&h, op_named("sqrt"), WGI_NODE_FIRST, 0, &z);
+    uint32_t out[2] = {wgi_graph_times(&h.g, c, d), 0};
+    out[1] = WGI_GRAPH4(&h.g, select_lt, out[0], c, z, d); /* hides a NaN */
+    hand_output(&h, "y", 2, 1, 0, out);
+    hand_output(&h, "s", 2, 1, WG_SUMMED, out);
+    hand_finish(&h);
+    wg_function *const g = must_compile(h.t, h.f);
+    compare(h.f, g, POINTS, 1, 0);
+    wg_function_free(g);
+    hand_close(&h);
+
+    hand_open(&h);
+    const uint32_t v = hand_input(&h, "c", 1, 1, 0), u = hand_input(&h, "x", 1, 1, 0);
+    const uint32_t e = hand_partial(&h, op_named("sqrt"), WGI_NODE_FIRST, 0, &u);
+    const uint32_t hidden = wgi_graph_times(&h.g, v, e);
+    out[0] = WGI_GRAPH4(&h.g, select_le, hidden, v, u, e);
+    hand_output(&h, "y", 1, 1, 0, out);
+    hand_finish(&h);
+    wg_function *const k = must_compile(h.t, h.f);
+    for (size_t p = 0; p < POINTS; p++) x[2 * p] = 0, x[2 * p + 1] = 0;
+    assert_int_equal(evaluate(k, POINTS, x, y, 1, NULL), WG_OK);
+    for (size_t p = 0; p < POINTS; p++) assert_true(y[p] == 0);
+    wg_function_free(k);
+    hand_close(&h);
+}
+
+WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
+              -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "an expression")
+static double table(double a) { return a * 2; }
+WG_OPERATION1(looked_up, table(a), 2.0, 0, ARITH, "a call of something else")
+
+static void operations_of_the_user_are_compiled_or_interpreted(void **state) {
+    const wg_scalar_op *const op[] = {&wgi_user_softsign, &wgi_user_looked_up};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hand h;
+        wg_compiled how;
+        hand_open(&h);
+        const uint32_t x = hand_input(&h, "x", 1, 1, 0);
+        const uint32_t y = hand_partial(&h, op[k], WGI_NODE_OP, 0, &x);
+        hand_output(&h, "y", 1, 1, 0, &y);
+        hand_finish(&h);
+        wg_function *const g = compiled(h.t, h.f, compiler, NULL, directory, &how);
+        assert_int_equal(how.native, k == 0);
+        if (k == 1) assert_non_null(strstr(how.why, "looked_up"));
+        assert_int_equal(wg_tape_status(h.t), WG_OK);
+        compare(h.f, g, 40, 1, 1);
+        wg_function_free(g);
+        hand_close(&h);
+    }
+}
+
+/* ---- where it comes from ---- */
+
+static void open_small(hand *h, double number) {
+    hand_open(h);
+    const uint32_t x = hand_input(h, "x", 1, 1, 0), c = wgi_graph_number(&h->g, number);
+    const uint32_t y = WGI_GRAPH2(&h->g, mul, x, c);
+    hand_output(h, "y", 1, 1, 0, &y);
+    hand_finish(h);
+}
+
+/* Compiled in that directory: is it native, and was it there? */
+static void expect(hand *h, const char *with, const char *const *flags, const char *where,
+                   int native, int cached) {
+    wg_compiled how;
+    wg_function *const g = compiled(h->t, h->f, with, flags, where, &how);
+    if (how.native != native) print_error("%s\n", how.why);
+    assert_int_equal(how.native, native);
+    assert_int_equal(how.cached, cached);
+    assert_true(native ? *how.why == 0 : *how.why != 0);
+    compare(h->f, g, 17, 1, 1);
+    wg_function_free(g);
+}
+
+static int command(const char *format, const char *a, const char *b) {
+    char line[512];
+    (void)snprintf(line, sizeof line, format, a, b);
+    return system(line);
+}
+
+static void what_was_compiled_is_found_again(void **state) {
+    static const char *const other[] = {"-O1", NULL};
+    hand h;
+    char where[96];
+    (void)state;
+    (void)snprintf(where, sizeof where, "%s/again", directory);
+    open_small(&h, 1.25);
+    expect(&h, compiler, NULL, where, 1, 0);
+    expect(&h, compiler, NULL, where, 1, 1);
+    expect(&h, compiler, other, where, 1, 0);
+    hand_close(&h);
+    open_small(&h, 1.5);
+    expect(&h, compiler, NULL, where, 1, 0);
+    /* only what was made is left */
+    assert_int_equal(
+        command("test $(ls %s | wc -l) = 3 && test $(ls %s/*.so | wc -l) = 3", where, where),
+        0);
+    /* two that use one library, one freed first */
+    wg_compiled how;
+    wg_function *const a = compiled(h.t, h.f, compiler, NULL, where, &how);
+    wg_function *const b = compiled(h.t, h.f, compiler, NULL, where, &how);
+    wg_function_free(a);
+    compare(h.f, b, 9, 1, 1);
+    wg_function_free(b);
+    hand_close(&h);
+}
+
+static void a_file_that_is_not_what_was_made_is_made_again(void **state) {
+    hand h;
+    char where[96];
+    (void)state;
+    (void)snprintf(where, sizeof where, "%s/file", directory);
+    open_small(&h, 2.25);
+    expect(&h, compiler, NULL, where, 1, 0);
+    assert_int_equal(
+        command("for f in %s/*.so; do head -c 700 $f > $f.x; mv $f.x $f; done%s", where, ""),
+        0);
+    expect(&h, compiler, NULL, where, 1, 0);
+    assert_int_equal(command("chmod 0722 %s/*.so%s", where, ""), 0);
+    expect(&h, compiler, NULL, where, 1, 0);
+    /* the one of another text under this name */
+    hand other;
+    char there[96];
+    (void)snprintf(there, sizeof there, "%s/other", directory);
+    open_small(&other, 7.25);
+    expect(&other, compiler, NULL, there, 1, 0);
+    assert_int_equal(command("cp %s/*.so $(ls %s/*.so)", there, where), 0);
+    expect(&h, compiler, NULL, where, 1, 0);
+    /* a link to a file */
+    assert_int_equal(
+        command("f=$(ls %s/*.so) && mv $f %s/away && ln -s ../away $f", where, directory), 0);
+    expect(&h, compiler, NULL, where, 1, 0);
+    if (geteuid() == 0) {
+        assert_int_equal(command("chown 1 %s/*.so%s", where, ""), 0);
+        expect(&h, compiler, NULL, where, 1, 0);
+    }
+    hand_close(&other);
+    hand_close(&h);
+}
+
+static void a_directory_of_others_is_not_used(void **state) {
+    hand h;
+    char where[96], link[96];
+    (void)state;
+    (void)snprintf(where, sizeof where, "%s/open", directory);
+    (void)snprintf(link, sizeof link, "%s/link", directory);
+    open_small(&h, 3.25);
+    expect(&h, compiler, NULL, where, 1, 0);
+    assert_int_equal(chmod(where, 0770), 0);
+    expect(&h, compiler, NULL, where, 0, 0);
+    assert_int_equal(chmod(where, 0707), 0);
+    expect(&h, compiler, NULL, where, 0, 0);
+    assert_int_equal(chmod(where, 0700), 0);
+    assert_int_equal(symlink(where, link), 0);
+    expect(&h, compiler, NULL, link, 0, 0);
+    expect(&h, compiler, NULL, where, 1, 1);
+    expect(&h, compiler, NULL, "/nowhere/at/all", 0, 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(where, 1, (gid_t)-1), 0);
+        expect(&h, compiler, NULL, where, 0, 0);
+    }
+    hand_close(&h);
+}
+
+static void without_a_compiler_functions_are_interpreted(void **state) {
+    static const char *const wrong[] = {"-no-such-flag-at-all", NULL};
+    hand h;
+    (void)state;
+    open_small(&h, 4.25);
+    expect(&h, "wengert-no-such-compiler", NULL, directory, 0, 0);
+    expect(&h, "/bin/false", NULL, directory, 0, 0);
+    expect(&h, "/bin/true", NULL, directory, 0, 0);
+    expect(&h, compiler, wrong, directory, 0, 0);
+    assert_int_equal(command("! ls %s | grep -q '[-]'%s", directory, ""), 0);
+    wg_function *out = h.f;
+    assert_int_equal(wg_function_compile(NULL, h.f, NULL, &out, NULL), WG_ENULL);
+    assert_int_equal(wg_function_compile(h.t, NULL, NULL, &out, NULL), WG_ENULL);
+    assert_int_equal(wg_function_compile(h.t, h.f, NULL, NULL, NULL), WG_ENULL);
+    hand_close(&h);
+}
+
+/* Derivatives of a compiled function, and a function of nothing at the points. */
+static void compiled_functions_are_functions(void **state) {
+    hand h;
+    wg_compiled how;
+    (void)state;
+    open_small(&h, 5.25);
+    wg_function *const g = must_compile(h.t, h.f);
+    wg_function *const again = must_compile(h.t, g);
+    compare(h.f, again, 33, 1, 1);
+    wg_function_free(g);
+    compare(h.f, again, 33, 1, 1);
+    wg_function_free(again);
+    hand_close(&h);
+    hand_open(&h);
+    const uint32_t x = hand_input(&h, "x", 1, 1, WG_SHARED);
+    const uint32_t y = WGI_GRAPH1(&h.g, exp, x);
+    hand_output(&h, "y", 1, 1, 0, &y);
+    hand_finish(&h);
+    wg_function *const k = compiled(h.t, h.f, compiler, NULL, directory, &how);
+    assert_int_equal(how.native, 0);
+    wg_function_free(k);
+    hand_close(&h);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_and_partials_have_the_bits_of_the_interpreter),
+        cmocka_unit_test(drawn_functions_have_the_bits_of_the_interpreter),
+#if defined(__x86_64__)
+        cmocka_unit_test(shorter_vectors_have_the_bits_of_their_interpreter),
+#endif
+        cmocka_unit_test(each_point_is_summed_once),
+        cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),
+        cmocka_unit_test(operations_of_the_user_are_compiled_or_interpreted),
+        cmocka_unit_test(what_was_compiled_is_found_again),
+        cmocka_unit_test(a_file_that_is_not_what_was_made_is_made_again),
+        cmocka_unit_test(a_directory_of_others_is_not_used),
+        cmocka_unit_test(without_a_compiler_functions_are_interpreted),
+        cmocka_unit_test(compiled_functions_are_functions)
+    };
+    return cmocka_run_group_tests(tests, open_directory, close_directory);
+}
