@@ -371,7 +371,7 @@ abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
 .PHONY: help run test programs bench lib deps clean install uninstall asan ubsan valgrind coverage \

@@ -2,6 +2,8 @@
 /* expand.c - see expand.h. */
 #include "expand.h"
 
+#include "elementwise.h"
+
 #include <math.h>
 
 wgi_reals wgi_reals_operand(const wg_block *b, const wg_real *x, size_t k) {
@@ -13,6 +15,11 @@ wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k) {
     for (size_t i = 0; i < k; i++) y += b->out[i].rows * b->out[i].cols;
     return y;
 }
+
+/* ---- the product by the zero rule ---- */
+
+WG_OPERATION2(times, wgi_times(a, b), b, a, 0, 1, 0, GUARD, "product rule")
+const wg_scalar_op *const wgi_expand_times = &wgi_user_times;
 
 /* ---- pieces ---- */
 

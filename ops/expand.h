@@ -17,6 +17,8 @@
 #include <wengert/operation.h>
 #include <wengert/scalar.h>
 
+/* A product by the zero rule, as a function has it. */
+extern const wg_scalar_op *const wgi_expand_times;
 /* Scalar operations that are no rows of the table, up to a NULL: who loads a function knows
  * them. */
 extern const wg_scalar_op *const wgi_expand_rows[];

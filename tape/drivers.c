@@ -423,6 +423,11 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
     if (s == WG_OK && order == 2 && d.y[0].at.slot != 0) {
         s = hv != NULL ? wg_tape_hvp(t, d.y[0], n, d.x, v, hv)
                        : wg_tape_hessian(t, d.y[0], n, d.x, h, ld);
+        if (s != WG_OK && d.c->status == WG_OK) { /* refused, with a message */
+            char why[sizeof d.c->message];
+            memcpy(why, d.c->message, sizeof why);
+            (void)wgi_fail(d.c, s, "%s: %s", call, why);
+        }
     } else if (s == WG_OK && order == 2) {
         for (size_t j = 0; j < n; j++) {
             if (hv != NULL) hv[j] = of_constant(d.y[0]);

@@ -160,10 +160,14 @@ static inline void hand_draw(hand *h, uint64_t seed, size_t nodes, int sums, int
                 wgi_graph_op(&h->g, op_named(list[below(sizeof list / sizeof *list)]), x);
         in_pool++;
     }
-    for (size_t k = 0; guards && k < 5; k++)
-        wgi_graph_guard_add(&h->g, pool[below(in_pool)],
-                            wgi_graph_number(&h->g, 0.31 + (double)k), (unsigned)below(4),
-                            (int)below(2));
+    for (size_t k = 0; guards && k < 5; k++) {
+        const uint32_t side = pool[below(in_pool)],
+                       number = wgi_graph_number(&h->g, 0.31 + (double)k);
+        const unsigned comparison = (unsigned)below(4);
+        const int outcome = (int)below(2);
+        if (h->g.node[side].kind != WGI_NODE_NUMBER)
+            wgi_graph_guard_add(&h->g, side, number, comparison, outcome);
+    }
     uint32_t out[8];
     for (int k = 0; k < 8; k++) out[k] = pool[in_pool - 1 - below(20)];
     out[3] = wgi_graph_number(&h->g, 0);

@@ -166,8 +166,46 @@ static void what_goes_wrong_is_passed_on(void **state) {
     wg_tape_free(plain);
 }
 
+static wg_status log_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_log(x[0]));
+    return WG_OK;
+}
+
+static wg_status log_of_the_sum(wg_tape *t, const wg_function *f, wg_function **out) {
+    const wg_argument in = {"y", 1, 1, WG_SHARED}, to = {"l", 1, 1, 0};
+    const double one = 1;
+    wg_function *l = NULL;
+    wg_status s = wg_function_record(t, log_of, NULL, 1, &in, &one, 1, &to, &l);
+    if (s == WG_OK) s = wg_function_compose(t, l, f, out);
+    wg_function_free(l);
+    return s;
+}
+
+/* The logarithm of a sum is no sum: those of the branches cannot be added. */
+static void what_is_no_sum_is_refused(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    size_t calls = 0;
+    const double a = 0.3, x[2] = {0.1, 1.5};
+    const wg_argument in[] = {{"a", 1, 1, WG_SHARED}, {"x", 1, 1, WG_PASSIVE}};
+    const wg_argument out = {"y", 1, 1, WG_SUMMED};
+    wg_branches *b = NULL;
+    double y;
+    assert_int_equal(wg_branches_new(t, ways, &calls, 2, in, 1, &out, log_of_the_sum, &b),
+                     WG_OK);
+    const wg_points at[] = {{&a, 0, 1}, {x, 1, 1}};
+    const wg_results to = {&y, 0, 1};
+    assert_int_equal(wg_branches_evaluate(b, 2, at, &to), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(t), "wg_branches_evaluate"));
+    wg_branches_free(b);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_sum_is_refused),
         cmocka_unit_test(every_point_gets_its_own_way),
         cmocka_unit_test(sums_go_over_all_branches),
         cmocka_unit_test(what_goes_wrong_is_passed_on),

@@ -537,8 +537,235 @@ static void derivatives_of_users_operations_are_the_users(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- guards ---- */
+
+static wg_status branching(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_lt(t, x[0], wg_constant(1)) ? wg_let(t, wg_mul(2, x[0]))
+                                          : wg_let(t, wg_mul(-7, x[0]));
+    return WG_OK;
+}
+static wg_status five(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)t, (void)n, (void)x, (void)m, (void)data;
+    y[0] = wg_constant(5);
+    return WG_OK;
+}
+
+static void a_guard_that_becomes_a_number_is_still_looked_at(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const wg_argument u = {"u", 1, 1, 0}, y = {"y", 1, 1, 0}, x = {"x", 1, 1, 0};
+    const double at = 0;
+    wg_function *outer = NULL, *inner = NULL, *both = NULL;
+    (void)must(t, wg_function_record(t, branching, NULL, 1, &u, &at, 1, &y, &outer), &outer);
+    (void)must(t, wg_function_record(t, five, NULL, 1, &x, &at, 1, &u, &inner), &inner);
+    assert_int_equal(wg_function_compose(t, outer, inner, &both), WG_EGUARD);
+    assert_null(both);
+    wg_function_free(outer);
+    wg_function_free(inner);
+    wg_tape_free(t);
+}
+
+/* A table of guards in which all had one place took minutes. */
+static wg_status many_guards(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = x[0];
+    for (int i = 0; i < 100000; i++) {
+        y[0] = wg_let(t, wg_sin(y[0]));
+        (void)wg_lt(t, y[0], wg_constant(2 + i));
+    }
+    return WG_OK;
+}
+
+static void many_guards_are_told_apart(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const double x = 0.3;
+    wg_function *f = recorded(t, many_guards, NULL, 1, 1, &x);
+    wg_function_stats s;
+    assert_int_equal(wg_function_statistics(f, &s), WG_OK);
+    assert_int_equal(s.guards, 100000);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
+/* ---- sums and points in one Jacobian ---- */
+
+static wg_status two_powers(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_square(x[0]));
+    y[1] = wg_let(t, wg_cube(x[0]));
+    return WG_OK;
+}
+
+static void jacobians_of_several_sums_are_one_per_point(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const wg_argument x = {"x", 1, 1, 0};
+    const wg_argument out[] = {{"a", 1, 1, WG_SUMMED}, {"b", 1, 1, WG_SUMMED}};
+    const double at[3] = {1, 2, -3};
+    double a[3], b[3];
+    wg_function *f = NULL;
+    (void)must(t, wg_function_record(t, two_powers, NULL, 1, &x, at, 2, out, &f), &f);
+    f = next(t, wg_function_jacobian, f);
+    const wg_points from = {at, 1, 1};
+    const wg_results to[] = {{a, 1, 1}, {b, 1, 1}};
+    void *work = malloc(wg_function_work(f, 1));
+    assert_int_equal(wg_function_evaluate(f, 3, &from, to, 1, work, NULL), WG_OK);
+    for (int p = 0; p < 3; p++) assert_true(a[p] == 2 * at[p] && b[p] == 3 * at[p] * at[p]);
+    free(work);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
+/* ---- array operations at the ends of the range ---- */
+
+static wg_status log_of_sum(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)m, (void)data;
+    y[0] = wg_logsumexp(t, n, x);
+    return WG_OK;
+}
+static wg_status largest(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)m, (void)data;
+    y[0] = wg_maximum(t, n, x);
+    return WG_OK;
+}
+
+static void shares_are_those_of_the_tape_at_infinities(void **state) {
+    (void)state;
+    static const double x[][3] = {{-INFINITY, -INFINITY, -INFINITY},
+                                  {INFINITY, 0, 1},
+                                  {INFINITY, INFINITY, 1},
+                                  {-INFINITY, 0, 1},
+                                  {1e9, 1e9 + 1, 3},
+                                  {1e300, 1, -1e300}};
+    wg_tape *t = code_tape();
+    for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+        double y, g[3], got[3];
+        assert_int_equal(wg_gradient(t, log_of_sum, NULL, 3, x[k], &y, g), WG_OK);
+        wg_function *f =
+            next(t, wg_function_gradient, recorded(t, log_of_sum, NULL, 3, 1, x[k]));
+        assert_int_equal(graph_walk(f, x[k], got), 0);
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(got[i] - g[i]) <= TOL_DERIVATIVE_ULP * DBL_EPSILON))
+                fail_msg("logsumexp %zu: partial %d is %g, the tape has %g", k, i, got[i],
+                         g[i]);
+        wg_function_free(f);
+    }
+    wg_tape_free(t);
+}
+
+/* The parts that all partials share are made once. */
+static void partials_of_long_arrays_are_linear_in_their_length(void **state) {
+    (void)state;
+    enum { LONG = 20000 };
+    static double x[LONG];
+    static wg_callback *const by[] = {log_of_sum, largest};
+    wg_tape *t = code_tape();
+    for (size_t i = 0; i < LONG; i++) x[i] = (double)(i % 1000);
+    for (size_t k = 0; k < 2; k++) {
+        wg_function *f = next(t, wg_function_gradient, recorded(t, by[k], NULL, LONG, 1, x));
+        assert_true(operations(f) < 16 * LONG);
+        wg_function_free(f);
+    }
+    wg_tape_free(t);
+}
+
+/* ---- Hessians of recordings with matrices ---- */
+
+static wg_status inverse_squared(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const size_t side = (size_t)sqrt((double)n);
+    (void)m, (void)data;
+    const wg_mat a = wg_inverse(t, wg_mat_gather(t, side, side, x));
+    y[0] = wg_mat_sum(t, wg_mat_mul(t, a, a));
+    return WG_OK;
+}
+
+static void hessians_of_matrix_operations_take_their_memory_by_columns(void **state) {
+    (void)state;
+    enum { SIDE = 12, ENTRIES = SIDE * SIDE };
+    static double x[ENTRIES], h[ENTRIES * ENTRIES], g[ENTRIES], v[ENTRIES], hv[ENTRIES];
+    const wg_options o = {.flags = WG_KEEP_CODE, .budget = (size_t)1 << 28};
+    wg_tape *t = wg_tape_new(&o);
+    double y, largest_entry = 0;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        x[i] = i % (SIDE + 1) == 0 ? 3 : 0.1 * sin((double)i);
+        v[i] = cos((double)i);
+    }
+    assert_int_equal(wg_hessian(t, inverse_squared, NULL, ENTRIES, x, &y, g, h, ENTRIES),
+                     WG_OK);
+    assert_int_equal(wg_hvp(t, inverse_squared, NULL, ENTRIES, x, v, &y, g, hv), WG_OK);
+    for (size_t i = 0; i < ENTRIES * ENTRIES; i++)
+        largest_entry = fmax(largest_entry, fabs(h[i]));
+    assert_true(largest_entry > 0);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < ENTRIES; j++) {
+            assert_true(h[i * ENTRIES + j] == h[j * ENTRIES + i]);
+            sum += h[i * ENTRIES + j] * v[j];
+        }
+        assert_true(fabs(sum - hv[i]) <=
+                    TOL_PROGRAM_ULP * ENTRIES * DBL_EPSILON * largest_entry);
+    }
+    wg_tape_free(t);
+}
+
+static wg_status eigenvalue(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_mat_at(wg_eigvalsh(t, wg_mat_gather(t, 2, 2, x)), 0, 0);
+    return WG_OK;
+}
+
+static void refused_hessians_name_the_operation(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const double x[4] = {2, 1, 1, 3};
+    double y, g[4], h[16];
+    assert_int_equal(wg_hessian(t, eigenvalue, NULL, 4, x, &y, g, h, 4), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(t), "wg_hessian"));
+    assert_non_null(strstr(wg_tape_message(t), "wg_eigvalsh"));
+    wg_tape_free(t);
+}
+
+/* An input twice, and a constant among the inputs. */
+static void inputs_of_a_hessian_may_repeat(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const double at[2] = {0.7, -0.4}, v[4] = {1, 2, 3, 5};
+    wg_real x[2], y;
+    double h[16], hv[4], h0[4];
+    assert_int_equal(wg_inputs(t, 2, at, x), WG_OK);
+    const wg_real list[4] = {x[0], x[1], x[0], wg_constant(3)};
+    const wg_mat a = wg_mat_gather(t, 2, 1, x);
+    y = wg_mat_sum(t, wg_mat_mul(t, a, wg_mat_exp(t, a)));
+    y = wg_let(t, wg_mul(y, x[1]));
+    assert_int_equal(wg_tape_hessian(t, y, 2, x, h0, 2), WG_OK);
+    assert_int_equal(wg_tape_hessian(t, y, 4, list, h, 4), WG_OK);
+    assert_int_equal(wg_tape_hvp(t, y, 4, list, v, hv), WG_OK);
+    assert_true(h[2] == h0[0] && h[10] == h0[0] && h[1] == h0[1] && h[15] == 0 && h[3] == 0);
+    assert_true(fabs(hv[0] - (4 * h0[0] + 2 * h0[1])) <= TOL_PROGRAM_ULP * DBL_EPSILON * 10);
+    assert_true(hv[2] == hv[0] && hv[3] == 0);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guard_that_becomes_a_number_is_still_looked_at),
+        cmocka_unit_test(many_guards_are_told_apart),
+        cmocka_unit_test(jacobians_of_several_sums_are_one_per_point),
+        cmocka_unit_test(shares_are_those_of_the_tape_at_infinities),
+        cmocka_unit_test(partials_of_long_arrays_are_linear_in_their_length),
+        cmocka_unit_test(hessians_of_matrix_operations_take_their_memory_by_columns),
+        cmocka_unit_test(refused_hessians_name_the_operation),
+        cmocka_unit_test(inputs_of_a_hessian_may_repeat),
         cmocka_unit_test(third_derivatives_of_every_row_equal_differences_of_the_second),
         cmocka_unit_test(the_eighth_derivative_is_sixteen_times_the_function),
         cmocka_unit_test(taylor_coefficients_are_those_of_the_oracle),

@@ -251,9 +251,9 @@ static void drawn_functions_are_what_the_walk_gives(void **state) {
         emit(f, &h[k], name[k], ALL, k % 3 == 0 ? 0 : 5 + k);
     }
     assert_int_equal(fclose(f), 0);
-    for (size_t c = 0; c < 2; c++) {
-        if (!has_compiler(emitted_compilers[c])) continue;
-        emitted_open(&e, emitted_compilers[c], "-O2");
+    for (size_t c = 0; c < 4; c++) {
+        if (!has_compiler(emitted_compilers[c % 2])) continue;
+        emitted_open(&e, emitted_compilers[c % 2], c < 2 ? "-O2" : "-O1 -DWG_NO_VECTORS");
         for (size_t k = 0; k < DRAWN; k++) {
             check_point(&e, &h[k], name[k], "_point");
             nothing_given_is_zero(&e, &h[k], name[k], "_point");

@@ -6,8 +6,14 @@
  * function and its gradient computes the function once.
  *
  * Inputs that are not WG_PASSIVE are differentiated. Inputs of a result are those of its source
- * and then what a line adds; dx stands for the name of an input with a `d` before it. Shapes
- * of derivatives: that of the input or output they belong to.
+ * and then what a line adds; dx stands for the name of an input with a `d` before it, and _2,
+ * _3,
+ * ... behind it where an input has that name already. Shapes of derivatives: that of the input
+ * or output they belong to.
+ *
+ * Derivatives by an input that has a value per point go through sums only where they are
+ * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
+ * and is refused (WG_EMODE); its jvp is not, and shared inputs always work.
  *
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * Errors:  of all: WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; WG_EMODE: an operation
@@ -47,7 +53,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
                                                    wg_function **out);
 
 /* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
- * column k holds the coefficient of s^k in y(x + s dx). */
+ * column k holds the coefficient of s^k in y(x + s dx). order < 64, and small: every order
+ * about doubles the operations.   Errors: WG_EARG: the order. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
                                                   size_t order, wg_function **out);
 
@@ -59,7 +66,9 @@ WG_API WG_MUST_CHECK wg_status wg_function_join(wg_tape *t, size_t count,
                                                 const wg_function *const *f, wg_function **out);
 
 /* wg_function_compose - outer after inner: inputs of outer that have the name of an output of
- * inner are that output. Inputs: those of inner, then the other ones of outer. */
+ * inner are that output, and are differentiated through, whatever their flags. Inputs: those of
+ * inner, then the other ones of outer. An output that comes of a sum of inner is one for all
+ * points: WG_SUMMED.   Errors: WG_EGUARD: a comparison of numbers comes out differently. */
 WG_API WG_MUST_CHECK wg_status wg_function_compose(wg_tape *t, const wg_function *outer,
                                                    const wg_function *inner, wg_function **out);
 
@@ -69,8 +78,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_select(wg_tape *t, const wg_function 
                                                   size_t count, const char *const *name,
                                                   wg_function **out);
 
-/* wg_function_flag - the same function with other flags for the input or output of that name.
- */
+/* wg_function_flag - the same function with other flags for the input of that name, or else the
+ * output. WG_SUMMED can be given to an output, not taken away. */
 WG_API WG_MUST_CHECK wg_status wg_function_flag(wg_tape *t, const wg_function *f,
                                                 const char *name, unsigned flags,
                                                 wg_function **out);

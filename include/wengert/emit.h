@@ -10,24 +10,27 @@
 WG_BEGIN_DECLS
 
 /* What is written; NAME is the name given.
- * WG_EMIT_POINT:  one point.
- *                     int NAME(const double *const *arg, double *const *res);
- *                 arg[k] and res[k] hold the entries of an input or output, column after
- *                 column. NULL: an input that is all 0, an output that is not wanted.
- * WG_EMIT_BATCH:  many points, eight at a time, in loops that compilers turn into vector code.
- *                     int NAME_batch(size_t points, const double *const *arg,
- *                                    const ptrdiff_t *arg_step, double *const *res,
- *                                    const ptrdiff_t *res_step, size_t *where);
- *                 entry e of point p of input k is arg[k][p * arg_step[2 * k] + e *
- *                 arg_step[2 * k + 1]], and so with outputs. Shared inputs and summed outputs
- *                 have no points.
- * WG_EMIT_CASADI: one point, by the calling convention of CasADi, with its queries:
- *                     int NAME(const double **arg, double **res, long long *iw, double *w,
- *                              int mem);
- *                     NAME_work, NAME_n_in, NAME_n_out, NAME_name_in, NAME_name_out,
- *                     NAME_sparsity_in, NAME_sparsity_out, NAME_incref, NAME_decref
- *                 Entries of outputs that are always 0 are left out. What WG_EMIT_POINT writes
- *                 is NAME_point then.
+ *
+ * WG_EMIT_POINT: one point.
+ *     int NAME(const double *const *arg, double *const *res);
+ * arg[k] and res[k] hold the entries of an input or output, column after column. NULL: an input
+ * that is all 0, an output that is not wanted.
+ *
+ * WG_EMIT_BATCH: many points, eight at a time: arithmetic on vectors where the compiler has
+ * those of GNU C and WG_NO_VECTORS is not defined, otherwise in loops.
+ *     int NAME_batch(size_t points,
+ *                    const double *const *arg, const ptrdiff_t *arg_step,
+ *                    double *const *res, const ptrdiff_t *res_step, size_t *where);
+ * Entry e of point p of input k is arg[k][p * arg_step[2 * k] + e * arg_step[2 * k + 1]], and
+ * so with outputs. Shared inputs and summed outputs have no points.
+ *
+ * WG_EMIT_CASADI: one point, by the calling convention of CasADi, with its queries.
+ *     int NAME(const double **arg, double **res, long long *iw, double *w, int mem);
+ *     NAME_work, NAME_n_in, NAME_n_out, NAME_name_in, NAME_name_out,
+ *     NAME_sparsity_in, NAME_sparsity_out, NAME_incref, NAME_decref
+ * Entries of outputs that are always 0 are left out. What WG_EMIT_POINT writes is NAME_point
+ * then.
+ *
  * They give 0, or 1 + the number of the first comparison that came out differently from the
  * recording; in a batch at the first such point, *where, unless that is NULL. */
 enum { WG_EMIT_POINT = 1, WG_EMIT_BATCH = 2, WG_EMIT_CASADI = 4 };

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <wengert/branches.h>
 
-enum { SHORTEST = 16, LONGEST = 4096, FIRST_ROOM = 8 };
+enum { SHORTEST = 16, LONGEST = 4096 };
 
 struct wg_branches {
     wg_memory memory;
     wg_tape *t;    /* the caller's: records and derives */
-    wg_tape *work; /* workspace of evaluations, and the list of branches */
+    wg_tape *work; /* workspace */
     wg_callback *f;
     void *data;
     wg_derivation *derive;
@@ -23,6 +23,10 @@ struct wg_branches {
 };
 
 enum { BLOCK = 4096 };
+
+static size_t list_bytes(size_t room) {
+    return (room * sizeof(wg_function *) + BLOCK - 1) / BLOCK * BLOCK;
+}
 
 wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
                           const wg_argument *input, size_t outputs, const wg_argument *output,
@@ -62,6 +66,7 @@ void wg_branches_free(wg_branches *b) {
     for (size_t i = 0; i < b->branches; i++) wg_function_free(b->branch[i]);
     wg_tape_free(b->work);
     const wg_memory memory = b->memory;
+    if (b->room != 0) memory.release(memory.ctx, b->branch, list_bytes(b->room));
     memory.release(memory.ctx, b, BLOCK);
 }
 
@@ -71,21 +76,39 @@ size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branc
 
 static wg_status room_for_one(wg_branches *b) {
     if (b->branches < b->room) return WG_OK;
-    const size_t room = b->room != 0 ? 2 * b->room : FIRST_ROOM;
-    wg_function **const list = wg_tape_keep(b->work, room * sizeof(wg_function *), NULL);
-    if (list == NULL) return wg_tape_status(b->work);
+    const size_t room = b->room != 0 ? 2 * b->room : BLOCK / sizeof(wg_function *);
+    const wg_memory *const memory = &b->memory;
+    wg_function **const list = memory->reserve(memory->ctx, list_bytes(room));
+    if (list == NULL) return WG_ENOMEM;
+    if (memory->commit(memory->ctx, list, list_bytes(room)) != 0) {
+        memory->release(memory->ctx, list, list_bytes(room));
+        return WG_ENOMEM;
+    }
     for (size_t i = 0; i < b->branches; i++) list[i] = b->branch[i];
+    if (b->room != 0) memory->release(memory->ctx, b->branch, list_bytes(b->room));
     b->branch = list;
     b->room = room;
     return WG_OK;
 }
 
+/* Sums over the points of one branch and of the others are added: they have to be sums. */
+static wg_status check_sums(wg_branches *b, const wg_function *f) {
+    int adds_up = 1;
+    if (!wgi_results_add_up(b->work, f, &adds_up)) return wg_tape_status(b->work);
+    return adds_up
+               ? WG_OK
+               : wgi_refuse(wgi_core_of(b->t), WG_EMODE,
+                            "wg_branches_evaluate: a summed output is no plain sum over the "
+                            "points: branches cannot be added");
+}
+
 static wg_status record(wg_branches *b, size_t point, const wg_points *x) {
     wg_status s = room_for_one(b);
+    if (s != WG_OK) return s;
     const wg_mark before = wg_tape_mark(b->work);
     const size_t n = wgi_arguments_size(b->inputs, b->input);
     double *const at = wg_tape_keep(b->work, (n + 1) * sizeof *at, NULL);
-    if (at == NULL) return s != WG_OK ? s : wg_tape_status(b->work);
+    if (at == NULL) return wg_tape_status(b->work);
     double *to = at;
     for (size_t k = 0; k < b->inputs; k++) {
         const ptrdiff_t step = b->input[k].flags & WG_SHARED ? 0 : x[k].point;
@@ -102,6 +125,11 @@ static wg_status record(wg_branches *b, size_t point, const wg_points *x) {
         wg_function_free(f);
         f = derived;
         if (s == WG_OK && f == NULL) s = WG_ECALLBACK;
+    }
+    if (s == WG_OK) s = check_sums(b, f);
+    if (s != WG_OK) {
+        wg_function_free(f);
+        f = NULL;
     }
     const wg_status back = wg_tape_rewind(b->work, before);
     if (s == WG_OK) s = back;
@@ -209,16 +237,26 @@ static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const 
     }
 }
 
+/* What the caller's tape does not say yet. */
+static wg_status explain(wg_branches *b, wg_status s, size_t point) {
+    wgi_core *const c = wgi_core_of(b->t);
+    if (wg_tape_status(b->work) != WG_OK)
+        return wgi_refuse(c, s, "wg_branches_evaluate: %s", wg_tape_message(b->work));
+    if (s == WG_EMODE || c->status == s) return s;
+    return wgi_refuse(c, s, "wg_branches_evaluate: at point %zu: %s", point, wg_status_text(s));
+}
+
 wg_status wg_branches_evaluate(wg_branches *b, size_t points, const wg_points *x,
                                const wg_results *y) {
     if (b == NULL || (b->inputs != 0 && x == NULL) || (b->outputs != 0 && y == NULL))
         return WG_ENULL;
+    wg_tape_reset(b->work);
     if (b->branches != 0) clear_sums(b->branch[0], y);
     size_t count = SHORTEST;
     for (size_t first = 0, held = 0; first < points; first += held) {
         if (count > points - first) count = points - first;
         const wg_status s = next_stretch(b, first, count, x, y, &held);
-        if (s != WG_OK) return s;
+        if (s != WG_OK) return explain(b, s, first);
         if (held == count) count = 2 * count < LONGEST ? 2 * count : LONGEST;
         else count = SHORTEST;
     }

@@ -27,7 +27,7 @@ static int adds_up(const wg_function *f, const wgi_node *n, const unsigned char 
     return is_op(n, WGI_ROW_div) && sums[x[0]] && f->node[x[1]].when == WGI_ONCE;
 }
 
-static int results_add_up(wg_tape *t, const wg_function *f, int *out) {
+int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out) {
     unsigned char *const sums = wg_tape_keep(t, f->nodes + 1, NULL);
     if (sums == NULL) return 0;
     for (size_t i = 0; i < f->nodes; i++)
@@ -81,8 +81,8 @@ static wg_status complete(wg_tape *t, wg_callable *k) {
     wg_status s = wg_function_vjp(t, k->f, &k->vjp);
     if (s == WG_OK) s = wg_function_jvp(t, k->f, &k->jvp);
     if (s != WG_OK) return s;
-    if (!results_add_up(t, k->f, &k->parts) || !results_add_up(t, k->vjp, &k->parts) ||
-        !results_add_up(t, k->jvp, &k->parts))
+    if (!wgi_results_add_up(t, k->f, &k->parts) || !wgi_results_add_up(t, k->vjp, &k->parts) ||
+        !wgi_results_add_up(t, k->jvp, &k->parts))
         return wg_tape_status(t);
     note_reads(k->f, k->vjp, k->reads);
     k->inputs_most = most(k->vjp->inputs, k->jvp->inputs);

@@ -1,48 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /* Second derivatives of a recording with operations on matrices: as a function, in which they
- * are written out in scalar operations, differentiated twice and evaluated at the recorded
- * point. Slower than the passes of second.c over statements alone, and with allocations: who
- * needs many records a function of their own. */
+ * are written out in scalar operations, and its product of Hessian and vector, evaluated at the
+ * recorded point: for one direction, or along all inputs at once. Slower than the passes of
+ * second.c over statements alone, and with allocations: who needs many records a function of
+ * their own. */
 #include "graph.h"
 
 #include <string.h>
 #include <wengert/derive.h>
 
-/* The inputs that are variables, and where their numbers are. */
+/* Inputs that are variables, each once. */
 typedef struct curvature {
     wg_tape *work;
-    size_t n;
+    size_t n; /* of them */
     wg_real *x;
-    size_t *at;
-    double *number; /* n values, then n of the direction */
-    double *result;
+    size_t *place;          /* of input i among them, or SIZE_MAX: a constant */
+    double *value, *v, *hv; /* the point; directions and products, one after the other */
+    size_t directions;
 } curvature;
 
 static wg_status open(curvature *k, const wgi_core *c, size_t n, const wg_real *x,
                       const double *v) {
-    const size_t results = v != NULL ? n : n * n;
-    if (n != 0 && n > SIZE_MAX / 64 / n) return WG_ENOMEM;
-    k->x = wg_tape_keep(k->work, (n + 1) * sizeof *k->x, NULL);
-    k->at = wg_tape_keep(k->work, (n + 1) * sizeof *k->at, NULL);
-    k->number = wg_tape_keep(k->work, (2 * n + 1) * sizeof(double), NULL);
-    k->result = wg_tape_keep(k->work, (results + 1) * sizeof(double), NULL);
-    if (wg_tape_status(k->work) != WG_OK) return wg_tape_status(k->work);
+    wg_tape *const t = k->work;
+    uint32_t *const of_slot =
+        wg_tape_keep(t, (size_t)c->head.slots * sizeof *of_slot, NULL); /* place + 1 */
+    k->x = wg_tape_keep(t, (n + 1) * sizeof *k->x, NULL);
+    k->place = wg_tape_keep(t, (n + 1) * sizeof *k->place, NULL);
+    k->value = wg_tape_keep(t, (n + 1) * sizeof(double), NULL);
+    if (wg_tape_status(t) != WG_OK) return wg_tape_status(t);
+    memset(of_slot, 0, (size_t)c->head.slots * sizeof *of_slot);
     for (size_t i = 0; i < n; i++) {
-        if (x[i].at.slot == 0) continue;
-        k->x[k->n] = x[i];
-        k->number[k->n] = wgi_values(c)[x[i].at.slot];
-        if (v != NULL) k->number[n + k->n] = v[i];
-        k->at[k->n++] = i;
+        const uint32_t slot = x[i].at.slot;
+        k->place[i] = SIZE_MAX;
+        if (slot == 0) continue;
+        if (of_slot[slot] == 0) {
+            k->x[k->n] = x[i];
+            k->value[k->n] = wgi_values(c)[slot];
+            of_slot[slot] = (uint32_t)++k->n;
+        }
+        k->place[i] = of_slot[slot] - 1;
     }
+    k->directions = v != NULL ? 1 : k->n;
+    const size_t numbers = k->directions * k->n;
+    if (k->n != 0 && k->directions > SIZE_MAX / 64 / k->n) return WG_ENOMEM;
+    k->v = wg_tape_keep(t, (numbers + 1) * sizeof(double), NULL);
+    k->hv = wg_tape_keep(t, (numbers + 1) * sizeof(double), NULL);
+    if (wg_tape_status(t) != WG_OK) return wg_tape_status(t);
+    memset(k->v, 0, numbers * sizeof(double));
+    for (size_t i = 0; v != NULL && i < n; i++)
+        if (k->place[i] != SIZE_MAX) k->v[k->place[i]] += v[i];
+    for (size_t i = 0; v == NULL && i < k->n; i++) k->v[i * k->n + i] = 1;
     return WG_OK;
 }
 
-static wg_status evaluate(const curvature *k, const wg_function *f, const double *v) {
-    const wg_points in[2] = {{k->number, 0, 1}, {v, 0, 1}};
-    const wg_results out = {k->result, 0, 1};
+/* A comparison may come out differently by a last bit of a function's value: the results are
+ * those of the recorded branch all the same. */
+static wg_status evaluate(const curvature *k, const wg_function *f) {
+    const ptrdiff_t n = (ptrdiff_t)k->n;
+    const wg_points in[2] = {{k->value, 0, 1}, {k->v, n, 1}};
+    const wg_results out = {k->hv, n, 1};
     void *const room = wg_tape_keep(k->work, wg_function_work(f, 1), NULL);
     if (room == NULL) return wg_tape_status(k->work);
-    return wg_function_evaluate(f, 1, in, &out, 1, room, NULL);
+    const wg_status s = wg_function_evaluate(f, k->directions, in, &out, 1, room, NULL);
+    return s == WG_EGUARD ? WG_OK : s;
+}
+
+static wg_status products(curvature *k, wgi_core *c, const char *call, wg_real y) {
+    const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
+    wg_function *f = NULL, *hvp = NULL;
+    wg_options options;
+    memset(&options, 0, sizeof options);
+    options.memory = c->memory;
+    wg_tape *const scratch = wg_tape_new(&options);
+    wg_status s = scratch == NULL
+                      ? WG_ENOMEM
+                      : wg_function_extract(&c->head, 1, &in, k->x, 1, &out, &y, &f);
+    if (scratch == NULL || s != WG_OK) {
+        char why[sizeof c->message];
+        memcpy(why, scratch == NULL ? "" : c->message, scratch == NULL ? 1 : sizeof why);
+        s = wgi_refuse(c, s, "%s: %s", call, scratch == NULL ? "no workspace" : why);
+    } else {
+        s = wg_function_hvp(scratch, f, &hvp);
+        if (s == WG_OK) s = evaluate(k, hvp);
+        if (s != WG_OK)
+            s = wgi_refuse(c, s, "%s: %s", call,
+                           wg_tape_status(scratch) != WG_OK ? wg_tape_message(scratch)
+                                                            : wg_tape_message(k->work));
+    }
+    wg_function_free(f);
+    wg_function_free(hvp);
+    wg_tape_free(scratch);
+    return s;
+}
+
+/* Entry (i, j) of the matrix that has been computed from below the diagonal. */
+static double entry(const curvature *k, size_t i, size_t j) {
+    return i > j ? k->hv[j * k->n + i] : k->hv[i * k->n + j];
 }
 
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
@@ -53,33 +106,16 @@ wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t 
     memset(&k, 0, sizeof k);
     options.memory = c->memory;
     k.work = wg_tape_new(&options);
-    wg_tape *const scratch = wg_tape_new(&options);
-    wg_function *f = NULL, *second = NULL;
-    wg_status s = k.work == NULL || scratch == NULL ? WG_ENOMEM : open(&k, c, n, x, v);
-    if (s != WG_OK) {
-        s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
-    } else {
-        const wg_argument in = {"x", k.n, 1, 0}, out = {"y", 1, 1, 0};
-        s = wg_function_extract(&c->head, 1, &in, k.x, 1, &out, &y, &f);
-        if (s == WG_OK) {
-            s = v != NULL ? wg_function_hvp(scratch, f, &second)
-                          : wg_function_hessian(scratch, f, &second);
-            if (s != WG_OK) s = wgi_refuse(c, s, "%s: %s", call, wg_tape_message(scratch));
-        }
-        if (s == WG_OK) s = evaluate(&k, second, k.number + n);
-    }
+    wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, v);
+    if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
+    else s = products(&k, c, call, y);
     for (size_t i = 0; s == WG_OK && i < n; i++) {
-        if (v != NULL) h[i] = 0;
-        for (size_t j = 0; v == NULL && j < n; j++) h[i * ld + j] = 0;
+        const size_t row = k.place[i];
+        if (v != NULL) h[i] = row != SIZE_MAX ? k.hv[row] : 0;
+        for (size_t j = 0; v == NULL && j < n; j++)
+            h[i * ld + j] =
+                row != SIZE_MAX && k.place[j] != SIZE_MAX ? entry(&k, row, k.place[j]) : 0;
     }
-    for (size_t i = 0; s == WG_OK && i < k.n; i++) {
-        if (v != NULL) h[k.at[i]] = k.result[i];
-        for (size_t j = 0; v == NULL && j < k.n; j++)
-            h[k.at[i] * ld + k.at[j]] = k.result[i * k.n + j];
-    }
-    wg_function_free(f);
-    wg_function_free(second);
     wg_tape_free(k.work);
-    wg_tape_free(scratch);
     return s;
 }

@@ -46,7 +46,7 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
             wgi_text_put(&s->o, indent);
         }
         if (needs_v) (void)snprintf(v, sizeof v, "v%u", number_of(s, twin));
-        if (s->slot[node] == WGI_NONE) wgi_text_put(&s->o, "const double ");
+        if (s->slot[node] == WGI_NONE) wgi_text_put(&s->o, s->number);
         s->leaf(s, node);
         wgi_text_put(&s->o, " = ");
         wgi_source_expression(s, node, needs_v ? v : NULL);
@@ -92,6 +92,7 @@ static void plan(wgi_source *s, size_t unit) {
         s->unit[first + i] = (uint32_t)(u < s->units ? u : s->units - 1);
     }
     s->apart = 0;
+    s->number = "const double ";
     s->times = "wgi_times(";
     s->leaf = leaf;
     wgi_source_count(s);
@@ -323,9 +324,8 @@ static const char times[] = "/* The zero rule. */\n"
 
 /* Is the zero rule called for it? */
 static int has_rule(const wgi_node *n, unsigned entries) {
-    if (n->kind == WGI_NODE_SUM) return (entries & WG_EMIT_BATCH) != 0;
-    return n->kind == WGI_NODE_TIMES &&
-           (n->when != WGI_EACH || (entries & (WG_EMIT_POINT | WG_EMIT_CASADI)) != 0);
+    return n->kind == WGI_NODE_TIMES ||
+           (n->kind == WGI_NODE_SUM && (entries & WG_EMIT_BATCH) != 0);
 }
 
 static void head(wgi_source *s, unsigned entries) {

@@ -2,12 +2,13 @@
 /* Functions as C text: many points.
  *
  *     u[i]      shared inputs; then what is done once or on sums, where a later unit uses it
- *     x[i][l]   inputs of eight points        t[i][l]  slots of theirs
+ *     x[i][l]   inputs of eight points        t[i][l]     slots of theirs
  *     y[j][l]   results of eight points       total[k][l] sums, a lane for every eighth point
  *
- * The units of each point are loops over the eight lanes, of arithmetic or of calls: what calls
- * nothing becomes vector code. Products by the zero rule are plain at first; where a NaN shows
- * that this may have been wrong, the eight points are done again with care. */
+ * The units of each point are arithmetic, on vectors of eight (X(i) is all of x[i]) where the
+ * compiler has such, otherwise in a loop over the lanes; or calls, always in a loop. There
+ * products by the zero rule are plain. Where a NaN shows that this may have been wrong, the
+ * eight points are done again with care, lane by lane. */
 #include "emit.h"
 
 #include <string.h>
@@ -37,10 +38,21 @@ static void leaf(wgi_source *s, uint32_t node) {
     else wgi_text_format(&s->o, n->kind == WGI_NODE_INPUT ? "x[%u][l]" : "t[%u][l]", slot);
 }
 
-/* Loops with a call of a function are no vector code. */
+static void vector_leaf(wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    const uint32_t slot = s->slot[node];
+    if (slot == WGI_NONE || n->when != WGI_EACH) leaf(s, node);
+    else wgi_text_format(&s->o, n->kind == WGI_NODE_INPUT ? "X(%u)" : "T(%u)", slot);
+}
+
+/* What is not + - * / or a sign. */
 static int is_call(const wgi_node *n) {
-    const char *const text = wgi_source_text(n);
-    return n->kind == WGI_NODE_ARRAY || (text != NULL && wgi_source_calls(text));
+    static const unsigned arithmetic[] = {WGI_ROW_add, WGI_ROW_sub, WGI_ROW_mul, WGI_ROW_div,
+                                          WGI_ROW_neg};
+    for (size_t i = 0; n->kind == WGI_NODE_OP && i < sizeof arithmetic / sizeof *arithmetic;
+         i++)
+        if (n->op == &wgi_scalar_ops[arithmetic[i]]) return 0;
+    return n->kind != WGI_NODE_TIMES;
 }
 
 /* Levels of the nodes of each point: 2 d is arithmetic, 2 d + 1 calls. */
@@ -143,6 +155,8 @@ static int places(wgi_source *s, batch *b) {
 
 static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to,
                        const char *part, size_t *at) {
+    s->leaf = leaf;
+    s->number = "const double ";
     s->times = "wgi_times(";
     for (uint32_t u = from; u < to; u++) {
         const size_t end = wgi_emit_unit_end(s, *at, u);
@@ -184,59 +198,99 @@ static int guard_here(const wgi_source *s, const batch *b, size_t k, uint32_t un
     return (of < b->once ? b->each - 1 : of) == unit;
 }
 
-static void each_unit(wgi_source *s, const batch *b, uint32_t u, size_t *at) {
+/* A result that is no node of the units is written in the last one. */
+static void results(wgi_source *s, const batch *b, uint32_t u, int vectors) {
     const wg_function *const f = s->f;
-    const size_t end = wgi_emit_unit_end(s, *at, u);
-    const int last = u == b->each - 1;
-    s->times = "wgi_product(careful, ";
-    wgi_text_format(&s->o, "static inline int %s_each%u(int careful, const double *u, ",
-                    s->name, u - b->once);
-    PUT("wgi_lanes *restrict x,\n        wgi_lanes *restrict y, wgi_lanes *restrict t, "
-        "int *restrict failed) {\n"
-        "    int nan = 0;\n"
-        "    (void)careful, (void)u, (void)x, (void)y, (void)t, (void)failed;\n"
-        "    for (size_t l = 0; l < 8; l++) {\n");
-    wgi_emit_nodes(s, *at, end, "        ");
     for (size_t j = 0; j < f->m; j++) {
-        const uint32_t node = f->result[j];
-        const uint32_t of = s->unit[node];
+        const uint32_t node = f->result[j], of = s->unit[node];
         const int inside = of != WGI_NONE && of >= b->once && of < b->each;
-        if (b->result[j] == WGI_NONE || (inside ? of != u : !last)) continue;
-        wgi_text_format(&s->o, "        y[%u][l] = ", b->result[j]);
+        if (b->result[j] == WGI_NONE || (inside ? of : b->each - 1) != u) continue;
+        wgi_text_format(&s->o,
+                        vectors ? "        Y(%u) = " : "        y[%u][l] = ", b->result[j]);
+        const int splat = vectors && f->node[node].when != WGI_EACH;
+        if (splat) wgi_text_put(&s->o, "SPLAT(");
         if (inside && wgi_source_at_result(s, node)) wgi_source_expression(s, node, NULL);
         else wgi_source_operand(s, node, WGI_PLACE_SUM);
-        wgi_text_put(&s->o, ";\n");
+        wgi_text_put(&s->o, splat ? ");\n" : ";\n");
     }
-    for (; *at < end; ++*at) {
-        const uint32_t node = s->list[*at];
-        if (!b->products || !b->check[node]) continue;
-        wgi_text_put(&s->o, "        nan |= ");
+}
+
+static void checks(wgi_source *s, const batch *b, size_t first, size_t last, const char *into) {
+    for (size_t i = first; b->products && i < last; i++) {
+        const uint32_t node = s->list[i];
+        if (!b->check[node]) continue;
+        wgi_text_format(&s->o, "        %s(", into);
         s->leaf(s, node);
         wgi_text_put(&s->o, " != ");
         s->leaf(s, node);
-        wgi_text_put(&s->o, ";\n");
+        wgi_text_put(&s->o, ");\n");
     }
-    for (size_t k = 0; k < f->guards; k++) {
+}
+
+static void lane_guards(wgi_source *s, const batch *b, uint32_t u) {
+    const char *before = "    for (size_t l = 0; l < 8; l++) {\n";
+    for (size_t k = 0; k < s->f->guards; k++) {
         if (!guard_here(s, b, k, u)) continue;
+        wgi_text_put(&s->o, before);
+        before = "";
         wgi_text_put(&s->o, "        if (");
         wgi_emit_guard(s, k);
         wgi_text_format(&s->o, ") failed[l] = failed[l] != 0 && failed[l] < %zu ? ", k + 1);
         wgi_text_format(&s->o, "failed[l] : %zu;\n", k + 1);
     }
-    wgi_text_put(&s->o, "    }\n    return nan;\n}\n\n");
+    if (*before == 0) wgi_text_put(&s->o, "    }\n");
+}
+
+/* Gives whether a NaN shows, if not done with care. */
+static void each_unit(wgi_source *s, const batch *b, uint32_t u, size_t *at, int careful) {
+    const size_t end = wgi_emit_unit_end(s, *at, u);
+    const int vectors = !careful && (*at == end || !is_call(&s->f->node[s->list[*at]]));
+    s->leaf = vectors ? vector_leaf : leaf;
+    s->number = vectors ? "const VECTOR " : "const double ";
+    s->times = careful ? "wgi_times(" : NULL;
+    wgi_text_format(&s->o, "static int %s_%s%u(const double *u, ", s->name,
+                    careful ? "careful" : "each", u - b->once);
+    PUT("wgi_lanes *restrict x,\n        wgi_lanes *restrict y, wgi_lanes *restrict t, "
+        "int *restrict failed) {\n");
+    wgi_text_put(&s->o, vectors ? "    MASK bad = {0};\n" : "    int nan = 0;\n");
+    wgi_text_put(&s->o, "    (void)u, (void)x, (void)y, (void)t, (void)failed;\n");
+    wgi_text_put(&s->o, vectors ? "    EIGHT {\n" : "    for (size_t l = 0; l < 8; l++) {\n");
+    wgi_emit_nodes(s, *at, end, "        ");
+    results(s, b, u, vectors);
+    if (!careful) checks(s, b, *at, end, vectors ? "bad |= (MASK)" : "nan |= ");
+    wgi_text_put(&s->o, "    }\n");
+    s->leaf = leaf;
+    lane_guards(s, b, u);
+    wgi_text_put(&s->o, vectors ? "    return ANY(bad);\n}\n\n" : "    return nan;\n}\n\n");
+    *at = end;
 }
 
 /* ---- eight points, and all ---- */
 
+/* Which slots are summed, and where. */
+static void terms(wgi_source *s, const batch *b) {
+    size_t count = 0;
+    for (size_t i = 0; i < s->f->nodes; i++) {
+        const uint32_t of = b->term[i] == WGI_NONE ? 0 : s->f->operand[s->f->node[i].first];
+        if (b->term[i] == WGI_NONE || s->f->node[of].kind == WGI_NODE_INPUT) continue;
+        if (count == 0) PUT("static const unsigned wgi_terms[][2] = {\n    ");
+        wgi_text_put(&s->o, count == 0 ? "" : count % 8 == 0 ? ",\n    " : ", ");
+        wgi_text_format(&s->o, "{%u, %u}", s->slot[of], b->term[i]);
+        count++;
+    }
+    if (count != 0) wgi_text_put(&s->o, "};\n\n");
+}
+
 static void block(wgi_source *s, const batch *b) {
     const wg_function *const f = s->f;
+    terms(s, b);
     PUT("static void wgi_block(size_t p, size_t valid, const double *u, const double *const *arg,\n"
         "        const ptrdiff_t *arg_step, double *const *res, const ptrdiff_t *res_step,\n"
         "        wgi_lanes *total, int *failed) {\n");
     wgi_text_format(&s->o, "    %s_lanes x[%zu], y[%zu], t[%zu];\n", s->name,
                     b->inputs + (b->inputs == 0), b->results + (b->results == 0),
                     s->slots + (s->slots == 0));
-    PUT("    int careful = 0, nan = 0;\n"
+    PUT("    int nan = 0;\n    (void)nan;\n"
         "    (void)p, (void)valid, (void)arg, (void)arg_step, (void)res, (void)res_step, "
         "(void)total;\n");
     for (size_t k = 0, at = 0; k < f->inputs; k++) {
@@ -246,11 +300,14 @@ static void block(wgi_source *s, const batch *b) {
         wgi_text_format(&s->o, "arg[%zu], arg_step + %zu);\n", k, 2 * k);
         at += size;
     }
-    PUT("    do {\n        nan = 0;\n        memset(failed, 0, 8 * sizeof *failed);\n");
-    for (uint32_t u = b->once; u < b->each; u++)
-        wgi_text_format(&s->o, "        nan |= %s_each%u(careful, u, x, y, t, failed);\n",
-                        s->name, u - b->once);
-    PUT("    } while (nan && !careful++);\n");
+    for (int careful = 0; careful <= b->products; careful++) {
+        if (careful) PUT("    if (nan) {\n");
+        PUT("    memset(failed, 0, 8 * sizeof *failed);\n");
+        for (uint32_t u = b->once; u < b->each; u++)
+            wgi_text_format(&s->o, "    nan |= %s_%s%u(u, x, y, t, failed);\n", s->name,
+                            careful ? "careful" : "each", u - b->once);
+        if (careful) PUT("    }\n");
+    }
     for (size_t k = 0, at = 0; k < f->outputs; k++) {
         const size_t size = wgi_argument_size(&f->output[k]);
         if (f->output[k].flags & WG_SUMMED || size == 0) continue;
@@ -258,12 +315,18 @@ static void block(wgi_source *s, const batch *b) {
         wgi_text_format(&s->o, "res[%zu], res_step + %zu);\n", k, 2 * k);
         at += size;
     }
+    size_t in_slots = 0;
     for (size_t i = 0; i < f->nodes; i++) {
         if (b->term[i] == WGI_NONE) continue;
-        wgi_text_format(&s->o,
-                        "    for (size_t l = 0; l < valid; l++) total[%u][l] += ", b->term[i]);
-        wgi_source_operand(s, f->operand[f->node[i].first], WGI_PLACE_SUM);
-        wgi_text_put(&s->o, ";\n");
+        const uint32_t of = f->operand[f->node[i].first];
+        in_slots += f->node[of].kind != WGI_NODE_INPUT;
+        if (f->node[of].kind != WGI_NODE_INPUT) continue;
+        wgi_text_format(&s->o, "    %s_add(valid, x[%u], total[%u]);\n", s->name, s->slot[of],
+                        b->term[i]);
+    }
+    if (in_slots != 0) {
+        wgi_text_format(&s->o, "    for (size_t k = 0; k < %zu; k++)\n", in_slots);
+        PUT("        wgi_add(valid, t[wgi_terms[k][0]], total[wgi_terms[k][1]]);\n");
     }
     wgi_text_put(&s->o, "}\n\n");
 }
@@ -326,14 +389,32 @@ static void all(wgi_source *s, const batch *b) {
     PUT("    if (first != 0 && where != NULL) *where = at;\n    return first;\n}\n");
 }
 
-static const char lanes[] = "typedef double wgi_lanes[8];\n\n";
-
-static const char product[] =
-    "/* The zero rule, where care is taken. */\n"
-    "static inline double wgi_product(int careful, double w, double d) {\n"
-    "    const double p = w * d;\n"
-    "    return careful && p != p && (w == 0 || d == 0) ? 0 : p;\n"
-    "}\n\n";
+/* Vectors need not be aligned. A compiler without them works lane by lane. */
+static const char lanes[] =
+    "typedef double wgi_lanes[8];\n"
+    "#undef VECTOR\n#undef MASK\n#undef EIGHT\n#undef SPLAT\n#undef ANY\n"
+    "#undef X\n#undef Y\n#undef T\n"
+    "#if defined(__GNUC__) && !defined(WG_NO_VECTORS)\n"
+    "typedef double wgi_vector __attribute__((vector_size(64), aligned(8), may_alias));\n"
+    "typedef long long wgi_mask __attribute__((vector_size(64)));\n"
+    "#define EIGHT\n"
+    "#define SPLAT(c) ((c) - (VECTOR){0})\n"
+    "#define ANY(m) (((m)[0] | (m)[1] | (m)[2] | (m)[3] | (m)[4] | (m)[5] | (m)[6] | (m)[7]) != 0)\n"
+    "#define X(i) (*(VECTOR *)x[i])\n"
+    "#define Y(i) (*(VECTOR *)y[i])\n"
+    "#define T(i) (*(VECTOR *)t[i])\n"
+    "#else\n"
+    "typedef double wgi_vector;\n"
+    "typedef int wgi_mask;\n"
+    "#define EIGHT for (size_t l = 0; l < 8; l++)\n"
+    "#define SPLAT(c) (c)\n"
+    "#define ANY(m) (m)\n"
+    "#define X(i) x[i][l]\n"
+    "#define Y(i) y[i][l]\n"
+    "#define T(i) t[i][l]\n"
+    "#endif\n"
+    "#define VECTOR wgi_vector\n"
+    "#define MASK wgi_mask\n\n";
 
 static const char load[] =
     "/* Points from p on; those that are not valid repeat the last one. */\n"
@@ -355,6 +436,14 @@ static const char store[] =
     "            to[(ptrdiff_t)(p + l) * step[0] + (ptrdiff_t)e * step[1]] = y[e][l];\n"
     "}\n\n";
 
+static const char add[] =
+    "static inline void wgi_add(size_t valid, const double *x, double *total) {\n"
+    "    if (valid == 8)\n"
+    "        for (size_t l = 0; l < 8; l++) total[l] += x[l];\n"
+    "    else\n"
+    "        for (size_t l = 0; l < valid; l++) total[l] += x[l];\n"
+    "}\n\n";
+
 void wgi_emit_batch(wgi_source *s, size_t unit) {
     batch b;
     size_t at = 0;
@@ -368,11 +457,15 @@ void wgi_emit_batch(wgi_source *s, size_t unit) {
         each_output |=
             !(s->f->output[k].flags & WG_SUMMED) && wgi_argument_size(&s->f->output[k]) != 0;
     PUT(lanes);
-    if (b.products) PUT(product);
     if (each_input) PUT(load);
     if (each_output) PUT(store);
+    if (b.sums != 0) PUT(add);
     once_units(s, &b, 0, b.once, "once", &at);
-    for (uint32_t u = b.once; u < b.each; u++) each_unit(s, &b, u, &at);
+    const size_t first = at;
+    for (int careful = 0; careful <= b.products; careful++) {
+        at = first;
+        for (uint32_t u = b.once; u < b.each; u++) each_unit(s, &b, u, &at, careful);
+    }
     once_units(s, &b, b.each, (uint32_t)s->units, "after", &at);
     block(s, &b);
     all(s, &b);

@@ -84,6 +84,7 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
     memset(g, 0, sizeof *g);
     g->c = c;
     g->call = call;
+    g->shares.of = WGI_NONE;
     g->node = grow(g, NULL, 0, &g->node_room, 256, sizeof *g->node);
     g->operand = grow(g, NULL, 0, &g->operand_room, 512, sizeof *g->operand);
     g->guard = grow(g, NULL, 0, &g->guard_room, 16, sizeof *g->guard);
@@ -323,8 +324,8 @@ int wgi_compare(unsigned comparison, double a, double b) {
 
 /* The place of a guard in the table: its own, or a free one. */
 static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
-    uint64_t h = mix(x->a, x->b);
-    h = mix(h, (uint64_t)x->comparison * 2 + (uint64_t)x->outcome);
+    uint64_t h = mix((uint64_t)x->comparison * 2 + (uint64_t)x->outcome + 1, x->a);
+    h = mix(h, x->b);
     size_t at = (size_t)h & (g->guard_slots - 1);
     for (; g->guard_table[at] != 0; at = (at + 1) & (g->guard_slots - 1))
         if (memcmp(&g->guard[g->guard_table[at] - 1], x, sizeof *x) == 0) break;
@@ -335,7 +336,14 @@ static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
 void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparison,
                          int outcome) {
     if (g->c->status != WG_OK) return;
-    if (g->node[a].kind == WGI_NODE_NUMBER && g->node[b].kind == WGI_NODE_NUMBER) return;
+    if (g->node[a].kind == WGI_NODE_NUMBER && g->node[b].kind == WGI_NODE_NUMBER) {
+        if (wgi_compare(comparison, g->node[a].value, g->node[b].value) != outcome)
+            (void)wgi_fail(g->c, WG_EGUARD,
+                           "%s: a comparison comes out differently from the recording, of %g "
+                           "and %g",
+                           g->call, g->node[a].value, g->node[b].value);
+        return;
+    }
     const wgi_graph_guard x = {a, b, comparison, outcome};
     const size_t room = g->guard_room;
     wgi_graph_guard *const guard =

@@ -88,6 +88,9 @@ typedef struct wgi_graph {
     size_t operands, operand_room;
     uint32_t *table; /* nodes by content; 0: empty, else number + 1 */
     size_t slots;    /* of the table: a power of two */
+    struct {         /* parts of the partials of one array operation: rules.c */
+        uint32_t of, ties, *e, *before, *behind;
+    } shares;
     wgi_graph_guard *guard;
     size_t guards, guard_room;
     uint32_t *guard_table; /* in the same way */
@@ -133,6 +136,9 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
                         uint32_t node);
 
 size_t wgi_argument_size(const wg_argument *a);
+/* Sets *out to 0 unless results over some of the points and over the others add up to those
+ * over all: callable.c. 0: a failure, kept by t, whose arena is used. */
+int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
 int wgi_compare(unsigned comparison, double a, double b);
 
 /* The value of an operation's node at operands x. */

@@ -850,6 +850,7 @@ static void part(maker *m, wgi_when when, uint32_t low, uint32_t high) {
             if (m->uses[m->load_node[g * WGI_FN_GROUP + k]] != 0) m->load[g].wanted |= 1u << k;
     list_units(m, order(m));
     select_instructions(m);
+    if (failed(m)) return;
     deal_columns(m);
     if (failed(m)) return;
     size_t lanes = m->p.machine->width;

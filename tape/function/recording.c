@@ -8,6 +8,7 @@
 
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
+#include "../../ops/expand.h"
 #include "arguments.h"
 
 #include <string.h>
@@ -57,7 +58,8 @@ static uint32_t statement(taking *r, const wgi_entry *e) {
         }
         for (unsigned k = 0; k < n->op->arity; k++) x[k] = at[n->arg[k]];
         r->g->stats.operations++;
-        at[i] = wgi_graph_op(r->g, n->op, x);
+        at[i] = n->op == wgi_expand_times ? wgi_graph_times(r->g, x[0], x[1])
+                                          : wgi_graph_op(r->g, n->op, x);
     }
     return at[p.nodes - 1];
 }
@@ -163,7 +165,7 @@ static size_t operations_in(const wgi_entry *e) {
 
 static int is_needed(const taking *r, const wgi_block *b) {
     for (uint32_t e = 0; e < b->outs; e++)
-        if (r->needed[b->out + e]) return 1;
+        if (r->needed[b->out + e] && r->of_slot[b->out + e] == WGI_NONE) return 1;
     return 0;
 }
 
@@ -358,6 +360,20 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     return s;
 }
 
+static int all_numbers(const taking *r, size_t n, const uint32_t *x) {
+    for (size_t i = 0; i < n; i++)
+        if (r->g->node[x[i]].kind != WGI_NODE_NUMBER) return 0;
+    return 1;
+}
+
+/* Results that do not depend on an input of the function are what they were. */
+static void numbers_of(taking *r, const wgi_block *b) {
+    uint32_t slot = b->out;
+    for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++)
+        for (size_t e = 0; e < (size_t)b->operand[k].rows * b->operand[k].cols; e++)
+            set_node(r, slot++, wgi_graph_number(r->g, b->operand[k].value[e]));
+}
+
 static void take_block(taking *r, const wgi_block *b) {
     const uint32_t *const gathered = wgi_gather_slots(b);
     size_t operands = 0;
@@ -372,7 +388,8 @@ static void take_block(taking *r, const wgi_block *b) {
     r->g->stats.statements++;
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
-    if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
+    if (all_numbers(r, operands, x)) numbers_of(r, b);
+    else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
 }
@@ -476,6 +493,8 @@ wg_status wg_function_extract(wg_tape *t, size_t inputs, const wg_argument *inpu
     if (no_list(inputs, input) || no_list(outputs, output))
         return wgi_refuse(from, WG_ENULL, "%s: inputs or outputs are NULL", call);
     const size_t n = wgi_arguments_size(inputs, input), m = wgi_arguments_size(outputs, output);
+    if (n >= SIZE_MAX / 64 || m >= SIZE_MAX / 64)
+        return wgi_refuse(from, WG_ENOMEM, "%s: more entries than memory has", call);
     if ((n != 0 && x == NULL) || (m != 0 && y == NULL))
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
     wg_options options;

@@ -15,6 +15,8 @@
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
 
+#include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,9 +93,29 @@ static part name(parser *p) {
     return *start >= 'a' && k < p->operands ? (part){p->x[k], 0} : none(p);
 }
 
+/* The number that the text begins with, whatever the locale's decimal point; *end: behind it.
+ */
+static double read_number(const char *text, const char **end) {
+    char token[64];
+    size_t n = strspn(text, "0123456789.");
+    if ((text[n] == 'e' || text[n] == 'E') && n != 0) {
+        n += text[n + 1] == '-' || text[n + 1] == '+' ? 2 : 1;
+        n += strspn(text + n, "0123456789");
+    }
+    *end = text;
+    if (n == 0 || n >= sizeof token) return 0;
+    memcpy(token, text, n);
+    token[n] = 0;
+    char *const point = strchr(token, '.'), *stop;
+    if (point != NULL) *point = *localeconv()->decimal_point;
+    const double x = strtod(token, &stop);
+    if (*stop == 0) *end = text + n;
+    return x;
+}
+
 static part number(parser *p) {
-    char *end;
-    const double x = strtod(p->at, &end);
+    const char *end;
+    const double x = read_number(p->at, &end);
     const char *const start = p->at;
     if (end == p->at || in_name(*end)) return none(p);
     p->at = end;
@@ -197,8 +219,9 @@ static int piecewise_constant(const wg_scalar_op *op, uint32_t k) {
 }
 
 static int is_number(const char *text) {
-    char *end;
-    (void)strtod(text, &end);
+    const char *end;
+    if (*text == '-') text++;
+    (void)read_number(text, &end);
     return end != text && *end == 0;
 }
 
@@ -296,29 +319,60 @@ static uint32_t of_second(wgi_graph *g, uint32_t node, uint32_t j) {
 
 /* ---- array operations ---- */
 
-/* The k-th share of softmax, e / (e + rest) with e = exp(x - s) and the rest of the sum, which
- * holds no e: as 1 / (1 + rest/e) it has derivatives without cancellation where the share is
- * near
- * 1. s is near the largest x, and a step, so that it has no derivative. */
-static uint32_t softmax(wgi_graph *g, const wgi_node *n, uint32_t k) {
-    uint32_t *const operand = wg_tape_keep(&g->c->head, n->count * sizeof *operand, NULL);
-    uint32_t *const e = wg_tape_keep(&g->c->head, n->count * sizeof *e, NULL);
-    if (e == NULL) return 0;
-    memcpy(operand, g->operand + n->first, n->count * sizeof *operand);
-    const uint32_t largest = wgi_graph_array(g, WGI_ARRAY_maximum, n->count, operand);
-    const uint32_t shift = WGI_GRAPH1(g, floor, largest), one = wgi_graph_number(g, 1);
-    for (uint32_t i = 0; i < n->count; i++)
-        e[i] = WGI_GRAPH1(g, exp, WGI_GRAPH2(g, sub, operand[i], shift));
-    /* those before, and those behind: the parts of all k are shared */
-    uint32_t before = wgi_graph_number(g, -0.0), behind = before;
-    for (uint32_t i = 0; i < k; i++) before = WGI_GRAPH2(g, add, before, e[i]);
-    for (uint32_t i = n->count; i-- > k + 1;) behind = WGI_GRAPH2(g, add, behind, e[i]);
-    const uint32_t rest =
-        n->count == 1 ? wgi_graph_number(g, 0) : WGI_GRAPH2(g, add, before, behind);
-    const uint32_t odds = WGI_GRAPH2(g, div, rest, e[k]);
+/* e = exp(x - s), of which s is near the largest and a step, so that it has no derivative; and
+ * sums of those before and behind each. Where the largest is infinite, e is 1 for what is as
+ * large. */
+static void share_out(wgi_graph *g, uint32_t node) {
+    const wgi_node n = g->node[node];
+    uint32_t *const x = wg_tape_keep(&g->c->head, 4 * (size_t)n.count * sizeof *x, NULL);
+    if (x == NULL) return;
+    uint32_t *const e = x + n.count, *const before = e + n.count,
+                    *const behind = before + n.count;
+    memcpy(x, g->operand + n.first, n.count * sizeof *x);
+    const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
+    const uint32_t largest = wgi_graph_array(g, WGI_ARRAY_maximum, n.count, x);
+    const uint32_t shift = WGI_GRAPH1(g, floor, largest), size = WGI_GRAPH1(g, fabs, largest);
+    const uint32_t infinite = wgi_graph_number(g, INFINITY);
+    for (uint32_t i = 0; i < n.count; i++) {
+        const uint32_t is_it = WGI_GRAPH4(g, select_eq, x[i], largest, one, zero);
+        const uint32_t finite = WGI_GRAPH1(g, exp, WGI_GRAPH2(g, sub, x[i], shift));
+        e[i] = WGI_GRAPH4(g, select_eq, size, infinite, is_it, finite);
+    }
+    before[0] = behind[n.count - 1] = wgi_graph_number(g, -0.0);
+    for (uint32_t i = 1; i < n.count; i++)
+        before[i] = WGI_GRAPH2(g, add, before[i - 1], e[i - 1]);
+    for (uint32_t i = n.count - 1; i-- > 0;)
+        behind[i] = WGI_GRAPH2(g, add, behind[i + 1], e[i + 1]);
+    g->shares.of = node;
+    g->shares.e = e, g->shares.before = before, g->shares.behind = behind;
+}
+
+/* The k-th share of softmax, e / (e + rest), where the rest of the sum holds no e: above 1/2 as
+ * 1 / (1 + rest/e), whose derivatives have no cancellation there. */
+static uint32_t softmax(wgi_graph *g, uint32_t node, uint32_t k) {
+    if (g->node[node].count == 1) return wgi_graph_number(g, 1);
+    if (g->shares.of != node) share_out(g, node);
+    if (g->c->status != WG_OK) return 0;
+    const uint32_t e = g->shares.e[k], one = wgi_graph_number(g, 1);
+    const uint32_t rest = WGI_GRAPH2(g, add, g->shares.before[k], g->shares.behind[k]);
+    const uint32_t odds = WGI_GRAPH2(g, div, rest, e);
     const uint32_t share = WGI_GRAPH2(g, div, one, WGI_GRAPH2(g, add, one, odds));
-    const uint32_t small = WGI_GRAPH2(g, div, e[k], WGI_GRAPH2(g, add, e[k], rest));
-    return WGI_GRAPH4(g, select_lt, e[k], rest, small, share);
+    const uint32_t small = WGI_GRAPH2(g, div, e, WGI_GRAPH2(g, add, e, rest));
+    return WGI_GRAPH4(g, select_lt, e, rest, small, share);
+}
+
+/* How many operands are as large (small) as the result. */
+static void count_ties(wgi_graph *g, uint32_t node) {
+    const wgi_node n = g->node[node];
+    const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
+    uint32_t ties = zero;
+    for (uint32_t i = 0; i < n.count; i++) {
+        const uint32_t is_it =
+            WGI_GRAPH4(g, select_eq, g->operand[n.first + i], node, one, zero);
+        ties = WGI_GRAPH2(g, add, ties, is_it);
+    }
+    g->shares.of = node;
+    g->shares.ties = ties;
 }
 
 /* norm2: x/v, 0 at 0; logsumexp: softmax; maximum and minimum: even shares of a tie. */
@@ -328,14 +382,9 @@ static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
     const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
     if (n.array == WGI_ARRAY_norm2)
         return WGI_GRAPH4(g, select_eq, node, zero, zero, WGI_GRAPH2(g, div, x, node));
-    if (n.array == WGI_ARRAY_logsumexp) return softmax(g, &n, k);
-    uint32_t ties = zero;
-    for (uint32_t i = 0; i < n.count; i++) {
-        const uint32_t is_it =
-            WGI_GRAPH4(g, select_eq, g->operand[n.first + i], node, one, zero);
-        ties = WGI_GRAPH2(g, add, ties, is_it);
-    }
-    return WGI_GRAPH2(g, div, WGI_GRAPH4(g, select_eq, x, node, one, zero), ties);
+    if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, k);
+    if (g->shares.of != node) count_ties(g, node);
+    return WGI_GRAPH2(g, div, WGI_GRAPH4(g, select_eq, x, node, one, zero), g->shares.ties);
 }
 
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {

@@ -434,6 +434,8 @@ void wgi_source_slots(wgi_source *s) {
     }
     for (size_t k = 0; k < f->guards; k++) { /* where both are known */
         const uint32_t a = f->guard[k].a, b = f->guard[k].b;
+        if (s->apart && listed(s, a)) s->last[a]++; /* looked at lane by lane */
+        if (s->apart && listed(s, b)) s->last[b]++;
         if (!listed(s, a) || !listed(s, b)) continue;
         if (s->unit[b] > s->last[a]) s->last[a] = s->unit[b];
         if (s->unit[a] > s->last[b]) s->last[b] = s->unit[a];
@@ -511,6 +513,7 @@ static int strength(const wgi_source *s, uint32_t node) {
     if (n->kind == WGI_NODE_NUMBER)
         return signbit(n->value) ? WGI_PLACE_SIGNED : WGI_PLACE_ATOM;
     if (!s->folded[node]) return WGI_PLACE_ATOM;
+    if (n->kind == WGI_NODE_TIMES && s->times == NULL) return WGI_PLACE_PRODUCT;
     switch (row_of(n)) {
     case WGI_ROW_add:
     case WGI_ROW_sub:
@@ -581,6 +584,10 @@ void wgi_source_expression(wgi_source *s, uint32_t node, const char *v) {
     const wgi_node *const n = &s->f->node[node];
     switch (n->kind) {
     case WGI_NODE_TIMES:
+        if (s->times == NULL) {
+            two(s, n, WGI_PLACE_PRODUCT, " * ", WGI_PLACE_SIGNED);
+            return;
+        }
         wgi_source_named(s, s->times);
         two(s, n, WGI_PLACE_SUM, ", ", WGI_PLACE_SUM);
         wgi_text_put(&s->o, ")");

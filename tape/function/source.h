@@ -35,7 +35,8 @@ typedef struct wgi_source {
     uint32_t *length, *last, *spare; /* room */
     uint32_t now;                    /* the unit that is being written */
 
-    const char *times;                                 /* the call for a zero-rule product */
+    const char *number; /* the type of a node that is a constant of its own: "const double " */
+    const char *times;  /* the call for a product by the zero rule; NULL: a plain product */
     void (*leaf)(struct wgi_source *s, uint32_t node); /* a node that is not folded */
 } wgi_source;
 

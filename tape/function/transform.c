@@ -33,9 +33,13 @@ static unsigned char *wanted(wgi_making *k, const wg_function *f) {
     return w;
 }
 
+static void clear(uint32_t *bar, size_t nodes) {
+    for (size_t i = 0; i < nodes; i++) bar[i] = WGI_NONE;
+}
+
 static uint32_t *nothing(wgi_making *k, size_t nodes) {
     uint32_t *const bar = wgi_making_list(k, nodes);
-    for (size_t i = 0; bar != NULL && i < nodes; i++) bar[i] = WGI_NONE;
+    if (bar != NULL) clear(bar, nodes);
     return bar;
 }
 
@@ -61,10 +65,13 @@ static void name_pairs(wgi_making *k, const wg_function *f) {
         }
 }
 
-/* Entries of y[row] by all inputs that are differentiated. */
+/* Entries of y[row] by all inputs that are differentiated. once: room for two numbers per node.
+ */
 static void gradient_of(wgi_making *k, const wg_function *f, size_t nodes,
-                        const unsigned char *w, uint32_t node, int is_sum, uint32_t *row) {
-    uint32_t *const once = nothing(k, nodes), *const each = nothing(k, nodes);
+                        const unsigned char *w, uint32_t node, int is_sum, uint32_t *once,
+                        uint32_t *row) {
+    uint32_t *const each = once + nodes;
+    clear(once, 2 * nodes);
     const uint32_t one = wgi_graph_number(&k->g, 1);
     if (k->c->status != WG_OK) return;
     (is_sum ? once : each)[node] = one;
@@ -76,25 +83,38 @@ static void gradient_of(wgi_making *k, const wg_function *f, size_t nodes,
                 row[at++] = is_sum && shared(&f->input[i]) ? once[e] : each[e];
 }
 
+static int sums_of_points(const wg_function *f) {
+    int points = 0, sums = 0;
+    for (size_t i = 0; i < f->inputs; i++)
+        points |= active(&f->input[i]) && !shared(&f->input[i]);
+    for (size_t j = 0; j < f->outputs; j++) sums |= summed(&f->output[j]);
+    return points && sums;
+}
+
 /* entry[j * n + i] of the Jacobian, n entries differentiated: by rows, or by columns. */
 static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *map,
                           uint32_t *entry) {
     const size_t n = active_entries(f), nodes = k->g.nodes;
     const unsigned char *const w = wanted(k, f);
     if (k->c->status != WG_OK) return;
-    if (f->m <= n) {
+    /* the tangent of an input moves all points at once: by it, a sum has no derivative of each
+     */
+    if (f->m <= n || sums_of_points(f)) {
+        uint32_t *const once = wgi_making_list(k, 2 * nodes);
+        if (once == NULL) return;
         for (size_t o = 0, j = 0; o < f->outputs; o++)
             for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-                gradient_of(k, f, nodes, w, map[f->result[j]], summed(&f->output[o]),
+                gradient_of(k, f, nodes, w, map[f->result[j]], summed(&f->output[o]), once,
                             entry + j * n);
         return;
     }
+    uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
             if (!active(&f->input[i])) continue;
-            uint32_t *const tangent = nothing(k, nodes);
             const uint32_t one = wgi_graph_number(&k->g, 1);
             if (k->c->status != WG_OK) return;
+            clear(tangent, nodes);
             tangent[e] = one;
             wgi_graph_forward(&k->g, nodes, tangent);
             for (size_t j = 0; j < f->m; j++) entry[j * n + at] = tangent[map[f->result[j]]];
@@ -217,7 +237,9 @@ static uint32_t *adjoints(wgi_making *k, const wg_function *f, const uint32_t *m
     const unsigned char *const w = wanted(k, f);
     if (k->c->status != WG_OK) return NULL;
     if (first == NULL) {
-        gradient_of(k, f, nodes, w, map[f->result[0]], summed(&f->output[0]), g);
+        uint32_t *const both = wgi_making_list(k, 2 * nodes);
+        if (both == NULL) return NULL;
+        gradient_of(k, f, nodes, w, map[f->result[0]], summed(&f->output[0]), both, g);
         return g;
     }
     uint32_t *const once = nothing(k, nodes), *const each = nothing(k, nodes);
@@ -304,12 +326,13 @@ wg_status wg_function_hvp(wg_tape *t, const wg_function *f, wg_function **out) {
 /* Column by column, each below the diagonal; the rest is the same by symmetry. */
 static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *g, uint32_t *h) {
     const size_t n = active_entries(f), nodes = k->g.nodes;
+    uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
             if (!active(&f->input[i])) continue;
-            uint32_t *const tangent = nothing(k, nodes);
             const uint32_t one = wgi_graph_number(&k->g, 1);
             if (k->c->status != WG_OK) return;
+            clear(tangent, nodes);
             tangent[e] = one;
             wgi_graph_forward(&k->g, nodes, tangent);
             for (size_t j = at; j < n; j++)
@@ -327,7 +350,7 @@ static wg_status hessian(wgi_making *k, const wg_function *f) {
     if (n > UINT32_MAX || (n != 0 && n > SIZE_MAX / 64 / n))
         return wgi_fail(k->c, WG_ENOMEM, "%s: %zu by %zu entries", k->call, n, n);
     for (size_t i = 0; i < f->inputs; i++) {
-        if (!active(&f->input[i])) continue;
+        if (!active(&f->input[i]) || wgi_argument_size(&f->input[i]) == 0) continue;
         const unsigned more = sum_flag(f, &f->input[i], weighted);
         if (!first && more != flags)
             return wgi_fail(k->c, WG_EMODE,

@@ -4,6 +4,7 @@
 #include "map.h"
 
 #include "../../ops/array.h"
+#include "../../ops/expand.h"
 
 #include <wengert/array.h>
 #include <wengert/scalar.h>
@@ -41,8 +42,6 @@ static wg_status from_matrix(const writing *w, const wg_argument *a, size_t oper
     const size_t n = wgi_argument_size(a);
     const wg_real *const from = w->x + first_of(w->b, operand) + p * n;
     for (size_t e = 0; e < n; e++) {
-        if ((a->flags & WG_PASSIVE) != 0 && from[e].at.slot != 0)
-            return refuse(w, WG_EMODE, a->name, "is passive, and a variable");
         to[e] = from[e];
     }
     return WG_OK;
@@ -103,7 +102,7 @@ static wg_status write_node(const writing *w, size_t i) {
         w->node[i] = wg_apply_scalar(w->t, n->op, w->operand);
         break;
     case WGI_NODE_TIMES:
-        w->node[i] = wg_let(w->t, wg_mul(w->operand[0], w->operand[1]));
+        w->node[i] = wg_apply_scalar(w->t, wgi_expand_times, w->operand);
         break;
     case WGI_NODE_ARRAY:
         w->node[i] = array(w, n->array, n->count);
