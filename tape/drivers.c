@@ -40,7 +40,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
         return s;
     }
     d->x = (wg_real *)(void *)c->drive.base;
-    d->y = d->x + n;
+    d->y = n + m != 0 ? d->x + n : NULL;
     d->used = (n + m) * sizeof(wg_real);
     return WG_OK;
 }

@@ -46,7 +46,7 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
             wgi_text_put(&s->o, indent);
         }
         if (needs_v) (void)snprintf(v, sizeof v, "v%u", number_of(s, twin));
-        if (s->slot[node] == WGI_NONE) wgi_text_put(&s->o, s->number);
+        if (s->slot[node] == WGI_NO_NODE) wgi_text_put(&s->o, s->number);
         s->leaf(s, node);
         wgi_text_put(&s->o, " = ");
         wgi_source_expression(s, node, needs_v ? v : NULL);
@@ -66,8 +66,8 @@ void wgi_emit_guard(wgi_source *s, size_t guard) {
 
 uint32_t wgi_emit_guard_unit(const wgi_source *s, size_t guard, uint32_t last) {
     const uint32_t a = s->unit[s->f->guard[guard].a], b = s->unit[s->f->guard[guard].b];
-    if (a == WGI_NONE && b == WGI_NONE) return last;
-    if (a == WGI_NONE || b == WGI_NONE) return a == WGI_NONE ? b : a;
+    if (a == WGI_NO_NODE && b == WGI_NO_NODE) return last;
+    if (a == WGI_NO_NODE || b == WGI_NO_NODE) return a == WGI_NO_NODE ? b : a;
     return a > b ? a : b;
 }
 
@@ -76,7 +76,7 @@ uint32_t wgi_emit_guard_unit(const wgi_source *s, size_t guard, uint32_t last) {
 static void leaf(wgi_source *s, uint32_t node) {
     if (s->f->node[node].kind == WGI_NODE_INPUT)
         wgi_text_format(&s->o, "%s[%u]", s->in[s->argument[node]], s->entry[node]);
-    else if (s->slot[node] != WGI_NONE) wgi_text_format(&s->o, "t[%u]", s->slot[node]);
+    else if (s->slot[node] != WGI_NO_NODE) wgi_text_format(&s->o, "t[%u]", s->slot[node]);
     else wgi_text_format(&s->o, "t%u", number_of(s, node));
 }
 
@@ -85,7 +85,7 @@ static void plan(wgi_source *s, size_t unit) {
     const size_t first = f->n + f->numbers, all = f->nodes - first;
     s->units = all < unit ? 1 : all / unit;
     s->listed = all;
-    for (size_t i = 0; i < first; i++) s->unit[i] = WGI_NONE;
+    for (size_t i = 0; i < first; i++) s->unit[i] = WGI_NO_NODE;
     for (size_t i = 0; i < all; i++) {
         s->list[i] = (uint32_t)(first + i);
         const size_t u = i / unit;
@@ -103,7 +103,7 @@ static void plan(wgi_source *s, size_t unit) {
 /* Is result j written in this unit? */
 static int result_here(const wgi_source *s, size_t j, uint32_t unit) {
     const uint32_t u = s->unit[s->f->result[j]];
-    return u == WGI_NONE ? unit == s->units - 1 : u == unit;
+    return u == WGI_NO_NODE ? unit == s->units - 1 : u == unit;
 }
 
 static int is_left_out(const wgi_source *s, size_t j, int sparse) {
@@ -145,7 +145,7 @@ static void results(wgi_source *s, uint32_t unit, int sparse) {
                 }
                 wgi_text_format(&s->o, "        %s[%zu] = ", s->out[k], at);
                 const uint32_t node = f->result[j];
-                if (s->unit[node] != WGI_NONE && wgi_source_at_result(s, node))
+                if (s->unit[node] != WGI_NO_NODE && wgi_source_at_result(s, node))
                     wgi_source_expression(s, node, NULL);
                 else wgi_source_operand(s, node, WGI_PLACE_SUM);
                 wgi_text_put(&s->o, ";\n");

@@ -16,8 +16,8 @@
 #define PUT(text) wgi_source_named(s, text)
 
 typedef struct batch {
-    uint32_t *result;     /* y of result j, or WGI_NONE: it is summed */
-    uint32_t *term;       /* of a SUM node: its total, or WGI_NONE */
+    uint32_t *result;     /* y of result j, or WGI_NO_NODE: it is summed */
+    uint32_t *term;       /* of a SUM node: its total, or WGI_NO_NODE */
     unsigned char *check; /* nodes that show a NaN of a product */
     size_t inputs, results, sums;
     uint32_t once, each; /* first units of the parts at each point and after */
@@ -33,7 +33,7 @@ static uint32_t number_of(const wgi_source *s, uint32_t node) {
 static void leaf(wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
     const uint32_t slot = s->slot[node];
-    if (slot == WGI_NONE) wgi_text_format(&s->o, "t%u", number_of(s, node));
+    if (slot == WGI_NO_NODE) wgi_text_format(&s->o, "t%u", number_of(s, node));
     else if (n->when != WGI_EACH) wgi_text_format(&s->o, "u[%u]", slot);
     else wgi_text_format(&s->o, n->kind == WGI_NODE_INPUT ? "x[%u][l]" : "t[%u][l]", slot);
 }
@@ -41,7 +41,7 @@ static void leaf(wgi_source *s, uint32_t node) {
 static void vector_leaf(wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
     const uint32_t slot = s->slot[node];
-    if (slot == WGI_NONE || n->when != WGI_EACH) leaf(s, node);
+    if (slot == WGI_NO_NODE || n->when != WGI_EACH) leaf(s, node);
     else wgi_text_format(&s->o, n->kind == WGI_NODE_INPUT ? "X(%u)" : "T(%u)", slot);
 }
 
@@ -66,7 +66,7 @@ static uint32_t levels(wgi_source *s, uint32_t *level) {
         if (n->when != WGI_EACH || n->kind == WGI_NODE_INPUT) continue;
         for (uint32_t k = 0; k <= n->count; k++) {
             const uint32_t o = k < n->count ? f->operand[n->first + k] : s->same[i];
-            if (o == WGI_NONE || f->node[o].when != WGI_EACH ||
+            if (o == WGI_NO_NODE || f->node[o].when != WGI_EACH ||
                 f->node[o].kind == WGI_NODE_INPUT)
                 continue;
             const uint32_t least = call ? level[o] | 1 : (level[o] + 1) / 2 * 2;
@@ -92,7 +92,7 @@ static int plan(wgi_source *s, batch *b, size_t unit) {
     uint32_t *const level = wg_tape_keep(&s->c->head, (f->nodes + 1) * sizeof *level, NULL);
     uint32_t *const start = wg_tape_keep(&s->c->head, (2 * f->nodes + 4) * sizeof *start, NULL);
     if (level == NULL || start == NULL) return 0;
-    for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NONE;
+    for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NO_NODE;
     s->listed = s->units = 0;
     for (size_t i = first; i < first + f->once; i++) list(s, (uint32_t)i, 0, &in_unit, unit);
     b->once = (uint32_t)s->units;
@@ -129,14 +129,14 @@ static int places(wgi_source *s, batch *b) {
         s->slot[i] = (uint32_t)(f->node[i].when == WGI_EACH ? b->inputs++ : s->uniforms++);
     for (size_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
-        b->term[i] = WGI_NONE;
+        b->term[i] = WGI_NO_NODE;
         if (n->kind == WGI_NODE_SUM && f->node[f->operand[n->first]].when == WGI_EACH)
             b->term[i] = (uint32_t)b->sums++;
     }
     for (size_t k = 0, j = 0; k < f->outputs; k++)
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
             const int summed = (f->output[k].flags & WG_SUMMED) != 0;
-            b->result[j] = summed ? WGI_NONE : (uint32_t)b->results++;
+            b->result[j] = summed ? WGI_NO_NODE : (uint32_t)b->results++;
             if (summed) s->uses[f->result[j]]++; /* read at the end */
         }
     wgi_source_fold(s, 76);
@@ -144,7 +144,7 @@ static int places(wgi_source *s, batch *b) {
     /* results that are sums, or done once, are read at the end */
     for (size_t j = 0; j < f->m; j++) {
         const uint32_t node = f->result[j];
-        if (s->slot[node] == WGI_NONE && s->unit[node] != WGI_NONE &&
+        if (s->slot[node] == WGI_NO_NODE && s->unit[node] != WGI_NO_NODE &&
             f->node[node].when != WGI_EACH)
             s->slot[node] = (uint32_t)s->uniforms++;
     }
@@ -170,9 +170,9 @@ static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to
                 wgi_emit_nodes(s, *at, *at + 1, "    ");
                 continue;
             }
-            wgi_text_put(&s->o, s->slot[node] == WGI_NONE ? "    const double " : "    ");
+            wgi_text_put(&s->o, s->slot[node] == WGI_NO_NODE ? "    const double " : "    ");
             s->leaf(s, node);
-            if (b->term[node] != WGI_NONE)
+            if (b->term[node] != WGI_NO_NODE)
                 wgi_text_format(&s->o, " = total[%u];\n", b->term[node]);
             else {
                 wgi_source_named(s, " = points == 0 ? 0 : wgi_times(points, ");
@@ -181,7 +181,7 @@ static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to
             }
         }
         for (size_t k = 0; k < s->f->guards; k++) {
-            if (wgi_emit_guard_unit(s, k, WGI_NONE) != u) continue;
+            if (wgi_emit_guard_unit(s, k, WGI_NO_NODE) != u) continue;
             wgi_text_put(&s->o, "    if (");
             wgi_emit_guard(s, k);
             wgi_text_format(&s->o, ") return %zu;\n", k + 1);
@@ -203,8 +203,8 @@ static void results(wgi_source *s, const batch *b, uint32_t u, int vectors) {
     const wg_function *const f = s->f;
     for (size_t j = 0; j < f->m; j++) {
         const uint32_t node = f->result[j], of = s->unit[node];
-        const int inside = of != WGI_NONE && of >= b->once && of < b->each;
-        if (b->result[j] == WGI_NONE || (inside ? of : b->each - 1) != u) continue;
+        const int inside = of != WGI_NO_NODE && of >= b->once && of < b->each;
+        if (b->result[j] == WGI_NO_NODE || (inside ? of : b->each - 1) != u) continue;
         wgi_text_format(&s->o,
                         vectors ? "        Y(%u) = " : "        y[%u][l] = ", b->result[j]);
         const int splat = vectors && f->node[node].when != WGI_EACH;
@@ -271,8 +271,8 @@ static void each_unit(wgi_source *s, const batch *b, uint32_t u, size_t *at, int
 static void terms(wgi_source *s, const batch *b) {
     size_t count = 0;
     for (size_t i = 0; i < s->f->nodes; i++) {
-        const uint32_t of = b->term[i] == WGI_NONE ? 0 : s->f->operand[s->f->node[i].first];
-        if (b->term[i] == WGI_NONE || s->f->node[of].kind == WGI_NODE_INPUT) continue;
+        const uint32_t of = b->term[i] == WGI_NO_NODE ? 0 : s->f->operand[s->f->node[i].first];
+        if (b->term[i] == WGI_NO_NODE || s->f->node[of].kind == WGI_NODE_INPUT) continue;
         if (count == 0) PUT("static const unsigned wgi_terms[][2] = {\n    ");
         wgi_text_put(&s->o, count == 0 ? "" : count % 8 == 0 ? ",\n    " : ", ");
         wgi_text_format(&s->o, "{%u, %u}", s->slot[of], b->term[i]);
@@ -317,7 +317,7 @@ static void block(wgi_source *s, const batch *b) {
     }
     size_t in_slots = 0;
     for (size_t i = 0; i < f->nodes; i++) {
-        if (b->term[i] == WGI_NONE) continue;
+        if (b->term[i] == WGI_NO_NODE) continue;
         const uint32_t of = f->operand[f->node[i].first];
         in_slots += f->node[of].kind != WGI_NODE_INPUT;
         if (f->node[of].kind != WGI_NODE_INPUT) continue;

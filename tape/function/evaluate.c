@@ -93,8 +93,8 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
         /* -0 + d is d, to the sign of zero */
         double *const d = out.value;
         for (size_t p = 0; p < r->lanes; p++) d[p] = -0.0;
-        out.value = call->value != WGI_NONE ? COLUMN(call->value) : scratch;
-        if (call->value == WGI_NONE) call->kernel(r->lanes, in, &out, kept, call->op);
+        out.value = call->value != WGI_NO_NODE ? COLUMN(call->value) : scratch;
+        if (call->value == WGI_NO_NODE) call->kernel(r->lanes, in, &out, kept, call->op);
         out.bar = COLUMN(r->stride * WGI_FN_ONES);
         in[call->part].bar = d;
         call->adjoint(r->lanes, in, &out, kept, call->op);
@@ -410,7 +410,7 @@ static void compare_uniforms(const call_state *s, wgi_fn_run *r) {
     const wg_function *const f = s->f;
     for (size_t k = 0; k < f->guards; k++) {
         const uint32_t a = s->p->guard_uniform[2 * k], b = s->p->guard_uniform[2 * k + 1];
-        if (a == WGI_NONE || b == WGI_NONE) continue;
+        if (a == WGI_NO_NODE || b == WGI_NO_NODE) continue;
         if (wgi_compare(f->guard[k].comparison, s->uniform[a], s->uniform[b]) !=
             f->guard[k].outcome)
             wgi_fn_guard_note(r, 0, k);

@@ -84,7 +84,7 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
     memset(g, 0, sizeof *g);
     g->c = c;
     g->call = call;
-    g->shares.of = WGI_NONE;
+    g->shares.of = WGI_NO_NODE;
     g->node = grow(g, NULL, 0, &g->node_room, 256, sizeof *g->node);
     g->operand = grow(g, NULL, 0, &g->operand_room, 512, sizeof *g->operand);
     g->guard = grow(g, NULL, 0, &g->guard_room, 16, sizeof *g->guard);
@@ -180,13 +180,13 @@ static int has_exact_inverse(double x) {
     return isnormal(x) && fabs(frexp(x, &e)) == 0.5 && isnormal(1 / x);
 }
 
-/* The same number by less, or WGI_NONE. */
+/* The same number by less, or WGI_NO_NODE. */
 static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     uint32_t p = 0, q = 0;
     double c;
     switch (which) {
     case WGI_ROW_neg:
-        return negated(g, x[0], &p) ? p : WGI_NONE;
+        return negated(g, x[0], &p) ? p : WGI_NO_NODE;
     case WGI_ROW_square:
         return WGI_GRAPH2(g, mul, x[0], x[0]);
     case WGI_ROW_cube:
@@ -196,17 +196,17 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     case WGI_ROW_rsqrt:
         return WGI_GRAPH2(g, div, wgi_graph_number(g, 1), WGI_GRAPH1(g, sqrt, x[0]));
     case WGI_ROW_fabs:
-        return negated(g, x[0], &p) ? WGI_GRAPH1(g, fabs, p) : WGI_NONE;
+        return negated(g, x[0], &p) ? WGI_GRAPH1(g, fabs, p) : WGI_NO_NODE;
     case WGI_ROW_add:
         if (is_bits(g, x[0], -0.0)) return x[1];
         if (is_bits(g, x[1], -0.0)) return x[0];
         if (negated(g, x[1], &p)) return WGI_GRAPH2(g, sub, x[0], p);
         if (negated(g, x[0], &p)) return WGI_GRAPH2(g, sub, x[1], p);
-        return WGI_NONE;
+        return WGI_NO_NODE;
     case WGI_ROW_sub:
         if (is_bits(g, x[1], 0.0)) return x[0];
         if (is_bits(g, x[0], -0.0)) return WGI_GRAPH1(g, neg, x[1]);
-        return negated(g, x[1], &p) ? WGI_GRAPH2(g, add, x[0], p) : WGI_NONE;
+        return negated(g, x[1], &p) ? WGI_GRAPH2(g, add, x[0], p) : WGI_NO_NODE;
     case WGI_ROW_mul:
         for (int i = 0; i < 2; i++) {
             if (wgi_graph_is(g, x[i], 1)) return x[1 - i];
@@ -216,7 +216,7 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
             return negated(g, x[1], &q) ? WGI_GRAPH2(g, mul, p, q)
                                         : WGI_GRAPH1(g, neg, WGI_GRAPH2(g, mul, p, x[1]));
         return negated(g, x[1], &q) ? WGI_GRAPH1(g, neg, WGI_GRAPH2(g, mul, x[0], q))
-                                    : WGI_NONE;
+                                    : WGI_NO_NODE;
     case WGI_ROW_div:
         if (wgi_graph_is(g, x[1], 1)) return x[0];
         if (number_of(g, x[1], &c) && has_exact_inverse(c))
@@ -225,10 +225,10 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
             return negated(g, x[1], &q) ? WGI_GRAPH2(g, div, p, q)
                                         : WGI_GRAPH1(g, neg, WGI_GRAPH2(g, div, p, x[1]));
         return negated(g, x[1], &q) ? WGI_GRAPH1(g, neg, WGI_GRAPH2(g, div, x[0], q))
-                                    : WGI_NONE;
+                                    : WGI_NO_NODE;
     case WGI_ROW_pow:
         if (wgi_graph_is(g, x[1], 1)) return x[0];
-        return wgi_graph_is(g, x[1], 0) ? wgi_graph_number(g, 1) : WGI_NONE;
+        return wgi_graph_is(g, x[1], 0) ? wgi_graph_number(g, 1) : WGI_NO_NODE;
     case WGI_ROW_select_lt:
     case WGI_ROW_select_le:
     case WGI_ROW_select_gt:
@@ -237,11 +237,11 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     case WGI_ROW_select_ne: {
         double a, b;
         if (x[2] == x[3]) return x[2];
-        if (!number_of(g, x[0], &a) || !number_of(g, x[1], &b)) return WGI_NONE;
+        if (!number_of(g, x[0], &a) || !number_of(g, x[1], &b)) return WGI_NO_NODE;
         return wgi_compare(which - WGI_ROW_select_lt, a, b) ? x[2] : x[3];
     }
     default:
-        return WGI_NONE;
+        return WGI_NO_NODE;
     }
 }
 
@@ -266,7 +266,7 @@ uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
         return wgi_graph_node(g, &n, op->arity, x);
     const unsigned which = (unsigned)(op - wgi_scalar_ops);
     const uint32_t less = simpler(g, which, x);
-    if (less != WGI_NONE) {
+    if (less != WGI_NO_NODE) {
         g->stats.simplified += !expands(which);
         return less;
     }
@@ -510,7 +510,7 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     at[WGI_AFTER] = at[WGI_EACH] + f->each;
     for (size_t i = 0; i < g->nodes; i++) {
         const wgi_node *const n = &g->node[i];
-        final[i] = WGI_NONE;
+        final[i] = WGI_NO_NODE;
         if (n->kind == WGI_NODE_INPUT) final[i] = n->part;
         else if (needed[i])
             final[i] = (uint32_t)(n->kind == WGI_NODE_NUMBER ? number++ : at[n->when]++);
@@ -521,7 +521,7 @@ static void fill(const wgi_graph *g, wg_function *f, const uint32_t *result,
                  const uint32_t *final) {
     uint32_t operands = 0;
     for (size_t i = 0; i < g->nodes; i++) {
-        if (final[i] == WGI_NONE) continue;
+        if (final[i] == WGI_NO_NODE) continue;
         wgi_node *const to = &f->node[final[i]];
         *to = g->node[i];
         to->first = operands;

@@ -146,12 +146,12 @@ double wgi_node_value(const wgi_node *node, const double *x);
 
 /* ---- derivatives: rules.c, sweep.c ---- */
 
-#define WGI_NONE UINT32_MAX /* no node: identically 0 */
+#define WGI_NO_NODE UINT32_MAX /* no node: identically 0 */
 
 /* The partial of a node by its k-th operand, as a node. */
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k);
 
-/* Adjoints of all nodes below `nodes`; WGI_NONE: 0. Seeds stand in each[i] where a result is
+/* Adjoints of all nodes below `nodes`; WGI_NO_NODE: 0. Seeds stand in each[i] where a result is
  * one per point, in once[i] where it is one for all. On return adjoints of inputs stand in
  * once[i] if they are shared, in each[i] if not. wanted[i]: does the node depend on an input
  * that is differentiated? */
@@ -160,7 +160,7 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
 /* The same at one point: all stands in bar, nothing is summed. No seed depends on a sum. */
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar);
-/* Tangents of all nodes below `nodes`, from those of the inputs; WGI_NONE: 0. */
+/* Tangents of all nodes below `nodes`, from those of the inputs; WGI_NO_NODE: 0. */
 void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent);
 
 /* ---- evaluation: program.c ---- */

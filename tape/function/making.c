@@ -71,7 +71,7 @@ void wgi_making_put(wgi_making *k, uint32_t node) {
     if (k->c->status == WG_OK) k->result[k->results++] = node;
 }
 void wgi_making_put_or_zero(wgi_making *k, uint32_t node) {
-    wgi_making_put(k, node != WGI_NONE ? node : wgi_graph_number(&k->g, 0));
+    wgi_making_put(k, node != WGI_NO_NODE ? node : wgi_graph_number(&k->g, 0));
 }
 
 void wgi_making_inputs_of(wgi_making *k, const wg_function *f) {

@@ -39,7 +39,7 @@ void wgi_making_output(wgi_making *k, const char *name, size_t rows, size_t cols
                        unsigned flags);
 void wgi_making_room(wgi_making *k, size_t results);
 void wgi_making_put(wgi_making *k, uint32_t node);
-/* WGI_NONE: 0. */
+/* WGI_NO_NODE: 0. */
 void wgi_making_put_or_zero(wgi_making *k, uint32_t node);
 
 #endif

@@ -114,7 +114,7 @@ static void by_lanes(wgi_source *s, uint32_t node) {
     }
     if (n->kind != WGI_NODE_OP && wgi_source_letters(text, 'v') != 0) {
         wgi_text_put(&s->o, " const double v = ");
-        if (s->same[node] == WGI_NONE ||
+        if (s->same[node] == WGI_NO_NODE ||
             row_of(n) != NULL) { /* the bits of the row's own text */
             wgi_text_put(&s->o, n->op->text[0]);
         } else {
@@ -191,7 +191,7 @@ static void statement(wgi_source *s, uint32_t node) {
     }
     const char *const text = value ? r->value : r->first[n->part];
     const int needs_v =
-        !value && s->same[node] == WGI_NONE && wgi_source_letters(text, 'v') != 0;
+        !value && s->same[node] == WGI_NO_NODE && wgi_source_letters(text, 'v') != 0;
     if (needs_v) {
         (void)snprintf(v, sizeof v, "v%u", node);
         wgi_text_format(&s->o, "  const V %s = ", v);
@@ -234,13 +234,13 @@ static size_t calls_first(wgi_source *s, size_t first) {
         if (!before[i]) continue;
         count++;
         for (uint32_t k = 0; k < n->count; k++) before[f->operand[n->first + k]] = 1;
-        if (s->same[i] != WGI_NONE) before[s->same[i]] = 1;
+        if (s->same[i] != WGI_NO_NODE) before[s->same[i]] = 1;
     }
     for (size_t i = first; i < first + f->each; i++) { /* 2: used after */
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k <= n->count && !before[i]; k++) {
             const uint32_t o = k < n->count ? f->operand[n->first + k] : s->same[i];
-            if (o == WGI_NONE || o < first || before[o] != 1) continue;
+            if (o == WGI_NO_NODE || o < first || before[o] != 1) continue;
             before[o] = 2;
             across++;
         }
@@ -256,7 +256,7 @@ wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form) {
     const wg_function *const f = s->f;
     const wgi_fn_program *const p = f->program;
     const size_t first = f->n + f->numbers + f->once;
-    for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NONE;
+    for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NO_NODE;
     for (size_t i = 0; i < f->each; i++) s->list[i] = (uint32_t)(first + i);
     s->listed = f->each;
     s->units = 0;
@@ -275,7 +275,7 @@ wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form) {
                           s->slots);
     if (f->each <= SCHEDULED) wgi_native_schedule(s);
     for (size_t u = 0; u < p->uniforms; u++)
-        if (p->uniform_node[u] != WGI_NONE) s->slot[p->uniform_node[u]] = (uint32_t)u;
+        if (p->uniform_node[u] != WGI_NO_NODE) s->slot[p->uniform_node[u]] = (uint32_t)u;
     for (size_t i = 0; i < p->native_inputs; i++) s->slot[p->input_node[i]] = (uint32_t)i;
     wgi_source_need_all(s, 1);
     for (size_t i = 0; i < sizeof vector_text / sizeof *vector_text; i++)
@@ -303,7 +303,7 @@ static wg_status find_uses(wgi_source *s, uses *k) {
     k->next_sum = wg_tape_keep(t, (p->sums + 1) * sizeof(uint32_t), NULL);
     k->check = wg_tape_keep(t, f->nodes + 1, NULL);
     if (s->c->status != WG_OK) return s->c->status;
-    for (size_t i = 0; i < f->nodes; i++) k->result[i] = k->sum[i] = WGI_NONE;
+    for (size_t i = 0; i < f->nodes; i++) k->result[i] = k->sum[i] = WGI_NO_NODE;
     for (uint32_t j = (uint32_t)p->native_results; j-- > 0;) {
         k->next_result[j] = k->result[p->result_node[j]];
         k->result[p->result_node[j]] = j;
@@ -312,32 +312,32 @@ static wg_status find_uses(wgi_source *s, uses *k) {
         k->next_sum[j] = k->sum[p->sum_node[j]];
         k->sum[p->sum_node[j]] = j;
     }
-    k->waiting = WGI_NONE;
+    k->waiting = WGI_NO_NODE;
     k->products = wgi_source_checks(s, k->check);
     return WG_OK;
 }
 
 static void after_node(wgi_source *s, uses *k, uint32_t node) {
-    for (uint32_t j = k->result[node]; j != WGI_NONE; j = k->next_result[j]) {
+    for (uint32_t j = k->result[node]; j != WGI_NO_NODE; j = k->next_result[j]) {
         wgi_text_format(&s->o, "  OUT(%u) = ", j);
         leaf(s, node);
         wgi_text_put(&s->o, ";\n");
     }
-    for (uint32_t j = k->sum[node]; j != WGI_NONE; j = k->next_sum[j]) {
+    for (uint32_t j = k->sum[node]; j != WGI_NO_NODE; j = k->next_sum[j]) {
         wgi_text_format(&s->o, "  ADD(%u, ", j);
         leaf(s, node);
         wgi_text_put(&s->o, ");\n");
     }
     /* what is summed shows in the sum */
-    if (!k->products || !k->check[node] || k->sum[node] != WGI_NONE) return;
-    wgi_text_put(&s->o, k->waiting == WGI_NONE ? "" : "  CHECK(");
-    if (k->waiting != WGI_NONE) { /* two at a time */
+    if (!k->products || !k->check[node] || k->sum[node] != WGI_NO_NODE) return;
+    wgi_text_put(&s->o, k->waiting == WGI_NO_NODE ? "" : "  CHECK(");
+    if (k->waiting != WGI_NO_NODE) { /* two at a time */
         leaf(s, k->waiting);
         wgi_text_put(&s->o, ", ");
         leaf(s, node);
         wgi_text_put(&s->o, ");\n");
     }
-    k->waiting = k->waiting == WGI_NONE ? node : WGI_NONE;
+    k->waiting = k->waiting == WGI_NO_NODE ? node : WGI_NO_NODE;
 }
 
 static void guards(wgi_source *s, uint32_t unit) {
@@ -347,11 +347,11 @@ static void guards(wgi_source *s, uint32_t unit) {
         const wgi_graph_guard *const g = &f->guard[k];
         if (f->node[g->a].when != WGI_EACH && f->node[g->b].when != WGI_EACH) continue;
         const uint32_t a = s->unit[g->a], b = s->unit[g->b];
-        const uint32_t of = a == WGI_NONE && b == WGI_NONE ? 0
-                            : a == WGI_NONE                ? b
-                            : b == WGI_NONE                ? a
-                            : a > b                        ? a
-                                                           : b;
+        const uint32_t of = a == WGI_NO_NODE && b == WGI_NO_NODE ? 0
+                            : a == WGI_NO_NODE                   ? b
+                            : b == WGI_NO_NODE                   ? a
+                            : a > b                              ? a
+                                                                 : b;
         if (of != unit) continue;
         wgi_text_put(&s->o, g->outcome ? "  wrong |= FLAGS(~(" : "  wrong |= FLAGS((");
         leaf(s, g->a);
@@ -372,7 +372,7 @@ static void unit(wgi_source *s, uses *k, uint32_t u, size_t *at) {
     for (; *at < s->listed && s->unit[s->list[*at]] == u; ++*at) {
         const uint32_t node = s->list[*at];
         statement(s, node);
-        if (s->slot[node] != WGI_NONE) {
+        if (s->slot[node] != WGI_NO_NODE) {
             wgi_text_format(&s->o, "  T(%u) = ", s->slot[node]);
             leaf(s, node);
             wgi_text_put(&s->o, ";\n");
@@ -381,13 +381,13 @@ static void unit(wgi_source *s, uses *k, uint32_t u, size_t *at) {
     }
     for (size_t i = 0; u == s->units - 1 && i < p->native_inputs; i++)
         after_node(s, k, p->input_node[i]);
-    if (k->waiting != WGI_NONE) {
+    if (k->waiting != WGI_NO_NODE) {
         wgi_text_put(&s->o, "  CHECK(");
         leaf(s, k->waiting);
         wgi_text_put(&s->o, ", ");
         leaf(s, k->waiting);
         wgi_text_put(&s->o, ");\n");
-        k->waiting = WGI_NONE;
+        k->waiting = WGI_NO_NODE;
     }
     guards(s, u);
     wgi_text_put(&s->o, "  UNIT_END\n");

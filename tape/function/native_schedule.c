@@ -38,15 +38,15 @@ static uint32_t latency(const wgi_node *n) {
     return 40;
 }
 
-/* Operand k of a node if it is in the unit, or the value that a partial needs. WGI_NONE: that
- * is all; *inside: is it? */
+/* Operand k of a node if it is in the unit, or the value that a partial needs. WGI_NO_NODE:
+ * that is all; *inside: is it? */
 static uint32_t operand(const unit *q, uint32_t node, uint32_t k, int *inside) {
     const wgi_source *const s = q->s;
     const wgi_node *const n = &s->f->node[node];
     const uint32_t o = k < n->count    ? s->f->operand[n->first + k]
                        : k == n->count ? s->same[node]
-                                       : WGI_NONE;
-    *inside = o != WGI_NONE && s->unit[o] == q->number;
+                                       : WGI_NO_NODE;
+    *inside = o != WGI_NO_NODE && s->unit[o] == q->number;
     return o;
 }
 
@@ -56,10 +56,10 @@ static void link_up(unit *q) {
     for (uint32_t i = 0; i < q->count; i++) {
         q->place[q->list[i]] = i;
         q->waits[i] = q->time[i] = q->readers[i] = 0;
-        q->head[i] = WGI_NONE;
+        q->head[i] = WGI_NO_NODE;
     }
     for (uint32_t i = 0; i < q->count; i++)
-        for (uint32_t k = 0, o; (o = operand(q, q->list[i], k, &inside)) != WGI_NONE; k++) {
+        for (uint32_t k = 0, o; (o = operand(q, q->list[i], k, &inside)) != WGI_NO_NODE; k++) {
             if (!inside) continue;
             const uint32_t of = q->place[o];
             q->edge[q->edges] = i;
@@ -70,7 +70,7 @@ static void link_up(unit *q) {
         }
     for (uint32_t i = q->count; i-- > 0;) {
         uint32_t longest = 0;
-        for (uint32_t e = q->head[i]; e != WGI_NONE; e = q->next[e])
+        for (uint32_t e = q->head[i]; e != WGI_NO_NODE; e = q->next[e])
             if (q->way[q->edge[e]] > longest) longest = q->way[q->edge[e]];
         q->way[i] = longest + latency(&q->s->f->node[q->list[i]]);
     }
@@ -79,7 +79,7 @@ static void link_up(unit *q) {
 /* By how much it raises the number of those alive. */
 static int raises(const unit *q, uint32_t i) {
     int inside, by = q->readers[i] != 0;
-    for (uint32_t k = 0, o; (o = operand(q, q->list[i], k, &inside)) != WGI_NONE; k++)
+    for (uint32_t k = 0, o; (o = operand(q, q->list[i], k, &inside)) != WGI_NO_NODE; k++)
         if (inside && q->readers[q->place[o]] == 1) by--;
     return by;
 }
@@ -117,9 +117,9 @@ static void schedule(unit *q, uint32_t *to) {
         alive += raises(q, i);
         q->ready[at] = q->ready[--ready];
         *to++ = node;
-        for (uint32_t k = 0, o; (o = operand(q, node, k, &inside)) != WGI_NONE; k++)
+        for (uint32_t k = 0, o; (o = operand(q, node, k, &inside)) != WGI_NO_NODE; k++)
             if (inside) q->readers[q->place[o]]--;
-        for (uint32_t e = q->head[i]; e != WGI_NONE; e = q->next[e]) {
+        for (uint32_t e = q->head[i]; e != WGI_NO_NODE; e = q->next[e]) {
             const uint32_t r = q->edge[e];
             if (q->time[r] < done) q->time[r] = done;
             if (--q->waits[r] == 0) q->ready[ready++] = r;

@@ -52,7 +52,7 @@ typedef struct maker {
     uint32_t low, high; /* its operations */
     uint32_t zero, one; /* two numbers beside the nodes */
     unsigned char *mark;
-    uint32_t *uniform;        /* place, or WGI_NONE */
+    uint32_t *uniform;        /* place, or WGI_NO_NODE */
     uint32_t *uses;           /* by operations, results, sums, comparisons */
     uint32_t *user, *last;    /* the last operation that reads it; the last instruction */
     uint32_t *slot;           /* of its column */
@@ -71,7 +71,7 @@ typedef struct maker {
 
     list units, drafts, codes, calls, columns, constants, free;
     size_t slots, first_code[3];
-    uint32_t accumulator; /* the node in it, or WGI_NONE */
+    uint32_t accumulator; /* the node in it, or WGI_NO_NODE */
 } maker;
 
 static int failed(const maker *m) { return m->c->status != WG_OK; }
@@ -226,7 +226,7 @@ static void families(maker *m) {
     size_t slopes = 0, room_for = 64;
     for (uint32_t i = m->low; i < m->high; i++) {
         m->lead[i] = i;
-        m->sibling[i] = m->value[i] = WGI_NONE;
+        m->sibling[i] = m->value[i] = WGI_NO_NODE;
         slopes +=
             node_of(m, i)->kind == WGI_NODE_FIRST || node_of(m, i)->kind == WGI_NODE_SECOND;
     }
@@ -247,12 +247,12 @@ static void families(maker *m) {
         uint32_t *const to = table[at], value = to[0], rows = to[1], kept = to[2];
         if (n->kind == WGI_NODE_OP) {
             to[0] = i + 1;
-            if (kept != 0 && m->sibling[kept - 1] == WGI_NONE) join(m, kept - 1, i);
+            if (kept != 0 && m->sibling[kept - 1] == WGI_NO_NODE) join(m, kept - 1, i);
         } else if (by_rows(m, n)) {
             if (rows == 0) to[1] = i + 1;
             else join(m, rows - 1, i);
-        } else if (!keeps_slope(n)) m->value[i] = value == 0 ? WGI_NONE : value - 1;
-        else if (value != 0 && m->sibling[value - 1] == WGI_NONE) join(m, value - 1, i);
+        } else if (!keeps_slope(n)) m->value[i] = value == 0 ? WGI_NO_NODE : value - 1;
+        else if (value != 0 && m->sibling[value - 1] == WGI_NO_NODE) join(m, value - 1, i);
         else to[2] = i + 1;
     }
 }
@@ -265,7 +265,7 @@ static uint32_t reads(const maker *m, uint32_t i, uint32_t k) {
     return k < n->count ? operands_of(m, i)[k] : m->value[i];
 }
 static uint32_t read_count(const maker *m, uint32_t i) {
-    return node_of(m, i)->count + (m->value[i] != WGI_NONE);
+    return node_of(m, i)->count + (m->value[i] != WGI_NO_NODE);
 }
 
 static void count_uses(maker *m) {
@@ -280,7 +280,7 @@ static void count_uses(maker *m) {
     }
     /* two more: such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
-        if ((in_columns(m, i) && ((m->mark[i] & (KEPT | CHECKED)) || m->sum[i] != WGI_NONE)))
+        if ((in_columns(m, i) && ((m->mark[i] & (KEPT | CHECKED)) || m->sum[i] != WGI_NO_NODE)))
             m->uses[i] += 2;
     if (m->when != WGI_EACH) return;
     for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] += 2;
@@ -293,44 +293,44 @@ static void put_before(maker *m, uint32_t i, uint32_t at) {
     m->before[i] = b;
     m->next[i] = at;
     m->before[at] = i;
-    if (b != WGI_NONE) m->next[b] = i;
+    if (b != WGI_NO_NODE) m->next[b] = i;
 }
 
 /* As given, but what has one reader, and is the last one of at most one operand, is made just
  * before its reader: the operand that was made last directly so. Gives the first node. */
 static uint32_t order(maker *m) {
     const uint32_t end = m->zero; /* a stop for the chain */
-    uint32_t last = WGI_NONE;
-    m->before[end] = m->next[end] = WGI_NONE;
+    uint32_t last = WGI_NO_NODE;
+    m->before[end] = m->next[end] = WGI_NO_NODE;
     for (uint32_t i = m->low; i < m->high; i++) {
-        m->next[i] = m->before[i] = WGI_NONE;
+        m->next[i] = m->before[i] = WGI_NO_NODE;
         if ((m->mark[i] & OPERATION) == 0 || m->lead[i] != i) continue;
         uint32_t ends = 0;
         for (uint32_t k = 0; k < read_count(m, i); k++)
             ends += in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
-        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NONE && ends <= 1;
+        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1;
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
         if ((m->mark[i] & OPERATION) == 0 || m->lead[i] != i) continue;
         /* operands with this reader only: the latest nearest */
-        uint32_t at = i, below = WGI_NONE;
+        uint32_t at = i, below = WGI_NO_NODE;
         for (;;) {
-            uint32_t best = WGI_NONE;
+            uint32_t best = WGI_NO_NODE;
             for (uint32_t k = 0; k < read_count(m, i); k++) {
                 const uint32_t x = reads(m, i, k);
                 if (!in_columns(m, x) || (m->mark[x] & OPERATION) == 0 || m->lead[x] != x ||
                     !m->last[x] || m->user[x] != i)
                     continue;
-                if ((below == WGI_NONE || x < below) && (best == WGI_NONE || x > best))
+                if ((below == WGI_NO_NODE || x < below) && (best == WGI_NO_NODE || x > best))
                     best = x;
             }
-            if (best == WGI_NONE) break;
+            if (best == WGI_NO_NODE) break;
             put_before(m, best, at);
             at = below = best;
         }
     }
-    for (uint32_t i = end; i != WGI_NONE; i = m->before[i]) last = i;
+    for (uint32_t i = end; i != WGI_NO_NODE; i = m->before[i]) last = i;
     return last;
 }
 
@@ -344,12 +344,12 @@ static void unit_add(maker *m, unit_kind kind, uint32_t id) {
 /* A number of each point is there now: what waits for it. */
 static void defined(maker *m, uint32_t i) {
     if (m->mark[i] & CHECKED) unit_add(m, CHECKS, i);
-    if (m->sum[i] != WGI_NONE) unit_add(m, SUMS, i);
+    if (m->sum[i] != WGI_NO_NODE) unit_add(m, SUMS, i);
     if (m->mark[i] & KEPT) unit_add(m, KEEPS, i);
     if (m->when != WGI_EACH) return;
-    for (uint32_t g = m->guarded[i]; g != WGI_NONE; g = m->next_guarded[g])
+    for (uint32_t g = m->guarded[i]; g != WGI_NO_NODE; g = m->next_guarded[g])
         if (--m->sides[g / 2] == 0) unit_add(m, GUARDS, g / 2);
-    for (uint32_t j = m->wanted_by[i]; j != WGI_NONE; j = m->next_result[j])
+    for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
         if (--m->pending[m->result_group[j]] == 0) unit_add(m, STORES, m->result_group[j]);
 }
 
@@ -367,7 +367,7 @@ static void list_units(maker *m, uint32_t first) {
     for (uint32_t i = first; i != m->zero; i = m->next[i]) {
         for (uint32_t k = 0; k < node_of(m, i)->count; k++) need_input(m, operands_of(m, i)[k]);
         unit_add(m, NODE, i);
-        for (uint32_t j = i; j != WGI_NONE; j = m->sibling[j]) defined(m, j);
+        for (uint32_t j = i; j != WGI_NO_NODE; j = m->sibling[j]) defined(m, j);
     }
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
@@ -423,7 +423,7 @@ static void want_column(maker *m, uint32_t i) {
         draft *const d = draft_add(m, WGI_FN_SPLAT);
         field(m, d, 0, UNIFORM, i);
         result(m, d, STORES_IT, i);
-        m->accumulator = WGI_NONE;
+        m->accumulator = WGI_NO_NODE;
     }
 }
 
@@ -578,34 +578,34 @@ static void call(maker *m, uint32_t node) {
         c.kernel = m->p.simd->row[row].value;
         c.adjoint = m->p.simd->row[row].vjp;
     }
-    uint32_t second = WGI_NONE; /* the slope of a row that keeps it */
+    uint32_t second = WGI_NO_NODE; /* the slope of a row that keeps it */
     if (n->kind == WGI_NODE_ARRAY) {
         c.how = WGI_FN_ARRAY;
         if (n->count > m->p.operands) m->p.operands = n->count;
-    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NONE)
+    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE)
         c.how = c.kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
     else if (!by_rows(m, n) && keeps_slope(n)) {
         c.how = WGI_FN_SLOPE;
         second = n->kind == WGI_NODE_FIRST ? node : m->sibling[node];
     } else if (by_rows(m, n)) {
         c.how = WGI_FN_FIRSTS;
-        for (uint32_t j = node; j != WGI_NONE; j = m->sibling[j])
+        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j])
             if (node_of(m, j)->kind == WGI_NODE_SECOND) c.how = WGI_FN_SECONDS;
     } else {
         c.how = WGI_FN_FIRST;
         c.part = n->part;
         c.value = m->value[node];
-        if (c.value != WGI_NONE) want_column(m, c.value);
+        if (c.value != WGI_NO_NODE) want_column(m, c.value);
     }
-    if (second != WGI_NONE) {
+    if (second != WGI_NO_NODE) {
         const uint32_t value = second == node ? m->sibling[node] : node;
         c.results = 2;
-        (void)column_add(m, value); /* WGI_NONE: not wanted */
+        (void)column_add(m, value); /* WGI_NO_NODE: not wanted */
         (void)column_add(m, second);
     } else {
-        for (uint32_t j = node; j != WGI_NONE; j = m->sibling[j], c.results++)
+        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c.results++)
             (void)column_add(m, j);
-        for (uint32_t j = node; by_rows(m, n) && j != WGI_NONE; j = m->sibling[j])
+        for (uint32_t j = node; by_rows(m, n) && j != WGI_NO_NODE; j = m->sibling[j])
             (void)column_add(
                 m, node_of(m, j)->part +
                        (c.how == WGI_FN_SECONDS && node_of(m, j)->kind == WGI_NODE_FIRST
@@ -615,7 +615,7 @@ static void call(maker *m, uint32_t node) {
     field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
     wgi_fn_call *const to = added(m, &m->calls, sizeof *to);
     if (to != NULL) *to = c;
-    m->accumulator = WGI_NONE;
+    m->accumulator = WGI_NO_NODE;
 }
 
 static void operation(maker *m, uint32_t node) {
@@ -652,7 +652,7 @@ static void about(maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
 
 static void select_instructions(maker *m) {
     const unit *const u = m->units.at;
-    m->accumulator = WGI_NONE;
+    m->accumulator = WGI_NO_NODE;
     for (size_t i = 0; i < m->units.count && !failed(m); i++) {
         const uint32_t id = u[i].id;
         draft *d;
@@ -678,7 +678,7 @@ static void select_instructions(maker *m) {
             field(m, d, 0, COLUMN, m->f->guard[id].a);
             field(m, d, 1, COLUMN, m->f->guard[id].b);
             field(m, d, 2, RAW, id);
-            m->accumulator = WGI_NONE;
+            m->accumulator = WGI_NO_NODE;
             break;
         case STORES:
             for (uint32_t k = 0; k < m->store[id].count; k++)
@@ -687,7 +687,7 @@ static void select_instructions(maker *m) {
         default:
             field(m, draft_add(m, u[i].kind == STORES ? WGI_FN_STORE : WGI_FN_LOAD), 0, RAW,
                   id);
-            m->accumulator = WGI_NONE;
+            m->accumulator = WGI_NO_NODE;
         }
     }
     (void)draft_add(m, WGI_FN_END);
@@ -699,7 +699,7 @@ static void select_instructions(maker *m) {
 static uint32_t beside(const maker *m, const draft *d, const uint32_t **read,
                        const uint32_t **made, uint32_t *makes, uint32_t *more) {
     *makes = 0;
-    *more = WGI_NONE;
+    *more = WGI_NO_NODE;
     if (d->code == WGI_FN_STORE) {
         *read = m->store_node + d->x[0] * WGI_FN_GROUP;
         return m->store[d->x[0]].count;
@@ -731,8 +731,8 @@ static void give(maker *m, uint32_t i) {
 }
 
 static void take(maker *m, uint32_t i) {
-    if (i == WGI_NONE) return;
-    if (m->last[i] == WGI_NONE) m->slot[i] = WGI_FN_DUMP;
+    if (i == WGI_NO_NODE) return;
+    if (m->last[i] == WGI_NO_NODE) m->slot[i] = WGI_FN_DUMP;
     else if (m->free.count != 0) m->slot[i] = ((uint32_t *)m->free.at)[--m->free.count];
     else m->slot[i] = (uint32_t)m->slots++;
 }
@@ -747,14 +747,14 @@ static void deal_columns(maker *m) {
     const size_t count = m->drafts.count;
     const uint32_t *read = NULL, *made = NULL;
     uint32_t makes, more;
-    for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NONE;
+    for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NO_NODE;
     for (size_t i = 0; i < count; i++) {
         const draft *const d = &all[i];
         const uint32_t n = beside(m, d, &read, &made, &makes, &more);
         for (int k = 0; k < 3; k++)
             if (d->field[k] == COLUMN) m->last[d->x[k]] = (uint32_t)i;
         for (uint32_t k = 0; k < n; k++) m->last[read[k]] = (uint32_t)i;
-        if (more != WGI_NONE) m->last[more] = (uint32_t)i;
+        if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
     }
     m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
     for (size_t i = 0; i < count && !failed(m); i++) {
@@ -772,9 +772,9 @@ static void deal_columns(maker *m) {
                 if (d[w].field[k] == COLUMN && m->last[d[w].x[k]] == i + w) give(m, d[w].x[k]);
         for (uint32_t k = 0; k < n; k++)
             if (m->last[read[k]] == i) give(m, read[k]);
-        if (more != WGI_NONE && m->last[more] == i) give(m, more);
+        if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
         for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
-        if (d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NONE))
+        if (d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE))
             take(m, d->d);
         i += words - 1;
     }
@@ -798,7 +798,7 @@ static void place(maker *m, size_t first_call, size_t stride) {
                    : d->field[k] == UNIFORM ? (uint32_t)(m->uniform[d->x[k]] * sizeof(double))
                                             : d->x[k];
         const int stores =
-            d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NONE);
+            d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE);
         wgi_fn_code *const to = added(m, &m->codes, sizeof *to);
         if (to == NULL) return;
         const int variant = stores && (d->result == LEAVES || d->code == WGI_FN_SPLAT);
@@ -808,9 +808,9 @@ static void place(maker *m, size_t first_call, size_t stride) {
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
         for (uint32_t i = c->list; i < c->list + c->operands + c->results; i++)
-            columns[i] = columns[i] == WGI_NONE ? (uint32_t)(WGI_FN_SCRATCH * stride)
-                                                : column_at(m, columns[i], stride);
-        if (c->how == WGI_FN_FIRST && c->value != WGI_NONE)
+            columns[i] = columns[i] == WGI_NO_NODE ? (uint32_t)(WGI_FN_SCRATCH * stride)
+                                                   : column_at(m, columns[i], stride);
+        if (c->how == WGI_FN_FIRST && c->value != WGI_NO_NODE)
             c->value = column_at(m, c->value, stride);
     }
 }
@@ -819,7 +819,7 @@ static void forget_part(maker *m) {
     m->units.count = m->drafts.count = m->free.count = 0;
     for (size_t i = 0; i < m->f->nodes + 3; i++) {
         m->uses[i] = 0;
-        m->user[i] = WGI_NONE;
+        m->user[i] = WGI_NO_NODE;
         m->mark[i] &= (unsigned char)(KEPT | CHECKED | DEPENDS);
     }
     for (uint32_t i = m->low; i < m->high; i++)
@@ -905,7 +905,7 @@ static void mark_kept(maker *m) {
 static void uniforms(maker *m) {
     wg_function *const f = m->f;
     wgi_fn_program *const p = &m->p;
-    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NONE;
+    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NO_NODE;
     mark_kept(m);
     uint32_t at = 0;
     m->uniform[m->one + 1] = at++;
@@ -949,7 +949,7 @@ static void dependences(maker *m) {
             if (m->mark[side[s]] & DEPENDS) m->mark[side[s]] |= CHECKED;
     }
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (m->sum[i] != WGI_NONE && (m->mark[i] & DEPENDS)) m->p.check_sums = 1;
+        if (m->sum[i] != WGI_NO_NODE && (m->mark[i] & DEPENDS)) m->p.check_sums = 1;
 }
 
 static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
@@ -1127,7 +1127,7 @@ static void list_uniforms(maker *m, double *number, uint32_t *uniform_node, uint
     const wg_function *const f = m->f;
     memset(uniform_node, 0xff, m->p.uniforms * sizeof *uniform_node);
     for (uint32_t i = 0; i < f->nodes; i++) {
-        if (m->uniform[i] == WGI_NONE) continue;
+        if (m->uniform[i] == WGI_NO_NODE) continue;
         uniform_node[m->uniform[i]] = i;
         if (f->node[i].kind == WGI_NODE_NUMBER) number[m->uniform[i] - 1] = f->node[i].value;
         if (is_sum(m, i)) sum_node[m->uniform[i] - m->p.sum_at] = operands_of(m, i)[0];
@@ -1146,7 +1146,7 @@ static void list_checked(maker *m, uint32_t *check_node) {
     for (size_t j = 0; j < f->m; j++)
         if (f->node[f->result[j]].when == WGI_EACH) m->mark[f->result[j]] |= CHECKED;
     for (uint32_t i = 0; i < f->nodes; i++)
-        if ((m->mark[i] & DEPENDS) && ((m->mark[i] & CHECKED) || m->sum[i] != WGI_NONE))
+        if ((m->mark[i] & DEPENDS) && ((m->mark[i] & CHECKED) || m->sum[i] != WGI_NO_NODE))
             check_node[m->p.checked++] = i;
 }
 

@@ -136,7 +136,7 @@ typedef struct wgi_fn_group {
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8, at
  * most WGI_FN_NATIVE_POINTS; those from `valid` on repeat the last one.
- * uniform: element u is node program->uniform_node[u]; where that is WGI_NONE, it is nothing
+ * uniform: element u is node program->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
  *          that a node needs. All nodes that are not of each point and that one of each point
  *          reads are there: numbers, shared inputs, nodes done once.
  * input:   input[i][p] is node program->input_node[i] at point p, i < native_inputs.
@@ -194,13 +194,13 @@ typedef struct wgi_fn_program {
     unsigned check_sums;
 
     size_t uniforms;
-    const uint32_t *uniform_node; /* or WGI_NONE */
+    const uint32_t *uniform_node; /* or WGI_NO_NODE */
     size_t numbers;
     const double *number; /* uniform[1 ...], and then the shared inputs */
     size_t sums, sum_at;
     const uint32_t *sum_node;       /* uniform[sum_at ...] are the sums of these */
-    const uint32_t *result_uniform; /* of all m results, or WGI_NONE */
-    const uint32_t *guard_uniform;  /* of both sides of all comparisons, or WGI_NONE */
+    const uint32_t *result_uniform; /* of all m results, or WGI_NO_NODE */
+    const uint32_t *guard_uniform;  /* of both sides of all comparisons, or WGI_NO_NODE */
 
     const wgi_fn_call *call;
     const uint32_t *list; /* of the columns of calls */

@@ -29,14 +29,14 @@ static void take_block(taking *r, const wgi_block *b);
 static uint32_t node_of(taking *r, uint32_t slot) {
     while (r->next < r->blocks && r->block[r->next]->out <= slot)
         take_block(r, r->block[r->next++]);
-    if (r->of_slot[slot] == WGI_NONE)
+    if (r->of_slot[slot] == WGI_NO_NODE)
         r->of_slot[slot] = wgi_graph_number(r->g, wgi_values(r->c)[slot]);
     return r->of_slot[slot];
 }
 
 /* Unless it is an input of the function. */
 static void set_node(taking *r, size_t slot, uint32_t node) {
-    if (r->of_slot[slot] == WGI_NONE) r->of_slot[slot] = node;
+    if (r->of_slot[slot] == WGI_NO_NODE) r->of_slot[slot] = node;
 }
 
 static uint32_t node_or_number(taking *r, uint32_t slot, double value) {
@@ -145,7 +145,7 @@ static wg_status open(taking *r, wgi_graph *g, wgi_core *c) {
     r->x = wg_tape_keep(t, longest * sizeof *r->x, NULL);
     r->block = wg_tape_keep(t, (r->blocks + 1) * sizeof(const wgi_block *), NULL);
     if (g->c->status != WG_OK) return g->c->status;
-    for (uint32_t slot = 0; slot < c->head.slots; slot++) r->of_slot[slot] = WGI_NONE;
+    for (uint32_t slot = 0; slot < c->head.slots; slot++) r->of_slot[slot] = WGI_NO_NODE;
     memset(r->needed, 0, c->head.slots);
     size_t k = r->blocks;
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) r->block[--k] = b;
@@ -165,7 +165,7 @@ static size_t operations_in(const wgi_entry *e) {
 
 static int is_needed(const taking *r, const wgi_block *b) {
     for (uint32_t e = 0; e < b->outs; e++)
-        if (r->needed[b->out + e] && r->of_slot[b->out + e] == WGI_NONE) return 1;
+        if (r->needed[b->out + e] && r->of_slot[b->out + e] == WGI_NO_NODE) return 1;
     return 0;
 }
 
@@ -205,7 +205,7 @@ static wg_status need(taking *r) {
         }
         entries--;
         const int counts =
-            e.type == WGI_ENTRY_GUARD || (r->needed[e.out] && r->of_slot[e.out] == WGI_NONE);
+            e.type == WGI_ENTRY_GUARD || (r->needed[e.out] && r->of_slot[e.out] == WGI_NO_NODE);
         for (size_t k = 0; counts && k < e.operands; k++) r->needed[e.slot[k]] = 1;
     }
     return WG_OK;
@@ -223,7 +223,7 @@ static void take_code(taking *r) {
             r->g->stats.dead += operations_in(&e);
             continue;
         }
-        if (r->of_slot[e.out] != WGI_NONE) continue; /* an input of the function */
+        if (r->of_slot[e.out] != WGI_NO_NODE) continue; /* an input of the function */
         set_node(r, e.out, e.type == WGI_ENTRY_ARRAY ? array(r, &e) : statement(r, &e));
         r->g->stats.statements++;
     }

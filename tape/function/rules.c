@@ -184,14 +184,14 @@ static part choice(parser *p) {
     return (part){wgi_graph_op(p->g, &wgi_scalar_ops[select[k]], operand), 0};
 }
 
-/* The text as a node, or WGI_NONE. */
+/* The text as a node, or WGI_NO_NODE. */
 static uint32_t parse(wgi_graph *g, const char *text, size_t operands, const uint32_t *x,
                       uint32_t value) {
     parser p = {g, text, x, operands, value, 0};
-    if (text == NULL) return WGI_NONE;
+    if (text == NULL) return WGI_NO_NODE;
     const part whole = choice(&p);
     blanks(&p);
-    return p.failed || *p.at != 0 ? WGI_NONE : whole.node;
+    return p.failed || *p.at != 0 ? WGI_NO_NODE : whole.node;
 }
 
 /* ---- partials of operations ---- */
@@ -243,21 +243,21 @@ static uint32_t of_op(wgi_graph *g, uint32_t node, uint32_t k) {
     const wg_scalar_op *const op = g->node[node].op;
     const char *const text = op->text[1 + k];
     uint32_t x[4];
-    if (op->zero_first >> k & 1) return WGI_NONE;
+    if (op->zero_first >> k & 1) return WGI_NO_NODE;
     memcpy(x, g->operand + g->node[node].first, op->arity * sizeof *x);
     /* the text of a piecewise constant may name a variable, where that is 0 or NaN; those of
      * users have second partials of their own, which need not be the derivatives of the first
      */
     const int opaque = !built_in(op) || has_a_better_second(op) ||
                        (piecewise_constant(op, k) && !is_number(text));
-    const uint32_t parsed = opaque ? WGI_NONE : parse(g, text, op->arity, x, node);
-    return parsed != WGI_NONE ? parsed : same_operands(g, node, WGI_NODE_FIRST, k);
+    const uint32_t parsed = opaque ? WGI_NO_NODE : parse(g, text, op->arity, x, node);
+    return parsed != WGI_NO_NODE ? parsed : same_operands(g, node, WGI_NODE_FIRST, k);
 }
 
 static uint32_t of_first(wgi_graph *g, uint32_t node, uint32_t j) {
     const wgi_node n = g->node[node];
     const uint32_t which = packed(n.count, n.part, j);
-    if (n.op->second == NULL || (n.op->zero_second >> which & 1)) return WGI_NONE;
+    if (n.op->second == NULL || (n.op->zero_second >> which & 1)) return WGI_NO_NODE;
     return same_operands(g, node, WGI_NODE_SECOND, which);
 }
 
@@ -277,16 +277,16 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
             return parse(g, list[i].text, op->arity, x, value);
-    return WGI_NONE;
+    return WGI_NO_NODE;
 }
 
 /* The tangent of a node by one input, all others held. */
 static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t input) {
     const size_t nodes = g->nodes;
     uint32_t *const tangent = wg_tape_keep(&g->c->head, nodes * sizeof *tangent, NULL);
-    if (tangent == NULL) return WGI_NONE;
+    if (tangent == NULL) return WGI_NO_NODE;
     for (size_t i = 0; i < operands; i++)
-        tangent[i] = i == input ? wgi_graph_number(g, 1) : WGI_NONE;
+        tangent[i] = i == input ? wgi_graph_number(g, 1) : WGI_NO_NODE;
     wgi_graph_forward(g, nodes, tangent);
     return tangent[node];
 }
@@ -303,16 +303,16 @@ static uint32_t of_second(wgi_graph *g, uint32_t node, uint32_t j) {
     for (uint32_t i = 0; i < count; i++) x[i] = wgi_graph_input(&f, WGI_ONCE);
     const uint32_t value = wgi_graph_op(&f, n.op, x);
     uint32_t d = parse(&f, n.op->text[1 + count + n.part], count, x, value);
-    const int again = d == WGI_NONE;
+    const int again = d == WGI_NO_NODE;
     if (again) d = formula(&f, n.op, row, x, value);
-    if (d == WGI_NONE) {
+    if (d == WGI_NO_NODE) {
         (void)wgi_fail(g->c, WG_EMODE, "%s: %s cannot be differentiated more than twice",
                        g->call, n.op->name);
-        return WGI_NONE;
+        return WGI_NO_NODE;
     }
     if (again) d = along(&f, d, count, column);
-    if (d != WGI_NONE) d = along(&f, d, count, j);
-    if (d == WGI_NONE || g->c->status != WG_OK) return WGI_NONE;
+    if (d != WGI_NO_NODE) d = along(&f, d, count, j);
+    if (d == WGI_NO_NODE || g->c->status != WG_OK) return WGI_NO_NODE;
     memcpy(x, g->operand + n.first, count * sizeof *x);
     return wgi_graph_copy(g, &f, x, d);
 }
@@ -388,7 +388,7 @@ static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
 }
 
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
-    if (g->c->status != WG_OK) return WGI_NONE;
+    if (g->c->status != WG_OK) return WGI_NO_NODE;
     const wgi_node n = g->node[node];
     switch (n.kind) {
     case WGI_NODE_OP:
@@ -402,6 +402,6 @@ uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
     case WGI_NODE_ARRAY:
         return of_array(g, node, (uint32_t)k);
     default:
-        return WGI_NONE;
+        return WGI_NO_NODE;
     }
 }

@@ -287,13 +287,13 @@ static void find_values(wgi_source *s) {
     while (slots < 2 * f->nodes) slots *= 2;
     uint32_t *const table = wg_tape_keep(&s->c->head, slots * sizeof *table, NULL);
     if (table == NULL) return;
-    for (size_t i = 0; i < slots; i++) table[i] = WGI_NONE;
+    for (size_t i = 0; i < slots; i++) table[i] = WGI_NO_NODE;
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
-        s->same[i] = s->twin[i] = WGI_NONE;
+        s->same[i] = s->twin[i] = WGI_NO_NODE;
         if (n->op == NULL) continue;
         size_t at = hash(f, n) & (slots - 1);
-        for (; table[at] != WGI_NONE; at = (at + 1) & (slots - 1)) {
+        for (; table[at] != WGI_NO_NODE; at = (at + 1) & (slots - 1)) {
             const wgi_node *const other = &f->node[table[at]];
             if (other->op == n->op && memcmp(f->operand + other->first, f->operand + n->first,
                                              n->count * sizeof *f->operand) == 0)
@@ -302,7 +302,7 @@ static void find_values(wgi_source *s) {
         if (n->kind == WGI_NODE_OP) {
             table[at] = i;
         } else if (wgi_source_letters(wgi_source_text(n), 'v') != 0) {
-            if (table[at] == WGI_NONE) table[at] = i;
+            if (table[at] == WGI_NO_NODE) table[at] = i;
             if (f->node[table[at]].kind == WGI_NODE_OP) s->same[i] = table[at];
             else s->twin[i] = table[at];
         }
@@ -312,7 +312,7 @@ static void find_values(wgi_source *s) {
 int wgi_source_needs_v(const wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
     return (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) &&
-           s->same[node] == WGI_NONE && wgi_source_letters(wgi_source_text(n), 'v') != 0;
+           s->same[node] == WGI_NO_NODE && wgi_source_letters(wgi_source_text(n), 'v') != 0;
 }
 
 wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg_function *f,
@@ -343,23 +343,24 @@ wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg
 
 /* ---- plans ---- */
 
-static int listed(const wgi_source *s, uint32_t node) { return s->unit[node] != WGI_NONE; }
+static int listed(const wgi_source *s, uint32_t node) { return s->unit[node] != WGI_NO_NODE; }
 
-/* Operand k, or after the last one the value that a partial is computed from; WGI_NONE: that
+/* Operand k, or after the last one the value that a partial is computed from; WGI_NO_NODE: that
  * is all. */
 static uint32_t needed(const wgi_source *s, uint32_t node, uint32_t k) {
     const wgi_node *const n = &s->f->node[node];
     if (k < n->count) return s->f->operand[n->first + k];
-    return k == n->count ? s->same[node] : WGI_NONE;
+    return k == n->count ? s->same[node] : WGI_NO_NODE;
 }
 
 void wgi_source_count(wgi_source *s) {
     const wg_function *const f = s->f;
     memset(s->uses, 0, f->nodes * sizeof *s->uses);
     memset(s->folded, 0, f->nodes);
-    for (size_t i = 0; i < f->nodes; i++) s->slot[i] = WGI_NONE;
+    for (size_t i = 0; i < f->nodes; i++) s->slot[i] = WGI_NO_NODE;
     for (size_t i = 0; i < s->listed; i++) {
-        for (uint32_t k = 0, o; (o = needed(s, s->list[i], k)) != WGI_NONE; k++) s->uses[o]++;
+        for (uint32_t k = 0, o; (o = needed(s, s->list[i], k)) != WGI_NO_NODE; k++)
+            s->uses[o]++;
     }
     for (size_t j = 0; j < f->m; j++) s->uses[f->result[j]]++;
     for (size_t k = 0; k < f->guards; k++)
@@ -429,7 +430,7 @@ void wgi_source_slots(wgi_source *s) {
     for (size_t i = 0; i < f->nodes; i++) s->last[i] = s->unit[i];
     for (size_t i = 0; i < s->listed; i++) {
         const uint32_t node = s->list[i];
-        for (uint32_t k = 0, o; (o = needed(s, node, k)) != WGI_NONE; k++)
+        for (uint32_t k = 0, o; (o = needed(s, node, k)) != WGI_NO_NODE; k++)
             if (listed(s, o) && s->unit[node] > s->last[o]) s->last[o] = s->unit[node];
     }
     for (size_t k = 0; k < f->guards; k++) { /* where both are known */

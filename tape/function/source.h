@@ -19,15 +19,15 @@ typedef struct wgi_source {
     const char *name;           /* what names in the text begin with */
     const char **in, **out;     /* arguments as identifiers */
     uint32_t *argument, *entry; /* of each entry of an input */
-    uint32_t *same;             /* of a partial: the node of the value, or WGI_NONE; then */
+    uint32_t *same;             /* of a partial: the node of the value, or WGI_NO_NODE; then */
     uint32_t *twin;             /* the first partial that needs this value */
     unsigned char *special;     /* definitions that are needed */
     unsigned char *is_result;
 
     /* the plan */
     size_t units, listed, slots;
-    uint32_t *list, *unit; /* unit: of a node, WGI_NONE if it is not listed */
-    uint32_t *slot;        /* of a node, or WGI_NONE */
+    uint32_t *list, *unit; /* unit: of a node, WGI_NO_NODE if it is not listed */
+    uint32_t *slot;        /* of a node, or WGI_NO_NODE */
     int apart;       /* slots of what is not done at each point are apart, and not given */
     size_t uniforms; /* to another node: so many up to now */
     uint32_t *uses;

@@ -6,21 +6,21 @@
 #include "graph.h"
 
 static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (a == WGI_NONE) return b;
-    if (b == WGI_NONE) return a;
+    if (a == WGI_NO_NODE) return b;
+    if (b == WGI_NO_NODE) return a;
     return WGI_GRAPH2(g, add, a, b);
 }
 
-/* w d; WGI_NONE: 0. */
+/* w d; WGI_NO_NODE: 0. */
 static uint32_t product(wgi_graph *g, uint32_t w, uint32_t d) {
-    if (w == WGI_NONE || d == WGI_NONE) return WGI_NONE;
+    if (w == WGI_NO_NODE || d == WGI_NO_NODE) return WGI_NO_NODE;
     const uint32_t p = wgi_graph_times(g, w, d);
-    return wgi_graph_is(g, p, 0) ? WGI_NONE : p;
+    return wgi_graph_is(g, p, 0) ? WGI_NO_NODE : p;
 }
 
 /* The adjoint of a node that is done once, or from sums: those of all points with its own. */
 static uint32_t settle(wgi_graph *g, uint32_t once, uint32_t each) {
-    return each == WGI_NONE ? once : plus(g, once, wgi_graph_sum(g, each));
+    return each == WGI_NO_NODE ? once : plus(g, once, wgi_graph_sum(g, each));
 }
 
 static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char *wanted,
@@ -44,10 +44,10 @@ static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsign
                             uint32_t *once, uint32_t *each) {
     uint32_t *const bar = wg_tape_keep(&g->c->head, (size_t)sum * sizeof *bar, NULL);
     if (bar == NULL) return;
-    for (uint32_t i = 0; i < sum; i++) bar[i] = WGI_NONE;
+    for (uint32_t i = 0; i < sum; i++) bar[i] = WGI_NO_NODE;
     bar[g->operand[g->node[sum].first]] = wgi_graph_number(g, 1);
     for (uint32_t i = sum; i-- > 0 && g->c->status == WG_OK;) {
-        if (!wanted[i] || bar[i] == WGI_NONE) continue;
+        if (!wanted[i] || bar[i] == WGI_NO_NODE) continue;
         const wgi_node n = g->node[i];
         if (n.when != WGI_EACH)
             once[i] = plus(g, once[i], product(g, w, wgi_graph_sum(g, bar[i])));
@@ -59,11 +59,11 @@ static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsign
 void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, uint32_t *once,
                        uint32_t *each) {
     for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;) {
-        if (!wanted[i] || (once[i] == WGI_NONE && each[i] == WGI_NONE)) continue;
+        if (!wanted[i] || (once[i] == WGI_NO_NODE && each[i] == WGI_NO_NODE)) continue;
         const int at_points = g->node[i].when == WGI_EACH;
         if (!at_points) {
             once[i] = settle(g, once[i], each[i]);
-            each[i] = WGI_NONE;
+            each[i] = WGI_NO_NODE;
         }
         if (g->node[i].kind == WGI_NODE_SUM && g->node[once[i]].when == WGI_AFTER) {
             spread_factored(g, (uint32_t)i, once[i], wanted, once, each);
@@ -76,17 +76,18 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar) {
     for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;)
-        if (wanted[i] && bar[i] != WGI_NONE) spread(g, (uint32_t)i, bar[i], wanted, bar, bar);
+        if (wanted[i] && bar[i] != WGI_NO_NODE)
+            spread(g, (uint32_t)i, bar[i], wanted, bar, bar);
 }
 
 void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent) {
     for (size_t i = 0; i < nodes && g->c->status == WG_OK; i++) {
         const wgi_node n = g->node[i];
         if (n.kind == WGI_NODE_INPUT) continue;
-        uint32_t t = WGI_NONE;
+        uint32_t t = WGI_NO_NODE;
         for (uint32_t k = 0; k < n.count; k++) {
             const uint32_t of = tangent[g->operand[n.first + k]];
-            if (of == WGI_NONE) continue;
+            if (of == WGI_NO_NODE) continue;
             const uint32_t share = n.kind == WGI_NODE_SUM
                                        ? wgi_graph_sum(g, of)
                                        : product(g, of, wgi_graph_partial(g, (uint32_t)i, k));

@@ -34,7 +34,7 @@ static unsigned char *wanted(wgi_making *k, const wg_function *f) {
 }
 
 static void clear(uint32_t *bar, size_t nodes) {
-    for (size_t i = 0; i < nodes; i++) bar[i] = WGI_NONE;
+    for (size_t i = 0; i < nodes; i++) bar[i] = WGI_NO_NODE;
 }
 
 static uint32_t *nothing(wgi_making *k, size_t nodes) {
@@ -43,9 +43,18 @@ static uint32_t *nothing(wgi_making *k, size_t nodes) {
     return bar;
 }
 
+/* Tangents of all nodes by one input. */
+static void tangents_along(wgi_making *k, size_t nodes, size_t input, uint32_t *tangent) {
+    const uint32_t one = wgi_graph_number(&k->g, 1);
+    if (k->c->status != WG_OK) return;
+    clear(tangent, nodes);
+    tangent[input] = one;
+    wgi_graph_forward(&k->g, nodes, tangent);
+}
+
 /* To be linear in it: w added to what stands at a node. */
 static void add_to(wgi_making *k, uint32_t *bar, uint32_t node, uint32_t w) {
-    bar[node] = bar[node] == WGI_NONE ? w : WGI_GRAPH2(&k->g, add, bar[node], w);
+    bar[node] = bar[node] == WGI_NO_NODE ? w : WGI_GRAPH2(&k->g, add, bar[node], w);
 }
 
 /* ---- Jacobian ---- */
@@ -112,11 +121,8 @@ static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *m
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
             if (!active(&f->input[i])) continue;
-            const uint32_t one = wgi_graph_number(&k->g, 1);
+            tangents_along(k, nodes, e, tangent);
             if (k->c->status != WG_OK) return;
-            clear(tangent, nodes);
-            tangent[e] = one;
-            wgi_graph_forward(&k->g, nodes, tangent);
             for (size_t j = 0; j < f->m; j++) entry[j * n + at] = tangent[map[f->result[j]]];
             at++;
         }
@@ -311,7 +317,7 @@ static wg_status hvp(wgi_making *k, const wg_function *f) {
     if (g == NULL) return k->c->status;
     const uint32_t *const tangent = tangents(k, f, first, k->g.nodes);
     for (size_t i = 0; tangent != NULL && i < n; i++)
-        wgi_making_put_or_zero(k, g[i] == WGI_NONE ? WGI_NONE : tangent[g[i]]);
+        wgi_making_put_or_zero(k, g[i] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[i]]);
     return k->c->status;
 }
 
@@ -330,13 +336,11 @@ static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *g,
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
             if (!active(&f->input[i])) continue;
-            const uint32_t one = wgi_graph_number(&k->g, 1);
+            tangents_along(k, nodes, e, tangent);
             if (k->c->status != WG_OK) return;
-            clear(tangent, nodes);
-            tangent[e] = one;
-            wgi_graph_forward(&k->g, nodes, tangent);
             for (size_t j = at; j < n; j++)
-                h[j * n + at] = h[at * n + j] = g[j] == WGI_NONE ? WGI_NONE : tangent[g[j]];
+                h[j * n + at] = h[at * n + j] =
+                    g[j] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[j]];
             at++;
         }
 }
@@ -400,7 +404,7 @@ static wg_status taylor(wgi_making *k, const wg_function *f, size_t order) {
         for (size_t j = 0; j < f->m; j++) {
             const uint32_t d = tangent[c[(q - 1) * f->m + j]];
             c[q * f->m + j] =
-                d == WGI_NONE ? wgi_graph_number(&k->g, 0) : WGI_GRAPH2(&k->g, div, d, by);
+                d == WGI_NO_NODE ? wgi_graph_number(&k->g, 0) : WGI_GRAPH2(&k->g, div, d, by);
         }
     }
     for (size_t o = 0, row = 0; o < f->outputs; row += wgi_argument_size(&f->output[o++])) {
