@@ -923,8 +923,8 @@ static wg_status write_lines(wg_tape *t, const wg_block *b, const struct line_op
     const struct params *const p = b->params;
     const size_t n = length(b->in, p->axis), count = lines(b->in, p->axis);
     wg_real *const room = wgi_expand_room(t, 4 * n);
-    struct written l = {p, n, 0, {room, room + n}, {NULL, NULL}, room + 2 * n, room + 3 * n};
     if (room == NULL) return wg_tape_status(t);
+    struct written l = {p, n, 0, {room, room + n}, {NULL, NULL}, room + 2 * n, room + 3 * n};
     for (int k = 0; k < op->vectors; k++)
         l.vector[k] = wgi_reals_operand(b, x, (size_t)(op->operands + k)).p;
     for (; l.number < count; l.number++) {
