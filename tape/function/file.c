@@ -15,6 +15,7 @@
  *
  * Nodes stand in the order of graph.h. When each is done is not in the file but follows. */
 #include "graph.h"
+#include "pieces.h"
 
 #include "../../ops/array.h"
 #include "../../ops/expand.h"
@@ -632,26 +633,14 @@ static wg_status guards(source *r, wg_function *f) {
 
 /* ---- a function of its own ---- */
 
-/* Pieces of one block: with base NULL they are only counted. */
-typedef struct pieces {
-    char *base;
-    size_t used;
-} pieces;
-
-static void *piece(pieces *p, size_t bytes) {
-    const size_t at = p->used;
-    p->used += (bytes + 63) / 64 * 64;
-    return p->base == NULL ? NULL : p->base + at;
-}
-
-static void lay_out(wg_function *f, pieces *p, source *r) {
-    f->input = piece(p, f->inputs * sizeof *f->input);
-    f->output = piece(p, f->outputs * sizeof *f->output);
-    f->node = piece(p, f->nodes * sizeof *f->node);
-    f->operand = piece(p, f->operands * sizeof *f->operand);
-    f->result = piece(p, (size_t)r->word[RESULTS] * sizeof *f->result);
-    f->guard = piece(p, f->guards * sizeof *f->guard);
-    r->name = piece(p, (size_t)r->word[NAMES] + f->inputs + f->outputs);
+static void lay_out(wg_function *f, wgi_pieces *p, source *r) {
+    f->input = wgi_piece(p, f->inputs * sizeof *f->input);
+    f->output = wgi_piece(p, f->outputs * sizeof *f->output);
+    f->node = wgi_piece(p, f->nodes * sizeof *f->node);
+    f->operand = wgi_piece(p, f->operands * sizeof *f->operand);
+    f->result = wgi_piece(p, (size_t)r->word[RESULTS] * sizeof *f->result);
+    f->guard = wgi_piece(p, f->guards * sizeof *f->guard);
+    r->name = wgi_piece(p, (size_t)r->word[NAMES] + f->inputs + f->outputs);
 }
 
 static wg_status fill(source *r, wg_function *f) {
@@ -682,8 +671,8 @@ static wg_status build(source *r, wg_function **out) {
     r->used = wg_tape_keep(&r->c->head, start.nodes + 1, NULL);
     if (r->used == NULL) return r->c->status;
     memset(r->used, 0, start.nodes + 1);
-    pieces p = {NULL, 0};
-    (void)piece(&p, sizeof start);
+    wgi_pieces p = {NULL, 0};
+    (void)wgi_piece(&p, sizeof start);
     lay_out(&start, &p, r);
     start.bytes = (p.used + 4095) / 4096 * 4096;
     const wg_memory *const memory = &start.memory;
@@ -694,8 +683,8 @@ static wg_status build(source *r, wg_function **out) {
     }
     wg_function *const f = (wg_function *)(void *)base;
     *f = start;
-    p = (pieces){base, 0};
-    (void)piece(&p, sizeof *f);
+    p = (wgi_pieces){base, 0};
+    (void)wgi_piece(&p, sizeof *f);
     lay_out(f, &p, r);
     const wg_status s = fill(r, f);
     if (s == WG_OK) *out = f;

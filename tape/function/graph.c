@@ -3,6 +3,7 @@
  * folded, what IEEE arithmetic leaves as it is falls away. Simplifications give the same bits,
  * NaN payloads aside; nothing is reassociated. */
 #include "graph.h"
+#include "pieces.h"
 
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
@@ -448,36 +449,24 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
 
 /* ---- a function of its own ---- */
 
-/* Pieces of one block: with base NULL they are only counted. */
-typedef struct pieces {
-    char *base;
-    size_t used;
-} pieces;
-
-static void *piece(pieces *p, size_t bytes) {
-    const size_t at = p->used;
-    p->used += (bytes + 63) / 64 * 64;
-    return p->base == NULL ? NULL : p->base + at;
-}
-
-static void names(pieces *p, size_t count, wg_argument *to, const wg_argument *from) {
+static void names(wgi_pieces *p, size_t count, wg_argument *to, const wg_argument *from) {
     for (size_t k = 0; k < count; k++) {
         const size_t bytes = strlen(from[k].name) + 1;
-        char *const name = piece(p, bytes);
+        char *const name = wgi_piece(p, bytes);
         if (name == NULL) continue;
         to[k] = from[k];
         to[k].name = memcpy(name, from[k].name, bytes);
     }
 }
 
-static void lay_out(wg_function *f, pieces *p, const wg_argument *input,
+static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
                     const wg_argument *output) {
-    f->input = piece(p, f->inputs * sizeof *f->input);
-    f->output = piece(p, f->outputs * sizeof *f->output);
-    f->node = piece(p, f->nodes * sizeof *f->node);
-    f->operand = piece(p, f->operands * sizeof *f->operand);
-    f->result = piece(p, f->m * sizeof *f->result);
-    f->guard = piece(p, f->guards * sizeof *f->guard);
+    f->input = wgi_piece(p, f->inputs * sizeof *f->input);
+    f->output = wgi_piece(p, f->outputs * sizeof *f->output);
+    f->node = wgi_piece(p, f->nodes * sizeof *f->node);
+    f->operand = wgi_piece(p, f->operands * sizeof *f->operand);
+    f->result = wgi_piece(p, f->m * sizeof *f->result);
+    f->guard = wgi_piece(p, f->guards * sizeof *f->guard);
     names(p, f->inputs, f->input, input);
     names(p, f->outputs, f->output, output);
 }
@@ -568,8 +557,8 @@ wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input
     start.stats.once = start.once, start.stats.each = start.each;
     start.stats.after = start.after;
     start.stats.numbers = start.numbers, start.stats.guards = start.guards;
-    pieces p = {NULL, 0};
-    (void)piece(&p, sizeof start);
+    wgi_pieces p = {NULL, 0};
+    (void)wgi_piece(&p, sizeof start);
     lay_out(&start, &p, input, output);
     start.bytes = (p.used + 4095) / 4096 * 4096;
     const wg_memory *const memory = &start.memory;
@@ -580,8 +569,8 @@ wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input
     }
     wg_function *const f = (wg_function *)(void *)base;
     *f = start;
-    p = (pieces){base, 0};
-    (void)piece(&p, sizeof *f);
+    p = (wgi_pieces){base, 0};
+    (void)wgi_piece(&p, sizeof *f);
     lay_out(f, &p, input, output);
     fill(g, f, result, final);
     s = wgi_fn_program_new(c, f);
