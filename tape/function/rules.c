@@ -232,8 +232,13 @@ static int built_in(const wg_scalar_op *op) {
 /* Rows whose second partials are not the derivatives of the text of the first ones, to the last
  * digits and at the ends of the range. */
 static int has_a_better_second(const wg_scalar_op *op) {
-    static const unsigned rows[] = {WGI_ROW_cbrt, WGI_ROW_asin, WGI_ROW_acos, WGI_ROW_atanh,
-                                    WGI_ROW_xlogy};
+    static const unsigned rows[] = {
+#define FORMULA(name, k, text)
+#define CAREFUL(name) WGI_ROW_##name,
+#include "../../ops/formula.def"
+#undef FORMULA
+#undef CAREFUL
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (op == &wgi_scalar_ops[rows[i]]) return 1;
     return 0;
@@ -271,8 +276,10 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
         const char *text;
     } list[] = {
 #define FORMULA(name, k, text) {WGI_ROW_##name, k, #text},
+#define CAREFUL(name)
 #include "../../ops/formula.def"
 #undef FORMULA
+#undef CAREFUL
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
