@@ -19,9 +19,11 @@
 
 /* A product by the zero rule, as a function has it. */
 extern const wg_scalar_op *const wgi_expand_times;
-/* Scalar operations that are no rows of the table, up to a NULL: who loads a function knows
- * them. */
-extern const wg_scalar_op *const wgi_expand_rows[];
+/* Matern covariances of the squared distance: statistics.c. */
+extern const wg_scalar_op *const wgi_expand_matern_32, *const wgi_expand_matern_52;
+/* All operations of the library that are no rows of the table, up to a NULL: who loads a
+ * function knows them by name. */
+const wg_scalar_op *wgi_expand_row(size_t i);
 
 /* A matrix of variables: element (i, j) at p[i down + j across]. */
 typedef struct wgi_reals {

@@ -320,7 +320,8 @@ WG_OPERATION1(matern_52, (1 + sqrt(5 * a) + 5 * a / 3) * exp(-sqrt(5 * a)),
               -(1 + sqrt(5 * a)) * exp(-sqrt(5 * a)) / 1.2, 25 * exp(-sqrt(5 * a)) / 12.0, SING,
               "Rasmussen and Williams 2006, 4.17")
 
-const wg_scalar_op *const wgi_expand_rows[] = {&wgi_user_matern_32, &wgi_user_matern_52, NULL};
+const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_matern_32;
+const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_matern_52;
 
 /* The covariance of points i of x and j of z; `square` = sigma^2. */
 static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,

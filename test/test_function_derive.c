@@ -508,6 +508,52 @@ static void what_cannot_be_is_refused_by_name(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- passive inputs of calls ---- */
+
+struct calling {
+    const wg_callable *k;
+};
+
+static wg_status calls_a_product(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const struct calling *const c = data;
+    (void)n, (void)m;
+    const wg_mat in[2] = {wg_mat_gather(t, 1, 1, x), wg_mat_gather(t, 1, 1, x + 1)};
+    wg_mat p;
+    const wg_status s = wg_call(t, c->k, in, &p);
+    y[0] = wg_let(t, wg_mul(wg_mat_at(p, 0, 0), x[1]));
+    return s;
+}
+
+/* x p with p passive, times p: by p only the second factor counts, in every order, and its
+ * value is that of the point. */
+static void passive_inputs_follow_their_variable_without_derivative(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    const wg_argument in[] = {{"x", 1, 1, 0}, {"p", 1, 1, WG_PASSIVE}}, out = {"y", 1, 1, 0};
+    const double at[2] = {3, 5}, other[2] = {-2, 7};
+    double y, g[2], h[4], got[2];
+    wg_function *f = NULL;
+    struct calling c = {NULL};
+    wg_callable *k = NULL;
+    (void)must(t, wg_function_record(t, product_of_two, NULL, 2, in, at, 1, &out, &f), &f);
+    assert_int_equal(wg_callable_new(t, f, &k), WG_OK);
+    wg_function_free(f);
+    c.k = k;
+    assert_int_equal(wg_gradient(t, calls_a_product, &c, 2, at, &y, g), WG_OK);
+    assert_true(y == 75 && g[0] == 25 && g[1] == 15);
+    assert_int_equal(wg_hessian(t, calls_a_product, &c, 2, at, &y, g, h, 2), WG_OK);
+    f = recorded(t, calls_a_product, &c, 2, 1, at);
+    assert_int_equal(graph_walk(f, other, &y), 0);
+    assert_true(y == -98);
+    f = next(t, wg_function_gradient, f);
+    assert_int_equal(graph_walk(f, other, got), 0);
+    assert_true(got[0] == 49 && got[1] == -14);
+    wg_function_free(f);
+    wg_callable_free(k);
+    wg_tape_free(t);
+}
+
 /* ---- a user's operation ---- */
 
 WG_OPERATION1(straight_through, rint(a), 1, 0, GUARD, "test")
@@ -766,6 +812,7 @@ int main(void) {
         cmocka_unit_test(hessians_of_matrix_operations_take_their_memory_by_columns),
         cmocka_unit_test(refused_hessians_name_the_operation),
         cmocka_unit_test(inputs_of_a_hessian_may_repeat),
+        cmocka_unit_test(passive_inputs_follow_their_variable_without_derivative),
         cmocka_unit_test(third_derivatives_of_every_row_equal_differences_of_the_second),
         cmocka_unit_test(the_eighth_derivative_is_sixteen_times_the_function),
         cmocka_unit_test(taylor_coefficients_are_those_of_the_oracle),

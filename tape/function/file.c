@@ -426,8 +426,8 @@ static void list_builtins(source *r) {
 static const wg_scalar_op *find_op(const source *r, int user, const char *name, size_t bytes) {
     for (size_t i = 0; user && i < r->user_count; i++)
         if (is_name(r->user[i]->name, name, bytes)) return r->user[i];
-    for (size_t i = 0; user && wgi_expand_rows[i] != NULL; i++)
-        if (is_name(wgi_expand_rows[i]->name, name, bytes)) return wgi_expand_rows[i];
+    for (size_t i = 0; user && wgi_expand_row(i) != NULL; i++)
+        if (is_name(wgi_expand_row(i)->name, name, bytes)) return wgi_expand_row(i);
     for (size_t at = place_of(name, bytes); !user && r->by_name[at] != 0; at = (at + 1) & 255)
         if (is_name(wgi_scalar_ops[r->by_name[at] - 1].name, name, bytes))
             return &wgi_scalar_ops[r->by_name[at] - 1];

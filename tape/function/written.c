@@ -41,9 +41,10 @@ static wg_status from_matrix(const writing *w, const wg_argument *a, size_t oper
                              wg_real *to) {
     const size_t n = wgi_argument_size(a);
     const wg_real *const from = w->x + first_of(w->b, operand) + p * n;
-    for (size_t e = 0; e < n; e++) {
-        to[e] = from[e];
-    }
+    for (size_t e = 0; e < n; e++)
+        to[e] = (a->flags & WG_PASSIVE) != 0 && from[e].at.slot != 0
+                    ? wgi_expand_held(w->t, from[e])
+                    : from[e];
     return WG_OK;
 }
 
