@@ -34,7 +34,7 @@ TEST_TIMEOUT ?= 600
 # starts again once it is there, and then sees the compiler that was missing.
 
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))
-ifneq ($(filter deps run test bench coverage-report fuzz-run,$(MAKECMDGOALS)),)
+ifneq ($(filter deps run test bench gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
 ifeq ($(DRY),)
 include $(STAMP)
 endif
@@ -50,6 +50,7 @@ $(STAMP):
 	have_header '$(CC)' stdio.h || want libc6-dev; \
 	command -v pkg-config >/dev/null || want pkg-config; \
 	pkg-config --exists cmocka 2>/dev/null || have_header '$(CC)' cmocka.h || want libcmocka-dev; \
+	pkg-config --exists jansson 2>/dev/null || have_header '$(CC)' jansson.h || want libjansson-dev; \
 	pkg-config --exists openblas 2>/dev/null || have_header '$(CC)' cblas.h || want libopenblas-dev; \
 	pkg-config --exists lapacke 2>/dev/null || have_header '$(CC)' lapacke.h || want liblapacke-dev; \
 	if [ "$$need" ]; then \
@@ -89,6 +90,9 @@ BLAS_LIBS := $(SUITESPARSE) $(BLAS_LIBS)
 SYSTEM_LIBS := -ldl -lm
 CMOCKA_CFLAGS := $(call packages,--cflags,cmocka)
 CMOCKA_LIBS := $(call packages,--libs,cmocka,-lcmocka)
+# JSON: of the benches and their tests, not of the library.
+JANSSON_CFLAGS := $(call packages,--cflags,jansson)
+JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
 FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(BLAS_LIBS)
@@ -128,6 +132,9 @@ BENCH_MAINS := $(call with_main,$(wildcard bench/*.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(BENCH_MAINS))
 CXX_PROGS := $(patsubst %.cpp,$(B)/%,$(filter %.cpp,$(TEST_SRCS) $(EXAMPLE_MAINS)))
 BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS),$(BENCH_SRCS)))
+# The tool that GradBench talks to; its modules are also what bench/evals times.
+GRADBENCH_OBJS := $(call objects,$(filter-out bench/gradbench/main.c,$(wildcard bench/gradbench/*.c)))
+GRADBENCH := $(B)/bench/gradbench/main
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -183,17 +190,20 @@ help: ## this list
 
 run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a short bench
 	@$(B)/examples/nist
-	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) --small &&) true
+	@$(foreach b,$(BENCHES),$(b) --small &&) true
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(B)/ops/generate
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(GRADBENCH) $(B)/ops/generate
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
-	@$(foreach b,$(filter-out %/gradbench,$(BENCHES)),$(b) $(if $(filter %/bench,$(b)),$(BENCH_ARGS),$(if $(filter %/matrix,$(b)),$(filter --peers,$(BENCH_ARGS)))) &&) true
+	@$(foreach b,$(BENCHES),$(b) $(if $(filter %/bench,$(b)),$(BENCH_ARGS),$(if $(filter %/matrix,$(b)),$(filter --peers,$(BENCH_ARGS)))) &&) true
+
+gradbench: $(GRADBENCH) ## build/gradbench, which speaks GradBench's protocol
+	@ln -sf ../$< build/gradbench
 
 lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
 
@@ -205,7 +215,7 @@ clean: ## remove build/
 
 # ---- tests and examples ---------------------------------------------------------------------
 
-$(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(BLAS_CFLAGS)
+$(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(BLAS_CFLAGS)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,dense.o statistics.o copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
@@ -221,6 +231,9 @@ $(TEST_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
 # Tests of what the examples share.
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
+# Tests of the tool for GradBench.
+$(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): $(GRADBENCH_OBJS)
+$(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
 # Without a fuzzer main() is that of test/replay.c.
 $(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
@@ -241,24 +254,22 @@ probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell $(CXX) $(PEER_FLAGS) $(CPP
 ADOLC := $(call probe,adolc,adolc/adolc.h,)
 SACADO := $(call probe,sacado,Sacado_trad.hpp,-isystem /usr/include/trilinos)
 TORCH := $(call probe,torch,torch/version.h,$(TORCH_CFLAGS))
-JANSSON := $(shell pkg-config --exists jansson 2>/dev/null && echo yes)
 BENCH_DEFS := $(if $(ADOLC),-DWG_HAVE_ADOLC) $(if $(SACADO),-DWG_HAVE_SACADO) \
     $(if $(TORCH),-DWG_HAVE_TORCH) \
-    $(if $(JANSSON),-DWG_HAVE_JANSSON $(shell pkg-config --cflags jansson)) \
     $(if $(MORE_PEERS),'-DWG_BENCH_MORE_PEERS(X)=$(foreach p,$(MORE_PEERS),X($(p)))')
 BENCH_LIBS := $(if $(ADOLC),$(call packages,--libs,adolc,-ladolc)) \
-    $(if $(JANSSON),$(shell pkg-config --libs jansson)) $(MORE_PEER_LIBS)
+    $(MORE_PEER_LIBS)
 PEER_OBJS := $(if $(ADOLC),$(B)/bench/peers/adolc.o) $(if $(SACADO),$(B)/bench/peers/sacado.o)
 TORCH_OBJS := $(if $(TORCH),$(B)/bench/peers/torch.o)
 $(foreach p,adolc sacado torch,$(if $(filter $(B)/bench/peers/$(p).o,$(PEER_OBJS) $(TORCH_OBJS)),,$(info bench: $(p) not found, left out)))
-$(if $(JANSSON),,$(info bench: jansson not found, its readers left out))
 endif
 
 $(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS) $(BENCH_DEFS) $(COMMIT)))
+$(eval $(call LIST,gradbench,$(GRADBENCH_OBJS)))
 $(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
 $(B)/bench/peers/%.o: OUR_CXXFLAGS = $(PEER_FLAGS)
 $(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(TORCH_CFLAGS) \
-    $(BLAS_CFLAGS) \
+    $(BLAS_CFLAGS) $(JANSSON_CFLAGS) \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(BENCH_FLAGS); library: $(CFLAGS)"'
 $(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS): $(call list,bench)
 
@@ -268,7 +279,11 @@ $(if $(TORCH_OBJS),$(B)/bench/matrix): LINKER = $(CXX) $(CXXFLAGS)
 $(B)/bench/matrix: BENCH_LIBS += $(if $(TORCH_OBJS),-ltorch -ltorch_cpu -lc10)
 $(B)/bench/matrix: $(TORCH_OBJS)
 $(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
-	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+
+$(B)/bench/gradbench/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS) $(JANSSON_CFLAGS)
+$(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
+	$(link) $(filter %.o %.a,$^) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # ---- installing -----------------------------------------------------------------------------
 
@@ -371,10 +386,10 @@ abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers bench/gradbench,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
-.PHONY: help run test programs bench lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test programs bench gradbench lib deps clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

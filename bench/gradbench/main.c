@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* gradbench - Wengert as a tool of GradBench: messages on standard input, a line each, get
+ * their responses on standard output, until the message of kind "end" or the end of the input.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "gradbench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int usage(const char *program) {
+    fprintf(stderr,
+            "usage: %s [--multithreaded[=THREADS]]\n"
+            "Answers GradBench's messages, JSON lines, on standard input. With threads those\n"
+            "functions use them that map over data; without a number as many as there are\n"
+            "processors.\n",
+            program);
+    return 2;
+}
+
+static int read_options(int argc, char **argv, struct gb_options *o) {
+    static const char name[] = "--multithreaded";
+    *o = (struct gb_options){.threads = 1};
+    for (int k = 1; k < argc; k++) {
+        if (strncmp(argv[k], name, sizeof name - 1) != 0) return -1;
+        const char *rest = argv[k] + sizeof name - 1;
+        if (*rest == '\0') {
+            const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+            o->threads = processors > 1 ? (unsigned)processors : 1;
+            continue;
+        }
+        char *end;
+        const long threads = strtol(rest + 1, &end, 10);
+        if (*rest != '=' || end == rest + 1 || *end || threads < 1 || threads > 1024) return -1;
+        o->threads = (unsigned)threads;
+    }
+    return 0;
+}
+
+/* Is the response to be the last? */
+static int ends(const char *line, size_t length) {
+    json_t *message = length < 4096 ? json_loadb(line, length, 0, NULL) : NULL;
+    const char *kind = json_string_value(json_object_get(message, "kind"));
+    const int end = kind && strcmp(kind, "end") == 0;
+    json_decref(message);
+    return end;
+}
+
+int main(int argc, char **argv) {
+    struct gb_options options;
+    if (read_options(argc, argv, &options)) return usage(argv[0]);
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    int end = 0, status = 0;
+    while (!end && status == 0 && (length = getline(&line, &room, stdin)) > 0) {
+        if (strspn(line, " \t\r\n") == (size_t)length) continue;
+        end = ends(line, (size_t)length);
+        json_t *response = gb_respond(line, (size_t)length, &options);
+        if (!response || json_dumpf(response, stdout, JSON_REAL_PRECISION(17)) ||
+            putchar('\n') == EOF || fflush(stdout) == EOF) {
+            fprintf(stderr, "%s: %s\n", argv[0],
+                    response ? strerror(errno) : "no memory for a response");
+            status = 1;
+        }
+        json_decref(response);
+    }
+    free(line);
+    return status;
+}
