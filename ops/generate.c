@@ -566,11 +566,31 @@ static void write_lists(void) {
 
 /* ---- operations.md ----------------------------------------------------------------------- */
 
-/* Code in a table: a bar in it would end the cell. */
+/* In a table, where a bar would end the cell. */
+static void cell(const char *text) {
+    for (; *text != 0; text++) printf("%s%c", *text == '|' ? "\\" : "", *text);
+}
+
 static void code(const char *text) {
     fputs("`", stdout);
-    for (; *text != 0; text++) printf("%s%c", *text == '|' ? "\\" : "", *text);
+    cell(text);
     fputs("`", stdout);
+}
+
+/* To which order a row can be differentiated as part of a function. */
+static const char *order(const struct row *r) {
+    static const char *const ends[][2] = {
+#define FORMULA(name, k, text)
+#define CAREFUL(name)
+#define ORDER(name, k) {#name, #k},
+#include "formula.def"
+#undef FORMULA
+#undef CAREFUL
+#undef ORDER
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(ends[i][0], r->name) == 0) return ends[i][1];
+    return "any";
 }
 
 static void write_operations(void) {
@@ -585,9 +605,9 @@ static void write_operations(void) {
         "Domain: ARITH, the derivatives are finite whenever the operands are; GUARD, a derivative may");
     puts(
         "be exactly 0, and then counts as 0 whatever it is multiplied with; SING, a derivative may be");
-    puts("infinite or NaN at a finite operand.\n");
-    puts("| operation | operands | value | derivatives | domain | source |");
-    puts("|---|---|---|---|---|---|");
+    puts("infinite or NaN at a finite operand. Order: of the derivatives that functions have.\n");
+    puts("| operation | operands | value | derivatives | domain | order | source |");
+    puts("|---|---|---|---|---|---|---|");
     for (int i = 0; i < ROWS; i++) {
         const struct row *const r = &rows[i];
         printf("| `wg_%s` | %d | ", r->name, r->arity);
@@ -597,7 +617,9 @@ static void write_operations(void) {
             printf("%sd%c: ", k ? "<br>" : "", letter[k]);
             code(r->partial[k]);
         }
-        printf(" | %s | %s |\n", r->class, r->source);
+        printf(" | %s | %s | ", r->class, order(r));
+        cell(r->source);
+        puts(" |");
     }
 }
 

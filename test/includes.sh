@@ -27,7 +27,7 @@ allow 'include include/wengert' 'none'
 allow ops "(\.\./ops/|ops/)?$file"
 allow tape "(\.\./ops/|ops/|\.\./tape/|tape/)?$file"
 allow tape/function "(\.\./|\.\./\.\./ops/)?$file"
-allow 'examples bench bench/workloads bench/peers' '(\.\./|bench/|workloads/|peers/|harness/)*'"$file"
+allow 'examples bench bench/workloads bench/peers bench/gradbench' '(\.\./|bench/|workloads/|peers/|harness/|gradbench/)*'"$file"
 found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
     examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* ops/* | grep -vE '^ops/[^:]*:.*"(\.\./)?ops/' || true)
 [ -z "$found" ] || complain "beyond include/:

@@ -110,9 +110,12 @@ struct worker {
     pthread_t thread;
     worker *next;
     wgi_fn_run r;
+    /* of native code: columns, inputs and results, what goes to and from memory */
     char *native_column;
-    double **native; /* its inputs and results */
-    int careful;     /* start so */
+    double **native, **native_field;
+    wgi_fn_fields *native_load, *native_store;
+    size_t native_loads, native_stores;
+    int careful; /* start so */
     int failed;
     wg_function_guard guard;
 };
@@ -158,6 +161,8 @@ static size_t native_bytes(const wgi_fn_program *p) {
 static size_t thread_bytes(const wgi_fn_program *p) {
     return round_up(sizeof(worker)) + column_bytes(p) + native_bytes(p) +
            round_up((p->native_inputs + p->native_results) * sizeof(double *)) +
+           round_up((p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *)) +
+           round_up((p->loads + p->stores) * sizeof(wgi_fn_fields)) +
            round_up(p->sums * lanes_of_sum(p) * sizeof(double)) +
            round_up(p->operands * sizeof(double));
 }
@@ -185,6 +190,8 @@ static worker *worker_of(call_state *s, char **at) {
     w->r.column = piece(at, column_bytes(p));
     w->native_column = piece(at, native_bytes(p));
     w->native = piece(at, (p->native_inputs + p->native_results) * sizeof(double *));
+    w->native_field = piece(at, (p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *));
+    w->native_load = piece(at, (p->loads + p->stores) * sizeof(wgi_fn_fields));
     w->r.function = s->f;
     w->r.program = p;
     w->r.uniform = s->uniform;
@@ -235,6 +242,44 @@ static void constants(const wgi_fn_run *r, char *column, size_t count, const wgi
     }
 }
 
+/* Where a group begins, if it is of fields of structures. */
+static const double *fields_at(const call_state *s, const wgi_fn_group *g, int in,
+                               ptrdiff_t *point) {
+    const wg_results *const y = &s->y[g->argument];
+    const wg_points x = in ? s->x[g->argument] : (wg_points){y->data, y->point, y->entry};
+    *point = x.point;
+    if (x.data == NULL || x.point == 1 || (x.entry != 1 && g->count > 1)) return NULL;
+    return x.data + (ptrdiff_t)g->entry * x.entry;
+}
+
+/* Groups that stand next to each other in memory are put together; gives how many are left. */
+static size_t fields_of(worker *w, size_t groups, const wgi_fn_group *group, int in,
+                        double **column, wgi_fn_fields *f) {
+    size_t count = 0;
+    const double *end = NULL;
+    ptrdiff_t step = 0;
+    for (size_t g = 0; g < groups; g++) {
+        ptrdiff_t point;
+        const wgi_fn_group *const one = &group[g];
+        if (in && one->wanted == 0) continue;
+        const double *const at = fields_at(w->s, one, in, &point);
+        if (at == NULL || at != end || point != step) {
+            if (count != 0)
+                column += (f[count - 1].count + WGI_FN_GROUP - 1) / WGI_FN_GROUP * WGI_FN_GROUP;
+            f[count++] = (wgi_fn_fields){.group = one, .column = column};
+        }
+        end = at == NULL ? NULL : at + one->count;
+        step = point;
+        for (size_t i = 0; at != NULL && i < one->count; i++)
+            column[f[count - 1].count++] =
+                (double *)(void *)(w->native_column + one->native[i]);
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = f[k].count; i % WGI_FN_GROUP != 0; i++)
+            f[k].column[i] = (double *)(void *)w->native_column;
+    return count;
+}
+
 static void prepare(worker *w) {
     const wgi_fn_program *const p = w->s->p;
     wgi_fn_run *const r = &w->r;
@@ -244,6 +289,11 @@ static void prepare(worker *w) {
     constants(r, w->native_column, p->native_constants, p->native_constant, p->native_points);
     for (size_t k = 0; k < p->native_inputs + p->native_results; k++)
         w->native[k] = (double *)(void *)w->native_column + (1 + k) * p->native_points;
+    double **const column = w->native_field;
+    w->native_loads = fields_of(w, p->loads, p->load, 1, column, w->native_load);
+    w->native_store = w->native_load + w->native_loads;
+    w->native_stores =
+        fields_of(w, p->stores, p->store, 0, column + p->loads * WGI_FN_GROUP, w->native_store);
 }
 
 static void run_points(wgi_fn_run *r, size_t first, size_t end) {
@@ -266,12 +316,12 @@ static int run_native(worker *w, size_t first, size_t end) {
     r.first = first;
     r.rows = end - first < p->native_points ? end - first : p->native_points;
     r.lanes = (r.rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES;
-    for (size_t g = 0; g < p->loads; g++)
-        if (p->load[g].wanted != 0) p->machine->load(&r, &p->load[g], p->load[g].native);
+    for (size_t k = 0; k < w->native_loads; k++)
+        p->machine->load_fields(&r, &w->native_load[k]);
     const int said = p->native(r.uniform, (const double *const *)w->native,
                                w->native + p->native_inputs, r.sum, r.lanes, r.rows);
-    for (size_t g = 0; said == 0 && g < p->stores; g++)
-        p->machine->store(&r, &p->store[g], p->store[g].native);
+    for (size_t k = 0; said == 0 && k < w->native_stores; k++)
+        p->machine->store_fields(&r, &w->native_store[k]);
     return said;
 }
 

@@ -132,6 +132,16 @@ typedef struct wgi_fn_group {
     uint32_t native[WGI_FN_GROUP]; /* the same where native code runs */
 } wgi_fn_group;
 
+/* Entries of one or more arguments that stand next to each other in memory, fields of one
+ * structure per point: they go between memory and columns together, for native code. Columns up
+ * to a multiple of 8 are there, those beyond count are never read. One group alone, in whatever
+ * layout: count is 0. */
+typedef struct wgi_fn_fields {
+    const wgi_fn_group *group; /* the first */
+    size_t count;
+    double **column;
+} wgi_fn_fields;
+
 /* ---- native code instead of the part of each point ----
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8, at
@@ -175,6 +185,8 @@ typedef struct wgi_fn_machine {
     void (*run[4])(const wgi_fn_code *code, struct wgi_fn_run *r);
     void (*load)(const struct wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column);
     void (*store)(const struct wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column);
+    void (*load_fields)(const struct wgi_fn_run *r, const wgi_fn_fields *f);
+    void (*store_fields)(const struct wgi_fn_run *r, const wgi_fn_fields *f);
     /* is there a NaN in so many vectors? */
     int (*any_nan)(const double *column, size_t lanes);
     void (*array)(struct wgi_fn_run *r, const wgi_fn_call *call);

@@ -149,26 +149,24 @@ INNER void ask_to_write(const double *p, ptrdiff_t ahead) {
     _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_maskz_loadu_pd(mask, p)),                 \
                        _mm256_maskz_loadu_pd(mask, q), 1)
 
-/* Rows from entry 1 on at x, `point` apart, into columns: whole vectors only. */
+/* Fields at x of points `point` apart into columns: whole vectors of points only. */
 static void turn_in(size_t points, const double *x, ptrdiff_t point, ptrdiff_t ahead,
                     size_t count, double *const *to) {
-    for (size_t e = 0; e < count; e += 4) {
-        const __mmask8 mask = (__mmask8)(count - e >= 4 ? 15 : (1 << (count - e)) - 1);
-        double *const c0 = to[e], *const c1 = to[e + 1], *const c2 = to[e + 2];
-        double *const c3 = to[e + 3];
-        const double *from = x + e;
-        for (size_t p = 0; p < points; p += 8, from += 8 * point) {
+    for (size_t p = 0; p < points; p += 8, x += 8 * point) {
+        for (ptrdiff_t i = 0; i < 8; i++) ask(x + i * point, ahead);
+        const double *from = x;
+        for (size_t e = 0; e < count; e += 4, from += 4) {
+            const __mmask8 mask = (__mmask8)(count - e >= 4 ? 15 : (1 << (count - e)) - 1);
             const double *const odd = from + point;
             __m512d m0 = HALVES(from, from + 2 * point, mask);
             __m512d m1 = HALVES(odd, odd + 2 * point, mask);
             __m512d m2 = HALVES(from + 4 * point, from + 6 * point, mask);
             __m512d m3 = HALVES(odd + 4 * point, odd + 6 * point, mask);
-            for (ptrdiff_t i = 0; e == 0 && i < 8; i++) ask(from + i * point, ahead);
             TURN(m0, m1, m2, m3);
-            _mm512_store_pd(c0 + p, m0);
-            _mm512_store_pd(c1 + p, m1);
-            _mm512_store_pd(c2 + p, m2);
-            _mm512_store_pd(c3 + p, m3);
+            _mm512_store_pd(to[e] + p, m0);
+            _mm512_store_pd(to[e + 1] + p, m1);
+            _mm512_store_pd(to[e + 2] + p, m2);
+            _mm512_store_pd(to[e + 3] + p, m3);
         }
     }
 }
@@ -177,22 +175,26 @@ static void turn_in(size_t points, const double *x, ptrdiff_t point, ptrdiff_t a
     _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(p)), _mm256_load_pd(q), 1)
 static void turn_out(size_t points, double *y, ptrdiff_t point, ptrdiff_t ahead, size_t count,
                      double *const *from) {
-    const __mmask8 mask = (__mmask8)((1u << count) - 1);
     for (size_t p = 0; p < points; p += 4, y += 4 * point) {
-        __m512d m0 = BESIDE(from[0] + p, from[2] + p), m1 = BESIDE(from[1] + p, from[3] + p);
-        __m512d m2 = BESIDE(from[4] + p, from[6] + p), m3 = BESIDE(from[5] + p, from[7] + p);
         for (ptrdiff_t i = 0; i < 4; i++) ask_to_write(y + i * point, ahead);
-        TURN(m0, m1, m2, m3);
-        if (count == 8) {
-            _mm512_storeu_pd(y, m0);
-            _mm512_storeu_pd(y + point, m1);
-            _mm512_storeu_pd(y + 2 * point, m2);
-            _mm512_storeu_pd(y + 3 * point, m3);
-        } else {
-            _mm512_mask_storeu_pd(y, mask, m0);
-            _mm512_mask_storeu_pd(y + point, mask, m1);
-            _mm512_mask_storeu_pd(y + 2 * point, mask, m2);
-            _mm512_mask_storeu_pd(y + 3 * point, mask, m3);
+        double *to = y;
+        for (size_t e = 0; e < count; e += 8, to += 8) {
+            double *const *const c = from + e;
+            __m512d m0 = BESIDE(c[0] + p, c[2] + p), m1 = BESIDE(c[1] + p, c[3] + p);
+            __m512d m2 = BESIDE(c[4] + p, c[6] + p), m3 = BESIDE(c[5] + p, c[7] + p);
+            TURN(m0, m1, m2, m3);
+            if (count - e >= 8) {
+                _mm512_storeu_pd(to, m0);
+                _mm512_storeu_pd(to + point, m1);
+                _mm512_storeu_pd(to + 2 * point, m2);
+                _mm512_storeu_pd(to + 3 * point, m3);
+            } else {
+                const __mmask8 mask = (__mmask8)((1u << (count - e)) - 1);
+                _mm512_mask_storeu_pd(to, mask, m0);
+                _mm512_mask_storeu_pd(to + point, mask, m1);
+                _mm512_mask_storeu_pd(to + 2 * point, mask, m2);
+                _mm512_mask_storeu_pd(to + 3 * point, mask, m3);
+            }
         }
     }
 }
@@ -205,13 +207,13 @@ enum { TURNS_IN = 8, TURNS_OUT = 4, TURNS_ANY = 1 };
     m2 = _mm256_permute2f128_pd(t0, t2, 0x31), m3 = _mm256_permute2f128_pd(t1, t3, 0x31)
 static void turn_in(size_t points, const double *x, ptrdiff_t point, ptrdiff_t ahead,
                     size_t count, double *const *to) {
-    for (size_t e = 0; e < count; e += 4) {
-        const double *from = x + e;
-        for (size_t p = 0; p < points; p += 4, from += 4 * point) {
+    for (size_t p = 0; p < points; p += 4, x += 4 * point) {
+        for (ptrdiff_t i = 0; i < 4; i++) ask(x + i * point, ahead);
+        const double *from = x;
+        for (size_t e = 0; e < count; e += 4, from += 4) {
             __m256d m0 = _mm256_loadu_pd(from), m1 = _mm256_loadu_pd(from + point);
             __m256d m2 = _mm256_loadu_pd(from + 2 * point);
             __m256d m3 = _mm256_loadu_pd(from + 3 * point);
-            for (ptrdiff_t i = 0; e == 0 && i < 4; i++) ask(from + i * point, ahead);
             TURN(m0, m1, m2, m3);
             _mm256_store_pd(to[e] + p, m0);
             _mm256_store_pd(to[e + 1] + p, m1);
@@ -222,12 +224,13 @@ static void turn_in(size_t points, const double *x, ptrdiff_t point, ptrdiff_t a
 }
 static void turn_out(size_t points, double *y, ptrdiff_t point, ptrdiff_t ahead, size_t count,
                      double *const *from) {
-    for (size_t e = 0; e < count; e += 4) {
-        double *to = y + e;
-        for (size_t p = 0; p < points; p += 4, to += 4 * point) {
-            __m256d m0 = _mm256_load_pd(from[e] + p), m1 = _mm256_load_pd(from[e + 1] + p);
-            __m256d m2 = _mm256_load_pd(from[e + 2] + p), m3 = _mm256_load_pd(from[e + 3] + p);
-            for (ptrdiff_t i = 0; e == 0 && i < 4; i++) ask_to_write(to + i * point, ahead);
+    for (size_t p = 0; p < points; p += 4, y += 4 * point) {
+        for (ptrdiff_t i = 0; i < 4; i++) ask_to_write(y + i * point, ahead);
+        double *to = y;
+        for (size_t e = 0; e < count; e += 4, to += 4) {
+            double *const *const c = from + e;
+            __m256d m0 = _mm256_load_pd(c[0] + p), m1 = _mm256_load_pd(c[1] + p);
+            __m256d m2 = _mm256_load_pd(c[2] + p), m3 = _mm256_load_pd(c[3] + p);
             TURN(m0, m1, m2, m3);
             _mm256_storeu_pd(to, m0);
             _mm256_storeu_pd(to + point, m1);
@@ -239,55 +242,40 @@ static void turn_out(size_t points, double *y, ptrdiff_t point, ptrdiff_t ahead,
 enum { TURNS_IN = 4, TURNS_OUT = 4, TURNS_ANY = 0 };
 #endif
 
-/* The columns of a group that is turned at once: those beyond its end repeat the first one, or,
- * where they are written, go to scratch. */
-INNER void columns_of(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column,
-                      double **c) {
-    for (size_t i = 0; i < WGI_FN_GROUP; i++) c[i] = AT(column[i < g->count ? i : 0]);
-}
-
 /* How many of count entries go through registers at once. */
 INNER size_t turned(size_t count) {
 #if WIDTH == 2
     (void)count;
     return 0;
 #else
-    return TURNS_ANY ? (count > 2 ? count : 0) : count / 4 * 4;
+    return TURNS_ANY ? (count > 1 ? count : 0) : count / 4 * 4;
 #endif
 }
 
-static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
-    const wg_points *const x = &r->x[g->argument];
-    if (x->data == NULL) {
-        for (size_t i = 0; i < g->count; i++)
-            memset(AT(column[i]), 0, r->lanes * sizeof(double));
-        return;
-    }
-    const double *const at =
-        x->data + (ptrdiff_t)r->first * x->point + (ptrdiff_t)g->entry * x->entry;
-    const ptrdiff_t ahead = (ptrdiff_t)r->lanes * x->point;
+/* Numbers `entry` apart at x, of points `point` apart, into columns. */
+static void load_entries(const wgi_fn_run *r, const double *x, ptrdiff_t point, ptrdiff_t entry,
+                         size_t count, double *const *column) {
+    const ptrdiff_t ahead = (ptrdiff_t)r->lanes * point;
+    const double *const dump = AT(r->dump);
     size_t done = 0, whole = 0; /* entries, and points of them */
+    x += (ptrdiff_t)r->first * point;
 #if WIDTH != 2
-    if (x->entry == 1 && x->point != 1 && (done = turned(g->count)) != 0) {
-        double *c[WGI_FN_GROUP];
-        columns_of(r, g, column, c);
-        for (size_t i = g->count; i < WGI_FN_GROUP; i++) c[i] = AT(r->dump);
+    if (entry == 1 && point != 1 && (done = turned(count)) != 0) {
         whole = r->rows / TURNS_IN * TURNS_IN;
-        turn_in(whole, at, x->point, ahead, done, c);
+        turn_in(whole, x, point, ahead, done, column);
     }
 #endif
-    for (size_t i = 0; i < g->count; i++) {
-        if ((g->wanted >> i & 1) == 0) continue;
-        double *const to = AT(column[i]);
-        const double *const from = at + (ptrdiff_t)i * x->entry;
+    for (size_t i = 0; i < count; i++, x += entry) {
+        double *const to = column[i];
         size_t p = i < done ? whole : 0;
-        if (x->point == 1) {
+        if (to == dump) continue;
+        if (point == 1) {
             for (; p + WIDTH <= r->rows; p += WIDTH)
-                *(V *)(void *)(to + p) = *(const U *)(const void *)(from + p);
-            for (; p < r->rows; p++) to[p] = from[p];
+                *(V *)(void *)(to + p) = *(const U *)(const void *)(x + p);
+            for (; p < r->rows; p++) to[p] = x[p];
         } else
             for (; p < r->rows; p++) {
-                const double *const cell = from + (ptrdiff_t)p * x->point;
+                const double *const cell = x + (ptrdiff_t)p * point;
                 to[p] = *cell;
                 if (i == 0) ask(cell, ahead);
             }
@@ -295,36 +283,73 @@ static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *col
     }
 }
 
-static void store(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
-    const wg_results *const y = &r->y[g->argument];
-    if (y->data == NULL) return;
-    double *const at =
-        y->data + (ptrdiff_t)r->first * y->point + (ptrdiff_t)g->entry * y->entry;
-    const ptrdiff_t ahead = (ptrdiff_t)r->lanes * y->point;
+static void store_entries(const wgi_fn_run *r, double *y, ptrdiff_t point, ptrdiff_t entry,
+                          size_t count, double *const *column) {
+    const ptrdiff_t ahead = (ptrdiff_t)r->lanes * point;
     size_t done = 0, whole = 0;
+    y += (ptrdiff_t)r->first * point;
 #if WIDTH != 2
-    if (y->entry == 1 && y->point != 1 && (done = turned(g->count)) != 0) {
-        double *c[WGI_FN_GROUP];
-        columns_of(r, g, column, c);
+    if (entry == 1 && point != 1 && (done = turned(count)) != 0) {
         whole = r->rows / TURNS_OUT * TURNS_OUT;
-        turn_out(whole, at, y->point, ahead, done, c);
+        turn_out(whole, y, point, ahead, done, column);
     }
 #endif
-    for (size_t i = 0; i < g->count; i++) {
-        const double *const from = AT(column[i]);
-        double *const to = at + (ptrdiff_t)i * y->entry;
+    for (size_t i = 0; i < count; i++, y += entry) {
+        const double *const from = column[i];
         size_t p = i < done ? whole : 0;
-        if (y->point == 1) {
+        if (point == 1) {
             for (; p + WIDTH <= r->rows; p += WIDTH)
-                *(U *)(void *)(to + p) = *(const V *)(const void *)(from + p);
-            for (; p < r->rows; p++) to[p] = from[p];
+                *(U *)(void *)(y + p) = *(const V *)(const void *)(from + p);
+            for (; p < r->rows; p++) y[p] = from[p];
         } else
             for (; p < r->rows; p++) {
-                double *const cell = to + (ptrdiff_t)p * y->point;
+                double *const cell = y + (ptrdiff_t)p * point;
                 *cell = from[p];
                 if (i == 0) ask_to_write(cell, ahead);
             }
     }
+}
+
+/* The columns of a group, and those that are never read. */
+INNER void columns_of(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column,
+                      double **c) {
+    for (size_t i = 0; i < WGI_FN_GROUP; i++) c[i] = AT(i < g->count ? column[i] : r->dump);
+}
+
+static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
+    const wg_points *const x = &r->x[g->argument];
+    double *c[WGI_FN_GROUP];
+    columns_of(r, g, column, c);
+    for (size_t i = 0; x->data == NULL && i < g->count; i++)
+        memset(c[i], 0, r->lanes * sizeof(double));
+    if (x->data != NULL)
+        load_entries(r, x->data + (ptrdiff_t)g->entry * x->entry, x->point, x->entry, g->count,
+                     c);
+}
+
+static void store(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
+    const wg_results *const y = &r->y[g->argument];
+    double *c[WGI_FN_GROUP];
+    columns_of(r, g, column, c);
+    if (y->data != NULL)
+        store_entries(r, y->data + (ptrdiff_t)g->entry * y->entry, y->point, y->entry, g->count,
+                      c);
+}
+
+static void load_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
+    const wg_points *const x = &r->x[f->group->argument];
+    if (f->count == 0) load(r, f->group, f->group->native);
+    else
+        load_entries(r, x->data + (ptrdiff_t)f->group->entry * x->entry, x->point, 1, f->count,
+                     f->column);
+}
+
+static void store_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
+    const wg_results *const y = &r->y[f->group->argument];
+    if (f->count == 0) store(r, f->group, f->group->native);
+    else
+        store_entries(r, y->data + (ptrdiff_t)f->group->entry * y->entry, y->point, 1, f->count,
+                      f->column);
 }
 
 static void store_checked(wgi_fn_run *r, const wgi_fn_group *g) {
@@ -468,6 +493,6 @@ static void guard(wgi_fn_run *r, const wgi_fn_code *code) {
 #include "program_run.h"
 #pragma GCC diagnostic pop
 
-static const wgi_fn_machine machine = {WIDTH, {run1, run2, run4, run8}, load, store, column_nan,
-                                       array};
+static const wgi_fn_machine machine = {
+    WIDTH, {run1, run2, run4, run8}, load, store, load_fields, store_fields, column_nan, array};
 const wgi_fn_machine *const MACHINE = &machine;

@@ -235,9 +235,11 @@ static int has_a_better_second(const wg_scalar_op *op) {
     static const unsigned rows[] = {
 #define FORMULA(name, k, text)
 #define CAREFUL(name) WGI_ROW_##name,
+#define ORDER(name, k)
 #include "../../ops/formula.def"
 #undef FORMULA
 #undef CAREFUL
+#undef ORDER
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (op == &wgi_scalar_ops[rows[i]]) return 1;
@@ -277,9 +279,11 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
     } list[] = {
 #define FORMULA(name, k, text) {WGI_ROW_##name, k, #text},
 #define CAREFUL(name)
+#define ORDER(name, k)
 #include "../../ops/formula.def"
 #undef FORMULA
 #undef CAREFUL
+#undef ORDER
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
