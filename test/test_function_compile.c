@@ -127,6 +127,81 @@ static void drawn_functions_have_the_bits_of_the_interpreter(void **state) {
     }
 }
 
+/* ---- where arguments stand ---- */
+
+enum { FIELDS_IN = 5, FIELDS_OUT = 4, STRUCTURE = 32 };
+static const wg_argument fields_in[FIELDS_IN] = {
+    {"a", 3, 1, 0}, {"b", 1, 1, 0}, {"c", 5, 1, 0}, {"d", 1, 1, 0}, {"e", 11, 1, 0}};
+static const wg_argument fields_out[FIELDS_OUT] = {
+    {"u", 1, 1, 0}, {"v", 9, 1, 0}, {"w", 2, 1, 0}, {"z", 1, 1, 0}};
+
+/* Entry i of an output is of inputs i and i + 3 and, past some, one of the inputs itself. */
+static wg_status fields(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)data;
+    for (size_t i = 0; i < m; i++)
+        y[i] = i % 5 == 4 ? x[n - i]
+                          : wg_let(t, wg_sub(wg_mul(x[i], x[i + 3]), wg_div(x[i], 3.0)));
+    return WG_OK;
+}
+
+/* Where arguments begin in a structure, the size of which is `point`, or, where that is 1, in
+ * arrays of POINTS; step: from entry to entry. */
+typedef struct layout {
+    size_t in[FIELDS_IN], out[FIELDS_OUT], point, step;
+} layout;
+
+static void evaluate_fields(const wg_function *f, const layout *l, size_t points,
+                            const double *x, double *y) {
+    wg_points in[FIELDS_IN];
+    wg_results out[FIELDS_OUT];
+    const size_t scale = l->point == 1 ? POINTS : 1;
+    for (size_t k = 0; k < FIELDS_IN; k++)
+        in[k] = (wg_points){x + l->in[k] * scale, (ptrdiff_t)l->point, (ptrdiff_t)l->step};
+    for (size_t k = 0; k < FIELDS_OUT; k++)
+        out[k] = (wg_results){y + l->out[k] * scale, (ptrdiff_t)l->point, (ptrdiff_t)l->step};
+    void *const work = malloc(wg_function_work(f, 1) + 1);
+    assert_non_null(work);
+    assert_int_equal(wg_function_evaluate(f, points, in, out, 1, work, NULL), WG_OK);
+    free(work);
+}
+
+/* Next to each other, with gaps, in another order, entries apart, arrays. What lies between is
+ * left alone. */
+static void arguments_may_stand_anywhere(void **state) {
+    (void)state;
+    static const layout layouts[] = {
+        {{0, 3, 4, 9, 10}, {0, 1, 10, 12}, 21, 1},
+        {{0, 3, 4, 9, 10}, {0, 1, 10, 12}, STRUCTURE, 1},
+        {{2, 6, 9, 15, 17}, {3, 5, 16, 20}, STRUCTURE, 1},
+        {{18, 17, 12, 11, 0}, {12, 3, 1, 0}, 21, 1},
+        {{0, 6, 8, 18, 20}, {0, 2, 20, 24}, 2 * STRUCTURE, 2},
+        {{0, 3, 4, 9, 10}, {0, 1, 10, 12}, 1, POINTS},
+    };
+    static double x[2 * STRUCTURE * POINTS], y[2 * STRUCTURE * POINTS],
+        z[2 * STRUCTURE * POINTS];
+    double at[21];
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    wg_function *f;
+    for (size_t i = 0; i < 21; i++) at[i] = 1 + 0.1 * (double)i;
+    assert_int_equal(wg_function_record(t, fields, NULL, FIELDS_IN, fields_in, at, FIELDS_OUT,
+                                        fields_out, &f),
+                     WG_OK);
+    wg_function *const g = must_compile(t, f);
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = uniform(-2, 2);
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++)
+        for (size_t points = 1; points <= POINTS; points += points < 20 ? 1 : 13) {
+            for (size_t i = 0; i < sizeof y / sizeof *y; i++) y[i] = z[i] = -7;
+            evaluate_fields(f, &layouts[k], points, x, y);
+            evaluate_fields(g, &layouts[k], points, x, z);
+            assert_memory_equal(y, z, sizeof y);
+            assert_true(y[layouts[k].out[0]] != -7);
+        }
+    wg_function_free(g);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 #if defined(__x86_64__)
 /* For a machine with shorter vectors than this one has. */
 static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
@@ -421,6 +496,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_and_partials_have_the_bits_of_the_interpreter),
         cmocka_unit_test(drawn_functions_have_the_bits_of_the_interpreter),
+        cmocka_unit_test(arguments_may_stand_anywhere),
 #if defined(__x86_64__)
         cmocka_unit_test(shorter_vectors_have_the_bits_of_their_interpreter),
 #endif
