@@ -19,10 +19,12 @@ wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k) {
 /* ---- operations that are no rows ---- */
 
 WG_OPERATION2(times, wgi_times(a, b), b, a, 0, 1, 0, GUARD, "product rule")
+WG_OPERATION1(held, a, 0, 0, ARITH, "a number without its derivative")
 const wg_scalar_op *const wgi_expand_times = &wgi_user_times;
+const wg_scalar_op *const wgi_expand_hold = &wgi_user_held;
 
 const wg_scalar_op *wgi_expand_row(size_t i) {
-    const wg_scalar_op *const all[] = {wgi_expand_times, wgi_expand_matern_32,
+    const wg_scalar_op *const all[] = {wgi_expand_times, wgi_expand_hold, wgi_expand_matern_32,
                                        wgi_expand_matern_52};
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
@@ -47,13 +49,8 @@ wg_real wgi_expand_less(wg_tape *t, wg_real a, wg_real x, wg_real y) {
     return wg_let(t, wg_sub(a, wg_mul(x, y)));
 }
 
-/* Steps have no derivative: the whole part, and of the rest all digits above 2^-1000.
- * Infinities are whole. */
 wg_real wgi_expand_held(wg_tape *t, wg_real x) {
-    const wg_real whole = wg_let(t, wg_trunc(x));
-    const wg_real rest =
-        wg_let(t, wg_mul(wg_rint(wg_mul(wg_sub(x, whole), 0x1p1000)), 0x1p-1000));
-    return wg_let(t, wg_select_eq(x, whole, whole, wg_add(whole, rest)));
+    return wg_apply_scalar(t, wgi_expand_hold, &x);
 }
 
 wg_real wgi_expand_dot(wg_tape *t, size_t n, const wg_real *x, size_t dx, const wg_real *y,

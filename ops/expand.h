@@ -19,6 +19,8 @@
 
 /* A product by the zero rule, as a function has it. */
 extern const wg_scalar_op *const wgi_expand_times;
+/* A number, with derivative 0. */
+extern const wg_scalar_op *const wgi_expand_hold;
 /* Matern covariances of the squared distance: statistics.c. */
 extern const wg_scalar_op *const wgi_expand_matern_32, *const wgi_expand_matern_52;
 /* All operations of the library that are no rows of the table, up to a NULL: who loads a

@@ -391,8 +391,7 @@ double wgi_node_value(const wgi_node *n, const double *x) {
 
 /* ---- taking over other graphs ---- */
 
-/* A node of another graph with operands x of this one. */
-static uint32_t again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
     switch (n->kind) {
     case WGI_NODE_NUMBER:
         return wgi_graph_number(g, n->value);
@@ -419,7 +418,7 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
     for (size_t i = 0; i < f->nodes && g->c->status == WG_OK; i++) {
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k < n->count; k++) x[k] = map[f->operand[n->first + k]];
-        map[i] = n->kind == WGI_NODE_INPUT ? input[i] : again(g, n, x);
+        map[i] = n->kind == WGI_NODE_INPUT ? input[i] : wgi_graph_again(g, n, x);
     }
     for (size_t k = 0; k < f->guards && g->c->status == WG_OK; k++)
         wgi_graph_guard_add(g, map[f->guard[k].a], map[f->guard[k].b], f->guard[k].comparison,
@@ -442,7 +441,7 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
         const wgi_node *const n = &from->node[i];
         if (!needed[i]) continue;
         for (uint32_t k = 0; k < n->count; k++) x[k] = map[from->operand[n->first + k]];
-        map[i] = n->kind == WGI_NODE_INPUT ? input[n->part] : again(g, n, x);
+        map[i] = n->kind == WGI_NODE_INPUT ? input[n->part] : wgi_graph_again(g, n, x);
     }
     return map[node];
 }

@@ -109,6 +109,8 @@ uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a);
 uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint32_t *x);
 /* Any kind, as `like` has it but for the operands. */
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x);
+/* A node of another graph, simplified, with operands x of this one. */
+uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const uint32_t *x);
 void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparison,
                          int outcome);
 /* Is it this number? Zeros of either sign are one. */

@@ -296,20 +296,18 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op call_op = {.name = "wg_call",
-                                    .flags = WG_OP_TRANS,
-                                    .shape = shape,
-                                    .value = value,
-                                    .vjp = vjp,
-                                    .jvp = jvp,
-                                    .expand = wgi_map_expand};
-static const wg_block_op map_op = {.name = "wg_map",
-                                   .flags = WG_OP_TRANS,
-                                   .shape = shape,
-                                   .value = value,
-                                   .vjp = vjp,
-                                   .jvp = jvp,
-                                   .expand = wgi_map_expand};
+const wg_block_op wgi_op_call = {.name = "wg_call",
+                                 .flags = WG_OP_TRANS,
+                                 .shape = shape,
+                                 .value = value,
+                                 .vjp = vjp,
+                                 .jvp = jvp};
+const wg_block_op wgi_op_map = {.name = "wg_map",
+                                .flags = WG_OP_TRANS,
+                                .shape = shape,
+                                .value = value,
+                                .vjp = vjp,
+                                .jvp = jvp};
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
@@ -350,7 +348,7 @@ wg_status wg_call(wg_tape *t, const wg_callable *k, const wg_mat *x, wg_mat *y) 
         if (x[i].rows != k->f->input[i].rows || x[i].cols != k->f->input[i].cols)
             return misfit(wgi_core_of(t), "wg_call", i, &k->f->input[i], 1, &x[i]);
     const wgi_map m = {k, 1, 1, NULL};
-    return wg_apply(t, &call_op, &m, sizeof m, k->f->inputs, x, k->f->outputs, y);
+    return wg_apply(t, &wgi_op_call, &m, sizeof m, k->f->inputs, x, k->f->outputs, y);
 }
 
 /* One source as a feed, and its matrix among the operands. */
@@ -390,5 +388,5 @@ wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_sourc
         s = take(wgi_core_of(t), i, &f->input[i], points, &x[i], &feeds[i], in, &operands);
     if (s != WG_OK) return s;
     const wgi_map m = {k, points, threads, feeds};
-    return wg_apply(t, &map_op, &m, sizeof m, operands, in, f->outputs, y);
+    return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
 }

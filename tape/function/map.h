@@ -21,7 +21,6 @@ typedef struct wgi_map {
     const wgi_map_feed *feed;
 } wgi_map;
 
-/* The same in scalar statements: written.c. */
-wg_status wgi_map_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y);
+extern const wg_block_op wgi_op_call, wgi_op_map;
 
 #endif

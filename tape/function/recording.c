@@ -3,13 +3,15 @@
  *
  * Arrays of wg_real that are sums of products are written out in the order in which the tape
  * adds them; the others stay one node. An operation on matrices is written out by its `expand`,
- * or followed by labels where it only moves elements. */
+ * or followed by labels where it only moves elements; calls of functions are taken apart in
+ * inline.c. */
 #include "graph.h"
 
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
 #include "../../ops/expand.h"
 #include "arguments.h"
+#include "inline.h"
 
 #include <string.h>
 
@@ -360,6 +362,13 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     return s;
 }
 
+/* What is itself made of functions. */
+static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
+    uint32_t *const y = wg_tape_keep(&r->g->c->head, (b->outs + 1) * sizeof *y, NULL);
+    if (y == NULL || wgi_inline(r->g, b, x, y) != WG_OK) return;
+    for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, y[e]);
+}
+
 static int all_numbers(const taking *r, size_t n, const uint32_t *x) {
     for (size_t i = 0; i < n; i++)
         if (r->g->node[x[i]].kind != WGI_NODE_NUMBER) return 0;
@@ -389,6 +398,7 @@ static void take_block(taking *r, const wgi_block *b) {
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
     if (all_numbers(r, operands, x)) numbers_of(r, b);
+    else if (wgi_inlines(b->op)) take_functions(r, b, x);
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
