@@ -19,6 +19,17 @@ void wgi_copy_lower(size_t n, const double *a, size_t lda, double *b, size_t ldb
         memcpy(b + j * ldb + j, a + j * lda + j, (n - j) * sizeof *b);
 }
 
+void wgi_copy_lower_of(size_t n, const double *a, size_t lda, int trans, double *b, size_t ldb) {
+    if (!trans) {
+        wgi_copy_lower(n, a, lda, b, ldb);
+        return;
+    }
+    for (size_t from = 0; from < n; from += TILE)
+        for (size_t i = from; i < n; i++)
+            for (size_t j = from; j < from + TILE && j <= i; j++)
+                b[i + j * ldb] = a[j + i * lda];
+}
+
 void wgi_get(size_t rows, size_t cols, wgi_dense a, double *b) {
     if (!a.trans) {
         wgi_copy(rows, cols, a.p, a.ld, b, rows);

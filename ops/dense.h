@@ -51,6 +51,8 @@ static inline size_t wgi_room_of(size_t n) { return wgi_room(n * sizeof(double))
 void wgi_copy(size_t rows, size_t cols, const double *a, size_t lda, double *b, size_t ldb);
 /* The lower triangle of it. */
 void wgi_copy_lower(size_t n, const double *a, size_t lda, double *b, size_t ldb);
+/* That of a, or, with trans, of its transpose. */
+void wgi_copy_lower_of(size_t n, const double *a, size_t lda, int trans, double *b, size_t ldb);
 /* b = a, out of its layout; ldb = rows. */
 void wgi_get(size_t rows, size_t cols, wgi_dense a, double *b);
 /* a += f b;  ldb = rows. */

@@ -20,11 +20,13 @@ wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k) {
 
 WG_OPERATION2(times, wgi_times(a, b), b, a, 0, 1, 0, GUARD, "product rule")
 WG_OPERATION1(held, a, 0, 0, ARITH, "a number without its derivative")
+WG_OPERATION2(half_of_each, a, 0.5, 0.5, 0, 0, 0, ARITH, "a, which is to equal b")
 const wg_scalar_op *const wgi_expand_times = &wgi_user_times;
 const wg_scalar_op *const wgi_expand_hold = &wgi_user_held;
 
 const wg_scalar_op *wgi_expand_row(size_t i) {
-    const wg_scalar_op *const all[] = {wgi_expand_times, wgi_expand_hold, wgi_expand_matern_32,
+    const wg_scalar_op *const all[] = {wgi_expand_times, wgi_expand_hold,
+                                       &wgi_user_half_of_each, wgi_expand_matern_32,
                                        wgi_expand_matern_52};
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
@@ -83,15 +85,16 @@ wg_real *wgi_expand_copied(wg_tape *t, wgi_reals a) {
     return y;
 }
 
-wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a) {
+wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a, int upper) {
     const size_t n = a.rows;
+    const wgi_reals b = wgi_reals_turn(a, upper); /* whose lower triangle it is */
     wg_real *const s = wgi_expand_room(t, n * n);
     if (s == NULL) return NULL;
     for (size_t j = 0; j < n; j++) {
         s[j + j * n] = wgi_reals_at(a, j, j);
         for (size_t i = j + 1; i < n; i++)
             s[i + j * n] = s[j + i * n] =
-                wg_let(t, wg_mul(0.5, wg_add(wgi_reals_at(a, i, j), wgi_reals_at(a, j, i))));
+                wg_let(t, WG_CALL2(half_of_each, wgi_reals_at(b, i, j), wgi_reals_at(b, j, i)));
     }
     return s;
 }

@@ -4,8 +4,8 @@
  *
  * Operands are views; results are arrays without gaps, column after column. What has to be
  * decided is decided by the values at the recording: the order of pivots, the signs of a QR
- * factorisation, degree and squarings of an exponential. Symmetric operands are (A + A')/2, so
- * that gradients are symmetric: both triangles are read.
+ * factorisation, degree and squarings of an exponential. Symmetric operands have the values of
+ * one triangle; their gradients are symmetric.
  *
  * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does
  * nothing; the tape keeps the failure. */
@@ -80,7 +80,8 @@ void wgi_expand_mul(wg_tape *t, wgi_reals a, wgi_reals b, wg_real *y);
 /* ---- arrays of their own ---- */
 
 wg_real *wgi_expand_copied(wg_tape *t, wgi_reals a);
-wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a);
+/* The values of a triangle, the derivatives of (A + A')/2. */
+wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a, int upper);
 wg_real *wgi_expand_identity(wg_tape *t, size_t n);
 /* L of s = L L', of order n; 0 above the diagonal. */
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s);

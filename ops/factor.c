@@ -37,7 +37,7 @@ int wgi_factor_one(const wg_block *b, size_t k) {
     const int order = wgi_int(n);
     if (n == 0) return 0;
     if (kind == WG_CHOLESKY) {
-        wgi_copy_lower(n, a.p, a.ld, packed, n);
+        wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, packed, n);
         return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
     }
     wgi_copy(n, n, a.p, a.ld, packed, n);
@@ -98,7 +98,7 @@ static wg_real *write_factor(wg_tape *t, const wg_block *b, const wg_real *x, do
     const wgi_reals a = wgi_reals_operand(b, x, 0);
     *sign = 1;
     if (wgi_factored_of(b)->kind == WG_CHOLESKY)
-        return wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a));
+        return wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
     wg_real *const u = wgi_expand_copied(t, a);
     *sign = wgi_expand_eliminate(t, n, n, n, u, n, 0, u);
     return u;
@@ -444,8 +444,9 @@ static double bring_largest(size_t n, wg_real *a, size_t c) {
 static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
     const wgi_reals whole = wgi_reals_operand(b, x, 0);
-    wg_real *const a = wgi_factored_of(b)->kind == WG_CHOLESKY ? wgi_expand_symmetric(t, whole)
-                                                               : wgi_expand_copied(t, whole);
+    wg_real *const a = wgi_factored_of(b)->kind == WG_CHOLESKY
+                           ? wgi_expand_symmetric(t, whole, 0)
+                           : wgi_expand_copied(t, whole);
     if (a == NULL) return wg_tape_status(t);
     double first = 0;
     wg_real d = wg_constant(1);
@@ -562,7 +563,7 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     const wgi_reals a = wgi_reals_operand(b, x, 0);
     for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
     if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
-        const wg_real *const s = wgi_expand_symmetric(t, a);
+        const wg_real *const s = wgi_expand_symmetric(t, a, 0);
         wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
     } else wgi_expand_solve(t, n, wgi_expand_copied(t, a), n, y);
     return WG_OK;
@@ -608,7 +609,7 @@ static wg_status cholesky_value(wg_block *b) {
         const wgi_dense a = wgi_value_of(&b->in[0], n, k);
         double *const l = b->out[0].value + k * n * n;
         for (size_t j = 0; j < n; j++) memset(l + j * n, 0, j * sizeof *l);
-        wgi_copy_lower(n, a.p, a.ld, l, n);
+        wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, l, n);
         b->info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
         if (b->info != 0) {
             b->why = "the matrix is not positive definite";
@@ -721,7 +722,7 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
     for (size_t k = 0; k < count; k++) {
         const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), k * n, n);
-        const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a));
+        const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
         if (l == NULL) return wg_tape_status(t);
         wgi_expand_copy(wgi_reals_packed(l, n, n), y + k * n * n);
     }

@@ -549,7 +549,7 @@ static wg_status symmetric_jvp(wg_block *b) {
 static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const struct symmetric *const p = symmetric_of(b);
     const size_t n = b->in[0].rows;
-    const wg_real *const s = wgi_expand_symmetric(t, wgi_reals_operand(b, x, 0));
+    const wg_real *const s = wgi_expand_symmetric(t, wgi_reals_operand(b, x, 0), p->upper);
     if (s == NULL) return wg_tape_status(t);
     wgi_reals a = wgi_reals_packed(s, n, n), v = wgi_reals_operand(b, x, 1), c = no_reals;
     if (b->inputs > 2) c = wgi_reals_operand(b, x, 2);
@@ -642,13 +642,14 @@ static wg_status syrk_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     const struct product *const p = product_of(b);
     const wgi_reals a = factor_reals(b, x, 0);
     const size_t n = a.rows;
-    const wg_real *c = NULL;
-    if (b->inputs > 1) {
-        c = wgi_expand_symmetric(t, wgi_reals_operand(b, x, 1));
-        if (c == NULL) return wg_tape_status(t);
-    }
+    const size_t added = b->inputs > 1 ? n * n : 0;
+    wg_real *const c = wgi_expand_room(t, added);
+    if (c == NULL) return wg_tape_status(t);
+    const wg_real *const whole = b->inputs > 1 ? wgi_reals_operand(b, x, 1).p : NULL;
+    for (size_t e = 0; e < added; e++)
+        c[e] = wg_let(t, wg_mul(0.5, wg_add(whole[e], whole[e / n + e % n * n])));
     write_product(t, wg_constant(p->alpha), a, wgi_reals_turn(a, 1), wg_constant(p->beta),
-                  wgi_reals_packed(c, n, n), y);
+                  added != 0 ? wgi_reals_packed(c, n, n) : no_reals, y);
     return WG_OK;
 }
 

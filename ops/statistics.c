@@ -115,7 +115,7 @@ static wg_status normal_value(wg_block *b) {
     for (size_t c = 0; c < d.k; c++)
         for (size_t i = 0; i < d.n; i++)
             d.a[i + c * d.n] = y->value[i + c * y->ld] - b->in[1].value[i];
-    wgi_copy_lower(d.n, b->in[2].value, b->in[2].ld, d.l, d.n);
+    wgi_copy_lower_of(d.n, b->in[2].value, b->in[2].ld, b->in[2].trans != 0, d.l, d.n);
     b->out[0].value[0] = density(&d, (double *)b->work, &b->info);
     return b->info != 0 ? not_definite(b) : WG_OK;
 }
@@ -159,7 +159,7 @@ static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     wg_real *const a = wgi_expand_room(t, n * k);
     for (size_t e = 0; a != NULL && e < n * k; e++)
         a[e] = wg_let(t, wg_sub(x[e], wgi_reals_operand(b, x, 1).p[e % n]));
-    *y = write_density(t, n, k, wgi_expand_symmetric(t, wgi_reals_operand(b, x, 2)), a);
+    *y = write_density(t, n, k, wgi_expand_symmetric(t, wgi_reals_operand(b, x, 2), 0), a);
     return WG_OK;
 }
 

@@ -914,6 +914,84 @@ static void repeated_operations_are_shared(void **state) {
     wg_function_free(f);
 }
 
+/* ---- triangles --------------------------------------------------------------------------- */
+
+/* Operations on a symmetric A, of 3 by 3 or two of them side by side: the value is that of one
+ * triangle, and the derivatives those of (A + A')/2, whatever stands in the other one. */
+enum { ORDER = 3, ELEMENTS = ORDER * ORDER };
+typedef struct triangle_case {
+    int op, turned;
+} triangle_case;
+enum { TRIANGLES = 13 };
+
+static wg_status triangles(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    const triangle_case *const c = data;
+    (void)n;
+    wg_mat a = wg_mat_gather(t, ORDER, ORDER, x);
+    if (c->turned) a = wg_mat_transpose(a);
+    const wg_mat b = wg_mat_gather(t, ORDER, 2, x + 2 * ELEMENTS);
+    const wg_mat wide = wg_mat_gather(t, 2, ORDER, x + 2 * ELEMENTS);
+    const wg_mat column = wg_mat_gather(t, ORDER, 1, x + 2 * ELEMENTS);
+    const wg_mat both = wg_mat_gather(t, ORDER, 2 * ORDER, x);
+    wg_mat r = a;
+    switch (c->op) {
+    case 0: r = wg_cholesky(t, a); break;
+    case 1: r = wg_cholesky_batch(t, 2, both); break;
+    case 2: r = wg_solve_spd(t, a, b); break;
+    case 3: r = wg_solve_spd_batch(t, 2, both, wg_mat_gather(t, ORDER, 2, x + 2 * ELEMENTS));
+        break;
+    case 4: r = wg_inverse_spd(t, a); break;
+    case 5: r = wg_symm(t, 'L', 'L', 2, a, b, 0, b); break;
+    case 6: r = wg_symm(t, 'L', 'U', 2, a, b, 0, b); break;
+    case 7: r = wg_symm(t, 'R', 'L', 1, a, wide, 0, wide); break;
+    case 8: r = wg_symm(t, 'R', 'U', 1, a, wide, 0, wide); break;
+    case 9: r = wg_symv(t, 'L', 1, a, column, 0, column); break;
+    case 10: r = wg_symv(t, 'U', 1, a, column, 0, column); break;
+    case 11: r = wg_syrk(t, 'N', 1, b, 0.5, a); break;
+    default: break;
+    }
+    for (size_t e = 0; e < m; e++) y[e] = wg_constant(0);
+    if (c->op == 12) y[0] = wg_logdet_spd(t, a);
+    for (size_t e = 0; c->op != 12 && e < r.rows * r.cols && e < m; e++)
+        y[e] = wg_mat_at(r, e % r.rows, e / r.rows);
+    return wg_tape_status(t);
+}
+
+static void symmetric_operands_have_the_values_of_one_triangle(void **state) {
+    (void)state;
+    enum { N = 2 * ELEMENTS + 6, M = 2 * ELEMENTS };
+    double x[N], value[M], jac[N * M], got[M], got_jac[N * M];
+    for (size_t e = 0; e < N; e++) x[e] = 0.3 * (double)(e * e % 7) - 0.7;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < ORDER; i++) x[k * ELEMENTS + i * (ORDER + 1)] = 4 + (double)i;
+    for (int op = 0; op < TRIANGLES; op++)
+        for (int turned = 0; turned < 2; turned++) {
+            triangle_case c = {op, turned};
+            const wg_argument in = {"x", N, 1, 0}, out = {"y", M, 1, 0};
+            wg_function *f, *j;
+            must("record", wg_function_record(tape, triangles, &c, 1, &in, x, 1, &out, &f));
+            must("jacobian", wg_function_jacobian(tape, f, &j));
+            assert_int_equal(graph_walk(f, x, got), 0);
+            assert_int_equal(graph_walk(j, x, got_jac), 0);
+            must("tape", wg_jacobian(tape, triangles, &c, N, x, M, value, WG_COL_MAJOR, jac, M));
+            double size = 1;
+            for (size_t e = 0; e < M; e++) size = fmax(size, fabs(value[e]));
+            for (size_t e = 0; e < M; e++)
+                if (!(fabs(got[e] - value[e]) <= TOL_WRITTEN_OUT * DBL_EPSILON * size))
+                    fail_msg("operation %d%s: %.17g, not %.17g", op, turned ? " turned" : "",
+                             got[e], value[e]);
+            for (size_t e = 0; e < N * M; e++) { /* by columns: entry e % M by input e / M */
+                const double slope = got_jac[e / M + e % M * N];
+                if (!(fabs(slope - jac[e]) <= TOL_WRITTEN_OUT * DBL_EPSILON * (size + fabs(jac[e]))))
+                    fail_msg("operation %d%s, result %zu by input %zu: %.17g, not %.17g", op,
+                             turned ? " turned" : "", e % M, e / M, slope, jac[e]);
+            }
+            wg_function_free(j);
+            wg_function_free(f);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_on_matrices_are_parts_of_functions),
@@ -926,6 +1004,7 @@ int main(void) {
         cmocka_unit_test(others_are_refused_by_name),
         cmocka_unit_test(an_operation_of_the_users_works_in_a_hessian),
         cmocka_unit_test(repeated_operations_are_shared),
+        cmocka_unit_test(symmetric_operands_have_the_values_of_one_triangle),
     };
     wg_options o;
     memset(&o, 0, sizeof o);

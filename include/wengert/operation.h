@@ -67,7 +67,10 @@ WG_END_DECLS
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
-    WGI_FUNCTION double wgi_op_##name##_v(double a) { return value_; }                         \
+    WGI_FUNCTION double wgi_op_##name##_v(double a) {                                          \
+        (void)a;                                                                               \
+        return value_;                                                                         \
+    }                                                                                          \
     WGI_FUNCTION double wgi_op_##name##_da(double a, double v) {                               \
         (void)a, (void)v;                                                                      \
         return d_;                                                                             \
@@ -93,7 +96,10 @@ WG_END_DECLS
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
-    WGI_FUNCTION double wgi_op_##name##_v(double a, double b) { return value_; }               \
+    WGI_FUNCTION double wgi_op_##name##_v(double a, double b) {                                \
+        (void)a, (void)b;                                                                      \
+        return value_;                                                                         \
+    }                                                                                          \
     WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double v) {                     \
         (void)a, (void)b, (void)v;                                                             \
         return da_;                                                                            \
@@ -136,6 +142,7 @@ WG_END_DECLS
                       class_, source_)                                                         \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c) {                      \
+        (void)a, (void)b, (void)c;                                                             \
         return value_;                                                                         \
     }                                                                                          \
     WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double v) {           \
@@ -191,6 +198,7 @@ WG_END_DECLS
                       class_, source_)                                                         \
     enum { wgi_class_##name = WGI_##class_ };                                                  \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c, double d) {            \
+        (void)a, (void)b, (void)c, (void)d;                                                    \
         return value_;                                                                         \
     }                                                                                          \
     WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double d, double v) { \

@@ -2,7 +2,7 @@
 /* Linear systems and factorisations.
  *
  * Symmetric operands (wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd): the
- * operation is f(sym A), sym A = (A + A')/2, at a symmetric A. One triangle is read. The
+ * operation is f(sym A), sym A = (A + A')/2, at a symmetric A. The lower triangle is read. The
  * gradient is symmetric, tangents are symmetrised. Triangular operands: one triangle is read,
  * the other has gradient 0, as has the diagonal with diag 'U'.
  *
