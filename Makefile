@@ -28,13 +28,14 @@ PEER_FLAGS ?= -std=c++17 -O3 -march=native -DNDEBUG
 FUZZ_SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
+TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 # ---- dependencies ---------------------------------------------------------------------------
 # What run, test and bench need beside make. The stamp is an included makefile: make itself
 # starts again once it is there, and then sees the compiler that was missing.
 
-STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))
-ifneq ($(filter deps run test bench gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
+STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
+ifneq ($(filter deps run test bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
 ifeq ($(DRY),)
 include $(STAMP)
 endif
@@ -53,6 +54,7 @@ $(STAMP):
 	pkg-config --exists jansson 2>/dev/null || have_header '$(CC)' jansson.h || want libjansson-dev; \
 	pkg-config --exists openblas 2>/dev/null || have_header '$(CC)' cblas.h || want libopenblas-dev; \
 	pkg-config --exists lapacke 2>/dev/null || have_header '$(CC)' lapacke.h || want liblapacke-dev; \
+	case $@ in *-report) command -v gnuplot >/dev/null || want gnuplot-nox;; esac; \
 	if [ "$$need" ]; then \
 	    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
 	    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
@@ -129,9 +131,12 @@ EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(wildcard examples/$(T
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
 BENCH_MAINS := $(call with_main,$(wildcard bench/*.c))
-BENCHES := $(patsubst %.c,$(B)/%,$(BENCH_MAINS))
+# What reads results, and measures nothing.
+BENCH_TOOLS := $(filter %/compare %/page,$(patsubst %.c,$(B)/%,$(BENCH_MAINS)))
+BENCHES := $(filter-out $(BENCH_TOOLS),$(patsubst %.c,$(B)/%,$(BENCH_MAINS)))
+BENCH_CORE := $(call objects,bench/harness.c bench/report.c)
 CXX_PROGS := $(patsubst %.cpp,$(B)/%,$(filter %.cpp,$(TEST_SRCS) $(EXAMPLE_MAINS)))
-BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS),$(BENCH_SRCS)))
+BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS) bench/evals_input.c bench/page_plot.c,$(BENCH_SRCS)))
 # The tool that GradBench talks to; its modules are also what bench/evals times.
 GRADBENCH_OBJS := $(call objects,$(filter-out bench/gradbench/main.c,$(wildcard bench/gradbench/*.c)))
 GRADBENCH := $(B)/bench/gradbench/main
@@ -144,7 +149,7 @@ $(B)/%.o: %.c
 
 $(B)/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(MORE_CXXFLAGS) -MMD -MP -c -o $@ $<
 
 # A .list holds the names of what goes into an archive or a program: a file taken away is noticed.
 list = $(B)/$(1).list
@@ -184,7 +189,7 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 
 help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@sed -n '4,6s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
@@ -194,13 +199,21 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' \
+	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(GRADBENCH) $(B)/ops/generate
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
-	@$(foreach b,$(BENCHES),$(b) $(if $(filter %/bench,$(b)),$(BENCH_ARGS),$(if $(filter %/matrix,$(b)),$(filter --peers,$(BENCH_ARGS)))) &&) true
+	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
+
+bench-report: $(BENCHES) $(B)/bench/page ## the same, as a page with plots: build/report/index.html
+	@mkdir -p build/report
+	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) --json build/report/$(notdir $(b)).json &&) true
+	@$(B)/bench/page build/report $(patsubst $(B)/bench/%,build/report/%.json,$(BENCHES))
+
+compare: $(B)/bench/compare ## what got slower between two files of results: OLD=FILE NEW=FILE
+	@$< '$(OLD)' '$(NEW)'
 
 gradbench: $(GRADBENCH) ## build/gradbench, which speaks GradBench's protocol
 	@ln -sf ../$< build/gradbench
@@ -235,6 +248,10 @@ $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): $(GRADBENCH_OBJS)
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
+# Tests of what the benches share.
+$(filter $(B)/test/test_bench_%,$(TEST_PROGS)): $(BENCH_CORE)
+$(filter $(B)/test/test_bench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
+
 # Without a fuzzer main() is that of test/replay.c.
 $(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
 	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) $(SYSTEM_LIBS)
@@ -245,41 +262,66 @@ $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
 	$(link) $(filter %.o %.a,$^) $(EXAMPLE_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # ---- benches --------------------------------------------------------------------------------
-# A peer is measured when its header and a file of that name in bench/peers/ are there. Others are
-# compiled elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
+# The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
+# that measures it, headers, Debian package, libraries, flags; - is nothing. Others are compiled
+# elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
 
-ifneq ($(filter run bench $(BENCHES),$(MAKECMDGOALS)),)
-TORCH_CFLAGS := -isystem /usr/include/torch/csrc/api/include
-probe = $(if $(wildcard bench/peers/$(1).cpp),$(shell $(CXX) $(PEER_FLAGS) $(CPPFLAGS) $(3) -include $(2) -fsyntax-only -x c++ /dev/null 2>/dev/null && echo yes))
-ADOLC := $(call probe,adolc,adolc/adolc.h,)
-SACADO := $(call probe,sacado,Sacado_trad.hpp,-isystem /usr/include/trilinos)
-TORCH := $(call probe,torch,torch/version.h,$(TORCH_CFLAGS))
-BENCH_DEFS := $(if $(ADOLC),-DWG_HAVE_ADOLC) $(if $(SACADO),-DWG_HAVE_SACADO) \
-    $(if $(TORCH),-DWG_HAVE_TORCH) \
-    $(if $(MORE_PEERS),'-DWG_BENCH_MORE_PEERS(X)=$(foreach p,$(MORE_PEERS),X($(p)))')
-BENCH_LIBS := $(if $(ADOLC),$(call packages,--libs,adolc,-ladolc)) \
-    $(MORE_PEER_LIBS)
-PEER_OBJS := $(if $(ADOLC),$(B)/bench/peers/adolc.o) $(if $(SACADO),$(B)/bench/peers/sacado.o)
-TORCH_OBJS := $(if $(TORCH),$(B)/bench/peers/torch.o)
-$(foreach p,adolc sacado torch,$(if $(filter $(B)/bench/peers/$(p).o,$(PEER_OBJS) $(TORCH_OBJS)),,$(info bench: $(p) not found, left out)))
+PEERS := \
+    adolc:bench:adolc/adolc.h:libadolc-dev:-ladolc:- \
+    sacado:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
+    ceres:bench:ceres/jet.h:libceres-dev:-:-isystem/usr/include/eigen3 \
+    eigen:bench:Eigen/Core,unsupported/Eigen/AutoDiff:libeigen3-dev:-:-isystem/usr/include/eigen3 \
+    torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
+
+comma := ,
+# field N,ROW
+field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
+peer_found = $(shell $(CXX) $(PEER_FLAGS) $(CPPFLAGS) $(call field,6,$(1)) $(addprefix -include ,$(call field,3,$(1))) -fsyntax-only -x c++ /dev/null 2>/dev/null && echo $(1))
+ifneq ($(filter run bench bench-report $(BENCHES),$(MAKECMDGOALS)),)
+PEERS_FOUND := $(foreach row,$(PEERS),$(call peer_found,$(row)))
 endif
+# peers BENCH,ROWS: the rows of that bench; names: their names
+peers = $(strip $(foreach row,$(2),$(if $(filter $(1),$(call field,2,$(row))),$(row))))
+names = $(foreach row,$(1),$(call field,1,$(row)))
+BENCH_PEERS := $(call peers,bench,$(PEERS_FOUND))
+MATRIX_PEERS := $(call peers,matrix,$(PEERS_FOUND))
+PEER_DEFS := '-DWG_BENCH_PEERS(X)=$(foreach p,$(MORE_PEERS) $(call names,$(BENCH_PEERS)),X($(p)))' \
+    '-DWG_BENCH_ABSENT=$(foreach row,$(filter-out $(PEERS_FOUND),$(call peers,bench,$(PEERS))),"$(call field,1,$(row)) (Debian: $(call field,4,$(row)))",)' \
+    $(if $(MATRIX_PEERS),-DWG_HAVE_TORCH)
+peer_objs = $(patsubst %,$(B)/bench/peers/%.o,$(call names,$(1)))
+peer_libs = $(foreach row,$(1),$(call field,5,$(row)))
+$(foreach row,$(PEERS),$(eval $(B)/bench/peers/$(call field,1,$(row)).o: PEER_CPPFLAGS = $(call field,6,$(row))))
 
-$(eval $(call LIST,bench,$(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS) $(BENCH_DEFS) $(COMMIT)))
+$(eval $(call LIST,bench,$(BENCH_OBJS)))
+$(eval $(call LIST,peers,$(PEERS_FOUND) $(MORE_PEERS)))
+$(eval $(call LIST,commit,$(COMMIT)))
 $(eval $(call LIST,gradbench,$(GRADBENCH_OBJS)))
 $(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
-$(B)/bench/peers/%.o: OUR_CXXFLAGS = $(PEER_FLAGS)
-$(B)/bench/%.o: MORE_CPPFLAGS = $(BENCH_DEFS) -isystem /usr/include/trilinos $(TORCH_CFLAGS) \
-    $(BLAS_CFLAGS) $(JANSSON_CFLAGS) \
+$(B)/bench/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS) $(JANSSON_CFLAGS) $(PEER_CPPFLAGS)
+$(B)/bench/peers/%.o: OUR_CXXFLAGS =
+$(B)/bench/peers/%.o: MORE_CXXFLAGS = $(PEER_FLAGS)
+$(B)/bench/report.o: MORE_CPPFLAGS += \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(BENCH_FLAGS); library: $(CFLAGS)"'
-$(BENCHES:=.o) $(BENCH_OBJS) $(PEER_OBJS) $(TORCH_OBJS): $(call list,bench)
+$(B)/bench/report.o: $(call list,commit)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o: MORE_CPPFLAGS += $(PEER_DEFS)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o: $(call list,peers)
 
-$(if $(PEER_OBJS)$(MORE_PEERS),$(BENCHES)): LINKER = $(CXX) $(CXXFLAGS)
-# Only one bench needs the largest peer.
-$(if $(TORCH_OBJS),$(B)/bench/matrix): LINKER = $(CXX) $(CXXFLAGS)
-$(B)/bench/matrix: BENCH_LIBS += $(if $(TORCH_OBJS),-ltorch -ltorch_cpu -lc10)
-$(B)/bench/matrix: $(TORCH_OBJS)
-$(BENCHES): %: %.o $(BENCH_OBJS) $(PEER_OBJS) $(B)/libwengert.a
-	$(link) $(filter %.o %.a,$^) $(BENCH_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+# The tapes' and the matrices' have peers in C++.
+$(B)/bench/bench: LINKER = $(if $(BENCH_PEERS)$(MORE_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
+$(B)/bench/bench: MORE_LIBS = $(call peer_libs,$(BENCH_PEERS)) $(MORE_PEER_LIBS)
+$(B)/bench/bench: $(call peer_objs,$(BENCH_PEERS)) $(B)/bench/peers/peers.o $(call list,peers)
+$(B)/bench/matrix: LINKER = $(if $(MATRIX_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
+$(B)/bench/matrix: MORE_LIBS = $(call peer_libs,$(MATRIX_PEERS))
+$(B)/bench/matrix: $(call peer_objs,$(MATRIX_PEERS)) $(call list,peers)
+# The evals are those of the tool.
+$(B)/bench/evals: $(BENCH_CORE) $(B)/bench/evals_input.o $(GRADBENCH_OBJS) $(call list,gradbench)
+$(filter-out $(B)/bench/evals,$(BENCHES)): $(filter-out $(B)/bench/peers/peers.o,$(BENCH_OBJS)) $(call list,bench)
+$(BENCHES): %: %.o $(B)/libwengert.a
+	$(BENCH_LINK)
+$(B)/bench/page: $(B)/bench/page_plot.o
+$(BENCH_TOOLS): %: %.o $(B)/bench/report.o
+	$(link) $(filter %.o,$^) $(JANSSON_LIBS) -lm
 
 $(B)/bench/gradbench/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS) $(JANSSON_CFLAGS)
 $(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
@@ -328,7 +370,7 @@ coverage: ## lines and branches of ops/ and tape/ that the tests reach
 
 coverage-report: programs
 	@find $(B) -name '*.gcda' -delete
-	@B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
+	@B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
 	@cd $(B) && for o in $(patsubst $(B)/%,%,$(LIB_OBJS)); do gcov -n -b -s ../.. $$o 2>/dev/null; done | awk '\
 	    /^File/ { f = $$2; gsub("\x27", "", f); sub(/^.*\/build\/[0-9]*\//, "", f); keep = f ~ /(^|\/)(ops|tape)\/[^\/]*$$/ } \
 	    keep && /^Lines/ { split($$2, a, ":"); n = $$4; if (!(f in l) || a[2] + 0 > l[f] + 0) l[f] = a[2]; size[f] = n } \
@@ -389,7 +431,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers bench/gradbench,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
-.PHONY: help run test programs bench gradbench lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test programs bench bench-report compare gradbench lib deps clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

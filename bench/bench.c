@@ -3,23 +3,12 @@
  * plain double, its hand-written derivative, Wengert, and with --peers other libraries. */
 #include "harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct options {
-    int small, peers;
-    const char *json, *only, *oracle;
-    size_t reps;
-};
-
-static const char usage[] =
-    "bench [--small] [--only NAME] [--reps N] [--peers] [--json FILE] [--oracle FILE]\n"
-    "  --small        verify every workload at a small size and stop\n"
-    "  --only NAME    one workload\n"
-    "  --reps N       samples of each time, at least 7 (default 11)\n"
-    "  --peers        other libraries too, as far as they are built in\n"
-    "  --json FILE    write the results to FILE as well\n"
-    "  --oracle FILE  verify against the reference values in FILE first\n";
+enum { SIZES = 3, MAX_PEERS = 24 };
+static const enum bench_size sizes[SIZES] = {BENCH_SIXTEENTH, BENCH_QUARTER, BENCH_TIMED};
 
 /* One workload with everything that its derivatives need. */
 struct run {
@@ -114,12 +103,8 @@ static double verify_peer(struct run *r, const struct bench_peer *peer) {
     return bench_ulps(r->c.entries, r->entries, r->reference);
 }
 
-static int selected(const struct options *o, const struct bench_workload *w) {
-    return !o->only || strcmp(o->only, w->name) == 0;
-}
-
 /* The number of disagreements, or -1: no memory. */
-static int small(const struct options *o) {
+static int small(const struct bench_options *o) {
     int wrong = 0;
     printf("%-18s %8s %14s %14s", "verification", "inputs", "differences", "wengert, ulps");
     for (size_t k = 0; o->peers && k < bench_peer_count; k++)
@@ -128,7 +113,7 @@ static int small(const struct options *o) {
     for (size_t i = 0; i < BENCH_WORKLOADS; i++) {
         const struct bench_workload *w = &bench_workloads[i];
         struct run r;
-        if (!selected(o, w)) continue;
+        if (!bench_selected(o, w->name)) continue;
         if (run_new(&r, w, BENCH_CHECKED)) return -1;
         const double difference = bench_difference(w, &r.c), ulps = verify_tape(&r);
         int bad = !(difference <= BENCH_DIFFERENCE_TOLERANCE) || !(ulps <= w->ulps);
@@ -151,12 +136,30 @@ static int small(const struct options *o) {
     return wrong;
 }
 
-/* ---- timing
- * ------------------------------------------------------------------------------------ */
+/* ---- timing ------------------------------------------------------------------------------ */
+
+struct peer_result {
+    const struct bench_peer *peer;
+    int state; /* 1: timed; 0: not for this peer; -1: disagrees */
+    double ulps;
+    struct bench_times times, after;
+};
+
+struct result {
+    const struct bench_workload *workload;
+    size_t size, n;
+    double ulps; /* Wengert against hand-written, at the size that is compared */
+    int has_after;
+    struct bench_times primal, handwritten, tape, record, after;
+    struct bench_counts counts;
+    size_t disturbed; /* samples, of all */
+    struct peer_result peer[MAX_PEERS];
+    size_t peers;
+};
 
 /* Verifies peer k of a result at the size that is compared. */
 static void open_peer(const struct bench_peer *peer, struct run *checked, struct run *r,
-                      struct bench_peer_result *out) {
+                      struct peer_result *out) {
     const enum bench_id id = r->w->id;
     memset(out, 0, sizeof *out);
     out->peer = peer;
@@ -168,10 +171,10 @@ static void open_peer(const struct bench_peer *peer, struct run *checked, struct
 }
 
 /* The crowd: one large derivative by everyone, then the small one timed again. */
-static int time_after(struct run *r, struct bench_result *out, struct bench_job *job,
-                      size_t *owner, size_t jobs, const struct options *o) {
+static int time_after(struct run *r, struct result *out, struct bench_job *job, size_t *owner,
+                      size_t jobs, const struct bench_options *o) {
     struct run crowd = *r;
-    struct bench_job again[1 + BENCH_MAX_PEERS];
+    struct bench_job again[1 + MAX_PEERS];
     size_t n = 0;
     crowd.c = r->crowd;
     run_tape(&crowd);
@@ -204,27 +207,26 @@ static void add_job(struct bench_job *job, size_t *jobs, void (*run)(void *), vo
 }
 
 /* 0: done; 1: Wengert or a peer disagrees; -1: no memory. */
-static int time_one(const struct options *o, const struct bench_workload *w,
-                    struct bench_result *out) {
+static int time_one(const struct bench_options *o, const struct bench_workload *w,
+                    enum bench_size size, struct result *out) {
     struct run r, few, *const checked = w->small_only ? &few : &r;
-    struct bench_job job[4 + BENCH_MAX_PEERS];
-    struct peer_run peers[BENCH_MAX_PEERS];
-    size_t jobs = 0, owner[4 + BENCH_MAX_PEERS] = {0};
+    struct bench_job job[4 + MAX_PEERS];
+    struct peer_run peers[MAX_PEERS];
+    size_t jobs = 0, owner[4 + MAX_PEERS] = {0};
     int failed = 0;
     memset(out, 0, sizeof *out);
-    if (run_new(&r, w, BENCH_TIMED)) return -1;
+    if (run_new(&r, w, size)) return -1;
     if (w->small_only && run_new(&few, w, BENCH_CHECKED)) {
         run_free(&r);
         return -1;
     }
     add_job(job, &jobs, run_primal, &r, "primal");
     add_job(job, &jobs, run_handwritten, &r, "hand-written");
-    add_job(job, &jobs, run_tape, &r, "wengert");
-    add_job(job, &jobs, run_record, &r, "wengert, recording");
+    add_job(job, &jobs, run_tape, &r, "Wengert");
+    add_job(job, &jobs, run_record, &r, "Wengert, recording");
     out->workload = w;
+    out->size = r.c.size;
     out->n = r.c.n;
-    out->m = r.c.m;
-    out->entries = r.c.entries;
     out->ulps = verify_tape(checked);
     if (w->small_only) w->tape(r.tape, &r.c, r.vars, r.entries, &r.counts);
     out->counts = r.counts;
@@ -234,9 +236,8 @@ static int time_one(const struct options *o, const struct bench_workload *w,
                 w->name, out->ulps);
         failed = 1;
     }
-    for (size_t k = 0; o->peers && k < bench_peer_count && k < BENCH_MAX_PEERS && !failed;
-         k++) {
-        struct bench_peer_result *p = &out->peer[out->peers++];
+    for (size_t k = 0; o->peers && k < bench_peer_count && k < MAX_PEERS && !failed; k++) {
+        struct peer_result *p = &out->peer[out->peers++];
         open_peer(bench_peers[k], checked, &r, p);
         if (p->state > 0) {
             peers[k].run = &r;
@@ -260,78 +261,146 @@ static int time_one(const struct options *o, const struct bench_workload *w,
     return failed;
 }
 
-static int timed(const struct options *o) {
-    static struct bench_result result[BENCH_WORKLOADS];
-    struct bench_environment e;
-    size_t results = 0;
-    int wrong = 0;
-    bench_environment(&e, o->reps);
-    for (size_t i = 0; i < BENCH_WORKLOADS; i++) {
-        if (!selected(o, &bench_workloads[i])) continue;
-        const int failed = time_one(o, &bench_workloads[i], &result[results]);
-        if (failed < 0) return -1;
-        for (size_t k = 0; k < result[results].peers; k++)
-            wrong += result[results].peer[k].state < 0;
-        wrong += failed;
-        results += !failed;
-    }
-    bench_report(stdout, &e, result, results);
-    if (o->json && bench_json(o->json, &e, result, results)) return -1;
-    return wrong;
+/* ---- what is printed --------------------------------------------------------------------- */
+
+/* A bar on a logarithmic scale: one mark per factor of 10^(1/8) above 1. */
+static void bar(double ratio) {
+    enum { WIDEST = 36 };
+    int marks = ratio > 1 ? (int)(8 * log10(ratio) + 0.5) : 0;
+    marks = (marks > WIDEST ? WIDEST : marks);
+    for (int i = 0; i < marks; i++) putchar('#');
 }
 
-/* ---- the command line
- * --------------------------------------------------------------------------- */
+static void line(const char *name, const struct bench_times *t, double primal) {
+    const double ratio = t->median / primal;
+    printf("  %-24s %11.5g %11.5g %11.5g %11.5g %9.2f  ", name, 1e3 * t->median, 1e3 * t->min,
+           1e3 * t->q1, 1e3 * t->q3, ratio);
+    bar(ratio);
+    putchar('\n');
+}
 
-/* 0, or -1: not understood. */
-static int parse(int argc, char **argv, struct options *o) {
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(a, "--small") == 0) {
-            o->small = 1;
-        } else if (strcmp(a, "--peers") == 0) {
-            o->peers = 1;
-        } else if (!value) {
-            return -1;
-        } else if (strcmp(a, "--json") == 0) {
-            o->json = value;
-            i++;
-        } else if (strcmp(a, "--only") == 0) {
-            o->only = value;
-            i++;
-        } else if (strcmp(a, "--oracle") == 0) {
-            o->oracle = value;
-            i++;
-        } else if (strcmp(a, "--reps") == 0) {
-            char *end;
-            const unsigned long n = strtoul(value, &end, 10);
-            if (*end != '\0' || n < BENCH_MIN_REPS || n > 10000) return -1;
-            o->reps = n;
-            i++;
-        } else {
-            return -1;
+static void print_one(const struct result *r) {
+    const double primal = r->primal.median;
+    char name[64];
+    printf("\n%s: %s; size %zu, %zu inputs\n", r->workload->name, r->workload->what, r->size,
+           r->n);
+    printf("  %-24s %11s %11s %11s %11s %9s\n", "milliseconds", "median", "min", "q1", "q3",
+           "/primal");
+    line("primal", &r->primal, primal);
+    line("hand-written", &r->handwritten, primal);
+    line("Wengert", &r->tape, primal);
+    line("Wengert, recording", &r->record, primal);
+    if (r->has_after) line("Wengert, after", &r->after, primal);
+    if (r->disturbed)
+        printf("  (%zu samples were disturbed by other processes)\n", r->disturbed);
+    for (size_t i = 0; i < r->peers; i++) {
+        const struct peer_result *p = &r->peer[i];
+        if (p->state < 0)
+            printf("  %-24s WRONG: off by %.3g ulps, not timed\n", p->peer->name, p->ulps);
+        if (p->state <= 0) continue;
+        line(p->peer->name, &p->times, primal);
+        if (r->has_after) {
+            snprintf(name, sizeof name, "%s, after", p->peer->name);
+            line(name, &p->after, primal);
         }
     }
-    return 0;
+}
+
+static void print_table(const struct result *r, size_t results) {
+    printf("\n%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s\n", "medians", "size",
+           "primal", "hand", "Wengert", "Wengert", "Wengert", "recording", "reverse", "record",
+           "adjoint", "error");
+    printf("%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s\n", "", "", "ms", "ms", "ms",
+           "/primal", "/hand", "ns/stmt", "ns/stmt", "B/stmt", "B/stmt", "ulps");
+    for (size_t i = 0; i < results; i++) {
+        const double n = r[i].counts.statements;
+        printf("%-18s %8zu %10.4g %10.4g %10.4g %8.2f %8.2f %9.2f %9.2f %9.1f %9.1f %9.3g\n",
+               r[i].workload->name, r[i].size, 1e3 * r[i].primal.median,
+               1e3 * r[i].handwritten.median, 1e3 * r[i].tape.median,
+               r[i].tape.median / r[i].primal.median,
+               r[i].tape.median / r[i].handwritten.median, 1e9 * r[i].record.median / n,
+               1e9 * (r[i].tape.median - r[i].record.median) / n, r[i].counts.record_bytes / n,
+               r[i].counts.adjoint_bytes / n, r[i].ulps);
+    }
+}
+
+/* ---- what is written --------------------------------------------------------------------- */
+
+static struct bench_row *add(struct bench_report *to, const struct result *r, const char *tool,
+                             const char *quantity, const struct bench_times *t) {
+    struct bench_row *row = bench_report_add(to, "tape", r->workload->name, tool, quantity, t);
+    row->size = (double)r->size;
+    snprintf(row->shape, sizeof row->shape, "%zu", r->size);
+    if (t != &r->primal) bench_row_over(row, &r->primal, "primal");
+    return row;
+}
+
+static void collect(struct bench_report *to, const struct result *r) {
+    const double n = r->counts.statements;
+    add(to, r, "C", "primal", &r->primal);
+    add(to, r, "hand-written", "derivative", &r->handwritten);
+    struct bench_row *row = add(to, r, "Wengert", "derivative", &r->tape);
+    row->bytes = r->counts.record_bytes + r->counts.adjoint_bytes;
+    row->ns_per_statement = 1e9 * r->tape.median / n;
+    row = add(to, r, "Wengert", "derivative, recording", &r->record);
+    row->bytes = r->counts.record_bytes;
+    row->ns_per_statement = 1e9 * r->record.median / n;
+    if (r->has_after) add(to, r, "Wengert", "derivative, after a large one", &r->after);
+    for (size_t i = 0; i < r->peers; i++) {
+        const struct peer_result *p = &r->peer[i];
+        if (p->state <= 0) continue;
+        add(to, r, p->peer->name, "derivative", &p->times);
+        if (r->has_after) add(to, r, p->peer->name, "derivative, after a large one", &p->after);
+    }
+}
+
+/* The number of disagreements, or -1: no memory, or no file. */
+static int timed(const struct bench_options *o) {
+    static struct result result[BENCH_WORKLOADS * SIZES];
+    struct bench_report report;
+    size_t results = 0, calls = 0;
+    int wrong = 0;
+    bench_report_open(&report, "bench", o->reps);
+    for (size_t k = 0; o->peers && k < bench_peer_count; k++)
+        bench_report_fact(&report, bench_peers[k]->name, bench_peers[k]->version);
+    bench_report_print(&report);
+    for (size_t i = 0; i < BENCH_WORKLOADS; i++)
+        if (bench_selected(o, bench_workloads[i].name))
+            calls += (size_t)(bench_workloads[i].swept ? SIZES : 1) + (i == BENCH_small);
+    bench_progress_begin(calls);
+    for (size_t i = 0; i < BENCH_WORKLOADS; i++) {
+        const struct bench_workload *w = &bench_workloads[i];
+        if (!bench_selected(o, w->name)) continue;
+        for (size_t k = w->swept ? 0 : SIZES - 1; k < SIZES; k++) {
+            struct result *r = &result[results];
+            const int failed = time_one(o, w, sizes[k], r);
+            if (failed < 0) return -1;
+            for (size_t j = 0; j < r->peers; j++) wrong += r->peer[j].state < 0;
+            wrong += failed;
+            if (failed) continue;
+            print_one(r);
+            fflush(stdout);
+            collect(&report, r);
+            results++;
+        }
+    }
+    print_table(result, results);
+    const int lost = o->json && bench_report_write(&report, o->json);
+    bench_report_close(&report);
+    return lost ? -1 : wrong;
 }
 
 int main(int argc, char **argv) {
-    struct options o = {0, 0, NULL, NULL, NULL, 11};
+    struct bench_options o;
     int known = 0, wrong = 0;
-    if (parse(argc, argv, &o)) {
-        fputs(usage, stderr);
-        return 2;
-    }
-    for (size_t i = 0; i < BENCH_WORKLOADS; i++) known += selected(&o, &bench_workloads[i]);
+    if (bench_options(&o, argc, argv, BENCH_TAKES_ORACLE)) return 2;
+    for (size_t i = 0; i < BENCH_WORKLOADS; i++)
+        known += bench_selected(&o, bench_workloads[i].name);
     if (known == 0) {
         fprintf(stderr, "bench: no workload %s; there are", o.only);
         for (size_t i = 0; i < BENCH_WORKLOADS; i++)
             fprintf(stderr, " %s", bench_workloads[i].name);
         fputc('\n', stderr);
-        return 2;
-    }
-    if (o.json && !bench_json_available()) {
-        fputs("bench: --json needs jansson at build time (Debian: libjansson-dev)\n", stderr);
         return 2;
     }
     if (o.peers)

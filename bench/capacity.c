@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* capacity - how much memory does a tape take, and does a steady iteration obtain any?
  *
- * Records 10^8 statements (10^6 with --small), sweeps them, and compares the bytes with what the
- * layout promises: 32 per record of two operands, 8 per slot for adjoints, and nothing else beyond
- * one growth step of each. Then repeats a smaller recording and counts the calls to the memory
- * callbacks. */
+ * Records 10^8 statements (10^6 with --small), sweeps them, and compares the bytes with what
+ * the layout promises: 32 per record of two operands, 8 per slot for adjoints, and nothing else
+ * beyond one growth step of each. Then repeats a smaller recording and counts the calls to the
+ * memory callbacks. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <wengert.h>
+
+#include "harness.h"
 
 static double now(void) {
     struct timespec t;
@@ -33,8 +33,29 @@ static wg_status iterate(wg_tape *t, long statements, double *derivative, double
     return s;
 }
 
+/* One recording and one sweep, measured once. 0, or -1. */
+static int write_results(const char *path, double statements, const double *seconds,
+                         const wg_stats *s) {
+    static const char *const what[2] = {"recording", "reverse sweep"};
+    struct bench_report report;
+    bench_report_open(&report, "capacity", 1);
+    for (int k = 0; k < 2; k++) {
+        const double t = seconds[k];
+        struct bench_row *row = bench_report_add(&report, "capacity", "product", "Wengert",
+                                                 what[k], &(struct bench_times){t, t, t, t});
+        row->size = statements;
+        row->bytes = (double)s->committed_bytes;
+        row->ns_per_statement = 1e9 * t / statements;
+    }
+    const int lost = bench_report_write(&report, path);
+    bench_report_close(&report);
+    return lost;
+}
+
 int main(int argc, char **argv) {
-    const int small = argc > 1 && strcmp(argv[1], "--small") == 0;
+    struct bench_options o;
+    if (bench_options(&o, argc, argv, 0)) return 2;
+    const int small = o.small;
     const long statements = small ? 1000000 : 100000000;
     enum { STEADY = 100 };
     /* growth steps of records and adjoints, the tape itself */
@@ -57,9 +78,10 @@ int main(int argc, char **argv) {
            right ? "as computed" : "NOT AS COMPUTED");
     if (!small)
         printf("          recorded in %.2f s, swept in %.2f s\n", seconds[0], seconds[1]);
+    const int lost = !small && o.json && write_results(o.json, n, seconds, &s);
 
-    int steady = iterate(t, 100000, &derivative, seconds) == WG_OK &&
-                 wg_tape_stats(t, &before) == WG_OK;
+    int steady =
+        iterate(t, 100000, &derivative, seconds) == WG_OK && wg_tape_stats(t, &before) == WG_OK;
     for (int i = 0; i < STEADY && steady; i++)
         steady = iterate(t, 100000, &derivative, seconds) == WG_OK;
     steady = steady && wg_tape_stats(t, &s) == WG_OK;
@@ -68,5 +90,5 @@ int main(int argc, char **argv) {
     printf("capacity: %d further iterations of 100000 statements: %llu memory calls\n", STEADY,
            calls);
     wg_tape_free(t);
-    return !(right && calls == 0);
+    return lost ? 2 : !(right && calls == 0);
 }

@@ -23,6 +23,7 @@ extern "C" {
     X(mixture, mixture)                                                                        \
     X(lstm, lstm)                                                                              \
     X(rosenbrock, rosenbrock)                                                                  \
+    X(rosenbrock_small, rosenbrock)                                                            \
     X(small, chain_arithmetic)
 
 enum bench_id {
@@ -36,6 +37,7 @@ enum bench_id {
 enum { BENCH_BLOCKS = 16 };
 
 struct bench_case {
+    size_t size;          /* what is swept: operations, steps, cells, terms, ... */
     size_t n;             /* inputs */
     size_t m;             /* outputs */
     size_t entries;       /* numbers in the derivative: n for a gradient */

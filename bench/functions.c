@@ -3,8 +3,7 @@
  * data, differentiated twice, evaluated again and again at one point?
  *
  * Verified first: against the hand-written derivative, or the tape. Compiled functions are left
- * out where there is no compiler.
- *     functions [--small]   verification only */
+ * out where there is no compiler. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +15,14 @@
 #include "workloads/bundle.h"
 #include "workloads/mixture.h"
 
-enum { REPS = 15, POINTS = 4096 };
+enum { POINTS = 4096 };
+
+/* What is asked for, and what is found. */
+struct session {
+    struct bench_options o;
+    struct bench_report report;
+    wg_tape *t;
+};
 
 /* ---- one function, interpreted and compiled ---- */
 
@@ -90,13 +96,36 @@ static double verify(struct evaluation *e, size_t n, double *got, const double *
     return worst;
 }
 
-static void print_row(const char *name, double base, const char *unit, double scale,
-                      const struct evaluation *e, const struct bench_job *job) {
-    printf("%-44s %9.4g %9.4g %6.2fx", name, base * scale, job[0].times.median * scale,
-           job[0].times.median / base);
+/* Prints and keeps a result: job[0] interpreted, job[1] compiled, over `base`, which is a time
+ * of `tool` and called `over`. */
+struct row {
+    const char *name, *workload, *quantity, *unit;
+    double scale, size;
+    const struct bench_times *base;
+    const char *tool, *over;
+};
+
+static void keep(struct session *s, const struct row *row, const struct evaluation *e,
+                 const struct bench_job *job) {
+    printf("%-44s %9.4g %9.4g %6.2fx", row->name, row->base->median * row->scale,
+           job[0].times.median * row->scale, job[0].times.median / row->base->median);
     if (e->native != NULL)
-        printf(" %9.4g %6.2fx", job[1].times.median * scale, job[1].times.median / base);
-    printf("  %s\n", unit);
+        printf(" %9.4g %6.2fx", job[1].times.median * row->scale,
+               job[1].times.median / row->base->median);
+    printf("  %s\n", row->unit);
+    fflush(stdout);
+    const int newest = s->report.rows > 0 &&
+                       strcmp(s->report.row[s->report.rows - 1].workload, row->workload) == 0;
+    if (!newest)
+        bench_report_add(&s->report, "function", row->workload, row->tool, row->over, row->base)
+            ->size = row->size;
+    for (int k = 0; k < (e->native ? 2 : 1); k++) {
+        struct bench_row *r =
+            bench_report_add(&s->report, "function", row->workload,
+                             k ? "Wengert, compiled" : "Wengert", row->quantity, &job[k].times);
+        r->size = row->size;
+        bench_row_over(r, row->base, row->over);
+    }
 }
 
 static void head(const char *base) {
@@ -158,13 +187,14 @@ static wg_function *bundle_jacobian(wg_tape *t, const double *at) {
 }
 
 /* 0, or the number of things wrong. */
-static int bundle_case_of(wg_tape *t, int small) {
+static int bundle_case_of(struct session *s, enum bench_size size) {
+    const int small = size == BENCH_CHECKED;
     const struct bench_workload *const w = &bench_workloads[BENCH_bundle];
     struct bundle_run b;
     struct evaluation e;
     memset(&b, 0, sizeof b);
     b.r.w = w;
-    if (bench_case_new(&b.r.c, w, small ? BENCH_CHECKED : BENCH_TIMED)) return 1;
+    if (bench_case_new(&b.r.c, w, size)) return 1;
     const struct bundle_params *p = (const struct bundle_params *)b.r.c.params;
     const size_t n = p->observations, entries = b.r.c.entries;
     b.in = malloc(BUNDLE_INPUTS * n * sizeof *b.in);
@@ -185,7 +215,7 @@ static int bundle_case_of(wg_tape *t, int small) {
                             {jac + BUNDLE_INPUTS, step, 1},
                             {jac + 2 * BUNDLE_INPUTS - 1, step, 1},
                             {jac + 2 * BUNDLE_INPUTS, step, 1}};
-    if (open_evaluation(&e, t, bundle_jacobian(t, at), n, x, y)) return 1;
+    if (open_evaluation(&e, s->t, bundle_jacobian(s->t, at), n, x, y)) return 1;
     e.before = gather;
     e.ctx = &b;
     w->handwritten(&b.r.c, ref);
@@ -199,8 +229,17 @@ static int bundle_case_of(wg_tape *t, int small) {
                                   {.run = run_native, .ctx = &e, .label = "compiled"},
                                   {.run = run_primal, .ctx = &b.r, .label = "primal"}};
         if (e.native == NULL) job[1] = job[2];
-        if (bench_time(job, 3, REPS, "bundle")) return 1;
-        print_row("bundle adjustment, Jacobian", job[2].times.median, "ms", 1e3, &e, job);
+        if (bench_time(job, 3, s->o.reps, "bundle")) return 1;
+        const struct row row = {"bundle adjustment, Jacobian",
+                                "bundle",
+                                "Jacobian",
+                                "ms",
+                                1e3,
+                                (double)n,
+                                &job[2].times,
+                                "C",
+                                "primal"};
+        keep(s, &row, &e, job);
     }
     close_evaluation(&e);
     bench_case_free(&b.r.c);
@@ -287,21 +326,22 @@ static void prior_gradient(void *ctx) {
         q->alpha[0] = NAN; /* noticed when the result is verified */
 }
 
-static int mixture_case_of(wg_tape *t, int small) {
+static int mixture_case_of(struct session *s, enum bench_size size) {
+    const int small = size == BENCH_CHECKED;
     const struct bench_workload *const w = &bench_workloads[BENCH_mixture];
     struct mixture_run q;
     struct evaluation e;
     memset(&q, 0, sizeof q);
     q.r.w = w;
-    if (bench_case_new(&q.r.c, w, small ? BENCH_CHECKED : BENCH_TIMED)) return 1;
+    if (bench_case_new(&q.r.c, w, size)) return 1;
     const struct mixture_params *p = (const struct mixture_params *)q.r.c.params;
-    const size_t d = p->d, k = p->k, size = d * (d + 1) / 2, n = q.r.c.n;
+    const size_t d = p->d, k = p->k, factors = d * (d + 1) / 2, n = q.r.c.n;
     const wg_argument in[] = {{"alpha", k, 1, WG_SHARED},
                               {"mean", d, k, WG_SHARED},
-                              {"factor", size, k, WG_SHARED},
+                              {"factor", factors, k, WG_SHARED},
                               {"point", d, 1, WG_PASSIVE}};
     const wg_argument shared[] = {in[0], in[2]};
-    double *const g = calloc(3 * n + d + k * (1 + size), sizeof *g), *const ref = g + n;
+    double *const g = calloc(3 * n + d + k * (1 + factors), sizeof *g), *const ref = g + n;
     double *const at = ref + n;
     q.r.y = malloc(q.r.c.m * sizeof *q.r.y);
     if (g == NULL || q.r.y == NULL) return 1;
@@ -309,11 +349,11 @@ static int mixture_case_of(wg_tape *t, int small) {
     q.factor = q.alpha + k;
     memcpy(at, q.r.c.x, n * sizeof *at);
     memcpy(at + n, p->points, d * sizeof *at);
-    double *const start = malloc((k + k * size) * sizeof *start);
+    double *const start = malloc((k + k * factors) * sizeof *start);
     if (start == NULL) return 1;
-    memcpy(start, q.r.c.x, k * sizeof *start);
-    memcpy(start + k, q.r.c.x + k + k * d, k * size * sizeof *start);
-    q.prior = gradient_of(t, prior, (void *)(uintptr_t)p, 2, shared, start, WG_SUMMED);
+    memcpy(start, q.r.c.x, k * factors * sizeof *start);
+    memcpy(start + k, q.r.c.x + k + k * d, k * factors * sizeof *start);
+    q.prior = gradient_of(s->t, prior, (void *)(uintptr_t)p, 2, shared, start, WG_SUMMED);
     free(start);
     q.work = malloc(wg_function_work(q.prior, 1));
     const wg_points x[] = {{q.r.c.x, 0, 1},
@@ -323,9 +363,9 @@ static int mixture_case_of(wg_tape *t, int small) {
     const wg_results y[] = {{g, 0, 1}, {g + k, 0, 1}, {g + k + k * d, 0, 1}};
     q.x = x;
     if (q.prior == NULL || q.work == NULL ||
-        open_evaluation(&e, t,
-                        gradient_of(t, likelihood, (void *)(uintptr_t)p, 4, in, at, WG_SUMMED),
-                        p->n, x, y))
+        open_evaluation(
+            &e, s->t, gradient_of(s->t, likelihood, (void *)(uintptr_t)p, 4, in, at, WG_SUMMED),
+            p->n, x, y))
         return 1;
     e.before = prior_gradient;
     e.ctx = &q;
@@ -333,7 +373,7 @@ static int mixture_case_of(wg_tape *t, int small) {
     /* the two parts are added by whoever uses them: here in the reference */
     prior_gradient(&q);
     for (size_t i = 0; i < k; i++) ref[i] -= q.alpha[i];
-    for (size_t i = 0; i < k * size; i++) ref[k + k * d + i] -= q.factor[i];
+    for (size_t i = 0; i < k * factors; i++) ref[k + k * d + i] -= q.factor[i];
     const double ulps = verify(&e, n, g, ref);
     const int wrong = !(ulps <= w->ulps);
     if (small || wrong) {
@@ -343,8 +383,17 @@ static int mixture_case_of(wg_tape *t, int small) {
                                   {.run = run_native, .ctx = &e, .label = "compiled"},
                                   {.run = run_primal, .ctx = &q.r, .label = "primal"}};
         if (e.native == NULL) job[1] = job[2];
-        if (bench_time(job, 3, REPS, "mixture")) return 1;
-        print_row("Gaussian mixture, gradient", job[2].times.median, "ms", 1e3, &e, job);
+        if (bench_time(job, 3, s->o.reps, "mixture")) return 1;
+        const struct row row = {"Gaussian mixture, gradient",
+                                "mixture",
+                                "gradient",
+                                "ms",
+                                1e3,
+                                (double)p->n,
+                                &job[2].times,
+                                "C",
+                                "primal"};
+        keep(s, &row, &e, job);
     }
     close_evaluation(&e);
     wg_function_free(q.prior);
@@ -392,16 +441,18 @@ static wg_status helmholtz(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_
     return WG_OK;
 }
 
-static const struct {
-    const char *name;
+static const struct energy {
+    const char *name, *title;
     wg_callback *f;
-} energies[] = {{"Rosenbrock, 16 inputs", rosenbrock}, {"Helmholtz, 16 inputs", helmholtz}};
+} energies[] = {{"rosenbrock_16", "Rosenbrock, 16 inputs", rosenbrock},
+                {"helmholtz", "Helmholtz, 16 inputs", helmholtz}};
+enum { ENERGIES = sizeof energies / sizeof *energies };
 
-static int second_order(wg_tape *t, wg_callback *f, const char *name, int small) {
+static int second_order(struct session *s, const struct energy *energy) {
     enum { GRADIENT, HVP, HESSIAN, KINDS };
     static wg_status (*const by[KINDS])(wg_tape *, const wg_function *, wg_function **) = {
         wg_function_gradient, wg_function_hvp, wg_function_hessian};
-    static const char *const what[KINDS] = {"gradient", "H v", "H"};
+    static const char *const what[KINDS] = {"gradient", "H v", "Hessian"};
     const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
     static double x[POINTS * N], v[POINTS * N], y[KINDS][POINTS * N * N];
     struct evaluation e[KINDS];
@@ -415,14 +466,15 @@ static int second_order(wg_tape *t, wg_callback *f, const char *name, int small)
     }
     const wg_points at[] = {{x, N, 1}, {v, N, 1}};
     const wg_results to[KINDS] = {{y[0], N, 1}, {y[1], N, 1}, {y[2], N * N, 1}};
-    if (wg_function_record(t, f, NULL, 1, &in, x, 1, &out, &made) != WG_OK) return 1;
+    if (wg_function_record(s->t, energy->f, NULL, 1, &in, x, 1, &out, &made) != WG_OK) return 1;
     for (size_t k = 0; k < KINDS; k++) {
         wg_function *d = NULL;
-        if (by[k](t, made, &d) != WG_OK || open_evaluation(&e[k], t, d, POINTS, at, &to[k]))
+        if (by[k](s->t, made, &d) != WG_OK ||
+            open_evaluation(&e[k], s->t, d, POINTS, at, &to[k]))
             return 1;
     }
     wg_function_free(made);
-    if (wg_hessian(t, f, NULL, N, x, &value, g, ref, N) != WG_OK) return 1;
+    if (wg_hessian(s->t, energy->f, NULL, N, x, &value, g, ref, N) != WG_OK) return 1;
     for (size_t k = 0; k < KINDS; k++) {
         double product[N];
         for (size_t i = 0; i < N; i++) {
@@ -435,8 +487,8 @@ static int second_order(wg_tape *t, wg_callback *f, const char *name, int small)
         if (!(ulps <= worst)) worst = ulps;
     }
     const int wrong = !(worst <= 1024);
-    if (small || wrong) {
-        printf("%-44s %g ulps%s\n", name, worst, wrong ? ": WRONG" : "");
+    if (s->o.small || wrong) {
+        printf("%-44s %g ulps%s\n", energy->title, worst, wrong ? ": WRONG" : "");
     } else {
         struct bench_job job[2 * KINDS];
         for (size_t k = 0; k < KINDS; k++) {
@@ -447,12 +499,14 @@ static int second_order(wg_tape *t, wg_callback *f, const char *name, int small)
                                    .ctx = &e[k],
                                    .label = what[k]};
         }
-        if (bench_time(job, 2 * KINDS, REPS, name)) return 1;
+        if (bench_time(job, 2 * KINDS, s->o.reps, energy->name)) return 1;
         for (size_t k = HVP; k < KINDS; k++) {
             char text[80];
-            (void)snprintf(text, sizeof text, "%s, %s", name, what[k]);
-            print_row(text, job[0].times.median, "ns a point", 1e9 / POINTS, &e[k],
-                      job + 2 * k);
+            const struct row row = {text,          energy->name, what[k],
+                                    "ns a point",  1e9 / POINTS, POINTS,
+                                    &job[0].times, "Wengert",    what[GRADIENT]};
+            (void)snprintf(text, sizeof text, "%s, %s", energy->title, what[k]);
+            keep(s, &row, &e[k], job + 2 * k);
         }
     }
     for (size_t k = 0; k < KINDS; k++) close_evaluation(&e[k]);
@@ -478,7 +532,7 @@ static void run_replay(void *ctx) {
     if (s != WG_OK) r->status = s;
 }
 
-static int one_point(wg_tape *t, int small) {
+static int one_point(struct session *s) {
     static struct replay_run r;
     static double g[LONG], value;
     const wg_options code = {.flags = WG_KEEP_CODE};
@@ -492,28 +546,36 @@ static int one_point(wg_tape *t, int small) {
     if (r.t == NULL || wg_inputs(r.t, LONG, r.at, r.x) != WG_OK ||
         rosenbrock(r.t, LONG, r.x, 1, &r.y, NULL) != WG_OK ||
         wg_function_extract(r.t, 1, &in, r.x, 1, &out, &r.y, &f) != WG_OK ||
-        wg_function_gradient(t, f, &d) != WG_OK)
+        wg_function_gradient(s->t, f, &d) != WG_OK)
         return 1;
     const wg_function *const parts[] = {f, d};
-    if (wg_function_join(t, 2, parts, &both) != WG_OK ||
+    if (wg_function_join(s->t, 2, parts, &both) != WG_OK ||
         wg_function_statistics(f, &stats) != WG_OK)
         return 1;
     const wg_points x = {r.at, 0, 1};
     const wg_results y[] = {{&value, 0, 1}, {g, 0, 1}};
-    if (open_evaluation(&e, t, both, 1, &x, y)) return 1;
+    if (open_evaluation(&e, s->t, both, 1, &x, y)) return 1;
     run_replay(&r);
     const double ulps = r.status == WG_OK ? verify(&e, LONG, g, r.g) : INFINITY;
     const int wrong = !(ulps <= 64);
-    if (small || wrong) {
+    if (s->o.small || wrong) {
         printf("%-44s %g ulps%s\n", "one point", ulps, wrong ? ": WRONG" : "");
     } else {
         struct bench_job job[] = {
             {.run = run_interpreted, .ctx = &e, .label = "function"},
             {.run = e.native ? run_native : run_interpreted, .ctx = &e, .label = "compiled"},
             {.run = run_replay, .ctx = &r, .label = "replay"}};
-        if (bench_time(job, 3, REPS, "one point")) return 1;
-        print_row("value and gradient of Rosenbrock, 1000 inputs", job[2].times.median,
-                  "ns an operation", 1e9 / (double)stats.operations, &e, job);
+        if (bench_time(job, 3, s->o.reps, "one point")) return 1;
+        const struct row row = {"value and gradient of Rosenbrock, 1000 inputs",
+                                "one_point",
+                                "value and gradient",
+                                "ns an operation",
+                                1e9 / (double)stats.operations,
+                                LONG,
+                                &job[2].times,
+                                "Wengert",
+                                "replay"};
+        keep(s, &row, &e, job);
     }
     close_evaluation(&e);
     wg_function_free(f);
@@ -522,24 +584,41 @@ static int one_point(wg_tape *t, int small) {
     return wrong;
 }
 
-int main(int argc, char **argv) {
-    const int small = argc > 1 && strcmp(argv[1], "--small") == 0;
-    const wg_options code = {.flags = WG_KEEP_CODE};
-    wg_tape *t = wg_tape_new(&code);
+/* The number of things wrong. */
+static int everything(struct session *s) {
+    const int small = s->o.small, bundle = bench_selected(&s->o, "bundle");
+    const int mixture = bench_selected(&s->o, "mixture"),
+              one = bench_selected(&s->o, "one_point");
+    size_t some = 0;
     int wrong = 0;
-    if (t == NULL || (argc > 1 && !small)) {
-        fputs("functions [--small]\n", stderr);
-        return 2;
-    }
-    printf("functions%s\n", small ? ": verification" : "");
+    for (size_t i = 0; i < ENERGIES; i++) some += bench_selected(&s->o, energies[i].name) != 0;
+    bench_progress_begin((size_t)(3 * bundle + 3 * mixture + one) + some);
     if (!small) head("primal");
-    wrong += bundle_case_of(t, small);
-    wrong += mixture_case_of(t, small);
+    for (int k = small ? BENCH_CHECKED : BENCH_SIXTEENTH;
+         k <= (small ? BENCH_CHECKED : BENCH_TIMED); k++) {
+        if (bundle) wrong += bundle_case_of(s, (enum bench_size)k);
+        if (mixture) wrong += mixture_case_of(s, (enum bench_size)k);
+    }
     if (!small) head("gradient");
-    for (size_t i = 0; i < sizeof energies / sizeof *energies; i++)
-        wrong += second_order(t, energies[i].f, energies[i].name, small);
+    for (size_t i = 0; i < ENERGIES; i++)
+        if (bench_selected(&s->o, energies[i].name)) wrong += second_order(s, &energies[i]);
     if (!small) head("replay");
-    wrong += one_point(t, small);
-    wg_tape_free(t);
-    return wrong != 0;
+    if (one) wrong += one_point(s);
+    return wrong;
+}
+
+int main(int argc, char **argv) {
+    const wg_options code = {.flags = WG_KEEP_CODE};
+    struct session s;
+    if (bench_options(&s.o, argc, argv, 0)) return 2;
+    bench_report_open(&s.report, "functions", s.o.reps);
+    s.t = wg_tape_new(&code);
+    if (s.t == NULL) return 2;
+    if (s.o.small) puts("functions: verification");
+    else bench_report_print(&s.report);
+    const int wrong = everything(&s);
+    const int lost = !s.o.small && s.o.json && bench_report_write(&s.report, s.o.json);
+    bench_report_close(&s.report);
+    wg_tape_free(s.t);
+    return lost ? 2 : wrong != 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* harness.c - timing: samples in turn, medians, a line of progress. */
+/* harness.c - timing: samples in turn, medians, a line of progress; the command line. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 #include "harness.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,10 +17,16 @@ static double now(clockid_t clock) {
 /* Seconds per call. Another process may have had the processor meanwhile: then the time on it
  * is shorter than the time on the wall, and *disturbed is 1. */
 static double sample(const struct bench_job *j, int *disturbed) {
-    const double cpu = now(CLOCK_THREAD_CPUTIME_ID), begin = now(CLOCK_MONOTONIC);
-    for (size_t i = 0; i < j->calls; i++) j->run(j->ctx);
-    const double wall = now(CLOCK_MONOTONIC) - begin;
-    *disturbed = now(CLOCK_THREAD_CPUTIME_ID) - cpu < (1 - BENCH_DISTURBED) * wall;
+    const size_t together = j->prepare ? 1 : j->calls;
+    double wall = 0, cpu = 0;
+    for (size_t done = 0; done < j->calls; done += together) {
+        if (j->prepare) j->prepare(j->ctx);
+        const double processor = now(CLOCK_THREAD_CPUTIME_ID), begin = now(CLOCK_MONOTONIC);
+        for (size_t i = 0; i < together; i++) j->run(j->ctx);
+        wall += now(CLOCK_MONOTONIC) - begin;
+        cpu += now(CLOCK_THREAD_CPUTIME_ID) - processor;
+    }
+    *disturbed = !j->threaded && cpu < (1 - BENCH_DISTURBED) * wall;
     return wall / (double)j->calls;
 }
 
@@ -28,7 +35,7 @@ static double quiet_sample(struct bench_job *j) {
     double seconds = 0, best = 0;
     for (int attempt = 0; attempt < BENCH_ATTEMPTS; attempt++) {
         int disturbed;
-        if (j->calls > 1) j->run(j->ctx); /* the others have used the caches */
+        if (j->calls > 1 && !j->prepare) j->run(j->ctx); /* the others have used the caches */
         seconds = sample(j, &disturbed);
         if (!disturbed) return seconds;
         best = (attempt == 0 || seconds < best ? seconds : best);
@@ -40,6 +47,7 @@ static double quiet_sample(struct bench_job *j) {
 /* Doubles the calls until they last long enough. This is the warm-up as well. */
 static void calibrate(struct bench_job *j) {
     j->calls = 1;
+    if (j->prepare) j->prepare(j->ctx);
     j->run(j->ctx);
     for (;;) {
         int disturbed;
@@ -61,24 +69,57 @@ static double quantile(size_t n, const double *sorted, double p) {
     return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[i];
 }
 
-static void progress(const char *title, const char *text, size_t rep, size_t reps) {
+/* ---- progress ---------------------------------------------------------------------------- */
+
+/* Of the run of this program. */
+static struct bench_progress run;
+static double begun;
+
+void bench_progress_begin(size_t calls) {
+    run = (struct bench_progress){.calls = calls};
+    begun = now(CLOCK_MONOTONIC);
+}
+
+void bench_progress_text(const struct bench_progress *p, char *text, size_t room) {
+    char left[64] = "";
+    const size_t calls = p->done < p->calls ? p->calls : p->done + 1;
+    const double within = p->rep ? (double)(p->rep - 1) / (double)p->reps : 0;
+    const double part = ((double)p->done + within) / (double)calls;
+    if (p->elapsed >= BENCH_ESTIMATE_SECONDS && part > 0) {
+        const double seconds = p->elapsed * (1 - part) / part;
+        if (seconds < 90) snprintf(left, sizeof left, "; about %.0f s left", seconds);
+        else snprintf(left, sizeof left, "; about %.0f min left", seconds / 60);
+    }
+    snprintf(text, room, "%zu of %zu, %s: sample %zu of %zu, %s%s", p->done + 1, calls,
+             p->title, p->rep, p->reps, p->label, left);
+}
+
+static void progress(const char *label, size_t rep) {
+    char text[200];
     if (!isatty(STDERR_FILENO)) return;
-    if (text) fprintf(stderr, "\r\033[K%s: %zu of %zu, %s", title, rep, reps, text);
-    else fprintf(stderr, "\r\033[K");
+    run.label = label;
+    run.rep = rep;
+    run.elapsed = now(CLOCK_MONOTONIC) - begun;
+    bench_progress_text(&run, text, sizeof text);
+    fprintf(stderr, "\r\033[K%.100s", text);
     fflush(stderr);
 }
+
+/* ---- samples ----------------------------------------------------------------------------- */
 
 int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *title) {
     double *seconds = malloc((jobs * reps + 1) * sizeof *seconds);
     if (!seconds) return -1;
+    run.title = title;
+    run.reps = reps;
     for (size_t j = 0; j < jobs; j++) {
-        progress(title, job[j].label, 0, reps);
+        progress(job[j].label, 0);
         job[j].disturbed = 0;
         if (job[j].calls == 0) calibrate(&job[j]);
     }
     for (size_t rep = 0; rep < reps; rep++)
         for (size_t j = 0; j < jobs; j++) {
-            progress(title, job[j].label, rep + 1, reps);
+            progress(job[j].label, rep + 1);
             seconds[j * reps + rep] = quiet_sample(&job[j]);
         }
     for (size_t j = 0; j < jobs; j++) {
@@ -89,7 +130,58 @@ int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *titl
         job[j].times.median = quantile(reps, s, 0.5);
         job[j].times.q3 = quantile(reps, s, 0.75);
     }
-    progress(title, NULL, 0, 0);
+    run.done++;
+    if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
     free(seconds);
     return 0;
+}
+
+/* ---- the command line -------------------------------------------------------------------- */
+
+static int usage(const char *program, unsigned takes) {
+    fprintf(stderr,
+            "%s [--small] [--only NAME] [--reps N] [--peers] [--json FILE]%s%s\n"
+            "  --small        verify everything at a small size and stop\n"
+            "  --only NAME    one workload\n"
+            "  --reps N       samples of each time, at least %d (default 11)\n"
+            "  --peers        other libraries too, as far as they are built in\n"
+            "  --json FILE    write the results to FILE as well\n%s%s",
+            program, takes & BENCH_TAKES_ORACLE ? " [--oracle FILE]" : "",
+            takes & BENCH_TAKES_THREADS ? " [--threads N]" : "", BENCH_MIN_REPS,
+            takes & BENCH_TAKES_ORACLE
+                ? "  --oracle FILE  verify against the reference values in FILE first\n"
+                : "",
+            takes & BENCH_TAKES_THREADS ? "  --threads N    with N threads, too\n" : "");
+    return -1;
+}
+
+/* A whole number of least to most; 0: it is none. */
+static unsigned long whole(const char *text, unsigned long least, unsigned long most) {
+    char *end;
+    const unsigned long n = strtoul(text, &end, 10);
+    return end != text && *end == '\0' && n >= least && n <= most ? n : 0;
+}
+
+int bench_options(struct bench_options *o, int argc, char **argv, unsigned takes) {
+    *o = (struct bench_options){.reps = 11, .threads = 1};
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(a, "--small") == 0) o->small = 1;
+        else if (strcmp(a, "--peers") == 0) o->peers = 1;
+        else if (++i == argc) return usage(argv[0], takes);
+        else if (strcmp(a, "--json") == 0) o->json = value;
+        else if (strcmp(a, "--only") == 0) o->only = value;
+        else if (strcmp(a, "--oracle") == 0 && takes & BENCH_TAKES_ORACLE) o->oracle = value;
+        else if (strcmp(a, "--reps") == 0 && whole(value, BENCH_MIN_REPS, 10000))
+            o->reps = whole(value, BENCH_MIN_REPS, 10000);
+        else if (strcmp(a, "--threads") == 0 && takes & BENCH_TAKES_THREADS &&
+                 whole(value, 1, 1024))
+            o->threads = (unsigned)whole(value, 1, 1024);
+        else return usage(argv[0], takes);
+    }
+    return 0;
+}
+
+int bench_selected(const struct bench_options *o, const char *name) {
+    return !o->only || strcmp(o->only, name) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* harness.h - what a workload is, how it is checked and timed, and what is reported. */
+/* harness.h - what a workload is, how it is checked and timed. */
 #ifndef WENGERT_BENCH_HARNESS_H
 #define WENGERT_BENCH_HARNESS_H
 
@@ -9,12 +9,15 @@
 
 #include "case.h"
 #include "peers/peer.h"
+#include "report.h"
 
 /* ---- workloads (workloads.c) ------------------------------------------------------------- */
 
 enum bench_size {
-    BENCH_CHECKED, /* small enough for differences, and for a derivative that stays meaningful
-                    */
+    BENCH_CHECKED,   /* small enough for differences, and for a derivative that stays meaningful
+                      */
+    BENCH_SIXTEENTH, /* of what is timed: a sweep of sizes */
+    BENCH_QUARTER,
     BENCH_TIMED,
     BENCH_CROWD /* what is recorded between the two timings of `small` */
 };
@@ -25,7 +28,8 @@ struct bench_workload {
     /* Allowed difference of two derivatives, in DBL_EPSILON of the largest entry: how many
      * roundings pile up, and how much they grow, is a property of the workload. */
     double ulps;
-    int small_only; /* the derivative at the timed size has no digits to compare */
+    int small_only; /* the derivative at the timed sizes has no digits to compare */
+    int swept;      /* are there a quarter and a sixteenth of it? */
     int (*setup)(struct bench_case *c, enum bench_size size); /* 0, or -1: no memory */
     void (*primal)(const struct bench_case *c, double *y);
     void (*handwritten)(const struct bench_case *c, double *entries);
@@ -76,14 +80,12 @@ int bench_oracle(const char *path, FILE *out);
 
 enum { BENCH_MIN_REPS = 7 };
 
-struct bench_times { /* seconds per call */
-    double min, q1, median, q3;
-};
-
 struct bench_job {
     void (*run)(void *ctx);
+    void (*prepare)(void *ctx); /* before every call, not timed; NULL: nothing */
     void *ctx;
     const char *label;
+    int threaded;     /* more than this thread works: nobody can say who disturbed */
     size_t calls;     /* in one sample; 0: to be found */
     size_t disturbed; /* samples during which others had the processor */
     struct bench_times times;
@@ -99,41 +101,35 @@ struct bench_job {
 /* 0, or -1: no memory. */
 int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *title);
 
-/* ---- results and report (report.c) ------------------------------------------------------- */
+/* How often bench_time will be called, for the line of progress on a terminal. */
+void bench_progress_begin(size_t calls);
 
-enum { BENCH_MAX_PEERS = 24 };
-
-struct bench_peer_result {
-    const struct bench_peer *peer;
-    int state; /* 1: timed; 0: not for this peer; -1: disagrees */
-    double ulps;
-    struct bench_times times, after;
+struct bench_progress {
+    size_t calls, done; /* of bench_time, in the whole run */
+    size_t reps, rep;   /* of the call that runs; rep 0: warming up */
+    const char *title, *label;
+    double elapsed; /* seconds, of the whole run */
 };
+/* What the line says; an estimate from BENCH_ESTIMATE_SECONDS on, when a call has taken them.
+ */
+#define BENCH_ESTIMATE_SECONDS 2.0
+void bench_progress_text(const struct bench_progress *p, char *text, size_t room);
 
-struct bench_result {
-    const struct bench_workload *workload;
-    size_t n, m, entries;
-    double ulps; /* Wengert against hand-written, at the size that is compared */
-    int has_after;
-    struct bench_times primal, handwritten, tape, record, after;
-    struct bench_counts counts;
-    size_t disturbed; /* samples, of all */
-    struct bench_peer_result peer[BENCH_MAX_PEERS];
-    size_t peers;
-};
+/* ---- the command line (harness.c) -------------------------------------------------------- */
 
-struct bench_environment {
-    const char *compiler, *flags, *commit;
-    char cpu[128];
+enum { BENCH_TAKES_ORACLE = 1, BENCH_TAKES_THREADS = 2 };
+
+struct bench_options {
+    int small, peers;
+    const char *json, *only, *oracle;
     size_t reps;
+    unsigned threads;
 };
 
-void bench_environment(struct bench_environment *e, size_t reps);
-void bench_report(FILE *out, const struct bench_environment *e, const struct bench_result *r,
-                  size_t results);
-/* 0, or -1 with a line on stderr. */
-int bench_json(const char *path, const struct bench_environment *e,
-               const struct bench_result *r, size_t results);
-int bench_json_available(void);
+/* The options that all benches have, and those of `takes`. 0, or -1 with the usage on stderr.
+ */
+int bench_options(struct bench_options *o, int argc, char **argv, unsigned takes);
+/* Is it the one asked for, or are all? */
+int bench_selected(const struct bench_options *o, const char *name);
 
 #endif

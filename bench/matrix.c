@@ -14,30 +14,12 @@
 
 #include "workloads/data.h"
 
-#ifdef WG_HAVE_JANSSON
-#include <jansson.h>
-#endif
-
 #ifdef WG_HAVE_TORCH
 extern const struct matrix_peer matrix_peer_torch;
 static const struct matrix_peer *const peer = &matrix_peer_torch;
 #else
 static const struct matrix_peer *const peer = NULL;
 #endif
-
-struct options {
-    int small, peers;
-    const char *json, *only;
-    size_t reps;
-};
-
-static const char usage[] =
-    "matrix [--small] [--only NAME] [--reps N] [--peers] [--json FILE]\n"
-    "  --small        verify every operation at a small size and stop\n"
-    "  --only NAME    one operation\n"
-    "  --reps N       samples of each time, at least 7 (default 11)\n"
-    "  --peers        PyTorch too, if it is built in\n"
-    "  --json FILE    write the results to FILE as well\n";
 
 /* ---- operations and sizes ---------------------------------------------------------------- */
 
@@ -61,17 +43,14 @@ static const struct workload {
      "solve",
      "linear system",
      1e5,
+     {6, 1},
+     {{10, 1}, {50, 1}, {200, 1}, {500, 1}, {1000, 1}}},
+    {MATRIX_solve,
+     "solve_many",
+     "linear system, n/4 right-hand sides",
+     1e5,
      {6, 2},
-     {{10, 1},
-      {50, 1},
-      {200, 1},
-      {500, 1},
-      {1000, 1},
-      {10, 2},
-      {50, 12},
-      {200, 50},
-      {500, 125},
-      {1000, 250}}},
+     {{10, 2}, {50, 12}, {200, 50}, {500, 125}, {1000, 250}}},
     {MATRIX_products, "products", "sum of tanh(A B) C", 1e5, {5}, {{16}, {64}, {256}, {512}}},
     {MATRIX_eigen, "eigen", "eigenvalues and eigenvectors, symmetric", 1e6, {6}, {{50}, {200}}},
     {MATRIX_singular, "singular", "singular values", 1e6, {6}, {{50}, {200}}},
@@ -301,12 +280,8 @@ static double difference(struct run *r) {
     return fabs((8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h) - slope) / size;
 }
 
-static int selected(const struct options *o, const struct workload *w) {
-    return !o->only || strcmp(o->only, w->name) == 0;
-}
-
 /* The number of disagreements, or -1: no memory. */
-static int small(const struct options *o) {
+static int small(const struct bench_options *o) {
     int wrong = 0;
     printf("%-12s %14s %14s %14s %14s\n", "verification", "size", "differences",
            "wengert, ulps", o->peers && peer ? peer->name : "");
@@ -314,7 +289,7 @@ static int small(const struct options *o) {
         const struct workload *w = &workloads[i];
         struct run r;
         char text[96];
-        if (!selected(o, w)) continue;
+        if (!bench_selected(o, w->name)) continue;
         if (run_new(&r, w, w->small)) return -1;
         const double off = difference(&r), ulps = verify_tape(&r);
         const double theirs = (o->peers && peer ? verify_peer(&r) : NAN);
@@ -334,10 +309,17 @@ static int small(const struct options *o) {
 
 enum side { FORWARD, HAND, TAPE, RECORD, GRADIENT, PEER, RANK_ONE, TRAFFIC, SIDES };
 
-static const char *const side_name[SIDES] = {
-    "value alone",          "hand-written",        "wengert",
-    "wengert, recording",   "wengert, copied out", "PyTorch",
-    "hand, outer products", "memory traffic alone"};
+static const struct {
+    const char *label, *tool, *quantity;
+} sides[SIDES] = {{"value alone", "LAPACK", "value"},
+                  {"hand-written", "hand-written", "derivative"},
+                  {"Wengert", "Wengert", "derivative"},
+                  {"Wengert, recording", "Wengert", "derivative, recording"},
+                  {"Wengert, copied out", "Wengert", "derivative, copied out"},
+                  {"PyTorch", "PyTorch", "derivative"},
+                  {"hand, outer products", "hand-written", "derivative, outer products"},
+                  {"memory traffic alone", "hand-written", "value, memory traffic"}};
+
 static void run_forward(void *ctx) {
     struct run *r = ctx;
     matrix_forward(&r->c, r->y);
@@ -396,7 +378,7 @@ static uint64_t allocations(struct run *r) {
 }
 
 /* 0: done; 1: Wengert or the peer disagrees; -1: no memory. */
-static int time_one(const struct options *o, const struct workload *w, const size_t *dim,
+static int time_one(const struct bench_options *o, const struct workload *w, const size_t *dim,
                     struct result *out) {
     struct run r;
     struct bench_job job[SIDES];
@@ -428,7 +410,7 @@ static int time_one(const struct options *o, const struct workload *w, const siz
             memset(&job[jobs], 0, sizeof *job);
             job[jobs].run = side_run[s];
             job[jobs].ctx = &r;
-            job[jobs].label = side_name[s];
+            job[jobs].label = sides[s].label;
             side[jobs++] = (enum side)s;
         }
         out->allocations = allocations(&r);
@@ -446,20 +428,19 @@ static int time_one(const struct options *o, const struct workload *w, const siz
 
 /* ---- the record -------------------------------------------------------------------------- */
 
-struct blas {
-    const char *version, *core;
-    int threads;
-};
-
-static struct blas blas_settings(void) {
-    struct blas b = {"not OpenBLAS", "unknown", 0};
+static void one_thread(void) {
 #ifdef OPENBLAS_VERSION
-    b.version = openblas_get_config();
-    b.core = openblas_get_corename();
     openblas_set_num_threads(1);
-    b.threads = openblas_get_num_threads();
 #endif
-    return b;
+}
+
+static void blas_settings(struct bench_report *r) {
+#ifdef OPENBLAS_VERSION
+    bench_report_fact(r, "blas", openblas_get_config());
+    bench_report_fact(r, "blas core", openblas_get_corename());
+#else
+    bench_report_fact(r, "blas", "not OpenBLAS");
+#endif
 }
 
 static void print_one(const struct result *r) {
@@ -470,7 +451,7 @@ static void print_one(const struct result *r) {
     for (int s = 0; s < SIDES; s++) {
         const struct bench_times *t = &r->times[s];
         if (!r->has[s]) continue;
-        printf("  %-24s %11.5g %11.5g %11.5g %11.5g %9.2f\n", side_name[s], 1e6 * t->median,
+        printf("  %-24s %11.5g %11.5g %11.5g %11.5g %9.2f\n", sides[s].label, 1e6 * t->median,
                1e6 * t->min, 1e6 * t->q1, 1e6 * t->q3, t->median / value);
     }
     if (r->disturbed)
@@ -521,135 +502,64 @@ static void print_table(const struct result *r, size_t results) {
     }
 }
 
-#ifdef WG_HAVE_JANSSON
-
-static const char *const side_key[SIDES] = {
-    "value", "handwritten",          "wengert", "wengert_recording", "wengert_copied",
-    "peer",  "handwritten_rank_one", "traffic"};
-
-static json_t *json_result(const struct result *r) {
-    char text[96];
-    json_t *all =
-        json_pack("{s:s, s:s, s:s, s:I, s:I, s:f}", "name", r->w->name, "what", r->w->what,
-                  "size", size_text(r->dim, text), "disturbed", (json_int_t)r->disturbed,
-                  "memory_calls", (json_int_t)r->allocations, "ulps", r->ulps);
-    if (!isnan(r->peer_ulps)) json_object_set_new(all, "peer_ulps", json_real(r->peer_ulps));
+static void collect(struct bench_report *to, const struct result *r) {
     for (int s = 0; s < SIDES; s++) {
-        const struct bench_times *t = &r->times[s];
         if (!r->has[s]) continue;
-        json_object_set_new(all, side_key[s],
-                            json_pack("{s:f, s:f, s:f, s:f}", "median", t->median, "min",
-                                      t->min, "q1", t->q1, "q3", t->q3));
+        struct bench_row *row = bench_report_add(to, "matrix", r->w->name, sides[s].tool,
+                                                 sides[s].quantity, &r->times[s]);
+        row->size = (double)r->dim[0];
+        size_text(r->dim, row->shape);
+        if (s != FORWARD) bench_row_over(row, &r->times[FORWARD], "value");
     }
-    return all;
 }
 
-/* 0, or -1 with a line on stderr. */
-static int json(const char *path, const struct bench_environment *e, const struct blas *b,
-                const struct result *r, size_t results) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < results; i++) json_array_append_new(list, json_result(&r[i]));
-    json_t *all =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:I, s:s, s:o}", "version",
-                  WG_VERSION, "commit", e->commit, "compiler", e->compiler, "flags", e->flags,
-                  "cpu", e->cpu, "blas", b->version, "blas_core", b->core, "blas_threads",
-                  b->threads, "peer", peer ? peer->version : "none", "samples",
-                  (json_int_t)e->reps, "unit", "seconds", "workloads", list);
-    const int failed =
-        !all || json_dump_file(all, path, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    json_decref(all);
-    if (failed) fprintf(stderr, "matrix: cannot write %s\n", path);
-    return failed ? -1 : 0;
-}
-
-#else
-
-static int json(const char *path, const struct bench_environment *e, const struct blas *b,
-                const struct result *r, size_t results) {
-    (void)e, (void)b, (void)r, (void)results;
-    fprintf(stderr, "matrix: %s not written: built without jansson (Debian: libjansson-dev)\n",
-            path);
-    return -1;
-}
-
-#endif
-
-static int timed(const struct options *o, const struct blas *b) {
+/* The number of disagreements, or -1: no memory, or no file. */
+static int timed(const struct bench_options *o) {
     static struct result result[MOST_RESULTS];
-    struct bench_environment e;
-    size_t results = 0;
+    struct bench_report report;
+    size_t results = 0, calls = 0;
     int wrong = 0;
-    bench_environment(&e, o->reps);
-    printf("Wengert %s, commit %s\n%s, %s\n%s; one thread; %zu samples in turn\n"
-           "%s, core type %s, %d thread%s\n",
-           WG_VERSION, e.commit, e.compiler, e.flags, e.cpu, e.reps, b->version, b->core,
-           b->threads, b->threads == 1 ? "" : "s");
-    if (o->peers && peer) printf("%s %s\n", peer->name, peer->version);
+    bench_report_open(&report, "matrix", o->reps);
+    blas_settings(&report);
+    if (o->peers && peer) bench_report_fact(&report, peer->name, peer->version);
+    bench_report_print(&report);
+    for (size_t i = 0; i < WORKLOADS; i++)
+        for (size_t k = 0; k < MOST_SIZES && workloads[i].sizes[k][0] != 0; k++)
+            calls += bench_selected(o, workloads[i].name) != 0;
+    bench_progress_begin(calls);
     for (size_t i = 0; i < WORKLOADS; i++) {
         const struct workload *w = &workloads[i];
-        for (size_t k = 0; selected(o, w) && k < MOST_SIZES && w->sizes[k][0] != 0; k++) {
+        if (!bench_selected(o, w->name)) continue;
+        for (size_t k = 0; k < MOST_SIZES && w->sizes[k][0] != 0; k++) {
             const int failed = time_one(o, w, w->sizes[k], &result[results]);
             if (failed < 0) return -1;
             wrong += failed;
             if (failed) continue;
+            collect(&report, &result[results]);
             print_one(&result[results++]);
             fflush(stdout);
         }
     }
     print_table(result, results);
-    if (o->json && json(o->json, &e, b, result, results)) return -1;
-    return wrong;
-}
-
-/* ---- the command line -------------------------------------------------------------------- */
-
-/* 0, or -1: not understood. */
-static int parse(int argc, char **argv, struct options *o) {
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(a, "--small") == 0) {
-            o->small = 1;
-        } else if (strcmp(a, "--peers") == 0) {
-            o->peers = 1;
-        } else if (!value) {
-            return -1;
-        } else if (strcmp(a, "--json") == 0) {
-            o->json = argv[++i];
-        } else if (strcmp(a, "--only") == 0) {
-            o->only = argv[++i];
-        } else if (strcmp(a, "--reps") == 0) {
-            char *end;
-            const unsigned long n = strtoul(argv[++i], &end, 10);
-            if (*end != '\0' || n < BENCH_MIN_REPS || n > 10000) return -1;
-            o->reps = n;
-        } else {
-            return -1;
-        }
-    }
-    return 0;
+    const int lost = o->json && bench_report_write(&report, o->json);
+    bench_report_close(&report);
+    return lost ? -1 : wrong;
 }
 
 int main(int argc, char **argv) {
-    struct options o = {0, 0, NULL, NULL, 11};
+    struct bench_options o;
     int known = 0;
-    if (parse(argc, argv, &o)) {
-        fputs(usage, stderr);
-        return 2;
-    }
-    for (size_t i = 0; i < WORKLOADS; i++) known += selected(&o, &workloads[i]);
+    if (bench_options(&o, argc, argv, 0)) return 2;
+    for (size_t i = 0; i < WORKLOADS; i++) known += bench_selected(&o, workloads[i].name);
     if (known == 0) {
         fprintf(stderr, "matrix: no operation %s; there are", o.only);
         for (size_t i = 0; i < WORKLOADS; i++) fprintf(stderr, " %s", workloads[i].name);
         fputc('\n', stderr);
         return 2;
     }
-    if (o.json && !bench_json_available()) {
-        fputs("matrix: --json needs jansson at build time (Debian: libjansson-dev)\n", stderr);
-        return 2;
-    }
     if (o.peers && !peer) puts("peer not built in: PyTorch (Debian: libtorch-dev)");
-    const struct blas b = blas_settings();
-    const int wrong = (o.small ? small(&o) : timed(&o, &b));
+    one_thread();
+    const int wrong = (o.small ? small(&o) : timed(&o));
     if (wrong < 0) {
         fputs("matrix: stopped: no memory, or no file\n", stderr);
         return 2;

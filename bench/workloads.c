@@ -112,61 +112,86 @@ static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *va
 /* ---- sizes ----------------------------------------------------------------------------------
  */
 
+/* The size of a case: a small one, or a part of the one that is timed. */
+static size_t part(struct bench_case *c, enum bench_size size, size_t checked, size_t timed) {
+    c->size = size == BENCH_CHECKED     ? checked
+              : size == BENCH_SIXTEENTH ? timed / 16
+              : size == BENCH_QUARTER   ? timed / 4
+                                        : timed;
+    return c->size;
+}
+/* The same, of squares with that side. */
+static size_t side(struct bench_case *c, enum bench_size size, size_t checked, size_t timed) {
+    const size_t a = size == BENCH_CHECKED     ? checked
+                     : size == BENCH_SIXTEENTH ? timed / 4
+                     : size == BENCH_QUARTER   ? timed / 2
+                                               : timed;
+    c->size = a * a;
+    return a;
+}
+
 static int chain_arithmetic_setup(struct bench_case *c, enum bench_size size) {
-    return chain_arithmetic_case(c, (size == BENCH_CHECKED ? 240 : 1000000) /
-                                        CHAIN_ARITHMETIC_OPS);
+    return chain_arithmetic_case(c, part(c, size, 240, 1000000) / CHAIN_ARITHMETIC_OPS);
 }
 static int chain_mixed_setup(struct bench_case *c, enum bench_size size) {
-    return chain_mixed_case(c, (size == BENCH_CHECKED ? 240 : 1000000) / CHAIN_MIXED_OPS);
+    return chain_mixed_case(c, part(c, size, 240, 1000000) / CHAIN_MIXED_OPS);
 }
 static int lax_wendroff_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? lax_wendroff_case(c, 20, 30)
-                                 : lax_wendroff_case(c, 100, 2000);
+    return lax_wendroff_case(c, size == BENCH_CHECKED ? 20 : 100, part(c, size, 30, 2000));
 }
 static int toon_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? toon_case(c, 100, 5) : toon_case(c, 100, 2000);
+    return toon_case(c, 100, part(c, size, 5, 2000));
 }
 static int burgers_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? burgers_case(c, 12, 10, 5) : burgers_case(c, 200, 200, 32);
+    const size_t n = side(c, size, 12, 200);
+    return size == BENCH_CHECKED ? burgers_case(c, n, 10, 5) : burgers_case(c, n, n, 32);
 }
 static int brusselator_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? brusselator_case(c, 6, 5) : brusselator_case(c, 32, 50);
+    return brusselator_case(c, side(c, size, 6, 32), size == BENCH_CHECKED ? 5 : 50);
 }
 static int bundle_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? bundle_case(c, 3, 7, 12) : bundle_case(c, 49, 7776, 31843);
+    const size_t n = part(c, size, 12, 31843);
+    return size == BENCH_CHECKED ? bundle_case(c, 3, 7, n) : bundle_case(c, 49, 7776, n);
 }
 static int mixture_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? mixture_case(c, 3, 5, 20) : mixture_case(c, 10, 25, 1000);
+    const size_t n = part(c, size, 20, 1000);
+    return size == BENCH_CHECKED ? mixture_case(c, 3, 5, n) : mixture_case(c, 10, 25, n);
 }
 static int lstm_setup(struct bench_case *c, enum bench_size size) {
-    return size == BENCH_CHECKED ? lstm_case(c, 2, 8, 5) : lstm_case(c, 2, 1024, 14);
+    const size_t n = part(c, size, 8, 1024);
+    return lstm_case(c, 2, n, size == BENCH_CHECKED ? 5 : 14);
 }
 static int rosenbrock_setup(struct bench_case *c, enum bench_size size) {
-    return rosenbrock_case(c, size == BENCH_CHECKED ? 40 : 125000);
+    return rosenbrock_case(c, part(c, size, 40, 125000));
+}
+static int rosenbrock_small_setup(struct bench_case *c, enum bench_size size) {
+    return rosenbrock_case(c, part(c, size, 9, 9));
 }
 static int small_setup(struct bench_case *c, enum bench_size size) {
-    return chain_arithmetic_case(c,
-                                 (size == BENCH_CROWD ? 8000000 : 72) / CHAIN_ARITHMETIC_OPS);
+    c->size = (size == BENCH_CROWD ? 8000000 : 72);
+    return chain_arithmetic_case(c, c->size / CHAIN_ARITHMETIC_OPS);
 }
 
+#define rosenbrock_small_handwritten rosenbrock_handwritten
 #define small_handwritten chain_arithmetic_handwritten
-#define ROW(name, text, ulps, small_only)                                                      \
-    [BENCH_##name] = {BENCH_##name, #name,         text,          ulps,                        \
-                      small_only,   name##_setup,  name##_primal, name##_handwritten,          \
-                      name##_tape,  gradient_apply}
+#define ROW(name, text, ulps, small_only, swept)                                               \
+    [BENCH_##name] = {BENCH_##name,       #name,       text,          ulps,                    \
+                      small_only,         swept,       name##_setup,  name##_primal,           \
+                      name##_handwritten, name##_tape, gradient_apply}
 
 const struct bench_workload bench_workloads[BENCH_WORKLOADS] = {
-    ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0),
-    ROW(chain_mixed, "1e6 statements of one operation: + - * / sin exp", 1e6, 0),
-    ROW(lax_wendroff, "advection, 100 cells, 2000 steps", 1e3, 0),
-    ROW(toon, "advection with exp and log, 100 cells, 2000 steps", 1e6, 1),
-    ROW(burgers, "Burgers in the plane, 200 x 200, 32 steps", 1e3, 0),
-    ROW(brusselator, "reaction and diffusion, 32 x 32, 50 Runge-Kutta steps", 1e4, 0),
-    ROW(mixture, "Gaussian mixture likelihood, d 10, K 25, n 1000", 1e4, 0),
-    ROW(lstm, "LSTM loss, 2 layers, 1024 characters of 14 bits", 1e4, 0),
-    ROW(rosenbrock, "Rosenbrock, 125000 terms", 16, 0),
-    ROW(small, "72 statements, before and after 8e6 on the same tape", 1e3, 0),
+    ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0, 1),
+    ROW(chain_mixed, "1e6 statements of one operation: + - * / sin exp", 1e6, 0, 1),
+    ROW(lax_wendroff, "advection, 100 cells, 2000 steps", 1e3, 0, 1),
+    ROW(toon, "advection with exp and log, 100 cells, 2000 steps", 1e6, 1, 1),
+    ROW(burgers, "Burgers in the plane, 200 x 200, 32 steps", 1e3, 0, 1),
+    ROW(brusselator, "reaction and diffusion, 32 x 32, 50 Runge-Kutta steps", 1e4, 0, 1),
+    ROW(mixture, "Gaussian mixture likelihood, d 10, K 25, n 1000", 1e4, 0, 1),
+    ROW(lstm, "LSTM loss, 2 layers, 1024 characters of 14 bits", 1e4, 0, 1),
+    ROW(rosenbrock, "Rosenbrock, 125000 terms", 16, 0, 1),
+    ROW(rosenbrock_small, "Rosenbrock, 9 terms", 16, 0, 0),
+    ROW(small, "72 statements, before and after 8e6 on the same tape", 1e3, 0, 0),
     [BENCH_bundle] = {BENCH_bundle, "bundle", "bundle adjustment Jacobian, 31843 observations",
-                      1e3, 0, bundle_setup, bundle_primal, bundle_handwritten, bundle_tape,
+                      1e3, 0, 1, bundle_setup, bundle_primal, bundle_handwritten, bundle_tape,
                       bundle_apply},
 };

@@ -6,8 +6,9 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 root=$dir/root
 
+# one at a time: wengert.pc is of the prefix
 house() {
-    env -u MAKEFLAGS "$MAKE" -s "$1" DESTDIR="$root" prefix=/opt/wg libdir=/opt/wg/lib64 \
+    flock "$B/install.lock" env -u MAKEFLAGS "$MAKE" -s "$1" DESTDIR="$root" prefix=/opt/wg libdir=/opt/wg/lib64 \
         CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
 }
 fail() { echo "install: $1" >&2; exit 1; }

@@ -181,6 +181,8 @@ static void whole_numbers_are_looked_at(void **state) {
     json_t *object = json_loads("{\"i\": [0, 3.0, 2], \"none\": []}", 0, NULL);
     struct gb_error e;
     size_t n = GB_ANY, none[] = {GB_ANY, GB_ANY};
+    assert_null(gb_indices(object, "i", 1, &n, 0, &e)); /* below nothing */
+    assert_non_null(strstr(e.text, "i[0]: nothing is there"));
     size_t *i = gb_indices(object, "i", 1, &n, 4, &e);
     assert_int_equal(n, 3);
     assert_true(i && i[0] == 0 && i[1] == 3 && i[2] == 2);

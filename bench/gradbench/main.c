@@ -40,6 +40,9 @@ static int read_options(int argc, char **argv, struct gb_options *o) {
     return 0;
 }
 
+/* Of OpenBLAS, if that is what the BLAS is. */
+void openblas_set_num_threads(int threads) __attribute__((weak));
+
 /* Is the response to be the last? */
 static int ends(const char *line, size_t length) {
     json_t *message = length < 4096 ? json_loadb(line, length, 0, NULL) : NULL;
@@ -52,6 +55,7 @@ static int ends(const char *line, size_t length) {
 int main(int argc, char **argv) {
     struct gb_options options;
     if (read_options(argc, argv, &options)) return usage(argv[0]);
+    if (openblas_set_num_threads) openblas_set_num_threads((int)options.threads);
     char *line = NULL;
     size_t room = 0;
     ssize_t length;

@@ -2,7 +2,9 @@
 /* modules.c - the modules this tool has: all of GradBench's, by name. */
 #include "gradbench.h"
 
-#define MODULES(X) X(hello)
+#define MODULES(X)                                                                             \
+    X(ba)                                                                                      \
+    X(det) X(gmm) X(hello) X(ht) X(kmeans) X(llsq) X(lse) X(lstm) X(ode) X(particle) X(saddle)
 
 #define DECLARE(name) extern const struct gb_module gb_##name;
 MODULES(DECLARE)

@@ -30,7 +30,7 @@ struct reader {
     const char *key;
     int depth;
     size_t *dims, at[MAX_DEPTH];
-    double limit; /* whole numbers from 0 below it; 0: any numbers */
+    double limit; /* whole numbers from 0 below it; negative: any numbers */
     double *real;
     size_t *whole;
     size_t done;
@@ -108,8 +108,10 @@ static int take(struct reader *r, const json_t *value, int level) {
         return 0;
     }
     char what[160];
-    snprintf(what, sizeof what, "a whole number from 0 to %.0f is wanted, not %.17g",
-             r->limit - 1, x);
+    if (r->limit == 0) snprintf(what, sizeof what, "nothing is there that it could name");
+    else
+        snprintf(what, sizeof what, "a whole number from 0 to %.0f is wanted, not %.17g",
+                 r->limit - 1, x);
     return complain(r, level, what);
 }
 
@@ -128,12 +130,12 @@ static void *numbers(const json_t *object, const char *key, int depth, size_t *d
         if (dims[k] == GB_ANY) dims[k] = 0; /* no array of that level was there */
         n *= dims[k];                       /* there are that many, or none: no overflow */
     }
-    void *out = malloc((n ? n : 1) * (limit > 0 ? sizeof *r.whole : sizeof *r.real));
+    void *out = malloc((n ? n : 1) * (limit >= 0 ? sizeof *r.whole : sizeof *r.real));
     if (!out) {
         gb_fail(e, "%s: no memory for %zu numbers", key, n);
         return NULL;
     }
-    if (limit > 0) r.whole = out;
+    if (limit >= 0) r.whole = out;
     else r.real = out;
     if (take(&r, value, 0) == 0) return out;
     free(out);
@@ -142,7 +144,7 @@ static void *numbers(const json_t *object, const char *key, int depth, size_t *d
 
 double *gb_numbers(const json_t *object, const char *key, int depth, size_t *dims,
                    struct gb_error *e) {
-    return numbers(object, key, depth, dims, 0, e);
+    return numbers(object, key, depth, dims, -1, e);
 }
 
 /* Above it doubles are not all the whole numbers. */

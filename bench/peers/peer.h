@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* peer.h - another library computing the same derivatives from the same kernels. One object
- * file per library, in C++, compiled with -O3 -march=native -DNDEBUG as the workloads are. */
+ * file per library, in C++, and a row in the Makefile's table PEERS; compiled with -O3
+ * -march=native -DNDEBUG as the workloads are. */
 #ifndef WENGERT_BENCH_PEER_H
 #define WENGERT_BENCH_PEER_H
 

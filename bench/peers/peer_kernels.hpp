@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// peer_kernels.hpp - the kernels of ../workloads over the type BENCH_REAL of a peer. May be
-// included once per type: the kernels are overloads. The peer provides wg_value(const
-// BENCH_REAL &).
+// peer_kernels.hpp - the kernels of ../workloads over the type BENCH_REAL of a peer, or only
+// those in the file BENCH_KERNELS. May be included once per type: the kernels are overloads.
+// The peer provides wg_value(const BENCH_REAL &).
 #ifndef WENGERT_BENCH_PEER_KERNELS_HPP
 #define WENGERT_BENCH_PEER_KERNELS_HPP
 
@@ -36,6 +36,9 @@ struct wg_tape; // what a kernel passes on and a peer ignores
 
 #endif
 
+#ifndef BENCH_KERNELS
+#define BENCH_KERNELS "../workloads/all.h"
+#endif
 #define wg_real BENCH_REAL
-#include "../workloads/all.h"
+#include BENCH_KERNELS
 #undef wg_real

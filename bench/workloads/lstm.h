@@ -36,7 +36,8 @@ static inline void WG_NAME(lstm_layer)(wg_tape *t, size_t b, const wg_real *weig
     }
 }
 
-static wg_real WG_NAME(lstm)(wg_tape *t, const void *params, const wg_real *in, wg_real *work) {
+static __attribute__((unused)) wg_real WG_NAME(lstm)(wg_tape *t, const void *params,
+                                                     const wg_real *in, wg_real *work) {
     const struct lstm_params *p = (const struct lstm_params *)params;
     (void)t;
     const size_t b = p->bits, layers = p->layers;

@@ -32,7 +32,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_gradient(wg_tape *t, const wg_functio
                                                     wg_function **out);
 
 /* wg_function_jacobian - an output dy/dx for each output y of m and input x of n entries, in
- * this order: n-by-m, so that column j is the gradient of y[j]. Forward or reverse by shape. */
+ * this order: n-by-m, so that column j is the gradient of y[j]. Forward or reverse: by shape,
+ * and where work on shared inputs is done once, by what is left to do at each point. */
 WG_API WG_MUST_CHECK wg_status wg_function_jacobian(wg_tape *t, const wg_function *f,
                                                     wg_function **out);
 

@@ -100,23 +100,23 @@ static int sums_of_points(const wg_function *f) {
     return points && sums;
 }
 
-/* entry[j * n + i] of the Jacobian, n entries differentiated: by rows, or by columns. */
-static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *map,
-                          uint32_t *entry) {
-    const size_t n = active_entries(f), nodes = k->g.nodes;
+/* entry[j * n + i] of the Jacobian, n entries differentiated: row by row, in reverse. */
+static void fill_rows(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
+                      uint32_t *entry) {
+    const size_t n = active_entries(f);
     const unsigned char *const w = wanted(k, f);
+    uint32_t *const once = wgi_making_list(k, 2 * nodes);
     if (k->c->status != WG_OK) return;
-    /* the tangent of an input moves all points at once: by it, a sum has no derivative of each
-     */
-    if (f->m <= n || sums_of_points(f)) {
-        uint32_t *const once = wgi_making_list(k, 2 * nodes);
-        if (once == NULL) return;
-        for (size_t o = 0, j = 0; o < f->outputs; o++)
-            for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-                gradient_of(k, f, nodes, w, map[f->result[j]], summed(&f->output[o]), once,
-                            entry + j * n);
-        return;
-    }
+    for (size_t o = 0, j = 0; o < f->outputs; o++)
+        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
+            gradient_of(k, f, nodes, w, map[f->result[j]], summed(&f->output[o]), once,
+                        entry + j * n);
+}
+
+/* Column by column, forward. */
+static void fill_columns(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
+                         uint32_t *entry) {
+    const size_t n = active_entries(f);
     uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
@@ -126,6 +126,54 @@ static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *m
             for (size_t j = 0; j < f->m; j++) entry[j * n + at] = tangent[map[f->result[j]]];
             at++;
         }
+}
+
+/* Operations at each point that these nodes need; SIZE_MAX after a failure. */
+static size_t work_at_points(wgi_making *k, size_t count, const uint32_t *node) {
+    const wgi_graph *const g = &k->g;
+    unsigned char *const needed = wg_tape_keep(&k->c->head, g->nodes + 1, NULL);
+    size_t work = 0;
+    if (needed == NULL) return SIZE_MAX;
+    memset(needed, 0, g->nodes);
+    for (size_t i = 0; i < count; i++)
+        if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
+    for (size_t i = g->nodes; i-- > 0;) {
+        const wgi_node *const n = &g->node[i];
+        if (!needed[i]) continue;
+        work += n->when == WGI_EACH && n->kind != WGI_NODE_INPUT;
+        for (uint32_t l = 0; l < n->count; l++) needed[g->operand[n->first + l]] = 1;
+    }
+    return work;
+}
+
+/* Is something done once that depends on what is differentiated? Forward it is once, still; in
+ * reverse each point has adjoints of it. */
+static int shares_work(const wg_function *f) {
+    for (size_t i = 0; i < f->inputs; i++)
+        if (active(&f->input[i]) && shared(&f->input[i]) && f->once != 0) return 1;
+    return 0;
+}
+
+/* By the shape; where that is not all there is to it, by the work at the points. */
+static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *map,
+                          uint32_t *entry) {
+    enum { WIDE = 16 }; /* so many times wider than high: not forward in any case */
+    const size_t n = active_entries(f), nodes = k->g.nodes;
+    /* the tangent of an input moves all points at once: by it, a sum has no derivative of each
+     */
+    const int forward = !sums_of_points(f);
+    if (forward && f->m > n) {
+        fill_columns(k, f, map, nodes, entry);
+        return;
+    }
+    fill_rows(k, f, map, nodes, entry);
+    if (!forward || !shares_work(f) || n / WIDE > f->m) return;
+    uint32_t *const other = wgi_making_list(k, f->m * n);
+    if (other == NULL) return;
+    fill_columns(k, f, map, nodes, other);
+    if (k->c->status == WG_OK &&
+        work_at_points(k, f->m * n, other) < work_at_points(k, f->m * n, entry))
+        memcpy(entry, other, f->m * n * sizeof *entry);
 }
 
 static wg_status jacobian(wgi_making *k, const wg_function *f) {
