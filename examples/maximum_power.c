@@ -93,6 +93,7 @@ static double slope(const double *p, const double *x) {
 static wg_status table(wg_tape *t, wg_tape *inner, const double *p, int *is_right) {
     double x[UNKNOWNS], value, g[PARAMETERS], other[PARAMETERS];
     wg_status status = power(t, inner, p, x, &value, g);
+    if (status != WG_OK) return status;
     printf("load %.4f Ohm: %.6f V, %.6f A, %.6f W\n", p[R], x[V], x[I], value);
     printf("    %-24s %12s %15s %15s\n", "parameter", "value", "d power", "by differences");
     for (int i = 0; i < PARAMETERS && status == WG_OK; i++) {
@@ -104,6 +105,7 @@ static wg_status table(wg_tape *t, wg_tape *inner, const double *p, int *is_righ
         if (status != WG_OK) break;
         q[i] = p[i] - h;
         status = power(t, inner, q, x, &low, other);
+        if (status != WG_OK) break;
         const double difference = (high - low) / (2 * h);
         const int agrees = fabs(difference - g[i]) * p[i] <= 1e-6 * value;
         printf("    %-24s %12g %15.8g %15.8g%s\n", names[i], p[i], g[i], difference,

@@ -58,8 +58,12 @@ int main(void) {
         p[1] -= db / damping;
     }
     wg_tape_free(t);
-    if (status != WG_OK || step == STEPS) {
+    if (status != WG_OK) {
         fprintf(stderr, "user_operation: %s\n", wg_status_text(status));
+        return EXIT_FAILURE;
+    }
+    if (step == STEPS) {
+        fprintf(stderr, "user_operation: no minimum after %d steps\n", STEPS);
         return EXIT_FAILURE;
     }
     printf("the line is %.6f + %.6f x\n", p[0], p[1]);

@@ -4,8 +4,10 @@
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "emitted.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <wengert/operation.h>
+#include "../tape/function/text.h"
 
 typedef int point_fn(const double *const *arg, double *const *res);
 typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *arg_step,
@@ -381,17 +383,28 @@ WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
 static double table(double a) { return a * 2; }
 WG_OPERATION1(looked_up, table(a), 2.0, 0, ARITH, "a call of something else")
 
+static double twice(const double *x) { return x[0] * 2; }
+static void twice_first(const double *x, double v, double *d) { (void)x, (void)v, *d = 2; }
+/* The text begins with a space. */
+static const wg_scalar_op spaced = {.name = "spaced",
+                                    .source = "a space",
+                                    .arity = 1,
+                                    .value = twice,
+                                    .first = twice_first,
+                                    .text = {" a * 2", "2", "0"}};
+
 static void operations_of_the_user_are_their_texts(void **state) {
     emitted e;
     hand h;
     (void)state;
     hand_open(&h);
     const uint32_t x = hand_input(&h, "x", 1, 1, 0);
-    uint32_t y[3];
+    uint32_t y[4];
+    y[3] = hand_partial(&h, &spaced, WGI_NODE_OP, 0, &x);
     y[0] = hand_partial(&h, &wgi_user_softsign, WGI_NODE_OP, 0, &x);
     y[1] = hand_partial(&h, &wgi_user_softsign, WGI_NODE_FIRST, 0, &x);
     y[2] = hand_partial(&h, &wgi_user_softsign, WGI_NODE_SECOND, 0, &x);
-    hand_output(&h, "y", 3, 1, 0, y);
+    hand_output(&h, "y", 4, 1, 0, y);
     hand_finish(&h);
     FILE *const f = emitted_text(&e);
     emit(f, &h, "user", WG_EMIT_POINT, 0);
@@ -436,6 +449,163 @@ static void a_buffer_is_filled_as_by_snprintf(void **state) {
     hand_close(&h);
 }
 
+/* Guards of inputs, of what is done once, at each point, and on sums; most entries of the
+ * inputs are read by nothing. */
+static void open_guarded(hand *h) {
+    enum { UNREAD = 200000 };
+    hand_open(h);
+    const uint32_t x = hand_input(h, "x", 2, 1, 0), u = hand_input(h, "u", 3, 1, WG_SHARED);
+    (void)hand_input(h, "unread", UNREAD, 1, 0);
+    const uint32_t half = wgi_graph_number(&h->g, 0.5), two = wgi_graph_number(&h->g, 2);
+    uint32_t y = WGI_GRAPH2(&h->g, add, x, u);
+    wgi_graph_guard_add(&h->g, wgi_graph_sum(&h->g, x + 1), two, 0, 1);
+    wgi_graph_guard_add(&h->g, x, half, 0, 1);
+    wgi_graph_guard_add(&h->g, WGI_GRAPH1(&h->g, exp, u + 2), two, 0, 1);
+    wgi_graph_guard_add(&h->g, u, u + 2, 0, 1);
+    wgi_graph_guard_add(&h->g, y, two, 0, 1);
+    wgi_graph_guard_add(&h->g, u, half, 3, 0);
+    hand_output(h, "y", 1, 1, 0, &y);
+    hand_finish(h);
+}
+
+static void a_batch_fails_where_evaluation_fails(void **state) {
+    emitted e;
+    hand h;
+    double x[2 * POINTS], u[3], y[POINTS], z[POINTS];
+    batch_fn *batch;
+    size_t failures = 0;
+    (void)state;
+    open_guarded(&h);
+    FILE *const f = emitted_text(&e);
+    emit(f, &h, "g", WG_EMIT_BATCH, 0);
+    assert_int_equal(fclose(f), 0);
+    emitted_open(&e, emitted_compilers[!has_compiler("gcc")], "-O1");
+    assert_int_equal(h.f->guards, 6);
+    void *const work = malloc(wg_function_work(h.f, 1));
+    assert_non_null(work);
+    EMITTED(&e, "g", "_batch", batch);
+    for (size_t k = 0; k < 600; k++) {
+        const size_t points = k % POINTS;
+        wg_function_guard guard = {77, 0};
+        size_t where = 77;
+        for (size_t i = 0; i < 2 * points; i++) x[i] = uniform(-1, below(9) != 0 ? 0.4 : 3);
+        for (size_t i = 0; i < 3; i++) u[i] = uniform(-1, below(4) != 0 ? 0.4 : 3);
+        if (below(3) != 0) u[2] = fmax(u[0], u[2]) + 0.1;
+        const wg_points in[] = {{x, 2, 1}, {u, 0, 1}, {NULL, 0, 0}};
+        const wg_results out[] = {{y, 1, 1}};
+        const ptrdiff_t xs[] = {2, 1, 0, 1, 0, 0}, ys[] = {1, 1};
+        const wg_status s = wg_function_evaluate(h.f, points, in, out, 1, work, &guard);
+        const int said = batch(points, (const double *const[]){x, u, NULL}, xs,
+                               (double *const[]){z}, ys, &where);
+        assert_int_equal(said, s == WG_OK ? 0 : guard.guard + 1);
+        assert_int_equal(where, s == WG_OK ? 77 : guard.point);
+        assert_memory_equal(y, z, points * sizeof *y);
+        failures += s != WG_OK;
+    }
+    assert_in_range(failures, 100, 550);
+    free(work);
+    emitted_close(&e);
+    emitted_remove(&e);
+    hand_close(&h);
+}
+
+static void names_of_c_are_not_used_again(void **state) {
+    static const char *const taken[] = {"int",  "NULL",   "sin",    "sinf", "memset",
+                                        "main", "M_PI",   "FP_X",   "j0",   "_Bool",
+                                        "__x",  "MATH_E", "HUGE_V", "erfl", "strcpy"};
+    static const char *const name[] = {"M_PI", "FP_NAN",   "HUGE_VALF", "MATH_ERRNO",
+                                       "X",    "MAXFLOAT", "VECTOR",    "EIGHT",
+                                       "MASK", "SNAN",     "T",         "y1"};
+    enum { NAMES = sizeof name / sizeof *name };
+    emitted e;
+    hand h, two, idle;
+    size_t needed;
+    uint32_t x[NAMES], y;
+    (void)state;
+    hand_open(&h);
+    for (size_t k = 0; k < NAMES; k++) x[k] = hand_input(&h, name[k], 1, 1, 0);
+    for (size_t k = 0; k < NAMES; k++) {
+        y = WGI_GRAPH2(&h.g, mul, x[k], x[(k + 1) % NAMES]);
+        y = WGI_GRAPH2(&h.g, sub, WGI_GRAPH1(&h.g, sin, y), x[0]);
+        hand_output(&h, name[NAMES - 1 - k], 1, 1, 0, &y);
+    }
+    hand_finish(&h);
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
+        const wg_emit_options o = {taken[k], 0, 0};
+        assert_int_equal(wg_function_text(h.t, h.f, &o, NULL, 0, &needed), WG_EARG);
+    }
+    /* nothing passes from the first unit to the second one of three */
+    hand_open(&two);
+    x[0] = hand_input(&two, "x", 1, 1, 0);
+    for (int k = 0; k < 3; k++) {
+        y = WGI_GRAPH1(&two.g, sin, WGI_GRAPH1(&two.g, exp, x[0]));
+        if (k == 1) y = WGI_GRAPH1(&two.g, cos, y);
+        if (k == 2) y = WGI_GRAPH2(&two.g, add, WGI_GRAPH1(&two.g, tan, x[0]), y);
+        hand_output(&two, "y", 1, 1, 0, &y);
+    }
+    hand_finish(&two);
+    hand_open(&idle);
+    (void)hand_input(&idle, "x", 2, 1, 0);
+    y = wgi_graph_number(&idle.g, 3);
+    hand_output(&idle, "y", 1, 1, 0, &y);
+    hand_finish(&idle);
+    FILE *const f = emitted_text(&e);
+    emit(f, &two, "VECTOR", ALL, 2);
+    emit(f, &idle, "T", ALL, 0);
+    emit(f, &h, "X", ALL, 0);
+    assert_int_equal(fclose(f), 0);
+    for (size_t c = 0; c < 2; c++) {
+        if (!has_compiler(emitted_compilers[c])) continue;
+        emitted_open(&e, emitted_compilers[c], "-O1 -D_GNU_SOURCE");
+        check_point(&e, &h, "X", "_point");
+        check_batch(&e, &h, "X", 11);
+        check_point(&e, &two, "VECTOR", "_point");
+        check_batch(&e, &two, "VECTOR", 11);
+        check_point(&e, &idle, "T", "_point");
+        emitted_close(&e);
+    }
+    emitted_remove(&e);
+    hand_close(&h);
+    hand_close(&two);
+    hand_close(&idle);
+}
+
+static double number_as_text(double x, char *text, size_t room) {
+    wgi_buffer_text b = {text, room, 0};
+    wgi_text o;
+    wgi_text_open(&o, wgi_text_to_buffer, &b);
+    wgi_text_number(&o, x);
+    assert_int_equal(wgi_text_close(&o), WG_OK);
+    (void)fesetround(FE_TONEAREST);
+    return strtod(text, NULL);
+}
+
+/* However the program rounds, compilers round to nearest. */
+static void numbers_are_read_back_to_the_last_bit(void **state) {
+    static const int how[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    static const char *const locale[][2] = {{"1.5", "1.5"},
+                                            {"-1,25e-07", "-1.25e-07"},
+                                            {"1\xd9\xab"
+                                             "5e+20",
+                                             "1.5e+20"},
+                                            {"12", "12"}};
+    char text[64];
+    (void)state;
+    for (size_t k = 0; k < 4; k++)
+        for (int i = 0; i < 2000; i++) {
+            const double x = (i % 2 ? -1 : 1) * (1000 + uniform(0, 24)) * pow(10, i % 40 - 20);
+            (void)fesetround(how[k]);
+            assert_true(same_bits(number_as_text(x, text, sizeof text), x));
+        }
+    (void)number_as_text(0.1, text, sizeof text);
+    assert_string_equal(text, "0.1");
+    for (size_t k = 0; k < 4; k++) {
+        (void)snprintf(text, sizeof text, "%s", locale[k][0]);
+        wgi_text_plain(text);
+        assert_string_equal(text, locale[k][1]);
+    }
+}
+
 static int refuse(void *ctx, const char *text, size_t bytes) {
     (void)ctx, (void)text, (void)bytes;
     return 1;
@@ -465,7 +635,10 @@ int main(void) {
         cmocka_unit_test(drawn_functions_are_what_the_walk_gives),
         cmocka_unit_test(sums_are_over_all_points_in_lanes),
         cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),
+        cmocka_unit_test(a_batch_fails_where_evaluation_fails),
         cmocka_unit_test(any_name_becomes_an_identifier),
+        cmocka_unit_test(names_of_c_are_not_used_again),
+        cmocka_unit_test(numbers_are_read_back_to_the_last_bit),
         cmocka_unit_test(operations_of_the_user_are_their_texts),
         cmocka_unit_test(a_buffer_is_filled_as_by_snprintf),
         cmocka_unit_test(what_cannot_be_done_is_a_status)};

@@ -434,6 +434,24 @@ static void callables_answer(void **state) {
     STATUS(WG_OK, wg_callable_new, tape, fn, &k);
     assert_true(wg_callable_function(k) != fn &&
                 wg_function_inputs(wg_callable_function(k)) == 2);
+    wg_callable *compiled = none;
+    wg_compiled how;
+    const wg_compile_options nowhere = {"no-such-compiler", NULL, NULL};
+    STATUS(WG_ENULL, wg_callable_compile, NULL, k, NULL, &compiled, &how);
+    assert_null(compiled);
+    STATUS(WG_ENULL, wg_callable_compile, tape, k, NULL, NULL, &how);
+    assert_named("wg_callable_compile");
+    assert_usable();
+    compiled = none;
+    STATUS(WG_ENULL, wg_callable_compile, tape, NULL, NULL, &compiled, &how);
+    assert_null(compiled);
+    assert_named("wg_callable_compile");
+    assert_usable();
+    STATUS(WG_OK, wg_callable_compile, tape, k, &nowhere, &compiled, &how);
+    assert_true(compiled != NULL && !how.native && how.why[0] != 0);
+    wg_callable_free(compiled);
+    STATUS(WG_OK, wg_callable_compile, tape, k, &nowhere, &compiled, NULL);
+    wg_callable_free(compiled);
     wg_callable_free(k);
 }
 

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops of functions: against the same steps written out, with every number of states stored.
  */
+#define _DEFAULT_SOURCE /* mkdtemp */
 #include "counted.h"
 #include "driver_cases.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where functions are compiled; NULL: they are not. */
+static const char *compile_to;
 
 static double number(size_t i) { return 0.1 * (double)(i % 23) - 1 + 0.013 * (double)(i % 7); }
 
@@ -16,7 +23,13 @@ static wg_callable *make(wg_callback *f, size_t inputs, const wg_argument *in, c
         wg_callable_new(coded, g, &k) != WG_OK)
         fail_msg("%s", wg_tape_message(coded));
     wg_function_free(g);
-    return k;
+    if (compile_to == NULL) return k;
+    const wg_compile_options o = {.directory = compile_to};
+    wg_callable *compiled = NULL;
+    if (wg_callable_compile(coded, k, &o, &compiled, NULL) != WG_OK)
+        fail_msg("%s", wg_tape_message(coded));
+    wg_callable_free(k);
+    return compiled;
 }
 
 static void assert_near(double got, double expected) {
@@ -354,8 +367,9 @@ static void stencils_on_grids_are_the_same_as_cell_by_cell(void **state) {
     wg_callable *const k = cell_callable();
     for (size_t i = 0; i < 20000; i++) force[i] = 0.1 * number(i), w[i] = number(3 * i);
     for (size_t i = 0; i < 9000; i++) x[i] = 0.5 * number(i + 4);
-    static const size_t shapes[][3] = {{7, 1, 1},   {1, 1, 1}, {260, 1, 1}, {5, 4, 3},
-                                       {200, 3, 2}, {1, 6, 2}, {30, 90, 1}};
+    static const size_t shapes[][3] = {{7, 1, 1},   {1, 1, 1},   {260, 1, 1}, {5, 4, 3},
+                                       {200, 3, 2}, {1, 6, 2},   {30, 90, 1}, {13, 1, 1},
+                                       {8, 4, 2},   {2600, 1, 1}};
     for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
         for (int b = 0; b < 4; b++)
             for (size_t stored = 1; stored < 4; stored++) {
@@ -485,8 +499,8 @@ static void lines_are_done_with_the_rim_between_them(void **state) {
     a[5] = (wg_argument){"w", 2, 1, WG_SHARED};
     wg_callable *const k = make(diffuse, 6, a, at, 1, (wg_argument[]){{"a", 1, 1, 0}});
     for (size_t i = 0; i < 9000; i++) x[i] = 0.25 * number(i + 4), w[i] = number(3 * i);
-    static const size_t shapes[][3] = {
-        {20, 7, 1}, {16, 5, 4}, {40, 210, 1}, {17, 1, 6}, {8, 9, 1}};
+    static const size_t shapes[][3] = {{20, 7, 1}, {16, 5, 4}, {40, 210, 1}, {17, 1, 6},
+                                       {8, 9, 1},  {98, 1, 1}, {4100, 1, 1}};
     for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
         for (int b = 0; b < 3; b++)
             for (size_t stored = 1; stored < 4; stored++) {
@@ -856,6 +870,94 @@ static void memory_refused_at_any_point_is_reported_and_survived(void **state) {
     wg_callable_free(k);
 }
 
+/* ---- compiled functions ------------------------------------------------------------------ */
+
+static wg_status roots(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    (void)n, (void)m, (void)user;
+    const wg_real once = wg_let(t, wg_div(wg_square(x[4]), 3)); /* for all cells */
+    y[0] = wg_let(t, wg_add(wg_sqrt(x[0]), wg_mul(wg_add(x[1], x[2]), wg_mul(x[3], once))));
+    return WG_OK;
+}
+
+/* x: u, k of each step; y: u. */
+static wg_status roots_scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *user) {
+    static const double share = 1.3;
+    const grid *const g = user;
+    const wg_source s[] = {
+        wg_from_state("u"), wg_from_neighbour("u", -1, 0, 0), wg_from_neighbour("u", 1, 0, 0),
+        wg_each_step(wg_from_matrix(wg_mat_gather(t, 1, m * g->steps, x + m))),
+        wg_from_data(&share, 0, 1)};
+    const wg_state start = {"u", wg_mat_gather(t, m, 1, x)};
+    const wg_stage stage = {g->k, s};
+    wg_mat r;
+    (void)n;
+    const wg_status status = wg_scan(t, g->steps, 1, &stage, 1, &start, &g->o, &r);
+    for (size_t i = 0; status == WG_OK && i < m; i++) y[i] = wg_mat_at(r, i, 0);
+    return status;
+}
+
+/* Slopes are infinite where roots are 0; where such a root weighs nothing that is nothing. */
+static void compiled_adjoints_of_zero_meet_infinite_slopes(void) {
+    enum { CELLS = 43, LOOPS = 3, N = CELLS * (LOOPS + 1) };
+    const wg_argument a[] = {{"u", 1, 1, 0},
+                             {"l", 1, 1, 0},
+                             {"r", 1, 1, 0},
+                             {"k", 1, 1, 0},
+                             {"d", 1, 1, WG_SHARED | WG_PASSIVE}};
+    const char *const where = compile_to;
+    double x[N], w[CELLS], y[2][CELLS], g[2][N];
+    for (size_t i = 0; i < N; i++) x[i] = i % 5 == 0 ? 0 : fabs(number(i));
+    for (size_t i = 0; i < CELLS; i++) w[i] = i % 5 == 0 || i < 9 ? 0 : number(i);
+    for (int b = 0; b < 3; b++) {
+        for (int which = 0; which < 2; which++) {
+            compile_to = which ? where : NULL;
+            grid q = {.k = make(roots, 5, a, at, 1, (wg_argument[]){{"u", 1, 1, 0}}),
+                      .steps = LOOPS};
+            q.o = (wg_scan_options){{CELLS}, {(wg_boundary)b}, 0, 0, 0};
+            if (wg_vjp(tape, roots_scan, &q, N, x, CELLS, w, y[which], g[which]) != WG_OK)
+                fail_msg("%s", wg_tape_message(tape));
+            wg_callable_free((wg_callable *)(uintptr_t)q.k);
+        }
+        assert_memory_equal(y[0], y[1], sizeof y[0]);
+        for (size_t i = 0; i < N; i++) assert_true(!isnan(g[0][i]) && g[0][i] == g[1][i]);
+    }
+}
+
+static void compiled_functions_do_the_same(void **state) {
+    char directory[64] = "/tmp/wengert-test-XXXXXX", line[128];
+    assert_non_null(mkdtemp(directory));
+    compile_to = directory;
+    a_scan_is_the_same_as_its_steps_written_out_whatever_is_stored(state);
+    sweeps_can_be_repeated(state);
+    scans_have_tangents_and_lanes(state);
+    stencils_on_grids_are_the_same_as_cell_by_cell(state);
+    grids_have_tangents_and_lanes(state);
+    lines_are_done_with_the_rim_between_them(state);
+    stages_read_what_earlier_stages_leave(state);
+    a_guard_is_named_with_step_and_cell(state);
+    compiled_adjoints_of_zero_meet_infinite_slopes();
+    compile_to = NULL;
+    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
+    assert_int_equal(system(line), 0);
+}
+
+static void a_callable_is_compiled_completely_or_not_at_all(void **state) {
+    (void)state;
+    wg_callable *const k = make(recur, 5, in, at, 4, out), *made = NULL;
+    const wg_compile_options none = {.compiler = "no-such-compiler"};
+    wg_compiled how;
+    assert_int_equal(wg_callable_compile(NULL, k, NULL, &made, NULL), WG_ENULL);
+    assert_int_equal(wg_callable_compile(coded, NULL, NULL, &made, NULL), WG_ENULL);
+    assert_int_equal(wg_callable_compile(coded, k, NULL, NULL, NULL), WG_ENULL);
+    wg_tape_reset(coded);
+    assert_int_equal(wg_callable_compile(coded, k, &none, &made, &how), WG_OK);
+    assert_true(made != NULL && !how.native && how.why[0] != 0);
+    wg_callable_free(made);
+    wg_callable_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_the_same_as_its_steps_written_out_whatever_is_stored),
@@ -869,6 +971,8 @@ int main(void) {
         cmocka_unit_test(a_million_steps_go_into_the_memory_of_three_hundred_states),
         cmocka_unit_test(a_guard_is_named_with_step_and_cell),
         cmocka_unit_test(refusals_name_the_call_the_argument_and_both_shapes),
+        cmocka_unit_test(compiled_functions_do_the_same),
+        cmocka_unit_test(a_callable_is_compiled_completely_or_not_at_all),
         cmocka_unit_test(repeated_recordings_do_not_grow),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
     };

@@ -195,8 +195,7 @@ static json_t *output_objective(const void *job) {
 /* ---- jacobian ---- */
 
 /* The distance of a point, a weighted sum of vertices from it. in: theta; us, if there are any;
- * matrices of the bones; the point; the vertices. out: the distance, and the transformations of
- * the bones.
+ * matrices of the bones; the point; the vertices.
  *
  * A sum over vertices of weight u times sum over bones of weight w times T p is done as a sum
  * over bones of T times the sum over vertices of u w p. */
@@ -210,10 +209,9 @@ static wg_status distance(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_
     const wg_real *const point = inverse + 16 * bones, *const vertex = point + 3;
     wg_real r[9], p[3], u[3];
     (void)n, (void)m;
-    wg_real *const work = malloc(32 * bones * sizeof *work);
+    wg_real *const work = malloc(44 * bones * sizeof *work), *const moved = work + 32 * bones;
     if (!work) return WG_ENOMEM;
-    hand_bones_real(t, theta, bones, h->parent, relative, inverse, work, out + 3);
-    free(work);
+    hand_bones_real(t, theta, bones, h->parent, relative, inverse, work, moved);
     hand_rotation_real(t, theta, r);
     if (h->us) {
         u[0] = us[0];
@@ -230,8 +228,9 @@ static wg_status distance(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_
             for (size_t i = 0; i < 4; i++) at[i] = wg_let(t, wg_add(at[i], wg_mul(w, v[i])));
         }
         for (size_t j = 0; j < 3; j++)
-            p[j] = wg_let(t, wg_add(p[j], hand_dot_real(t, out + 3 + 12 * b + 4 * j, at, 1)));
+            p[j] = wg_let(t, wg_add(p[j], hand_dot_real(t, moved + 12 * b + 4 * j, at, 1)));
     }
+    free(work);
     if (h->mirrored) p[0] = wg_let(t, wg_neg(p[0]));
     for (size_t j = 0; j < 3; j++) {
         const wg_real turned =
@@ -242,24 +241,19 @@ static wg_status distance(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_
     return WG_OK;
 }
 
-/* The Jacobian of the distance and of the transformations has more rows than columns: it is
- * made forward, where what does not depend on the point is done once for all of them. Of the
- * transformations nothing is left in what is selected. */
+/* Forward, as it comes out, though it is wider than high: what does not depend on the point is
+ * done once for all of them. */
 static wg_function *jacobian(struct ht *h) {
-    static const char *const with[] = {"dx/dus",    "dx/dtheta", "dy/dus",
-                                       "dy/dtheta", "dz/dus",    "dz/dtheta"};
-    static const char *const without[] = {"dx/dtheta", "dy/dtheta", "dz/dtheta"};
     const unsigned data = WG_SHARED | WG_PASSIVE;
     const size_t corners = h->us ? 3 : 1, row = 4 + h->bones, matrices = 16 * h->bones;
     const wg_argument all[] = {
         {"theta", HAND_THETA, 1, WG_SHARED}, {"us", 2, 1, 0},
         {"relative", matrices, 1, data},     {"inverse", matrices, 1, data},
         {"point", 3, 1, WG_PASSIVE},         {"vertex", row, corners, WG_PASSIVE}};
-    const wg_argument out[] = {
-        {"x", 1, 1, 0}, {"y", 1, 1, 0}, {"z", 1, 1, 0}, {"bones", 12, h->bones, 0}};
+    const wg_argument out[] = {{"x", 1, 1, 0}, {"y", 1, 1, 0}, {"z", 1, 1, 0}};
     wg_argument in[6];
     size_t inputs = 0;
-    wg_function *f = NULL, *made = NULL, *some = NULL;
+    wg_function *f = NULL, *made = NULL;
     double *const at = malloc((HAND_THETA + 2 + 2 * matrices + 3 + row * corners) * sizeof *at);
     double *to = at;
     if (!at) return NULL;
@@ -273,14 +267,12 @@ static wg_function *jacobian(struct ht *h) {
         in[inputs++] = all[i];
         to += size;
     }
-    if (wg_function_record(h->t, distance, h, inputs, in, at, 4, out, &f) == WG_OK &&
-        wg_function_jacobian(h->t, f, &made) == WG_OK &&
-        wg_function_select(h->t, made, h->us ? 6 : 3, h->us ? with : without, &some) != WG_OK)
-        some = NULL;
+    if (wg_function_record(h->t, distance, h, inputs, in, at, 3, out, &f) == WG_OK &&
+        wg_function_jacobian(h->t, f, &made) != WG_OK)
+        made = NULL;
     free(at);
     wg_function_free(f);
-    wg_function_free(made);
-    return some;
+    return made;
 }
 
 static size_t columns(const struct ht *h) { return HAND_THETA + (h->us ? 2 : 0); }
@@ -314,13 +306,9 @@ static wg_status evaluate(const struct ht *h, size_t thread, size_t count, const
     x[inputs++] = (wg_points){h->inverse, 0, 1};
     x[inputs++] = (wg_points){NULL, 0, 0};
     x[inputs++] = (wg_points){vertex, (ptrdiff_t)entries(h), 1};
-    for (int j = 0; j < 3; j++) {
-        if (us) {
-            y[outputs++] = (wg_results){to, step, 1};
-            to += 2;
-        }
-        y[outputs++] = (wg_results){to, step, 1};
-        to += HAND_THETA;
+    for (int j = 0; j < 3; j++, to += columns(h)) { /* rows: by us, by theta */
+        y[outputs++] = (wg_results){us ? to + 2 : to, step, 1};
+        if (us) y[outputs++] = (wg_results){to, step, 1};
     }
     return wg_function_evaluate(h->rows.f, count, x, y, 1,
                                 (char *)h->rows.work + thread * h->rows.bytes, NULL);

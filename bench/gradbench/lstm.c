@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gradbench.h"
+#include "mapped.h"
 
 #include "../workloads/lstm.h"
 #define WG_AS_DOUBLE
@@ -141,13 +141,10 @@ static int prepare(void *job, struct gb_error *e) {
     double *const at = calloc(weights + states + 2, sizeof *at);
     wg_function *f = NULL;
     if (at == NULL) return gb_fail(e, "no memory for %zu layers", l->p.layers);
-    if (wg_function_record(l->code, step, &l->p, 4, in, at, 3, out, &f) == WG_OK &&
-        wg_callable_new(l->code, f, &l->step) != WG_OK)
-        l->step = NULL;
-    wg_function_free(f);
+    if (wg_function_record(l->code, step, &l->p, 4, in, at, 3, out, &f) != WG_OK) f = NULL;
     free(at);
-    if (l->step == NULL) return gb_status(e, wg_tape_status(l->code), l->code);
-    return 0;
+    l->step = gb_callable(l->code, f, e);
+    return l->step ? 0 : -1;
 }
 
 /* ---- the loss ---------------------------------------------------------------------------- */

@@ -42,6 +42,22 @@ void gb_mapped_close(struct gb_mapped *m) {
     *m = (struct gb_mapped){0};
 }
 
+wg_callable *gb_callable(wg_tape *t, wg_function *f, struct gb_error *e) {
+    wg_callable *plain = NULL, *native = NULL;
+    const wg_status s = f ? wg_callable_new(t, f, &plain) : wg_tape_status(t);
+    wg_function_free(f);
+    if (!plain) {
+        gb_status(e, s ? s : WG_ENOMEM, t);
+        return NULL;
+    }
+    if (wg_callable_compile(t, plain, NULL, &native, NULL) != WG_OK) {
+        wg_tape_reset(t); /* as it is will do */
+        return plain;
+    }
+    wg_callable_free(plain);
+    return native;
+}
+
 /* ---- pieces ---- */
 
 struct piece {

@@ -21,6 +21,10 @@ int gb_mapped_run(const struct gb_mapped *m, size_t points, const wg_points *x,
 /* Nothing to do for one that was never opened: all zeros. */
 void gb_mapped_close(struct gb_mapped *m);
 
+/* What a recording calls or scans, compiled if there is a compiler. Takes the function over;
+ * NULL: it could not be made. NULL with the error of t. */
+wg_callable *gb_callable(wg_tape *t, wg_function *f, struct gb_error *e);
+
 /* Calls part for [0, count) in as many pieces as there are threads, each from a multiple of
  * `grain`. Gives the first failure in their order. */
 typedef wg_status gb_part(void *ctx, size_t thread, size_t first, size_t end);

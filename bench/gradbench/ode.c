@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gradbench.h"
+#include "mapped.h"
 
 enum { SLOPES = 4, INPUTS = 2 + 2 * SLOPES, WORK = 1 + SLOPES, MOST_KEPT = 1 << 27 };
 
@@ -132,12 +132,9 @@ static int prepare(void *job, struct gb_error *e) {
     for (size_t k = 0; k < INPUTS; k++) at[k] = 1;
     for (size_t k = 0; k < SLOPES; k++) in[1 + k] = (wg_argument){xs[k], 1, 1, 0};
     for (size_t k = 0; k <= SLOPES; k++) in[1 + SLOPES + k] = (wg_argument){ys[k], 1, 1, 0};
-    if (wg_function_record(o->code, step, NULL, INPUTS, in, at, 1, &out, &f) == WG_OK &&
-        wg_callable_new(o->code, f, &o->step) != WG_OK)
-        o->step = NULL;
-    wg_function_free(f);
-    if (o->step == NULL) return gb_status(e, wg_tape_status(o->code), o->code);
-    return 0;
+    if (wg_function_record(o->code, step, NULL, INPUTS, in, at, 1, &out, &f) != WG_OK) f = NULL;
+    o->step = gb_callable(o->code, f, e);
+    return o->step ? 0 : -1;
 }
 
 static int run_gradient(void *job, struct gb_error *e) {
@@ -150,7 +147,7 @@ static int run_gradient(void *job, struct gb_error *e) {
     wg_tape_reset(t);
     memcpy(o->padded + SLOPES, o->x, o->n * sizeof *o->x);
     const wg_mat x = wg_mat_input_borrowed(t, o->n + SLOPES, 1, o->padded, o->n + SLOPES);
-    from[0] = wg_from_matrix(wg_mat_fill(t, 1, 1, h));
+    from[0] = wg_from_data(&h, 0, 1);
     for (size_t k = 0; k < SLOPES; k++)
         from[1 + k] = wg_from_matrix(wg_mat_block(x, SLOPES - 1 - k, 0, cells, 1));
     for (size_t k = 0; k <= SLOPES; k++)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "mapped.h"
 #include "nested.h"
 
 #define WG_AS_DOUBLE
@@ -148,16 +149,6 @@ static int run(void *job, struct gb_error *e) {
     return gb_status(e, gb_descend_double(NULL, 1, &p->w, evaluate, p), p->t);
 }
 
-static void compile(struct particle *p) {
-    wg_callable *native = NULL;
-    if (wg_callable_compile(p->code, p->steps, NULL, &native, NULL) != WG_OK) {
-        wg_tape_reset(p->code); /* as it is will do */
-        return;
-    }
-    wg_callable_free(p->steps);
-    p->steps = native;
-}
-
 static int prepare(struct particle *p, enum gb_mode outer, enum gb_mode inner,
                    struct gb_error *e) {
     static const wg_argument place[] = {{"x", 2, 1, 0}, {"w", 1, 1, WG_PASSIVE}};
@@ -172,11 +163,9 @@ static int prepare(struct particle *p, enum gb_mode outer, enum gb_mode inner,
     if (wg_function_record(p->code, potential, NULL, 2, place, at, 1, &height, &f) != WG_OK)
         f = NULL;
     if (gb_slope_open(&p->slope, p->code, f, inner, e)) return -1;
-    s = wg_function_record(p->code, euler, &p->slope, 2, in, at, 2, out, &f);
-    if (s == WG_OK) s = wg_callable_new(p->code, f, &p->steps);
-    wg_function_free(f);
-    if (s == WG_OK) compile(p);
-    return gb_status(e, s, p->code);
+    if (wg_function_record(p->code, euler, &p->slope, 2, in, at, 2, out, &f) != WG_OK) f = NULL;
+    p->steps = gb_callable(p->code, f, e);
+    return p->steps ? 0 : -1;
 }
 
 static json_t *output(const void *job) {

@@ -6,6 +6,7 @@
 #define WENGERT_EMIT_H
 
 #include <wengert/function.h>
+#include <wengert/map.h>
 
 WG_BEGIN_DECLS
 
@@ -32,11 +33,12 @@ WG_BEGIN_DECLS
  * then.
  *
  * They give 0, or 1 + the number of the first comparison that came out differently from the
- * recording; in a batch at the first such point, *where, unless that is NULL. */
+ * recording; in a batch that of the first such point, *where, unless that is NULL: as
+ * wg_function_evaluate. What is compared once for all points, or on sums, is of point 0. */
 enum { WG_EMIT_POINT = 1, WG_EMIT_BATCH = 2, WG_EMIT_CASADI = 4 };
 
 typedef struct wg_emit_options {
-    const char *name; /* an identifier; NULL: wg_f */
+    const char *name; /* an identifier that C and its headers do not have; NULL: wg_f */
     unsigned entries; /* WG_EMIT_POINT | ...; 0: WG_EMIT_POINT */
     size_t unit;      /* operations in one C function, about; 0: 2000 */
 } wg_emit_options;
@@ -51,8 +53,12 @@ typedef struct wg_emit_options {
  *          in double, one after the other; functions are libm's and those of special.h. (clang
  *          makes exp10(a) of pow(10, a), unless told -fno-builtin-pow.)
  * Use:     no array of arg is one of res. Texts of different names may stand in one file, the
- *          one that defines _DEFAULT_SOURCE first. A function of more than a unit keeps numbers
- *          on the stack, one for each that is alive between two units (in a batch eight).
+ *          one that defines _DEFAULT_SOURCE first.
+ * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
+ *          for each of these, for each entry of an input that is read and of an output, 72 for
+ *          each sum, 8 for each number that is shared by all points or done once. In both, 8
+ *          for each operand of the largest norm, maximum, ... Nothing else grows with the
+ *          function: with 10^5 inputs at each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name or the entries; WG_EMODE: an operation of the user's
  *          whose text is more than an expression over <math.h>: the message names it;
  *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
@@ -67,9 +73,10 @@ WG_API WG_MUST_CHECK wg_status wg_function_text(wg_tape *t, const wg_function *f
 
 typedef struct wg_compile_options {
     const char *compiler;     /* a program, searched for as by a shell; NULL: cc */
-    const char *const *flags; /* up to a NULL, after those that make it correct; NULL: -O2 */
-    const char *directory;    /* of what was compiled; NULL: .cache/wengert of the user's home,
-                               * or of /tmp where there is none */
+    const char *const *flags; /* up to a NULL, after those that make it correct and -O2 (-O1
+                               * beyond 20000 operations); NULL: none */
+    const char *directory;    /* of what was compiled; NULL: .cache/wengert of the user's home
+                               * or, where that cannot be had, /tmp/wengert-UID */
 } wg_compile_options;
 
 /* How a function is evaluated. */
@@ -84,15 +91,36 @@ typedef struct wg_compiled {
  *                       last bits from those without.
  * t:       as above. options: NULL: the defaults.
  * Files:   the directory is made if it is not there. It and what is in it must be the user's,
- *          and nobody else's to write; otherwise nothing in it is used. What is loaded is known
- *          by a hash of the text, the flags and what the compiler says of itself.
+ *          and nobody else's to write; otherwise nothing in it is used: of the user's home this
+ *          is asked as well. Many threads and programs may share it. What is loaded is known by
+ *          a hash of the text, the flags, what the compiler says of itself (--version), and the
+ *          macros it has with these flags on this machine (which are those of -march=native).
+ *          Not in it: what -mtune=native means, files that flags name, the environment
+ *          (CPATH, ...), a library that changes. Files that a program left while it was
+ *          compiling are removed after an hour.
  * Without: where there is no compiler, or it fails, *out is evaluated as f is: compiled.native
- *          is 0 then, compiled.why says why. compiled may be NULL.
- * Cost:    for the first time that of the compiler, seconds for 10^4 operations.
+ *          is 0 then, compiled.why says why. compiled may be NULL. So it is, too, where nothing
+ *          is done at each point; where vectors of the numbers that are alive at a
+ *          time, operands of one norm, maximum, ... among them, take more than 768 KB; and in a
+ *          program with rights that its user does not have (set-user-ID).
+ * Cost:    for the first time that of the compiler, seconds for 10^4 operations, an array of n
+ *          operands being n of them; later that of asking it, two processes. Evaluation keeps
+ *          at most 1.5 MB on the stack of each thread.
  * Errors:  WG_ENULL; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
 WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function *f,
                                                    const wg_compile_options *options,
                                                    wg_function **out, wg_compiled *compiled);
+
+/* wg_callable_compile - the same callable, whose function, adjoint and tangent are compiled:
+ *                       wg_call, wg_map and wg_scan are used as before. As above;
+ *                       compiled.native: all of the three that do something at each point are
+ *                       compiled; compiled.cached: all of those were there before;
+ *                       compiled.why: why one is not.
+ * Cost:    a scan by one thread on a grid of lines of 8 cells and more reads and writes its
+ *          states in place. */
+WG_API WG_MUST_CHECK wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
+                                                   const wg_compile_options *options,
+                                                   wg_callable **out, wg_compiled *compiled);
 
 WG_END_DECLS
 

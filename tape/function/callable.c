@@ -3,6 +3,7 @@
 #include "callable.h"
 
 #include <wengert/derive.h>
+#include <wengert/emit.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,6 +110,53 @@ wg_status wg_callable_new(wg_tape *t, const wg_function *f, wg_callable **out) {
     s = complete(t, k);
     if (s == WG_OK) *out = k;
     else wg_callable_free(k);
+    return s;
+}
+
+/* All three; where nothing is done at each point nothing is to be compiled. */
+static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_options *options,
+                         wg_callable *made, wg_compiled *compiled) {
+    const wg_function *const from[] = {k->f, k->vjp, k->jvp};
+    wg_function **const to[] = {&made->f, &made->vjp, &made->jvp};
+    size_t native = 0, busy = 0, cached = 0;
+    for (size_t i = 0; i < 3; i++) {
+        wg_compiled one;
+        const wg_status s = wg_function_compile(t, from[i], options, to[i], &one);
+        if (s != WG_OK) return s;
+        busy += from[i]->each != 0;
+        native += one.native != 0;
+        cached += one.cached != 0;
+        if (!one.native && (compiled->why[0] == 0 || from[i]->each != 0))
+            memcpy(compiled->why, one.why, sizeof one.why);
+    }
+    compiled->native = busy != 0 && native == busy;
+    compiled->cached = compiled->native && cached == busy;
+    if (compiled->native) compiled->why[0] = 0;
+    return WG_OK;
+}
+
+wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
+                              const wg_compile_options *options, wg_callable **out,
+                              wg_compiled *compiled) {
+    wg_compiled here;
+    if (compiled == NULL) compiled = &here;
+    memset(compiled, 0, sizeof *compiled);
+    if (out != NULL) *out = NULL;
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (out == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: out is NULL");
+    if (k == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: the callable is NULL");
+    wg_callable *const made = obtain(k->f);
+    if (made == NULL)
+        return wgi_refuse(c, WG_ENOMEM, "wg_callable_compile: no memory for %zu inputs",
+                          k->f->inputs);
+    made->parts = k->parts;
+    made->inputs_most = k->inputs_most;
+    made->outputs_most = k->outputs_most;
+    memcpy(made->reads, k->reads, k->f->inputs);
+    const wg_status s = compile(t, k, options, made, compiled);
+    if (s == WG_OK) *out = made;
+    else wg_callable_free(made);
     return s;
 }
 

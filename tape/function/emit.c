@@ -198,7 +198,7 @@ static void point(wgi_source *s, const char *suffix, int given, int sparse) {
         wgi_text_format(&s->o, "static int %s%s_part%u(const double *const *arg, ", s->name,
                         suffix, u);
         wgi_text_put(&s->o, "double *const *res, double *t) {\n");
-        if (s->slots == 0) wgi_text_put(&s->o, "    (void)t;\n");
+        wgi_text_put(&s->o, "    (void)t;\n");
         body(s, at, end, u, sparse, used);
         at = end;
     }
@@ -328,9 +328,25 @@ static int has_rule(const wgi_node *n, unsigned entries) {
            (n->kind == WGI_NODE_SUM && (entries & WG_EMIT_BATCH) != 0);
 }
 
+/* Entries of the largest input that one point reads; 0: none is read. */
+static size_t largest_read(const wgi_source *s, unsigned char *used) {
+    const wg_function *const f = s->f;
+    size_t largest = 0;
+    memset(used, 0, f->inputs + 1);
+    for (size_t i = 0; i < f->operands; i++) use(s, f->operand[i], used);
+    for (size_t j = 0; j < f->m; j++) use(s, f->result[j], used);
+    for (size_t k = 0; k < f->guards; k++)
+        use(s, f->guard[k].a, used), use(s, f->guard[k].b, used);
+    for (size_t k = 0; k < f->inputs; k++)
+        if (used[k] && wgi_argument_size(&f->input[k]) > largest)
+            largest = wgi_argument_size(&f->input[k]);
+    return largest;
+}
+
 static void head(wgi_source *s, unsigned entries) {
     const wg_function *const f = s->f;
-    size_t largest = 1;
+    unsigned char *const used = wg_tape_keep(&s->c->head, f->inputs + 1, NULL);
+    if (used == NULL) return;
     wgi_text_format(&s->o, "/* %s - written by Wengert " WG_VERSION ".\n", s->name);
     arguments(s, "input", f->inputs, f->input, s->in);
     arguments(s, "output", f->outputs, f->output, s->out);
@@ -356,10 +372,8 @@ static void head(wgi_source *s, unsigned entries) {
     }
     if (entries & WG_EMIT_CASADI) prototypes(s);
     wgi_text_put(&s->o, "\n");
-    for (size_t k = 0; k < f->inputs; k++)
-        if (wgi_argument_size(&f->input[k]) > largest)
-            largest = wgi_argument_size(&f->input[k]);
-    if (entries & (WG_EMIT_POINT | WG_EMIT_CASADI) && f->n != 0)
+    const size_t largest = largest_read(s, used);
+    if (entries & (WG_EMIT_POINT | WG_EMIT_CASADI) && largest != 0)
         wgi_text_format(&s->o, "static const double %s_nothing[%zu] = {0};\n\n", s->name,
                         largest);
     wgi_source_definitions(s);
@@ -387,6 +401,8 @@ static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *
     if (entries == 0) entries = WG_EMIT_POINT;
     if (!is_identifier(name))
         return wgi_fail(c, WG_EARG, "%s: '%s' is no name in C", call, name);
+    if (wgi_source_is_known(name))
+        return wgi_fail(c, WG_EARG, "%s: '%s' is a name that C has already", call, name);
     if (entries & ~(unsigned)(WG_EMIT_POINT | WG_EMIT_BATCH | WG_EMIT_CASADI))
         return wgi_fail(c, WG_EARG, "%s: entries %u", call, entries);
     wgi_source s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions as C text: many points.
  *
- *     u[i]      shared inputs; then what is done once or on sums, where a later unit uses it
- *     x[i][l]   inputs of eight points        t[i][l]     slots of theirs
+ *     u[i]      shared inputs that are read; then what is done once or on sums, where a later
+ * unit uses it x[i][l]   inputs that are read, of eight points      t[i][l]     slots of theirs
  *     y[j][l]   results of eight points       total[k][l] sums, a lane for every eighth point
  *
  * The units of each point are arithmetic, on vectors of eight (X(i) is all of x[i]) where the
@@ -14,6 +14,11 @@
 #include <string.h>
 
 #define PUT(text) wgi_source_named(s, text)
+
+/* Macros of the text, gone at its end: another one may stand in the same file. */
+#define UNDEFINED                                                                              \
+    "#undef VECTOR\n#undef MASK\n#undef EIGHT\n#undef SPLAT\n#undef ANY\n"                     \
+    "#undef X\n#undef Y\n#undef T\n"
 
 typedef struct batch {
     uint32_t *result;     /* y of result j, or WGI_NO_NODE: it is summed */
@@ -126,7 +131,8 @@ static int places(wgi_source *s, batch *b) {
     b->products = wgi_source_checks(s, b->check);
     for (size_t i = 0; i < f->nodes; i++) s->uses[i] += b->check[i];
     for (size_t i = 0; i < f->n; i++)
-        s->slot[i] = (uint32_t)(f->node[i].when == WGI_EACH ? b->inputs++ : s->uniforms++);
+        if (s->uses[i] != 0)
+            s->slot[i] = (uint32_t)(f->node[i].when == WGI_EACH ? b->inputs++ : s->uniforms++);
     for (size_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         b->term[i] = WGI_NO_NODE;
@@ -281,6 +287,15 @@ static void terms(wgi_source *s, const batch *b) {
     if (count != 0) wgi_text_put(&s->o, "};\n\n");
 }
 
+/* How many entries of one input, from i on, are read or not read as this one is. */
+static size_t read_together(const wgi_source *s, size_t i) {
+    size_t run = 1;
+    while (i + run < s->f->n && s->argument[i + run] == s->argument[i] &&
+           (s->slot[i + run] == WGI_NO_NODE) == (s->slot[i] == WGI_NO_NODE))
+        run++;
+    return run;
+}
+
 static void block(wgi_source *s, const batch *b) {
     const wg_function *const f = s->f;
     terms(s, b);
@@ -293,12 +308,13 @@ static void block(wgi_source *s, const batch *b) {
     PUT("    int nan = 0;\n    (void)nan;\n"
         "    (void)p, (void)valid, (void)arg, (void)arg_step, (void)res, (void)res_step, "
         "(void)total;\n");
-    for (size_t k = 0, at = 0; k < f->inputs; k++) {
-        const size_t size = wgi_argument_size(&f->input[k]);
-        if (f->input[k].flags & WG_SHARED || size == 0) continue;
-        wgi_text_format(&s->o, "    %s_load(&x[%zu], %zu, p, valid, ", s->name, at, size);
-        wgi_text_format(&s->o, "arg[%zu], arg_step + %zu);\n", k, 2 * k);
-        at += size;
+    for (size_t i = 0, run; i < f->n; i += run) {
+        const uint32_t k = s->argument[i];
+        run = read_together(s, i);
+        if (f->input[k].flags & WG_SHARED || s->slot[i] == WGI_NO_NODE) continue;
+        wgi_text_format(&s->o, "    %s_load(&x[%u], %u, %zu, ", s->name, s->slot[i],
+                        s->entry[i], run);
+        wgi_text_format(&s->o, "p, valid, arg[%u], arg_step + %u);\n", k, 2 * k);
     }
     for (int careful = 0; careful <= b->products; careful++) {
         if (careful) PUT("    if (nan) {\n");
@@ -331,13 +347,31 @@ static void block(wgi_source *s, const batch *b) {
     wgi_text_put(&s->o, "}\n\n");
 }
 
-/* The first failure of the parts that are done once. */
+/* The first failure of the parts that are done once: they are of the first point, if any. */
+static const char note[] =
+    "    if (now != 0 && points != 0 && (first == 0 || at != 0 || now < first))\n"
+    "        first = now, at = 0;\n";
+
 static void calls(wgi_source *s, uint32_t from, uint32_t to, const char *part,
                   const char *sums) {
     for (uint32_t u = from; u < to; u++) {
         wgi_text_format(&s->o, "    now = %s_%s%u(u, %s, (double)points);\n", s->name, part,
                         u - from, sums);
-        PUT("    if (now != 0 && (first == 0 || now < first)) first = now;\n");
+        PUT(note);
+    }
+}
+
+/* Comparisons of shared inputs and numbers only, which no unit has. */
+static void input_guards(wgi_source *s) {
+    for (size_t k = 0; k < s->f->guards; k++) {
+        const wgi_graph_guard *const g = &s->f->guard[k];
+        if (s->f->node[g->a].when == WGI_EACH || s->f->node[g->b].when == WGI_EACH ||
+            s->unit[g->a] != WGI_NO_NODE || s->unit[g->b] != WGI_NO_NODE)
+            continue;
+        wgi_text_put(&s->o, "    now = ");
+        wgi_emit_guard(s, k);
+        wgi_text_format(&s->o, " ? %zu : 0;\n", k + 1);
+        PUT(note);
     }
 }
 
@@ -353,20 +387,24 @@ static void all(wgi_source *s, const batch *b) {
         "    size_t at = 0;\n"
         "    (void)now, (void)res, (void)res_step, (void)arg, (void)arg_step, (void)u, (void)sum;\n"
         "    memset(total, 0, sizeof total);\n");
-    for (size_t k = 0, e = 0; k < f->inputs; e += wgi_argument_size(&f->input[k++])) {
-        const size_t size = wgi_argument_size(&f->input[k]);
-        if (!(f->input[k].flags & WG_SHARED) || size == 0) continue;
-        wgi_text_format(&s->o, "    for (size_t e = 0; e < %zu; e++)\n", size);
-        wgi_text_format(&s->o, "        u[%u + e] = arg[%zu] != NULL ? arg[%zu]", s->slot[e], k,
+    for (size_t i = 0, run; i < f->n; i += run) {
+        const uint32_t k = s->argument[i];
+        run = read_together(s, i);
+        if (!(f->input[k].flags & WG_SHARED) || s->slot[i] == WGI_NO_NODE) continue;
+        wgi_text_format(&s->o, "    for (size_t e = 0; e < %zu; e++)\n", run);
+        wgi_text_format(&s->o, "        u[%u + e] = arg[%u] != NULL ? arg[%u]", s->slot[i], k,
                         k);
-        wgi_text_format(&s->o, "[(ptrdiff_t)e * arg_step[%zu]] : 0;\n", 2 * k + 1);
+        wgi_text_format(&s->o, "[(ptrdiff_t)(%u + e) * arg_step[%u]] : 0;\n", s->entry[i],
+                        2 * k + 1);
     }
+    input_guards(s);
     calls(s, 0, b->once, "once", "NULL");
     PUT("    for (size_t p = 0; p < points; p += 8) {\n"
         "        const size_t valid = points - p < 8 ? points - p : 8;\n"
         "        wgi_block(p, valid, u, arg, arg_step, res, res_step, total, failed);\n"
-        "        for (size_t l = 0; l < valid && first == 0; l++)\n"
-        "            if (failed[l] != 0) first = failed[l], at = p + l;\n"
+        "        for (size_t l = 0; l < valid; l++)\n"
+        "            if (failed[l] != 0 && (first == 0 || (at == p + l && failed[l] < first)))\n"
+        "                first = failed[l], at = p + l;\n"
         "    }\n"
         "    for (size_t k = 0; k < sizeof total / sizeof *total; k++)\n"
         "        sum[k] = ((total[k][0] + total[k][1]) + (total[k][2] + total[k][3])) +\n"
@@ -386,14 +424,12 @@ static void all(wgi_source *s, const batch *b) {
         }
         wgi_text_put(&s->o, "    }\n");
     }
-    PUT("    if (first != 0 && where != NULL) *where = at;\n    return first;\n}\n");
+    PUT("    if (first != 0 && where != NULL) *where = at;\n    return first;\n}\n\n" UNDEFINED);
 }
 
 /* Vectors need not be aligned. A compiler without them works lane by lane. */
 static const char lanes[] =
-    "typedef double wgi_lanes[8];\n"
-    "#undef VECTOR\n#undef MASK\n#undef EIGHT\n#undef SPLAT\n#undef ANY\n"
-    "#undef X\n#undef Y\n#undef T\n"
+    "typedef double wgi_lanes[8];\n" UNDEFINED
     "#if defined(__GNUC__) && !defined(WG_NO_VECTORS)\n"
     "typedef double wgi_vector __attribute__((vector_size(64), aligned(8), may_alias));\n"
     "typedef long long wgi_mask __attribute__((vector_size(64)));\n"
@@ -418,13 +454,13 @@ static const char lanes[] =
 
 static const char load[] =
     "/* Points from p on; those that are not valid repeat the last one. */\n"
-    "static void wgi_load(wgi_lanes *x, size_t entries, size_t p, size_t valid, const double *from,\n"
-    "        const ptrdiff_t *step) {\n"
+    "static void wgi_load(wgi_lanes *x, size_t first, size_t entries, size_t p, size_t valid,\n"
+    "        const double *from, const ptrdiff_t *step) {\n"
     "    for (size_t e = 0; e < entries; e++)\n"
     "        for (size_t l = 0; l < 8; l++)\n"
     "            x[e][l] = from == NULL ? 0\n"
     "                                   : from[(ptrdiff_t)(p + (l < valid ? l : valid - 1)) * step[0] +\n"
-    "                                          (ptrdiff_t)e * step[1]];\n"
+    "                                          (ptrdiff_t)(first + e) * step[1]];\n"
     "}\n\n";
 
 static const char store[] =
@@ -447,17 +483,14 @@ static const char add[] =
 void wgi_emit_batch(wgi_source *s, size_t unit) {
     batch b;
     size_t at = 0;
-    int each_input = 0, each_output = 0;
+    int each_output = 0;
     s->leaf = leaf;
     if (!plan(s, &b, unit) || !places(s, &b)) return;
-    for (size_t k = 0; k < s->f->inputs; k++)
-        each_input |=
-            !(s->f->input[k].flags & WG_SHARED) && wgi_argument_size(&s->f->input[k]) != 0;
     for (size_t k = 0; k < s->f->outputs; k++)
         each_output |=
             !(s->f->output[k].flags & WG_SUMMED) && wgi_argument_size(&s->f->output[k]) != 0;
     PUT(lanes);
-    if (each_input) PUT(load);
+    if (b.inputs != 0) PUT(load);
     if (each_output) PUT(store);
     if (b.sums != 0) PUT(add);
     once_units(s, &b, 0, b.once, "once", &at);

@@ -233,6 +233,21 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
     run(r, r->program->part[when].code);
 }
 
+size_t wgi_fn_once_work(const wg_function *f) {
+    return column_bytes(f->program) + round_up(f->program->operands * sizeof(double));
+}
+
+void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
+    wgi_fn_run r;
+    memset(&r, 0, sizeof r);
+    r.function = f;
+    r.program = f->program;
+    r.uniform = uniform;
+    r.column = work;
+    r.operand = (double *)(void *)((char *)work + column_bytes(f->program));
+    run_alone(&r, WGI_ONCE);
+}
+
 /* Columns that are uniforms. */
 static void constants(const wgi_fn_run *r, char *column, size_t count, const wgi_fn_constant *c,
                       size_t lanes) {

@@ -11,13 +11,29 @@ void wgi_field_reach(wgi_field *f, const ptrdiff_t *offset) {
     }
 }
 
+static size_t round_up(size_t n) {
+    return (n + WGI_GRID_LANES - 1) / WGI_GRID_LANES * WGI_GRID_LANES;
+}
+
+static int aligned(const wgi_field *f, const wgi_grid *g) {
+    return g->compiled && !f->global && g->cells[0] >= WGI_GRID_LANES;
+}
+
+void wgi_field_align(wgi_field *f, const wgi_grid *g) {
+    const size_t n = f->lo[0] + g->cells[0] + f->hi[0];
+    /* lanes beyond the last cell have neighbours, too */
+    f->spare = aligned(f, g) ? round_up(n + round_up(g->cells[0]) - g->cells[0]) - n : 0;
+    f->hi[0] += f->spare;
+}
+
 size_t wgi_field_lay_out(wgi_field *f, const wgi_grid *g) {
     size_t n[3];
     for (int d = 0; d < 3; d++) n[d] = f->lo[d] + (f->global ? 1 : g->cells[d]) + f->hi[d];
     f->line = n[0];
     f->plane = n[0] * n[1];
-    f->size = f->plane * n[2];
-    f->origin = f->lo[0] + f->lo[1] * f->line + f->lo[2] * f->plane;
+    f->begin = aligned(f, g) ? round_up(f->lo[0]) - f->lo[0] : 0;
+    f->size = f->plane * n[2] + (aligned(f, g) ? round_up(f->lo[0]) : 0);
+    f->origin = f->begin + f->lo[0] + f->lo[1] * f->line + f->lo[2] * f->plane;
     return f->size * f->entries;
 }
 
@@ -65,18 +81,32 @@ static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, siz
 }
 
 static void along_lines(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
-    for (size_t l = 0; f->lo[0] + f->hi[0] != 0 && l < g->lines; l++)
-        rim(f, g, 0, x + wgi_field_line(f, g, l), 1, 1, what);
+    const size_t n = g->cells[0], lo = f->lo[0];
+    const size_t hi = f->hi[0] - (what == fold ? f->spare : 0); /* it has no adjoints */
+    const int far = lo > n || hi > n || g->boundary[0] == WG_CLAMPED;
+    if (lo + hi == 0) return;
+    for (size_t l = 0; l < g->lines; l++) {
+        double *const line = x + wgi_field_line(f, g, l);
+        if (far) {
+            rim(f, g, 0, line, 1, 1, what);
+            continue;
+        }
+        const int none = g->boundary[0] == WG_ZERO_OUTSIDE;
+        if (lo != 0) what(line - lo, none ? NULL : line + n - lo, lo);
+        if (hi != 0) what(line + n, none ? NULL : line, hi);
+    }
 }
 
 static void along_planes(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
-    for (size_t k = 0; f->lo[1] + f->hi[1] != 0 && k < g->cells[2]; k++)
-        rim(f, g, 1, x + (f->lo[2] + k) * f->plane + f->lo[1] * f->line, f->line, f->line,
-            what);
+    if (f->lo[1] + f->hi[1] == 0) return;
+    for (size_t k = 0; k < g->cells[2]; k++)
+        rim(f, g, 1, x + f->begin + (f->lo[2] + k) * f->plane + f->lo[1] * f->line, f->line,
+            f->line, what);
 }
 
 static void across_planes(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
-    rim(f, g, 2, x + f->lo[2] * f->plane, f->plane, f->plane, what);
+    if (f->lo[2] + f->hi[2] == 0) return;
+    rim(f, g, 2, x + f->begin + f->lo[2] * f->plane, f->plane, f->plane, what);
 }
 
 void wgi_field_fill(const wgi_field *f, const wgi_grid *g, double *x) {

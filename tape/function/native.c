@@ -16,7 +16,7 @@
 #undef VECTOR_TEXT
 
 /* Sums with a room for the last vector; operations up to which their order is looked at. */
-enum { SUMS_APART = 4096, SCHEDULED = 1000 };
+enum { SUMS_APART = 4096, SCHEDULED = 1000, FEW_OPERANDS = 4 };
 
 /* ---- texts of rows over vectors ---- */
 
@@ -131,7 +131,17 @@ static void by_lanes(wgi_source *s, uint32_t node) {
     wgi_text_put(&s->o, "; }\n");
 }
 
-/* As the interpreter does it: ops/array.c where squares vanish or overflow. */
+/* Is operand `at` of the function the input that is `run` after node o? */
+static int follows(const wgi_source *s, uint32_t o, uint32_t run, size_t at) {
+    const wgi_node *const n = &s->f->node[s->f->operand[at]];
+    return s->f->node[o].kind == WGI_NODE_INPUT && n->kind == WGI_NODE_INPUT &&
+           s->f->node[o].when == WGI_EACH && n->when == WGI_EACH &&
+           s->slot[s->f->operand[at]] == s->slot[o] + run;
+}
+
+/* As the interpreter does it: ops/array.c where squares vanish or overflow. Operands go through
+ * memory that is there once: for an array of its own each compilers take long, and any stack
+ * has an end. */
 static void array(wgi_source *s, uint32_t node) {
     static const char *const function[WGI_ARRAY_COUNT] = {[WGI_ARRAY_norm2] = "norm2",
                                                           [WGI_ARRAY_logsumexp] = "logsumexp",
@@ -140,12 +150,21 @@ static void array(wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
     place(s, node, 0);
     wgi_text_put(&s->o, ";\n");
-    wgi_text_format(&s->o, "  { const V q[%u] = {", (unsigned)n->count + (n->count == 0));
-    for (uint32_t k = 0; k < n->count; k++) {
-        wgi_text_put(&s->o, k != 0 ? "," : "");
+    wgi_text_put(&s->o, "  { V *const q = ROOM;\n");
+    for (uint32_t k = 0, run; k < n->count; k += run) {
+        const uint32_t o = s->f->operand[n->first + k];
+        for (run = 1; k + run < n->count && follows(s, o, run, n->first + k + run);) run++;
+        if (run >= FEW_OPERANDS) {
+            wgi_text_format(&s->o, "    for (size_t i = 0; i < %u; i++) q[%u + i] = ", run, k);
+            wgi_text_format(&s->o, "IN(%u + i);\n", s->slot[o]);
+            continue;
+        }
+        run = 1;
+        wgi_text_format(&s->o, "    q[%u] = ", k);
         operand(s, n, k);
+        wgi_text_put(&s->o, ";\n");
     }
-    wgi_text_put(&s->o, n->count == 0 ? "ZERO}; " : "}; ");
+    wgi_text_put(&s->o, "    ");
     leaf(s, node);
     wgi_text_format(&s->o, " = array_%s(%u, q); }\n", function[n->array], (unsigned)n->count);
 }
@@ -252,6 +271,32 @@ static size_t calls_first(wgi_source *s, size_t first) {
     return count;
 }
 
+size_t wgi_native_weight(const wgi_node *n) {
+    return n->kind == WGI_NODE_ARRAY ? 1 + n->count : 1;
+}
+
+/* Operands of an array, at most. */
+static size_t array_room(const wg_function *f) {
+    size_t most = 0;
+    for (size_t i = 0; i < f->nodes; i++)
+        if (f->node[i].kind == WGI_NODE_ARRAY && f->node[i].when == WGI_EACH &&
+            f->node[i].count > most)
+            most = f->node[i].count;
+    return most;
+}
+
+/* The nodes list[first ... end): units of about the same weight. */
+static void cut(wgi_source *s, size_t first, size_t end, size_t unit) {
+    size_t all = 0, filled = 0;
+    for (size_t k = first; k < end; k++) all += wgi_native_weight(&s->f->node[s->list[k]]);
+    const size_t units = all <= 2 * unit ? 1 : all / unit, most = (all + units - 1) / units;
+    for (size_t k = first; k < end; k++) {
+        if (k == first || filled >= most) s->units++, filled = 0;
+        s->unit[s->list[k]] = (uint32_t)s->units - 1;
+        filled += wgi_native_weight(&s->f->node[s->list[k]]);
+    }
+}
+
 wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form) {
     const wg_function *const f = s->f;
     const wgi_fn_program *const p = f->program;
@@ -262,17 +307,14 @@ wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form) {
     s->units = 0;
     for (size_t i = 0, end = calls_first(s, first); i < f->each; i = end, end = f->each) {
         if (end == 0) end = f->each;
-        const size_t part = end - i, units = part <= 2 * form->unit ? 1 : part / form->unit;
-        for (size_t k = i; k < end; k++)
-            s->unit[s->list[k]] = (uint32_t)(s->units + (k - i) * units / part);
-        s->units += units;
+        cut(s, i, end, form->unit);
     }
     s->apart = 0;
     wgi_source_count(s);
     wgi_source_slots(s);
-    if (s->units > 1 && s->slots * form->width * sizeof(double) > 4 * form->slot_room)
-        return wgi_refuse(s->c, WG_EMODE, "%s: %zu numbers are alive at a time", s->call,
-                          s->slots);
+    const size_t room = s->slots + array_room(f);
+    if (room * form->width * sizeof(double) > 4 * form->slot_room)
+        return wgi_refuse(s->c, WG_EMODE, "%s: %zu numbers are alive at a time", s->call, room);
     if (f->each <= SCHEDULED) wgi_native_schedule(s);
     for (size_t u = 0; u < p->uniforms; u++)
         if (p->uniform_node[u] != WGI_NO_NODE) s->slot[p->uniform_node[u]] = (uint32_t)u;
@@ -441,7 +483,7 @@ static const char arrays[] =
 
 /* A unit does the vectors from `from` to `to`. */
 static const char macros[] =
-    "typedef V A __attribute__((may_alias));\n"
+    "typedef V A __attribute__((may_alias, aligned(8)));\n"
     "#if WIDTH == 8\n"
     "typedef __mmask8 B;\n"
     "#define NAN_IN(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)\n"
@@ -467,6 +509,7 @@ static const char macros[] =
     "    const B live = FLAGS(lane + (int64_t)p < (int64_t)valid);\n"
     "#define UNIT_END } *bad_out = bad; *wrong_out = wrong; }\n"
     "#define T(i) t[(i) * VECTORS + (p - from) / WIDTH]\n"
+    "#define ROOM (t + SLOTS * VECTORS)\n"
     "#define IN(i) (*(const A *)(const void *)(input[i] + p))\n"
     "#define OUT(j) (*(A *)(void *)(result[j] + p))\n"
     "#define SUM(s) (*(A *)(void *)(sum + 8 * (s) + p % 8))\n"
@@ -484,7 +527,7 @@ static size_t vectors_of(const wgi_source *s, const wgi_native_form *form) {
 
 /* All points; where there are sums, the vector in which points end goes into a sum of its own,
  * unless there are too many of them: then each term is masked. */
-static void entry(wgi_source *s, const uses *k, size_t vectors) {
+static void entry(wgi_source *s, const uses *k) {
     const size_t sums = s->f->program->sums;
     const int apart = sums != 0 && sums <= SUMS_APART;
     wgi_text_put(
@@ -500,8 +543,9 @@ static void entry(wgi_source *s, const uses *k, size_t vectors) {
                     "  }\n}\n"
                     "int " WGI_NATIVE_EACH "(const double *u, const double *const *input,\n"
                     "    double *const *result, double *sum, size_t points, size_t valid) {\n"
-                    "  B bad = FLAGS((M)ZERO), wrong = bad;\n  M lane;\n  V t[%zu];\n",
-                    (s->units > 1 && s->slots != 0 ? s->slots : 1) * vectors);
+                    "  B bad = FLAGS((M)ZERO), wrong = bad;\n  M lane;\n"
+                    "  V t[SLOTS * VECTORS + %zu];\n",
+                    array_room(s->f) + 1);
     wgi_text_format(&s->o,
                     "  const size_t whole = %s;\n"
                     "  for (int l = 0; l < WIDTH; l++) lane[l] = l;\n"
@@ -535,7 +579,7 @@ void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *ke
     if (find_uses(s, &k) != WG_OK) return;
     const size_t vectors = vectors_of(s, form);
     wgi_text_put(&s->o, "#define _GNU_SOURCE\n");
-    wgi_text_format(&s->o, "#define VECTORS %zu\n", vectors);
+    wgi_text_format(&s->o, "#define VECTORS %zu\n#define SLOTS %zu\n", vectors, s->slots);
     wgi_text_format(&s->o, "#define WIDTH %u\n#define MVEC \"%s\"\n", form->width,
                     form->width == 8   ? "_ZGVeN8"
                     : form->width == 4 ? "_ZGVdN4"
@@ -558,5 +602,5 @@ void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *ke
                                                          : "#define TERM(v) (v)\n");
     for (uint32_t u = 0; u < s->units; u++) unit(s, &k, u, &at);
     wgi_text_format(&s->o, "const char " WGI_NATIVE_KEY "[] = \"%s\";\n", key);
-    entry(s, &k, vectors);
+    entry(s, &k);
 }

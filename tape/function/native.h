@@ -20,6 +20,8 @@ typedef struct wgi_native_form {
 
 /* The width at which the interpreter works, so that functions give the same bits. */
 unsigned wgi_native_width(const wgi_fn_program *p);
+/* What a node counts among operations. */
+size_t wgi_native_weight(const wgi_node *n);
 /* Writes it into s->o. The plan is made at the first call; WG_EMODE: the slots take too much.
  */
 wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form);

@@ -144,14 +144,15 @@ typedef struct wgi_fn_fields {
 
 /* ---- native code instead of the part of each point ----
  *
- * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8, at
- * most WGI_FN_NATIVE_POINTS; those from `valid` on repeat the last one.
+ * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
+ * those from `valid` on repeat the last one.
  * uniform: element u is node program->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
  *          that a node needs. All nodes that are not of each point and that one of each point
  *          reads are there: numbers, shared inputs, nodes done once.
  * input:   input[i][p] is node program->input_node[i] at point p, i < native_inputs.
  * result:  result[j][p] is to become node program->result_node[j], j < native_results, for all
- *          `points`. Columns of inputs and results are 64-byte aligned and do not overlap.
+ *          `points`. Inputs and results do not overlap; columns are 64-byte aligned, the rows
+ *          of strip.h as numbers are.
  * sum:     sum[8 s + p % 8] += node program->sum_node[s] at point p, s < sums, for p < valid
  *          only, in ascending order of p. 64-byte aligned; not 0 on entry.
  * Gives    0, or any of WGI_FN_NAN: WGI_NODE_TIMES was done as a plain product, and one of the
@@ -161,7 +162,7 @@ typedef struct wgi_fn_fields {
  *          again: result and sum may hold anything.
  * It may be called from many threads at once. Comparisons of uniforms, and what is done once
  * and after, stay with the interpreter. */
-enum { WGI_FN_NATIVE_POINTS = 64 };
+enum { WGI_FN_NATIVE_POINTS = 64 }; /* of a run in columns, at most */
 enum { WGI_FN_NAN = 1, WGI_FN_GUARD_FAILED = 2 };
 typedef int wgi_fn_native(const double *uniform, const double *const *input,
                           double *const *result, double *sum, size_t points, size_t valid);
@@ -262,6 +263,11 @@ void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
 void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
 /* The earlier of two failures. */
 void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard);
+
+/* What a function does once, from the numbers and shared inputs among its uniforms. work: so
+ * many bytes, 64-byte aligned. */
+size_t wgi_fn_once_work(const wg_function *f);
+void wgi_fn_once(const wg_function *f, double *uniform, void *work);
 
 /* wgi_fn_program_new for a given machine, for tests. */
 wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,

@@ -310,10 +310,11 @@ static void store_entries(const wgi_fn_run *r, double *y, ptrdiff_t point, ptrdi
     }
 }
 
-/* The columns of a group, and those that are never read. */
+/* The columns of a group and, where it is turned, those that are never read. */
 INNER void columns_of(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column,
                       double **c) {
-    for (size_t i = 0; i < WGI_FN_GROUP; i++) c[i] = AT(i < g->count ? column[i] : r->dump);
+    for (size_t i = 0; i < g->count; i++) c[i] = AT(column[i]);
+    for (size_t i = g->count; i > 1 && i < WGI_FN_GROUP; i++) c[i] = AT(r->dump);
 }
 
 static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {

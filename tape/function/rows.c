@@ -4,7 +4,9 @@
  * so each place takes from all rows at once. */
 #include "rows.h"
 
-/* Places [low, high) from `at` on, where every row has something to give. */
+#include <string.h>
+
+/* Places [low, high) from `at` on, where all these rows have something to give. */
 #define INNER(NAME, WIDTH, ATTRIBUTE)                                                          \
     typedef double NAME##_vector                                                               \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
@@ -22,13 +24,49 @@
             for (size_t k = 0; k < r->count; k++) at[j] += r->from[k][at + j - r->to[k]];      \
     }
 
+/* All of a vector of places at once, of so many rows. */
+#define ROW(NAME, k) *(const NAME##_vector *)(const void *)(row[k] + i)
+#define ROWS_1(NAME) *place + ROW(NAME, 0)
+#define ROWS_2(NAME) ROWS_1(NAME) + ROW(NAME, 1)
+#define ROWS_3(NAME) ROWS_2(NAME) + ROW(NAME, 2)
+#define ROWS_4(NAME) ROWS_3(NAME) + ROW(NAME, 3)
+#define ROWS_5(NAME) ROWS_4(NAME) + ROW(NAME, 4)
+#define ROWS_6(NAME) ROWS_5(NAME) + ROW(NAME, 5)
+#define ROWS_7(NAME) ROWS_6(NAME) + ROW(NAME, 6)
+#define ROWS_8(NAME) ROWS_7(NAME) + ROW(NAME, 7)
+#define GATHER(NAME, WIDTH, ATTRIBUTE, COUNT)                                                  \
+    ATTRIBUTE static void NAME##_##COUNT(double *to, const double *const *from, size_t n) {    \
+        const double *row[COUNT];                                                              \
+        memcpy(row, from, sizeof row);                                                         \
+        for (size_t i = 0; i < n; i += (WIDTH)) {                                              \
+            NAME##_vector *const place = (NAME##_vector *)(void *)(to + i);                    \
+            *place = ROWS_##COUNT(NAME);                                                       \
+        }                                                                                      \
+    }
+#define GATHERS(NAME, WIDTH, ATTRIBUTE)                                                        \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 1)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 2)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 3)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 4)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 5)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 6)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 7)                                                          \
+    GATHER(NAME, WIDTH, ATTRIBUTE, 8)                                                          \
+    static gather *const NAME##_gather[] = {NAME##_1, NAME##_2, NAME##_3, NAME##_4,            \
+                                            NAME##_5, NAME##_6, NAME##_7, NAME##_8};
+
+typedef void gather(double *to, const double *const *row, size_t n);
+
 typedef void inner(const wgi_rows *r, double *at, ptrdiff_t low, ptrdiff_t high);
 
 #if defined(__x86_64__)
 INNER(avx2, 4, __attribute__((target("avx2"))))
 INNER(avx512, 8, __attribute__((target("avx512f"))))
+GATHERS(avx2, 4, __attribute__((target("avx2"))))
+GATHERS(avx512, 8, __attribute__((target("avx512f"))))
 #endif
 INNER(base, 2, )
+GATHERS(base, 2, )
 
 static inner *choose(void) {
 #if defined(__x86_64__)
@@ -38,30 +76,38 @@ static inner *choose(void) {
     return base;
 }
 
-/* Where not all of them do. */
-static void outer(size_t n, const wgi_rows *r, double *at, ptrdiff_t low, ptrdiff_t high) {
-    for (ptrdiff_t j = low; j < high; j++)
-        for (size_t k = 0; k < r->count; k++) {
-            const ptrdiff_t i = at + j - r->to[k];
-            if (i >= 0 && i < (ptrdiff_t)n) at[j] += r->from[k][i];
-        }
-}
-
+/* The places are cut where a row begins or ends; those between two cuts take from the rows that
+ * are there. */
 void wgi_rows_add(size_t n, const wgi_rows *r) {
     if (r->count == 0 || n == 0) return;
+    inner *const add = choose();
     double *const at = r->to[0];
-    ptrdiff_t first = 0, last = 0;
-    for (size_t k = 1; k < r->count; k++) {
-        const ptrdiff_t skip = r->to[k] - at;
-        if (skip < first) first = skip;
-        if (skip > last) last = skip;
+    const ptrdiff_t rows = (ptrdiff_t)n;
+    ptrdiff_t end = 0, low = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const ptrdiff_t first = r->to[k] - at;
+        if (first < low) low = first;
+        if (first + rows > end) end = first + rows;
     }
-    const ptrdiff_t end = (ptrdiff_t)n;
-    if (last >= end + first) {
-        outer(n, r, at, first, end + last);
-        return;
+    for (ptrdiff_t high = end; low < end; low = high, high = end) {
+        wgi_rows here = {.count = 0};
+        for (size_t k = 0; k < r->count; k++) {
+            const ptrdiff_t first = r->to[k] - at, last = first + rows;
+            if (first > low && first < high) high = first;
+            if (last > low && last < high) high = last;
+            if (first > low || last <= low) continue;
+            here.to[here.count] = r->to[k];
+            here.from[here.count++] = r->from[k];
+        }
+        if (here.count != 0) add(&here, at, low, high);
     }
-    outer(n, r, at, first, last);
-    choose()(r, at, last, end + first);
-    outer(n, r, at, end + first, end + last);
+}
+
+void wgi_rows_gather(size_t count, double *to, const double *const *row, size_t n) {
+    gather *const *by = base_gather;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) by = avx512_gather;
+    else if (__builtin_cpu_supports("avx2")) by = avx2_gather;
+#endif
+    by[count - 1](to, row, n);
 }

@@ -14,5 +14,7 @@ typedef struct wgi_rows {
 
 /* to[k][i] += from[k][i] for all i < n, one k after the other as far as bits go. */
 void wgi_rows_add(size_t n, const wgi_rows *r);
+/* to[i] += row[0][i] + row[1][i] + ..., one after the other, for i < n, a multiple of 8. */
+void wgi_rows_gather(size_t count, double *to, const double *const *row, size_t n);
 
 #endif

@@ -118,6 +118,7 @@ static wg_status read_grid(reading *r, size_t steps, const wg_scan_options *o) {
         g->points *= g->cells[d];
     }
     g->lines = g->cells[1] * g->cells[2];
+    for (size_t k = 0; k < r->stages; k++) g->compiled |= r->stage[k].f->f->native != NULL;
     if (steps > INT_MAX)
         return wgi_fail(r->c, WG_EARG, "%s: %zu steps are too many", call, steps);
     s->steps = steps;
@@ -215,6 +216,7 @@ static wg_status read_neighbour(reading *r, size_t k, const wg_argument *a, cons
             "the name %s",
             call, a->name, k, x->kind == WGI_FROM_NEXT ? "new state" : "state", x->name);
     wgi_field *const f = &r->s->field[field];
+    to->is_field = 1;
     to->field = (uint32_t)field;
     if (f->entries != wgi_argument_size(a))
         return wgi_fail(r->c, WG_ESHAPE,
@@ -260,7 +262,15 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     const wg_argument *const a = &function_of(r, k)->input[i];
     const wg_source *const x = &r->stage[k].x[i];
     wgi_feed *const to = &r->s->stage[k].feed[i];
-    *to = (wgi_feed){x->kind, x->each_step, 0, x->data, x->fill, x->user, 0, 0};
+    *to = (wgi_feed){x->kind, x->each_step, 0, x->data, x->fill, x->user, 0, 0, 0};
+    const wgi_grid *const g = &r->s->grid;
+    if (x->kind <= WGI_FROM_DATA && !shared(a) && g->cells[0] >= WGI_GRID_LANES &&
+        (g->compiled || (!x->each_step && g->cells[1] > 1))) {
+        to->is_field = 1;
+        to->field = (uint32_t)r->s->fields;
+        new_field(r, a->name, a)->given = 1;
+        r->s->given_by_step |= x->each_step;
+    }
     if (x->kind == WGI_FROM_MATRIX) return read_matrix(r, k, a, x, to);
     if (x->kind >= WGI_FROM_STATE) return read_neighbour(r, k, a, x, to);
     const size_t points =
@@ -283,7 +293,8 @@ static wg_status make_room(reading *r) {
     wg_tape *const t = &r->c->head;
     r->s = wg_tape_keep(t, sizeof *r->s, NULL);
     wgi_scan_stage *const stage = wg_tape_keep(t, (r->stages + 1) * sizeof *stage, NULL);
-    wgi_field *const field = wg_tape_keep(t, (r->states + outputs + 1) * sizeof *field, NULL);
+    wgi_field *const field =
+        wg_tape_keep(t, (r->states + inputs + outputs + 1) * sizeof *field, NULL);
     wgi_feed *feed = wg_tape_keep(t, (inputs + 1) * sizeof *feed, NULL);
     wgi_drain *drain = wg_tape_keep(t, (outputs + 1) * sizeof *drain, NULL);
     if (r->c->status != WG_OK) return r->c->status;
@@ -315,8 +326,9 @@ static void share_rim(wgi_scan *s) {
         if (s->field[n].global) continue;
         memcpy(s->field[n].lo, lo, sizeof lo);
         memcpy(s->field[n].hi, hi, sizeof hi);
+        wgi_field_align(&s->field[n], &s->grid);
+        s->line = s->field[n].lo[0] + s->grid.cells[0] + s->field[n].hi[0];
     }
-    s->line = lo[0] + s->grid.cells[0] + hi[0];
 }
 
 /* How many lines a stage may take with the rim between them: fields of cells and shared inputs
@@ -324,14 +336,14 @@ static void share_rim(wgi_scan *s) {
 static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
     const wg_callable *const k = stage->k;
     const wgi_grid *const g = &s->grid;
-    if (g->cells[1] <= 1 || s->line - g->cells[0] > g->cells[0] / 8) return 0;
+    if (g->cells[1] <= 1 || s->line - g->cells[0] > g->cells[0] / 4) return 0;
     if (!k->parts || k->f->guards + k->vjp->guards + k->jvp->guards != 0) return 0;
     for (size_t i = 0; i < k->f->inputs; i++)
-        if (stage->feed[i].kind < WGI_FROM_STATE && !shared(&k->f->input[i])) return 0;
+        if (!stage->feed[i].is_field && !shared(&k->f->input[i])) return 0;
     for (size_t j = 0; j < k->f->outputs; j++)
         if (!stage->drain[j].is_field || s->field[stage->drain[j].at].global) return 0;
-    enum { POINTS = 1 << 12, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };
-    const size_t points = g->points >= LARGE ? FOR_THREADS : POINTS;
+    enum { POINTS = 1 << 12, COMPILED = 1 << 10, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };
+    const size_t points = g->points >= LARGE ? FOR_THREADS : g->compiled ? COMPILED : POINTS;
     return (points + g->cells[0] - 1) / g->cells[0];
 }
 
@@ -340,7 +352,9 @@ static wg_status lay_out(reading *r) {
     share_rim(s);
     for (size_t n = 0; n < s->fields; n++) {
         wgi_field *const f = &s->field[n];
-        size_t *const size = n < s->states ? &s->state_size : &s->passing_size;
+        size_t *const size = n < s->states ? &s->state_size
+                             : f->given    ? &s->given_size
+                                           : &s->passing_size;
         double most = (double)f->entries;
         for (int d = 0; d < 3; d++)
             most *= (double)f->lo[d] + (double)s->grid.cells[d] + (double)f->hi[d];
@@ -348,6 +362,7 @@ static wg_status lay_out(reading *r) {
             return wgi_fail(r->c, WG_ENOMEM, "%s: %s is too large", call, f->name);
         f->at = *size;
         *size += wgi_field_lay_out(f, &s->grid);
+        if (!f->global) s->plane = f->plane;
         *size = (*size + 7) / 8 * 8;
     }
     for (size_t k = 0; k < s->stages; k++)

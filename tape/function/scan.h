@@ -3,8 +3,9 @@
  *
  * scan.c reads the caller's description into this; steps.c goes through the steps. The numbers
  * of a step stand in three places: `old`, the states at its start; `next`, those at its end, in
- * the same layout; `passing`, outputs that a later stage of the step reads. Each has values,
- * tangents and adjoints. */
+ * the same layout; `passing`, outputs that a later stage of the step reads. Beside them stand
+ * matrices and data, `given`, once more in that layout: of all steps, or of this one. Each has
+ * values, tangents and adjoints. */
 #ifndef WENGERT_TAPE_FUNCTION_SCAN_H
 #define WENGERT_TAPE_FUNCTION_SCAN_H
 
@@ -19,6 +20,7 @@ typedef struct wgi_feed {
     wg_points data;
     wg_fill *fill;
     void *user;
+    int is_field; /* as are matrices and data of cells, on a grid of lines */
     uint32_t field;
     ptrdiff_t shift; /* of a neighbour */
 } wgi_feed;
@@ -41,10 +43,11 @@ typedef struct wgi_scan_stage {
 typedef struct wgi_scan {
     size_t steps, stored, threads, stages, states, fields, results, inputs;
     int sums_by_step;
+    int given_by_step; /* are there such matrices or data? */
     wgi_grid grid;
-    size_t chunk;                    /* lines at a time */
-    size_t line;                     /* from line to line, in all fields */
-    size_t state_size, passing_size; /* doubles */
+    size_t chunk;       /* lines at a time */
+    size_t line, plane; /* from line to line, plane to plane, in all fields */
+    size_t state_size, passing_size, given_size; /* doubles */
     wgi_scan_stage *stage;
     wgi_field *field; /* states first */
 } wgi_scan;

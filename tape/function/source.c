@@ -160,16 +160,16 @@ static const char *const reserved[] = {
     "alignas", "alignof", "and", "asm", "bool", "catch", "class", "constexpr", "delete",
     "explicit", "export", "false", "friend", "mutable", "namespace", "new", "not", "nullptr",
     "operator", "or", "private", "protected", "public", "template", "this", "throw", "true",
-    "try", "typename", "typeof", "using", "virtual", "xor",
-    /* of <math.h>, <stddef.h> and <string.h> */
-    "frexp", "ilogb", "isnormal", "ldexp", "lgamma_r", "llrint", "llround", "logb", "lrint",
-    "lround", "modf", "nan", "nextafter", "remquo", "scalbn", "double_t", "float_t",
-    "fpclassify", "isgreater", "isless", "INFINITY", "NAN", "NULL", "HUGE_VAL", "size_t",
-    "ptrdiff_t", "wchar_t", "offsetof", "memcpy", "memset", "memmove", "memcmp", "strlen",
-    "math_errhandling", "errno", "main", "linux", "unix",
-    /* of the text itself */
-    "arg", "res", "arg_step", "res_step", "points", "where", "first", "failed", "valid",
-    "total", "careful", "iw", "mem", "w", "l"};
+    "try", "typename", "typeof", "using", "virtual", "xor", "thread_local", "static_assert",
+    "concept", "requires",
+    /* of <math.h>, <stddef.h> and <string.h>, and what comes with them */
+    "MAXFLOAT", "DOMAIN", "SING", "OVERFLOW", "UNDERFLOW", "PLOSS", "TLOSS", "HUGE", "X_TLOSS",
+    "unreachable", "max_align_t", "nullptr_t", "iseqsig", "issignaling", "issubnormal",
+    "iszero", "iscanonical", "frexp", "ilogb", "isnormal", "ldexp", "lgamma_r", "llrint",
+    "llround", "logb", "lrint", "lround", "modf", "nan", "nextafter", "remquo", "scalbn",
+    "double_t", "float_t", "fpclassify", "isgreater", "isless", "INFINITY", "NAN", "NULL",
+    "HUGE_VAL", "size_t", "ptrdiff_t", "wchar_t", "offsetof", "memcpy", "memset", "memmove",
+    "memcmp", "strlen", "math_errhandling", "errno", "main", "linux", "unix"};
 
 static int is_among(const char *p, size_t length, const char *const *list, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -178,9 +178,50 @@ static int is_among(const char *p, size_t length, const char *const *list, size_
 }
 #define AMONG(p, length, list) is_among(p, length, list, sizeof(list) / sizeof *(list))
 
-static int is_reserved(const char *name) {
+static int begins(const char *name, const char *with) {
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static int begins_like_macros(const char *name) {
+    return begins(name, "M_") || begins(name, "FP_") || begins(name, "HUGE_") ||
+           begins(name, "MATH_") || begins(name, "SNAN");
+}
+
+/* Is it a word or a macro of C, or of the headers? */
+static int is_known(const char *name) {
     const size_t length = strlen(name);
-    if (AMONG(name, length, reserved) || AMONG(name, length, functions)) return 1;
+    return AMONG(name, length, reserved) || AMONG(name, length, functions) ||
+           begins_like_macros(name);
+}
+
+int wgi_source_is_known(const char *name) {
+    /* functions of the headers that no text calls */
+    static const char *const more[] = {
+        "y0",        "y1",          "yn",         "j0",         "j1",          "jn",
+        "gamma",     "drem",        "finite",     "scalb",      "exp10",       "pow10",
+        "scalbn",    "scalbln",     "sincos",     "signgam",    "nexttoward",  "nextup",
+        "nextdown",  "significand", "roundeven",  "index",      "rindex",      "bcmp",
+        "bcopy",     "bzero",       "ffs",        "ffsl",       "ffsll",       "basename",
+        "memccpy",   "memchr",      "memfrob",    "memmem",     "mempcpy",     "memrchr",
+        "stpcpy",    "stpncpy",     "strcasecmp", "strcasestr", "strcat",      "strchr",
+        "strchrnul", "strcmp",      "strcoll",    "strcpy",     "strcspn",     "strdup",
+        "strerror",  "strfry",      "strlcat",    "strlcpy",    "strncasecmp", "strncat",
+        "strncmp",   "strncpy",     "strndup",    "strnlen",    "strpbrk",     "strrchr",
+        "strsep",    "strsignal",   "strspn",     "strstr",     "strtok",      "strverscmp",
+        "strxfrm"};
+    const size_t length = strlen(name);
+    if (is_known(name) || AMONG(name, length, more)) return 1;
+    if (*name == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'))) return 1;
+    /* sinf, sinl */
+    return length > 1 && (name[length - 1] == 'f' || name[length - 1] == 'l') &&
+           (AMONG(name, length - 1, functions) || AMONG(name, length - 1, more));
+}
+
+static int is_reserved(const char *name) {
+    static const char *const own[] = {"arg",     "res",   "arg_step", "res_step", "points",
+                                      "where",   "first", "failed",   "valid",    "total",
+                                      "careful", "iw",    "mem",      "w",        "l"};
+    if (is_known(name) || AMONG(name, strlen(name), own)) return 1;
     /* t1, u, x[0], s[2]: names of numbers in the text */
     return strchr("tuvs", name[0]) != NULL &&
            strspn(name + 1, "0123456789") == strlen(name + 1);
@@ -204,8 +245,8 @@ static const char *identifier(wgi_source *s, size_t in, size_t out, const char *
     if (is_digit(*name) || *name == '_') to[n++] = 'a';
     for (; *name != 0 && n < LONGEST; name++) to[n++] = in_word(*name) ? *name : '_';
     to[n] = 0;
-    if (strncmp(to, s->name, strlen(s->name)) == 0 &&
-        to[strlen(s->name)] == '_') { /* as functions */
+    if (begins_like_macros(to) ||
+        (begins(to, s->name) && to[strlen(s->name)] == '_')) { /* as functions */
         memmove(to + 2, to, n <= LONGEST - 2 ? n + 1 : LONGEST - 1);
         to[0] = 'a', to[1] = '_';
         to[LONGEST] = 0;
@@ -551,8 +592,9 @@ void wgi_source_row(wgi_source *s, const char *text, uint32_t node, const char *
             if (v != NULL) wgi_text_put(&s->o, v);
             else wgi_source_operand(s, s->same[node], WGI_PLACE_ATOM);
         } else if (length == 1 && k < n->count) {
-            const int alone = w > text && (w[-1] == '(' || (w[-1] == ' ' && w[-2] == ',')) &&
-                              (*p == ')' || *p == ',');
+            const int alone =
+                w > text && (w[-1] == '(' || (w - text >= 2 && w[-1] == ' ' && w[-2] == ',')) &&
+                (*p == ')' || *p == ',');
             wgi_source_operand(s, s->f->operand[n->first + k],
                                alone ? WGI_PLACE_SUM : WGI_PLACE_ATOM);
         } else if (strncmp(w, "wgi_", 4) == 0) {

@@ -40,6 +40,8 @@ typedef struct wgi_source {
     void (*leaf)(struct wgi_source *s, uint32_t node); /* a node that is not folded */
 } wgi_source;
 
+/* Is it a word of C, or a name of the headers that are included? Then no function has it. */
+int wgi_source_is_known(const char *name);
 /* Names, room, and whether all operations can be written: those of the user's by their texts.
  */
 wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg_function *f,

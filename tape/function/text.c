@@ -2,6 +2,7 @@
 /* Text on its way to a wg_write. */
 #include "text.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,19 +47,34 @@ void wgi_text_format(wgi_text *o, const char *format, ...) {
     wgi_text_put(o, line);
 }
 
+void wgi_text_plain(char *line) {
+    char *to = line;
+    for (const char *p = line; *p != 0;) {
+        const size_t n = strspn(p, "+-0123456789e");
+        memmove(to, p, n);
+        to += n, p += n;
+        if (*p == 0) break;
+        *to++ = '.'; /* of a locale, of any length */
+        p += strcspn(p, "+-0123456789e");
+    }
+    *to = 0;
+}
+
+/* The shortest that is read back as x by a compiler, which rounds to nearest; where the program
+ * rounds otherwise its own reading tells nothing, and 17 digits are not enough. */
 void wgi_text_number(wgi_text *o, double x) {
     char line[40];
+    const int nearest = fegetround() == FE_TONEAREST;
     if (!isfinite(x)) {
         wgi_text_put(o, x != x ? "NAN" : x < 0 ? "-INFINITY" : "INFINITY");
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = nearest ? 1 : 21; digits <= 21; digits++) {
         (void)snprintf(line, sizeof line, "%.*g", digits, x);
-        if (strtod(line, NULL) == x) break;
+        if (nearest && (digits == 17 || strtod(line, NULL) == x)) break;
     }
     if (fabs(x) < 1e15 && x == floor(x)) (void)snprintf(line, sizeof line, "%.1f", x);
-    for (char *p = line; *p != 0; p++)
-        if (*p == ',') *p = '.'; /* of a locale */
+    wgi_text_plain(line);
     if (strpbrk(line, ".e") == NULL) (void)strcat(line, ".0");
     wgi_text_put(o, line);
 }

@@ -22,6 +22,8 @@ void wgi_text_format(wgi_text *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* As C: a literal of type double that is read back to the last bit. */
 void wgi_text_number(wgi_text *o, double x);
+/* A number as the locale writes it, as C has it: in place. */
+void wgi_text_plain(char *line);
 /* As C: a string literal, whatever the bytes. */
 void wgi_text_quoted(wgi_text *o, const char *s);
 

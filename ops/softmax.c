@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax along lines, its logarithm, the logarithm of its sum, and cross-entropies.
+ *
+ * Letters: n elements x of a line, m the largest, e = exp(x - m), p = softmax(x); result y, w
+ * its adjoint or tangent, g the slope dy/dx, as in lines.h. */
+#include "lines.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- softmax: m the largest x, e = exp(x - m) ---- */
+
+/* e of the line, unless NULL; the sum of all e but that of the first largest, which is 1: with
+ * it the logarithm of the sum is log1p, accurate also where it is small. Infinite largest x
+ * share evenly. */
+static double exponentials(const wgi_line *l, double m, double *e) {
+    double rest = 0;
+    int seen = 0;
+    if (!(fabs(m) < INFINITY)) rest = m != m ? m : wgi_line_ties(l, m) - 1;
+    WGI_RUNS(l, r) {
+        const double *const x = wgi_line_of(l, 0, r);
+        double *const to = e != NULL ? e + wgi_line_place(l, r) : NULL;
+        if (!(fabs(m) < INFINITY)) {
+            for (size_t i = 0; to != NULL && i < l->len; i++) to[i] = m != m ? m : x[i] == m;
+            continue;
+        }
+        size_t i = 0;
+        while (!seen && i < l->len && x[i] != m) i++;
+        if (seen || i == l->len) {
+            rest += l->simd->exp_sum(l->len, x, m, to);
+            continue;
+        }
+        seen = 1;
+        rest += l->simd->exp_sum(i, x, m, to);
+        rest += l->simd->exp_sum(l->len - i - 1, x + i + 1, m, to != NULL ? to + i + 1 : NULL);
+        if (to != NULL) to[i] = 1;
+    }
+    return rest;
+}
+
+/* m - x, also where both are infinite */
+static double below(double m, double x) { return x == m ? 0.0 : m - x; }
+
+static void scale(const wgi_simd *simd, size_t n, double c, double *y) {
+    wg_block_arg a;
+    memset(&a, 0, sizeof a);
+    a.value = y;
+    simd->row[WGI_ROW_scale].value(n, &a, &a, NULL, &c);
+}
+
+/* saved: m and the sum of e */
+static void logsumexp_value(const wgi_line *l) {
+    const double m = wgi_line_top(l), rest = l->n != 0 ? exponentials(l, m, NULL) : 0;
+    l->saved[0] = m;
+    l->saved[1] = 1 + rest;
+    *l->y = fabs(m) < INFINITY ? m + log1p(rest) : m;
+}
+static void logsumexp_slope(const wgi_line *l, size_t at, size_t n, const double *x,
+                            double *g) {
+    const double m = l->saved[0], share = 1 / l->saved[1];
+    (void)at;
+    if (fabs(m) < INFINITY) (void)l->simd->exp_sum(n, x, m, g);
+    else
+        for (size_t i = 0; i < n; i++) g[i] = m != m ? m : x[i] == m;
+    scale(l->simd, n, share, g);
+}
+
+static void softmax_value(const wgi_line *l) {
+    if (l->n == 0) return;
+    const double rest = exponentials(l, wgi_line_top(l), l->y);
+    scale(l->simd, l->n, 1 / (1 + rest), l->y);
+}
+
+/* to_i += p_i (t_i - sum of p t). Of the one p above 1/2 the difference is summed up as
+ * differences, which cancel nothing. t and to are given as run and step from run to run. */
+static void add_centred(const wgi_line *l, const double *t, size_t t_step, double *to,
+                        size_t to_step) {
+    const double *const p = l->y;
+    double s = 0;
+    WGI_RUNS(l, r)
+    s += wgi_line_inner(l->simd, l->len, p + wgi_line_place(l, r), t + r * t_step);
+    WGI_RUNS(l, r) {
+        const size_t i = l->simd->centred(l->len, p + wgi_line_place(l, r), t + r * t_step, s,
+                                          to + r * to_step);
+        if (i == l->len) continue;
+        double lead = 0;
+        WGI_RUNS(l, k)
+        for (size_t j = 0; j < l->len; j++)
+            lead +=
+                wgi_times(p[wgi_line_place(l, k) + j], t[r * t_step + i] - t[k * t_step + j]);
+        to[r * to_step + i] += wgi_times(p[wgi_line_place(l, r) + i], lead);
+    }
+}
+static void softmax_vjp(const wgi_line *l) {
+    add_centred(l, l->w, l->len, l->bar[0], l->bar_stride[0]);
+}
+static void softmax_jvp(const wgi_line *l) {
+    memset(l->w, 0, l->n * sizeof(double));
+    add_centred(l, l->bar[0], l->bar_stride[0], l->w, l->len);
+}
+
+/* saved: p = softmax(x), for log-softmax and cross-entropies */
+
+static double keep_softmax(const wgi_line *l, double *m) {
+    *m = wgi_line_top(l);
+    const double rest = exponentials(l, *m, l->saved);
+    scale(l->simd, l->n, 1 / (1 + rest), l->saved);
+    return rest;
+}
+
+static void log_softmax_value(const wgi_line *l) {
+    double m;
+    if (l->n == 0) return;
+    const double log_sum = log1p(keep_softmax(l, &m));
+    WGI_RUNS(l, r) {
+        const double *const x = wgi_line_of(l, 0, r);
+        double *const y = l->y + wgi_line_place(l, r);
+        for (size_t i = 0; i < l->len; i++) y[i] = -below(m, x[i]) - log_sum;
+    }
+}
+/* c - p s with s the sum of all c; of the one p above 1/2 without the difference that cancels:
+ * c (1 - p) - p (s - c), each summed up over the others. */
+static double less_share(const double *p, size_t n, size_t i, const double *c, double s) {
+    if (!(p[i] > 0.5)) return c[i] - wgi_times(p[i], s);
+    double others_p = 0, others_c = 0;
+    for (size_t j = 0; j < n; j++)
+        if (j != i) others_p += p[j], others_c += c[j];
+    return wgi_times(c[i], others_p) - wgi_times(p[i], others_c);
+}
+static void log_softmax_vjp(const wgi_line *l) {
+    const double s = l->simd->sum(l->n, l->w);
+    WGI_RUNS(l, r) {
+        double *const bar = wgi_line_bar(l, 0, r);
+        const size_t at = wgi_line_place(l, r);
+        for (size_t i = 0; i < l->len; i++)
+            bar[i] += less_share(l->saved, l->n, at + i, l->w, s);
+    }
+}
+static void log_softmax_jvp(const wgi_line *l) {
+    double s = 0;
+    WGI_RUNS(l, r)
+    s +=
+        wgi_line_inner(l->simd, l->len, l->saved + wgi_line_place(l, r), wgi_line_bar(l, 0, r));
+    WGI_RUNS(l, r) {
+        const double *const t = wgi_line_bar(l, 0, r);
+        for (size_t i = 0; i < l->len; i++) l->w[wgi_line_place(l, r) + i] = t[i] - s;
+    }
+}
+
+/* ---- cross-entropies ---- */
+
+/* saved: g = p, less 1 at the label as a sum over the others */
+static void cross_entropy_value(const wgi_line *l) {
+    const size_t label = l->p->label[l->number];
+    const double x = wgi_line_of(l, 0, label / l->len)[label % l->len], m = wgi_line_top(l);
+    const double rest = exponentials(l, m, l->saved), sum = 1 + rest;
+    const double others = x == m ? rest : sum - l->saved[label];
+    scale(l->simd, l->n, 1 / sum, l->saved);
+    l->saved[label] = -others / sum;
+    *l->y = below(m, x) + log1p(rest);
+}
+static void cross_entropy_slope(const wgi_line *l, size_t at, size_t n, const double *x,
+                                double *g) {
+    (void)x;
+    memcpy(g, l->saved + at, n * sizeof(double));
+}
+
+/* saved: p, then m and the logarithm of the sum */
+static void cross_entropy_soft_value(const wgi_line *l) {
+    double m = 0, y = 0;
+    const double log_sum = l->n != 0 ? log1p(keep_softmax(l, &m)) : 0;
+    l->saved[l->n] = m;
+    l->saved[l->n + 1] = log_sum;
+    WGI_RUNS(l, r) {
+        const double *const x = wgi_line_of(l, 0, r), *const q = wgi_line_of(l, 1, r);
+        for (size_t i = 0; i < l->len; i++) y += wgi_times(q[i], below(m, x[i]) + log_sum);
+    }
+    *l->y = y;
+}
+static double soft_slope(const wgi_line *l, size_t r, size_t i, double sum_q) {
+    const double *const p = l->saved, p_i = p[wgi_line_place(l, r) + i],
+                        q_i = wgi_line_of(l, 1, r)[i];
+    if (!(p_i > 0.5)) return wgi_times(p_i, sum_q) - q_i;
+    double others_p = 0, others_q = 0;
+    WGI_RUNS(l, s)
+    for (size_t j = 0; j < l->len; j++)
+        if (s != r || j != i)
+            others_p += p[wgi_line_place(l, s) + j], others_q += wgi_line_of(l, 1, s)[j];
+    return wgi_times(p_i, others_q) - wgi_times(q_i, others_p);
+}
+static double sum_weights(const wgi_line *l) {
+    double s = 0;
+    WGI_RUNS(l, r) s += l->simd->sum(l->len, wgi_line_of(l, 1, r));
+    return s;
+}
+static void cross_entropy_soft_vjp(const wgi_line *l) {
+    const double w = *l->w, sum_q = sum_weights(l);
+    const double m = l->saved[l->n], log_sum = l->saved[l->n + 1];
+    if (w == 0) return;
+    WGI_RUNS(l, r)
+    for (size_t i = 0; i < l->len; i++) {
+        if (l->bar[0] != NULL)
+            wgi_line_bar(l, 0, r)[i] += wgi_times(w, soft_slope(l, r, i, sum_q));
+        if (l->bar[1] != NULL)
+            wgi_line_bar(l, 1, r)[i] +=
+                wgi_times(w, below(m, wgi_line_of(l, 0, r)[i]) + log_sum);
+    }
+}
+static void cross_entropy_soft_jvp(const wgi_line *l) {
+    const double sum_q = sum_weights(l), m = l->saved[l->n], log_sum = l->saved[l->n + 1];
+    double t = 0;
+    WGI_RUNS(l, r)
+    for (size_t i = 0; i < l->len; i++) {
+        if (l->bar[0] != NULL)
+            t += wgi_times(wgi_line_bar(l, 0, r)[i], soft_slope(l, r, i, sum_q));
+        if (l->bar[1] != NULL)
+            t += wgi_times(wgi_line_bar(l, 1, r)[i],
+                           below(m, wgi_line_of(l, 0, r)[i]) + log_sum);
+    }
+    *l->w = t;
+}
+
+/* ---- written out, as a part of a function ---- */
+
+static void logsumexp_expand(wg_tape *t, const wgi_written *l) {
+    *l->y = wg_logsumexp(t, l->n, l->x[0]);
+}
+
+/* room = x less the largest of them; infinite largest ones share */
+static void shift(wg_tape *t, const wgi_written *l) {
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] = wg_let(t, wg_clamp(l->x[0][i], -INFINITY, DBL_MAX));
+    const wg_real largest = wg_maximum(t, l->n, l->room), held = wgi_expand_held(t, largest);
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] = wg_let(t, wg_select_eq(largest, -INFINITY, 0, wg_sub(l->room[i], held)));
+}
+static void softmax_expand(wg_tape *t, const wgi_written *l) {
+    if (l->n == 0) return;
+    shift(t, l);
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_exp(l->room[i]));
+    const wg_real sum = wg_sum(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_div(l->room[i], sum));
+}
+static void log_softmax_expand(wg_tape *t, const wgi_written *l) {
+    if (l->n == 0) return;
+    shift(t, l);
+    const wg_real log_sum = wg_logsumexp(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_sub(l->room[i], log_sum));
+}
+
+/* Of differences with the label's: nothing cancels, in the slopes neither. */
+static void cross_entropy_expand(wg_tape *t, const wgi_written *l) {
+    const size_t label = l->p->label[l->number];
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] =
+            i == label ? wg_constant(0) : wg_let(t, wg_sub(l->x[0][i], l->x[0][label]));
+    *l->y = wg_logsumexp(t, l->n, l->room);
+}
+static void cross_entropy_soft_expand(wg_tape *t, const wgi_written *l) {
+    *l->y = wg_constant(0);
+    if (l->n == 0) return;
+    shift(t, l);
+    const wg_real log_sum = wg_logsumexp(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) {
+        const wg_real q = l->x[1][i], loss = wg_let(t, wg_sub(log_sum, l->room[i]));
+        /* 0 for a q of 0, beside an infinite loss too */
+        *l->y = wg_let(t, wg_add(*l->y, wg_select_eq(q, 0, wg_mul(q, wg_fmin(loss, DBL_MAX)),
+                                                     wg_mul(q, loss))));
+    }
+}
+
+/* ---- descriptors ---- */
+
+static wg_status labels(wg_block *b) {
+    const wgi_line_params *const p = b->params;
+    const size_t n = wgi_line_length(b->in, p->axis), count = wgi_line_count(b->in, p->axis);
+    if (p->label == NULL && count != 0) return WG_ENULL;
+    for (size_t i = 0; i < count; i++)
+        if (p->label[i] >= n) {
+            b->why = "a label is not less than the number of classes";
+            return WG_EARG;
+        }
+    return WG_OK;
+}
+
+WGI_LINE_NUMBER(logsumexp, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, logsumexp_slope,
+                wgi_line_anything);
+WGI_LINE_OP(cross_entropy, 0, 1, 0, 0, 0, 1, wgi_line_slope_vjp, wgi_line_slope_jvp,
+            cross_entropy_slope, labels);
+WGI_LINE_OP(cross_entropy_soft, 0, 2, 0, 0, 2, 1, cross_entropy_soft_vjp,
+            cross_entropy_soft_jvp, NULL, wgi_line_anything);
+WGI_LINE_OP(softmax, 0, 1, 0, 1, 0, 0, softmax_vjp, softmax_jvp, NULL, wgi_line_anything);
+WGI_LINE_OP(log_softmax, 0, 1, 0, 1, 0, 1, log_softmax_vjp, log_softmax_jvp, NULL,
+            wgi_line_anything);
+
+WGI_REDUCTION(logsumexp)
+WGI_ALONG(softmax)
+WGI_ALONG(log_softmax)
+
+wg_mat wg_mat_cross_entropy(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis) {
+    const size_t count = axis == WG_ALL ? 1 : axis == WG_EACH_COL ? a.cols : a.rows;
+    const size_t *const kept =
+        label != NULL ? wg_tape_keep(t, count * sizeof *label, label) : NULL;
+    /* not kept: there are none, or the tape has failed and only looks at the shape */
+    return wgi_line_apply(t, &op_cross_entropy, axis, 0, kept != NULL ? kept : label, 1, &a);
+}
+
+wg_mat wg_mat_cross_entropy_soft(wg_tape *t, wg_mat a, wg_mat q, wg_axis axis) {
+    const wg_mat in[] = {a, q};
+    return wgi_line_apply(t, &op_cross_entropy_soft, axis, 0, NULL, 2, in);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of a part in the order in which they are done.
+ *
+ * Nodes that one call makes are a family. What has one reader is made just before it; all other
+ * nodes keep the order of the function. Loads stand before the first reader of an input;
+ * stores, sums and comparisons behind the last node that they wait for. */
+#include "program_maker.h"
+
+#include <string.h>
+
+/* ---- families: slopes and what they share ---- */
+
+static int has_kernel(const wgi_fn_maker *m, const wg_scalar_op *op) {
+    const int row = wgi_fn_row_of(op);
+    return row >= 0 && m->p.simd->row[row].vjp != NULL;
+}
+
+uint32_t wgi_fn_slope_code(const wgi_node *n) {
+    switch (wgi_fn_row_of(n->op)) {
+    case WGI_ROW_fabs:
+        return WGI_FN_FABS_D;
+    case WGI_ROW_relu:
+        return WGI_FN_RELU_D;
+    case WGI_ROW_fmax:
+        return WGI_FN_FMAX_D;
+    case WGI_ROW_fmin:
+        return WGI_FN_FMIN_D;
+    case WGI_ROW_select_lt:
+        return WGI_FN_SELECT_LT;
+    case WGI_ROW_select_le:
+        return WGI_FN_SELECT_LE;
+    case WGI_ROW_select_gt:
+        return WGI_FN_SELECT_GT;
+    case WGI_ROW_select_ge:
+        return WGI_FN_SELECT_GE;
+    case WGI_ROW_select_eq:
+        return WGI_FN_SELECT_EQ;
+    case WGI_ROW_select_ne:
+        return WGI_FN_SELECT_NE;
+    default:
+        return WGI_FN_END;
+    }
+}
+
+int wgi_fn_by_rows(const wgi_fn_maker *m, const wgi_node *n) {
+    return n->kind == WGI_NODE_SECOND ||
+           (n->kind == WGI_NODE_FIRST &&
+            (!has_kernel(m, n->op) || (n->op->zero_first >> n->part & 1)));
+}
+int wgi_fn_keeps_slope(const wgi_node *n) {
+    return wgi_fn_row_of(n->op) >= 0 && wgi_elementwise_keeps[wgi_fn_row_of(n->op)];
+}
+
+static size_t hash(const wgi_fn_maker *m, uint32_t i) {
+    const wgi_node *const n = wgi_fn_node_of(m, i);
+    uint64_t h = (uint64_t)(uintptr_t)n->op;
+    for (uint32_t k = 0; k < n->count; k++) {
+        h = (h ^ wgi_fn_operands_of(m, i)[k]) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return (size_t)h;
+}
+
+/* Are the nodes of an entry, numbers plus one, of this operation at these operands? */
+static int same_operands(const wgi_fn_maker *m, const uint32_t *entry, uint32_t i) {
+    const uint32_t j = (entry[0] != 0 ? entry[0] : entry[1] != 0 ? entry[1] : entry[2]) - 1;
+    const wgi_node *const n = wgi_fn_node_of(m, i);
+    return wgi_fn_node_of(m, j)->op == n->op &&
+           memcmp(wgi_fn_operands_of(m, j), wgi_fn_operands_of(m, i),
+                  n->count * sizeof(uint32_t)) == 0;
+}
+
+static void join(wgi_fn_maker *m, uint32_t lead, uint32_t i) {
+    m->lead[i] = lead;
+    m->sibling[i] = m->sibling[lead];
+    m->sibling[lead] = i;
+}
+
+void wgi_fn_families(wgi_fn_maker *m) {
+    size_t slopes = 0, room_for = 64;
+    for (uint32_t i = m->low; i < m->high; i++) {
+        m->lead[i] = i;
+        m->sibling[i] = m->value[i] = WGI_NO_NODE;
+        slopes += wgi_fn_node_of(m, i)->kind == WGI_NODE_FIRST ||
+                  wgi_fn_node_of(m, i)->kind == WGI_NODE_SECOND;
+    }
+    if (slopes == 0) return;
+    while (room_for < 4 * (size_t)(m->high - m->low)) room_for *= 2;
+    /* by operation and operands, plus one: the value, the first slope by rows, a kept slope */
+    uint32_t(*const table)[3] = wgi_fn_room(m, room_for * sizeof *table);
+    if (table == NULL) return;
+    for (uint32_t i = m->low; i < m->high; i++) {
+        const wgi_node *const n = wgi_fn_node_of(m, i);
+        if (n->op == NULL || (m->mark[i] & WGI_MARK_OPERATION) == 0) continue;
+        if (n->kind == WGI_NODE_FIRST && wgi_fn_slope_code(n) != WGI_FN_END) continue;
+        size_t at = hash(m, i) & (room_for - 1);
+        for (;; at = (at + 1) & (room_for - 1)) {
+            const uint32_t j = table[at][0] | table[at][1] | table[at][2];
+            if (j == 0 || same_operands(m, table[at], i)) break;
+        }
+        uint32_t *const to = table[at], value = to[0], rows = to[1], kept = to[2];
+        if (n->kind == WGI_NODE_OP) {
+            to[0] = i + 1;
+            if (kept != 0 && m->sibling[kept - 1] == WGI_NO_NODE) join(m, kept - 1, i);
+        } else if (wgi_fn_by_rows(m, n)) {
+            if (rows == 0) to[1] = i + 1;
+            else join(m, rows - 1, i);
+        } else if (!wgi_fn_keeps_slope(n)) m->value[i] = value == 0 ? WGI_NO_NODE : value - 1;
+        else if (value != 0 && m->sibling[value - 1] == WGI_NO_NODE) join(m, value - 1, i);
+        else to[2] = i + 1;
+    }
+}
+
+/* ---- order ---- */
+
+/* Operands of a unit: those of its node, and the value of a slope. */
+static uint32_t reads(const wgi_fn_maker *m, uint32_t i, uint32_t k) {
+    const wgi_node *const n = wgi_fn_node_of(m, i);
+    return k < n->count ? wgi_fn_operands_of(m, i)[k] : m->value[i];
+}
+static uint32_t read_count(const wgi_fn_maker *m, uint32_t i) {
+    return wgi_fn_node_of(m, i)->count + (m->value[i] != WGI_NO_NODE);
+}
+
+void wgi_fn_count_uses(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    for (uint32_t i = m->low; i < m->high; i++) {
+        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        for (uint32_t k = 0; k < read_count(m, i); k++) {
+            const uint32_t x = reads(m, i, k);
+            if (m->uses[x] == 0 || m->user[x] != i) m->uses[x]++;
+            m->user[x] = i;
+        }
+    }
+    /* two more: such a node is not moved */
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if ((wgi_fn_in_columns(m, i) &&
+             ((m->mark[i] & (WGI_MARK_KEPT | WGI_MARK_CHECKED)) || m->sum[i] != WGI_NO_NODE)))
+            m->uses[i] += 2;
+    if (m->when != WGI_EACH) return;
+    for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] += 2;
+    for (size_t k = 0; k < f->guards; k++)
+        m->uses[f->guard[k].a] += 2, m->uses[f->guard[k].b] += 2;
+}
+
+static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
+    const uint32_t b = m->before[at];
+    m->before[i] = b;
+    m->next[i] = at;
+    m->before[at] = i;
+    if (b != WGI_NO_NODE) m->next[b] = i;
+}
+
+/* As given, but what has one reader, and is the last one of at most one operand, is made just
+ * before its reader: the operand that was made last directly so. Gives the first node. */
+static uint32_t order(wgi_fn_maker *m) {
+    const uint32_t end = m->zero; /* a stop for the chain */
+    uint32_t last = WGI_NO_NODE;
+    m->before[end] = m->next[end] = WGI_NO_NODE;
+    for (uint32_t i = m->low; i < m->high; i++) {
+        m->next[i] = m->before[i] = WGI_NO_NODE;
+        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        uint32_t ends = 0;
+        for (uint32_t k = 0; k < read_count(m, i); k++)
+            ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
+        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1;
+        if (!m->last[i]) put_before(m, i, end);
+    }
+    for (uint32_t i = m->high; i-- > m->low;) {
+        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        /* operands with this reader only: the latest nearest */
+        uint32_t at = i, below = WGI_NO_NODE;
+        for (;;) {
+            uint32_t best = WGI_NO_NODE;
+            for (uint32_t k = 0; k < read_count(m, i); k++) {
+                const uint32_t x = reads(m, i, k);
+                if (!wgi_fn_in_columns(m, x) || (m->mark[x] & WGI_MARK_OPERATION) == 0 ||
+                    m->lead[x] != x || !m->last[x] || m->user[x] != i)
+                    continue;
+                if ((below == WGI_NO_NODE || x < below) && (best == WGI_NO_NODE || x > best))
+                    best = x;
+            }
+            if (best == WGI_NO_NODE) break;
+            put_before(m, best, at);
+            at = below = best;
+        }
+    }
+    for (uint32_t i = end; i != WGI_NO_NODE; i = m->before[i]) last = i;
+    return last;
+}
+
+/* ---- units ---- */
+
+static void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
+    wgi_fn_unit *const u = wgi_fn_added(m, &m->units, sizeof *u);
+    if (u != NULL) *u = (wgi_fn_unit){kind, id};
+}
+
+/* A number of each point is there now: what waits for it. */
+static void defined(wgi_fn_maker *m, uint32_t i) {
+    if (m->mark[i] & WGI_MARK_CHECKED) unit_add(m, WGI_UNIT_CHECKS, i);
+    if (m->sum[i] != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
+    if (m->mark[i] & WGI_MARK_KEPT) unit_add(m, WGI_UNIT_KEEPS, i);
+    if (m->when != WGI_EACH) return;
+    for (uint32_t g = m->guarded[i]; g != WGI_NO_NODE; g = m->next_guarded[g])
+        if (--m->sides[g / 2] == 0) unit_add(m, WGI_UNIT_GUARDS, g / 2);
+    for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
+        if (--m->pending[m->result_group[j]] == 0)
+            unit_add(m, WGI_UNIT_STORES, m->result_group[j]);
+}
+
+static void need_input(wgi_fn_maker *m, uint32_t i) {
+    if (i >= m->f->n || !wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
+    const uint32_t g = m->group[i];
+    unit_add(m, WGI_UNIT_LOADS, g);
+    for (uint32_t k = 0; k < m->load[g].count; k++)
+        m->mark[m->load_node[g * WGI_FN_GROUP + k]] |= WGI_MARK_LOADED;
+    for (uint32_t k = 0; k < m->load[g].count; k++)
+        if (m->load[g].wanted >> k & 1) defined(m, m->load_node[g * WGI_FN_GROUP + k]);
+}
+
+void wgi_fn_list_units(wgi_fn_maker *m) {
+    for (uint32_t i = order(m); i != m->zero; i = m->next[i]) {
+        for (uint32_t k = 0; k < wgi_fn_node_of(m, i)->count; k++)
+            need_input(m, wgi_fn_operands_of(m, i)[k]);
+        unit_add(m, WGI_UNIT_NODE, i);
+        for (uint32_t j = i; j != WGI_NO_NODE; j = m->sibling[j]) defined(m, j);
+    }
+    if (m->when != WGI_EACH) return;
+    for (uint32_t i = 0; i < m->f->n; i++)
+        if (m->uses[i] != 0) need_input(m, i);
+    for (uint32_t g = 0; g < m->p.stores; g++) { /* of uniforms only */
+        uint32_t columns = 0;
+        for (uint32_t k = 0; k < m->store[g].count; k++)
+            columns += (uint32_t)wgi_fn_in_columns(m, m->store_node[g * WGI_FN_GROUP + k]);
+        if (columns == 0) unit_add(m, WGI_UNIT_STORES, g);
+    }
+}

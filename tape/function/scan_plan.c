@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* What a loop needs and what is known of it before its first step: workspace, where matrices
+ * and data begin, and where the rows of stages stand that walk. */
+#include "scan_run.h"
+
+/* ---- workspace -------------------------------------------------------------------------- */
+
+/* What a stage takes from its room, at most: inputs and their tangents or adjoints, outputs. */
+static size_t room_of(const wgi_scan *s, const wgi_scan_stage *stage) {
+    wgi_pieces p = {NULL, 0};
+    const size_t points = wgi_scan_round_up(wgi_scan_points_of(s, stage));
+    const wg_function *const f = stage->k->f;
+    for (size_t i = 0; i < f->inputs; i++)
+        for (int twice = 0; twice < 2; twice++)
+            (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->input[i]));
+    for (size_t k = 0; k < f->outputs; k++)
+        (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->output[k]));
+    return p.used;
+}
+
+/* Matrices that have no strides are those of one point: of inputs that are shared, or where
+ * there is one cell. */
+static size_t copies_of(const wgi_scan *s) {
+    wgi_pieces p = {NULL, 0};
+    for (size_t k = 0; k < s->stages; k++) {
+        const wg_function *const f = s->stage[k].k->f;
+        for (size_t i = 0; i < f->inputs; i++)
+            for (int twice = 0; twice < 2; twice++)
+                if (s->stage[k].feed[i].kind == WGI_FROM_MATRIX &&
+                    !s->stage[k].feed[i].is_field)
+                    (void)wgi_pieces_doubles(&p, wgi_argument_size(&f->input[i]));
+    }
+    return p.used;
+}
+
+/* How far apart rows are that meet: all of a stencil, if it is much smaller than a chunk. */
+static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
+    const ptrdiff_t near = 2 * WGI_GRID_LANES, most_of = (ptrdiff_t)(points / 4);
+    ptrdiff_t low = 0, high = 0;
+    for (size_t i = 0; i < stage->k->f->inputs; i++) {
+        const ptrdiff_t shift = stage->feed[i].is_field ? stage->feed[i].shift : 0;
+        if (shift < low) low = shift;
+        if (shift > high) high = shift;
+    }
+    return high - low <= most_of ? high - low : near;
+}
+
+static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_strips *to,
+                       size_t points, wgi_pieces *p) {
+    const wg_function *const f = stage->k->f;
+    size_t streams = 0;
+    if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
+    for (size_t i = 0; i < f->inputs; i++) streams += wgi_argument_size(&f->input[i]);
+    to->far = farthest(stage, points);
+    to->pad = wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
+    to->pitch = wgi_scan_round_up(points) + 2 * to->pad;
+    to->meeting = wgi_pieces_take(p, streams * sizeof *to->meeting);
+    to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
+}
+
+size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *work,
+                        size_t *kept) {
+    wgi_pieces p = {(char *)work, 0}, keep = {(char *)saved, 0};
+    size_t inputs = 0, outputs = 0, room = 0, evaluation = 0;
+    r->s = s;
+    for (size_t k = 0; k < s->stages; k++) {
+        inputs = wgi_scan_most(inputs, s->stage[k].k->inputs_most);
+        outputs = wgi_scan_most(outputs, s->stage[k].k->outputs_most);
+        room = wgi_scan_most(room, room_of(s, &s->stage[k]));
+        evaluation = wgi_scan_most(evaluation, wgi_callable_work(s->stage[k].k, s->threads));
+    }
+    r->loop.steps = s->steps;
+    r->loop.stored = s->stored;
+    r->loop.size = s->state_size;
+    wgi_loop_keep(&r->loop, &keep);
+    if (kept != NULL) *kept = keep.used;
+    r->why = wgi_pieces_take(&p, WGI_WHY);
+    r->x = wgi_pieces_take(&p, inputs * sizeof *r->x);
+    r->y = wgi_pieces_take(&p, outputs * sizeof *r->y);
+    r->in = wgi_pieces_take(&p, inputs * sizeof *r->in);
+    r->value = wgi_pieces_take(&p, s->inputs * sizeof *r->value);
+    r->tangent = wgi_pieces_take(&p, s->inputs * sizeof *r->tangent);
+    wgi_loop_work(&r->loop, &p);
+    r->at.next = wgi_pieces_doubles(&p, s->state_size);
+    r->at.passing = wgi_pieces_doubles(&p, s->passing_size);
+    r->dot.old = wgi_pieces_doubles(&p, s->state_size);
+    r->dot.next = wgi_pieces_doubles(&p, s->state_size);
+    r->dot.passing = wgi_pieces_doubles(&p, s->passing_size);
+    r->at.given = wgi_pieces_doubles(&p, s->given_size);
+    r->dot.given = wgi_pieces_doubles(&p, s->given_size);
+    r->strip = wgi_pieces_take(&p, s->stages * sizeof *r->strip);
+    for (size_t k = 0; k < s->stages; k++) {
+        const wg_callable *const f = s->stage[k].k;
+        const size_t points = wgi_scan_points_of(s, &s->stage[k]);
+        wgi_scan_strips here, *const to = work == NULL ? &here : &r->strip[k];
+        wgi_strip_take(&to->value, f->f, points, &p);
+        wgi_strip_take(&to->adjoint, f->vjp, points, &p);
+        wgi_strip_take(&to->tangent, f->jvp, points, &p);
+        take_basin(s, &s->stage[k], to, points, &p);
+    }
+    r->room = wgi_pieces_take(&p, room + copies_of(s));
+    if (work != NULL) r->work = p.base + p.used;
+    return p.used + evaluation;
+}
+
+/* ---- what is known beforehand -----------------------------------------------------------
+ *
+ * Where all inputs and outputs of a stage are fields, on lines that stand in place, all rows
+ * are where they were in the step before, but for the arrays that hold the step. */
+
+static wgi_spot place_of(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
+                         size_t e) {
+    const wgi_field *const f = &r->s->field[field];
+    wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
+    double *const *const base = f->given                ? &n->given
+                                : field >= r->s->states ? &n->passing
+                                : next                  ? &n->next
+                                                        : &n->old;
+    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0};
+}
+
+static wgi_spot feed_place(wgi_scan_run *r, int bar, const wgi_feed *from, size_t e) {
+    return place_of(r, bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
+}
+
+/* Of all inputs of the code: those of the function, and weights of its outputs. */
+static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
+    const wg_function *const f = stage->k->f;
+    for (size_t k = 0; k < strip->inputs; k++) {
+        size_t i = 0, e = 0;
+        wgi_strip_input(strip, k, &i, &e);
+        const int weighs = i >= f->inputs;
+        if (weighs ? !stage->drain[i - f->inputs].is_field : !stage->feed[i].is_field) return 0;
+        strip->read[k] = weighs ? place_of(r, 1, stage->drain[i - f->inputs].at, 1, 0, e)
+                                : feed_place(r, 0, &stage->feed[i], e);
+    }
+    return 1;
+}
+
+static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
+    const wg_function *const f = stage->k->f;
+    if (!plan_inputs(r, stage, strip)) return 0;
+    for (size_t k = 0; k < strip->results; k++) strip->written[k].base = NULL;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0;
+             !wgi_argument_summed(&f->output[k]) && e < wgi_argument_size(&f->output[k]); e++) {
+            const size_t j = wgi_strip_result(strip, k, e);
+            if (j >= strip->results || strip->written[j].base != NULL ||
+                !stage->drain[k].is_field)
+                return 0;
+            strip->written[j] = place_of(r, 0, stage->drain[k].at, 1, 0, e);
+        }
+    return 1;
+}
+
+/* A row for an entry of a field, from `to` on. Each place takes from rows in their order. */
+static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t entry,
+                         size_t row) {
+    wgi_scan_meeting *at = NULL;
+    for (size_t k = s->meetings; k-- > 0 && at == NULL;)
+        if (s->meeting[k].place.base == to.base && s->meeting[k].field == field &&
+            s->meeting[k].entry == entry)
+            at = &s->meeting[k];
+    if (at != NULL && (at->count == WGI_MOST_ROWS || to.skip - at->place.skip > s->far ||
+                       at->place.skip - to.skip > s->far))
+        at = NULL;
+    if (at == NULL) {
+        at = &s->meeting[s->meetings++];
+        memset(at, 0, sizeof *at);
+        at->place = to;
+        at->field = field;
+        at->entry = entry;
+    }
+    const ptrdiff_t apart = to.skip - at->place.skip;
+    if (apart < at->low) at->low = apart;
+    if (apart > at->high) at->high = apart;
+    at->apart[at->count] = apart;
+    at->row[at->count++] = row;
+}
+
+static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
+    const wg_function *const f = stage->k->f;
+    if (!plan_inputs(r, stage, &s->adjoint)) return 0;
+    s->meetings = s->filled = 0;
+    wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
+    for (size_t k = 0; k < s->adjoint.results; k++)
+        s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1};
+    for (size_t i = 0, at = 0; i < f->inputs; i++) {
+        const wgi_feed *const from = &stage->feed[i];
+        if (!wgi_argument_active(&f->input[i])) continue;
+        const size_t output = at++;
+        if (wgi_argument_shared(&f->input[i])) continue;
+        if (!from->is_field) return 0;
+        if (!wgi_scan_wanted(r, from)) continue;
+        for (size_t e = 0; e < wgi_argument_size(&f->input[i]); e++) {
+            const size_t j = wgi_strip_result(&s->adjoint, output, e);
+            if (wgi_strip_zero(&s->adjoint, j)) continue;
+            if (j >= s->adjoint.results) return 0;
+            plan_meeting(s, feed_place(r, 1, from, e), from->field, e, j);
+        }
+    }
+    return 1;
+}
+
+void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
+    const wgi_scan *const s = r->s;
+    for (size_t k = 0; k < s->stages; k++) {
+        const wgi_scan_stage *const stage = &s->stage[k];
+        wgi_scan_strips *const to = &r->strip[k];
+        const size_t points = wgi_scan_points_of(s, stage);
+        const int in_place = s->threads <= 1 && s->grid.cells[0] >= WGI_GRID_LANES &&
+                             (stage->flat != 0 || s->chunk == 1 || s->grid.lines == 1);
+        to->beyond = s->grid.boundary[0] != WG_ZERO_OUTSIDE;
+        to->value_walks =
+            in_place && wgi_strip_walks(&to->value, points) && plan_value(r, stage, &to->value);
+        to->adjoint_walks = adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
+                            plan_adjoint(r, stage, to);
+    }
+}
+
+/* ---- matrices and data ------------------------------------------------------------------ */
+
+static wg_points points_of(const wg_block_arg *a, size_t entries, int bar, wgi_pieces *p) {
+    const double *const from = bar ? a->bar : a->value;
+    const size_t ld = bar ? a->bar_ld : a->ld;
+    wg_points x = {from, 0, 1};
+    if (from == NULL ||
+        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
+        return x;
+    double *const copy = wgi_pieces_doubles(p, entries);
+    wgi_points_copy(a, from, ld, copy);
+    return (wg_points){copy, 0, 1};
+}
+
+void wgi_scan_prepare(wgi_scan_run *r, int tangents) {
+    wgi_pieces p = {(char *)r->room, 0};
+    for (size_t k = 0; k < r->s->stages; k++) {
+        const wgi_scan_stage *const stage = &r->s->stage[k];
+        for (size_t i = 0; i < stage->k->f->inputs; i++) {
+            const wgi_feed *const from = &stage->feed[i];
+            const size_t n = wgi_argument_size(&stage->k->f->input[i]);
+            wg_points *const x = &r->value[stage->first_input + i];
+            wg_points *const dx = &r->tangent[stage->first_input + i];
+            *x = from->data;
+            *dx = (wg_points){NULL, 0, 0};
+            if (from->kind != WGI_FROM_MATRIX || from->is_field) continue;
+            *x = points_of(&r->b->in[from->operand], n, 0, &p);
+            if (tangents) *dx = points_of(&r->b->in[from->operand], n, 1, &p);
+        }
+    }
+    r->room = (double *)(void *)((char *)r->room + p.used);
+}
