@@ -5,6 +5,16 @@
 
 #include "graph.h"
 
+static inline int wgi_argument_shared(const wg_argument *a) {
+    return (a->flags & WG_SHARED) != 0;
+}
+static inline int wgi_argument_active(const wg_argument *a) {
+    return (a->flags & WG_PASSIVE) == 0;
+}
+static inline int wgi_argument_summed(const wg_argument *a) {
+    return (a->flags & WG_SUMMED) != 0;
+}
+
 /* Entries of all; more than any memory holds where they overflow. */
 size_t wgi_arguments_size(size_t count, const wg_argument *a);
 /* A copy in the arena with a name for each, those of the caller or letter0, letter1, ...; no

@@ -215,6 +215,17 @@ static size_t place(const wg_block_arg *a, size_t i, size_t j, size_t ld) {
     return a->trans ? j + i * ld : i + j * ld;
 }
 
+wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *copy) {
+    const double *const from = bar ? a->bar : a->value;
+    const size_t ld = bar ? a->bar_ld : a->ld;
+    wg_points x = {from, 0, 1};
+    if (from == NULL ||
+        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
+        return x;
+    wgi_points_copy(a, from, ld, copy);
+    return (wg_points){copy, 0, 1};
+}
+
 void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to) {
     for (size_t j = 0; j < a->cols; j++)
         for (size_t i = 0; i < a->rows; i++) *to++ = from[place(a, i, j, ld)];

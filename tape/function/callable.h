@@ -41,6 +41,9 @@ int wgi_points_fit(const wg_argument *a, size_t points, size_t rows, size_t cols
  * each: entry e of point p at e * entry + p * point. 0: there is no such stride. */
 int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t entries,
                   ptrdiff_t *point, ptrdiff_t *entry);
+/* Where the values (or, from bar, tangents) of a matrix stand: in place, or, where there is no
+ * stride, as one point in `copy`. */
+wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *copy);
 /* The elements in this order to and from a contiguous array. */
 void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to);
 void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_t ld);

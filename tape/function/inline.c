@@ -32,8 +32,6 @@ struct walk {
     double *old, *next, *passing;
 };
 
-static int shared(const wg_argument *a) { return (a->flags & WG_SHARED) != 0; }
-static int summed(const wg_argument *a) { return (a->flags & WG_SUMMED) != 0; }
 static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
 
 /* ---- a function at its points ----------------------------------------------------------- */
@@ -70,8 +68,8 @@ static wg_status put_inputs(walk *w, wgi_when when, size_t p) {
     uint32_t *to = w->node;
     for (size_t i = 0; i < w->f->inputs && s == WG_OK; i++) {
         const wg_argument *const a = &w->f->input[i];
-        if (shared(a) == (when == WGI_ONCE)) {
-            s = w->input(w, i, shared(a) ? 0 : p, to);
+        if (wgi_argument_shared(a) == (when == WGI_ONCE)) {
+            s = w->input(w, i, wgi_argument_shared(a) ? 0 : p, to);
             for (size_t e = 0; (a->flags & WG_PASSIVE) && e < size_of(a); e++)
                 to[e] = wgi_graph_op(w->g, wgi_expand_hold, &to[e]);
         }
@@ -94,9 +92,9 @@ static void put_outputs(walk *w, int sums, size_t p) {
     const uint32_t *result = w->f->result;
     for (size_t k = 0; k < w->f->outputs; k++) {
         const size_t n = size_of(&w->f->output[k]);
-        for (size_t e = 0; e < n && summed(&w->f->output[k]) == sums; e++)
+        for (size_t e = 0; e < n && wgi_argument_summed(&w->f->output[k]) == sums; e++)
             w->operand[e] = w->node[result[e]];
-        if (summed(&w->f->output[k]) == sums) w->output(w, k, p, w->operand);
+        if (wgi_argument_summed(&w->f->output[k]) == sums) w->output(w, k, p, w->operand);
         result += n;
     }
 }
@@ -222,7 +220,7 @@ static wg_status input_of_stage(walk *w, size_t i, size_t p, uint32_t *to) {
                                          : (uint32_t)at[e * f->size] - 1;
         return WG_OK;
     }
-    if (from->each_step) p += w->step * (shared(a) ? 1 : w->scan->grid.points);
+    if (from->each_step) p += w->step * (wgi_argument_shared(a) ? 1 : w->scan->grid.points);
     if (from->kind != WGI_FROM_MATRIX)
         return from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
                             from->user, p, to);
@@ -241,7 +239,7 @@ static void output_of_stage(walk *w, size_t k, size_t p, const uint32_t *from) {
         return;
     }
     uint32_t *const to = w->y + first_of(w->b->operand + w->b->inputs, drain->at);
-    if (!summed(a)) memcpy(to + (w->step * points + p) * n, from, n * sizeof *to);
+    if (!wgi_argument_summed(a)) memcpy(to + (w->step * points + p) * n, from, n * sizeof *to);
     else if (w->scan->sums_by_step) memcpy(to + w->step * n, from, n * sizeof *to);
     else
         for (size_t e = 0; e < n; e++)

@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-static int shared(const wg_argument *a) { return (a->flags & WG_SHARED) != 0; }
-static int active(const wg_argument *a) { return (a->flags & WG_PASSIVE) == 0; }
-static int summed(const wg_argument *a) { return (a->flags & WG_SUMMED) != 0; }
-
 /* The operand of input i; NULL: it is data. */
 static wg_block_arg *operand_of(const wg_block *b, const wgi_map *m, size_t i) {
     if (m->feed == NULL) return &b->in[i];
@@ -41,7 +37,8 @@ static size_t staged(const wgi_map *m) {
     size_t n = 0;
     for (size_t i = 0; i < m->k->f->inputs; i++) {
         const wg_argument *const a = &m->k->f->input[i];
-        if (!shared(a) && (filled(m, i) || active(a))) n += wgi_argument_size(a);
+        if (!wgi_argument_shared(a) && (filled(m, i) || wgi_argument_active(a)))
+            n += wgi_argument_size(a);
     }
     return n;
 }
@@ -76,16 +73,19 @@ static size_t lay_out(run *r, const wgi_map *m, void *base) {
     }
     for (size_t i = 0; i < in; i++) {
         const wg_argument *const a = &f->input[i];
-        const size_t points = shared(a) ? 1 : r->block, entries = wgi_argument_size(a);
-        const int one = shared(a) || m->points == 1; /* perhaps without strides */
+        const size_t points = wgi_argument_shared(a) ? 1 : r->block,
+                     entries = wgi_argument_size(a);
+        const int one = wgi_argument_shared(a) || m->points == 1; /* perhaps without strides */
         double *const copy = wgi_pieces_doubles(&p, filled(m, i) || one ? points * entries : 0);
-        double *const tangent = wgi_pieces_doubles(&p, active(a) && one ? entries : 0);
-        double *const adjoint = wgi_pieces_doubles(&p, active(a) ? points * entries : 0);
+        double *const tangent =
+            wgi_pieces_doubles(&p, wgi_argument_active(a) && one ? entries : 0);
+        double *const adjoint =
+            wgi_pieces_doubles(&p, wgi_argument_active(a) ? points * entries : 0);
         if (base != NULL) r->copy[i] = copy, r->tangent[i] = tangent, r->adjoint[i] = adjoint;
     }
     for (size_t k = 0; k < out; k++) {
         double *const sum = wgi_pieces_doubles(
-            &p, summed(&f->output[k]) ? wgi_argument_size(&f->output[k]) : 0);
+            &p, wgi_argument_summed(&f->output[k]) ? wgi_argument_size(&f->output[k]) : 0);
         if (base != NULL) r->sum[k] = sum;
     }
     r->work = wgi_pieces_take(&p, wgi_callable_work(m->k, m->threads));
@@ -94,25 +94,13 @@ static size_t lay_out(run *r, const wgi_map *m, void *base) {
 
 /* ---- what all three have in common ------------------------------------------------------ */
 
-/* Where the values (or, from bar, tangents) of a matrix stand. */
-static wg_points points_of(const wg_block_arg *a, size_t entries, int bar, double *copy) {
-    const double *const from = bar ? a->bar : a->value;
-    const size_t ld = bar ? a->bar_ld : a->ld;
-    wg_points x = {from, 0, 1};
-    if (from == NULL ||
-        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
-        return x;
-    wgi_points_copy(a, from, ld, copy);
-    return (wg_points){copy, 0, 1};
-}
-
 /* Inputs at point 0. */
 static void values(const run *r) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < f->inputs; i++) {
         const wg_block_arg *const a = operand_of(r->b, r->m, i);
         const size_t entries = wgi_argument_size(&f->input[i]);
-        if (a != NULL) r->x[i] = points_of(a, entries, 0, r->copy[i]);
+        if (a != NULL) r->x[i] = wgi_points_in(a, entries, 0, r->copy[i]);
         else if (filled(r->m, i)) r->x[i] = (wg_points){r->copy[i], (ptrdiff_t)entries, 1};
         else r->x[i] = r->m->feed[i].data;
     }
@@ -121,8 +109,8 @@ static void values(const run *r) {
 static wg_status fill(const run *r, size_t first, size_t points) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < f->inputs; i++) {
-        if (!filled(r->m, i) || (shared(&f->input[i]) && first != 0)) continue;
-        const size_t count = shared(&f->input[i]) ? 1 : points;
+        if (!filled(r->m, i) || (wgi_argument_shared(&f->input[i]) && first != 0)) continue;
+        const size_t count = wgi_argument_shared(&f->input[i]) ? 1 : points;
         const wgi_map_feed *const from = &r->m->feed[i];
         if (count == 0) continue;
         const wg_status s = from->fill(first, count, r->copy[i], from->user);
@@ -150,7 +138,7 @@ static wg_status evaluate(const run *r, const wg_function *f, size_t first, size
 static void advance(const run *r, const wg_function *fn, size_t points) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < fn->inputs; i++)
-        if (!shared(&fn->input[i]) && r->x[i].data != NULL &&
+        if (!wgi_argument_shared(&fn->input[i]) && r->x[i].data != NULL &&
             (i >= f->inputs || !filled(r->m, i)))
             r->x[i].data += (ptrdiff_t)points * r->x[i].point;
 }
@@ -171,7 +159,7 @@ static wg_status results(const run *r, const wg_function *fn, int bar) {
         for (size_t k = 0; k < fn->outputs; k++) {
             const size_t entries = wgi_argument_size(&fn->output[k]);
             double *const to = bar ? r->b->out[k].bar : r->b->out[k].value;
-            if (!summed(&fn->output[k]))
+            if (!wgi_argument_summed(&fn->output[k]))
                 r->y[k] = (wg_results){to + first * entries, (ptrdiff_t)entries, 1};
             else r->y[k] = (wg_results){first == 0 ? to : r->sum[k], 0, 1};
         }
@@ -179,7 +167,8 @@ static wg_status results(const run *r, const wg_function *fn, int bar) {
         if (s != WG_OK) return s;
         for (size_t k = 0; k < fn->outputs && first != 0; k++) {
             double *const to = bar ? r->b->out[k].bar : r->b->out[k].value;
-            for (size_t e = 0; summed(&fn->output[k]) && e < wgi_argument_size(&fn->output[k]);
+            for (size_t e = 0;
+                 wgi_argument_summed(&fn->output[k]) && e < wgi_argument_size(&fn->output[k]);
                  e++)
                 to[e] += r->sum[k][e];
         }
@@ -202,11 +191,12 @@ static wg_status jvp(wg_block *b) {
     const wg_function *const f = r.m->k->f;
     values(&r);
     for (size_t i = 0, at = f->inputs; i < f->inputs; i++) {
-        if (!active(&f->input[i])) continue;
+        if (!wgi_argument_active(&f->input[i])) continue;
         const wg_block_arg *const a = operand_of(b, r.m, i);
         const wg_points none = {NULL, 0, 0};
-        r.x[at++] =
-            a == NULL ? none : points_of(a, wgi_argument_size(&f->input[i]), 1, r.tangent[i]);
+        r.x[at++] = a == NULL
+                        ? none
+                        : wgi_points_in(a, wgi_argument_size(&f->input[i]), 1, r.tangent[i]);
     }
     return results(&r, r.m->k->jvp, 1);
 }
@@ -215,7 +205,7 @@ static wg_status jvp(wg_block *b) {
 
 /* Is the adjoint of input i wanted? */
 static wg_block_arg *wanted(const run *r, size_t i) {
-    if (!active(&r->m->k->f->input[i])) return NULL;
+    if (!wgi_argument_active(&r->m->k->f->input[i])) return NULL;
     wg_block_arg *const a = operand_of(r->b, r->m, i);
     return a != NULL && a->bar != NULL ? a : NULL;
 }
@@ -228,7 +218,7 @@ static wg_results stage_of(const run *r, size_t i, const wg_block_arg *a, wg_res
     if (!wgi_points_of(a->rows, a->cols, a->bar_ld, a->trans, entries, &bar->point,
                        &bar->entry))
         bar->data = NULL;
-    if (!shared(x) && bar->point == 1)
+    if (!wgi_argument_shared(x) && bar->point == 1)
         return (wg_results){r->adjoint[i], 1, (ptrdiff_t)r->block};
     return (wg_results){r->adjoint[i], (ptrdiff_t)entries, 1};
 }
@@ -236,7 +226,7 @@ static wg_results stage_of(const run *r, size_t i, const wg_block_arg *a, wg_res
 static void add(const run *r, size_t first, size_t points) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
-        if (!active(&f->input[i])) continue;
+        if (!wgi_argument_active(&f->input[i])) continue;
         const wg_results from = r->y[at++];
         wg_block_arg *const a = wanted(r, i);
         if (a == NULL) continue;
@@ -246,8 +236,8 @@ static void add(const run *r, size_t first, size_t points) {
             wgi_points_add(a, from.data, a->bar, a->bar_ld);
             continue;
         }
-        const size_t count = shared(&f->input[i]) ? 1 : points;
-        if (!shared(&f->input[i])) bar.data += (ptrdiff_t)first * bar.point;
+        const size_t count = wgi_argument_shared(&f->input[i]) ? 1 : points;
+        if (!wgi_argument_shared(&f->input[i])) bar.data += (ptrdiff_t)first * bar.point;
         wgi_points_accumulate(count, wgi_argument_size(&f->input[i]),
                               (wg_points){from.data, from.point, from.entry}, bar);
     }
@@ -262,7 +252,7 @@ static wg_status vjp(wg_block *b) {
         r.x[f->inputs + k] =
             (wg_points){b->out[k].bar, (ptrdiff_t)wgi_argument_size(&f->output[k]), 1};
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
-        if (!active(&f->input[i])) continue;
+        if (!wgi_argument_active(&f->input[i])) continue;
         const wg_block_arg *const a = wanted(&r, i);
         wg_results bar;
         r.y[at++] = a == NULL ? (wg_results){NULL, 0, 0} : stage_of(&r, i, a, &bar);
@@ -287,7 +277,7 @@ static wg_status shape(wg_block *b) {
     const wg_function *const f = m->k->f;
     for (size_t k = 0; k < f->outputs; k++) {
         const wg_argument *const y = &f->output[k];
-        const int own = summed(y) || m->feed == NULL;
+        const int own = wgi_argument_summed(y) || m->feed == NULL;
         b->out[k].rows = own ? y->rows : wgi_argument_size(y);
         b->out[k].cols = own ? y->cols : m->points;
     }
@@ -313,7 +303,7 @@ const wg_block_op wgi_op_map = {.name = "wg_map",
 
 static wg_status misfit(wgi_core *c, const char *call, size_t i, const wg_argument *a,
                         size_t points, const wg_mat *x) {
-    if (shared(a) || points == 1)
+    if (wgi_argument_shared(a) || points == 1)
         return wgi_fail(c, WG_ESHAPE, "%s: input %zu (%s) is %zux%zu, not %zux%zu", call, i,
                         a->name, x->rows, x->cols, a->rows, a->cols);
     return wgi_fail(c, WG_ESHAPE, "%s: input %zu (%s) is %zux%zu, not %zux%zu", call, i,
@@ -321,7 +311,7 @@ static wg_status misfit(wgi_core *c, const char *call, size_t i, const wg_argume
 }
 
 static int fits(const wg_argument *a, size_t points, const wg_mat *x) {
-    if (shared(a)) return x->rows == a->rows && x->cols == a->cols;
+    if (wgi_argument_shared(a)) return x->rows == a->rows && x->cols == a->cols;
     return wgi_points_fit(a, points, x->rows, x->cols);
 }
 
@@ -354,7 +344,7 @@ wg_status wg_call(wg_tape *t, const wg_callable *k, const wg_mat *x, wg_mat *y) 
 /* One source as a feed, and its matrix among the operands. */
 static wg_status take(wgi_core *c, size_t i, const wg_argument *a, size_t points,
                       const wg_source *x, wgi_map_feed *to, wg_mat *in, uint32_t *operands) {
-    const size_t numbers = wgi_argument_size(a) * (shared(a) ? 1 : points);
+    const size_t numbers = wgi_argument_size(a) * (wgi_argument_shared(a) ? 1 : points);
     *to = (wgi_map_feed){x->kind, *operands, x->data, x->fill, x->user};
     if (x->each_step || x->kind > WGI_FROM_FILL)
         return wgi_fail(c, WG_EARG, "wg_map: input %zu (%s) has a source for wg_scan", i,

@@ -7,9 +7,6 @@
 
 static const char call[] = "wg_scan";
 
-static int summed(const wg_argument *a) { return (a->flags & WG_SUMMED) != 0; }
-static int shared(const wg_argument *a) { return (a->flags & WG_SHARED) != 0; }
-
 typedef struct reading {
     wgi_core *c;
     size_t stages, states;
@@ -146,7 +143,7 @@ static wgi_field *new_field(reading *r, const char *name, const wg_argument *a) 
     memset(f, 0, sizeof *f);
     f->name = name;
     f->entries = wgi_argument_size(a);
-    f->global = summed(a);
+    f->global = wgi_argument_summed(a);
     return f;
 }
 
@@ -167,7 +164,7 @@ static wg_status read_state(reading *r, size_t n) {
     if (a == NULL)
         return wgi_fail(r->c, WG_EARG, "%s: state %s is an output of no stage", call, name);
     const wg_mat *const x = &r->state[n].start;
-    const size_t points = summed(a) ? 1 : r->s->grid.points;
+    const size_t points = wgi_argument_summed(a) ? 1 : r->s->grid.points;
     (void)new_field(r, name, a);
     if (!wgi_points_fit(a, points, x->rows, x->cols))
         return wgi_fail(r->c, WG_ESHAPE,
@@ -222,10 +219,10 @@ static wg_status read_neighbour(reading *r, size_t k, const wg_argument *a, cons
         return wgi_fail(r->c, WG_ESHAPE,
                         "%s: input %s of stage %zu is %zux%zu, %s has %zu entries", call,
                         a->name, k, a->rows, a->cols, f->name, f->entries);
-    if (shared(a) != f->global && r->s->grid.points != 1)
+    if (wgi_argument_shared(a) != f->global && r->s->grid.points != 1)
         return wgi_fail(r->c, WG_EARG, "%s: input %s of stage %zu is %s, %s has one value %s",
-                        call, a->name, k, shared(a) ? "shared" : "not shared", f->name,
-                        f->global ? "for all cells" : "per cell");
+                        call, a->name, k, wgi_argument_shared(a) ? "shared" : "not shared",
+                        f->name, f->global ? "for all cells" : "per cell");
     for (int d = 0; d < 3; d++) {
         const ptrdiff_t n = x->offset[d];
         if (n > INT_MAX || n < -INT_MAX || (n != 0 && f->global))
@@ -242,11 +239,11 @@ static wg_status read_neighbour(reading *r, size_t k, const wg_argument *a, cons
 static wg_status read_matrix(reading *r, size_t k, const wg_argument *a, const wg_source *x,
                              wgi_feed *to) {
     const wg_mat *const m = &x->matrix;
-    const size_t cells = shared(a) ? 1 : r->s->grid.points;
+    const size_t cells = wgi_argument_shared(a) ? 1 : r->s->grid.points;
     const size_t points = cells * (x->each_step ? r->s->steps : 1);
     to->operand = (uint32_t)r->operands;
     if (!wgi_points_fit(a, points, m->rows, m->cols) ||
-        (shared(a) && !x->each_step && (m->rows != a->rows || m->cols != a->cols)))
+        (wgi_argument_shared(a) && !x->each_step && (m->rows != a->rows || m->cols != a->cols)))
         return wgi_fail(r->c, WG_ESHAPE,
                         "%s: input %s of stage %zu is %zux%zu, not %zux%zu for %zu points",
                         call, a->name, k, m->rows, m->cols, a->rows, a->cols, points);
@@ -264,7 +261,7 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     wgi_feed *const to = &r->s->stage[k].feed[i];
     *to = (wgi_feed){x->kind, x->each_step, 0, x->data, x->fill, x->user, 0, 0, 0};
     const wgi_grid *const g = &r->s->grid;
-    if (x->kind <= WGI_FROM_DATA && !shared(a) && g->cells[0] >= WGI_GRID_LANES &&
+    if (x->kind <= WGI_FROM_DATA && !wgi_argument_shared(a) && g->cells[0] >= WGI_GRID_LANES &&
         (g->compiled || (!x->each_step && g->cells[1] > 1))) {
         to->is_field = 1;
         to->field = (uint32_t)r->s->fields;
@@ -274,7 +271,7 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     if (x->kind == WGI_FROM_MATRIX) return read_matrix(r, k, a, x, to);
     if (x->kind >= WGI_FROM_STATE) return read_neighbour(r, k, a, x, to);
     const size_t points =
-        (shared(a) ? 1 : r->s->grid.points) * (x->each_step ? r->s->steps : 1);
+        (wgi_argument_shared(a) ? 1 : r->s->grid.points) * (x->each_step ? r->s->steps : 1);
     if (x->kind == WGI_FROM_DATA && x->data.data == NULL && points * wgi_argument_size(a) != 0)
         return wgi_fail(r->c, WG_ENULL, "%s: input %s of stage %zu: the data are NULL", call,
                         a->name, k);
@@ -339,7 +336,7 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
     if (g->cells[1] <= 1 || s->line - g->cells[0] > g->cells[0] / 4) return 0;
     if (!k->parts || k->f->guards + k->vjp->guards + k->jvp->guards != 0) return 0;
     for (size_t i = 0; i < k->f->inputs; i++)
-        if (!stage->feed[i].is_field && !shared(&k->f->input[i])) return 0;
+        if (!stage->feed[i].is_field && !wgi_argument_shared(&k->f->input[i])) return 0;
     for (size_t j = 0; j < k->f->outputs; j++)
         if (!stage->drain[j].is_field || s->field[stage->drain[j].at].global) return 0;
     enum { POINTS = 1 << 12, COMPILED = 1 << 10, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };

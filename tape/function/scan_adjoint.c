@@ -105,10 +105,7 @@ static void add_to_shared(const wgi_scan_run *r, const wgi_scan_stage *stage,
 static int walk_back(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s,
                      const wgi_scan_chunk *c, wgi_pieces *p) {
     const wg_function *const f = stage->k->f;
-    for (size_t i = 0; i < f->inputs; i++)
-        if (wgi_argument_shared(&f->input[i]) &&
-            wgi_scan_source(r, stage, i, &r->at, r->value, c, p, &r->x[i]) != WG_OK)
-            return 0;
+    if (!wgi_scan_shared(r, stage, c, p)) return 0;
     for (size_t k = 0; k < f->outputs; k++)
         if (wgi_argument_summed(&f->output[k])) r->x[f->inputs + k] = weight(r, stage, k, c, p);
     for (size_t i = 0, at = 0; i < f->inputs; i++)

@@ -220,18 +220,6 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
 
 /* ---- matrices and data ------------------------------------------------------------------ */
 
-static wg_points points_of(const wg_block_arg *a, size_t entries, int bar, wgi_pieces *p) {
-    const double *const from = bar ? a->bar : a->value;
-    const size_t ld = bar ? a->bar_ld : a->ld;
-    wg_points x = {from, 0, 1};
-    if (from == NULL ||
-        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
-        return x;
-    double *const copy = wgi_pieces_doubles(p, entries);
-    wgi_points_copy(a, from, ld, copy);
-    return (wg_points){copy, 0, 1};
-}
-
 void wgi_scan_prepare(wgi_scan_run *r, int tangents) {
     wgi_pieces p = {(char *)r->room, 0};
     for (size_t k = 0; k < r->s->stages; k++) {
@@ -244,8 +232,9 @@ void wgi_scan_prepare(wgi_scan_run *r, int tangents) {
             *x = from->data;
             *dx = (wg_points){NULL, 0, 0};
             if (from->kind != WGI_FROM_MATRIX || from->is_field) continue;
-            *x = points_of(&r->b->in[from->operand], n, 0, &p);
-            if (tangents) *dx = points_of(&r->b->in[from->operand], n, 1, &p);
+            const wg_block_arg *const a = &r->b->in[from->operand];
+            *x = wgi_points_in(a, n, 0, wgi_pieces_doubles(&p, n));
+            if (tangents) *dx = wgi_points_in(a, n, 1, wgi_pieces_doubles(&p, n));
         }
     }
     r->room = (double *)(void *)((char *)r->room + p.used);

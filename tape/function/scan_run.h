@@ -19,16 +19,6 @@
 
 #include <string.h>
 
-static inline int wgi_argument_shared(const wg_argument *a) {
-    return (a->flags & WG_SHARED) != 0;
-}
-static inline int wgi_argument_active(const wg_argument *a) {
-    return (a->flags & WG_PASSIVE) == 0;
-}
-static inline int wgi_argument_summed(const wg_argument *a) {
-    return (a->flags & WG_SUMMED) != 0;
-}
-
 /* Values, or tangents, or adjoints, of a step. */
 typedef struct wgi_scan_numbers {
     double *old, *next, *passing, *given;
@@ -160,6 +150,9 @@ wg_status wgi_scan_source(const wgi_scan_run *r, const wgi_scan_stage *stage, si
                           const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x);
 wg_status wgi_scan_values(const wgi_scan_run *r, const wgi_scan_stage *stage,
                           const wgi_scan_chunk *c, wgi_pieces *p);
+/* Of those that are shared only. 0: a failure. */
+int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_chunk *c,
+                    wgi_pieces *p);
 /* Without threads, and otherwise with the same bits. */
 wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
                             const wgi_strip *strip, const wg_function *f,

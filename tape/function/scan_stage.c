@@ -168,14 +168,20 @@ static void pour(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
     }
 }
 
+int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_chunk *c,
+                    wgi_pieces *p) {
+    for (size_t i = 0; i < stage->k->f->inputs; i++)
+        if (wgi_argument_shared(&stage->k->f->input[i]) &&
+            wgi_scan_source(r, stage, i, &r->at, r->value, c, p, &r->x[i]) != WG_OK)
+            return 0;
+    return 1;
+}
+
 /* Values of a chunk whose rows are known; 0: not in this way. */
 static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_strips *s,
                 const wgi_scan_chunk *c, wgi_pieces *p) {
     const wg_function *const f = stage->k->f;
-    for (size_t i = 0; i < f->inputs; i++)
-        if (wgi_argument_shared(&f->input[i]) &&
-            wgi_scan_source(r, stage, i, &r->at, r->value, c, p, &r->x[i]) != WG_OK)
-            return 0;
+    if (!wgi_scan_shared(r, stage, c, p)) return 0;
     for (size_t k = 0; k < f->outputs; k++)
         r->y[k] = wgi_argument_summed(&f->output[k]) ? outlet(r, stage, k, &r->at, 0, c, p)
                                                      : (wg_results){NULL, 0, 0};

@@ -9,14 +9,10 @@
 
 /* ---- what is differentiated ---- */
 
-static int active(const wg_argument *a) { return (a->flags & WG_PASSIVE) == 0; }
-static int shared(const wg_argument *a) { return (a->flags & WG_SHARED) != 0; }
-static int summed(const wg_argument *a) { return (a->flags & WG_SUMMED) != 0; }
-
 static size_t active_entries(const wg_function *f) {
     size_t n = 0;
     for (size_t i = 0; i < f->inputs; i++)
-        if (active(&f->input[i])) n += wgi_argument_size(&f->input[i]);
+        if (wgi_argument_active(&f->input[i])) n += wgi_argument_size(&f->input[i]);
     return n;
 }
 
@@ -26,7 +22,7 @@ static unsigned char *wanted(wgi_making *k, const wg_function *f) {
     if (w == NULL) return NULL;
     memset(w, 0, k->g.nodes);
     for (size_t i = 0, e = 0; i < f->inputs; e += wgi_argument_size(&f->input[i++]))
-        memset(w + e, active(&f->input[i]), wgi_argument_size(&f->input[i]));
+        memset(w + e, wgi_argument_active(&f->input[i]), wgi_argument_size(&f->input[i]));
     for (size_t i = 0; i < k->g.nodes; i++)
         for (uint32_t j = 0; j < k->g.node[i].count; j++)
             w[i] |= w[k->g.operand[k->g.node[i].first + j]];
@@ -64,13 +60,13 @@ static void name_pairs(wgi_making *k, const wg_function *f) {
     for (size_t j = 0; j < f->outputs; j++)
         for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++) {
             const wg_argument *const x = &f->input[i], *const y = &f->output[j];
-            if (!active(x)) continue;
+            if (!wgi_argument_active(x)) continue;
             const char *const dy = wgi_argument_name(k->c, "d", y->name, "/d");
             if (dy == NULL) return;
             const size_t m = wgi_argument_size(y);
             wgi_making_output(k, wgi_making_name(k, k->outputs, k->output, dy, x->name),
                               m == 1 ? x->rows : wgi_argument_size(x), m == 1 ? x->cols : m,
-                              summed(y) && shared(x) ? WG_SUMMED : 0);
+                              wgi_argument_summed(y) && wgi_argument_shared(x) ? WG_SUMMED : 0);
         }
 }
 
@@ -88,15 +84,15 @@ static void gradient_of(wgi_making *k, const wg_function *f, size_t nodes,
     else wgi_graph_reverse_point(&k->g, nodes, w, each);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
-            if (active(&f->input[i]))
-                row[at++] = is_sum && shared(&f->input[i]) ? once[e] : each[e];
+            if (wgi_argument_active(&f->input[i]))
+                row[at++] = is_sum && wgi_argument_shared(&f->input[i]) ? once[e] : each[e];
 }
 
 static int sums_of_points(const wg_function *f) {
     int points = 0, sums = 0;
     for (size_t i = 0; i < f->inputs; i++)
-        points |= active(&f->input[i]) && !shared(&f->input[i]);
-    for (size_t j = 0; j < f->outputs; j++) sums |= summed(&f->output[j]);
+        points |= wgi_argument_active(&f->input[i]) && !wgi_argument_shared(&f->input[i]);
+    for (size_t j = 0; j < f->outputs; j++) sums |= wgi_argument_summed(&f->output[j]);
     return points && sums;
 }
 
@@ -109,8 +105,8 @@ static void fill_rows(wgi_making *k, const wg_function *f, const uint32_t *map, 
     if (k->c->status != WG_OK) return;
     for (size_t o = 0, j = 0; o < f->outputs; o++)
         for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-            gradient_of(k, f, nodes, w, map[f->result[j]], summed(&f->output[o]), once,
-                        entry + j * n);
+            gradient_of(k, f, nodes, w, map[f->result[j]], wgi_argument_summed(&f->output[o]),
+                        once, entry + j * n);
 }
 
 /* Column by column, forward. */
@@ -120,7 +116,7 @@ static void fill_columns(wgi_making *k, const wg_function *f, const uint32_t *ma
     uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
-            if (!active(&f->input[i])) continue;
+            if (!wgi_argument_active(&f->input[i])) continue;
             tangents_along(k, nodes, e, tangent);
             if (k->c->status != WG_OK) return;
             for (size_t j = 0; j < f->m; j++) entry[j * n + at] = tangent[map[f->result[j]]];
@@ -150,7 +146,9 @@ static size_t work_at_points(wgi_making *k, size_t count, const uint32_t *node) 
  * reverse each point has adjoints of it. */
 static int shares_work(const wg_function *f) {
     for (size_t i = 0; i < f->inputs; i++)
-        if (active(&f->input[i]) && shared(&f->input[i]) && f->once != 0) return 1;
+        if (wgi_argument_active(&f->input[i]) && wgi_argument_shared(&f->input[i]) &&
+            f->once != 0)
+            return 1;
     return 0;
 }
 
@@ -190,7 +188,7 @@ static wg_status jacobian(wgi_making *k, const wg_function *f) {
     for (size_t o = 0, row = 0; o < f->outputs; row += wgi_argument_size(&f->output[o++]))
         for (size_t i = 0, at = 0; i < f->inputs; i++) {
             const size_t size = wgi_argument_size(&f->input[i]);
-            if (!active(&f->input[i])) continue;
+            if (!wgi_argument_active(&f->input[i])) continue;
             for (size_t j = 0; j < wgi_argument_size(&f->output[o]); j++)
                 for (size_t l = 0; l < size && k->c->status == WG_OK; l++)
                     wgi_making_put_or_zero(k, entry[(row + j) * n + at + l]);
@@ -226,7 +224,7 @@ wg_status wg_function_gradient(wg_tape *t, const wg_function *f, wg_function **o
 static void add_tangents(wgi_making *k, const wg_function *f, size_t *first) {
     for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++) {
         first[i] = k->g.nodes;
-        if (!active(&f->input[i])) continue;
+        if (!wgi_argument_active(&f->input[i])) continue;
         const char *const name = wgi_making_name(k, k->inputs, k->input, "d", f->input[i].name);
         wgi_making_input(k, name, &f->input[i], f->input[i].flags & WG_SHARED);
     }
@@ -242,7 +240,8 @@ static uint32_t *tangents(wgi_making *k, const wg_function *f, const size_t *fir
     uint32_t *const tangent = nothing(k, nodes);
     if (tangent == NULL) return NULL;
     for (size_t i = 0, e = 0; i < f->inputs; e += wgi_argument_size(&f->input[i++]))
-        for (size_t l = 0; active(&f->input[i]) && l < wgi_argument_size(&f->input[i]); l++)
+        for (size_t l = 0;
+             wgi_argument_active(&f->input[i]) && l < wgi_argument_size(&f->input[i]); l++)
             tangent[e + l] = (uint32_t)(first[i] + l);
     wgi_graph_forward(&k->g, nodes, tangent);
     return tangent;
@@ -278,7 +277,7 @@ static void add_weights(wgi_making *k, const wg_function *f, size_t *first) {
     for (size_t j = 0; j < f->outputs && k->c->status == WG_OK; j++) {
         first[j] = k->g.nodes;
         wgi_making_input(k, wgi_making_name(k, k->inputs, k->input, "w", f->output[j].name),
-                         &f->output[j], summed(&f->output[j]) ? WG_SHARED : 0);
+                         &f->output[j], wgi_argument_summed(&f->output[j]) ? WG_SHARED : 0);
     }
 }
 
@@ -293,32 +292,36 @@ static uint32_t *adjoints(wgi_making *k, const wg_function *f, const uint32_t *m
     if (first == NULL) {
         uint32_t *const both = wgi_making_list(k, 2 * nodes);
         if (both == NULL) return NULL;
-        gradient_of(k, f, nodes, w, map[f->result[0]], summed(&f->output[0]), both, g);
+        gradient_of(k, f, nodes, w, map[f->result[0]], wgi_argument_summed(&f->output[0]), both,
+                    g);
         return g;
     }
     uint32_t *const once = nothing(k, nodes), *const each = nothing(k, nodes);
     if (k->c->status != WG_OK) return NULL;
     for (size_t o = 0, j = 0; o < f->outputs; o++)
         for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-            add_to(k, summed(&f->output[o]) ? once : each, map[f->result[j]],
+            add_to(k, wgi_argument_summed(&f->output[o]) ? once : each, map[f->result[j]],
                    (uint32_t)(first[o] + l));
     wgi_graph_reverse(&k->g, nodes, w, once, each);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
-            if (active(&f->input[i])) g[at++] = shared(&f->input[i]) ? once[e] : each[e];
+            if (wgi_argument_active(&f->input[i]))
+                g[at++] = wgi_argument_shared(&f->input[i]) ? once[e] : each[e];
     return g;
 }
 
 /* Are derivatives by a shared input sums? Those of an output per point without weights not. */
 static unsigned sum_flag(const wg_function *f, const wg_argument *x, int weighted) {
-    return shared(x) && (weighted || summed(&f->output[0])) ? WG_SUMMED : 0;
+    return wgi_argument_shared(x) && (weighted || wgi_argument_summed(&f->output[0]))
+               ? WG_SUMMED
+               : 0;
 }
 
 /* Outputs like the inputs that are differentiated. */
 static void add_outputs_like_inputs(wgi_making *k, const wg_function *f, const char *letter,
                                     int weighted) {
     for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++)
-        if (active(&f->input[i]))
+        if (wgi_argument_active(&f->input[i]))
             wgi_making_output(
                 k, wgi_making_name(k, k->outputs, k->output, letter, f->input[i].name),
                 f->input[i].rows, f->input[i].cols, sum_flag(f, &f->input[i], weighted));
@@ -383,7 +386,7 @@ static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *g,
     uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
-            if (!active(&f->input[i])) continue;
+            if (!wgi_argument_active(&f->input[i])) continue;
             tangents_along(k, nodes, e, tangent);
             if (k->c->status != WG_OK) return;
             for (size_t j = at; j < n; j++)
@@ -402,7 +405,8 @@ static wg_status hessian(wgi_making *k, const wg_function *f) {
     if (n > UINT32_MAX || (n != 0 && n > SIZE_MAX / 64 / n))
         return wgi_fail(k->c, WG_ENOMEM, "%s: %zu by %zu entries", k->call, n, n);
     for (size_t i = 0; i < f->inputs; i++) {
-        if (!active(&f->input[i]) || wgi_argument_size(&f->input[i]) == 0) continue;
+        if (!wgi_argument_active(&f->input[i]) || wgi_argument_size(&f->input[i]) == 0)
+            continue;
         const unsigned more = sum_flag(f, &f->input[i], weighted);
         if (!first && more != flags)
             return wgi_fail(k->c, WG_EMODE,
