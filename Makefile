@@ -202,7 +202,7 @@ test: programs ## build and run every test; the last line counts them
 	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -355,11 +355,11 @@ LEVEL ?= -O1
 SANITIZE = -g $(LEVEL) -fno-omit-frame-pointer -fno-sanitize-recover=all
 
 asan: ## the tests under the address, leak and undefined-behaviour sanitizers
-	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
+	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
 
 ubsan: LEVEL = -O2
 ubsan: ## the tests under the undefined-behaviour sanitizer, optimised
-	$(again) test SCRIPTS= CFLAGS='$(SANITIZE) -fsanitize=undefined'
+	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=undefined'
 
 valgrind: ## VALGRIND_TESTS=test_tape_* under valgrind
 	$(again) test T='$(VALGRIND_TESTS)' SCRIPTS= CFLAGS='-g -O1' \

@@ -12,13 +12,10 @@
 
 enum { SLOPES = 4, INPUTS = 2 + 2 * SLOPES, WORK = 1 + SLOPES, MOST_KEPT = 1 << 27 };
 
-/* With fewer equations a thread costs more than it saves. */
-enum { FEW = 1 << 16 };
-
 struct ode {
     wg_tape *t, *code; /* of the scan, of the function */
     wg_callable *step;
-    size_t n, s, threads;
+    size_t n, s;
     double *x, *y, *g, *padded, *begin, *work; /* padded: x, begin: y, with what is below */
 };
 
@@ -59,7 +56,7 @@ static void *read(const json_t *input, const struct gb_options *options, struct 
         return NULL;
     }
     o->n = GB_ANY;
-    o->threads = options->threads;
+    (void)options; /* a step is over before a thread has begun */
     o->x = gb_numbers(input, "x", 1, &o->n, e);
     if (o->x != NULL && gb_index(input, "s", &o->s, e) == 0 && check(o, e) == 0) return o;
     release(o);
@@ -157,8 +154,7 @@ static int run_gradient(void *job, struct gb_error *e) {
     const size_t kept = MOST_KEPT / cells;
     const wg_scan_options options = {.cells = {cells},
                                      .boundary = {WG_ZERO_OUTSIDE},
-                                     .stored = o->s <= kept ? 0 : kept + 1,
-                                     .threads = cells < FEW ? 1 : o->threads};
+                                     .stored = o->s <= kept ? 0 : kept + 1};
     wg_status s = wg_scan(t, o->s, 1, &stage, 1, &start, &options, &y);
     if (s == WG_OK) s = wg_reverse(t, wg_mat_at(wg_mat_reshape(t, y, cells, 1), o->n, 0));
     if (s == WG_OK) s = wg_mat_adjoint(t, wg_mat_block(x, SLOPES, 0, o->n, 1), o->g, o->n);
