@@ -3,8 +3,6 @@
  * plain double, its hand-written derivative, Wengert, and with --peers other libraries. */
 #include "harness.h"
 
-#include <limits.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -392,15 +390,7 @@ static int timed(const struct bench_options *o) {
     return lost ? -1 : wrong;
 }
 
-/* Freed memory stays with the process, as it does where derivatives are taken again and again:
- * ADOL-C obtains its buffers for each recording, and would wait for fresh pages. */
-static void keep_memory(void) {
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
-}
-
 int main(int argc, char **argv) {
-    keep_memory();
     struct bench_options o;
     int known = 0, wrong = 0;
     if (bench_options(&o, argc, argv, BENCH_TAKES_ORACLE)) return 2;
