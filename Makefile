@@ -136,7 +136,7 @@ BENCH_TOOLS := $(filter %/compare %/page,$(patsubst %.c,$(B)/%,$(BENCH_MAINS)))
 BENCHES := $(filter-out $(BENCH_TOOLS),$(patsubst %.c,$(B)/%,$(BENCH_MAINS)))
 BENCH_CORE := $(call objects,bench/harness.c bench/report.c)
 CXX_PROGS := $(patsubst %.cpp,$(B)/%,$(filter %.cpp,$(TEST_SRCS) $(EXAMPLE_MAINS)))
-BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS) bench/evals_input.c bench/page_plot.c,$(BENCH_SRCS)))
+BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS) bench/evals_input.c bench/evals_case.c bench/page_plot.c,$(BENCH_SRCS)))
 # The tool that GradBench talks to; its modules are also what bench/evals times.
 GRADBENCH_OBJS := $(call objects,$(filter-out bench/gradbench/main.c,$(wildcard bench/gradbench/*.c)))
 GRADBENCH := $(B)/bench/gradbench/main
@@ -263,12 +263,14 @@ $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
 
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
-# that measures it, headers, Debian package, libraries, flags; - is nothing. Others are compiled
+# that measures it (with bench: evals, too), headers, Debian package, libraries, flags; - is nothing. Others are compiled
 # elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
 
 PEERS := \
     adolc:bench:adolc/adolc.h:libadolc-dev:-ladolc:- \
+    adolc_kept:bench:adolc/adolc.h:libadolc-dev:-:- \
     sacado:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
+    sacado_fad:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
     ceres:bench:ceres/jet.h:libceres-dev:-:-isystem/usr/include/eigen3 \
     eigen:bench:Eigen/Core,unsupported/Eigen/AutoDiff:libeigen3-dev:-:-isystem/usr/include/eigen3 \
     torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
@@ -308,14 +310,15 @@ $(B)/bench/peers/peers.o $(B)/bench/matrix.o: $(call list,peers)
 
 BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 # The tapes' and the matrices' have peers in C++.
-$(B)/bench/bench: LINKER = $(if $(BENCH_PEERS)$(MORE_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
-$(B)/bench/bench: MORE_LIBS = $(call peer_libs,$(BENCH_PEERS)) $(MORE_PEER_LIBS)
-$(B)/bench/bench: $(call peer_objs,$(BENCH_PEERS)) $(B)/bench/peers/peers.o $(call list,peers)
+WITH_PEERS := $(B)/bench/bench $(B)/bench/evals
+$(WITH_PEERS): LINKER = $(if $(BENCH_PEERS)$(MORE_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
+$(WITH_PEERS): MORE_LIBS = $(call peer_libs,$(BENCH_PEERS)) $(MORE_PEER_LIBS)
+$(WITH_PEERS): $(call peer_objs,$(BENCH_PEERS)) $(B)/bench/peers/peers.o $(call list,peers)
 $(B)/bench/matrix: LINKER = $(if $(MATRIX_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
 $(B)/bench/matrix: MORE_LIBS = $(call peer_libs,$(MATRIX_PEERS))
 $(B)/bench/matrix: $(call peer_objs,$(MATRIX_PEERS)) $(call list,peers)
 # The evals are those of the tool.
-$(B)/bench/evals: $(BENCH_CORE) $(B)/bench/evals_input.o $(GRADBENCH_OBJS) $(call list,gradbench)
+$(B)/bench/evals: $(BENCH_CORE) $(B)/bench/workloads.o $(B)/bench/check.o $(B)/bench/evals_input.o $(B)/bench/evals_case.o $(GRADBENCH_OBJS) $(call list,gradbench)
 $(filter-out $(B)/bench/evals,$(BENCHES)): $(filter-out $(B)/bench/peers/peers.o,$(BENCH_OBJS)) $(call list,bench)
 $(BENCHES): %: %.o $(B)/libwengert.a
 	$(BENCH_LINK)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.c - what does a derivative cost? Each workload is verified, then timed: the function in
- * plain double, its hand-written derivative, Wengert, and with --peers other libraries. */
+ * plain double, its hand-written derivative, Wengert, recording with and without code kept, and
+ * with --peers other libraries. */
 #include "harness.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = 3, MAX_PEERS = 24 };
+enum { SIZES = 3, OWN_JOBS = 5, MAX_PEERS = 24 };
 static const enum bench_size sizes[SIZES] = {BENCH_SIXTEENTH, BENCH_QUARTER, BENCH_TIMED};
 
 /* One workload with everything that its derivatives need. */
 struct run {
     const struct bench_workload *w;
     struct bench_case c, crowd;
-    wg_tape *tape;
+    wg_tape *tape, *keeping; /* keeping: the code, too */
     wg_real *vars;
     double *y, *entries, *reference;
     struct bench_counts counts;
@@ -25,6 +26,7 @@ static void run_free(struct run *r) {
     bench_case_free(&r->c);
     bench_case_free(&r->crowd);
     wg_tape_free(r->tape);
+    wg_tape_free(r->keeping);
     free(r->vars);
     free(r->y);
     free(r->entries);
@@ -42,11 +44,12 @@ static int run_new(struct run *r, const struct bench_workload *w, enum bench_siz
         return -1;
     }
     r->tape = wg_tape_new(NULL);
+    r->keeping = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
     r->vars = malloc((r->c.n + r->c.work) * sizeof *r->vars);
     r->y = malloc(r->c.m * sizeof *r->y);
     r->entries = malloc(r->c.entries * sizeof *r->entries);
     r->reference = malloc(r->c.entries * sizeof *r->reference);
-    if (r->tape && r->vars && r->y && r->entries && r->reference) return 0;
+    if (r->tape && r->keeping && r->vars && r->y && r->entries && r->reference) return 0;
     run_free(r);
     return -1;
 }
@@ -57,6 +60,7 @@ static int run_new(struct run *r, const struct bench_workload *w, enum bench_siz
 struct peer_run {
     struct run *run;
     const struct bench_peer *peer;
+    int failed;
 };
 
 static void run_primal(void *ctx) {
@@ -67,33 +71,50 @@ static void run_handwritten(void *ctx) {
     struct run *r = ctx;
     r->w->handwritten(&r->c, r->entries);
 }
+static void keep_first(struct run *r, wg_status s) {
+    if (r->status == WG_OK) r->status = s;
+}
 static void run_tape(void *ctx) {
     struct run *r = ctx;
-    r->status = r->w->tape(r->tape, &r->c, r->vars, r->entries, NULL);
+    keep_first(r, r->w->tape(r->tape, &r->c, r->vars, r->entries, NULL));
 }
 static void run_record(void *ctx) {
     struct run *r = ctx;
-    r->status = r->w->tape(r->tape, &r->c, r->vars, NULL, NULL);
+    keep_first(r, r->w->tape(r->tape, &r->c, r->vars, NULL, NULL));
+}
+static void run_record_kept(void *ctx) {
+    struct run *r = ctx;
+    keep_first(r, r->w->tape(r->keeping, &r->c, r->vars, NULL, NULL));
 }
 static void run_peer(void *ctx) {
     struct peer_run *p = ctx;
-    p->peer->derivative[p->run->w->id](&p->run->c, p->run->entries);
+    p->failed |= p->peer->derivative[p->run->w->id](&p->run->c, p->run->entries) != 0;
 }
 
 /* ---- verification
  * ----------------------------------------------------------------------------- */
 
-/* Wengert against the hand-written derivative; NaN where even the tape failed. */
-static double verify_tape(struct run *r) {
-    r->w->handwritten(&r->c, r->reference);
-    memset(&r->counts, 0, sizeof r->counts);
-    const wg_status s = r->w->tape(r->tape, &r->c, r->vars, r->entries, &r->counts);
+/* One of the tapes against the hand-written derivative; infinite where even the tape failed. */
+static double verify_one(struct run *r, wg_tape *t, struct bench_counts *counts) {
+    const wg_status s = r->w->tape(t, &r->c, r->vars, r->entries, counts);
     if (s != WG_OK) {
         fprintf(stderr, "bench: %s: %s; %s\n", r->w->name, wg_status_text(s),
-                wg_tape_message(r->tape));
+                wg_tape_message(t));
         return INFINITY;
     }
     return bench_ulps(r->c.entries, r->entries, r->reference);
+}
+
+/* Wengert against the hand-written derivative, whether it keeps the code or not. */
+static double verify_tape(struct run *r) {
+    r->w->handwritten(&r->c, r->reference);
+    memset(&r->counts, 0, sizeof r->counts);
+    const double kept = verify_one(r, r->keeping, NULL);
+    return fmax(kept, verify_one(r, r->tape, &r->counts));
+}
+
+static int measured(const struct bench_peer *peer, const struct bench_workload *w) {
+    return peer->derivative[w->id] && !peer->evals_only;
 }
 
 /* A peer against the hand-written derivative in r->reference. */
@@ -120,7 +141,7 @@ static int small(const struct bench_options *o) {
         printf("%-18s %8zu %14.3g %14.3g", w->name, r.c.n, difference, ulps);
         for (size_t k = 0; o->peers && k < bench_peer_count; k++) {
             const struct bench_peer *peer = bench_peers[k];
-            if (!peer->derivative[w->id] || (peer->open && peer->open(w->id, &r.c))) {
+            if (!measured(peer, w) || (peer->open && peer->open(w->id, &r.c))) {
                 printf(" %14s", "-");
                 continue;
             }
@@ -150,7 +171,7 @@ struct result {
     size_t size, n;
     double ulps; /* Wengert against hand-written, at the size that is compared */
     int has_after;
-    struct bench_times primal, handwritten, tape, record, after;
+    struct bench_times primal, handwritten, tape, record, kept, after;
     struct bench_counts counts;
     size_t disturbed; /* samples, of all */
     struct peer_result peer[MAX_PEERS];
@@ -163,7 +184,7 @@ static void open_peer(const struct bench_peer *peer, struct run *checked, struct
     const enum bench_id id = r->w->id;
     memset(out, 0, sizeof *out);
     out->peer = peer;
-    if (!peer->derivative[id] || (peer->open && peer->open(id, &checked->c))) return;
+    if (!measured(peer, r->w) || (peer->open && peer->open(id, &checked->c))) return;
     out->ulps = verify_peer(checked, peer);
     out->state = (out->ulps <= r->w->ulps ? 1 : -1);
     if (peer->close && (checked != r || out->state < 0)) peer->close(id);
@@ -206,15 +227,14 @@ static void add_job(struct bench_job *job, size_t *jobs, void (*run)(void *), vo
     j->label = label;
 }
 
-/* 0: done; 1: Wengert or a peer disagrees; -1: no memory. */
+/* 0: done; 1: Wengert disagrees; -1: no memory. */
 static int time_one(const struct bench_options *o, const struct bench_workload *w,
                     enum bench_size size, struct result *out) {
     struct run r, few, *const checked = w->small_only ? &few : &r;
-    struct bench_job job[4 + MAX_PEERS];
+    struct bench_job job[OWN_JOBS + MAX_PEERS];
     struct peer_run peers[MAX_PEERS];
-    size_t jobs = 0, owner[4 + MAX_PEERS] = {0};
+    size_t jobs = 0, owner[OWN_JOBS + MAX_PEERS] = {0};
     int failed = 0;
-    memset(out, 0, sizeof *out);
     if (run_new(&r, w, size)) return -1;
     if (w->small_only && run_new(&few, w, BENCH_CHECKED)) {
         run_free(&r);
@@ -224,6 +244,7 @@ static int time_one(const struct bench_options *o, const struct bench_workload *
     add_job(job, &jobs, run_handwritten, &r, "hand-written");
     add_job(job, &jobs, run_tape, &r, "Wengert");
     add_job(job, &jobs, run_record, &r, "Wengert, recording");
+    add_job(job, &jobs, run_record_kept, &r, "Wengert, code kept");
     out->workload = w;
     out->size = r.c.size;
     out->n = r.c.n;
@@ -240,22 +261,30 @@ static int time_one(const struct bench_options *o, const struct bench_workload *
         struct peer_result *p = &out->peer[out->peers++];
         open_peer(bench_peers[k], checked, &r, p);
         if (p->state > 0) {
-            peers[k].run = &r;
-            peers[k].peer = bench_peers[k];
+            peers[k] = (struct peer_run){&r, bench_peers[k], 0};
             owner[jobs] = k;
             add_job(job, &jobs, run_peer, &peers[k], bench_peers[k]->name);
         }
     }
     if (!failed && bench_time(job, jobs, o->reps, w->name)) failed = -1;
+    if (r.status != WG_OK) {
+        fprintf(stderr, "bench: %s: %s\n", w->name, wg_status_text(r.status));
+        failed = 1;
+    }
     out->primal = job[0].times;
     out->handwritten = job[1].times;
     out->tape = job[2].times;
     out->record = job[3].times;
-    for (size_t j = 4; j < jobs; j++) out->peer[owner[j]].times = job[j].times;
+    out->kept = job[4].times;
+    for (size_t j = OWN_JOBS; j < jobs; j++) out->peer[owner[j]].times = job[j].times;
     for (size_t j = 0; j < jobs; j++) out->disturbed += job[j].disturbed;
     if (!failed && r.crowd.n != 0 && time_after(&r, out, job, owner, jobs, o)) failed = -1;
-    for (size_t k = 0; k < out->peers; k++)
-        if (out->peer[k].state > 0 && out->peer[k].peer->close) out->peer[k].peer->close(w->id);
+    for (size_t k = 0; k < out->peers; k++) {
+        struct peer_result *p = &out->peer[k];
+        if (p->state <= 0) continue;
+        if (p->peer->close) p->peer->close(w->id);
+        if (peers[k].failed) p->state = -1;
+    }
     if (w->small_only) run_free(&few);
     run_free(&r);
     return failed;
@@ -290,13 +319,14 @@ static void print_one(const struct result *r) {
     line("hand-written", &r->handwritten, primal);
     line("Wengert", &r->tape, primal);
     line("Wengert, recording", &r->record, primal);
+    line("Wengert, code kept", &r->kept, primal);
     if (r->has_after) line("Wengert, after", &r->after, primal);
     if (r->disturbed)
         printf("  (%zu samples were disturbed by other processes)\n", r->disturbed);
     for (size_t i = 0; i < r->peers; i++) {
         const struct peer_result *p = &r->peer[i];
         if (p->state < 0)
-            printf("  %-24s WRONG: off by %.3g ulps, not timed\n", p->peer->name, p->ulps);
+            printf("  %-24s WRONG: failed, or off by %.3g ulps\n", p->peer->name, p->ulps);
         if (p->state <= 0) continue;
         line(p->peer->name, &p->times, primal);
         if (r->has_after) {
@@ -307,21 +337,29 @@ static void print_one(const struct result *r) {
 }
 
 static void print_table(const struct result *r, size_t results) {
-    printf("\n%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s\n", "medians", "size",
-           "primal", "hand", "Wengert", "Wengert", "Wengert", "recording", "reverse", "record",
-           "adjoint", "error");
-    printf("%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s\n", "", "", "ms", "ms", "ms",
-           "/primal", "/hand", "ns/stmt", "ns/stmt", "B/stmt", "B/stmt", "ulps");
+    double logs = 0;
+    printf("\n%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s %9s\n", "medians", "size",
+           "primal", "hand", "Wengert", "Wengert", "Wengert", "recording", "code kept",
+           "reverse", "record", "adjoint", "error");
+    printf("%-18s %8s %10s %10s %10s %8s %8s %9s %9s %9s %9s %9s %9s\n", "", "", "ms", "ms",
+           "ms", "/primal", "/hand", "ns/stmt", "/without", "ns/stmt", "B/stmt", "B/stmt",
+           "ulps");
     for (size_t i = 0; i < results; i++) {
         const double n = r[i].counts.statements;
-        printf("%-18s %8zu %10.4g %10.4g %10.4g %8.2f %8.2f %9.2f %9.2f %9.1f %9.1f %9.3g\n",
+        const double kept = r[i].kept.median / r[i].record.median;
+        logs += log(kept);
+        printf("%-18s %8zu %10.4g %10.4g %10.4g %8.2f %8.2f %9.2f %9.2f %9.2f %9.1f %9.1f "
+               "%9.3g\n",
                r[i].workload->name, r[i].size, 1e3 * r[i].primal.median,
                1e3 * r[i].handwritten.median, 1e3 * r[i].tape.median,
                r[i].tape.median / r[i].primal.median,
-               r[i].tape.median / r[i].handwritten.median, 1e9 * r[i].record.median / n,
+               r[i].tape.median / r[i].handwritten.median, 1e9 * r[i].record.median / n, kept,
                1e9 * (r[i].tape.median - r[i].record.median) / n, r[i].counts.record_bytes / n,
                r[i].counts.adjoint_bytes / n, r[i].ulps);
     }
+    if (results)
+        printf("recording with code kept over without, geometric mean of %zu: %.2f\n", results,
+               exp(logs / (double)results));
 }
 
 /* ---- what is written --------------------------------------------------------------------- */
@@ -345,6 +383,9 @@ static void collect(struct bench_report *to, const struct result *r) {
     row = add(to, r, "Wengert", "derivative, recording", &r->record);
     row->bytes = r->counts.record_bytes;
     row->ns_per_statement = 1e9 * r->record.median / n;
+    row = add(to, r, "Wengert", "recording, code kept", &r->kept);
+    bench_row_over(row, &r->record, "derivative, recording");
+    row->ns_per_statement = 1e9 * r->kept.median / n;
     if (r->has_after) add(to, r, "Wengert", "derivative, after a large one", &r->after);
     for (size_t i = 0; i < r->peers; i++) {
         const struct peer_result *p = &r->peer[i];
@@ -354,7 +395,18 @@ static void collect(struct bench_report *to, const struct result *r) {
     }
 }
 
-/* The number of disagreements, or -1: no memory, or no file. */
+struct task {
+    const struct bench_options *o;
+    const struct bench_workload *w;
+    enum bench_size size;
+};
+
+static int run_task(const void *what, void *result) {
+    const struct task *t = what;
+    return time_one(t->o, t->w, t->size, result);
+}
+
+/* The number of workloads and peers that are wrong, or -1: no file. */
 static int timed(const struct bench_options *o) {
     static struct result result[BENCH_WORKLOADS * SIZES];
     struct bench_report report;
@@ -373,11 +425,12 @@ static int timed(const struct bench_options *o) {
         if (!bench_selected(o, w->name)) continue;
         for (size_t k = w->swept ? 0 : SIZES - 1; k < SIZES; k++) {
             struct result *r = &result[results];
-            const int failed = time_one(o, w, sizes[k], r);
-            if (failed < 0) return -1;
+            const struct task task = {o, w, sizes[k]};
+            if (bench_apart(w->name, run_task, &task, r, sizeof *r) != 0) {
+                wrong++;
+                continue;
+            }
             for (size_t j = 0; j < r->peers; j++) wrong += r->peer[j].state < 0;
-            wrong += failed;
-            if (failed) continue;
             print_one(r);
             fflush(stdout);
             collect(&report, r);

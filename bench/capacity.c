@@ -42,7 +42,7 @@ static int write_results(const char *path, double statements, const double *seco
     for (int k = 0; k < 2; k++) {
         const double t = seconds[k];
         struct bench_row *row = bench_report_add(&report, "capacity", "product", "Wengert",
-                                                 what[k], &(struct bench_times){t, t, t, t});
+                                                 what[k], &(struct bench_times){t, t, t, t, 0});
         row->size = statements;
         row->bytes = (double)s->committed_bytes;
         row->ns_per_statement = 1e9 * t / statements;

@@ -26,12 +26,24 @@ extern "C" {
     X(rosenbrock_small, rosenbrock)                                                            \
     X(small, chain_arithmetic)
 
+/* The same for evals of GradBench that are not among those already (gmm: mixture; lstm; ba:
+ * bundle). `kmeans` has a step of Newton's method, ht a Jacobian: they are listed apart. */
+#define BENCH_EVAL_GRADIENTS(X)                                                                \
+    X(det, det)                                                                                \
+    X(llsq, llsq)                                                                              \
+    X(lse, lse)                                                                                \
+    X(ode, ode)
+
 enum bench_id {
 #define BENCH_ENUM(name, kernel) BENCH_##name,
-    BENCH_GRADIENTS(BENCH_ENUM)
+    BENCH_GRADIENTS(BENCH_ENUM) BENCH_bundle,
+    BENCH_WORKLOADS, /* of the engine */
+    BENCH_LAST_WORKLOAD = BENCH_WORKLOADS - 1,
+    BENCH_EVAL_GRADIENTS(BENCH_ENUM) BENCH_kmeans,
+    BENCH_ht_simple,
+    BENCH_ht_complicated,
+    BENCH_IDS
 #undef BENCH_ENUM
-        BENCH_bundle,
-    BENCH_WORKLOADS
 };
 
 enum { BENCH_BLOCKS = 16 };
@@ -45,7 +57,7 @@ struct bench_case {
     size_t scratch_len;   /* doubles in scratch */
     const double *x;      /* the inputs */
     const void *params;   /* struct <workload>_params */
-    double *scratch;      /* for the hand-written derivative */
+    double *scratch;      /* for the hand-written derivative, and what else a kernel says */
     double *work_doubles; /* for the kernel over double */
     void *block[BENCH_BLOCKS];
     size_t blocks;

@@ -167,7 +167,8 @@ static int oracle_mixture(const struct oracle *o, struct bench_case *c) {
     const size_t d = whole(o, "d"), k = whole(o, "k"), n = whole(o, "N");
     const struct field *gamma = find(o, "gamma"), *m = find(o, "wishart_m");
     return d * k * n == 0 || gamma->count != 1 || m->count != 1 ||
-           bench_mixture_case(c, d, k, n, gamma->number[0], (int)m->number[0], &x, &points) ||
+           bench_mixture_case(c, d, k, n, gamma->number[0], (int)m->number[0], 1, &x,
+                              &points) ||
            copy(x, c->n, find(o, "x")) || copy(points, n * d, find(o, "data"));
 }
 

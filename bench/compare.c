@@ -5,8 +5,8 @@
  *
  * The rule: a result has changed when the quartile ranges of its times do not overlap and the
  * medians differ by more than P percent (5). Times of a single sample have no spread and are
- * not judged. Status 0: nothing got slower; 1: something did; 2: the files cannot be compared.
- */
+ * not judged. Status 0: nothing got slower; 1: something did; 2: the files cannot be compared,
+ * for one because they have no result in common. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +56,9 @@ static void print_environments(const struct bench_report *old, const struct benc
         if (!now || strcmp(now, f->value) != 0)
             printf("differs  %s: %s, now %s\n", f->key, f->value, now ? now : "not said");
     }
+    for (size_t i = 0; i < new->facts; i++)
+        if (!bench_report_find(old, new->fact[i].key))
+            printf("differs  %s: not said, now %s\n", new->fact[i].key, new->fact[i].value);
 }
 
 static size_t print_missing(const char *what, const struct bench_report *from,
@@ -70,9 +73,9 @@ static size_t print_missing(const char *what, const struct bench_report *from,
     return n;
 }
 
-/* How many got slower. */
-static size_t compare(const struct bench_report *old, const struct bench_report *new,
-                      double percent) {
+/* As the status of the program. */
+static int compare(const struct bench_report *old, const struct bench_report *new,
+                   double percent) {
     static const char *const name[CHANGES] = {"", "slower", "faster", ""};
     size_t count[CHANGES] = {0}, both = 0;
     double logs = 0;
@@ -83,20 +86,25 @@ static size_t compare(const struct bench_report *old, const struct bench_report 
         const double ratio = now->seconds.median / then->seconds.median;
         const enum change c = judge(&then->seconds, &now->seconds, percent);
         both++;
-        logs += log(ratio);
         count[c]++;
+        if (c != UNJUDGED) logs += log(ratio);
         if (!*name[c]) continue;
         print_name(name[c], now);
-        printf(": %.4g s, now %.4g s: %+.1f %%\n", then->seconds.median, now->seconds.median,
-               100 * (ratio - 1));
+        printf(": %.4g s, now %.4g s: %+.1f %%%s\n", then->seconds.median, now->seconds.median,
+               100 * (ratio - 1),
+               then->seconds.disturbed > 0 || now->seconds.disturbed > 0 ? " (disturbed)" : "");
     }
     const size_t gone = print_missing("gone", old, new), added = print_missing("new", new, old);
     printf(
         "%zu results in both: %zu slower, %zu faster, %zu within the spread, %zu of one sample;"
         " %zu gone, %zu new\n",
         both, count[SLOWER], count[FASTER], count[SAME], count[UNJUDGED], gone, added);
-    if (both) printf("new over old, geometric mean of all: %.3f\n", exp(logs / (double)both));
-    return count[SLOWER];
+    const size_t judged = both - count[UNJUDGED];
+    if (judged)
+        printf("new over old, geometric mean of those with a spread: %.3f\n",
+               exp(logs / (double)judged));
+    if (both == 0) fputs("compare: the files have no result in common\n", stderr);
+    return both == 0 ? 2 : count[SLOWER] > 0;
 }
 
 /* 0, or -1 with a line on stderr. */
@@ -126,8 +134,7 @@ int main(int argc, char **argv) {
     }
     memset(report, 0, sizeof report);
     int status = 2;
-    if (open_both(report, argv + first) == 0)
-        status = compare(&report[0], &report[1], percent) > 0;
+    if (open_both(report, argv + first) == 0) status = compare(&report[0], &report[1], percent);
     for (int k = 0; k < 2; k++) bench_report_close(&report[k]);
     return status;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* evals - what do the derivatives of GradBench's evals cost over their primal functions?
+/* evals - what do the derivatives of GradBench's evals cost over their primal functions, and
+ * beside derivatives written by hand, recorded on a plain tape, or by other libraries?
  *
  * The modules are those of the tool (gradbench/), called here without its protocol, on inputs
  * of our own. Verified first: finite, the same when repeated (and with --threads), the
- * derivative against differences of the primal function; then timed, the preparation apart. */
+ * derivative against differences of the primal function; the kernel in workloads/ that the
+ * others use and its hand-written derivative against the module; the others against that. Then
+ * timed, the preparation apart. A statement is one of the kernel as a tape records it; bytes
+ * are those of preparing and of one run. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "evals.h"
 
@@ -23,6 +27,9 @@ enum { SIZES = 3, MOVED = 4 };
 #define SECOND_DIFFERENCE_STEP 1e-3
 #define SECOND_DIFFERENCE_TOLERANCE                                                            \
     (1e4 * DBL_EPSILON / (SECOND_DIFFERENCE_STEP * SECOND_DIFFERENCE_STEP))
+/* A kernel of workloads/ against the eval's module, and rivals against its hand-written
+ * derivative, in DBL_EPSILON of the largest number: the formulas differ where that pays. */
+#define KERNEL_ULPS 1e5
 /* Ways to nest derivatives, which stop at the same step of a descent. */
 #define NESTED_TOLERANCE (1e4 * DBL_EPSILON)
 
@@ -132,7 +139,7 @@ static void run(void *ctx) {
 /* Reads, prepares, runs once. 0, or -1 with the sentence in c->e; to be closed in both cases.
  */
 static int call_open(struct call *c, const struct gb_module *m, const struct gb_function *f,
-                     const json_t *input, unsigned threads) {
+                     const json_t *input, wg_threads *threads) {
     const struct gb_options o = {.threads = threads};
     memset(c, 0, sizeof *c);
     c->module = m;
@@ -141,7 +148,7 @@ static int call_open(struct call *c, const struct gb_module *m, const struct gb_
     if (!c->job) return -1;
     const double start = now();
     if (f->prepare && f->prepare(c->job, &c->e)) return -1;
-    c->prepared = now() - start;
+    if (f->prepare) c->prepared = now() - start;
     run(c);
     return c->failed ? -1 : 0;
 }
@@ -184,6 +191,23 @@ static void flatten_moved(struct list *l, const struct eval *e, const json_t *fr
         flatten(l, json_object_get(from, e->moved[k]));
 }
 
+/* Those of a primal function; of bundle adjustment what is not repeated. */
+static void flatten_value(struct list *l, const json_t *value) {
+    if (!json_is_object(value)) {
+        flatten(l, value);
+        return;
+    }
+    flatten(l, json_object_get(json_object_get(value, "reproj_error"), "elements"));
+    flatten(l, json_object_get(json_object_get(value, "w_err"), "element"));
+}
+
+/* Those of a derivative; of bundle adjustment without the places. */
+static void flatten_derivative(struct list *l, const struct eval *e, const json_t *value) {
+    const json_t *vals = json_object_get(value, "vals");
+    if (vals) flatten(l, vals);
+    else flatten_moved(l, e, value);
+}
+
 /* A copy with h v added to its numbers; v goes on to what is not used. */
 static json_t *shifted(const json_t *value, double h, const double **v) {
     if (json_is_number(value)) return json_real(json_number_value(value) + h * *(*v)++);
@@ -214,14 +238,9 @@ struct check {
 static void primal_at(const struct check *c, double h, const double *v, struct list *y) {
     struct call call;
     json_t *at = moved(c->e, c->input, h, v), *value = NULL;
-    if (call_open(&call, c->m, find_function(c->m, c->e->primal), at, 1) == 0)
+    if (call_open(&call, c->m, find_function(c->m, c->e->primal), at, NULL) == 0)
         value = output(&call);
-    if (json_is_object(value)) { /* bundle adjustment: what is not repeated */
-        flatten(y, json_object_get(json_object_get(value, "reproj_error"), "elements"));
-        flatten(y, json_object_get(json_object_get(value, "w_err"), "element"));
-    } else {
-        flatten(y, value);
-    }
+    flatten_value(y, value);
     json_decref(value);
     json_decref(at);
     call_close(&call);
@@ -372,19 +391,66 @@ static double same(const struct check *c, const json_t *derivative) {
 
 /* ---- one eval at one size ---------------------------------------------------------------- */
 
-enum { WAYS = 2, CALLS = WAYS * GB_MAX_FUNCTIONS }; /* one thread, and those asked for */
+enum {
+    WAYS = 2, /* one thread, and those asked for */
+    CALLS = WAYS * GB_MAX_FUNCTIONS,
+    MOST_PEERS = 24,
+    SIDES = CALLS + 2 + MOST_PEERS, /* hand-written, on a plain tape */
+    ROWS = 2 * SIDES                /* prepared, too */
+};
+
+/* What the derivative is compared with: one of its kernel. */
+struct rival {
+    const struct bench_workload *kernel;
+    const struct bench_peer *peer; /* or NULL */
+    const struct bench_case *c;
+    wg_tape *t; /* or NULL, and then it is the hand-written one */
+    wg_real *vars;
+    double *entries;
+    int failed;
+};
+
+/* What is timed. */
+struct side {
+    struct call *call; /* of the module, or NULL */
+    struct rival *rival;
+    const char *function;
+    char tool[48];
+    unsigned threads;
+    double bytes;
+};
 
 struct found {
     struct call call[CALLS]; /* function by function; the primal is the first */
-    struct bench_job job[CALLS];
-    unsigned threads[CALLS];
     size_t calls;
+    wg_threads *pool; /* of those asked for */
+    struct rival rival[SIDES];
+    size_t rivals;
+    const struct eval_kernel *kernel; /* or NULL */
+    struct bench_case c;
+    struct bench_counts counts;
+    wg_tape *t;
+    wg_real *vars;
+    double *entries, *reference;
+    struct side side[SIDES];
+    size_t sides;
 };
 
-static int complain(const struct eval *e, size_t size, const struct gb_function *f,
-                    const char *what) {
-    fprintf(stderr, "evals: %s, size %zu, %s: %s\n", e->name, size, f->name, what);
+/* What is left of it: see bench_apart. */
+struct outcome {
+    double worst, rivals; /* errors of derivatives; the largest of rivals, in ulps */
+    struct bench_row row[ROWS];
+    size_t rows;
+};
+
+static int complain(const struct eval *e, size_t size, const char *who, const char *what) {
+    fprintf(stderr, "evals: %s, size %zu, %s: %s\n", e->name, size, who, what);
     return 1;
+}
+
+/* Is it the derivative that kernels have? */
+static int is_derivative(const struct eval *e, const struct gb_function *f) {
+    return strcmp(f->name, e->primal) != 0;
 }
 
 /* Opens the call of a function and verifies what comes out. *value: what has to come out again,
@@ -392,24 +458,23 @@ static int complain(const struct eval *e, size_t size, const struct gb_function 
 static int verify(struct found *to, const struct check *c, size_t size,
                   const struct gb_function *f, unsigned threads, json_t **value,
                   double *error) {
-    struct call *call = &to->call[to->calls];
+    struct call *call = &to->call[to->calls++];
     char text[80];
-    to->threads[to->calls++] = threads;
-    if (call_open(call, c->m, f, c->input, threads))
-        return complain(c->e, size, f, call->e.text);
+    if (call_open(call, c->m, f, c->input, threads > 1 ? to->pool : NULL))
+        return complain(c->e, size, f->name, call->e.text);
     json_t *first = output(call);
     run(call);
     json_t *again = output(call);
     int wrong = 0;
-    if (!first) wrong = complain(c->e, size, f, "not finite");
-    else if (!json_equal(first, again)) wrong = complain(c->e, size, f, "not repeated");
+    if (!first) wrong = complain(c->e, size, f->name, "not finite");
+    else if (!json_equal(first, again)) wrong = complain(c->e, size, f->name, "not repeated");
     else if (*value && !json_equal(first, *value))
-        wrong = complain(c->e, size, f, "threads change the result");
+        wrong = complain(c->e, size, f->name, "threads change the result");
     if (!wrong && !*value && strcmp(f->name, c->e->primal) != 0) {
         const double most = c->e->tolerance > 0 ? c->e->tolerance : BENCH_DIFFERENCE_TOLERANCE;
         *error = c->e->check(c, first);
         snprintf(text, sizeof text, "off by %.3g, %.3g are allowed", *error, most);
-        if (!(*error <= most)) wrong = complain(c->e, size, f, text);
+        if (!(*error <= most)) wrong = complain(c->e, size, f->name, text);
     }
     if (!*value) *value = json_incref(first);
     json_decref(first);
@@ -417,82 +482,293 @@ static int verify(struct found *to, const struct check *c, size_t size,
     return wrong;
 }
 
-/* Who computed result k. Threads make another tool of Wengert; of the primal function they are
- * a detail. */
-static const char *tool(const struct eval *e, const struct found *r, size_t k, char *text,
-                        size_t room) {
-    if (e->check != same && r->call[k].function == r->call[0].function) return "C";
-    if (r->threads[k] == 1) return "Wengert";
-    snprintf(text, room, "Wengert, %u threads", r->threads[k]);
-    return text;
+/* ---- rivals ------------------------------------------------------------------------------ */
+
+static void run_rival(void *ctx) {
+    struct rival *r = ctx;
+    if (r->peer) r->failed |= r->peer->derivative[r->kernel->id](r->c, r->entries) != 0;
+    else if (r->t) r->failed |= r->kernel->tape(r->t, r->c, r->vars, r->entries, NULL) != WG_OK;
+    else r->kernel->handwritten(r->c, r->entries);
 }
 
-static void print_and_keep(struct bench_report *report, const struct eval *e, size_t size,
-                           const struct found *r) {
-    const struct bench_times *base = &r->job[0].times;
-    char text[48], what[40];
-    for (size_t k = 0; k < r->calls; k++) {
-        const struct bench_times *t = &r->job[k].times;
-        const struct call *call = &r->call[k];
-        const struct bench_times prepared = {call->prepared, call->prepared, call->prepared,
-                                             call->prepared};
-        const char *who = tool(e, r, k, text, sizeof text);
-        printf("%-16s %8zu  %-10s %7u %11.5g %11.5g %11.5g %9.2f %11.5g\n", e->name, size,
-               call->function->name, r->threads[k], 1e3 * t->median, 1e3 * t->q1, 1e3 * t->q3,
-               t->median / base->median, 1e3 * call->prepared);
-        if (r->threads[k] > 1 && call->function == r->call[0].function)
-            snprintf(what, sizeof what, "%.16s, %u threads", e->primal, r->threads[k]);
-        else snprintf(what, sizeof what, "%.28s", call->function->name);
-        struct bench_row *row = bench_report_add(report, "eval", e->name, who, what, t);
-        row->size = (double)size;
-        snprintf(row->shape, sizeof row->shape, "%zu", size);
-        if (k > 0) bench_row_over(row, base, e->primal);
-        if (!call->function->prepare || !(call->prepared > 0) || r->threads[k] > 1) continue;
-        snprintf(what, sizeof what, "%.28s, prepare", call->function->name);
-        row = bench_report_add(report, "eval", e->name, who, what, &prepared);
-        row->size = (double)size;
-        snprintf(row->shape, sizeof row->shape, "%zu", size);
+static void open_and_run(void *ctx) {
+    struct rival *r = ctx;
+    if (r->peer && r->peer->open) r->failed |= r->peer->open(r->kernel->id, r->c) != 0;
+    if (!r->failed) run_rival(r);
+}
+
+static void add_rival(struct found *to, const struct bench_peer *peer, wg_tape *t) {
+    to->rival[to->rivals++] = (struct rival){.kernel = &bench_workloads[to->kernel->id],
+                                             .peer = peer,
+                                             .c = &to->c,
+                                             .t = t,
+                                             .vars = to->vars,
+                                             .entries = to->entries};
+}
+
+/* The case of the kernel, and who computes its derivative. 0, or -1: no memory. */
+static int open_rivals(struct found *to, const struct bench_options *o, const struct eval *e,
+                       const json_t *input) {
+    to->kernel = eval_kernel(e->name);
+    if (!to->kernel) return 0;
+    const wg_options options = {.flags = to->kernel->id == BENCH_kmeans ? WG_KEEP_CODE : 0};
+    if (to->kernel->fill(&to->c, input) || bench_case_finish(&to->c)) return -1;
+    to->t = wg_tape_new(&options);
+    to->vars = malloc((to->c.n + to->c.work) * sizeof *to->vars);
+    to->entries = malloc(to->c.entries * sizeof *to->entries);
+    to->reference = malloc(to->c.entries * sizeof *to->reference);
+    if (!to->t || !to->vars || !to->entries || !to->reference) return -1;
+    add_rival(to, NULL, NULL);
+    add_rival(to, NULL, to->t);
+    for (size_t k = 0; o->peers && k < bench_peer_count && k < MOST_PEERS; k++)
+        if (bench_peers[k]->derivative[to->kernel->id]) add_rival(to, bench_peers[k], NULL);
+    return 0;
+}
+
+static void close_rivals(struct found *r) {
+    for (size_t k = 0; k < r->rivals; k++)
+        if (r->rival[k].peer && r->rival[k].peer->close) r->rival[k].peer->close(r->kernel->id);
+    bench_case_free(&r->c);
+    wg_tape_free(r->t);
+    free(r->vars);
+    free(r->entries);
+    free(r->reference);
+}
+
+static const char *rival_name(const struct rival *r) {
+    return r->peer ? r->peer->name : r->t ? "Wengert, plain tape" : "hand-written";
+}
+
+/* Numbers a and b, those of b being `of` in all; the last ones where there are fewer. */
+static double agreement(const struct list *of, size_t n, const double *b) {
+    if (of->n == n) return bench_ulps(n, b, of->x);
+    return of->n && n ? bench_ulps(1, b + n - 1, of->x + of->n - 1) : INFINITY;
+}
+
+/* The kernel's value and hand-written derivative against the library's. The number of things
+ * wrong. */
+static int verify_kernel(struct found *r, const struct check *c, size_t size,
+                         const json_t *derivative, double *worst) {
+    const struct bench_workload *w = &bench_workloads[r->kernel->id];
+    struct list value = {NULL, 0, 0}, d = {NULL, 0, 0};
+    double *const y = malloc((r->c.m + r->c.entries) * sizeof *y), *const out = y + r->c.m;
+    double ulps = INFINITY, slopes = INFINITY;
+    char text[80];
+    if (y) {
+        flatten_value(&value, c->value);
+        flatten_derivative(&d, c->e, derivative);
+        w->primal(&r->c, y);
+        ulps = agreement(&value, r->c.m, y);
+        w->handwritten(&r->c, r->reference);
+        const size_t n = r->kernel->arrange(&r->c, r->reference, out);
+        if (n == d.n) slopes = bench_ulps(n, out, d.x);
     }
-    fflush(stdout);
+    free(y);
+    free(value.x);
+    free(d.x);
+    *worst = fmax(ulps, slopes);
+    if (*worst <= KERNEL_ULPS) return 0;
+    snprintf(text, sizeof text, "is off by %.3g ulps, its derivative by %.3g", ulps, slopes);
+    return complain(c->e, size, "the kernel in workloads/", text);
+}
+
+/* Against the hand-written derivative. The number of things wrong. */
+static int verify_rivals(struct found *r, const struct check *c, size_t size, double *worst) {
+    int wrong = 0;
+    char text[80];
+    for (size_t k = 0; k < r->rivals; k++) {
+        struct rival *rival = &r->rival[k];
+        memset(r->entries, 0, r->c.entries * sizeof *r->entries);
+        open_and_run(rival);
+        const double ulps =
+            rival->failed ? INFINITY : bench_ulps(r->c.entries, r->entries, r->reference);
+        if (ulps > *worst) *worst = ulps;
+        if (ulps <= KERNEL_ULPS) continue;
+        snprintf(text, sizeof text, "is off by %.3g ulps", ulps);
+        wrong += complain(c->e, size, rival_name(rival), text);
+        rival->failed = 1;
+    }
+    const struct bench_workload *w = &bench_workloads[r->kernel->id];
+    if (w->tape(r->t, &r->c, r->vars, r->entries, &r->counts) != WG_OK)
+        wrong += complain(c->e, size, "tape", wg_tape_message(r->t));
+    return wrong;
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+struct weighing {
+    const struct gb_module *m;
+    const struct gb_function *f;
+    const json_t *input;
+    void *job;
+    struct gb_error e;
+};
+
+static void read_input(void *ctx) {
+    const struct gb_options one_thread = {.threads = NULL};
+    struct weighing *w = ctx;
+    w->job = w->m->read(w->input, &one_thread, &w->e);
+}
+
+static void prepare_and_run(void *ctx) {
+    struct weighing *w = ctx;
+    if (w->job && (!w->f->prepare || w->f->prepare(w->job, &w->e) == 0))
+        (void)w->f->run(w->job, &w->e);
+}
+
+/* ---- what is printed and kept ------------------------------------------------------------ */
+
+static void keep_row(struct outcome *out, const struct eval *e, size_t size, const char *tool,
+                     const char *quantity, const struct bench_times *t,
+                     const struct bench_times *base, double bytes, double ns) {
+    struct bench_row *row = &out->row[out->rows++];
+    *row = (struct bench_row){.size = (double)size,
+                              .seconds = *t,
+                              .ratio = NAN,
+                              .bytes = bytes,
+                              .ns_per_statement = ns};
+    snprintf(row->group, sizeof row->group, "eval");
+    snprintf(row->workload, sizeof row->workload, "%s", e->name);
+    snprintf(row->shape, sizeof row->shape, "%zu", size);
+    snprintf(row->tool, sizeof row->tool, "%s", tool);
+    snprintf(row->quantity, sizeof row->quantity, "%s", quantity);
+    if (base) bench_row_over(row, base, e->primal);
+}
+
+static void number(int width, double x) {
+    if (isfinite(x)) printf(" %*.3g", width, x);
+    else printf(" %*s", width, "-");
+}
+
+/* Side k; the first is the primal function. */
+static void keep(struct outcome *out, const struct found *r, const struct eval *e, size_t size,
+                 size_t k, const struct bench_job *job) {
+    const struct side *s = &r->side[k];
+    const struct bench_times *t = &job[k].times, *base = &job[0].times;
+    const double prepared = s->call ? s->call->prepared : 0;
+    const double statements = r->counts.statements > 0 ? r->counts.statements : NAN;
+    const double ns = k ? 1e9 * t->median / statements : NAN;
+    const int primal = strcmp(s->function, e->primal) == 0;
+    char what[40];
+    printf("%-15s %7zu  %-20s %-10s %10.4g %10.4g %10.4g", e->name, size, s->tool, s->function,
+           1e3 * t->median, 1e3 * t->q1, 1e3 * t->q3);
+    number(9, t->median / base->median);
+    number(8, ns);
+    number(8, k ? s->bytes / statements : NAN);
+    number(8, k ? s->bytes / 1e6 : NAN);
+    number(9, prepared > 0 ? 1e3 * prepared : NAN);
+    printf("%s\n", job[k].disturbed ? "  disturbed" : "");
+    if (primal && s->threads > 1)
+        snprintf(what, sizeof what, "%.16s, %u threads", e->primal, s->threads);
+    else snprintf(what, sizeof what, "%.28s", s->function);
+    keep_row(out, e, size, s->tool, what, t, k ? base : NULL, k && !primal ? s->bytes : NAN,
+             ns);
+    if (!(prepared > 0) || s->threads > 1) return;
+    const struct bench_times once = {prepared, prepared, prepared, prepared, 0};
+    snprintf(what, sizeof what, "%.28s, prepare", s->function);
+    keep_row(out, e, size, s->tool, what, &once, NULL, NAN, NAN);
+}
+
+/* ---- what is timed ----------------------------------------------------------------------- */
+
+static void add_call(struct found *r, const struct eval *e, struct call *call, unsigned threads,
+                     double bytes) {
+    struct side *s = &r->side[r->sides++];
+    *s = (struct side){
+        .call = call, .function = call->function->name, .threads = threads, .bytes = bytes};
+    /* threads make another tool of Wengert; of the primal function they are a detail */
+    const int primal = e->check != same && !is_derivative(e, call->function);
+    if (primal || threads == 1) snprintf(s->tool, sizeof s->tool, primal ? "C" : "Wengert");
+    else snprintf(s->tool, sizeof s->tool, "Wengert, %u threads", threads);
+}
+
+static void time_all(struct found *r, const struct bench_options *o, const struct eval *e,
+                     size_t size, struct outcome *out, int *wrong) {
+    struct bench_job job[SIDES];
+    for (size_t k = 0; k < r->sides; k++)
+        job[k] = (struct bench_job){.run = r->side[k].call ? run : run_rival,
+                                    .ctx = r->side[k].call ? (void *)r->side[k].call
+                                                           : (void *)r->side[k].rival,
+                                    .label = r->side[k].tool,
+                                    .threaded = r->side[k].threads > 1};
+    if (bench_time(job, r->sides, o->reps, e->name)) {
+        *wrong = -1;
+        return;
+    }
+    for (size_t k = 0; k < r->sides; k++) {
+        const struct side *s = &r->side[k];
+        if (s->call && s->call->failed) *wrong = complain(e, size, s->tool, s->call->e.text);
+        if (s->rival && s->rival->failed) *wrong = complain(e, size, s->tool, "failed");
+        if (*wrong == 0) keep(out, r, e, size, k, job);
+    }
 }
 
 /* The number of things wrong, or -1: no memory. */
-static int one(const struct bench_options *o, struct bench_report *report, const struct eval *e,
-               size_t size) {
+static int measure(const struct bench_options *o, const struct eval *e, size_t size,
+                   const json_t *input, struct found *r, struct outcome *out) {
     const struct gb_module *m = find_module(e->module);
-    json_t *input = e->input(size), *value[GB_MAX_FUNCTIONS] = {NULL};
+    json_t *value[GB_MAX_FUNCTIONS] = {NULL};
+    double bytes[GB_MAX_FUNCTIONS], lent[SIDES], error = 0;
     struct check c = {e, m, input, NULL};
-    struct found r;
-    double error = 0, worst = 0;
     int wrong = 0;
-    memset(&r, 0, sizeof r);
-    if (!input) return -1;
+    if (open_rivals(r, o, e, input)) return -1;
+    /* before anything has been in memory that is free again */
+    for (int k = 0; k < GB_MAX_FUNCTIONS && !o->small; k++) {
+        struct weighing w = {.m = m, .f = &m->functions[k], .input = input};
+        bytes[k] = w.f->name ? bench_memory(e->name, read_input, prepare_and_run, &w) : NAN;
+    }
+    for (size_t k = 0; k < r->rivals && !o->small; k++)
+        lent[k] = bench_memory(e->name, NULL, open_and_run, &r->rival[k]);
+    if (wg_threads_new(o->threads, NULL, &r->pool) != WG_OK) return -1;
     /* the primal function first */
     for (int turn = 0; turn < 2; turn++)
         for (int k = 0; k < GB_MAX_FUNCTIONS && m->functions[k].name; k++) {
             const struct gb_function *f = &m->functions[k];
-            if ((strcmp(f->name, e->primal) == 0) != (turn == 0) || wrong) continue;
-            wrong += verify(&r, &c, size, f, 1, &value[k], &error);
-            if (error > worst) worst = error;
-            if (o->threads > 1 && !wrong)
-                wrong += verify(&r, &c, size, f, o->threads, &value[k], &error);
+            if (is_derivative(e, f) != turn || wrong) continue;
+            for (unsigned threads = 1; threads <= o->threads && !wrong;
+                 threads += o->threads > 1 ? o->threads - 1 : 1) {
+                wrong += verify(r, &c, size, f, threads, &value[k], &error);
+                add_call(r, e, &r->call[r->calls - 1], threads,
+                         o->small || threads > 1 ? NAN : bytes[k]);
+            }
+            if (error > out->worst) out->worst = error;
             if (turn == 0) c.value = value[k];
+            else if (!wrong && r->kernel) {
+                wrong += verify_kernel(r, &c, size, value[k], &out->rivals);
+                if (!wrong) wrong += verify_rivals(r, &c, size, &out->rivals);
+            }
         }
-    if (o->small && !wrong) printf("%-16s %8zu %14.3g  ok\n", e->name, size, worst);
-    if (!o->small && !wrong) {
-        for (size_t k = 0; k < r.calls; k++)
-            r.job[k] = (struct bench_job){.run = run,
-                                          .ctx = &r.call[k],
-                                          .label = r.call[k].function->name,
-                                          .threaded = r.threads[k] > 1};
-        if (bench_time(r.job, r.calls, o->reps, e->name)) wrong = -1;
-        for (size_t k = 0; k < r.calls && wrong == 0; k++)
-            if (r.call[k].failed)
-                wrong = complain(e, size, r.call[k].function, r.call[k].e.text);
-        if (wrong == 0) print_and_keep(report, e, size, &r);
+    for (size_t k = 0; k < r->rivals; k++) {
+        struct side *s = &r->side[r->sides];
+        if (r->rival[k].failed) continue;
+        *s = (struct side){.rival = &r->rival[k],
+                           .function = r->call[r->calls - 1].function->name,
+                           .threads = 1,
+                           .bytes = o->small ? NAN : lent[k]};
+        snprintf(s->tool, sizeof s->tool, "%s", rival_name(s->rival));
+        r->sides++;
     }
-    for (size_t k = 0; k < r.calls; k++) call_close(&r.call[k]);
+    if (!o->small && !wrong) time_all(r, o, e, size, out, &wrong);
     for (int k = 0; k < GB_MAX_FUNCTIONS; k++) json_decref(value[k]);
+    return wrong;
+}
+
+struct task {
+    const struct bench_options *o;
+    const struct eval *e;
+    size_t size;
+};
+
+static int one(const void *what, void *result) {
+    const struct task *t = what;
+    struct outcome *out = result;
+    json_t *input = t->e->input(t->size);
+    struct found r;
+    memset(&r, 0, sizeof r);
+    const int wrong = input ? measure(t->o, t->e, t->size, input, &r, out) : -1;
+    for (size_t k = 0; k < r.calls; k++) call_close(&r.call[k]);
+    wg_threads_free(r.pool);
+    close_rivals(&r);
     json_decref(input);
     return wrong;
 }
@@ -503,25 +779,34 @@ static int chosen(const struct bench_options *o, const struct eval *e) {
     return bench_selected(o, e->name) && find_module(e->module);
 }
 
-/* The number of things wrong, or -1: no memory. */
+/* The number of evals and sizes that are wrong. */
 static int everything(const struct bench_options *o, struct bench_report *report) {
+    static struct outcome out;
     size_t calls = 0;
     int wrong = 0;
     for (size_t i = 0; i < EVALS; i++)
         for (size_t k = 0; k < SIZES && evals[i].sizes[k]; k++)
             if (chosen(o, &evals[i])) calls++;
     bench_progress_begin(calls);
-    if (o->small) printf("%-16s %8s %14s\n", "verification", "size", "differences");
+    if (o->small)
+        printf("%-16s %8s %14s %14s\n", "verification", "size", "differences", "others, ulps");
     else
-        printf("\n%-16s %8s  %-10s %7s %11s %11s %11s %9s %11s\n", "milliseconds", "size",
-               "function", "threads", "median", "q1", "q3", "/primal", "prepared");
+        printf("\n%-15s %7s  %-20s %-10s %10s %10s %10s %9s %8s %8s %8s %9s\n", "milliseconds",
+               "size", "tool", "function", "median", "q1", "q3", "/primal", "ns/stmt", "B/stmt",
+               "MB", "prepared");
     for (size_t i = 0; i < EVALS; i++) {
         const struct eval *e = &evals[i];
         if (!chosen(o, e)) continue;
         for (size_t k = 0; k < (o->small ? 1 : SIZES) && e->sizes[k]; k++) {
-            const int more = one(o, report, e, o->small ? e->small : e->sizes[k]);
-            if (more < 0) return -1;
-            wrong += more;
+            const struct task task = {o, e, o->small ? e->small : e->sizes[k]};
+            if (bench_apart(e->name, one, &task, &out, sizeof out) != 0) {
+                wrong++;
+                continue;
+            }
+            if (o->small)
+                printf("%-16s %8zu %14.3g %14.3g  ok\n", e->name, task.size, out.worst,
+                       out.rivals);
+            for (size_t j = 0; j < out.rows; j++) bench_report_put(report, &out.row[j]);
         }
     }
     return wrong;
@@ -536,6 +821,8 @@ int main(int argc, char **argv) {
         known += bench_selected(&o, evals[i].name);
         if (!find_module(evals[i].module)) printf("not answered: %s\n", evals[i].name);
     }
+    for (const char *const *a = bench_peers_absent; o.peers && *a; a++)
+        printf("peer not built in: %s\n", *a);
     if (!known) {
         fprintf(stderr, "evals: no eval %s; there are", o.only);
         for (size_t i = 0; i < EVALS; i++) fprintf(stderr, " %s", evals[i].name);
@@ -543,10 +830,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     bench_report_open(&report, "evals", o.reps);
+    for (size_t k = 0; o.peers && k < bench_peer_count; k++)
+        bench_report_fact(&report, bench_peers[k]->name, bench_peers[k]->version);
     if (!o.small) bench_report_print(&report);
     const int wrong = everything(&o, &report);
-    const int lost = wrong >= 0 && !o.small && o.json && bench_report_write(&report, o.json);
+    const int lost = !o.small && o.json && bench_report_write(&report, o.json);
     bench_report_close(&report);
-    if (wrong < 0 || lost) fputs("evals: stopped: no memory, or no file\n", stderr);
-    return wrong < 0 || lost ? 2 : wrong > 0;
+    return lost ? 2 : wrong > 0;
 }

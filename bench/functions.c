@@ -39,7 +39,7 @@ struct evaluation {
 
 static void run(struct evaluation *e, const wg_function *f) {
     if (e->before != NULL) e->before(e->ctx);
-    const wg_status s = wg_function_evaluate(f, e->points, e->x, e->y, 1, e->work, NULL);
+    const wg_status s = wg_function_evaluate(f, e->points, e->x, e->y, NULL, e->work, NULL);
     if (s != WG_OK) e->status = s;
 }
 static void run_interpreted(void *ctx) {
@@ -69,9 +69,9 @@ static int open_evaluation(struct evaluation *e, wg_tape *t, wg_function *f, siz
         wg_function_free(e->native);
         e->native = NULL;
     }
-    size_t bytes = wg_function_work(f, 1);
-    if (e->native != NULL && wg_function_work(e->native, 1) > bytes)
-        bytes = wg_function_work(e->native, 1);
+    size_t bytes = wg_function_work(f, NULL);
+    if (e->native != NULL && wg_function_work(e->native, NULL) > bytes)
+        bytes = wg_function_work(e->native, NULL);
     e->work = aligned_alloc(64, (bytes + 63) / 64 * 64);
     return e->work != NULL ? 0 : -1;
 }
@@ -322,7 +322,7 @@ static void prior_gradient(void *ctx) {
     struct mixture_run *q = ctx;
     const wg_points x[] = {q->x[0], q->x[2]};
     const wg_results y[] = {{q->alpha, 0, 1}, {q->factor, 0, 1}};
-    if (wg_function_evaluate(q->prior, 1, x, y, 1, q->work, NULL) != WG_OK)
+    if (wg_function_evaluate(q->prior, 1, x, y, NULL, q->work, NULL) != WG_OK)
         q->alpha[0] = NAN; /* noticed when the result is verified */
 }
 
@@ -355,7 +355,7 @@ static int mixture_case_of(struct session *s, enum bench_size size) {
     memcpy(start + k, q.r.c.x + k + k * d, k * factors * sizeof *start);
     q.prior = gradient_of(s->t, prior, (void *)(uintptr_t)p, 2, shared, start, WG_SUMMED);
     free(start);
-    q.work = malloc(wg_function_work(q.prior, 1));
+    q.work = malloc(wg_function_work(q.prior, NULL));
     const wg_points x[] = {{q.r.c.x, 0, 1},
                            {q.r.c.x + k, 0, 1},
                            {q.r.c.x + k + k * d, 0, 1},

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* harness.c - timing: samples in turn, medians, a line of progress; the command line. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+/* harness.c - timing: samples in turn, medians, a line of progress; processes; the command
+ * line. */
+#define _DEFAULT_SOURCE /* clock_gettime, isatty, fork, MAP_ANONYMOUS */
 #include "harness.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,28 +35,30 @@ static double sample(const struct bench_job *j, int *disturbed) {
     return wall / (double)j->calls;
 }
 
-/* A sample that had the processor to itself, after some attempts any. */
-static double quiet_sample(struct bench_job *j) {
+/* A sample that had the processor to itself; after some attempts the shortest of them, and
+ * *disturbed is 1. */
+static double quiet_sample(const struct bench_job *j, int *disturbed) {
     double seconds = 0, best = 0;
     for (int attempt = 0; attempt < BENCH_ATTEMPTS; attempt++) {
-        int disturbed;
         if (j->calls > 1 && !j->prepare) j->run(j->ctx); /* the others have used the caches */
-        seconds = sample(j, &disturbed);
-        if (!disturbed) return seconds;
+        seconds = sample(j, disturbed);
+        if (!*disturbed) return seconds;
         best = (attempt == 0 || seconds < best ? seconds : best);
     }
-    j->disturbed++;
     return best;
 }
 
-/* Doubles the calls until they last long enough. This is the warm-up as well. */
+/* Doubles the calls until they last long enough, also when nobody else has the processor. This
+ * is the warm-up as well. */
 static void calibrate(struct bench_job *j) {
     j->calls = 1;
     if (j->prepare) j->prepare(j->ctx);
     j->run(j->ctx);
     for (;;) {
         int disturbed;
-        const double seconds = sample(j, &disturbed) * (double)j->calls;
+        double seconds = quiet_sample(j, &disturbed);
+        if (j->threaded) seconds = fmin(seconds, quiet_sample(j, &disturbed));
+        seconds *= (double)j->calls;
         if (seconds >= BENCH_SAMPLE_SECONDS) return;
         j->calls *= (seconds < BENCH_SAMPLE_SECONDS / 16 ? 8 : 2);
     }
@@ -105,6 +112,10 @@ static void progress(const char *label, size_t rep) {
     fflush(stderr);
 }
 
+static void progress_clear(void) {
+    if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+}
+
 /* ---- samples ----------------------------------------------------------------------------- */
 
 int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *title) {
@@ -120,7 +131,9 @@ int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *titl
     for (size_t rep = 0; rep < reps; rep++)
         for (size_t j = 0; j < jobs; j++) {
             progress(job[j].label, rep + 1);
-            seconds[j * reps + rep] = quiet_sample(&job[j]);
+            int disturbed;
+            seconds[j * reps + rep] = quiet_sample(&job[j], &disturbed);
+            job[j].disturbed += (size_t)disturbed;
         }
     for (size_t j = 0; j < jobs; j++) {
         double *s = seconds + j * reps;
@@ -129,11 +142,96 @@ int bench_time(struct bench_job *job, size_t jobs, size_t reps, const char *titl
         job[j].times.q1 = quantile(reps, s, 0.25);
         job[j].times.median = quantile(reps, s, 0.5);
         job[j].times.q3 = quantile(reps, s, 0.75);
+        job[j].times.disturbed = (double)job[j].disturbed;
     }
     run.done++;
-    if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+    progress_clear();
     free(seconds);
     return 0;
+}
+
+/* ---- processes --------------------------------------------------------------------------- */
+
+/* What both processes see. */
+struct shared {
+    int returned, wrong;
+    size_t done; /* of the progress */
+    max_align_t result[];
+};
+
+/* 0, or -1 with a line on stderr. */
+static int wait_for(pid_t child, const char *title, const struct shared *s) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) {
+            status = 0;
+            break;
+        }
+    if (s->returned && s->wrong >= 0 && status == 0) return 0;
+    progress_clear();
+    fprintf(stderr, "%s: ", title);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "died: signal %d, %s\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (s->returned && s->wrong < 0) fputs("stopped: no memory\n", stderr);
+    else fprintf(stderr, "ended before it was done, status %d\n", WEXITSTATUS(status));
+    return -1;
+}
+
+int bench_apart(const char *title, bench_part *part, const void *what, void *result,
+                size_t bytes) {
+    const size_t size = sizeof(struct shared) + bytes;
+    struct shared *const s =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int wrong = -1;
+    fflush(stdout); /* or both would print what waits there */
+    const pid_t child = s == MAP_FAILED ? -1 : fork();
+    if (child == 0) {
+        s->wrong = part(what, s->result);
+        s->done = run.done;
+        s->returned = 1;
+        exit(EXIT_SUCCESS);
+    }
+    if (child < 0) fprintf(stderr, "%s: cannot begin a process: %s\n", title, strerror(errno));
+    else if (wait_for(child, title, s) == 0) {
+        memcpy(result, s->result, bytes);
+        run.done = s->done;
+        wrong = s->wrong;
+    }
+    if (s != MAP_FAILED) munmap(s, size);
+    return wrong;
+}
+
+struct weighed {
+    void (*before)(void *ctx);
+    void (*work)(void *ctx);
+    void *ctx;
+};
+
+/* Of the process, not backed by a file; NaN: not known. */
+static double anonymous_bytes(void) {
+    char line[128];
+    double kilobytes = NAN;
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Anonymous: %lf", &kilobytes) == 1) break;
+    if (f) fclose(f);
+    return 1024 * kilobytes;
+}
+
+static int weigh(const void *what, void *result) {
+    const struct weighed *w = what;
+    if (w->before) w->before(w->ctx);
+    const double bytes = anonymous_bytes();
+    w->work(w->ctx);
+    *(double *)result = anonymous_bytes() - bytes;
+    return 0;
+}
+
+double bench_memory(const char *title, void (*before)(void *ctx), void (*work)(void *ctx),
+                    void *ctx) {
+    const struct weighed w = {before, work, ctx};
+    double bytes = NAN;
+    return bench_apart(title, weigh, &w, &bytes, sizeof bytes) == 0 ? bytes : NAN;
 }
 
 /* ---- the command line -------------------------------------------------------------------- */

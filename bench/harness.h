@@ -40,7 +40,9 @@ struct bench_workload {
                   double *jv); /* jv = J v */
 };
 
-extern const struct bench_workload bench_workloads[BENCH_WORKLOADS];
+/* The engine's, and then the kernels of evals, whose cases come from elsewhere: those have no
+ * setup, text or apply. */
+extern const struct bench_workload bench_workloads[BENCH_IDS];
 
 /* Sets a case up; bench_case_finish does what is left for one filled in by other means. */
 int bench_case_new(struct bench_case *c, const struct bench_workload *w, enum bench_size size);
@@ -51,9 +53,15 @@ void bench_case_free(struct bench_case *c);
 int bench_bundle_case(struct bench_case *b, size_t cameras, size_t points, size_t observations,
                       double **x, size_t **seen, double **feats);
 int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, double gamma, int m,
-                       double **x, double **points);
+                       double prior, double **x, double **points);
 int bench_lstm_case(struct bench_case *b, size_t layers, size_t chars, size_t bits, double **x,
                     double **state, double **sequence);
+int bench_det_case(struct bench_case *b, size_t n, double **a);
+int bench_kmeans_case(struct bench_case *b, size_t n, size_t k, size_t d, double **x,
+                      double **points);
+int bench_llsq_case(struct bench_case *b, size_t m, size_t n, double **x);
+int bench_lse_case(struct bench_case *b, size_t n, double **x);
+int bench_ode_case(struct bench_case *b, size_t n, size_t steps, double **x);
 
 /* ---- checking (check.c) ------------------------------------------------------------------ */
 
@@ -114,6 +122,25 @@ struct bench_progress {
  */
 #define BENCH_ESTIMATE_SECONDS 2.0
 void bench_progress_text(const struct bench_progress *p, char *text, size_t room);
+
+/* ---- processes (harness.c) --------------------------------------------------------------- */
+
+/* Measures something and leaves what it found in *result. The number of things wrong, or -1: no
+ * memory. */
+typedef int bench_part(const void *what, void *result);
+
+/* Calls part in a process of its own: what a library keeps of one workload, and how it has cut
+ * its memory up, must not slow down the next one. What remains is what part prints and *result,
+ * `bytes` that are zero before; pointers in it are to what was there before. Gives what part
+ * does; -1, and a line on stderr that names the title, also where the process died. */
+int bench_apart(const char *title, bench_part *part, const void *what, void *result,
+                size_t bytes);
+
+/* Bytes of memory that are in use after work(ctx) and were not before, in a process of its own,
+ * which calls `before` first, unless it is NULL. Pages that the process had and freed are not
+ * seen: to be asked before anything else is done. NaN: not known here. */
+double bench_memory(const char *title, void (*before)(void *ctx), void (*work)(void *ctx),
+                    void *ctx);
 
 /* ---- the command line (harness.c) -------------------------------------------------------- */
 

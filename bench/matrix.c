@@ -385,7 +385,6 @@ static int time_one(const struct bench_options *o, const struct workload *w, con
     enum side side[SIDES];
     size_t jobs = 0;
     char title[128], text[96];
-    memset(out, 0, sizeof *out);
     if (run_new(&r, w, dim)) return -1;
     snprintf(title, sizeof title, "%s %s", w->name, size_text(dim, text));
     out->w = w;
@@ -513,7 +512,18 @@ static void collect(struct bench_report *to, const struct result *r) {
     }
 }
 
-/* The number of disagreements, or -1: no memory, or no file. */
+struct task {
+    const struct bench_options *o;
+    const struct workload *w;
+    const size_t *dim;
+};
+
+static int run_task(const void *what, void *result) {
+    const struct task *t = what;
+    return time_one(t->o, t->w, t->dim, result);
+}
+
+/* The number of operations that are wrong, or -1: no file. */
 static int timed(const struct bench_options *o) {
     static struct result result[MOST_RESULTS];
     struct bench_report report;
@@ -531,10 +541,11 @@ static int timed(const struct bench_options *o) {
         const struct workload *w = &workloads[i];
         if (!bench_selected(o, w->name)) continue;
         for (size_t k = 0; k < MOST_SIZES && w->sizes[k][0] != 0; k++) {
-            const int failed = time_one(o, w, w->sizes[k], &result[results]);
-            if (failed < 0) return -1;
-            wrong += failed;
-            if (failed) continue;
+            const struct task task = {o, w, w->sizes[k]};
+            if (bench_apart(w->name, run_task, &task, &result[results], sizeof *result) != 0) {
+                wrong++;
+                continue;
+            }
             collect(&report, &result[results]);
             print_one(&result[results++]);
             fflush(stdout);

@@ -8,7 +8,7 @@
 /* A quantity with a comma is a part or a variant of another one: in the tables only. */
 int page_detail(const struct bench_row *row);
 
-enum { PAGE_TOOLS = 24, PAGE_NAME = 64, PAGE_PLOTS = 24 };
+enum { PAGE_TOOLS = 24, PAGE_NAME = 64, PAGE_PLOTS = 48 };
 
 /* Everything that was read, in one list. Tools have their colours by their place. */
 struct page {

@@ -15,9 +15,10 @@ extern char **environ;
 
 enum { COLUMNS = 4, MOST = 48 }; /* panels beside each other; workloads of a group */
 
-/* Okabe and Ito 2008: told apart by all eyes. */
+/* Okabe and Ito 2008: told apart by all eyes. Then some of Tol's (2021) for what is more. */
 static const char *const colours[] = {"#999999", "#000000", "#0072b2", "#d55e00", "#009e73",
-                                      "#cc79a7", "#e69f00", "#56b4e9", "#f0e442"};
+                                      "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#882255",
+                                      "#332288", "#999933", "#44aa99", "#661100", "#aa4499"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static const char *colour(size_t tool) { return colours[tool % COLOURS]; }
@@ -228,14 +229,17 @@ static int ratios(struct page *p, const char *group) {
     return end(f);
 }
 
+/* A derivative of ours, of a group, at its largest size, with its bytes and statements? */
+static int is_weighed(const struct page *p, const struct bench_row *r, const char *group) {
+    return strcmp(r->group, group) == 0 && strcmp(r->tool, "Wengert") == 0 &&
+           !isnan(r->bytes) && !isnan(r->ns_per_statement) && !isnan(r->ratio) &&
+           !page_detail(r) && page_largest(p, r);
+}
+
 /* All bytes at the largest sizes, and how many of them a statement takes. */
 static int memory(struct page *p, const char *group) {
     size_t n = 0;
-    for (size_t i = 0; i < p->rows; i++) {
-        const struct bench_row *r = p->row[i];
-        n += strcmp(r->group, group) == 0 && !isnan(r->bytes) && !isnan(r->ns_per_statement) &&
-             !isnan(r->ratio) && !page_detail(r);
-    }
+    for (size_t i = 0; i < p->rows; i++) n += (size_t)is_weighed(p, p->row[i], group);
     if (n == 0) return 0;
     FILE *f =
         begin(p, "memory", group, "Memory of a derivative by Wengert, at the largest size.",
@@ -244,9 +248,7 @@ static int memory(struct page *p, const char *group) {
     fputs("$bars << e\n", f);
     for (size_t i = 0; i < p->rows; i++) {
         const struct bench_row *r = p->row[i];
-        if (strcmp(r->group, group) != 0 || isnan(r->bytes) || isnan(r->ns_per_statement) ||
-            isnan(r->ratio) || page_detail(r) || !page_largest(p, r))
-            continue;
+        if (!is_weighed(p, r, group)) continue;
         const struct place at = {r, 0};
         name(f, &at);
         fprintf(f, " %.9g %.6g\n", r->bytes / 1e6,

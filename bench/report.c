@@ -114,6 +114,11 @@ struct bench_row *bench_report_add(struct bench_report *r, const char *group,
     return row;
 }
 
+void bench_report_put(struct bench_report *r, const struct bench_row *row) {
+    struct bench_row *to = next(r);
+    if (to) *to = *row;
+}
+
 void bench_row_over(struct bench_row *row, const struct bench_times *base, const char *over) {
     row->ratio = row->seconds.median / base->median;
     copy(row->over, sizeof row->over, over);
@@ -137,6 +142,8 @@ static json_t *row_json(const struct bench_row *row) {
                             row->tool, "quantity", row->quantity, "seconds", "median",
                             t->median, "min", t->min, "q1", t->q1, "q3", t->q3);
     if (!out) return NULL;
+    if (t->disturbed > 0)
+        set_number(json_object_get(out, "seconds"), "disturbed", t->disturbed);
     set_number(out, "size", row->size);
     if (isfinite(row->ratio)) {
         set_number(out, "ratio", row->ratio);
@@ -194,6 +201,7 @@ static int read_row(struct bench_row *row, const json_t *from, const char *where
                    {seconds, "q1", &t->q1, 1},
                    {seconds, "median", &t->median, 1},
                    {seconds, "q3", &t->q3, 1},
+                   {seconds, "disturbed", &t->disturbed, 0},
                    {from, "size", &row->size, 0},
                    {from, "ratio", &row->ratio, 0},
                    {from, "bytes", &row->bytes, 0},

@@ -6,7 +6,8 @@
  *    "environment": {"bench": "matrix", "commit": "...", "cpu": "...", ...},   texts
  *    "results": [{"group": "matrix", "workload": "solve", "shape": "200-50", "size": 200,
  *                 "tool": "Wengert", "quantity": "derivative",
- *                 "seconds": {"median": ., "min": ., "q1": ., "q3": .},
+ *                 "seconds": {"median": ., "min": ., "q1": ., "q3": .,
+ *                             "disturbed": .},                    where samples were
  *                 "ratio": ., "over": "value",                    where there is a base
  *                 "bytes": ., "ns_per_statement": .}, ...]}       where they are counted
  *
@@ -19,6 +20,7 @@
 
 struct bench_times { /* seconds per call */
     double min, q1, median, q3;
+    double disturbed; /* of the samples: others had the processor */
 };
 
 struct bench_row {
@@ -56,6 +58,8 @@ const char *bench_report_find(const struct bench_report *r, const char *key);
 struct bench_row *bench_report_add(struct bench_report *r, const char *group,
                                    const char *workload, const char *tool, const char *quantity,
                                    const struct bench_times *t);
+/* A further result as it is, of another process perhaps. */
+void bench_report_put(struct bench_report *r, const struct bench_row *row);
 void bench_row_over(struct bench_row *row, const struct bench_times *base, const char *over);
 
 /* 0, or -1 with a line on stderr. */

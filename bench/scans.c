@@ -56,9 +56,10 @@ struct workload {
                  double *g); /* inputs that the loop takes for one */
 };
 
-/* A function of stage k. */
+/* A function of stage k, whose inputs come from there; NULL: not from neighbours. */
 static int stage_function(struct loop *l, size_t k, wg_callback *f, size_t inputs,
-                          const wg_argument *in, size_t outputs, const wg_argument *out) {
+                          const wg_argument *in, const wg_source *from, size_t outputs,
+                          const wg_argument *out) {
     double x[MOST_INPUTS];
     wg_function *made = NULL;
     for (size_t i = 0; i < MOST_INPUTS; i++) x[i] = 1 + 0.25 * (double)i;
@@ -67,6 +68,12 @@ static int stage_function(struct loop *l, size_t k, wg_callback *f, size_t input
     if (s == WG_OK && wg_callable_new(l->code, made, &l->interpreted[k]) != WG_OK)
         l->interpreted[k] = NULL;
     wg_function_free(made);
+    if (l->interpreted[k] != NULL && from != NULL) {
+        wg_callable *const plain = l->interpreted[k];
+        if (wg_callable_stencil(l->code, plain, from, &l->interpreted[k]) != WG_OK)
+            l->interpreted[k] = NULL;
+        wg_callable_free(plain);
+    }
     if (l->interpreted[k] == NULL) return -1;
     wg_compiled how;
     if (wg_callable_compile(l->code, l->interpreted[k], NULL, &l->native[k], &how) != WG_OK)
@@ -132,10 +139,18 @@ static wg_status lax_wendroff_cell(wg_tape *t, size_t n, const wg_real *q, size_
     return WG_OK;
 }
 
+static void lax_wendroff_sources(wg_source *from) {
+    from[0] = wg_from_neighbour("q", -1, 0, 0);
+    from[1] = wg_from_state("q");
+    from[2] = wg_from_neighbour("q", 1, 0, 0);
+}
+
 static int lax_wendroff_prepare(struct loop *l) {
+    wg_source from[3];
+    lax_wendroff_sources(from);
     const wg_argument in[] = {{"west", 1, 1, 0}, {"here", 1, 1, 0}, {"east", 1, 1, 0}};
     const wg_argument out = {"q", 1, 1, 0};
-    return stage_function(l, 0, lax_wendroff_cell, 3, in, 1, &out);
+    return stage_function(l, 0, lax_wendroff_cell, 3, in, from, 1, &out);
 }
 
 static wg_real ring_sum(struct loop *l, wg_mat *y) {
@@ -150,8 +165,8 @@ static wg_real ring_sum(struct loop *l, wg_mat *y) {
 
 static wg_real lax_wendroff_record(struct loop *l, wg_mat x) {
     const struct advection_params *p = l->c.params;
-    const wg_source from[] = {wg_from_neighbour("q", -1, 0, 0), wg_from_state("q"),
-                              wg_from_neighbour("q", 1, 0, 0)};
+    wg_source from[3];
+    lax_wendroff_sources(from);
     const wg_state state = {"q", wg_mat_block(x, 1, 0, p->cells - 2, 1)};
     const wg_scan_options o = {.cells = {p->cells - 2}};
     wg_stage stage = {NULL, from};
@@ -182,8 +197,8 @@ static wg_status toon_cell(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_
 static int toon_prepare(struct loop *l) {
     const wg_argument in[] = {{"here", 1, 1, 0}, {"east", 1, 1, 0}, {"right", 1, 1, 0}};
     const wg_argument out[] = {{"flux", 1, 1, 0}, {"q", 1, 1, 0}};
-    return stage_function(l, 0, toon_flux, 2, in, 1, &out[0]) ||
-                   stage_function(l, 1, toon_cell, 3, in, 1, &out[1])
+    return stage_function(l, 0, toon_flux, 2, in, NULL, 1, &out[0]) ||
+                   stage_function(l, 1, toon_cell, 3, in, NULL, 1, &out[1])
                ? -1
                : 0;
 }
@@ -210,17 +225,19 @@ static int burgers_setup(struct bench_case *c, const size_t *size) {
 static wg_status burgers_cell(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                               void *data) {
     const struct burgers_params *p = data;
-    const double a = p->advect, d = p->diffuse;
-    const wg_real u = x[0], v = x[5], inside = x[10];
+    const double d = p->diffuse;
+    const wg_real u = wg_let(t, wg_mul(p->advect, x[0])),
+                  v = wg_let(t, wg_mul(p->advect, x[5]));
+    const wg_real inside = x[10];
     (void)n, (void)m;
+    const wg_real east = wg_let(t, wg_sub(d, u)), west = wg_let(t, wg_add(d, u));
+    const wg_real north = wg_let(t, wg_sub(d, v)), south = wg_let(t, wg_add(d, v));
     for (size_t k = 0; k < 2; k++) {
         const wg_real *const w = x + 5 * k;
-        const wg_real flow =
-            wg_let(t, wg_add(wg_mul(u, wg_sub(w[1], w[2])), wg_mul(v, wg_sub(w[3], w[4]))));
-        const wg_real around = wg_let(
-            t, wg_sub(wg_add(wg_add(w[1], w[2]), wg_add(w[3], w[4])), wg_mul(4.0, w[0])));
-        y[k] =
-            wg_let(t, wg_add(w[0], wg_mul(inside, wg_sub(wg_mul(d, around), wg_mul(a, flow)))));
+        const wg_real across = wg_let(t, wg_add(wg_mul(east, w[1]), wg_mul(west, w[2])));
+        const wg_real along = wg_let(t, wg_add(wg_mul(north, w[3]), wg_mul(south, w[4])));
+        y[k] = wg_let(t, wg_add(w[0], wg_mul(inside, wg_sub(wg_add(across, along),
+                                                            wg_mul(4 * d, w[0])))));
     }
     return WG_OK;
 }
@@ -245,6 +262,12 @@ static void five(wg_source *to, const char *name) {
     to[4] = wg_from_neighbour(name, 0, -1, 0);
 }
 
+static void burgers_sources(const struct loop *l, wg_source *from) {
+    five(from, "u");
+    five(from + 5, "v");
+    from[10] = wg_from_data(l->data, 1, 1);
+}
+
 static int burgers_prepare(struct loop *l) {
     const struct burgers_params *p = l->c.params;
     const wg_argument out[] = {{"u", 1, 1, 0}, {"v", 1, 1, 0}};
@@ -253,16 +276,16 @@ static int burgers_prepare(struct loop *l) {
     if (l->data == NULL) return -1;
     for (size_t i = 1; i + 1 < ny; i++)
         for (size_t j = 1; j + 1 < nx; j++) l->data[i * nx + j] = 1;
-    return stage_function(l, 0, burgers_cell, 11, ten, 2, out);
+    wg_source from[11];
+    burgers_sources(l, from);
+    return stage_function(l, 0, burgers_cell, 11, ten, from, 2, out);
 }
 
 static wg_real burgers_record(struct loop *l, wg_mat x) {
     const struct burgers_params *p = l->c.params;
     const size_t n = p->rows * p->columns;
     wg_source from[11];
-    five(from, "u");
-    five(from + 5, "v");
-    from[10] = wg_from_data(l->data, 1, 1);
+    burgers_sources(l, from);
     const wg_state state[] = {{"u", wg_mat_block(x, 0, 0, n, 1)},
                               {"v", wg_mat_block(x, n, 0, n, 1)}};
     const wg_scan_options o = {.cells = {p->columns, p->rows},
@@ -341,18 +364,29 @@ static wg_status brusselator_last(wg_tape *t, size_t n, const wg_real *x, size_t
     return WG_OK;
 }
 
+static void brusselator_sources(wg_source (*from)[16]) {
+    static const char *const name[][2] = {{"u", "v"}, {"u2", "v2"}, {"u3", "v3"}, {"u4", "v4"}};
+    for (size_t k = 0; k < 4; k++) {
+        five(from[k], name[k][0]);
+        five(from[k] + 5, name[k][1]);
+        for (size_t i = 0; i < 6; i++) from[k][10 + i] = wg_from_state(name[i / 2][i % 2]);
+    }
+}
+
 static int brusselator_prepare(struct loop *l) {
     static wg_callback *const f[] = {brusselator_first, brusselator_second, brusselator_third,
                                      brusselator_last};
     static const char *const name[][2] = {{"u2", "v2"}, {"u3", "v3"}, {"u4", "v4"}, {"u", "v"}};
     static const char *const in_place[] = {"ys", "yt", "2s", "2t", "3s", "3t"};
     static const size_t inputs[] = {10, 12, 12, 16};
+    wg_source from[4][16];
+    brusselator_sources(from);
     wg_argument in[16];
     memcpy(in, ten, 10 * sizeof *in);
     for (size_t i = 0; i < 6; i++) in[10 + i] = (wg_argument){in_place[i], 1, 1, 0};
     for (size_t k = 0; k < 4; k++) {
         const wg_argument out[] = {{name[k][0], 1, 1, 0}, {name[k][1], 1, 1, 0}};
-        if (stage_function(l, k, f[k], inputs[k], in, 2, out)) return -1;
+        if (stage_function(l, k, f[k], inputs[k], in, from[k], 2, out)) return -1;
     }
     return 0;
 }
@@ -360,15 +394,10 @@ static int brusselator_prepare(struct loop *l) {
 static wg_real brusselator_record(struct loop *l, wg_mat x) {
     const struct brusselator_params *p = l->c.params;
     const size_t n = p->side * p->side;
-    static const char *const name[][2] = {{"u", "v"}, {"u2", "v2"}, {"u3", "v3"}, {"u4", "v4"}};
     wg_source from[4][16];
     wg_stage stage[4];
-    for (size_t k = 0; k < 4; k++) {
-        five(from[k], name[k][0]);
-        five(from[k] + 5, name[k][1]);
-        for (size_t i = 0; i < 6; i++) from[k][10 + i] = wg_from_state(name[i / 2][i % 2]);
-        stage[k].x = from[k];
-    }
+    brusselator_sources(from);
+    for (size_t k = 0; k < 4; k++) stage[k].x = from[k];
     const wg_state state[] = {{"u", wg_mat_block(x, 0, 0, n, 1)},
                               {"v", wg_mat_block(x, n, 0, n, 1)}};
     const wg_scan_options o = {.cells = {p->side, p->side}};
@@ -439,7 +468,7 @@ static int lstm_prepare(struct loop *l) {
     if (l->data == NULL) return -1;
     for (size_t i = 0; i + 1 < p->chars; i++)
         for (size_t j = 0; j < p->bits; j++) l->data[i] += p->sequence[(i + 1) * p->bits + j];
-    return stage_function(l, 0, lstm_bit, 3 + 2 * LAYERS, in, 2 + 2 * LAYERS, out);
+    return stage_function(l, 0, lstm_bit, 3 + 2 * LAYERS, in, NULL, 2 + 2 * LAYERS, out);
 }
 
 static wg_real lstm_record(struct loop *l, wg_mat x) {

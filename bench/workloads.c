@@ -66,6 +66,7 @@ static wg_status gradient(wg_tape *t, const struct bench_case *c, taped_kernel *
         *y = kernel##_double(NULL, c->params, c->x, c->work_doubles);                          \
     }
 BENCH_GRADIENTS(GRADIENT)
+BENCH_EVAL_GRADIENTS(GRADIENT)
 
 static void gradient_apply(const struct bench_case *c, const double *g, const double *v,
                            double *jv) {
@@ -107,6 +108,74 @@ static wg_status bundle_tape(wg_tape *t, const struct bench_case *c, wg_real *va
         }
     }
     return WG_OK;
+}
+
+/* ---- k-means: first and second derivatives -------------------------------------------------
+ */
+
+static void kmeans_primal(const struct bench_case *c, double *y) {
+    *y = kmeans_double(NULL, c->params, c->x, NULL);
+}
+
+/* The tape keeps its code. */
+static wg_status kmeans_tape(wg_tape *t, const struct bench_case *c, wg_real *vars,
+                             double *step, struct bench_counts *counts) {
+    double *const g = c->scratch, *const ones = g + c->n;
+    wg_stats stats;
+    wg_tape_reset(t);
+    wg_status s = wg_inputs(t, c->n, c->x, vars);
+    if (s != WG_OK) return s;
+    const wg_real y = kmeans_real(t, c->params, vars, NULL);
+    s = wg_reverse(t, y);
+    if (s == WG_OK) s = wg_adjoints(t, c->n, vars, g);
+    if (s == WG_OK) s = wg_tape_hvp(t, y, c->n, vars, ones, step);
+    for (size_t i = 0; i < c->n && s == WG_OK; i++) step[i] = g[i] / step[i];
+    if (counts && s == WG_OK && (s = wg_tape_stats(t, &stats)) == WG_OK) {
+        counts->statements = (double)stats.statements;
+        counts->record_bytes = (double)stats.record_bytes;
+        counts->adjoint_bytes = (double)stats.adjoint_bytes;
+    }
+    return s;
+}
+
+/* ---- hand tracking: forward, all slopes at once ---------------------------------------------
+ */
+
+/* The inputs, and the distances one after the other; `row`: unless NULL, their tangents. */
+static wg_status ht_record(wg_tape *t, const struct bench_case *c, wg_real *vars, double *row) {
+    const struct ht_params *p = (const struct ht_params *)c->params;
+    const size_t width = HT_THETA + p->own;
+    wg_real *const moved = vars + c->n, *const r = moved + 12 * HT_MOVING;
+    wg_status s = wg_inputs(t, c->n, c->x, vars);
+    for (size_t k = 0; row && k < c->n && s == WG_OK; k++)
+        s = wg_tangent_seed(t, vars[k], k < HT_THETA ? p->own + k : (k - HT_THETA) % HT_OWN, 1);
+    if (s != WG_OK) return s;
+    ht_pose_real(t, p, vars, moved, r);
+    for (size_t i = 0; i < p->n; i++) {
+        wg_real err[3];
+        ht_distance_real(t, p, vars, moved, r, i, p->own ? vars + HT_THETA + HT_OWN * i : NULL,
+                         err);
+        for (size_t k = 0; row && k < 3 * width; k++)
+            *row++ = wg_tangent(t, err[k / width], k % width);
+    }
+    return wg_tape_status(t);
+}
+
+static wg_status ht_tape(wg_tape *t, const struct bench_case *c, wg_real *vars, double *entries,
+                         struct bench_counts *counts) {
+    const struct ht_params *p = (const struct ht_params *)c->params;
+    wg_stats stats;
+    wg_status s = WG_OK;
+    wg_tape_reset(t);
+    if (counts) { /* of an ordinary recording: a forward one keeps nothing */
+        s = wg_tape_forward(t, 0);
+        if (s == WG_OK) s = ht_record(t, c, vars, NULL);
+        if (s == WG_OK) s = wg_tape_stats(t, &stats);
+        if (s == WG_OK) counts->statements = (double)stats.statements;
+        wg_tape_reset(t);
+    }
+    if (s == WG_OK) s = wg_tape_forward(t, HT_THETA + p->own);
+    return s == WG_OK ? ht_record(t, c, vars, entries) : s;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------
@@ -179,8 +248,24 @@ static int small_setup(struct bench_case *c, enum bench_size size) {
                       small_only,         swept,       name##_setup,  name##_primal,           \
                       name##_handwritten, name##_tape, gradient_apply}
 
-const struct bench_workload bench_workloads[BENCH_WORKLOADS] = {
-    ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0, 1),
+/* The kernel of an eval. */
+#define ht_simple_primal ht_primal
+#define ht_simple_handwritten ht_handwritten
+#define ht_simple_tape ht_tape
+#define ht_complicated_primal ht_primal
+#define ht_complicated_handwritten ht_handwritten
+#define ht_complicated_tape ht_tape
+#define EVAL(eval, kernel)                                                                     \
+    [BENCH_##eval] = {.id = BENCH_##eval,                                                      \
+                      .name = #eval,                                                           \
+                      .ulps = 1e5,                                                             \
+                      .primal = eval##_primal,                                                 \
+                      .handwritten = eval##_handwritten,                                       \
+                      .tape = eval##_tape},
+
+const struct bench_workload bench_workloads[BENCH_IDS] = {
+    BENCH_EVAL_GRADIENTS(EVAL) EVAL(kmeans, kmeans) EVAL(ht_simple, ht) EVAL(ht_complicated, ht)
+        ROW(chain_arithmetic, "1e6 statements of one operation: + - *", 1e6, 0, 1),
     ROW(chain_mixed, "1e6 statements of one operation: + - * / sin exp", 1e6, 0, 1),
     ROW(lax_wendroff, "advection, 100 cells, 2000 steps", 1e3, 0, 1),
     ROW(toon, "advection with exp and log, 100 cells, 2000 steps", 1e6, 1, 1),

@@ -140,12 +140,12 @@ int main(void) {
     need(t, wg_model_feed(m, v, direction, 0, 1));
     double value, product_hv[OUTPUTS * FEATURES];
     const wg_results second[] = {{&value, 0, 1}, {product_hv, 0, 1}};
-    need(t, wg_model_run(m, curvature, POINTS, second, 1));
+    need(t, wg_model_run(m, curvature, POINTS, second, NULL));
     printf("slope %.5f, ", value);
     print_matrix("H v", product_hv, OUTPUTS, FEATURES);
     for (int k = 0; k <= STEPS; k++) {
         const wg_results results[] = {{&value, 0, 1}, {NULL, 0, 0}, {NULL, 0, 0}};
-        need(t, wg_model_run(m, train, POINTS, results, 1));
+        need(t, wg_model_run(m, train, POINTS, results, NULL));
         if (k % 20 == 0) printf("step %2d  loss %.8f\n", k, value);
     }
 
@@ -164,7 +164,7 @@ int main(void) {
 
     double prediction[2][OUTPUTS]; /* of the first two points only */
     const wg_results result = {prediction[0], OUTPUTS, 1};
-    need(t, wg_model_run(m, predict, 2, &result, 1));
+    need(t, wg_model_run(m, predict, 2, &result, NULL));
     print_matrix("y           ", prediction[0], OUTPUTS, 1);
     print_matrix("its target  ", d.target[0], OUTPUTS, 1);
     const int same = memcmp(kept, values, sizeof kept) == 0;

@@ -6,6 +6,7 @@
 #include <wengert/config.h>
 #include <wengert/types.h>
 #include <wengert/tape.h>
+#include <wengert/threads.h>
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
 #include <wengert/array.h>

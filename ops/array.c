@@ -308,6 +308,20 @@ static void extremum_first(size_t n, const double *x, const double *number, doub
     for (size_t i = 0; i < n; i++) d[i] = v != v ? v : x[i] == v ? 1 / (double)ties : 0;
 }
 
+/* ---- lookup: elements x[0..n-2], index x[n-1], by which it has no derivative ---- */
+
+static double lookup_value(size_t n, const double *x, const double *number) {
+    UNUSED_NUMBER;
+    const size_t k = wgi_array_place(n - 1, x[n - 1]);
+    return k < n - 1 ? x[k] : NAN;
+}
+static void lookup_first(size_t n, const double *x, const double *number, double v, double *d) {
+    (void)v;
+    UNUSED_NUMBER;
+    const size_t k = wgi_array_place(n - 1, x[n - 1]);
+    for (size_t i = 0; i < n; i++) d[i] = i == k && k < n - 1 ? 1 : 0;
+}
+
 const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT] = {
     [WGI_ARRAY_sum] = {"sum", sum_value, sum_first, NULL},
     [WGI_ARRAY_product] = {"product", product_value, product_first, product_second},
@@ -322,4 +336,5 @@ const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT] = {
     [WGI_ARRAY_maximum] = {"maximum", maximum_value, extremum_first, NULL},
     [WGI_ARRAY_minimum] = {"minimum", minimum_value, extremum_first, NULL},
     [WGI_ARRAY_mean] = {"mean", mean_value, mean_first, NULL},
+    [WGI_ARRAY_lookup] = {"lookup", lookup_value, lookup_first, NULL},
 };

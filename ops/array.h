@@ -20,8 +20,8 @@ typedef struct wgi_array_op {
 enum {
     WGI_ARRAY_sum,
     WGI_ARRAY_product,
-    WGI_ARRAY_dot,    /* operands x0 y0 x1 y1 ... */
-    WGI_ARRAY_linear, /* numbers: the coefficients */
+    WGI_ARRAY_dot,        /* operands x0 y0 x1 y1 ... */
+    WGI_ARRAY_linear,     /* numbers: the coefficients */
     WGI_ARRAY_polynomial, /* operands c0 .. c(n-2) and the argument last */
     WGI_ARRAY_norm2,
     WGI_ARRAY_squared_norm,
@@ -29,9 +29,15 @@ enum {
     WGI_ARRAY_maximum,
     WGI_ARRAY_minimum,
     WGI_ARRAY_mean,
+    WGI_ARRAY_lookup, /* operands x0 .. x(n-2) and the index last */
     WGI_ARRAY_COUNT
 };
 
 extern const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT];
+
+/* Which of n elements an index chooses: that of its whole part; n: none. */
+static inline size_t wgi_array_place(size_t n, double index) {
+    return index >= 0 && index < (double)n ? (size_t)index : n;
+}
 
 #endif

@@ -106,10 +106,11 @@ static int loops_of(const wg_block *b, wgi_view x, struct loops *l) {
     const struct walk *const w = (const struct walk *)b->params;
     const ptrdiff_t down = (ptrdiff_t)wgi_view_down(x), across = (ptrdiff_t)wgi_view_across(x);
     int n = 0;
-    for (int k = 0; k < DIMS; k++) {
-        const ptrdiff_t stride = w->down[k] * down + w->across[k] * across;
+    for (int k = 0; k < DIMS; k++)
         if (w->extent[k] == 0) return 0;
-        if (w->extent[k] == 1) continue;
+    for (int k = 0; k < DIMS; k++) {
+        if (w->extent[k] == 1) continue; /* a step nobody takes may be anything */
+        const ptrdiff_t stride = w->down[k] * down + w->across[k] * across;
         if (n > 0 && stride == l->stride[n - 1] * (ptrdiff_t)l->extent[n - 1])
             l->extent[n - 1] *= w->extent[k];
         else l->extent[n] = w->extent[k], l->stride[n++] = stride;

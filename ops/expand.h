@@ -4,7 +4,8 @@
  *
  * Operands are views; results are arrays without gaps, column after column. What has to be
  * decided is decided by the values at the recording: the order of pivots, the signs of a QR
- * factorisation, degree and squarings of an exponential. Symmetric operands have the values of
+ * factorisation, degree and squarings of an exponential (where these do not serve, a comparison
+ * comes out differently). Symmetric operands have the values of
  * one triangle; their gradients are symmetric.
  *
  * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does

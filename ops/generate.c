@@ -238,6 +238,7 @@ static const struct retyped {
     ARRAY(sum, "n, x") ARRAY(product, "n, x") ARRAY(dot, "n, x, y") ARRAY(linear, "n, c, x")
     ARRAY(polynomial, "n, c, z") ARRAY(norm2, "n, x") ARRAY(squared_norm, "n, x")
     ARRAY(logsumexp, "n, x") ARRAY(maximum, "n, x") ARRAY(minimum, "n, x") ARRAY(mean, "n, x")
+    ARRAY(lookup, "index, n, x")
 #undef ARRAY
     {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
     {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",

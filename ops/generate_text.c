@@ -3,7 +3,7 @@
  *
  *   generate special_text > tape/function/special_text.h
  *
- * The definitions of special.h, special_*.c and array.c become strings, each with the names of
+ * The definitions of special.h, special_*.c and array.[hc] become strings, each with the names of
  * the others that it needs, and the vector functions of elementwise_simd.h as they stand. Names
  * that are local to a file get the name of the file before them, numbers that are macros are
  * put in. A host program, a part of generate.c: run from the top of the source tree. */
@@ -34,6 +34,7 @@ static const struct {
                {"ops/special_gamma.c", "gamma"},
                {"ops/special_bessel.c", "bessel"},
                {"ops/special_lambert.c", "lambert"},
+               {"ops/array.h", "array"},
                {"ops/array.c", "array"}};
 
 /* What the limits of <float.h> are, and libm's exp under another name. */
@@ -220,10 +221,10 @@ static void resolve(item *d) {
 
 static int wanted(const item *d) {
     static const char *const arrays[] = {"norm2_value", "logsumexp_value", "maximum_value",
-                                         "minimum_value"};
+                                         "minimum_value", "lookup_value"};
     if (d->number) return 0;
     if (!d->local) return 1;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (strcmp(d->name, arrays[i]) == 0) return 1;
     return 0;
 }

@@ -167,23 +167,43 @@ static wg_status expm_shape(wg_block *b) {
         return WG_EARG;
     }
     b->saved_bytes = (HEADER + 6 * n * n + n) * sizeof(double);
-    b->work_bytes = 7 * n * n * sizeof(double);
+    b->work_bytes = 8 * n * n * sizeof(double);
     return square(b);
 }
 
-/* Beyond it nothing is left of an exponential. */
-#define LARGEST 1e300
-static scaling scaling_for(double norm, double factor) {
+/* For a 1-norm of 2^spare times that of factor A, which may be beyond every number. */
+static scaling scaling_for(size_t n, const double *a, size_t ld, double factor, int spare) {
     scaling s = {0, 0, factor};
-    norm *= fabs(factor);
-    while (s.which < APPROXIMANTS - 1 && norm > approximants[s.which].bound) s.which++;
-    if (norm > approximants[s.which].bound) {
-        const double ratio = norm / approximants[s.which].bound;
-        (void)frexp(ratio, &s.squarings);
-        if (ldexp(1, s.squarings - 1) == ratio) s.squarings--;
+    double norm = norm_1(n, a, ld);
+    int e, of_norm, of_factor;
+    if (isinf(norm)) {
+        enum { LESS = 64 };
+        norm = 0;
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) sum += ldexp(fabs(a[i + j * ld]), -LESS);
+            if (sum > norm) norm = sum;
+        }
+        spare += LESS;
+    }
+    norm = frexp(norm, &of_norm) * frexp(fabs(factor), &of_factor);
+    e = of_norm + of_factor + spare;
+    while (s.which < APPROXIMANTS - 1 && ldexp(norm, e) > approximants[s.which].bound)
+        s.which++;
+    if (ldexp(norm, e) > approximants[s.which].bound) {
+        if (frexp(norm / approximants[s.which].bound, &s.squarings) == 0.5) s.squarings--;
+        s.squarings += e;
         s.scale = ldexp(factor, -s.squarings);
     }
     return s;
+}
+
+/* B = scale A: products of A itself, scaled afterwards, may overflow. */
+static void scale_operand(const wg_block *b, double scale, double *to) {
+    const size_t n = b->in[0].rows;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            to[i + j * n] = scale * b->in[0].value[i + j * b->in[0].ld];
 }
 
 /* y = c[0] I + c[2] m[0] + c[4] m[1] + ..: `terms` of them. */
@@ -200,18 +220,18 @@ static void combine(size_t n, const double *c, int identity, size_t terms,
 
 static wg_status expm_value(wg_block *b) {
     const exponential e = exponential_of(b);
-    const size_t n = e.n, nn = n * n, lda = b->in[0].ld;
+    const size_t n = e.n, nn = n * n;
     const int m = wgi_int(n);
-    const double *const a = b->in[0].value;
-    double *u = b->work, *v = u + nn, *x = v + nn;
+    double *u = b->work, *v = u + nn, *x = v + nn, *const a = x + nn;
     if (n == 0) return WG_OK;
     const wg_status s = finite(b);
     if (s != WG_OK) return s;
-    *e.head = scaling_for(fmin(norm_1(n, a, lda), LARGEST), *(const double *)b->params);
+    *e.head = scaling_for(n, b->in[0].value, b->in[0].ld, *(const double *)b->params, 0);
+    scale_operand(b, e.head->scale, a);
     const int degree = approximants[e.head->which].degree;
-    const double scale = e.head->scale, *const c = approximants[e.head->which].c;
+    const double *const c = approximants[e.head->which].c;
     const double *const powers[] = {e.b2, e.b4, e.b6, x};
-    product(n, CblasNoTrans, CblasNoTrans, scale * scale, a, lda, a, lda, 0, e.b2, n);
+    product(n, CblasNoTrans, CblasNoTrans, 1, a, n, a, n, 0, e.b2, n);
     if (degree >= 5) product(n, CblasNoTrans, CblasNoTrans, 1, e.b2, n, e.b2, n, 0, e.b4, n);
     if (degree >= 7) product(n, CblasNoTrans, CblasNoTrans, 1, e.b4, n, e.b2, n, 0, e.b6, n);
     if (degree == 9) product(n, CblasNoTrans, CblasNoTrans, 1, e.b4, n, e.b4, n, 0, x, n);
@@ -224,7 +244,7 @@ static wg_status expm_value(wg_block *b) {
         combine(n, c + 6, 0, 3, powers, x);
         product(n, CblasNoTrans, CblasNoTrans, 1, e.b6, n, x, n, 1, v, n);
     }
-    product(n, CblasNoTrans, CblasNoTrans, scale, a, lda, e.p, n, 0, u, n);
+    product(n, CblasNoTrans, CblasNoTrans, 1, a, n, e.p, n, 0, u, n);
     for (size_t i = 0; i < nn; i++) e.lu[i] = v[i] - u[i], e.r[i] = v[i] + u[i];
     b->info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, m, e.lu, m, e.pivots);
     if (b->info != 0) return WG_ESINGULAR;
@@ -242,17 +262,17 @@ static wg_status expm_value(wg_block *b) {
 static wg_status expm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
                                  size_t ldd) {
     const exponential e = exponential_of(b);
-    const size_t n = e.n, nn = n * n, lda = b->in[0].ld;
+    const size_t n = e.n, nn = n * n;
     const int m = wgi_int(n), degree = approximants[e.head->which].degree;
     const double scale = e.head->scale, *const c = approximants[e.head->which].c;
-    const double *const a = b->in[0].value;
     double *l = b->work, *m2 = l + nn;
     double *const e0 = m2 + nn, *const m4 = e0 + nn, *const m6 = m4 + nn, *const pd = m6 + nn;
-    double *const vd = pd + nn, *const x = l; /* l only at the end */
+    double *const vd = pd + nn, *const a = vd + nn, *const x = l; /* l only at the end */
     const double *const powers[] = {e.b2, e.b4, e.b6}, *const moved[] = {m2, m4, m6, x};
+    scale_operand(b, scale, a);
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) e0[i + j * n] = scale * direction[i + j * ldd];
-    both_sides(n, op, scale, a, lda, e0, n, 0, m2, n);
+    both_sides(n, op, 1, a, n, e0, n, 0, m2, n);
     if (degree >= 5) both_sides(n, op, 1, e.b2, n, m2, n, 0, m4, n);
     if (degree >= 7) {
         product(n, op, CblasNoTrans, 1, e.b4, n, m2, n, 0, m6, n);
@@ -272,7 +292,7 @@ static wg_status expm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
             product(n, op, CblasNoTrans, 1, e.b6, n, x, n, 1, d, n);
         }
     /* U. = op(B) P. + E op(P);  (V - U) L = U. + V. + (U. - V.) r */
-    product(n, op, CblasNoTrans, scale, a, lda, pd, n, 0, m2, n);
+    product(n, op, CblasNoTrans, 1, a, n, pd, n, 0, m2, n);
     product(n, CblasNoTrans, op, 1, e0, n, e.p, n, 1, m2, n);
     for (size_t i = 0; i < nn; i++) l[i] = m2[i] + vd[i], m6[i] = m2[i] - vd[i];
     product(n, CblasNoTrans, op, 1, m6, n, e.r, n, 1, l, n);
@@ -306,11 +326,27 @@ static void write_combination(wg_tape *t, size_t n, const double *c, int identit
     }
 }
 
-/* The approximant and the squarings are those of the recording. */
+/* The approximant and the squarings are those of the recording, for a norm twice as large. They
+ * serve up to their bound; below, as many squarings as this in vain cost some bits. */
+enum { SPARE = 1, IN_VAIN = 4 };
+
+static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a) {
+    const double bound = approximants[s->which].bound;
+    wg_real largest = wg_constant(0);
+    for (size_t j = 0; j < n; j++) {
+        wg_real sum = wg_constant(0);
+        for (size_t i = 0; i < n; i++)
+            sum = wgi_expand_plus(t, sum, wg_let(t, wg_fabs(a[i + j * n])));
+        largest = j == 0 ? sum : wg_let(t, wg_fmax(largest, sum));
+    }
+    (void)wg_le(t, largest, wg_constant(bound));
+    if (s->squarings > IN_VAIN) (void)wg_ge(t, largest, wg_constant(ldexp(bound, -IN_VAIN)));
+}
+
 static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows, nn = n * n;
     const double factor = *(const double *)b->params;
-    const scaling s = scaling_for(fmin(norm_1(n, b->in[0].value, n), LARGEST), factor);
+    const scaling s = scaling_for(n, b->in[0].value, n, factor, SPARE);
     const int degree = approximants[s.which].degree;
     const double *const c = approximants[s.which].c;
     enum { A, A2, A4, A6, A8, P, V, U, R, ARRAYS };
@@ -323,6 +359,7 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
         for (size_t i = 0; i < nn; i++) m[k][i] = wg_constant(0);
     }
     for (size_t i = 0; i < nn; i++) m[A][i] = wgi_expand_scaled(t, s.scale, x[i]);
+    guard_norm(t, n, &s, m[A]);
     wgi_expand_mul(t, of[A], of[A], m[A2]);
     if (degree >= 5) wgi_expand_mul(t, of[A2], of[A2], m[A4]);
     if (degree >= 7) wgi_expand_mul(t, of[A4], of[A2], m[A6]);

@@ -10,7 +10,8 @@
  *     scale_ -= 2 h D^2 / scale
  *     x_i_ += 2 h D / scale, and x_j_ -= the same
  *     tangent  2 K sigmat / sigma + dK/dq 2 D (ut_i - ut_j),  ut = (xt - u scalet) / scale
- *   dK/dq follows from K and q, so that the sweeps need no exponentials.
+ *   dK/dq follows from K and q, so that the sweeps need no exponentials; f = K / sigma^2, but
+ *   where sigma^2 is next to nothing.
  *
  * Exponentials are those of elementwise.h. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
 #include <math.h>
@@ -175,6 +176,10 @@ wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
 
 /* ---- covariance functions ---- */
 
+/* Nothing is left of a covariance so far away; powers of it overflow. */
+#define FARTHEST 1e300
+static double within(double q) { return q > FARTHEST ? FARTHEST : q; }
+
 static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
 
 /* r in the exponential of a Matern covariance. */
@@ -232,6 +237,7 @@ static void distances(size_t n, size_t d, const double *u, size_t ldu, const dou
         const double *const x = u + c * ldu;
         for (size_t i = 0; i < n; i++) q[i] += (x[i] - a) * (x[i] - a);
     }
+    for (size_t i = 0; i < n; i++) q[i] = within(q[i]);
 }
 
 /* One of the point sets: coordinates over scales, n by d. */
@@ -274,7 +280,7 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
         const double *const x = u + c * ldu;
         if (!one && scale->bar != NULL) {
             double sum = 0;
-            for (size_t i = 0; i < n; i++) sum += h[i] * ((x[i] - a) * (x[i] - a));
+            for (size_t i = 0; i < n; i++) sum += h[i] * (x[i] - a) * (x[i] - a);
             scale->bar[c] -= 2 * sum / f;
         }
         if (xw != NULL)
@@ -287,7 +293,7 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
     }
 }
 
-/* t = the tangents of a column of pairs; h = dK/dq, at = 2 sigmat / sigma. */
+/* t = the tangents of a column of pairs; h = dK/dq, k at = 2 K sigmat / sigma; t may be k. */
 static void column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
                            const double *p, const double *pt, size_t step, const double *h,
                            const double *k, double at, double *t) {
@@ -295,11 +301,14 @@ static void column_tangent(size_t n, size_t d, const double *u, const double *ut
         double qt = 0;
         for (size_t c = 0; c < d; c++)
             qt += 2 * (u[i + c * ldu] - p[c * step]) * (ut[i + c * ldu] - pt[c * step]);
-        t[i] = k[i] * at + h[i] * qt;
+        t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt : 0);
     }
 }
 
-static double per_sigma(double sigma) { return sigma != 0 ? 2 / sigma : 0; }
+/* dK/dsigma = per_sigma K where sigma^2 has all its digits, per_sigma f elsewhere. */
+#define TINY 1e-140
+static int is_tiny(double sigma) { return fabs(sigma) < TINY; }
+static double per_sigma(double sigma) { return is_tiny(sigma) ? 2 * sigma : 2 / sigma; }
 
 static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale) {
     if ((unsigned)*(const wg_kernel *)b->params > WG_MATERN_52) {
@@ -314,11 +323,12 @@ static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block
 /* ---- written out, as a part of a function ---- */
 
 /* As functions of q = r^2, of which the slope is finite where points coincide. */
-WG_OPERATION1(matern_32, (1 + sqrt(3 * a)) * exp(-sqrt(3 * a)), -1.5 * exp(-sqrt(3 * a)),
-              2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING, "Rasmussen and Williams 2006, 4.17")
-WG_OPERATION1(matern_52, (1 + sqrt(5 * a) + 5 * a / 3) * exp(-sqrt(5 * a)),
-              -(1 + sqrt(5 * a)) * exp(-sqrt(5 * a)) / 1.2, 25 * exp(-sqrt(5 * a)) / 12.0, SING,
+WG_OPERATION1(matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
+              -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING,
               "Rasmussen and Williams 2006, 4.17")
+WG_OPERATION1(matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
+              -(1 + sqrt(5 * within(a))) * exp(-sqrt(5 * a)) / 1.2,
+              25 * exp(-sqrt(5 * a)) / 12.0, SING, "Rasmussen and Williams 2006, 4.17")
 
 const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_matern_32;
 const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_matern_52;
@@ -436,9 +446,12 @@ static wg_status covariance_vjp(wg_block *b) {
             diagonal += w[j * (s.n + 1)];
             for (size_t l = 0; l < n; l++) s.e[l] = w[i + l + j * s.n] + w[j + (i + l) * s.n];
         } else memcpy(s.e, w + j * s.n, n * sizeof *s.e);
-        for (size_t l = 0; l < n; l++) sum += s.e[l] * k[l];
-        if (b->in[SCALE].bar == NULL && x->bar == NULL && z->bar == NULL) continue;
-        distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        const int points = b->in[SCALE].bar != NULL || x->bar != NULL || z->bar != NULL;
+        if (points || is_tiny(s.sigma)) distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, s.ones);
+        const double *const f = is_tiny(s.sigma) ? s.ones : k;
+        for (size_t l = 0; l < n; l++) sum += s.e[l] * f[l];
+        if (!points) continue;
         slopes(kernel, n, s.q, k, s.e, s.e);
         column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e, &b->in[SCALE],
                        x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
@@ -466,8 +479,10 @@ static wg_status covariance_jvp(wg_block *b) {
         const double *const k = b->out[0].value + j * s.n + i;
         distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
         slopes(kernel, n, s.q, k, s.ones, s.e);
-        column_tangent(n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m, s.e, k,
-                       st * per_sigma(s.sigma), kt + j * s.n + i);
+        double *const to = kt + j * s.n + i;
+        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, to);
+        column_tangent(n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m, s.e,
+                       is_tiny(s.sigma) ? to : k, st * per_sigma(s.sigma), to);
         if (square) {
             kt[j * (s.n + 1)] = 2 * s.sigma * st;
             if (amplitudes != NULL) kt[j * (s.n + 1)] += 2 * s.noise * amplitudes[1];
@@ -596,7 +611,12 @@ static wg_status process_vjp(wg_block *b) {
         const double *const k = s.normal.l + j * n, *const h = s.h + j * n;
         for (size_t i = 0; i < j; i++) s.e[i] = w * h[i];
         diagonal += 0.5 * w * h[j];
-        for (size_t i = 0; i < j; i++) sum += s.e[i] * k[i];
+        if (is_tiny(s.sigma)) {
+            distances(j, s.d, s.u, n, s.u + j, n, s.q);
+            covariances(kernel, j, 1, s.q, s.q);
+        }
+        const double *const f = is_tiny(s.sigma) ? s.q : k;
+        for (size_t i = 0; i < j; i++) sum += s.e[i] * f[i];
         if (x->bar == NULL && scale->bar == NULL) continue;
         distances(j, s.d, s.u, n, s.u + j, n, s.q);
         slopes(kernel, j, s.q, k, s.e, s.e);
@@ -628,8 +648,9 @@ static wg_status process_jvp(wg_block *b) {
         distances(j, s.d, s.u, n, s.u + j, n, s.q);
         for (size_t i = 0; i < j; i++) s.e[i] = 1;
         slopes(kernel, j, s.q, k, s.e, s.e);
-        column_tangent(j, s.d, s.u, s.ut, n, s.u + j, s.ut + j, n, s.e, k,
-                       st * per_sigma(s.sigma), s.q);
+        if (is_tiny(s.sigma)) covariances(kernel, j, 1, s.q, s.q);
+        column_tangent(j, s.d, s.u, s.ut, n, s.u + j, s.ut + j, n, s.e,
+                       is_tiny(s.sigma) ? s.q : k, st * per_sigma(s.sigma), s.q);
         for (size_t i = 0; i < j; i++) sum += h[i] * s.q[i];
         sum += h[j] * (s.sigma * st + s.noise * noise_t);
     }

@@ -45,6 +45,13 @@ static void system_release(void *ctx, void *p, size_t bytes) {
     (void)munmap(p, bytes);
 }
 
+wg_memory wgi_memory_of(const wg_memory *wanted) {
+    if (wanted == NULL || wanted->reserve == NULL || wanted->commit == NULL ||
+        wanted->release == NULL)
+        return (wg_memory){system_reserve, system_commit, system_release, NULL};
+    return *wanted;
+}
+
 /* ---- regions ---- */
 
 static void *reserve(wgi_core *c, size_t bytes) {
@@ -413,14 +420,13 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     if (opt != NULL) {
         start.flags = opt->flags;
         start.budget = opt->budget;
+        start.loops_over = opt->loops_over;
         start.memory = opt->memory;
         start.reserve = opt->reserve;
         start.max_slots = opt->max_slots;
         if (opt->buffer != NULL) wgi_buffer_open(&start, opt->buffer, opt->buffer_bytes);
     }
-    if (start.memory.reserve == NULL || start.memory.commit == NULL ||
-        start.memory.release == NULL)
-        start.memory = (wg_memory){system_reserve, system_commit, system_release, NULL};
+    start.memory = wgi_memory_of(&start.memory);
     if (start.reserve == 0) start.reserve = DEFAULT_RESERVE;
     if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
     if (start.max_slots == 0 || start.max_slots >= UINT32_MAX) start.max_slots = UINT32_MAX - 1;

@@ -45,6 +45,20 @@ void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, d
     wgi_array_ops[e->op].second(e->operands, x, number, wgi_values(c)[e->out], xt, ht, work);
 }
 
+/* Does the index, the last of the operands of a lookup, choose an element? */
+static int chooses(size_t n, const double *x) {
+    return wgi_array_place(n - 1, x[n - 1]) < n - 1;
+}
+
+wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x) {
+    char text[WGI_NUMBER_TEXT];
+    const size_t n = e->operands;
+    if (e->op != WGI_ARRAY_lookup || chooses(n, x)) return WG_OK;
+    return wgi_fail(c, WG_EARG,
+                    "wg_tape_replay: wg_lookup of slot %u: index %s of %zu elements", e->out,
+                    wgi_number_text(text, x[n - 1]), n - 1);
+}
+
 /* ---- recording ---- */
 
 /* Room for n variables, n slots and 2 n doubles in scratch; released by restoring scratch_used.
@@ -91,9 +105,14 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
         o->slot[i] = o->variable[i].at.slot;
         active |= o->slot[i];
     }
+    char text[WGI_NUMBER_TEXT];
+    if (op == WGI_ARRAY_lookup && !chooses(n, o->x)) {
+        wgi_fail(c, WG_EARG, "wg_lookup: index %s of %zu elements",
+                 wgi_number_text(text, o->x[n - 1]), n - 1);
+        return wgi_nan();
+    }
     const double v = wgi_array_ops[op].value(n, o->x, number);
     if ((c->flags & WG_TRACE) != 0 && !(v - v == 0)) {
-        char text[WGI_NUMBER_TEXT];
         wgi_fail(c, WG_ENONFINITE, "wg_%s of %zu operands gave %s", name, n,
                  wgi_number_text(text, v));
         return wgi_nan();
@@ -202,6 +221,13 @@ wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n, cons
                           wg_real z) {
     if (n == 0) return wgi_sum_at(file, line, t, 0, NULL); /* a constant, whatever z is */
     return apply(t, WGI_ARRAY_polynomial, n, c, c, &z, (place){file, line});
+}
+
+wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, size_t n,
+                      const wg_real *x) {
+    const place at = {file, line};
+    if (n == 0) return apply_to_some(t, WGI_ARRAY_lookup, 0, NULL, at);
+    return apply(t, WGI_ARRAY_lookup, n, x, x, &index, at);
 }
 
 /* ---- comparisons ---- */

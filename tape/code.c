@@ -484,6 +484,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
         }
         if (e.type == WGI_ENTRY_ARRAY) {
             wgi_values(c)[e.out] = wgi_array_run(c, &e, operand, partial);
+            s = wgi_array_check(c, &e, operand);
         } else {
             wgi_values(c)[e.out] = run_statement(c, &e, &p);
             wgi_program_partials(&p, partial);

@@ -100,6 +100,7 @@ typedef struct wgi_core {
     size_t buffer_bytes;
     struct wgi_hole *holes; /* what is free in it */
     size_t budget, committed; /* bytes, all regions and the tape itself */
+    size_t loops_over;        /* as in wg_options */
     size_t reserve;           /* what to ask for at first */
     uint64_t max_slots;
 
@@ -152,6 +153,8 @@ struct wgi_entry;
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
+/* These callbacks; the defaults, where one is NULL or m is. */
+wg_memory wgi_memory_of(const wg_memory *m);
 /* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
 void wgi_region_free(wgi_core *c, wgi_region *r);
@@ -374,6 +377,8 @@ const char *wgi_array_name(unsigned op);
 /* How many of the numbers of an entry are the operation's own; the others are its constants. */
 size_t wgi_array_numbers(const wgi_entry *e);
 int wgi_array_linear(unsigned op);
+/* In a replay: has an array operation a value at operands x? */
+wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x);
 
 /* ---- places.c ---------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* array_kernel.h - an array operation by number, over taped variables or duals; see
- * wengert/generic.h. dot: the operands are x, then y; polynomial: the argument is the last. */
+ * wengert/generic.h. dot: the operands are x, then y; polynomial: the argument is the last;
+ * lookup: the index is. */
 #include <wengert/generic.h>
 
 static wg_real WG_NAME(array)(wg_tape *t, enum array_op op, size_t n, const wg_real *x,
@@ -29,6 +30,8 @@ static wg_real WG_NAME(array)(wg_tape *t, enum array_op op, size_t n, const wg_r
         return wg_minimum(t, n, x);
     case MEAN:
         return wg_mean(t, n, x);
+    case LOOKUP:
+        return wg_lookup(t, x[n - 1], n - 1, x);
     default:
         break;
     }

@@ -33,3 +33,11 @@ for bad in "format: not of the format" "json: ']' expected" 'number: result 1: m
     grep -qF "compare: $data/bad_${bad%%:*}.json: ${bad#*: }" "$dir/out" || { cat "$dir/out" >&2; exit 1; }
 done
 expect 2 $data/old.json "$dir/missing.json"
+# what one file has nothing of cannot have got slower or faster there
+sed 's/"group": "/"group": "other /' $data/new.json >"$dir/other.json"
+expect 2 $data/old.json "$dir/other.json"
+grep -q '^compare: the files have no result in common$' "$dir/out"
+# times that others disturbed are said to be so
+sed 's/"q3"/"disturbed": 3, "q3"/' $data/new.json >"$dir/disturbed.json"
+expect 1 $data/old.json "$dir/disturbed.json"
+grep -q '^slower .* (disturbed)$' "$dir/out"

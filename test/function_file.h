@@ -11,7 +11,7 @@
 #include <wengert/derive.h>
 #include <wengert/operation.h>
 #include "ops/array.h"
-#include "tape/function/graph.h"
+#include "tape/function/repeat.h"
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
               -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "Bergstra 2009")
@@ -20,7 +20,7 @@ WG_OPERATION2(area, a *b, b, a, 0, 1, 0, ARITH, "product rule")
 #define area(x, y) WG_CALL2(area, x, y)
 
 static const wg_scalar_op *const user_operations[] = {&wgi_user_softsign, &wgi_user_area};
-enum { USER_OPERATIONS = 2, SAMPLES = 5, POINTS = 37 };
+enum { USER_OPERATIONS = 2, SAMPLES = 7, POINTS = 37 };
 
 /* ---- functions ---- */
 
@@ -103,6 +103,73 @@ static wg_function *constant(wg_tape *t) {
     return s == WG_OK ? f : NULL;
 }
 
+/* y = sin(a x) at two points; the sum of x y. */
+static const wgi_repeat *of_points(wgi_core *c) {
+    wgi_body b;
+    wgi_graph *const g = &b.g;
+    wgi_body_open(&b, c, "points", 1);
+    const uint32_t a = wgi_body_input(&b, "", "a", 1, 1, 0);
+    const uint32_t x = wgi_body_input(&b, "", "x", 1, 1, WGI_STEPPED);
+    const uint32_t y = WGI_GRAPH1(g, sin, WGI_GRAPH2(g, mul, a, x));
+    wgi_body_output(&b, "", "y", 1, 1, WGI_STEPPED);
+    wgi_body_result(&b, y);
+    wgi_body_output(&b, "", "sum", 1, 1, 0);
+    wgi_body_result(&b, wgi_graph_sum(g, WGI_GRAPH2(g, mul, x, y)));
+    return wgi_body_close(&b, 2, 0);
+}
+
+/* Those in each of three steps of a state s[2], with p for all and u of the step. */
+static const wgi_repeat *of_steps(wgi_core *c) {
+    wgi_body b;
+    wgi_graph *const g = &b.g;
+    const wgi_repeat *const points = of_points(c);
+    if (points == NULL) return NULL;
+    wgi_body_open(&b, c, "steps", 0);
+    const uint32_t s = wgi_body_input(&b, "", "s", 2, 1, WGI_CARRIED);
+    const uint32_t p = wgi_body_input(&b, "", "p", 1, 1, 0);
+    const uint32_t u = wgi_body_input(&b, "", "u", 1, 1, WGI_STEPPED);
+    const uint32_t y = wgi_graph_repeat(g, points, (uint32_t[]){p, s, s + 1}) + 1;
+    const uint32_t next = WGI_GRAPH2(g, sub, s + 1, y + 1);
+    wgi_body_output(&b, "", "s", 2, 1, WGI_CARRIED);
+    wgi_body_result(&b, WGI_GRAPH2(g, add, s, WGI_GRAPH2(g, mul, u, y)));
+    wgi_body_result(&b, next);
+    wgi_body_output(&b, "", "e", 1, 1, WGI_STEPPED);
+    wgi_body_result(&b, y + 2);
+    wgi_body_output(&b, "", "total", 1, 1, 0);
+    wgi_body_result(&b, WGI_GRAPH1(g, softplus, next));
+    wgi_graph_guard_add(g, u, wgi_graph_number(g, 1.75), 0, 1);
+    return wgi_body_close(&b, 3, 0);
+}
+
+/* A repeat of each point, with one in it, and one that is done once. s[2] and u[3] per point, p
+ * shared. */
+static wg_function *stepping(wg_tape *t) {
+    enum { END = 6, E = 8, TOTAL = 11 }; /* parts */
+    const wg_argument in[] = {{"s", 2, 1, 0}, {"p", 1, 1, WG_SHARED}, {"u", 3, 1, 0}};
+    const wg_argument out[] = {{"y", 5, 1, 0}, {"sum", 1, 1, WG_SUMMED}};
+    wgi_graph graph, *const g = &graph;
+    wg_function *f = NULL;
+    wg_status s = WG_ENOMEM;
+    uint32_t x[6];
+    wg_tape_reset(t);
+    const wgi_repeat *const steps = of_steps(wgi_core_of(t)), *const points =
+                                                                  of_points(wgi_core_of(t));
+    wgi_graph_open(g, wgi_core_of(t), "stepping");
+    for (int i = 0; i < 6; i++) x[i] = wgi_graph_input(g, i == 2 ? WGI_ONCE : WGI_EACH);
+    if (steps != NULL && points != NULL) {
+        const uint32_t part = wgi_graph_repeat(g, steps, x) + 1;
+        const uint32_t half = wgi_graph_number(g, 0.5);
+        const uint32_t once = wgi_graph_repeat(g, points, (uint32_t[]){half, x[2], half}) + 1;
+        wgi_graph_guard_add(g, x[0], wgi_graph_number(g, -1.75), 2, 1);
+        const uint32_t total = WGI_GRAPH2(g, mul, part + TOTAL, once + 2);
+        const uint32_t y[] = {part + END, part + END + 1,         part + E + 1,
+                              part + 2,   wgi_graph_number(g, 0), wgi_graph_sum(g, total)};
+        s = wgi_graph_finish(g, 3, in, 2, out, y, &f);
+    }
+    wg_tape_reset(t);
+    return s == WG_OK ? f : NULL;
+}
+
 /* The k-th sample; NULL: it could not be made. */
 static wg_function *sample(wg_tape *t, size_t k) {
     wg_function *f, *g = NULL;
@@ -115,8 +182,10 @@ static wg_function *sample(wg_tape *t, size_t k) {
         return constant(t);
     case 3:
         return recorded(t, 0, 0);
-    default: /* its derivatives */
-        f = recorded(t, WG_SHARED, 0);
+    case 4:
+        return stepping(t);
+    default: /* derivatives */
+        f = k == 5 ? stepping(t) : recorded(t, WG_SHARED, 0);
         if (f != NULL && wg_function_vjp(t, f, &g) != WG_OK) g = NULL;
         wg_function_free(f);
         return g;
@@ -154,6 +223,19 @@ static size_t entries(const wg_function *f, int output) {
     return n;
 }
 
+/* Nodes of all steps: a changed file may have very many. */
+static double nodes_of(const wg_function *f) {
+    double all = (double)f->nodes;
+    for (size_t k = 0; k < f->repeats; k++) {
+        const double body = nodes_of(f->repeat[k].body) + 1;
+        for (size_t i = 0; i < f->nodes; i++)
+            if (f->node[i].kind == WGI_NODE_REPEAT && f->node[i].part == k)
+                all += (double)f->repeat[k].steps * body;
+    }
+    return all;
+}
+static inline int is_short(const wg_function *f) { return nodes_of(f) < 1e5; }
+
 /* All outputs at POINTS points, entry after entry, to be freed; every input entry of a point is
  * another number. Points where a comparison came out differently are among them. */
 static double *values(const wg_function *f, wg_status *status) {
@@ -163,7 +245,7 @@ static double *values(const wg_function *f, wg_status *status) {
                                                              calloc(m * POINTS + 1, sizeof *y);
     wg_points *const in = calloc(inputs + 1, sizeof *in);
     wg_results *const out = calloc(outputs + 1, sizeof *out);
-    void *const work = malloc(wg_function_work(f, 1) + 1);
+    void *const work = malloc(wg_function_work(f, NULL) + 1);
     if (x == NULL || y == NULL || in == NULL || out == NULL || work == NULL) abort();
     uint64_t state = 9;
     for (size_t i = 0; i < n * POINTS; i++) {
@@ -180,7 +262,7 @@ static double *values(const wg_function *f, wg_status *status) {
         out[k] = (wg_results){y + at * POINTS, 1, POINTS};
         at += a->rows * a->cols;
     }
-    *status = wg_function_evaluate(f, POINTS, in, out, 0, work, NULL);
+    *status = wg_function_evaluate(f, POINTS, in, out, NULL, work, NULL);
     free(x), free(in), free(out), free(work);
     return y;
 }

@@ -7,7 +7,7 @@
 #include <wengert.h>
 #include <wengert/operation.h>
 
-enum { KERNEL_INPUTS = 4, KERNEL_ARRAYS = 11 };
+enum { KERNEL_INPUTS = 4, KERNEL_ARRAYS = 12 };
 
 /* Operations of a user's own. */
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
@@ -76,6 +76,7 @@ static inline void WG_NAME(arrays)(wg_tape *t, size_t n, const wg_real *x, const
     out[8] = wg_maximum(t, n, x);
     out[9] = wg_minimum(t, n, x);
     out[10] = wg_mean(t, n, x);
+    out[11] = wg_lookup(t, wg_let(t, wg_clamp(y[0], 0.0, n < 2 ? 0.5 : 1.5)), n, x);
 }
 
 static inline wg_real WG_NAME(own_operations)(wg_tape *t, const wg_real *x) {

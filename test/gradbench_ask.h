@@ -17,7 +17,8 @@
 /* The response; the input is taken over. */
 static inline json_t *ask(const char *module, const char *function, json_t *input, int runs,
                           unsigned threads) {
-    const struct gb_options o = {.threads = threads};
+    struct gb_options o = {NULL};
+    assert_int_equal(wg_threads_new(threads, NULL, &o.threads), WG_OK);
     assert_non_null(input);
     if (json_is_object(input))
         assert_int_equal(json_object_set_new(input, "min_runs", json_integer(runs)), 0);
@@ -28,6 +29,7 @@ static inline json_t *ask(const char *module, const char *function, json_t *inpu
     assert_non_null(r);
     json_decref(message);
     free(line);
+    wg_threads_free(o.threads);
     return r;
 }
 

@@ -27,6 +27,7 @@ static const struct {
     {"block.h", "test_tape_null_matrix.c"},
     {"matrix.h", "test_tape_null_matrix.c"},
     {"implicit.h", "test_tape_null_matrix.c"},
+    {"threads.h", "test_function_null.c"},
     {"function.h", "test_function_null.c"},
     {"branches.h", "test_function_null.c"},
     {"derive.h", "test_function_null.c"},

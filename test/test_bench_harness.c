@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bench_harness.c - the command line of the benches, what is called how often when it is
- * timed, and the line of progress. */
+ * timed, the line of progress, and processes: what comes back from them, and what is said when
+ * they end otherwise. */
+#define _DEFAULT_SOURCE /* usleep, dup, raise */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../bench/harness.h"
 
@@ -100,6 +106,121 @@ static void calls_are_added_until_they_last(void **state) {
     assert_true(job.calls > 1 && c.runs > 1000);
 }
 
+/* Slow twice, as somebody who is put aside by others: that says nothing about the rest. */
+static void run_slow_at_first(void *ctx) {
+    struct counted *c = ctx;
+    if (c->runs++ < 2) usleep(5000);
+}
+
+static void disturbed_calibrations_are_done_again(void **state) {
+    struct counted c = {0, 0, 0};
+    struct bench_job job = {.run = run_slow_at_first, .ctx = &c, .label = "job"};
+    (void)state;
+    assert_int_equal(bench_time(&job, 1, BENCH_MIN_REPS, "test"), 0);
+    assert_true(job.calls > 1 && job.times.median < BENCH_SAMPLE_SECONDS);
+}
+
+static void run_asleep(void *ctx) {
+    (void)ctx;
+    usleep(3000);
+}
+
+static void disturbed_samples_are_counted(void **state) {
+    struct bench_job job = {.run = run_asleep, .label = "job", .calls = 1};
+    (void)state;
+    assert_int_equal(bench_time(&job, 1, BENCH_MIN_REPS, "test"), 0);
+    assert_int_equal(job.disturbed, BENCH_MIN_REPS);
+    assert_true(job.times.disturbed == BENCH_MIN_REPS);
+    job.threaded = 1; /* others do the work: nobody knows */
+    assert_int_equal(bench_time(&job, 1, BENCH_MIN_REPS, "test"), 0);
+    assert_true(job.times.disturbed == 0);
+}
+
+/* ---- processes ---- */
+
+struct told {
+    double x[1000];
+};
+
+static int part_tells(const void *what, void *result) {
+    struct told *t = result;
+    for (int i = 0; i < 1000; i++) t->x[i] = *(const double *)what * i;
+    return 3;
+}
+static int part_dies(const void *what, void *result) {
+    memset(result, 1, sizeof(struct told));
+    return raise(*(const int *)what);
+}
+static int part_leaves(const void *what, void *result) {
+    (void)what, (void)result;
+    exit(5);
+}
+static int part_has_no_memory(const void *what, void *result) {
+    (void)what, (void)result;
+    return -1;
+}
+
+/* What is said on stderr meanwhile. */
+static int apart_saying(bench_part *part, const void *what, struct told *t, char *said,
+                        size_t room) {
+    FILE *f = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    assert_non_null(f);
+    (void)fflush(stderr); /* the one that an earlier test has reopened waits */
+    assert_true(before >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
+    const int wrong = bench_apart("lstm", part, what, t, sizeof *t);
+    (void)fflush(stderr);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    rewind(f);
+    said[fread(said, 1, room - 1, f)] = '\0';
+    (void)fclose(f);
+    (void)close(before);
+    return wrong;
+}
+
+static void results_come_back_from_processes(void **state) {
+    static struct told t;
+    const double two = 2;
+    char said[200];
+    (void)state;
+    assert_int_equal(apart_saying(part_tells, &two, &t, said, sizeof said), 3);
+    assert_string_equal(said, "");
+    assert_true(t.x[0] == 0 && t.x[999] == 1998);
+}
+
+static void processes_that_end_otherwise_are_named(void **state) {
+    static struct told t;
+    const int killed = SIGKILL;
+    char said[200];
+    (void)state;
+    assert_int_equal(apart_saying(part_dies, &killed, &t, said, sizeof said), -1);
+    assert_string_equal(said, "lstm: died: signal 9, Killed\n");
+    assert_true(t.x[0] == 0); /* nothing of it is taken */
+    assert_int_equal(apart_saying(part_leaves, NULL, &t, said, sizeof said), -1);
+    assert_string_equal(said, "lstm: ended before it was done, status 5\n");
+    assert_int_equal(apart_saying(part_has_no_memory, NULL, &t, said, sizeof said), -1);
+    assert_string_equal(said, "lstm: stopped: no memory\n");
+}
+
+/* What one has obtained, another one does not see; nor does this process. */
+static double kept[1 << 20];
+static void run_keeping(void *ctx) {
+    (void)ctx;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept[i] = 1;
+}
+
+static void memory_is_weighed_apart(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const double bytes = bench_memory("test", NULL, run_keeping, NULL);
+        if (isnan(bytes)) skip();
+        assert_true(bytes >= 0.9 * sizeof kept && bytes < 1.5 * sizeof kept);
+    }
+    assert_true(kept[0] == 0);
+    const double none = bench_memory("test", run_keeping, run_keeping, NULL);
+    assert_true(none < 0.1 * sizeof kept);
+}
+
 /* ---- progress ---- */
 
 static void progress_says(const struct bench_progress *p, const char *want) {
@@ -128,6 +249,11 @@ int main(void) {
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(jobs_are_timed_in_turn),
         cmocka_unit_test(calls_are_added_until_they_last),
+        cmocka_unit_test(disturbed_calibrations_are_done_again),
+        cmocka_unit_test(disturbed_samples_are_counted),
+        cmocka_unit_test(results_come_back_from_processes),
+        cmocka_unit_test(processes_that_end_otherwise_are_named),
+        cmocka_unit_test(memory_is_weighed_apart),
         cmocka_unit_test(progress_has_an_estimate_when_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #include "../bench/report.h"
 
-static const struct bench_times base = {1, 1.125, 1.25, 1.5}, twice = {2, 2.25, 2.5, 3};
+static const struct bench_times base = {1, 1.125, 1.25, 1.5, 0}, twice = {2, 2.25, 2.5, 3, 4};
 
 /* A name in a folder that is there: the test's own. */
 static char *path_of(const char *program) {
@@ -49,10 +49,29 @@ static void results_are_read_as_they_were_written(void **state) {
     assert_string_equal(again.row[1].over, "primal");
     assert_true(again.row[1].ratio == 2 && again.row[1].bytes == 4096);
     assert_true(isnan(again.row[1].ns_per_statement));
+    assert_true(again.row[0].seconds.disturbed == 0);
     assert_memory_equal(&again.row[1].seconds, &twice, sizeof twice);
     bench_report_close(&again);
     bench_report_close(&r);
     assert_int_equal(remove(path), 0);
+}
+
+static void results_are_put_as_they_are(void **state) {
+    struct bench_report r;
+    struct bench_row row;
+    (void)state;
+    memset(&row, 0, sizeof row);
+    strcpy(row.group, "group");
+    row.seconds = base;
+    bench_report_open(&r, "test", 11);
+    for (int i = 0; i < 100; i++) {
+        row.size = i;
+        bench_report_put(&r, &row);
+    }
+    assert_int_equal(r.rows, 100);
+    assert_true(r.row[99].size == 99 && r.row[99].seconds.median == base.median);
+    assert_string_equal(r.row[99].group, "group");
+    bench_report_close(&r);
 }
 
 static void many_results_are_kept(void **state) {
@@ -120,6 +139,7 @@ static void what_cannot_be_read_is_said(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_read_as_they_were_written),
+        cmocka_unit_test(results_are_put_as_they_are),
         cmocka_unit_test(many_results_are_kept),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(what_cannot_be_read_is_said),

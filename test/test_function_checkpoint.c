@@ -2,8 +2,10 @@
 /* Checkpointing around steps of the user's own: against the loop recorded as a whole. */
 #include "counted.h"
 #include "driver_cases.h"
+#include "graph_walk.h"
 
 #include <math.h>
+#include <wengert/derive.h>
 
 enum { N = 4, NP = 3, MOST = 40 };
 
@@ -296,6 +298,195 @@ static void refusals_name_the_call_and_what_was_wrong(void **state) {
     assert_int_equal(wg_checkpoint(tape, work, 3, 1, &good, 0, none, none, &y), WG_ESHAPE);
 }
 
+/* ---- in a function ----------------------------------------------------------------------- */
+
+/* Steps that use matrices and compare: the second region turns the state, and where it asks
+ * for that, follows its own branch. */
+static wg_status turn_and_ask(wg_tape *t, size_t step, size_t n, const wg_real *s, size_t np,
+                              const wg_real *p, wg_real *next, void *data) {
+    const wg_status status = rotate(t, step, n, s, np, p, next, NULL);
+    if (data != NULL && wg_lt(t, s[0], p[0]))
+        next[3] = wg_let(t, wg_mul(next[3], wg_exp(wg_mul(0.1, p[1]))));
+    return status;
+}
+
+typedef struct stepping {
+    size_t steps;
+    int asks, whole;
+    const wg_region *region; /* instead of the two */
+} stepping;
+
+/* Once with a checkpoint, and once in full. */
+static wg_status stepped(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *user) {
+    stepping *const k = user;
+    const wg_region two[] = {{swing, NULL, NULL, NULL},
+                             {turn_and_ask, NULL, NULL, k->asks ? k : NULL}};
+    wg_mat r;
+    if (n != N + NP || m != N) return WG_EARG;
+    if (k->whole) {
+        wg_real s[N], next[N];
+        memcpy(s, x, sizeof s);
+        for (size_t i = 0; i < k->steps; i++) {
+            (void)swing(t, i, N, s, NP, x + N, next, NULL);
+            (void)turn_and_ask(t, i, N, next, NP, x + N, s, two[1].data);
+        }
+        memcpy(y, s, sizeof s);
+        return wg_tape_status(t);
+    }
+    const wg_status s = wg_checkpoint(
+        t, work, k->steps, k->region != NULL ? 1 : 2, k->region != NULL ? k->region : two, 2,
+        wg_mat_gather(t, 2, 2, x), wg_mat_gather(t, 1, NP, x + N), &r);
+    for (size_t i = 0; s == WG_OK && i < m; i++) y[i] = wg_mat_at(r, i % 2, i / 2);
+    return s;
+}
+
+static const wg_argument all_in = {"x", N + NP, 1, 0}, all_out = {"y", N, 1, 0};
+static wg_function *function_of(stepping k) {
+    wg_function *f = NULL;
+    if (wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f) != WG_OK)
+        fail_msg("%s", wg_tape_message(coded));
+    return f;
+}
+
+static void a_loop_is_written_out_in_a_function(void **state) {
+    (void)state;
+    enum { ALL = N + NP };
+    for (size_t steps = 0; steps < 8; steps++)
+        for (int asks = 0; asks < 2; asks++) {
+            static double y[2][N], d[2][N * ALL * ALL];
+            wg_function *f[2], *second[2];
+            wg_function_stats stats[2];
+            double x[ALL];
+            for (int whole = 0; whole < 2; whole++) {
+                wg_function *jacobian = NULL;
+                f[whole] = function_of((stepping){steps, asks, whole, NULL});
+                assert_int_equal(wg_function_statistics(f[whole], &stats[whole]), WG_OK);
+                assert_int_equal(wg_function_jacobian(coded, f[whole], &jacobian), WG_OK);
+                assert_int_equal(wg_function_jacobian(coded, jacobian, &second[whole]), WG_OK);
+                wg_function_free(jacobian);
+            }
+            assert_int_equal(stats[0].each, stats[1].each);
+            assert_int_equal(stats[0].guards, stats[1].guards);
+            assert_true(steps == 0 || !asks || stats[0].guards != 0);
+            for (int point = 0; point < 3; point++) {
+                for (size_t i = 0; i < ALL; i++)
+                    x[i] = at[i] * (1 + 0.125 * point * (double)(i % 3));
+                for (int whole = 0; whole < 2; whole++) {
+                    assert_int_equal(graph_walk(f[whole], x, y[whole]), 0);
+                    assert_int_equal(graph_walk(second[whole], x, d[whole]), 0);
+                }
+                assert_memory_equal(y[0], y[1], sizeof y[0]);
+                assert_memory_equal(d[0], d[1], sizeof d[0]);
+            }
+            for (int whole = 0; whole < 2; whole++) {
+                wg_function_free(f[whole]);
+                wg_function_free(second[whole]);
+            }
+        }
+}
+
+/* Of the final state. */
+static wg_status one_number(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *user) {
+    wg_real s[N];
+    (void)m;
+    const wg_status status = stepped(t, n, x, N, s, user);
+    y[0] = status == WG_OK ? wg_let(t, wg_add(wg_mul(s[0], s[3]), wg_mul(s[1], s[2]))) : x[0];
+    return status;
+}
+
+static void a_loop_has_second_derivatives(void **state) {
+    (void)state;
+    enum { ALL = N + NP };
+    double value[2], g[2][ALL], h[2][ALL * ALL];
+    for (int whole = 0; whole < 2; whole++) {
+        stepping k = {5, 1, whole, NULL};
+        assert_int_equal(
+            wg_hessian(coded, one_number, &k, ALL, at, &value[whole], g[whole], h[whole], ALL),
+            WG_OK);
+    }
+    assert_near(value[0], value[1]);
+    for (size_t i = 0; i < ALL; i++) assert_near(g[0][i], g[1][i]);
+    for (size_t i = 0; i < ALL * ALL; i++) assert_near(h[0][i], h[1][i]);
+}
+
+/* What a replay of a tape with a checkpoint would decide anew, a function has decided. */
+static void a_comparison_in_a_region_is_one_of_the_function(void **state) {
+    (void)state;
+    wg_function *const f = function_of((stepping){1, 1, 0, NULL});
+    double x[N + NP], y[N];
+    const wg_points in = {x, 0, 1};
+    const wg_results out = {y, 0, 1};
+    void *const room = malloc(wg_function_work(f, NULL) + 1);
+    assert_non_null(room);
+    memcpy(x, at, sizeof x);
+    assert_int_equal(wg_function_evaluate(f, 1, &in, &out, NULL, room, NULL), WG_OK);
+    x[0] = 9; /* above p[0] */
+    assert_int_equal(wg_function_evaluate(f, 1, &in, &out, NULL, room, NULL), WG_EGUARD);
+    free(room);
+    wg_function_free(f);
+}
+
+static wg_status fails_the_second_time(wg_tape *t, size_t step, size_t n, const wg_real *s,
+                                       size_t np, const wg_real *p, wg_real *next, void *data) {
+    (void)np, (void)p, (void)step;
+    for (size_t i = 0; i < n; i++) next[i] = wg_let(t, wg_sin(s[i]));
+    return ++*(int *)data > 3 ? WG_ECONVERGE : WG_OK;
+}
+
+static void what_cannot_be_written_out_is_refused_by_name(void **state) {
+    (void)state;
+    int times_called = 0;
+    const wg_region by_hand = {NULL, damp_value, damp_vjp, NULL},
+                    tired = {fails_the_second_time, NULL, NULL, &times_called};
+    stepping k = {3, 0, 0, &by_hand};
+    wg_function *f = NULL;
+    double value, g[N + NP], h[(N + NP) * (N + NP)];
+    assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
+                     WG_EMODE);
+    assert_null(f);
+    assert_message(coded, "wg_function_record: wg_checkpoint: region 0 is by hand");
+    assert_int_equal(wg_hessian(coded, one_number, &k, N + NP, at, &value, g, h, N + NP),
+                     WG_EMODE);
+    assert_message(coded, "region 0 is by hand");
+    k.steps = 0; /* none is needed */
+    assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
+                     WG_OK);
+    assert_int_equal(graph_walk(f, at, g), 0);
+    assert_memory_equal(g, at, N * sizeof *g);
+    wg_function_free(f);
+    k = (stepping){3, 0, 0, &tired};
+    assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
+                     WG_ECONVERGE);
+    assert_message(coded, "wg_checkpoint: region 0 of step 0 returned");
+}
+
+static void functions_of_loops_survive_a_lack_of_memory(void **state) {
+    (void)state;
+    wg_status got = WG_ENOMEM;
+    for (size_t fail_at = 4; got != WG_OK; fail_at++) {
+        struct counted memory = counted_start();
+        const wg_options opt = {
+            .flags = WG_KEEP_CODE, .memory = counted_memory(&memory), .reserve = 1 << 16};
+        wg_function *f = NULL;
+        stepping k = {4, 1, 0, NULL};
+        assert_true(fail_at < 1000);
+        memory.fail_at = fail_at;
+        memory.fail_on = 1;
+        wg_tape *const t = wg_tape_new(&opt);
+        assert_non_null(t);
+        got = wg_function_record(t, stepped, &k, 1, &all_in, at, 1, &all_out, &f);
+        if (got != WG_OK) {
+            assert_int_equal(got, WG_ENOMEM);
+            assert_true(f == NULL && wg_tape_message(t)[0] != 0);
+        }
+        wg_function_free(f);
+        wg_tape_free(t);
+        assert_true(memory.ranges == 0 && memory.wrong == 0);
+    }
+}
+
 /* ---- memory ------------------------------------------------------------------------------ */
 
 static void repeated_recordings_do_not_grow(void **state) {
@@ -371,6 +562,11 @@ int main(void) {
         cmocka_unit_test(steps_may_use_matrices_and_do_without_parameters),
         cmocka_unit_test(state_and_parameters_may_be_the_same_matrix),
         cmocka_unit_test(refusals_name_the_call_and_what_was_wrong),
+        cmocka_unit_test(a_loop_is_written_out_in_a_function),
+        cmocka_unit_test(a_loop_has_second_derivatives),
+        cmocka_unit_test(a_comparison_in_a_region_is_one_of_the_function),
+        cmocka_unit_test(what_cannot_be_written_out_is_refused_by_name),
+        cmocka_unit_test(functions_of_loops_survive_a_lack_of_memory),
         cmocka_unit_test(repeated_recordings_do_not_grow),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
         cmocka_unit_test(a_hundred_thousand_steps_keep_twenty_states),

@@ -12,6 +12,7 @@
 #include <wengert/derive.h>
 #include <wengert/operation.h>
 #include "../tape/function/native.h"
+#include "pools.h"
 #include "tolerance.h"
 
 enum { MOST = 2048, POINTS = 150, PATH_BYTES = 4080 };
@@ -29,7 +30,7 @@ static int open_directory(void **state) {
 }
 static int close_directory(void **state) {
     char line[128];
-    (void)state;
+    (void)free_pools(state);
     (void)snprintf(line, sizeof line, "rm -rf %s", directory);
     return system(line) != 0;
 }
@@ -62,9 +63,9 @@ static wg_status evaluate(const wg_function *f, size_t points, const double *x, 
     at = 0;
     for (size_t k = 0; k < f->outputs; at += wgi_argument_size(&f->output[k++]))
         out[k] = (wg_results){y + at, (ptrdiff_t)f->m, 1};
-    void *const work = malloc(wg_function_work(f, threads) + 1);
+    void *const work = malloc(wg_function_work(f, pool_of(threads)) + 1);
     assert_non_null(work);
-    const wg_status s = wg_function_evaluate(f, points, in, out, threads, work, guard);
+    const wg_status s = wg_function_evaluate(f, points, in, out, pool_of(threads), work, guard);
     free(work);
     return s;
 }
@@ -164,9 +165,9 @@ static void evaluate_fields(const wg_function *f, const layout *l, size_t points
         in[k] = (wg_points){x + l->in[k] * scale, (ptrdiff_t)l->point, (ptrdiff_t)l->step};
     for (size_t k = 0; k < FIELDS_OUT; k++)
         out[k] = (wg_results){y + l->out[k] * scale, (ptrdiff_t)l->point, (ptrdiff_t)l->step};
-    void *const work = malloc(wg_function_work(f, 1) + 1);
+    void *const work = malloc(wg_function_work(f, NULL) + 1);
     assert_non_null(work);
-    assert_int_equal(wg_function_evaluate(f, points, in, out, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, points, in, out, NULL, work, NULL), WG_OK);
     free(work);
 }
 

@@ -481,7 +481,7 @@ static void a_batch_fails_where_evaluation_fails(void **state) {
     assert_int_equal(fclose(f), 0);
     emitted_open(&e, emitted_compilers[!has_compiler("gcc")], "-O1");
     assert_int_equal(h.f->guards, 6);
-    void *const work = malloc(wg_function_work(h.f, 1));
+    void *const work = malloc(wg_function_work(h.f, NULL));
     assert_non_null(work);
     EMITTED(&e, "g", "_batch", batch);
     for (size_t k = 0; k < 600; k++) {
@@ -494,7 +494,7 @@ static void a_batch_fails_where_evaluation_fails(void **state) {
         const wg_points in[] = {{x, 2, 1}, {u, 0, 1}, {NULL, 0, 0}};
         const wg_results out[] = {{y, 1, 1}};
         const ptrdiff_t xs[] = {2, 1, 0, 1, 0, 0}, ys[] = {1, 1};
-        const wg_status s = wg_function_evaluate(h.f, points, in, out, 1, work, &guard);
+        const wg_status s = wg_function_evaluate(h.f, points, in, out, NULL, work, &guard);
         const int said = batch(points, (const double *const[]){x, u, NULL}, xs,
                                (double *const[]){z}, ys, &where);
         assert_int_equal(said, s == WG_OK ? 0 : guard.guard + 1);

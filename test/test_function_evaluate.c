@@ -11,6 +11,7 @@
 #include <string.h>
 #include "../tape/function/graph.h"
 #include "../tape/function/program.h"
+#include "pools.h"
 #include "tolerance.h"
 
 /* As in the tests of the kernels: what elementwise.h promises of values and partials. */
@@ -151,12 +152,13 @@ static wg_status evaluate(const wg_function *f, size_t points, const double *x, 
         out[k] = (wg_results){y + at, (ptrdiff_t)f->m, 1};
         at += entries_of(&f->output[k]);
     }
-    const size_t bytes = wg_function_work(f, threads);
+    wg_threads *const pool = pool_of(threads);
+    const size_t bytes = wg_function_work(f, pool);
     char *const work = malloc(bytes + 1);
     assert_non_null(work);
     memset(work, 0x7f, bytes + 1);
     memset(y, 0, points * f->m * sizeof *y); /* summed outputs have no points */
-    const wg_status s = wg_function_evaluate(f, points, in, out, threads, work, guard);
+    const wg_status s = wg_function_evaluate(f, points, in, out, pool, work, guard);
     assert_int_equal(work[bytes], 0x7f);
     free(work);
     return s;
@@ -559,8 +561,8 @@ static void check_layout(const wg_function *f, size_t points, ptrdiff_t point, p
         out[k] = (wg_results){out_room[k] + middle + offset, point, entry};
         for (size_t i = 0; i < 1 << 18; i++) out_room[k][i] = 1234.5;
     }
-    void *const work = malloc(wg_function_work(f, 1));
-    assert_int_equal(wg_function_evaluate(f, points, in, out, 1, work, NULL), WG_OK);
+    void *const work = malloc(wg_function_work(f, NULL));
+    assert_int_equal(wg_function_evaluate(f, points, in, out, NULL, work, NULL), WG_OK);
     free(work);
     at = 0;
     for (size_t k = 0; k < f->outputs; k++) {
@@ -607,6 +609,51 @@ static void layouts_are_all_the_same(void **state) {
         }
 }
 
+/* A place that all points have in common is the last one's, whichever thread has that. */
+static wg_status two_of_one(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_mul(x[0], 2));
+    y[1] = wg_let(t, wg_sin(x[1]));
+    return WG_OK;
+}
+static void one_place_for_all_points_has_the_last_one(void **state) {
+    (void)state;
+    enum { POINTS = 40001, TIMES = 8 };
+    const wg_argument in[] = {{"x", 1, 1, 0}, {"a", 1, 1, WG_SHARED}},
+                      out[] = {{"y", 1, 1, 0}, {"s", 1, 1, 0}};
+    wg_tape *const t = wg_tape_new(&opt);
+    wg_function *f;
+    const double at[2] = {1, 2};
+    assert_int_equal(wg_function_record(t, two_of_one, NULL, 2, in, at, 2, out, &f), WG_OK);
+    double *const x = malloc(POINTS * sizeof *x);
+    assert_non_null(x);
+    for (size_t p = 0; p < POINTS; p++) x[p] = (double)p;
+    struct machine m[MACHINES];
+    for (size_t k = 0, n = machines_here(m); k < n; k++) {
+        use_machine(t, f, &m[k]);
+        for (size_t threads = 1; threads <= 3; threads++) {
+            void *const work = malloc(wg_function_work(f, pool_of(threads)));
+            assert_non_null(work);
+            for (int i = 0; i < TIMES; i++) {
+                const size_t points = i == 0 ? 1 : POINTS - (size_t)i;
+                double y[3] = {0, 0, 7};
+                assert_int_equal(wg_function_evaluate(f, points,
+                                                      (wg_points[]){{x, 1, 1}, {at + 1, 0, 1}},
+                                                      (wg_results[]){{y, 0, 1}, {y + 1, 0, 1}},
+                                                      pool_of(threads), work, NULL),
+                                 WG_OK);
+                assert_true(y[0] == 2 * x[points - 1] && y[2] == 7);
+                assert_true(fabs(y[1] - sin(2)) <= TOL_VECTOR_ULP * DBL_EPSILON);
+            }
+            free(work);
+        }
+    }
+    free(x);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 static void missing_data_is_zero_and_missing_results_are_left_out(void **state) {
     (void)state;
     struct drawn d;
@@ -617,13 +664,13 @@ static void missing_data_is_zero_and_missing_results_are_left_out(void **state) 
         assert_int_equal(evaluate(f, 100, xs, ys, 1, NULL), WG_OK);
         wg_points in[8];
         memset(in, 0, sizeof in);
-        void *const work = malloc(wg_function_work(f, 1));
+        void *const work = malloc(wg_function_work(f, NULL));
         size_t at = 0;
         for (size_t only = 0; only < f->outputs; only++) {
             wg_results out[8];
             memset(out, 0, sizeof out);
             out[only] = (wg_results){zs, (ptrdiff_t)f->m, 1};
-            assert_int_equal(wg_function_evaluate(f, 100, in, out, 1, work, NULL), WG_OK);
+            assert_int_equal(wg_function_evaluate(f, 100, in, out, NULL, work, NULL), WG_OK);
             for (size_t e = 0; e < entries_of(&f->output[only]); e++, at++)
                 for (size_t p = 0; p < (f->output[only].flags & WG_SUMMED ? 1 : 100); p++)
                     assert_true(same_bits(zs[p * f->m + e], ys[p * f->m + at]));
@@ -641,15 +688,15 @@ static void what_is_missing_is_refused(void **state) {
     wg_results out[8];
     memset(in, 0, sizeof in);
     memset(out, 0, sizeof out);
-    void *const work = malloc(wg_function_work(d.h.f, 1));
-    assert_int_equal(wg_function_evaluate(NULL, 1, in, out, 1, work, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(d.h.f, 1, NULL, out, 1, work, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, NULL, 1, work, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, out, 1, NULL, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, out, 1, work, NULL), WG_OK);
-    assert_int_equal(wg_function_work(NULL, 1), 0);
-    assert_true(wg_function_work(d.h.f, 0) == wg_function_work(d.h.f, 1));
-    assert_true(wg_function_work(d.h.f, 2) > wg_function_work(d.h.f, 1));
+    void *const work = malloc(wg_function_work(d.h.f, NULL));
+    assert_int_equal(wg_function_evaluate(NULL, 1, in, out, NULL, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(d.h.f, 1, NULL, out, NULL, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, NULL, NULL, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, out, NULL, NULL, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(d.h.f, 1, in, out, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_work(NULL, NULL), 0);
+    assert_true(wg_function_work(d.h.f, pool_of(1)) == wg_function_work(d.h.f, NULL));
+    assert_true(wg_function_work(d.h.f, pool_of(2)) > wg_function_work(d.h.f, NULL));
     free(work);
     hand_close(&d.h);
 }
@@ -923,6 +970,7 @@ int main(void) {
         cmocka_unit_test(no_bit_depends_on_the_number_of_threads),
         cmocka_unit_test(without_points_sums_are_zero),
         cmocka_unit_test(layouts_are_all_the_same),
+        cmocka_unit_test(one_place_for_all_points_has_the_last_one),
         cmocka_unit_test(missing_data_is_zero_and_missing_results_are_left_out),
         cmocka_unit_test(what_is_missing_is_refused),
         cmocka_unit_test(the_zero_rule_holds_under_what_hides_a_nan),
@@ -932,5 +980,5 @@ int main(void) {
         cmocka_unit_test(native_code_can_stand_for_the_points),
         cmocka_unit_test(a_program_needs_memory_and_gives_it_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_pools);
 }

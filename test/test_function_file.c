@@ -186,10 +186,10 @@ static void files_of_the_first_version_are_read(void **state) {
     assert_int_equal(s.after, 1);
     const double x[] = {1, 2, 3, 10, 20, 30}, p = 4;
     double y = 0;
-    void *const work = malloc(wg_function_work(f, 1));
+    void *const work = malloc(wg_function_work(f, NULL));
     wg_function_guard guard;
     assert_int_equal(wg_function_evaluate(f, 3, (wg_points[]){{x, 1, 3}, {&p, 0, 0}},
-                                          (wg_results[]){{&y, 0, 0}}, 0, work, &guard),
+                                          (wg_results[]){{&y, 0, 0}}, NULL, work, &guard),
                      WG_OK);
     assert_float_equal(y, 25.5, 0);
     size_t n;
@@ -277,10 +277,10 @@ static void a_long_function_is_read_piece_by_piece(void **state) {
                      WG_ECALLBACK);
     o = (struct slow){(const uint8_t *)"a text and nothing else", 23, 0, 0};
     assert_int_equal(wg_function_read(tape, read_slow, &o, NULL, 0, &again), WG_EARG);
-    bytes[8] = 2;
+    bytes[8] = 3;
     o = (struct slow){bytes, n, 0, 0};
     assert_int_equal(wg_function_read(tape, read_slow, &o, NULL, 0, &again), WG_EARG);
-    assert_has(wg_tape_message(tape), "wg_function_read: at byte 8: version 2.0");
+    assert_has(wg_tape_message(tape), "wg_function_read: at byte 8: version 3.0");
     assert_int_equal(o.taken, 24);
     free(bytes);
     wg_function_free(f);
@@ -459,8 +459,10 @@ static size_t examine(const uint8_t *bytes, size_t n) {
     uint8_t *const again = bytes_of(f, &m);
     assert_int_equal(n, m);
     assert_memory_equal(bytes, again, n);
-    free(values(f, &s));
-    assert_true(s == WG_OK || s == WG_EGUARD);
+    if (is_short(f)) {
+        free(values(f, &s));
+        assert_true(s == WG_OK || s == WG_EGUARD);
+    }
     assert_int_equal(wg_function_dump(f, write_full, &sink), WG_OK);
     assert_int_equal(wg_function_dot(f, write_full, &sink), WG_OK);
     free(again);
@@ -509,7 +511,9 @@ static void every_rule_of_the_format_is_checked(void **state) {
     } edits[] = {
         {0, 1, 'W', WG_EARG, "at byte 0: these 280 bytes are no function"},
         {7, 1, '\r', WG_EARG, "no function"},
-        {8, 4, 2, WG_EARG, "at byte 8: version 2.0; this library reads 1"},
+        {8, 4, 3, WG_EARG, "at byte 8: version 3.0; this library reads 1 to 2"},
+        {8, 4, 0, WG_EARG, "version 0.0"},
+        {8, 4, 2, WG_EARG, "a count of 2 does not fit"}, /* repeats: rows of x */
         {12, 4, 1, WG_EARG, "version 1.1"},
         {24, 8, UINT64_MAX, WG_EARG, "at byte 24: a count of 18446744073709551615"},
         {24, 8, 9, WG_EARG, "a count of 9 does not fit"},
@@ -992,9 +996,9 @@ static void covariances_are_loaded_without_being_told_of(void **state) {
     assert_int_equal(wg_function_load(t, bytes, needed, NULL, 0, &again), WG_OK);
     const wg_points at = {x, 0, 1};
     const wg_results to_y = {y, 0, 1}, to_z = {z, 0, 1};
-    void *work = malloc(wg_function_work(f, 1) + wg_function_work(again, 1));
-    assert_int_equal(wg_function_evaluate(f, 1, &at, &to_y, 1, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(again, 1, &at, &to_z, 1, work, NULL), WG_OK);
+    void *work = malloc(wg_function_work(f, NULL) + wg_function_work(again, NULL));
+    assert_int_equal(wg_function_evaluate(f, 1, &at, &to_y, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(again, 1, &at, &to_z, NULL, work, NULL), WG_OK);
     assert_memory_equal(y, z, sizeof y);
     assert_true(y[0] > y[1] && y[1] > 0);
     free(work);

@@ -7,6 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Everything that is repeated stays a loop. */
+static int open_looping(void **state) {
+    const wg_options keep = {.flags = WG_KEEP_CODE | WG_KEEP_PLACES, .loops_over = 1};
+    (void)state;
+    tape = wg_tape_new(NULL);
+    coded = wg_tape_new(&keep);
+    return tape == NULL || coded == NULL;
+}
+
 static wg_function *function_of(wg_callback *f, void *data, size_t inputs,
                                 const wg_argument *in, const double *x, size_t outputs,
                                 const wg_argument *out) {
@@ -312,7 +321,7 @@ static wg_status map_of_fill(wg_tape *t, size_t n, const wg_real *x, size_t m, w
     const wg_source s[] = {wg_from_matrix(wg_mat_gather(t, 1, 1, x)),
                            wg_from_fill(fails, &r->calls)};
     wg_mat z;
-    const wg_status status = wg_map(t, r->k, 1, s, 1, &z);
+    const wg_status status = wg_map(t, r->k, 1, s, NULL, &z);
     if (status == WG_OK) y[0] = wg_mat_at(z, 0, 0);
     return status;
 }
@@ -338,5 +347,6 @@ int main(void) {
         cmocka_unit_test(scans_in_functions_are_those_of_the_tape),
         cmocka_unit_test(a_callback_that_fails_is_named),
     };
-    return cmocka_run_group_tests(tests, open_tapes, close_tapes);
+    return cmocka_run_group_tests_name("written out", tests, open_tapes, close_tapes) +
+           cmocka_run_group_tests_name("as loops", tests, open_looping, close_tapes);
 }

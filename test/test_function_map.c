@@ -2,6 +2,7 @@
 /* Functions called in recordings, and mapped over points: against the same written out. */
 #include "counted.h"
 #include "driver_cases.h"
+#include "pools.h"
 
 #include <math.h>
 
@@ -160,7 +161,8 @@ a_call_is_one_record_and_its_gradient_that_of_the_function_written_out(void **st
 
 typedef struct mapped {
     const wg_callable *k;
-    size_t points, threads;
+    size_t points;
+    wg_threads *threads;
     int how; /* how x and d are given */
 } mapped;
 
@@ -202,7 +204,7 @@ static void a_map_is_the_same_as_the_points_one_by_one(void **state) {
     const size_t sizes[] = {1, 2, 7, 8, 64, 65, 600, POINTS};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int how = 0; how < 8; how++) {
-            mapped m = {k, sizes[s], how & 4 ? 2 : 0, how & 3};
+            mapped m = {k, sizes[s], pool_of(how & 4 ? 2 : 0), how & 3};
             const double last = seed[2 * m.points];
             seed[2 * m.points] = 3;
             write_out(m.points, x, 3, seed, &w);
@@ -230,7 +232,7 @@ static void maps_have_tangents_lanes_and_replays(void **state) {
     memcpy(x + 2, many, 4 * N * sizeof *x);
     const size_t n = 4 * N + 2, m = 2 * N + 1;
     for (int how = 0; how < 4; how++) {
-        mapped map = {k, N, 0, how};
+        mapped map = {k, N, NULL, how};
         wg_check found;
         if (wg_check_gradient(tape, map_callback, &map, n, x, m, &found) != WG_OK)
             fail_msg("%s", wg_tape_message(tape));
@@ -248,7 +250,7 @@ static void maps_have_tangents_lanes_and_replays(void **state) {
         }
     }
     /* a replay at another point, against a recording there */
-    mapped map = {k, N, 0, 0};
+    mapped map = {k, N, NULL, 0};
     wg_real in_tape[4 * N + 2], result[2 * N + 1];
     wg_tape_reset(coded);
     assert_int_equal(wg_inputs(coded, n, x, in_tape), WG_OK);
@@ -299,7 +301,7 @@ static void neighbours_are_views_that_overlap(void **state) {
                                            : wg_mat_block(line, i, 0, N - 2, 1));
         wg_mat y;
         assert_int_equal(wg_tape_stats(tape, &before), WG_OK);
-        assert_int_equal(wg_map(tape, k, N - 2, x, 0, &y), WG_OK);
+        assert_int_equal(wg_map(tape, k, N - 2, x, NULL, &y), WG_OK);
         assert_int_equal(wg_tape_stats(tape, &after), WG_OK);
         assert_int_equal(after.records, before.records + 1);
         assert_true(y.rows == 1 && y.cols == N - 2);
@@ -321,7 +323,7 @@ static void neighbours_are_views_that_overlap(void **state) {
     const wg_mat v = wg_mat_input(tape, 1, N, u, 1);
     const wg_source x[3] = {wg_from_matrix(v), wg_from_matrix(v), wg_from_matrix(v)};
     wg_mat y;
-    assert_int_equal(wg_map(tape, k, N, x, 0, &y), WG_OK);
+    assert_int_equal(wg_map(tape, k, N, x, NULL, &y), WG_OK);
     assert_int_equal(wg_mat_reverse(tape, y, NULL, 1), WG_OK);
     assert_int_equal(wg_mat_adjoint(tape, v, g, 1), WG_OK);
     for (size_t i = 0; i < N; i++) assert_close(g[i], 2 * u[i]);
@@ -359,8 +361,9 @@ static void shared_matrices_may_be_parts_of_others_and_transposed(void **state) 
             wg_real x[6];
             for (size_t i = 0; i < 6; i++) x[i] = wg_mat_at(part, i % 2, i / 2);
             const wg_source s = wg_from_matrix(part);
-            assert_int_equal(
-                how & 2 ? wg_map(tape, k, 1, &s, 0, &r) : wg_call(tape, k, &part, &r), WG_OK);
+            assert_int_equal(how & 2 ? wg_map(tape, k, 1, &s, NULL, &r)
+                                     : wg_call(tape, k, &part, &r),
+                             WG_OK);
             assert_int_equal(wg_reverse(tape, wg_mat_at(r, 0, 0)), WG_OK);
             assert_int_equal(wg_mat_adjoint(tape, a, g, 5), WG_OK);
             wg_real plain;
@@ -402,7 +405,7 @@ static wg_status gradient_callback(wg_tape *t, size_t n, const wg_real *x, size_
                            wg_from_matrix(wg_mat_gather(t, 4, points, x + 2)),
                            wg_from_matrix(wg_mat_fill(t, 1, points, 0)),
                            wg_from_fill(fill_numbers, NULL)};
-    const wg_status status = wg_map(t, user, points, s, 0, r);
+    const wg_status status = wg_map(t, user, points, s, NULL, r);
     for (size_t i = 0; status == WG_OK && i < 2; i++) y[i] = wg_mat_at(r[0], i, 0);
     return status;
 }
@@ -421,8 +424,8 @@ static void a_gradient_is_mapped_like_any_function(void **state) {
     const wg_source s[] = {wg_from_matrix(ma), wg_from_matrix(mx),
                            wg_from_matrix(wg_mat_fill(tape, 1, MANY, 0)),
                            wg_from_fill(fill_numbers, NULL)};
-    assert_int_equal(wg_map(tape, plain, MANY, s, 0, y), WG_OK);
-    assert_int_equal(wg_map(tape, k, MANY, s, 0, dy), WG_OK);
+    assert_int_equal(wg_map(tape, plain, MANY, s, NULL, y), WG_OK);
+    assert_int_equal(wg_map(tape, k, MANY, s, NULL, dy), WG_OK);
     assert_int_equal(wg_reverse(tape, wg_mat_at(y[1], 0, 0)), WG_OK);
     assert_int_equal(wg_mat_adjoint(tape, ma, ga, 2), WG_OK);
     assert_int_equal(wg_mat_adjoint(tape, mx, g, 4), WG_OK);
@@ -468,7 +471,7 @@ static void a_guard_that_comes_out_differently_is_named_with_its_point(void **st
         const wg_mat mz = wg_mat_input(tape, 1, N, z, 1);
         const wg_source s[] = {wg_from_matrix(mx), wg_from_matrix(mz)};
         const wg_mat one[] = {wg_mat_block(mx, 0, 777, 1, 1), wg_mat_block(mz, 0, 777, 1, 1)};
-        assert_int_equal(way ? wg_call(tape, k, one, &r) : wg_map(tape, k, N, s, 0, &r),
+        assert_int_equal(way ? wg_call(tape, k, one, &r) : wg_map(tape, k, N, s, NULL, &r),
                          WG_EGUARD);
         assert_true(r.value == NULL);
         assert_message(tape, way ? "wg_call" : "wg_map");
@@ -480,7 +483,7 @@ static void a_guard_that_comes_out_differently_is_named_with_its_point(void **st
         z[777] = 1;
         const wg_source again[] = {wg_from_matrix(mx),
                                    wg_from_matrix(wg_mat_input(tape, 1, N, z, 1))};
-        assert_int_equal(wg_map(tape, k, N, again, 0, &r), WG_OK);
+        assert_int_equal(wg_map(tape, k, N, again, NULL, &r), WG_OK);
         assert_int_equal(wg_reverse(tape, wg_let(tape, wg_mul(wg_mat_at(r, 0, 3), twice))),
                          WG_OK);
         assert_true(wg_adjoint(tape, wg_mat_at(mx, 0, 3)) == 6 + 2 * 4);
@@ -527,7 +530,7 @@ static void recordings_with_maps_are_functions(void **state) {
     for (size_t i = 0; i < WRITTEN_IN; i++) x[i] = 0.5 + number(i + 3);
     const wg_argument a = {"x", WRITTEN_IN, 1, 0}, r = {"y", 1, 1, 0};
     for (int how = 0; how < 4; how++) {
-        mapped m = {k, WRITTEN, 0, how};
+        mapped m = {k, WRITTEN, NULL, how};
         for (int which = 0; which < 2; which++) {
             wg_function *f = NULL, *h = NULL;
             if (wg_function_record(coded, which ? one_number_plain : one_number, &m, 1, &a, x,
@@ -535,14 +538,14 @@ static void recordings_with_maps_are_functions(void **state) {
                 fail_msg("%s", wg_tape_message(coded));
             assert_int_equal(wg_function_gradient(coded, f, &h), WG_OK);
             static _Alignas(64) char work[1 << 20];
-            assert_true(wg_function_work(f, 1) <= sizeof work);
-            assert_true(wg_function_work(h, 1) <= sizeof work);
+            assert_true(wg_function_work(f, NULL) <= sizeof work);
+            assert_true(wg_function_work(h, NULL) <= sizeof work);
             const wg_points in_points = {x, 0, 1};
             const wg_results value = {&y[which], 0, 1}, gradient = {g[which], 0, 1};
-            assert_int_equal(wg_function_evaluate(f, 1, &in_points, &value, 1, work, NULL),
+            assert_int_equal(wg_function_evaluate(f, 1, &in_points, &value, NULL, work, NULL),
                              WG_OK);
-            assert_int_equal(wg_function_evaluate(h, 1, &in_points, &gradient, 1, work, NULL),
-                             WG_OK);
+            assert_int_equal(
+                wg_function_evaluate(h, 1, &in_points, &gradient, NULL, work, NULL), WG_OK);
             wg_function_free(f), wg_function_free(h);
         }
         assert_close(y[0], y[1]);
@@ -575,10 +578,10 @@ static void guards_inside_are_guards_of_the_recording(void **state) {
     const wg_points good[2] = {{x, 0, 1}, {x + 1, 0, 1}};
     const wg_points bad[2] = {{other, 0, 1}, {other + 1, 0, 1}};
     const wg_results to = {&got, 0, 1};
-    assert_true(wg_function_work(g, 1) <= sizeof work);
-    assert_int_equal(wg_function_evaluate(g, 1, good, &to, 1, work, &guard), WG_OK);
+    assert_true(wg_function_work(g, NULL) <= sizeof work);
+    assert_int_equal(wg_function_evaluate(g, 1, good, &to, NULL, work, &guard), WG_OK);
     assert_true(got == 4);
-    assert_int_equal(wg_function_evaluate(g, 1, bad, &to, 1, work, &guard), WG_EGUARD);
+    assert_int_equal(wg_function_evaluate(g, 1, bad, &to, NULL, work, &guard), WG_EGUARD);
     assert_int_equal(guard.guard, 1);
     wg_function_free(g);
     wg_callable_free(k);
@@ -606,7 +609,7 @@ static void adjoints_of_zero_meet_infinite_slopes(void **state) {
     const wg_mat mx = wg_mat_input(tape, 1, 3, x, 1), mz = wg_mat_input(tape, 3, 1, z, 3);
     const wg_source s[] = {wg_from_matrix(mx), wg_from_matrix(mz)};
     wg_mat r;
-    assert_int_equal(wg_map(tape, k, 3, s, 0, &r), WG_OK);
+    assert_int_equal(wg_map(tape, k, 3, s, NULL, &r), WG_OK);
     assert_int_equal(wg_mat_reverse(tape, r, NULL, 1), WG_OK);
     assert_int_equal(wg_mat_adjoint(tape, mx, g, 1), WG_OK);
     assert_true(g[0] == 0.25 && g[1] == 0);
@@ -628,7 +631,7 @@ static void no_points_give_empty_results_and_sums_of_zero(void **state) {
             wg_from_matrix(ma), wg_from_matrix(wg_mat_fill(tape, 4, 0, 0)),
             wg_from_data(NULL, 0, 0),
             how ? wg_from_fill(refuse_data, NULL) : wg_from_data(NULL, 0, 0)};
-        assert_int_equal(wg_map(tape, k, 0, s, 0, y), WG_OK);
+        assert_int_equal(wg_map(tape, k, 0, s, NULL, y), WG_OK);
         assert_true(y[0].rows == 2 && y[0].cols == 0 && y[1].value[0] == 0);
         assert_int_equal(wg_reverse(tape, wg_mat_at(y[1], 0, 0)), WG_OK);
         assert_int_equal(wg_mat_adjoint(tape, ma, g, 2), WG_OK);
@@ -656,31 +659,31 @@ static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
         assert_message(tape, part);                                                            \
         assert_true(y[0].value == NULL && y[1].value == NULL);                                 \
     } while (0)
-    REFUSED(WG_OK, "", (wg_map(tape, k, 5, s, 0, y), y[0].value = y[1].value = NULL, WG_OK));
-    REFUSED(WG_ESHAPE, "wg_map: input 1 (x) is 4x5, not 4x6", wg_map(tape, k, 6, s, 0, y));
+    REFUSED(WG_OK, "", (wg_map(tape, k, 5, s, NULL, y), y[0].value = y[1].value = NULL, WG_OK));
+    REFUSED(WG_ESHAPE, "wg_map: input 1 (x) is 4x5, not 4x6", wg_map(tape, k, 6, s, NULL, y));
     REFUSED(WG_ESHAPE, "wg_map: input 0 (a) is 4x5, not 2x1",
-            (s[0] = s[1], wg_map(tape, k, 5, s, 0, y)));
+            (s[0] = s[1], wg_map(tape, k, 5, s, NULL, y)));
     REFUSED(WG_ESHAPE, "wg_call: input 1 (x) is 4x5, not 2x2",
             wg_call(tape, k, (wg_mat[]){a, x, u, d}, y));
     REFUSED(WG_ENULL, "wg_map: the data of input 3 (d) are NULL",
-            (s[3] = wg_from_data(NULL, 1, 1), wg_map(tape, k, 5, s, 0, y)));
+            (s[3] = wg_from_data(NULL, 1, 1), wg_map(tape, k, 5, s, NULL, y)));
     REFUSED(WG_ENULL, "wg_map: the callback of input 3 (d) is NULL",
-            (s[3] = wg_from_fill(NULL, NULL), wg_map(tape, k, 5, s, 0, y)));
+            (s[3] = wg_from_fill(NULL, NULL), wg_map(tape, k, 5, s, NULL, y)));
     REFUSED(WG_EARG, "input 3 (d) has a source for wg_scan",
-            (s[3] = wg_from_state("d"), wg_map(tape, k, 5, s, 0, y)));
+            (s[3] = wg_from_state("d"), wg_map(tape, k, 5, s, NULL, y)));
     REFUSED(WG_EARG, "input 3 (d) has a source for wg_scan",
-            (s[3] = wg_each_step(s[3]), wg_map(tape, k, 5, s, 0, y)));
-    REFUSED(WG_ENULL, "wg_map: the 4 inputs are NULL", wg_map(tape, k, 5, NULL, 0, y));
-    REFUSED(WG_ENULL, "wg_map: the callable is NULL", wg_map(tape, NULL, 5, s, 0, y));
+            (s[3] = wg_each_step(s[3]), wg_map(tape, k, 5, s, NULL, y)));
+    REFUSED(WG_ENULL, "wg_map: the 4 inputs are NULL", wg_map(tape, k, 5, NULL, NULL, y));
+    REFUSED(WG_ENULL, "wg_map: the callable is NULL", wg_map(tape, NULL, 5, s, NULL, y));
     REFUSED(WG_ENULL, "wg_call: the 2 results are NULL",
             wg_call(tape, k, (wg_mat[]){a, x, u, d}, NULL));
     REFUSED(WG_ECONVERGE, "the callback of input 3 (d) returned",
             (s[0] = wg_from_data(numbers, 0, 1),
              s[1] = wg_from_matrix(wg_mat_fill(tape, 4, 99999, 0)),
              s[2] = wg_from_data(numbers, 0, 0), s[3] = wg_from_fill(refuse_data, NULL),
-             wg_map(tape, k, 99999, s, 0, y)));
+             wg_map(tape, k, 99999, s, NULL, y)));
 #undef REFUSED
-    assert_int_equal(wg_map(NULL, k, 1, NULL, 0, y), WG_ENULL);
+    assert_int_equal(wg_map(NULL, k, 1, NULL, NULL, y), WG_ENULL);
     assert_int_equal(wg_callable_new(NULL, NULL, &none), WG_ENULL);
     assert_int_equal(wg_callable_new(coded, NULL, &none), WG_ENULL);
     assert_message(coded, "wg_callable_new");
@@ -689,7 +692,7 @@ static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
     wg_callable_free(NULL);
     /* a tape in failure stays so */
     wg_tape_reset(tape);
-    (void)wg_map(tape, NULL, 1, NULL, 0, NULL);
+    (void)wg_map(tape, NULL, 1, NULL, NULL, NULL);
     assert_int_equal(wg_call(tape, k, NULL, y), WG_ENULL);
     wg_callable_free(k);
 }
@@ -698,7 +701,7 @@ static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
 
 static wg_status small_map(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *user) {
-    mapped k = {user, (n - 2) / 4, 0, 2};
+    mapped k = {user, (n - 2) / 4, NULL, 2};
     return map_callback(t, n, x, m, y, &k);
 }
 
@@ -790,11 +793,57 @@ static void a_callable_is_made_completely_or_not_at_all(void **state) {
     }
 }
 
+static int close_all(void **state) {
+    (void)free_pools(state);
+    return close_tapes(state);
+}
+
+/* x = f(x): results may stand where operands do. */
+static wg_status squared(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_mul(x[0], x[0]));
+    return WG_OK;
+}
+
+static void results_may_take_the_place_of_operands(void **state) {
+    (void)state;
+    const wg_argument q = {"q", 1, 1, 0};
+    wg_function *f = NULL;
+    assert_int_equal(wg_function_record(coded, squared, NULL, 1, &q, start, 1, &q, &f), WG_OK);
+    wg_callable *const k = callable_of(f);
+    const double three = 3;
+    double y, g;
+    wg_tape_reset(tape);
+    const wg_mat a = wg_mat_input(tape, 1, 1, &three, 1);
+    wg_mat x = a;
+    assert_int_equal(wg_call(tape, k, &x, &x), WG_OK);
+    wg_source s = wg_from_matrix(x);
+    assert_int_equal(wg_map(tape, k, 1, &s, NULL, &s.matrix), WG_OK);
+    assert_int_equal(wg_mat_value(tape, s.matrix, &y, 1), WG_OK);
+    assert_int_equal(wg_mat_reverse(tape, s.matrix, NULL, 1), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, a, &g, 1), WG_OK);
+    assert_true(y == 81 && g == 4 * 27);
+    /* what fails still gives failed results, and names the operand */
+    x = wg_mat_fill(tape, 2, 1, 0);
+    assert_int_equal(wg_call(tape, k, &x, &x), WG_ESHAPE);
+    assert_non_null(strstr(wg_tape_message(tape), "2x1"));
+    assert_null(x.value);
+    wg_tape_reset(tape);
+    s = wg_from_matrix(wg_mat_fill(tape, 2, 1, 0));
+    assert_int_equal(wg_map(tape, k, 1, &s, NULL, &s.matrix), WG_ESHAPE);
+    assert_null(s.matrix.value);
+    assert_int_equal(wg_map(tape, k, 1, &s, NULL, &s.matrix), WG_ESHAPE); /* the tape failed */
+    wg_tape_reset(tape);
+    wg_callable_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_call_is_one_record_and_its_gradient_that_of_the_function_written_out),
         cmocka_unit_test(a_map_is_the_same_as_the_points_one_by_one),
+        cmocka_unit_test(results_may_take_the_place_of_operands),
         cmocka_unit_test(maps_have_tangents_lanes_and_replays),
         cmocka_unit_test(neighbours_are_views_that_overlap),
         cmocka_unit_test(shared_matrices_may_be_parts_of_others_and_transposed),
@@ -809,5 +858,5 @@ int main(void) {
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
         cmocka_unit_test(a_callable_is_made_completely_or_not_at_all),
     };
-    return cmocka_run_group_tests(tests, open_tapes, close_tapes);
+    return cmocka_run_group_tests(tests, open_tapes, close_all);
 }

@@ -801,6 +801,61 @@ static void coinciding_points_have_smooth_covariances(void **state) {
     }
 }
 
+/* ---- exponentials elsewhere ---- */
+
+static void exponential(wg_tape *t, const wg_mat *in, struct results *r, const void *data) {
+    (void)data;
+    put(r, wg_expm(t, in[0]));
+}
+
+static wg_status evaluated(const wg_function *f, const double *x, double *y) {
+    void *const work = malloc(wg_function_work(f, NULL));
+    assert_non_null(work);
+    const wg_status s = wg_function_evaluate(f, 1, &(wg_points){x, 0, 1},
+                                             &(wg_results){y, 0, 1}, NULL, work, NULL);
+    free(work);
+    return s;
+}
+
+/* Degree and squarings are those of the recorded point: where they do not serve that is said.
+ */
+static void an_exponential_elsewhere_is_right_or_refused(void **state) {
+    (void)state;
+    static const double sizes[] = {0, 1e-3, 0.05, 0.3, 0.9, 1.7, 4, 9, 40, 300, 650};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const struct op_case c = {"expm", exponential, NULL, {{2, 2, PLAIN}}, 0};
+    size_t refused = 0, near = 0;
+    for (size_t k = 0; k < SIZES; k++) {
+        const double at[4] = {sizes[k], 0, 0, -0.5 * sizes[k]};
+        wg_function *const f = recorded(&c, at, 4), *jacobian = NULL;
+        must(c.name, wg_function_jacobian(tape, f, &jacobian));
+        for (size_t j = 0; j < SIZES; j++) {
+            const double x[4] = {sizes[j], 0, 0, -0.5 * sizes[j]};
+            double y[4], slopes[16];
+            const wg_status s = evaluated(f, x, y);
+            assert_int_equal(evaluated(jacobian, x, slopes), s);
+            refused += s == WG_EGUARD;
+            if (s == WG_EGUARD) continue;
+            must(c.name, s);
+            const double units = 64 * (1 + sizes[j]) * DBL_EPSILON;
+            assert_true(fabs(y[0] / exp(x[0]) - 1) <= units);
+            assert_true(fabs(y[3] / exp(x[3]) - 1) <= units * exp(fmin(sizes[j], 50)) ||
+                        y[3] < DBL_EPSILON);
+            assert_true(fabs(slopes[0] / exp(x[0]) - 1) <= 4 * units);
+        }
+        /* twice as far, and a quarter of it, are near */
+        for (int side = 0; side < 2; side++) {
+            double x[4], y[4];
+            for (size_t i = 0; i < 4; i++) x[i] = at[i] * (side ? 1.99 : 0.26);
+            near += evaluated(f, x, y) == WG_OK;
+        }
+        wg_function_free(jacobian);
+        wg_function_free(f);
+    }
+    assert_int_equal(near, 2 * SIZES);
+    assert_true(refused >= SIZES);
+}
+
 /* ---- what cannot be written out ---- */
 
 static double cubed(void *ctx, double x) {
@@ -1001,6 +1056,7 @@ int main(void) {
         cmocka_unit_test(slopes_at_kinks_are_those_of_the_operations),
         cmocka_unit_test(singular_matrices_have_determinants),
         cmocka_unit_test(coinciding_points_have_smooth_covariances),
+        cmocka_unit_test(an_exponential_elsewhere_is_right_or_refused),
         cmocka_unit_test(others_are_refused_by_name),
         cmocka_unit_test(an_operation_of_the_users_works_in_a_hessian),
         cmocka_unit_test(repeated_operations_are_shared),

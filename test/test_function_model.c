@@ -11,6 +11,7 @@
 #include <string.h>
 #include <wengert.h>
 #include "counted.h"
+#include "pools.h"
 #include "tolerance.h"
 
 static wg_tape *tape;
@@ -372,14 +373,14 @@ static void computations_share_variables(void **state) {
     double first[POINTS][3], value, dw[6], db[3];
     feed();
     for (int round = 0; round < 2; round++) {
-        assert_ok(wg_model_run(m, y, POINTS, &(wg_results){first[0], 3, 1}, 1));
+        assert_ok(wg_model_run(m, y, POINTS, &(wg_results){first[0], 3, 1}, NULL));
         for (size_t p = 0; p < POINTS; p++) {
             double expected[3];
             for (size_t i = 0; i < 3; i++)
                 expected[i] = tanh(w[i] * xs[p][0] + w[i + 3] * xs[p][1] + b[i]);
             assert_near(first[p], expected, 3);
         }
-        assert_ok(wg_model_run(m, loss, POINTS, &(wg_results){&value, 0, 1}, 2));
+        assert_ok(wg_model_run(m, loss, POINTS, &(wg_results){&value, 0, 1}, pool_of(2)));
         const double expected = by_hand(w, b, dw, db);
         assert_near(&value, &expected, 1);
         for (size_t i = 0; i < 6; i++) w[i] += 0.1;
@@ -404,7 +405,7 @@ static void updates_happen_together(void **state) {
     assert_ok(wg_model_update(m, b, u));
     wg_function *const swap = function(2, (wg_mat[]){u, v});
     const double *const av = wg_model_values(m, a), *const bv = wg_model_values(m, b);
-    assert_ok(wg_model_run(m, swap, 3, NULL, 1));
+    assert_ok(wg_model_run(m, swap, 3, NULL, NULL));
     assert_true(av[0] == 0 && !signbit(av[0]) && av[1] == -5);
     assert_true(bv[0] == -1 && bv[1] == -2);
     wg_function_free(swap);
@@ -415,14 +416,14 @@ static void updates_happen_together(void **state) {
     assert_ok(wg_model_update(m, a, k));
     wg_function *const add = function(1, &sum), *const each = function(1, &k);
     assert_ok(wg_model_initialise(m));
-    assert_ok(wg_model_run(m, add, 2, NULL, 1));
+    assert_ok(wg_model_run(m, add, 2, NULL, NULL));
     assert_true(bv[0] == 3 && bv[1] == 60);
-    assert_refused(wg_model_run(m, each, 2, NULL, 1), WG_EARG, "of a is one per point");
+    assert_refused(wg_model_run(m, each, 2, NULL, NULL), WG_EARG, "of a is one per point");
     /* two of one variable */
     assert_ok(wg_model_update(m, b, u));
     assert_ok(wg_model_update(m, b, v));
     wg_function *const two = function(2, (wg_mat[]){u, v});
-    assert_refused(wg_model_run(m, two, 1, NULL, 1), WG_EARG, "two outputs update b");
+    assert_refused(wg_model_run(m, two, 1, NULL, NULL), WG_EARG, "two outputs update b");
     assert_true(bv[0] == 3 && bv[1] == 60);
     assert_refused(wg_model_update(m, x, u), WG_EARG, "x is no variable");
     const wg_mat r = wg_model_variable(m, "r", rows, one, wg_initial_fill(0));
@@ -433,32 +434,89 @@ static void updates_happen_together(void **state) {
     wg_function_free(two);
 }
 
+/* Without points nothing is written but sums: variables are not what the workspace held. */
+static void a_run_without_points_leaves_variables(void **state) {
+    (void)state;
+    enum { N = 40 };
+    const double a0[2] = {3, 3}, shift = 1, in[N] = {5, 6, 7};
+    double many[N * 10];
+    const wg_mat a = wg_model_variable(m, "a", cols, one, wg_initial_values(a0));
+    const wg_mat b = wg_model_variable(m, "b", cols, one, wg_initial_values(a0));
+    const wg_mat by = wg_model_placeholder(m, "by", one, one, WG_SHARED, NULL);
+    const wg_mat x = placeholder("x", cols, one),
+                 big = placeholder("big", (wg_dim){NULL, N}, one);
+    const wg_mat next = wg_model_op(m, wg_mat_add, a, by), sum = wg_model_sum(m, x);
+    const wg_mat other_one = wg_model_op(m, wg_mat_exp, big);
+    assert_ok(wg_model_update(m, a, next));
+    assert_ok(wg_model_update(m, b, sum));
+    wg_function *const step = function(1, &next), *const all = function(1, &sum),
+                       *const dirt = function(1, &other_one);
+    assert_ok(wg_model_feed(m, by, &shift, 0, 1));
+    assert_ok(wg_model_feed(m, x, in, 0, 1));
+    assert_ok(wg_model_feed(m, big, in, 0, 1));
+    assert_ok(wg_model_run(m, dirt, 10, &(wg_results){many, N, 1}, NULL));
+    assert_ok(wg_model_run(m, step, 0, NULL, NULL));
+    for (int i = 0; i < 2; i++) assert_true(wg_model_values(m, a)[i] == 3);
+    assert_ok(wg_model_run(m, all, 0, NULL, NULL));
+    for (int i = 0; i < 2; i++) assert_true(wg_model_values(m, b)[i] == 0);
+    assert_ok(wg_model_run(m, step, 1, NULL, NULL));
+    for (int i = 0; i < 2; i++) assert_true(wg_model_values(m, a)[i] == 4);
+    /* one place for all points, many points, several threads */
+    assert_ok(wg_model_run(m, step, 100000, NULL, pool_of(3)));
+    for (int i = 0; i < 2; i++) assert_true(wg_model_values(m, a)[i] == 5);
+    wg_function_free(step);
+    wg_function_free(all);
+    wg_function_free(dirt);
+}
+
+/* Nodes without elements, of one shape, at one place of the tape. */
+static void nodes_without_elements_are_told_apart(void **state) {
+    (void)state;
+    const wg_dim none = {NULL, 0};
+    const wg_mat a = wg_model_placeholder(m, "a", none, one, WG_SHARED, NULL);
+    const wg_mat b = wg_model_variable(m, "b", none, one, wg_initial_fill(1));
+    const wg_mat c = wg_model_variable(m, "c", none, one, wg_initial_fill(1));
+    const wg_mat e = wg_model_op(m, wg_mat_exp, b), h = wg_model_op(m, wg_mat_exp, a);
+    assert_string_equal(node(a).name, "a");
+    assert_string_equal(node(b).name, "b");
+    assert_string_equal(node(c).name, "c");
+    assert_int_equal(node(b).kind, WG_VARIABLE);
+    assert_null(wg_model_values(m, a));
+    assert_true(wg_model_values(m, b) != NULL &&
+                wg_model_values(m, b) != wg_model_values(m, c));
+    assert_string_not_equal(node(e).name, node(h).name);
+    assert_ok(wg_model_update(m, b, e));
+    wg_function *const f = function(1, &e);
+    assert_ok(wg_model_run(m, f, 1, NULL, NULL));
+    wg_function_free(f);
+}
+
 static void runs_that_cannot_be_are_refused(void **state) {
     (void)state;
     build();
     wg_function *const y = function(1, &g.y);
     double out[3];
     const wg_results r = {out, 3, 1};
-    assert_refused(wg_model_run(m, y, 1, &r, 1), WG_EARG, "x is not fed");
+    assert_refused(wg_model_run(m, y, 1, &r, NULL), WG_EARG, "x is not fed");
     assert_refused(wg_model_feed(m, g.w, out, 0, 1), WG_EARG, "w is no placeholder");
     assert_refused(wg_model_feed(m, g.x, NULL, 0, 1), WG_ENULL, "the data of x are NULL");
     feed();
-    assert_ok(wg_model_run(m, y, 1, &r, 1));
+    assert_ok(wg_model_run(m, y, 1, &r, NULL));
     wg_function *other_flags;
     wg_options opt = {.flags = WG_KEEP_CODE};
     wg_tape *const work = wg_tape_new(&opt);
     assert_ok(wg_function_flag(work, y, "w", 0, &other_flags));
-    assert_refused(wg_model_run(m, other_flags, 1, &r, 1), WG_EARG, "w is shared");
+    assert_refused(wg_model_run(m, other_flags, 1, &r, NULL), WG_EARG, "w is shared");
     wg_function_free(other_flags);
     /* anything made from computations runs as well, if its inputs are the model's */
     wg_function *jvp;
     assert_ok(wg_function_jvp(work, y, &jvp));
-    assert_refused(wg_model_run(m, jvp, 1, &r, 1), WG_EARG, "no placeholder or variable d");
+    assert_refused(wg_model_run(m, jvp, 1, &r, NULL), WG_EARG, "no placeholder or variable d");
     wg_function_free(jvp);
     wg_model *second;
     assert_ok(wg_model_new(work, &second));
     (void)wg_model_placeholder(second, "x", rows, one, 0, NULL);
-    assert_int_equal(wg_model_run(second, y, 1, &r, 1), WG_ESHAPE);
+    assert_int_equal(wg_model_run(second, y, 1, &r, NULL), WG_ESHAPE);
     assert_has(wg_tape_message(work), "x is 3x1, the input 2x1");
     wg_model_free(second);
     wg_tape_free(work);
@@ -477,9 +535,9 @@ static void a_comparison_stops_an_update(void **state) {
     wg_function *const f = function(1, &s);
     const double points[3] = {0.25, 0.125, 0.75};
     assert_ok(wg_model_feed(m, x, points, 1, 1));
-    assert_ok(wg_model_run(m, f, 2, NULL, 1));
+    assert_ok(wg_model_run(m, f, 2, NULL, NULL));
     assert_true(*wg_model_values(m, v) == 0.75);
-    assert_refused(wg_model_run(m, f, 3, NULL, 1), WG_EGUARD, "at point 2");
+    assert_refused(wg_model_run(m, f, 3, NULL, NULL), WG_EGUARD, "at point 2");
     assert_true(*wg_model_values(m, v) == 0.75);
     wg_function_free(f);
 }
@@ -509,7 +567,7 @@ static void derivatives_are_nodes(void **state) {
     double dw[6], db[3], each[POINTS][3], total[3] = {0}, expected_dw[6], expected_db[3];
     feed();
     const wg_results r[3] = {{dw, 0, 1}, {db, 0, 1}, {each[0], 3, 1}};
-    assert_ok(wg_model_run(m, f, POINTS, r, 1));
+    assert_ok(wg_model_run(m, f, POINTS, r, NULL));
     (void)by_hand(wg_model_values(m, g.w), wg_model_values(m, g.b), expected_dw, expected_db);
     for (size_t p = 0; p < POINTS; p++)
         for (size_t i = 0; i < 3; i++) total[i] += each[p][i];
@@ -544,7 +602,7 @@ static void derivatives_are_differentiated_again(void **state) {
         const wg_results r[3] = {
             {y[side + 1][0], 0, 1}, {y[side + 1][1], 0, 1}, {y[side + 1][2], 0, 1}};
         for (size_t i = 0; i < 6; i++) w[i] = g.w.value[i] + side * h * direction[i];
-        assert_ok(wg_model_run(m, f, POINTS, r, 1));
+        assert_ok(wg_model_run(m, f, POINTS, r, NULL));
     }
     for (int order = 0; order < 2; order++)
         for (size_t i = 0; i < 6; i++) {
@@ -615,7 +673,7 @@ static void sums_count_points(void **state) {
     wg_function *const f = function(1, &s);
     double out[3];
     const double *const b = wg_model_values(m, g.b);
-    assert_ok(wg_model_run(m, f, 7, &(wg_results){out, 0, 1}, 1));
+    assert_ok(wg_model_run(m, f, 7, &(wg_results){out, 0, 1}, NULL));
     for (size_t i = 0; i < 3; i++) assert_true(out[i] == 7 * b[i]);
     wg_function_free(f);
 }
@@ -730,6 +788,24 @@ static void damaged_files_are_refused(void **state) {
     assert_bad_file(text, "no file of variables");
 }
 
+/* Files have room for a name of so many bytes. */
+static void names_that_files_cannot_hold_are_refused(void **state) {
+    (void)state;
+    enum { LONGEST = 4096 };
+    static char name[LONGEST + 2];
+    memset(name, 'n', LONGEST + 1);
+    const wg_mark before = wg_tape_mark(tape);
+    assert_failed(wg_model_variable(m, name, one, one, wg_initial_fill(1)), before, WG_EARG,
+                  "a name of 4097 bytes, more than 4096");
+    name[LONGEST] = 0;
+    const wg_mat a = wg_model_variable(m, name, one, one, wg_initial_fill(1));
+    bytes file = empty();
+    assert_ok(wg_model_save(m, put, &file));
+    *wg_model_values(m, a) = 2;
+    assert_ok(wg_model_restore(m, get, &file));
+    assert_true(*wg_model_values(m, a) == 1);
+}
+
 static void files_of_other_variables_are_refused(void **state) {
     (void)state;
     const wg_options opt = {.flags = WG_KEEP_CODE};
@@ -771,7 +847,7 @@ static void a_reset_leaves_variables_and_computations(void **state) {
     assert_refused(wg_model_function(m, 1, &g.y, &f), WG_ESTALE, "was reset");
     bytes b = empty();
     assert_refused(wg_model_print(m, put, &b), WG_ESTALE, "was reset");
-    assert_ok(wg_model_run(m, loss, POINTS, &(wg_results){&value, 0, 1}, 1));
+    assert_ok(wg_model_run(m, loss, POINTS, &(wg_results){&value, 0, 1}, NULL));
     const double expected = by_hand(wg_model_values(m, g.w), wg_model_values(m, g.b), dw, db);
     assert_near(&value, &expected, 1);
     wg_function_free(loss);
@@ -822,7 +898,7 @@ static wg_status whole(wg_model *of, wg_tape *t) {
     if (status == WG_OK) status = wg_model_update(m, w, step);
     if (status == WG_OK) status = wg_model_function(m, 1, &step, &f);
     if (status == WG_OK) status = wg_model_feed(m, x, xs[0], 2, 1);
-    if (status == WG_OK) status = wg_model_run(m, f, POINTS, NULL, 1);
+    if (status == WG_OK) status = wg_model_run(m, f, POINTS, NULL, NULL);
     bytes file = empty(), text = empty();
     if (status == WG_OK) status = wg_model_save(m, put, &file);
     if (status == WG_OK) status = wg_model_restore(m, get, &file);
@@ -876,9 +952,9 @@ static void runs_obtain_no_memory_in_the_end(void **state) {
     wg_function *f;
     assert_int_equal(wg_model_find(of, WG_OPERATION, "step", NULL, NULL, 1, &w), 1);
     assert_ok(wg_model_function(of, 1, &w, &f));
-    assert_ok(wg_model_run(of, f, POINTS, NULL, 1));
+    assert_ok(wg_model_run(of, f, POINTS, NULL, NULL));
     const size_t calls = c.calls;
-    for (int k = 0; k < 20; k++) assert_ok(wg_model_run(of, f, POINTS, NULL, 1));
+    for (int k = 0; k < 20; k++) assert_ok(wg_model_run(of, f, POINTS, NULL, NULL));
     assert_int_equal(c.calls, calls);
     wg_function_free(f);
     wg_model_free(of);
@@ -922,8 +998,8 @@ static void null_is_refused(void **state) {
     assert_int_equal(wg_model_function(m, 1, &g.y, NULL), WG_ENULL);
     assert_int_equal(wg_model_function(m, 1, NULL, &none), WG_ENULL);
     assert_int_equal(wg_model_feed(NULL, g.x, xs[0], 1, 1), WG_ENULL);
-    assert_int_equal(wg_model_run(NULL, f, 0, NULL, 1), WG_ENULL);
-    assert_int_equal(wg_model_run(m, NULL, 0, NULL, 1), WG_ENULL);
+    assert_int_equal(wg_model_run(NULL, f, 0, NULL, NULL), WG_ENULL);
+    assert_int_equal(wg_model_run(m, NULL, 0, NULL, NULL), WG_ENULL);
     assert_null(wg_model_values(NULL, g.w));
     assert_int_equal(wg_model_initialise(NULL), WG_ENULL);
     assert_int_equal(wg_model_save(NULL, put, &b), WG_ENULL);
@@ -961,6 +1037,9 @@ int main(void) {
         TEST(only_what_is_asked_for_is_run),
         TEST(computations_share_variables),
         TEST(updates_happen_together),
+        TEST(a_run_without_points_leaves_variables),
+        TEST(nodes_without_elements_are_told_apart),
+        TEST(names_that_files_cannot_hold_are_refused),
         TEST(runs_that_cannot_be_are_refused),
         TEST(a_comparison_stops_an_update),
         TEST(derivatives_are_nodes),
@@ -979,5 +1058,5 @@ int main(void) {
         TEST(runs_obtain_no_memory_in_the_end),
         TEST(null_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_pools);
 }

@@ -103,11 +103,11 @@ static double by_function(enum way way, wg_callback *f, void *data, size_t n, co
     must(code, way == BY_JVP ? wg_function_jvp(code, made, &d)
                              : wg_function_gradient(code, made, &d));
     must(code, wg_function_join(code, 2, (const wg_function *[]){made, d}, &both));
-    assert_true(wg_function_work(both, 1) <= sizeof room);
+    assert_true(wg_function_work(both, NULL) <= sizeof room);
     /* forward: a point for each direction */
     const wg_points at[] = {{x, 0, 1}, {unit, (ptrdiff_t)n, 1}};
     const wg_results to[] = {{value, 1, 1}, {g, 1, 1}};
-    must(NULL, wg_function_evaluate(both, way == BY_JVP ? n : 1, at, to, 1, room, NULL));
+    must(NULL, wg_function_evaluate(both, way == BY_JVP ? n : 1, at, to, NULL, room, NULL));
     wg_function_free(made);
     wg_function_free(d);
     wg_function_free(both);

@@ -160,7 +160,7 @@ static void asking_a_function_answers(void **state) {
     STATUS(WG_ENULL, wg_function_statistics, fn, NULL);
     assert_memory_equal(&stats, &before, sizeof stats);
     STATUS(0, wg_function_is_zero, NULL, 0, 0);
-    STATUS(0, wg_function_work, NULL, 1);
+    STATUS(0, wg_function_work, NULL, NULL);
     STATUS(WG_ENULL, wg_function_depends, NULL, fn, 0, depends);
     DRIVEN(wg_function_depends, tape, NULL, 0, depends);
     DRIVEN(wg_function_depends, tape, fn, 0, NULL);
@@ -175,22 +175,43 @@ static void evaluating_a_function_answers(void **state) {
     wg_function_guard guard = {42, 43};
     const wg_points at[] = {{numbers, 0, 1}, {numbers + 1, 2, 1}}, zeros[2] = {{NULL, 0, 0}};
     const wg_results to = {&value, 1, 1}, nowhere = {NULL, 0, 0};
-    void *const work = wg_tape_keep(tape, wg_function_work(fn, 1), NULL);
+    void *const work = wg_tape_keep(tape, wg_function_work(fn, NULL), NULL);
     assert_non_null(work);
-    STATUS(WG_ENULL, wg_function_evaluate, NULL, 1, at, &to, 1, work, &guard);
-    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, NULL, &to, 1, work, &guard);
-    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, NULL, 1, work, &guard);
-    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, &to, 1, NULL, &guard);
+    STATUS(WG_ENULL, wg_function_evaluate, NULL, 1, at, &to, NULL, work, &guard);
+    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, NULL, &to, NULL, work, &guard);
+    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, NULL, NULL, work, &guard);
+    STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, &to, NULL, NULL, &guard);
     assert_true(value == 42 && guard.point == 42 && guard.guard == 43);
-    STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &nowhere, 1, work, NULL);
+    STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &nowhere, NULL, work, NULL);
     assert_true(value == 42);
-    STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &to, 1, work, NULL);
+    STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &to, NULL, work, NULL);
     assert_true(value > 5 && value < 7);
-    STATUS(WG_OK, wg_function_evaluate, fn, 1, zeros, &to, 1, work, NULL);
+    STATUS(WG_OK, wg_function_evaluate, fn, 1, zeros, &to, NULL, work, NULL);
     assert_true(value == 0);
 }
 
 /* ---- branches.h ---- */
+
+static wg_status nothing(void *ctx, size_t k) {
+    (void)ctx, (void)k;
+    return WG_OK;
+}
+
+static void threads_answer(void **state) {
+    (void)state;
+    wg_threads *pool = (wg_threads *)1;
+    STATUS(WG_ENULL, wg_threads_new, 2, NULL, NULL);
+    STATUS(WG_EARG, wg_threads_new, 0, NULL, &pool);
+    assert_null(pool);
+    STATUS(WG_OK, wg_threads_new, 2, NULL, &pool);
+    STATUS(1, wg_threads_count, NULL);
+    STATUS(2, wg_threads_count, pool);
+    STATUS(WG_ENULL, wg_threads_run, pool, 3, NULL, NULL);
+    STATUS(WG_OK, wg_threads_run, NULL, 3, nothing, NULL);
+    STATUS(WG_OK, wg_threads_run, pool, 0, nothing, NULL);
+    HAPPENS(wg_threads_free, NULL);
+    wg_threads_free(pool);
+}
 
 static void branches_answer(void **state) {
     (void)state;
@@ -434,6 +455,23 @@ static void callables_answer(void **state) {
     STATUS(WG_OK, wg_callable_new, tape, fn, &k);
     assert_true(wg_callable_function(k) != fn &&
                 wg_function_inputs(wg_callable_function(k)) == 2);
+    const wg_source from[2] = {wg_from_state("x"), wg_from_neighbour("x", 1, 0, 0)};
+    wg_callable *stencil = none;
+    STATUS(WG_ENULL, wg_callable_stencil, NULL, k, from, &stencil);
+    assert_null(stencil);
+    STATUS(WG_ENULL, wg_callable_stencil, tape, k, from, NULL);
+    assert_named("wg_callable_stencil");
+    assert_usable();
+    stencil = none;
+    STATUS(WG_ENULL, wg_callable_stencil, tape, NULL, from, &stencil);
+    assert_null(stencil);
+    assert_named("wg_callable_stencil");
+    assert_usable();
+    STATUS(WG_ENULL, wg_callable_stencil, tape, k, NULL, &stencil);
+    assert_named("wg_callable_stencil");
+    assert_usable();
+    STATUS(WG_OK, wg_callable_stencil, tape, k, from, &stencil);
+    wg_callable_free(stencil);
     wg_callable *compiled = none;
     wg_compiled how;
     const wg_compile_options nowhere = {"no-such-compiler", NULL, NULL};
@@ -531,15 +569,15 @@ static void mapping_a_function_answers(void **state) {
                     no_data[] = {x[0], wg_from_data(NULL, 2, 1)},
                     no_fill[] = {x[0], wg_from_fill(NULL, NULL)},
                     lost[] = {wg_from_matrix(wg_mat_failed(1, 1)), x[1]};
-    LOST(wg_map, k, POINTS, x, 1, results);
-    LOSES(WG_ENULL, wg_map, tape, NULL, POINTS, x, 1, results);
-    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, NULL, 1, results);
-    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, no_data, 1, results);
-    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, no_fill, 1, results);
-    LOSES_RESULT(WG_ESHAPE, wg_map, tape, k, POINTS, lost, 1, results);
-    LOSES(WG_ENULL, wg_map, tape, k, POINTS, x, 1, NULL);
+    LOST(wg_map, k, POINTS, x, NULL, results);
+    LOSES(WG_ENULL, wg_map, tape, NULL, POINTS, x, NULL, results);
+    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, NULL, NULL, results);
+    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, no_data, NULL, results);
+    LOSES_RESULT(WG_ENULL, wg_map, tape, k, POINTS, no_fill, NULL, results);
+    LOSES_RESULT(WG_ESHAPE, wg_map, tape, k, POINTS, lost, NULL, results);
+    LOSES(WG_ENULL, wg_map, tape, k, POINTS, x, NULL, NULL);
     assert_true(results[0].value == numbers);
-    STATUS(WG_OK, wg_map, tape, k, POINTS, x, 1, results);
+    STATUS(WG_OK, wg_map, tape, k, POINTS, x, NULL, results);
     assert_int_equal(wg_mat_reverse(tape, results[0], NULL, 0), WG_OK);
     assert_true(wg_adjoint(tape, wg_mat_at(a, 0, 0)) == POINTS);
     wg_callable_free(k);
@@ -784,11 +822,11 @@ static void computations_answer(void **state) {
     STATUS(WG_ENULL, wg_model_feed, NULL, x, numbers, 1, 1);
     REFUSES(WG_ENULL, wg_model_feed, model, x, NULL, 1, 1);
     STATUS(WG_OK, wg_model_feed, model, x, numbers + 1, 1, 1);
-    STATUS(WG_ENULL, wg_model_run, NULL, f, 1, &to, 1);
-    REFUSES(WG_ENULL, wg_model_run, model, NULL, 1, &to, 1);
-    STATUS(WG_OK, wg_model_run, model, f, 1, NULL, 1);
+    STATUS(WG_ENULL, wg_model_run, NULL, f, 1, &to, NULL);
+    REFUSES(WG_ENULL, wg_model_run, model, NULL, 1, &to, NULL);
+    STATUS(WG_OK, wg_model_run, model, f, 1, NULL, NULL);
     assert_true(value == 42);
-    STATUS(WG_OK, wg_model_run, model, f, 1, &to, 1);
+    STATUS(WG_OK, wg_model_run, model, f, 1, &to, NULL);
     assert_true(value == 9);
     wg_function_free(f);
 }
@@ -823,6 +861,7 @@ int main(void) {
         TEST(extracting_a_function_answers),
         WITH_FUNCTION(asking_a_function_answers),
         WITH_FUNCTION(evaluating_a_function_answers),
+        TEST(threads_answer),
         TEST(branches_answer),
         WITH_FUNCTION(differentiating_a_function_answers),
         WITH_FUNCTION(putting_functions_together_answers),

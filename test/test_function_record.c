@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "pools.h"
+
 enum { N = 4, M = 3, POINTS = 150 };
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
@@ -66,8 +68,8 @@ static void derivative(wg_tape *t, transform *by, const wg_function *f, size_t p
                        const wg_points *x, wg_results d) {
     wg_function *made = NULL;
     if (by(t, f, &made) != WG_OK) fail_msg("%s", wg_tape_message(t));
-    void *work = malloc(wg_function_work(made, 1));
-    assert_int_equal(wg_function_evaluate(made, points, x, &d, 1, work, NULL), WG_OK);
+    void *work = malloc(wg_function_work(made, NULL));
+    assert_int_equal(wg_function_evaluate(made, points, x, &d, NULL, work, NULL), WG_OK);
     free(work);
     wg_function_free(made);
 }
@@ -87,10 +89,10 @@ static void functions_agree_with_the_drivers_at_every_point(void **state) {
     for (size_t i = 0; i < POINTS * N; i++) x[i] = 2 * uniform(), v[i] = uniform();
     for (size_t i = 0; i < POINTS * M; i++) w[i] = uniform();
     wg_function *f = record(t, kernel, N, M, x);
-    void *work = malloc(wg_function_work(f, 1));
+    void *work = malloc(wg_function_work(f, NULL));
     const wg_points xw[2] = {{x, N, 1}, {w, 1, POINTS}}, xv[2] = {{x, N, 1}, {v, N, 1}};
     const wg_results ry = {y, M, 1};
-    assert_int_equal(wg_function_evaluate(f, POINTS, xw, &ry, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, POINTS, xw, &ry, NULL, work, NULL), WG_OK);
     derivative(t, wg_function_vjp, f, POINTS, xw, (wg_results){g, N, 1});
     derivative(t, wg_function_jvp, f, POINTS, xv, (wg_results){jv, M, 1});
     derivative(t, wg_function_jacobian, f, POINTS, xw, (wg_results){jac, M * N, 1});
@@ -112,7 +114,7 @@ static void functions_agree_with_the_drivers_at_every_point(void **state) {
         for (size_t i = 0; i < N; i++) xt[i * POINTS + p] = x[(POINTS - 1 - p) * N + i];
     const wg_points soa = {xt, 1, POINTS};
     const wg_results soa_y = {yt, 1, POINTS};
-    assert_int_equal(wg_function_evaluate(f, POINTS, &soa, &soa_y, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, POINTS, &soa, &soa_y, NULL, work, NULL), WG_OK);
     for (size_t p = 0; p < POINTS; p++)
         for (size_t j = 0; j < M; j++)
             assert_true(yt[j * POINTS + p] == y[(POINTS - 1 - p) * M + j]);
@@ -153,21 +155,21 @@ static void a_comparison_that_comes_out_differently_is_reported(void **state) {
     wg_tape *t = code_tape();
     const double at[2] = {0.4, 0.1};
     wg_function *f = record(t, branching, 2, 1, at);
-    void *work = malloc(wg_function_work(f, 1));
+    void *work = malloc(wg_function_work(f, NULL));
     double x[100 * 2], y[100];
     for (size_t p = 0; p < 100; p++) x[2 * p] = 0.3, x[2 * p + 1] = 0.2;
     wg_function_guard where;
     const wg_points px = {x, 2, 1};
     const wg_results ry = {y, 1, 1};
-    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, 1, work, &where), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, NULL, work, &where), WG_OK);
     assert_true(y[99] == 0.3 * 2 + 0.2);
     x[2 * 90 + 1] = 5;
     x[2 * 95] = 0.7;
-    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, 1, work, &where), WG_EGUARD);
+    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, NULL, work, &where), WG_EGUARD);
     assert_int_equal(where.point, 90);
     assert_int_equal(where.guard, 1);
     x[2 * 3] = NAN;
-    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, 1, work, &where), WG_EGUARD);
+    assert_int_equal(wg_function_evaluate(f, 100, &px, &ry, NULL, work, &where), WG_EGUARD);
     assert_int_equal(where.point, 3);
     assert_int_equal(where.guard, 0);
     free(work);
@@ -214,25 +216,25 @@ static void edges_and_mistakes(void **state) {
                      WG_ENULL);
     /* outputs that are inputs, and the same one twice */
     f = record(t, identity, 2, 3, x);
-    void *work = malloc(wg_function_work(f, 1));
+    void *work = malloc(wg_function_work(f, NULL));
     double y[3], jac[6], g[2];
     const double w[3] = {1, 10, 100};
     const wg_points at[2] = {{x, 2, 1}, {w, 3, 1}}, nowhere = {NULL, 0, 0};
     const wg_results to = {y, 3, 1}, nothing = {NULL, 0, 0};
-    assert_int_equal(wg_function_evaluate(f, 1, at, &to, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 1, at, &to, NULL, work, NULL), WG_OK);
     assert_true(y[0] == 3 && y[1] == 4 && y[2] == 3);
     derivative(t, wg_function_jacobian, f, 1, at, (wg_results){jac, 6, 1});
     const double expect[6] = {1, 0, 0, 1, 1, 0};
     assert_memory_equal(jac, expect, sizeof expect);
     derivative(t, wg_function_vjp, f, 1, at, (wg_results){g, 2, 1});
     assert_true(g[0] == 101 && g[1] == 10);
-    assert_int_equal(wg_function_evaluate(f, 0, &nowhere, &nothing, 1, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(f, 1, &nowhere, &to, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 0, &nowhere, &nothing, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 1, &nowhere, &to, NULL, work, NULL), WG_OK);
     assert_true(y[0] == 0 && y[1] == 0); /* an input without data is 0 */
-    assert_int_equal(wg_function_evaluate(f, 1, NULL, &to, 1, work, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(f, 1, at, NULL, 1, work, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(f, 1, at, &to, 1, NULL, NULL), WG_ENULL);
-    assert_int_equal(wg_function_evaluate(NULL, 1, at, &to, 1, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(f, 1, NULL, &to, NULL, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(f, 1, at, NULL, NULL, work, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(f, 1, at, &to, NULL, NULL, NULL), WG_ENULL);
+    assert_int_equal(wg_function_evaluate(NULL, 1, at, &to, NULL, work, NULL), WG_ENULL);
     free(work);
     wg_function_free(f);
     wg_function_free(NULL);
@@ -259,10 +261,10 @@ static void an_input_of_the_callback_is_a_constant(void **state) {
     double x = 5, y[2], *junk = wg_tape_keep(t, 1 << 16, NULL);
     for (int i = 0; i < 1 << 13; i++) junk[i] = 1e100; /* memory that has been in use */
     wg_function *f = record(t, with_an_input_of_its_own, 1, 2, &x);
-    void *work = malloc(wg_function_work(f, 1));
+    void *work = malloc(wg_function_work(f, NULL));
     const wg_points at = {&x, 1, 1};
     const wg_results to = {y, 2, 1};
-    assert_int_equal(wg_function_evaluate(f, 1, &at, &to, 1, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 1, &at, &to, NULL, work, NULL), WG_OK);
     assert_true(y[0] == 15 && y[1] == 3);
     free(work);
     wg_function_free(f);
@@ -333,9 +335,10 @@ static void sums_over_the_points_have_the_derivatives_of_the_loop(void **state) 
                              {seen + 1, 2, 1}, {v, 0, 1},     {v + 1, 0, 1}};
     const wg_results to[6] = {{&value, 0, 1}, {g, 0, 1},      {g + 1, 0, 1},
                               {hv, 0, 1},     {hv + 1, 0, 1}, {h, 0, 1}};
-    void *work = malloc(wg_function_work(all, 2));
+    void *work = malloc(wg_function_work(all, pool_of(2)));
     for (size_t threads = 1; threads <= 2; threads++) {
-        assert_int_equal(wg_function_evaluate(all, POINTS, at, to, threads, work, NULL), WG_OK);
+        assert_int_equal(
+            wg_function_evaluate(all, POINTS, at, to, pool_of(threads), work, NULL), WG_OK);
         close_to(value, y0, "sum", 0);
         for (size_t i = 0; i < 2; i++) close_to(g[i], g0[i], "gradient", i);
         for (size_t i = 0; i < 2; i++) close_to(hv[i], hv0[i], "H v", i);
@@ -395,10 +398,10 @@ static void what_comes_after_a_sum_is_differentiated_through_it(void **state) {
     double d[2], d1[2], s;
     const wg_results to[2] = {{d, 0, 1}, {d + 1, 0, 1}}, to1[2] = {{d1, 0, 1}, {d1 + 1, 0, 1}};
     const wg_results total = {&s, 0, 1};
-    void *work = malloc(wg_function_work(g, 1) + wg_function_work(g1, 1));
-    assert_int_equal(wg_function_evaluate(f, POINTS, at, &total, 1, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(g, POINTS, at, to, 1, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(g1, POINTS, at, to1, 1, work, NULL), WG_OK);
+    void *work = malloc(wg_function_work(g, NULL) + wg_function_work(g1, NULL));
+    assert_int_equal(wg_function_evaluate(f, POINTS, at, &total, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(g, POINTS, at, to, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(g1, POINTS, at, to1, NULL, work, NULL), WG_OK);
     for (size_t i = 0; i < 2; i++) close_to(d[i], d1[i] / s, "after a sum", i);
     free(work);
     wg_function_free(f);
@@ -426,8 +429,8 @@ static void a_piece_of_tape_becomes_a_function(void **state) {
     double at = 0.7, v[2];
     const wg_points from = {&at, 1, 1};
     const wg_results to[2] = {{v, 1, 1}, {v + 1, 1, 1}};
-    void *work = malloc(wg_function_work(f, 1));
-    assert_int_equal(wg_function_evaluate(f, 1, &from, to, 1, work, NULL), WG_OK);
+    void *work = malloc(wg_function_work(f, NULL));
+    assert_int_equal(wg_function_evaluate(f, 1, &from, to, NULL, work, NULL), WG_OK);
     close_to(v[0], sin(0.7) + 3 * 0.7, "piece", 0);
     assert_true(v[1] == log(0.5)); /* a constant of the piece */
     wg_function_stats s;
@@ -458,5 +461,5 @@ int main(void) {
         cmocka_unit_test(what_comes_after_a_sum_is_differentiated_through_it),
         cmocka_unit_test(a_piece_of_tape_becomes_a_function),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_pools);
 }

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "counted.h"
 #include "driver_cases.h"
+#include "pools.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -379,7 +380,7 @@ static void stencils_on_grids_are_the_same_as_cell_by_cell(void **state) {
                     q.o.boundary[d] = (wg_boundary)((b + d * (b == 3)) % 3);
                 q.o.stored = stored;
                 q.o.sums_by_step = b & 1;
-                q.o.threads = stored == 3 ? 2 : 0;
+                q.o.threads = pool_of(stored == 3 ? 2 : 0);
                 const size_t c = cells_of(&q), n = 3 * c + 3,
                              m = 2 * c + (b & 1 ? q.steps : 1) + c * q.steps;
                 assert_true(n <= 9000 && m <= 20000);
@@ -417,7 +418,7 @@ static void grids_have_tangents_and_lanes(void **state) {
     static double x[N], y[M], jac[2][M * N];
     wg_check found;
     grid q = {.k = k, .steps = 2};
-    q.o = (wg_scan_options){{4, 3, 1}, {WG_PERIODIC, WG_CLAMPED, WG_ZERO_OUTSIDE}, 1, 0, 0};
+    q.o = (wg_scan_options){{4, 3, 1}, {WG_PERIODIC, WG_CLAMPED, WG_ZERO_OUTSIDE}, 1, NULL, 0};
     for (size_t i = 0; i < N; i++) x[i] = 0.5 * number(i + 4);
     if (wg_check_gradient(tape, grid_scan, &q, N, x, M, &found) != WG_OK)
         fail_msg("%s", wg_tape_message(tape));
@@ -524,7 +525,7 @@ static void lines_are_done_with_the_rim_between_them(void **state) {
     enum { N = 2 * 16 * 3 + 2, M = N - 2 };
     wg_check found;
     grid q = {.k = k, .steps = 2};
-    q.o = (wg_scan_options){{16, 3, 2}, {WG_PERIODIC, WG_ZERO_OUTSIDE, WG_CLAMPED}, 0, 0, 0};
+    q.o = (wg_scan_options){{16, 3, 2}, {WG_PERIODIC, WG_ZERO_OUTSIDE, WG_CLAMPED}, 0, NULL, 0};
     if (wg_check_gradient(tape, fields_scan, &q, N, x, M, &found) != WG_OK)
         fail_msg("%s", wg_tape_message(tape));
     wg_callable_free(k);
@@ -915,7 +916,7 @@ static void compiled_adjoints_of_zero_meet_infinite_slopes(void) {
             compile_to = which ? where : NULL;
             grid q = {.k = make(roots, 5, a, at, 1, (wg_argument[]){{"u", 1, 1, 0}}),
                       .steps = LOOPS};
-            q.o = (wg_scan_options){{CELLS}, {(wg_boundary)b}, 0, 0, 0};
+            q.o = (wg_scan_options){{CELLS}, {(wg_boundary)b}, 0, NULL, 0};
             if (wg_vjp(tape, roots_scan, &q, N, x, CELLS, w, y[which], g[which]) != WG_OK)
                 fail_msg("%s", wg_tape_message(tape));
             wg_callable_free((wg_callable *)(uintptr_t)q.k);
@@ -923,6 +924,196 @@ static void compiled_adjoints_of_zero_meet_infinite_slopes(void) {
         assert_memory_equal(y[0], y[1], sizeof y[0]);
         for (size_t i = 0; i < N; i++) assert_true(!isnan(g[0][i]) && g[0][i] == g[1][i]);
     }
+}
+
+/* x: q, p (shared, active; one of them not used); y: q, s. Derivatives by p, and of s, are 0.
+ */
+static wg_status steps_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_add(wg_sin(x[0]), wg_floor(x[1])));
+    y[1] = wg_let(t, wg_floor(x[0]));
+    return WG_OK;
+}
+
+static wg_status steps_scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *user) {
+    const grid *const g = user;
+    const size_t cells = cells_of(g);
+    const wg_state start = {"q", wg_mat_gather(t, 1, cells, x + 2)};
+    const wg_source s[] = {wg_from_state("q"), wg_from_matrix(wg_mat_gather(t, 2, 1, x))};
+    const wg_stage stage = {g->k, s};
+    wg_mat r[2];
+    (void)n, (void)m;
+    const wg_status status = wg_scan(t, g->steps, 1, &stage, 1, &start, &g->o, r);
+    for (size_t i = 0; status == WG_OK && i < cells; i++) y[i] = wg_mat_at(r[0], 0, i);
+    if (status == WG_OK) y[cells] = wg_mat_at(r[1], 0, 0);
+    return status;
+}
+
+static void compiled_sums_that_are_numbers_are_given(void) {
+    enum { CELLS = 43, N = CELLS + 2, M = CELLS + 1 };
+    static const size_t sizes[] = {1, 5, 12, CELLS};
+    const wg_argument a[] = {{"q", 1, 1, 0}, {"p", 2, 1, WG_SHARED}},
+                      b[] = {{"q", 1, 1, 0}, {"s", 1, 1, WG_SUMMED}};
+    grid q = {.k = make(steps_of, 2, a, at, 2, b), .steps = 3};
+    double x[N], w[M], ones[N], y[M], g[N], jv[M];
+    for (size_t i = 0; i < N; i++) x[i] = 3.25 + (double)i, ones[i] = 1;
+    for (size_t i = 0; i < M; i++) w[i] = 1 + (double)i;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const size_t cells = sizes[k];
+        q.o = (wg_scan_options){.cells = {cells, 1, 1}};
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(wg_vjp(tape, steps_scan, &q, cells + 2, x, cells + 1, w, y, g),
+                             WG_OK);
+            assert_true(g[0] == 0 && g[1] == 0 && g[2] != 0);
+            assert_int_equal(wg_jvp(tape, steps_scan, &q, cells + 2, x, ones, cells + 1, y, jv),
+                             WG_OK);
+            assert_true(jv[cells] == 0 && jv[0] != 0);
+        }
+    }
+    wg_callable_free((wg_callable *)(uintptr_t)q.k);
+}
+
+/* Rims of 2^26 and more places: no size of theirs, nor all of them, is counted modulo 2^64. */
+static wg_status spread(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *user) {
+    (void)n, (void)user;
+    for (size_t i = 0; i < m; i++) y[i] = wg_let(t, wg_mul(x[0], (double)i + 1));
+    return WG_OK;
+}
+static wg_status collect(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *user) {
+    (void)m, (void)user;
+    y[0] = wg_let(t, wg_add(x[0], x[1]));
+    for (size_t i = 2; i < n; i++) y[0] = wg_let(t, wg_add(y[0], x[i]));
+    return WG_OK;
+}
+
+static void sizes_beyond_all_memory_are_refused(void **state) {
+    (void)state;
+    enum { MANY = 128 };
+    static char names[MANY][8];
+    static wg_argument between[MANY];
+    static double x[MANY];
+    static wg_source to[MANY];
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(names[i], sizeof names[i], "p%d", i);
+        between[i] = (wg_argument){names[i], 1, 1, 0};
+        to[i] = wg_from_neighbour(names[i], (1 << 26) - 1, i == 0 ? (1 << 28) - 1 : 0, 0);
+    }
+    const wg_argument q = {"q", 1, 1, 0}, sum = {"s", 1, 1, WG_SUMMED};
+    const wg_argument two[] = {{"q", 1, 1, 0}, {"n", 1, 1, 0}};
+    wg_callable *const first = make(spread, 1, &q, at, MANY, between),
+                       *const last = make(collect, MANY, between, x, 1, &sum),
+                       *const alone = make(collect, 2, two, at, 1, &q);
+    wg_mat y;
+    wg_tape_reset(tape);
+    const wg_source from = wg_from_matrix(wg_mat_input(tape, 1, 1, x, 1));
+    const wg_stage stages[] = {{first, &from}, {last, to}};
+    assert_int_equal(wg_scan(tape, 1, 2, stages, 0, NULL, NULL, &y), WG_ENOMEM);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_scan: "));
+    assert_non_null(strstr(wg_tape_message(tape), "too large"));
+    assert_null(y.value);
+    /* one is small enough to be counted, but not as many as are stored */
+    wg_tape_reset(tape);
+    const wg_source far[] = {wg_from_state("q"), wg_from_neighbour("q", 1 << 26, 1 << 26, 0)};
+    const wg_stage stage = {alone, far};
+    const wg_state start = {"q", wg_mat_input(tape, 1, 4, at, 1)};
+    const wg_scan_options o = {.cells = {4, 1, 1}};
+    assert_int_equal(wg_scan(tape, 512, 1, &stage, 1, &start, &o, &y), WG_ENOMEM);
+    assert_non_null(strstr(wg_tape_message(tape), "512 states"));
+    wg_tape_reset(tape);
+    wg_callable_free(first);
+    wg_callable_free(last);
+    wg_callable_free(alone);
+}
+
+/* x = f(x): results may stand where states and matrices are given. */
+static void results_may_take_the_place_of_operands(void **state) {
+    (void)state;
+    const wg_argument q = {"q", 1, 1, 0}, two[] = {{"q", 1, 1, 0}, {"n", 1, 1, 0}};
+    wg_callable *const k = make(collect, 2, two, at, 1, &q);
+    double x = 3, y = 0, g[2] = {0, 0};
+    wg_tape_reset(tape);
+    const wg_mat a = wg_mat_input(tape, 1, 1, &x, 1);
+    wg_state start = {"q", a};
+    wg_source s[] = {wg_from_state("q"), wg_from_matrix(a)};
+    const wg_stage stage = {k, s};
+    assert_int_equal(wg_scan(tape, 2, 1, &stage, 1, &start, NULL, &start.start), WG_OK);
+    assert_int_equal(wg_mat_value(tape, start.start, &y, 1), WG_OK);
+    assert_true(y == 9);
+    start.start = a;
+    assert_int_equal(wg_scan(tape, 2, 1, &stage, 1, &start, NULL, &s[1].matrix), WG_OK);
+    assert_int_equal(wg_mat_reverse(tape, s[1].matrix, NULL, 1), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, a, g, 1), WG_OK);
+    assert_true(g[0] == 3);
+    /* what fails still gives failed results */
+    start.name = "r";
+    assert_int_equal(wg_scan(tape, 2, 1, &stage, 1, &start, NULL, &start.start), WG_EARG);
+    assert_null(start.start.value);
+    wg_tape_reset(tape);
+    wg_callable_free(k);
+}
+
+/* x: u, k (of all steps), f (of each), d; y: u, and what is summed over the cells. */
+static wg_status alone(wg_tape *t, size_t n, const wg_real *a, size_t m, wg_real *y,
+                       void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_mul(wg_tanh(wg_add(a[0], a[3])), wg_mul(a[1], a[2])));
+    y[1] = wg_let(t, wg_mul(y[0], a[1]));
+    return WG_OK;
+}
+
+static wg_status alone_scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *user) {
+    const grid *const g = user;
+    const size_t cells = m - 1;
+    const wg_source s[] = {
+        wg_from_state("u"), wg_from_matrix(wg_mat_gather(t, 1, cells, x + cells)),
+        wg_each_step(wg_from_matrix(wg_mat_gather(t, 1, cells * g->steps, x + 2 * cells))),
+        wg_each_step(wg_from_data(force, 1, 1))};
+    const wg_state start = {"u", wg_mat_gather(t, cells, 1, x)};
+    const wg_stage stage = {g->k, s};
+    wg_mat r[2];
+    (void)n;
+    const wg_status status = wg_scan(t, g->steps, 1, &stage, 1, &start, &g->o, r);
+    for (size_t i = 0; status == WG_OK && i < cells; i++) y[i] = wg_mat_at(r[0], i, 0);
+    if (status == WG_OK) y[cells] = wg_mat_at(r[1], 0, 0);
+    return status;
+}
+
+/* Recurrences side by side: lanes beyond the last one leave nothing anywhere. */
+static void compiled_cells_without_neighbours(void) {
+    enum { LOOPS = 5, MOST_ALONE = 60, MOST_X = MOST_ALONE * (LOOPS + 2) };
+    const wg_argument a[] = {
+        {"u", 1, 1, 0}, {"k", 1, 1, 0}, {"f", 1, 1, 0}, {"d", 1, 1, WG_PASSIVE}};
+    const wg_argument b[] = {{"u", 1, 1, 0}, {"sum", 1, 1, WG_SUMMED}};
+    const char *const where = compile_to;
+    static double x[MOST_X], w[MOST_ALONE + 1], y[2][MOST_ALONE + 1], g[2][MOST_X];
+    for (size_t i = 0; i < MOST_X; i++) x[i] = 1 + number(i), force[i] = number(2 * i);
+    for (size_t i = 0; i <= MOST_ALONE; i++) w[i] = number(3 * i);
+    wg_callable *k[2];
+    for (int which = 0; which < 2; which++) {
+        compile_to = which ? where : NULL;
+        k[which] = make(alone, 4, a, at, 2, b);
+    }
+    static const size_t sizes[] = {1, 7, 8, 9, 14, 16, 60};
+    for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
+        for (int boundary = 0; boundary < 3; boundary++) {
+            const size_t c = sizes[j], n = c * (LOOPS + 2), m = c + 1;
+            for (int which = 0; which < 2; which++) {
+                grid q = {.k = k[which], .steps = LOOPS};
+                q.o = (wg_scan_options){{c}, {(wg_boundary)boundary}, 0, NULL, 0};
+                if (wg_vjp(tape, alone_scan, &q, n, x, m, w, y[which], g[which]) != WG_OK)
+                    fail_msg("%s", wg_tape_message(tape));
+            }
+            assert_memory_equal(y[0], y[1], c * sizeof(double));
+            assert_near(y[0][c], y[1][c]);
+            assert_memory_equal(g[0], g[1], n * sizeof(double));
+        }
+    wg_callable_free(k[0]);
+    wg_callable_free(k[1]);
 }
 
 static void compiled_functions_do_the_same(void **state) {
@@ -938,6 +1129,8 @@ static void compiled_functions_do_the_same(void **state) {
     stages_read_what_earlier_stages_leave(state);
     a_guard_is_named_with_step_and_cell(state);
     compiled_adjoints_of_zero_meet_infinite_slopes();
+    compiled_sums_that_are_numbers_are_given();
+    compiled_cells_without_neighbours();
     compile_to = NULL;
     (void)snprintf(line, sizeof line, "rm -rf %s", directory);
     assert_int_equal(system(line), 0);
@@ -958,6 +1151,11 @@ static void a_callable_is_compiled_completely_or_not_at_all(void **state) {
     wg_callable_free(k);
 }
 
+static int close_all(void **state) {
+    (void)free_pools(state);
+    return close_tapes(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_the_same_as_its_steps_written_out_whatever_is_stored),
@@ -971,10 +1169,12 @@ int main(void) {
         cmocka_unit_test(a_million_steps_go_into_the_memory_of_three_hundred_states),
         cmocka_unit_test(a_guard_is_named_with_step_and_cell),
         cmocka_unit_test(refusals_name_the_call_the_argument_and_both_shapes),
+        cmocka_unit_test(sizes_beyond_all_memory_are_refused),
+        cmocka_unit_test(results_may_take_the_place_of_operands),
         cmocka_unit_test(compiled_functions_do_the_same),
         cmocka_unit_test(a_callable_is_compiled_completely_or_not_at_all),
         cmocka_unit_test(repeated_recordings_do_not_grow),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
     };
-    return cmocka_run_group_tests(tests, open_tapes, close_tapes);
+    return cmocka_run_group_tests(tests, open_tapes, close_all);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static json_t *respond(const char *line) {
-    const struct gb_options o = {.threads = 1};
+    const struct gb_options o = {.threads = NULL};
     json_t *r = gb_respond(line, strlen(line), &o);
     assert_non_null(r);
     return r;
@@ -133,6 +133,33 @@ static void wrong_messages_are_answered_in_words(void **state) {
     }
 }
 
+/* Texts that are quoted in part: cut within a character, or none at all. */
+static void whatever_bytes_are_quoted_the_answer_is_utf_8(void **state) {
+    (void)state;
+    enum { LONG = 70 };
+    char name[2 * LONG + 1] = "", line[4][300];
+    for (size_t k = 0; k < LONG; k++) memcpy(name + 2 * k, "\xc3\xa9", 3);
+    snprintf(line[0], sizeof line[0], "{\"id\":1,\"kind\":\"define\",\"module\":\"a%s\"}",
+             name);
+    snprintf(line[1], sizeof line[1],
+             "{\"id\":1,\"kind\":\"evaluate\",\"module\":\"hello\",\"function\":\"a%s\"}",
+             name);
+    snprintf(line[2], sizeof line[2], "\"\\\xc3\xa9");
+    snprintf(line[3], sizeof line[3], "{\"\xff\xfe\": \xed\xa0\x80\xf5}");
+    static const char *const said[] = {"module a\xc3\xa9", "function a\xc3\xa9",
+                                       "not a JSON text", "not a JSON text"};
+    for (size_t k = 0; k < 4; k++) {
+        json_t *r = respond(line[k]);
+        assert_true(json_is_false(json_object_get(r, "success")));
+        const char *error = json_string_value(json_object_get(r, "error"));
+        if (!error || !strstr(error, said[k])) fail_msg("line %zu: %s", k, error ? error : "");
+        char *text = json_dumps(r, 0);
+        assert_non_null(text);
+        free(text);
+        json_decref(r);
+    }
+}
+
 /* Messages that ask for nothing, and kinds that may come: the id is enough. */
 static void other_messages_are_acknowledged(void **state) {
     (void)state;
@@ -201,6 +228,7 @@ int main(void) {
         cmocka_unit_test(an_evaluation_has_its_output_and_timings),
         cmocka_unit_test(runs_are_as_many_as_are_asked_for),
         cmocka_unit_test(wrong_messages_are_answered_in_words),
+        cmocka_unit_test(whatever_bytes_are_quoted_the_answer_is_utf_8),
         cmocka_unit_test(other_messages_are_acknowledged),
         cmocka_unit_test(numbers_make_the_round_trip),
         cmocka_unit_test(whole_numbers_are_looked_at),

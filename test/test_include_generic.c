@@ -280,6 +280,24 @@ static void infinite_entries_give_the_derivatives_of_the_limit(void **state) {
     }
 }
 
+/* On a tape such an index is a failure. */
+static void lookups_without_an_element_are_nan_without_a_derivative(void **state) {
+    static const double a[] = {1, 2, 4}, index[] = {-1, -0.25, 3, INFINITY, -INFINITY, NAN};
+    const wg_dual u[] = {wg_dual_input(1, 0), wg_dual_input(2, 1), wg_dual_input(4, 2)};
+    (void)state;
+    for (size_t i = 0; i < sizeof index / sizeof *index; i++) {
+        const wg_dual y = wgi_dual_lookup(wg_dual_input(index[i], 0), 3, u);
+        assert_true(isnan(wgi_double_lookup(index[i], 3, a)) && isnan(wg_dual_value(y)));
+        for (size_t l = 0; l < WIDTH; l++) assert_true(wg_dual_tangent(y, l) == 0);
+    }
+    for (int k = 0; k < 3; k++) {
+        const wg_dual y = wgi_dual_lookup(wg_dual_input(k + 0.75, 3), 3, u);
+        assert_true(wgi_double_lookup(k + 0.75, 3, a) == a[k] && wg_dual_value(y) == a[k]);
+        for (size_t l = 0; l < WIDTH; l++)
+            assert_true(wg_dual_tangent(y, l) == (l == (size_t)k));
+    }
+}
+
 /* On a tape maximum, minimum and mean of nothing are a failure; here they are what it reads. */
 static void empty_arrays_give_the_neutral_element_or_nan(void **state) {
     double plain[KERNEL_ARRAYS];
@@ -312,6 +330,7 @@ int main(void) {
         cmocka_unit_test(array_operations_agree_at_ties_zeros_and_the_ends_of_the_range),
         cmocka_unit_test(infinite_entries_give_the_derivatives_of_the_limit),
         cmocka_unit_test(empty_arrays_give_the_neutral_element_or_nan),
+        cmocka_unit_test(lookups_without_an_element_are_nan_without_a_derivative),
     };
     return cmocka_run_group_tests_name("generic", tests, NULL, NULL);
 }

@@ -455,6 +455,24 @@ static void what_lies_outside_is_refused(void **state) {
     wg_tape_free(t);
 }
 
+/* A step that is never taken may be of any size. */
+static void steps_that_nobody_takes_do_not_matter(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double a[4] = {0, 1, 2, 3}, w[2] = {1, 5};
+    double g[4];
+    const wg_mat x = wg_mat_input(t, 2, 2, a, 2);
+    const wg_mat y = wg_slice(t, x, 0, 1, 2, 1, PTRDIFF_MAX, 1);
+    assert_true(wg_value(wg_mat_at(y, 0, 0)) == 2 && wg_value(wg_mat_at(y, 1, 0)) == 3);
+    assert_int_equal(wg_mat_reverse(t, y, w, 2), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, x, g, 2), WG_OK);
+    assert_true(g[0] == 0 && g[1] == 0 && g[2] == 1 && g[3] == 5);
+    (void)wg_slice(t, x, 0, PTRDIFF_MAX, 2, 0, PTRDIFF_MAX, 0);
+    (void)wg_slice(t, wg_mat_transpose(x), 0, PTRDIFF_MIN, 2, 0, PTRDIFF_MAX, 0);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
 static void without_a_tape_a_result_is_nan_of_its_shape(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -521,6 +539,7 @@ int main(void) {
         cmocka_unit_test(more_matrices_than_a_record_takes_may_be_joined),
         cmocka_unit_test(matrices_without_columns_may_be_joined),
         cmocka_unit_test(what_lies_outside_is_refused),
+        cmocka_unit_test(steps_that_nobody_takes_do_not_matter),
         cmocka_unit_test(without_a_tape_a_result_is_nan_of_its_shape),
         cmocka_unit_test(index_lists_are_copied),
         cmocka_unit_test(all_cases_claimed_here_were_checked),

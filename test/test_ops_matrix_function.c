@@ -320,6 +320,36 @@ static void a_large_argument_is_scaled(void **state) {
     wg_tape_free(t);
 }
 
+/* Where a norm, or its product with a power, is beyond every number. */
+static void exponentials_of_huge_arguments_vanish(void **state) {
+    (void)state;
+    static const double far[] = {-800, -1e300, -1.7e308}, power[] = {1e3, 1e300, 1e306, 1e307};
+    wg_tape *t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
+        const double a[4] = {far[k], 0, 0, far[k]}, w[4] = {1, 1, 1, 1};
+        const wg_mat in = spectral_input(t, 2, 2, a), e = wg_expm(t, in);
+        double *v = spectral_value(t, e);
+        assert_int_equal(wg_mat_reverse(t, e, w, 2), WG_OK);
+        double *g = spectral_adjoint(t, in);
+        for (size_t i = 0; i < 4; i++) assert_true(v[i] == 0 && g[i] == 0);
+        free(v);
+        free(g);
+    }
+    /* the 1-norm is infinite */
+    const double wide[4] = {-1.5e308, 0, 1.5e308, -1.5e308};
+    double *v = spectral_value(t, wg_expm(t, spectral_input(t, 2, 2, wide)));
+    for (size_t i = 0; i < 4; i++) assert_true(v[i] == 0);
+    free(v);
+    for (size_t k = 0; k < sizeof power / sizeof *power; k++) {
+        const double small = 1e-300;
+        v = spectral_value(t, wg_powm_real(t, spectral_input(t, 1, 1, &small), power[k]));
+        assert_true(*v == 0);
+        free(v);
+    }
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
 /* A block of Jordan's: no eigenvectors to diagonalise with. */
 static void defective_matrices_are_no_obstacle(void **state) {
     (void)state;
@@ -440,6 +470,7 @@ int main(void) {
         cmocka_unit_test(functions_of_a_symmetric_matrix_in_two_ways),
         cmocka_unit_test(solutions_solve_their_equations),
         cmocka_unit_test(a_large_argument_is_scaled),
+        cmocka_unit_test(exponentials_of_huge_arguments_vanish),
         cmocka_unit_test(defective_matrices_are_no_obstacle),
         cmocka_unit_test(what_has_no_answer_is_a_status),
         cmocka_unit_test(an_operand_that_is_there_three_times),

@@ -221,6 +221,101 @@ static void coinciding_points_have_finite_derivatives(void **state) {
     wg_tape_free(t);
 }
 
+/* Squares of distances overflow: nothing is left of covariances and their slopes. */
+static void points_that_are_far_apart_are_independent(void **state) {
+    (void)state;
+    enum { N = 3 };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t d = 1; d <= 2; d++)
+            for (int two = 0; two < 2; two++) { /* one length scale, or one for each */
+                wg_tape_reset(t);
+                const double p[6] = {0, 1, 3, 1, 5, 2}, scales[2] = {1e-160, 1e-155};
+                const double seed[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+                double v[9], g[6], s[2] = {0, 0};
+                const size_t n = two ? d : 1;
+                const wg_mat x = wg_mat_input(t, N, d, p, N),
+                             scale = wg_mat_input(t, n, 1, scales, n);
+                const wg_real sigma = wg_input(t, 1.5), noise = wg_input(t, 0.5);
+                const wg_mat c = wg_covariance(t, kernels[k], x, scale, sigma, noise);
+                assert_int_equal(wg_mat_value(t, c, v, N), WG_OK);
+                for (size_t i = 0; i < 9; i++) assert_true(v[i] == (i % 4 == 0 ? 2.5 : 0));
+                assert_int_equal(wg_mat_reverse(t, c, seed, N), WG_OK);
+                assert_int_equal(wg_mat_adjoint(t, x, g, N), WG_OK);
+                assert_int_equal(wg_mat_adjoint(t, scale, s, n), WG_OK);
+                for (size_t i = 0; i < N * d; i++) assert_true(g[i] == 0);
+                assert_true(s[0] == 0 && s[1] == 0 && wg_adjoint(t, sigma) == 2 * 1.5 * N);
+                const wg_real l =
+                    wg_gp_logml(t, kernels[k], x, wg_mat_col(x, 0), scale, sigma, noise);
+                assert_int_equal(wg_reverse(t, l), WG_OK);
+                assert_int_equal(wg_mat_adjoint(t, scale, s, n), WG_OK);
+                assert_true(isfinite(l.value) && s[0] == 0 && s[1] == 0);
+                /* tangents */
+                wg_tape_reset(t);
+                assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+                const wg_mat xf = wg_mat_input(t, N, d, p, N),
+                             sf = wg_mat_input(t, n, 1, scales, n);
+                assert_int_equal(wg_mat_tangent_seed(t, xf, 0, p, N), WG_OK);
+                assert_int_equal(wg_mat_tangent_seed(t, sf, 0, seed, n), WG_OK);
+                const wg_mat cf =
+                    wg_covariance(t, kernels[k], xf, sf, wg_constant(1.5), wg_constant(0.5));
+                assert_int_equal(wg_mat_tangent(t, cf, 0, v, N), WG_OK);
+                for (size_t i = 0; i < 9; i++) assert_true(v[i] == 0);
+                wg_tape_reset(t);
+                assert_int_equal(wg_tape_forward(t, 0), WG_OK);
+            }
+    wg_tape_free(t);
+}
+
+/* The square of an amplitude may be no number any more where its derivative is one. */
+static void tiny_amplitudes_have_their_derivatives(void **state) {
+    (void)state;
+    static const double sigmas[] = {0, 1e-310, -1e-200, 1e-160, 1e-139, 0.1};
+    const double p[2] = {0, 1}, one = 1, seed[4] = {0, 1, 0, 0};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t q = 0; q < sizeof sigmas / sizeof *sigmas; q++) {
+            const double slope = 2 * sigmas[q] * closed_form(kernels[k], 1, 1);
+            double v[4];
+            for (int between = 0; between < 2; between++) {
+                wg_tape_reset(t);
+                const wg_mat x = wg_mat_input(t, 2, 1, p, 2),
+                             scale = wg_mat_input(t, 1, 1, &one, 1);
+                const wg_real sigma = wg_input(t, sigmas[q]);
+                const wg_mat c =
+                    between ? wg_covariance_between(t, kernels[k], x, x, scale, sigma)
+                            : wg_covariance(t, kernels[k], x, scale, sigma, wg_constant(1));
+                assert_int_equal(wg_mat_reverse(t, c, seed, 2), WG_OK);
+                assert_true(close_ulp(wg_adjoint(t, sigma), slope, TOL_PROGRAM_ULP));
+                wg_tape_reset(t);
+                assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+                const wg_mat xf = wg_mat_constant(t, 2, 1, p, 2),
+                             sf = wg_mat_constant(t, 1, 1, &one, 1);
+                const wg_real at = wg_input(t, sigmas[q]);
+                assert_int_equal(wg_tangent_seed(t, at, 0, 1), WG_OK);
+                const wg_mat cf =
+                    between ? wg_covariance_between(t, kernels[k], xf, xf, sf, at)
+                            : wg_covariance(t, kernels[k], xf, sf, at, wg_constant(1));
+                assert_int_equal(wg_mat_tangent(t, cf, 0, v, 2), WG_OK);
+                assert_true(close_ulp(v[1], slope, TOL_PROGRAM_ULP));
+                wg_tape_reset(t);
+                assert_int_equal(wg_tape_forward(t, 0), WG_OK);
+            }
+            /* log N(y; 0, K), K near I: slope of the off-diagonal alone, y_0 y_1 */
+            const wg_mat x = wg_mat_input(t, 2, 1, p, 2);
+            const double y[2] = {1e100, 1e100};
+            const wg_real sigma = wg_input(t, sigmas[q]);
+            if (fabs(sigmas[q]) > 1e-130) continue;
+            const wg_real l =
+                wg_gp_logml(t, kernels[k], x, wg_mat_input(t, 2, 1, y, 2),
+                            wg_mat_input(t, 1, 1, &one, 1), sigma, wg_constant(1));
+            assert_int_equal(wg_reverse(t, l), WG_OK);
+            const double exact = 2 * sigmas[q] * 1e200 + slope * 1e200;
+            assert_true(close_ulp(wg_adjoint(t, sigma), exact, TOL_PROGRAM_ULP));
+        }
+    wg_tape_free(t);
+}
+
 /* ---- failures and edges ---- */
 
 static void a_covariance_that_is_not_definite_fails_the_tape(void **state) {
@@ -302,6 +397,8 @@ int main(void) {
         cmocka_unit_test(gaussian_processes_have_their_derivatives),
         cmocka_unit_test(a_gaussian_process_is_the_density_of_its_covariance),
         cmocka_unit_test(coinciding_points_have_finite_derivatives),
+        cmocka_unit_test(points_that_are_far_apart_are_independent),
+        cmocka_unit_test(tiny_amplitudes_have_their_derivatives),
         cmocka_unit_test(a_covariance_that_is_not_definite_fails_the_tape),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(nothing_observed_has_density_one),

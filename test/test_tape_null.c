@@ -85,6 +85,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
     PASSIVE(wg_maximum, NULL, 1, &x);
     PASSIVE(wg_minimum, NULL, 1, &x);
     PASSIVE(wg_mean, NULL, 1, &x);
+    PASSIVE(wg_lookup, NULL, x, 1, &x);
+    PASSIVE(wg_lookup, NULL, x, 0, NULL);
     PASSIVE(wg_apply_scalar, NULL, &wgi_scalar_ops[WGI_OP_mul], &x);
     PASSIVE(wg_apply_scalar, NULL, NULL, NULL);
     PASSIVE(wg_maximum, NULL, 0, NULL);
@@ -183,6 +185,7 @@ static void a_recording_without_its_array_has_failed(void **state) {
     LOSES(wg_maximum, tape, 1, NULL);
     LOSES(wg_minimum, tape, 1, NULL);
     LOSES(wg_mean, tape, 1, NULL);
+    LOSES(wg_lookup, tape, x, 1, NULL);
     LOSES(wg_apply_scalar, tape, NULL, &x);
     LOSES(wg_apply_scalar, tape, &wgi_scalar_ops[WGI_OP_mul], NULL);
     KEEPS(WG_ENULL, wg_eval, tape, NULL, NULL, 1, &one, 1, &v);

@@ -26,9 +26,10 @@ struct ba {
     double *err;           /* 2 p, then p */
     double *vals;          /* 30 p, then p */
     uint32_t *rows, *cols; /* rows: where each begins, and the end */
-    size_t *seen, threads;
+    size_t *seen;
+    wg_threads *threads;
     double *feats;
-    double *gathered; /* APART for each input and thread */
+    double *gathered; /* APART for each input and part */
     wg_tape *t;
     struct gb_mapped turned, straight;
 };
@@ -219,7 +220,8 @@ static int prepare_jacobian(void *job, struct gb_error *e) {
     b->vals = malloc(BUNDLE_ENTRIES * n * sizeof *b->vals);
     b->cols = malloc(BUNDLE_ENTRIES * n * sizeof *b->cols);
     b->rows = malloc((3 * n + 1) * sizeof *b->rows);
-    b->gathered = malloc(b->threads * APART * BUNDLE_INPUTS * sizeof *b->gathered);
+    b->gathered =
+        malloc(wg_threads_count(b->threads) * APART * BUNDLE_INPUTS * sizeof *b->gathered);
     if (!b->vals || !b->cols || !b->rows || !b->gathered)
         return gb_fail(e, "no memory for %zu observations", n);
     pattern(b);
@@ -233,7 +235,7 @@ static int prepare_jacobian(void *job, struct gb_error *e) {
 static int is_straight(const double *r) { return r[0] * r[0] + r[1] * r[1] + r[2] * r[2] == 0; }
 
 /* Observations from `first` on, as one of the functions has them. */
-static wg_status evaluate(const struct ba *b, const struct gb_mapped *m, size_t thread,
+static wg_status evaluate(const struct ba *b, const struct gb_mapped *m, size_t part,
                           size_t first, size_t count, const double *in) {
     const size_t n = b->p.observations, step = 2 * BUNDLE_INPUTS;
     const double *const weights = b->x + BUNDLE_CAMERA * b->p.cameras + 3 * b->p.points;
@@ -241,13 +243,13 @@ static wg_status evaluate(const struct ba *b, const struct gb_mapped *m, size_t 
         {in, 1, APART}, {b->feats + 2 * first, 2, 1}, {weights + first, 1, 1}};
     const wg_results y[] = {{b->vals + step * first, (ptrdiff_t)step, 1},
                             {b->vals + step * n + first, 1, 1}};
-    char *const work = (char *)m->work + thread * m->bytes;
-    return wg_function_evaluate(m->f, count, x, y, 1, work, NULL);
+    char *const work = (char *)m->work + part * m->bytes;
+    return wg_function_evaluate(m->f, count, x, y, NULL, work, NULL);
 }
 
-static wg_status chunks(void *ctx, size_t thread, size_t first, size_t end) {
+static wg_status chunks(void *ctx, size_t part, size_t first, size_t end) {
     const struct ba *const b = ctx;
-    double *const in = b->gathered + thread * APART * BUNDLE_INPUTS;
+    double *const in = b->gathered + part * APART * BUNDLE_INPUTS;
     while (first < end) {
         const size_t count = end - first < CHUNK ? end - first : CHUNK;
         int straight = 0;
@@ -257,11 +259,11 @@ static wg_status chunks(void *ctx, size_t thread, size_t first, size_t end) {
             for (size_t k = 0; k < BUNDLE_INPUTS; k++) in[APART * k + i] = one[k];
             straight |= is_straight(one);
         }
-        wg_status s = evaluate(b, &b->turned, thread, first, count, in);
+        wg_status s = evaluate(b, &b->turned, part, first, count, in);
         for (size_t i = 0; straight && i < count && s == WG_OK; i++) {
             double one[BUNDLE_INPUTS];
             bundle_gather(&b->p, b->x, first + i, one);
-            if (is_straight(one)) s = evaluate(b, &b->straight, thread, first + i, 1, in + i);
+            if (is_straight(one)) s = evaluate(b, &b->straight, part, first + i, 1, in + i);
         }
         if (s != WG_OK) return s;
         first += count;

@@ -133,7 +133,7 @@ static int prepare(void *job, struct gb_error *e) {
     wg_function *g = NULL;
     if (f != NULL && wg_function_gradient(d->t, f, &g) != WG_OK) g = NULL;
     wg_function_free(f);
-    return gb_mapped_open(&d->gradient, d->t, g, 1, e);
+    return gb_mapped_open(&d->gradient, d->t, g, NULL, e);
 }
 
 static int run_gradient(void *job, struct gb_error *e) {

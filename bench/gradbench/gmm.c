@@ -29,7 +29,8 @@
 enum { MANY = 20000, WIDE = 16 };
 
 struct gmm {
-    size_t n, k, d, below, m, threads; /* below: entries below a diagonal */
+    size_t n, k, d, below, m; /* below: entries below a diagonal */
+    wg_threads *threads;
     double gamma;
     double *x, *alpha, *mu, *q, *l;      /* rows: n, 1, k, k, k */
     double *origin, *relative;           /* d; means relative to it, k d */

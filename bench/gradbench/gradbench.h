@@ -15,7 +15,7 @@
 #include <wengert.h>
 
 struct gb_options {
-    unsigned threads; /* at least 1 */
+    wg_threads *threads; /* NULL: one */
 };
 
 /* What went wrong, in one sentence. */

@@ -17,7 +17,8 @@
 enum { CHUNK = 2048, GRAIN = 64 }; /* gathered at a time; a thread does at least */
 
 struct ht {
-    size_t bones, vertices, triangles, n, threads; /* n correspondences */
+    size_t bones, vertices, triangles, n; /* n correspondences */
+    wg_threads *threads;
     int mirrored, *parent;
     double *theta, *relative, *inverse;
     double *positions, *weights; /* rows: a vertex */
@@ -284,8 +285,8 @@ static int by_vertices(const struct ht *h) { return !h->us && h->vertices <= h->
 
 static int prepare_jacobian(void *job, struct gb_error *e) {
     struct ht *h = job;
-    const size_t size =
-        by_vertices(h) ? 3 * HAND_THETA * h->vertices : h->threads * CHUNK * entries(h);
+    const size_t size = by_vertices(h) ? 3 * HAND_THETA * h->vertices
+                                       : wg_threads_count(h->threads) * CHUNK * entries(h);
     h->jacobian = malloc(3 * h->n * columns(h) * sizeof *h->jacobian);
     h->work_rows = malloc(size * sizeof *h->work_rows);
     if (!h->jacobian || !h->work_rows)
@@ -294,7 +295,7 @@ static int prepare_jacobian(void *job, struct gb_error *e) {
 }
 
 /* Of so many points; where they were seen makes no difference. */
-static wg_status evaluate(const struct ht *h, size_t thread, size_t count, const double *us,
+static wg_status evaluate(const struct ht *h, size_t part, size_t count, const double *us,
                           const double *vertex, double *to) {
     const ptrdiff_t step = 3 * (ptrdiff_t)columns(h);
     wg_points x[6];
@@ -310,15 +311,15 @@ static wg_status evaluate(const struct ht *h, size_t thread, size_t count, const
         y[outputs++] = (wg_results){us ? to + 2 : to, step, 1};
         if (us) y[outputs++] = (wg_results){to, step, 1};
     }
-    return wg_function_evaluate(h->rows.f, count, x, y, 1,
-                                (char *)h->rows.work + thread * h->rows.bytes, NULL);
+    return wg_function_evaluate(h->rows.f, count, x, y, NULL,
+                                (char *)h->rows.work + part * h->rows.bytes, NULL);
 }
 
 /* Correspondences, whose vertices are gathered. */
-static wg_status gathered(void *ctx, size_t thread, size_t first, size_t end) {
+static wg_status gathered(void *ctx, size_t part, size_t first, size_t end) {
     const struct ht *const h = ctx;
     const size_t row = 4 + h->bones, size = entries(h), corners = h->us ? 3 : 1;
-    double *const vertex = h->work_rows + thread * CHUNK * size;
+    double *const vertex = h->work_rows + part * CHUNK * size;
     wg_status s = WG_OK;
     while (first < end && s == WG_OK) {
         const size_t count = end - first < CHUNK ? end - first : CHUNK;
@@ -329,23 +330,23 @@ static wg_status gathered(void *ctx, size_t thread, size_t first, size_t end) {
                        h->vertex + row * (h->us ? h->triangle[3 * to + c] : to),
                        row * sizeof *vertex);
         }
-        s = evaluate(h, thread, count, h->us ? h->us + 2 * first : NULL, vertex,
+        s = evaluate(h, part, count, h->us ? h->us + 2 * first : NULL, vertex,
                      h->jacobian + 3 * columns(h) * first);
         first += count;
     }
     return s;
 }
 
-static wg_status of_vertices(void *ctx, size_t thread, size_t first, size_t end) {
+static wg_status of_vertices(void *ctx, size_t part, size_t first, size_t end) {
     const struct ht *const h = ctx;
-    return evaluate(h, thread, end - first, NULL, h->vertex + entries(h) * first,
+    return evaluate(h, part, end - first, NULL, h->vertex + entries(h) * first,
                     h->work_rows + 3 * HAND_THETA * first);
 }
 
-static wg_status handed_on(void *ctx, size_t thread, size_t first, size_t end) {
+static wg_status handed_on(void *ctx, size_t part, size_t first, size_t end) {
     const struct ht *const h = ctx;
     const size_t size = 3 * HAND_THETA;
-    (void)thread;
+    (void)part;
     for (size_t i = first; i < end; i++)
         memcpy(h->jacobian + size * i, h->work_rows + size * h->to[i],
                size * sizeof *h->jacobian);

@@ -17,7 +17,8 @@
 #include <string.h>
 
 struct kmeans {
-    size_t n, k, d, threads;
+    size_t n, k, d;
+    wg_threads *threads;
     double *points, *centroids; /* n, k rows of d */
     double *origin;             /* d */
     double *ones, *relative;    /* k d: centroids - origin */

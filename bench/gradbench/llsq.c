@@ -21,7 +21,8 @@
 struct llsq {
     wg_tape *t;
     struct gb_mapped gradient;
-    size_t n, m, threads;
+    size_t n, m;
+    wg_threads *threads;
     double *x, *g, *i; /* coefficients, gradient, numbers of the points */
     double y;
 };
@@ -53,7 +54,7 @@ static void *read(const json_t *input, const struct gb_options *o, struct gb_err
         release(l);
         return NULL;
     }
-    l->threads = l->n < FEW / (l->m + 1) ? 1 : o->threads;
+    l->threads = l->n < FEW / (l->m + 1) ? NULL : o->threads;
     l->g = calloc(l->m + 1, sizeof *l->g);
     l->i = calloc(l->n, sizeof *l->i);
     l->t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});

@@ -15,7 +15,8 @@ enum { FEW = 1 << 16 };
 struct lse {
     wg_tape *t;
     struct gb_mapped sum, dsum, dend;
-    size_t n, threads;
+    size_t n;
+    wg_threads *threads;
     double *x, *g, y;
 };
 
@@ -40,7 +41,7 @@ static void *read(const json_t *input, const struct gb_options *o, struct gb_err
         free(x);
         return NULL;
     }
-    *l = (struct lse){.n = n, .threads = n < FEW ? 1 : o->threads, .x = x};
+    *l = (struct lse){.n = n, .threads = n < FEW ? NULL : o->threads, .x = x};
     l->g = malloc(n * sizeof *l->g);
     l->t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
     if (l->g != NULL && l->t != NULL) return l;
@@ -91,7 +92,7 @@ static int prepare(void *job, struct gb_error *e) {
         wg_function_gradient(l->t, end, &dend) != WG_OK)
         dend = NULL;
     wg_function_free(end);
-    const int failed = gb_mapped_open(&l->dend, l->t, dend, 1, e);
+    const int failed = gb_mapped_open(&l->dend, l->t, dend, NULL, e);
     return gb_mapped_open(&l->sum, l->t, sum, l->threads, e) |
            gb_mapped_open(&l->dsum, l->t, dsum, l->threads, e) | failed;
 }

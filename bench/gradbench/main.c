@@ -21,21 +21,21 @@ static int usage(const char *program) {
     return 2;
 }
 
-static int read_options(int argc, char **argv, struct gb_options *o) {
+static int read_options(int argc, char **argv, size_t *count) {
     static const char name[] = "--multithreaded";
-    *o = (struct gb_options){.threads = 1};
+    *count = 1;
     for (int k = 1; k < argc; k++) {
         if (strncmp(argv[k], name, sizeof name - 1) != 0) return -1;
         const char *rest = argv[k] + sizeof name - 1;
         if (*rest == '\0') {
             const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-            o->threads = processors > 1 ? (unsigned)processors : 1;
+            *count = processors > 1 ? (size_t)processors : 1;
             continue;
         }
         char *end;
         const long threads = strtol(rest + 1, &end, 10);
         if (*rest != '=' || end == rest + 1 || *end || threads < 1 || threads > 1024) return -1;
-        o->threads = (unsigned)threads;
+        *count = (size_t)threads;
     }
     return 0;
 }
@@ -53,8 +53,13 @@ static int ends(const char *line, size_t length) {
 }
 
 int main(int argc, char **argv) {
-    struct gb_options options;
-    if (read_options(argc, argv, &options)) return usage(argv[0]);
+    struct gb_options options = {NULL};
+    size_t threads;
+    if (read_options(argc, argv, &threads)) return usage(argv[0]);
+    if (wg_threads_new(threads, NULL, &options.threads) != WG_OK) {
+        fprintf(stderr, "%s: %zu threads cannot be made\n", argv[0], threads);
+        return 1;
+    }
     if (openblas_set_num_threads) openblas_set_num_threads(1); /* the same bits always */
     char *line = NULL;
     size_t room = 0;
@@ -73,5 +78,6 @@ int main(int argc, char **argv) {
         json_decref(response);
     }
     free(line);
+    wg_threads_free(options.threads);
     return status;
 }

@@ -2,7 +2,6 @@
 /* mapped.c - functions that a module maps over its data. */
 #include "mapped.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 static void compile(struct gb_mapped *m, wg_tape *t) {
@@ -18,14 +17,15 @@ static void compile(struct gb_mapped *m, wg_tape *t) {
     m->f = native;
 }
 
-int gb_mapped_open(struct gb_mapped *m, wg_tape *t, wg_function *f, size_t threads,
+int gb_mapped_open(struct gb_mapped *m, wg_tape *t, wg_function *f, wg_threads *threads,
                    struct gb_error *e) {
     *m = (struct gb_mapped){.f = f, .threads = threads};
     if (!f) return gb_status(e, wg_tape_status(t) ? wg_tape_status(t) : WG_ENOMEM, t);
     compile(m, t);
-    m->bytes = (wg_function_work(m->f, 1) / 64 + 1) * 64;
+    m->bytes = (wg_function_work(m->f, NULL) / 64 + 1) * 64;
     size_t bytes = (wg_function_work(m->f, threads) / 64 + 1) * 64;
-    if (bytes < threads * m->bytes) bytes = threads * m->bytes;
+    if (bytes < wg_threads_count(threads) * m->bytes)
+        bytes = wg_threads_count(threads) * m->bytes;
     m->work = aligned_alloc(64, bytes);
     return m->work ? 0 : gb_fail(e, "no memory for %zu bytes of workspace", bytes);
 }
@@ -58,45 +58,28 @@ wg_callable *gb_callable(wg_tape *t, wg_function *f, struct gb_error *e) {
     return native;
 }
 
-/* ---- pieces ---- */
+/* ---- parts ---- */
 
-struct piece {
-    pthread_t thread;
-    int started;
-    gb_part *part;
+struct split {
+    gb_part *f;
     void *ctx;
-    size_t number, first, end;
-    wg_status status;
+    size_t parts, grains, grain, count;
 };
 
-static void *do_piece(void *arg) {
-    struct piece *p = arg;
-    p->status = p->part(p->ctx, p->number, p->first, p->end);
-    return NULL;
+static size_t begin_of(const struct split *s, size_t k) {
+    return (s->grains / s->parts * k + s->grains % s->parts * k / s->parts) * s->grain;
 }
 
-wg_status gb_split(size_t threads, size_t count, size_t grain, gb_part *part, void *ctx) {
-    const size_t grains = count / grain + (count % grain > 0);
-    if (threads > grains) threads = grains;
-    if (threads < 2) return part(ctx, 0, 0, count);
-    struct piece *const p = calloc(threads, sizeof *p);
-    if (!p) return WG_ENOMEM;
-    for (size_t k = threads; k-- > 0;) { /* the first one is the caller's */
-        const size_t end = (grains / threads * (k + 1) + grains % threads * (k + 1) / threads);
-        const size_t first = (grains / threads * k + grains % threads * k / threads);
-        p[k].part = part;
-        p[k].ctx = ctx;
-        p[k].number = k;
-        p[k].first = first * grain;
-        p[k].end = k + 1 == threads ? count : end * grain;
-        p[k].started = k > 0 && pthread_create(&p[k].thread, NULL, do_piece, &p[k]) == 0;
-    }
-    wg_status s = WG_OK;
-    for (size_t k = 0; k < threads; k++) {
-        if (!p[k].started) do_piece(&p[k]);
-        else (void)pthread_join(p[k].thread, NULL);
-        if (s == WG_OK) s = p[k].status;
-    }
-    free(p);
-    return s;
+static wg_status do_part(void *ctx, size_t k) {
+    const struct split *const s = ctx;
+    const size_t end = k + 1 == s->parts ? s->count : begin_of(s, k + 1);
+    return s->f(s->ctx, k, begin_of(s, k), end);
+}
+
+wg_status gb_split(wg_threads *threads, size_t count, size_t grain, gb_part *f, void *ctx) {
+    struct split s = {
+        f, ctx, wg_threads_count(threads), count / grain + (count % grain > 0), grain, count};
+    if (s.parts > s.grains) s.parts = s.grains;
+    if (s.parts == 0) s.parts = 1;
+    return wg_threads_run(threads, s.parts, do_part, &s);
 }

@@ -97,6 +97,24 @@ static json_t *evaluate(const json_t *message, const struct gb_options *o, json_
     return output;
 }
 
+/* A sentence, whatever bytes it quotes: a character that was cut, or is none, becomes '?'. */
+static json_t *words(const struct gb_error *e) {
+    char text[sizeof e->text];
+    size_t n = 0;
+    json_t *const whole = json_string(e->text);
+    if (whole) return whole;
+    for (const char *p = e->text; *p;) {
+        size_t bytes = 1;
+        json_t *one = json_stringn(p, bytes);
+        while (!one && bytes < 4 && p[bytes]) one = json_stringn(p, ++bytes);
+        if (one) memcpy(text + n, p, bytes);
+        else text[n] = '?', bytes = 1;
+        json_decref(one);
+        n += bytes, p += bytes;
+    }
+    return json_stringn(text, n);
+}
+
 static json_t *answer(const json_t *message, const struct gb_options *o) {
     const char *kind = json_string_value(json_object_get(message, "kind"));
     json_t *id = json_object_get(message, "id");
@@ -109,9 +127,9 @@ static json_t *answer(const json_t *message, const struct gb_options *o) {
         gb_fail(&e, "kind: is missing");
     } else if (strcmp(kind, "start") == 0) {
         json_object_set_new(out, "tool", json_string("wengert"));
-        json_object_set_new(
-            out, "config",
-            json_pack("{s:s, s:i}", "version", WG_VERSION, "threads", (int)o->threads));
+        json_object_set_new(out, "config",
+                            json_pack("{s:s, s:i}", "version", WG_VERSION, "threads",
+                                      (int)wg_threads_count(o->threads)));
         return out;
     } else if (strcmp(kind, "define") == 0) {
         json_object_set_new(out, "success", json_boolean(find_module(message, &e) != NULL));
@@ -130,7 +148,7 @@ static json_t *answer(const json_t *message, const struct gb_options *o) {
     }
     if (*e.text) {
         json_object_set_new(out, "success", json_false());
-        json_object_set_new(out, "error", json_string(e.text));
+        json_object_set_new(out, "error", words(&e));
     }
     return out;
 }
@@ -138,9 +156,11 @@ static json_t *answer(const json_t *message, const struct gb_options *o) {
 json_t *gb_respond(const char *line, size_t length, const struct gb_options *o) {
     json_error_t wrong;
     json_t *message = json_loadb(line, length, JSON_DECODE_ANY, &wrong);
-    if (!message)
-        return json_pack("{s:n, s:b, s:s+}", "id", "success", 0, "error",
-                         "not a JSON text: ", wrong.text);
+    if (!message) {
+        struct gb_error e;
+        gb_fail(&e, "not a JSON text: %s", wrong.text);
+        return json_pack("{s:n, s:b, s:o}", "id", "success", 0, "error", words(&e));
+    }
     json_t *out = answer(message, o);
     json_decref(message);
     return out;

@@ -9,7 +9,7 @@
 #ifndef WENGERT_BENCH_FORWARD_HPP
 #define WENGERT_BENCH_FORWARD_HPP
 
-enum { CHAIN_INPUTS = 6, FEW_INPUTS = 10, CAMERA_INPUTS = 15 };
+enum { CHAIN_INPUTS = 6, FEW_INPUTS = 10, CAMERA_INPUTS = 15, HAND_INPUTS = 26 };
 
 typedef real<CHAIN_INPUTS> chain_variable;
 #define BENCH_REAL chain_variable
@@ -34,6 +34,18 @@ typedef real<CAMERA_INPUTS> camera_variable;
 #include "peer_kernels.hpp"
 #undef BENCH_KERNELS
 #undef BENCH_REAL
+
+typedef real<HAND_INPUTS> hand_variable;
+typedef real<HAND_INPUTS + 2> point_variable;
+#define BENCH_REAL hand_variable
+#define BENCH_KERNELS "../workloads/ht.h"
+#include "peer_kernels.hpp"
+#undef BENCH_REAL
+#define BENCH_REAL point_variable
+#include "peer_kernels.hpp"
+#undef BENCH_KERNELS
+#undef BENCH_REAL
+static_assert(int(HAND_INPUTS) == int(HT_THETA), "inputs of a pose");
 static_assert(int(CAMERA_INPUTS) == int(BUNDLE_INPUTS), "inputs of an observation");
 
 namespace {
@@ -65,6 +77,24 @@ int jacobian(const bench_case *c, double *entries) {
     return 0;
 }
 
+// The two coordinates of a point, where there are any, come first.
+template <int N> int tracking(const bench_case *c, double *row) {
+    enum { OWN = N - HT_THETA };
+    const auto *p = static_cast<const ht_params *>(c->params);
+    real<N> theta[HT_THETA], moved[12 * HT_MOVING], r[9],
+        u[HT_OWN] = {real<N>(0.0), real<N>(0.0)};
+    real<N> err[3];
+    for (int k = 0; k < HT_THETA; k++) theta[k] = variable<N>(c->x[k], OWN + k);
+    ht_pose(nullptr, p, theta, moved, r);
+    for (std::size_t i = 0; i < p->n; i++) {
+        for (int k = 0; k < OWN; k++) u[k] = variable<N>(p->us[OWN * i + std::size_t(k)], k);
+        ht_distance(nullptr, p, theta, moved, r, i, u, err);
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < N; k++) *row++ = slope<N>(err[j], k);
+    }
+    return 0;
+}
+
 // The others stay NULL.
 bench_peer forward_peer(const char *name, const char *version) {
     bench_peer p = {};
@@ -75,6 +105,8 @@ bench_peer forward_peer(const char *name, const char *version) {
     p.derivative[BENCH_chain_mixed] = gradient<CHAIN_INPUTS, chain_mixed>;
     p.derivative[BENCH_rosenbrock_small] = gradient<FEW_INPUTS, rosenbrock>;
     p.derivative[BENCH_bundle] = jacobian;
+    p.derivative[BENCH_ht_simple] = tracking<HAND_INPUTS>;
+    p.derivative[BENCH_ht_complicated] = tracking<HAND_INPUTS + 2>;
     return p;
 }
 

@@ -18,10 +18,11 @@ typedef int bench_derivative(const struct bench_case *c, double *entries);
 struct bench_peer {
     const char *name;
     const char *version;
-    bench_derivative *derivative[BENCH_WORKLOADS]; /* NULL: not for this peer */
+    bench_derivative *derivative[BENCH_IDS]; /* NULL: not for this peer */
     /* Before the first derivative of a case, and after the last; NULL: nothing to do. */
     int (*open)(enum bench_id id, const struct bench_case *c);
     void (*close)(enum bench_id id);
+    int evals_only; /* what it shares with the engine's workloads is measured with evals only */
 };
 
 /* What is linked in, and what is not. */

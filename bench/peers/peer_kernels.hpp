@@ -33,6 +33,7 @@ struct wg_tape; // what a kernel passes on and a peer ignores
 // The table of gradients of a template `gradient<kernel>`, for bench_peer.
 #define BENCH_PEER_GRADIENT(name, kernel) gradient<kernel>,
 #define BENCH_PEER_GRADIENTS BENCH_GRADIENTS(BENCH_PEER_GRADIENT)
+#define BENCH_PEER_EVAL_GRADIENTS BENCH_EVAL_GRADIENTS(BENCH_PEER_GRADIENT)
 
 #endif
 

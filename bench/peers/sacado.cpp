@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Sacado, reverse mode (Rad::ADvar): its memory is recycled by the first operation after a
 // sweep, so inputs are made anew for each derivative. Bundle adjustment sweeps its three
-// adjoints at once (RadVec::ADvar).
+// adjoints at once (RadVec::ADvar); k-means has a tangent in each number as well, so that its
+// adjoints have Hessian times ones beside the gradient.
+#include "sacado_fad.hpp"
+
 #include <Sacado_trad.hpp>
 #include <Sacado_tradvec.hpp>
-#include <Trilinos_version.h>
 #include <vector>
 
 using std::size_t;
@@ -12,10 +14,16 @@ typedef Sacado::Rad::ADvar<double> real;
 typedef Sacado::RadVec::ADvar<double> lanes;
 static double wg_value(const real &x) { return x.val(); }
 static double wg_value(const lanes &x) { return x.val(); }
+typedef Sacado::Fad::SFad<double, 1> along;
+typedef Sacado::Rad::ADvar<along> second;
+static double wg_value(const second &x) { return x.val().val(); }
 #define BENCH_REAL real
 #include "peer_kernels.hpp"
 #define wg_real lanes
 #include "../workloads/bundle.h"
+#undef wg_real
+#define wg_real second
+#include "../workloads/kmeans.h"
 #undef wg_real
 
 namespace {
@@ -65,9 +73,25 @@ int jacobian(const bench_case *c, double *entries) {
     return 0;
 }
 
+int newton(const bench_case *c, double *step) {
+    std::vector<second> x;
+    x.reserve(c->n);
+    for (size_t i = 0; i < c->n; i++) x.emplace_back(along(1, 0, c->x[i]));
+    second y = kmeans(nullptr, c->params, x.data(), nullptr);
+    second::Outvar_Gradcomp(y);
+    for (size_t i = 0; i < c->n; i++) {
+        const along g = x[i].adj();
+        step[i] = g.val() / g.dx(0);
+    }
+    return 0;
+}
+
 } // namespace
 
 extern "C" const bench_peer bench_peer_sacado = {
-    "Sacado", "Trilinos " TRILINOS_VERSION_STRING, {BENCH_PEER_GRADIENTS jacobian}, nullptr,
+    "Sacado",
+    "Trilinos " TRILINOS_VERSION_STRING,
+    {BENCH_PEER_GRADIENTS jacobian, BENCH_PEER_EVAL_GRADIENTS newton},
+    nullptr,
     close,
 };

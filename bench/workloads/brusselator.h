@@ -40,9 +40,8 @@ static void WG_NAME(brusselator_slope)(wg_tape *t, const struct brusselator_para
         const size_t north = (i + 1 < side ? row + side : 0);
         const size_t south = (i ? row : cells) - side;
         WG_NAME(brusselator_cell)(t, p, u, v, du, dv, row, row + 1, last, north, south);
-        for (size_t j = 1; j + 1 < side; j++)
-            WG_NAME(brusselator_cell)
-            (t, p, u, v, du, dv, row + j, row + j + 1, row + j - 1, north + j, south + j);
+        for (size_t j = 1; j + 1 < side; j++) WG_NAME(brusselator_cell)
+        (t, p, u, v, du, dv, row + j, row + j + 1, row + j - 1, north + j, south + j);
         WG_NAME(brusselator_cell)
         (t, p, u, v, du, dv, last, row, last - 1, north + side - 1, south + side - 1);
     }

@@ -30,9 +30,9 @@ static inline void WG_NAME(lstm_layer)(wg_tape *t, size_t b, const wg_real *weig
                       wg_mul(wg_sigmoid(wg_add(wg_mul(hidden[i], weight[b + i]), bias[b + i])),
                              wg_tanh(wg_add(wg_mul(hidden[i], weight[3 * b + i]),
                                             bias[3 * b + i])))));
-        hidden[i] = wg_let(t, wg_mul(wg_sigmoid(wg_add(wg_mul(input[i], weight[2 * b + i]),
-                                                       bias[2 * b + i])),
-                                     wg_tanh(cell[i])));
+        hidden[i] = wg_let(
+            t, wg_mul(wg_sigmoid(wg_add(wg_mul(input[i], weight[2 * b + i]), bias[2 * b + i])),
+                      wg_tanh(cell[i])));
     }
 }
 

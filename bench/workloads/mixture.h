@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* mixture - the log likelihood of a mixture of Gaussians with a Wishart prior, as in ADBench
- * (Srajer, Kukelova, Fitzgibbon 2018).
+ * (Srajer, Kukelova, Fitzgibbon 2018), or, with the other sign of the prior, as in GradBench.
  *
  * A component has a weight alpha, a mean, and the factor Q of its inverse covariance: the
  * logarithms of the diagonal, then the strict lower triangle by columns.
  *   sum_i log sum_k exp(alpha_k + log det Q_k - |Q_k (x_i - mean_k)|^2/2) - n log sum exp alpha
- *   + sum_k (gamma^2 |Q_k|^2/2 - m log det Q_k) + constants
+ *   + prior sum_k (gamma^2 |Q_k|^2/2 - m log det Q_k) + constants
  * Inputs: alphas, means (component after component), factors. */
 #ifndef WENGERT_BENCH_MIXTURE_H
 #define WENGERT_BENCH_MIXTURE_H
@@ -13,7 +13,7 @@ struct mixture_params {
     size_t d, k, n;       /* dimension, components, points */
     const double *points; /* n-by-d, point after point */
     const size_t *at;     /* at[d j + i]: where in a factor the entry (j, i), i < j, is */
-    double gamma, constant;
+    double gamma, constant, prior; /* prior: 1 or -1 */
     int m;
 };
 #endif
@@ -69,8 +69,8 @@ static inline void WG_NAME(mixture_lse)(wg_tape *t, wg_real *f, double weight, s
     *f = wg_let(t, wg_add(*f, wg_mul(weight, wg_add(wg_log(s), top))));
 }
 
-static __attribute__((unused)) wg_real WG_NAME(mixture)(wg_tape *t, const void *params, const wg_real *in,
-                                wg_real *work) {
+static __attribute__((unused)) wg_real WG_NAME(mixture)(wg_tape *t, const void *params,
+                                                        const wg_real *in, wg_real *work) {
     const struct mixture_params *p = (const struct mixture_params *)params;
     (void)t;
     const size_t d = p->d, k = p->k, size = d * (d + 1) / 2;
@@ -100,9 +100,9 @@ static __attribute__((unused)) wg_real WG_NAME(mixture)(wg_tape *t, const void *
     for (size_t c = 0; c < k; c++) {
         wg_real frobenius = WG_NAME(mixture_norm2)(t, d, diagonal + c * d);
         wg_real below = WG_NAME(mixture_norm2)(t, size - d, factor + c * size + d);
-        f = wg_let(t,
-                   wg_add(f, wg_sub(wg_mul(0.5 * p->gamma * p->gamma, wg_add(frobenius, below)),
-                                    wg_mul((double)p->m, logdet[c]))));
+        f = wg_let(t, wg_add(f, wg_sub(wg_mul(0.5 * p->prior * p->gamma * p->gamma,
+                                              wg_add(frobenius, below)),
+                                       wg_mul(p->prior * p->m, logdet[c]))));
     }
     return f;
 }
@@ -110,7 +110,7 @@ static __attribute__((unused)) wg_real WG_NAME(mixture)(wg_tape *t, const void *
 #ifdef BENCH_ONCE
 /* A case whose x and points are still zero. */
 int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, double gamma, int m,
-                       double **x, double **points) {
+                       double prior, double **x, double **points) {
     const double pi = 3.14159265358979323846;
     const size_t size = d * (d + 1) / 2;
     struct mixture_params *p = bench_alloc(b, 1, sizeof *p);
@@ -132,12 +132,13 @@ int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, doubl
     p->points = *points;
     p->gamma = gamma;
     p->m = m;
+    p->prior = prior;
     /* of the Gaussians, and the normalisation of the Wishart distributions */
     const double dd = (double)d, dof = dd + m + 1;
     double log_gamma = 0.25 * dd * (dd - 1) * log(pi);
     for (size_t j = 0; j < d; j++) log_gamma += lgamma(0.5 * dof - 0.5 * (double)j);
     p->constant = -0.5 * (double)n * dd * log(2 * pi) -
-                  (double)k * (dof * dd * (log(gamma) - 0.5 * log(2.0)) - log_gamma);
+                  prior * (double)k * (dof * dd * (log(gamma) - 0.5 * log(2.0)) - log_gamma);
     b->x = *x;
     b->params = p;
     return 0;
@@ -145,7 +146,7 @@ int bench_mixture_case(struct bench_case *b, size_t d, size_t k, size_t n, doubl
 
 static int mixture_case(struct bench_case *b, size_t d, size_t k, size_t n) {
     double *x, *points;
-    if (bench_mixture_case(b, d, k, n, 1.0, 0, &x, &points)) return -1;
+    if (bench_mixture_case(b, d, k, n, 1.0, 0, 1, &x, &points)) return -1;
     uint64_t seed = 6;
     for (size_t i = 0; i < b->n; i++) x[i] = bench_uniform(&seed, -1, 1);
     for (size_t i = 0; i < n * d; i++) points[i] = bench_uniform(&seed, -2, 2);
@@ -208,11 +209,11 @@ static void mixture_handwritten(const struct bench_case *b, double *g) {
     double top = alpha[0], sum = 0;
     for (size_t c = 1; c < k; c++) top = (alpha[c] > top ? alpha[c] : top);
     for (size_t c = 0; c < k; c++) sum += share[c] = exp(alpha[c] - top);
-    const double gamma2 = p->gamma * p->gamma;
+    const double gamma2 = p->prior * p->gamma * p->gamma, m = p->prior * p->m;
     for (size_t c = 0; c < k; c++) {
         alphab[c] -= (double)p->n * share[c] / sum;
         for (size_t j = 0; j < d; j++)
-            factorb[c * size + j] += gamma2 * diagonal[c * d + j] * diagonal[c * d + j] - p->m;
+            factorb[c * size + j] += gamma2 * diagonal[c * d + j] * diagonal[c * d + j] - m;
         for (size_t j = d; j < size; j++)
             factorb[c * size + j] += gamma2 * factor[c * size + j];
     }

@@ -2,8 +2,8 @@
 /* Operations on plain C arrays of variables: each call is one n-ary statement.
  *
  * n = 0 gives the neutral element as a constant (sum 0, product 1, norm 0, logsumexp -inf);
- * maximum, minimum and mean of nothing are WG_ESHAPE. A failure gives a passive NaN and the
- * status of the tape. Cost: O(n) values, ceil(n/2) records.
+ * maximum, minimum, mean and lookup of nothing are WG_ESHAPE. A failure gives a passive NaN and
+ * the status of the tape. Cost: O(n) values, ceil(n/2) records.
  * They are macros, so that the tape can tell the line of each call; the functions behind them
  * say what they take after file and line. */
 #ifndef WENGERT_ARRAY_H
@@ -40,6 +40,17 @@ WG_API wg_real wgi_maximum_at(const char *file, int line, wg_tape *t, size_t n,
 WG_API wg_real wgi_minimum_at(const char *file, int line, wg_tape *t, size_t n,
                               const wg_real *x);
 WG_API wg_real wgi_mean_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
+/* x[k], k the whole part of the index at the time of evaluation: a replay, or another point of
+ * a function, may choose another element. The derivative is 1 by the element chosen, 0 by the
+ * others and by the index. Where not 0 <= index < n, and for NaN, none is chosen: WG_EARG, also
+ * from wg_tape_replay, which then can go on only after a reset; at the points of a function,
+ * and over doubles and duals (generic.h), a value of NaN whose derivatives are 0. What stores
+ * at an index, nowhere if it chooses none:
+ *
+ *     for (size_t k = 0; k < n; k++)
+ *         x[k] = wg_let(t, wg_select_eq(wg_floor(index), (double)k, value, x[k])); */
+WG_API wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, size_t n,
+                             const wg_real *x);
 
 #define wg_sum(...) wgi_sum_at(__FILE__, __LINE__, __VA_ARGS__)
 #define wg_product(...) wgi_product_at(__FILE__, __LINE__, __VA_ARGS__)
@@ -52,6 +63,7 @@ WG_API wg_real wgi_mean_at(const char *file, int line, wg_tape *t, size_t n, con
 #define wg_maximum(...) wgi_maximum_at(__FILE__, __LINE__, __VA_ARGS__)
 #define wg_minimum(...) wgi_minimum_at(__FILE__, __LINE__, __VA_ARGS__)
 #define wg_mean(...) wgi_mean_at(__FILE__, __LINE__, __VA_ARGS__)
+#define wg_lookup(...) wgi_lookup_at(__FILE__, __LINE__, __VA_ARGS__)
 
 /* Comparisons that steer control flow: plain ints. When the tape keeps code they leave a guard,
  * so that a replay in which they come out differently is reported (WG_EGUARD). */

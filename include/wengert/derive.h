@@ -15,6 +15,10 @@
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
  * and is refused (WG_EMODE); its jvp is not, and shared inputs always work.
  *
+ * What a recording computes twice is done once here, and its adjoints are added up before they
+ * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add infinities
+ * of both signs, which is NaN, and a derivative here be one of them.
+ *
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * Errors:  of all: WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; WG_EMODE: an operation
  *          that cannot be differentiated (again): the message names it; a summed output would

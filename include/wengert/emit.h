@@ -32,6 +32,8 @@ WG_BEGIN_DECLS
  * Entries of outputs that are always 0 are left out. What WG_EMIT_POINT writes is NAME_point
  * then.
  *
+ * Loops (function.h) are loops of the text, their bodies functions of their own.
+ *
  * They give 0, or 1 + the number of the first comparison that came out differently from the
  * recording; in a batch that of the first such point, *where, unless that is NULL: as
  * wg_function_evaluate. What is compared once for all points, or on sums, is of point 0. */
@@ -57,7 +59,8 @@ typedef struct wg_emit_options {
  * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8
- *          for each operand of the largest norm, maximum, ... Nothing else grows with the
+ *          for each operand of the largest norm, maximum, ...; of a loop its results, with
+ *          the states of all steps where a derivative takes them. Nothing else grows with the
  *          function: with 10^5 inputs at each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name or the entries; WG_EMODE: an operation of the user's
  *          whose text is more than an expression over <math.h>: the message names it;

@@ -3,7 +3,8 @@
  *
  * A file holds all that a function is: arguments, numbers to the last bit, operations by their
  * names. It is the same on every machine. What is loaded gives the same bits as what was saved,
- * and is saved as the same bytes. */
+ * and is saved as the same bytes. Functions without loops are files of version 1, which every
+ * version of the library reads; those with loops are files of version 2. */
 #ifndef WENGERT_FILE_H
 #define WENGERT_FILE_H
 
@@ -17,7 +18,8 @@ struct wg_scalar_op; /* operation.h */
  *                     set; a NULL buffer only asks for it.
  * wg_function_write - the same to wherever write puts them: wg_write_file for a FILE *.
  * Errors:  WG_ENULL; WG_ESHAPE: the buffer is too small, and left as it was; WG_EARG: the name
- *          of a user's operation is not one word of at most 255 bytes; WG_EWRITE. */
+ *          of a user's operation is not one word of at most 255 bytes, or loops are more
+ *          than 16 deep in each other; WG_EWRITE. */
 WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buffer,
                                                 size_t bytes, size_t *needed);
 WG_API WG_MUST_CHECK wg_status wg_function_write(const wg_function *f, wg_write *write,
@@ -35,7 +37,8 @@ WG_API size_t wg_read_file(void *file, void *data, size_t bytes);
  * user:    operations of the user's own (WG_OPERATION1(name, ...) makes wgi_user_name), which
  *          are known by their names; more than needed do no harm.
  * Trust:   a file may be cut short, damaged or made to do harm: it is looked through before it
- *          is believed, and takes memory in proportion to its own bytes.
+ *          is believed, and takes memory in proportion to its own bytes. What it does with
+ *          its points may be many steps all the same.
  * Errors:  WG_ENULL; WG_EARG: no function of this version, or a damaged one: the message says
  *          what is wrong, and at which byte; WG_EMODE: an operation that is neither built in
  *          nor given: the message names it; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
@@ -48,7 +51,9 @@ WG_API WG_MUST_CHECK wg_status wg_function_read(wg_tape *t, wg_read *read, void 
 
 /* wg_function_dump - one line per input, operation, comparison and entry of the outputs.
  * wg_function_dot  - the same as a Graphviz digraph: what is done once, at each point and on
- *                    sums in a cluster each.   Errors: WG_ENULL, WG_EWRITE. */
+ *                    sums in a cluster each.   Errors: WG_ENULL, WG_EWRITE.
+ * A loop is one operation, t8, and t8[3] one of its results; what it does in a step stands
+ * below, as a function of its own. */
 WG_API WG_MUST_CHECK wg_status wg_function_dump(const wg_function *f, wg_write *write,
                                                 void *ctx);
 WG_API WG_MUST_CHECK wg_status wg_function_dot(const wg_function *f, wg_write *write,

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <wengert/drivers.h>
+#include <wengert/threads.h>
 
 WG_BEGIN_DECLS
 
@@ -37,6 +38,12 @@ typedef struct wg_argument {
  * Values:  operations of constants are done, repeated ones shared, those without use dropped,
  *          x*1 and the like taken away where that is exact: values are those of the callback
  *          wherever its comparisons come out alike.
+ * Loops:   maps and scans (map.h) are written out, operation by operation, and simplified with
+ *          all else. Where that would be more than wg_options.loops_over operations, they stay
+ *          loops: in the function, in all its derivatives, and in its text (emit.h). The states
+ *          of all steps are kept while a derivative is evaluated. A loop is no part of what
+ *          wg_function_is_zero sees, and evaluated at one point it takes some hundred
+ *          nanoseconds per step beside its operations.
  * Cost:    one recording; about 48 bytes per operation, from the memory callbacks of the tape;
  *          while it is made, some 200 bytes per operation in the arena of t.
  * Errors:  as the drivers; WG_EARG: flags, or a name twice; WG_EMODE: no kept code, or an
@@ -67,6 +74,10 @@ WG_API size_t wg_function_outputs(const wg_function *f);
 WG_API const wg_argument *wg_function_input(const wg_function *f, size_t k);
 WG_API const wg_argument *wg_function_output(const wg_function *f, size_t k);
 
+/* Points of a map and steps of a scan that would be many operations are a loop: one
+ * operation, and one for each of its results that is needed, whatever the number of its steps.
+ * Operations and constants of what it does in a step are not among these; comparisons are, in
+ * the order of guards: those of the function, then those in its loops. */
 typedef struct wg_function_stats {
     size_t statements, operations;             /* recorded, or taken over and added */
     size_t folded, repeated, simplified, dead; /* of constants; done already; x*1; of no use */
@@ -77,11 +88,12 @@ typedef struct wg_function_stats {
 WG_API wg_status wg_function_statistics(const wg_function *f, wg_function_stats *out);
 
 /* wg_function_is_zero - is entry `entry` of an output identically 0? What is not may be 0 all
- * the same: this is the sparsity that a solver is told of.  No such entry: 0. */
+ * the same, a result of a loop among them: this is the sparsity that a solver is told of.
+ * No such entry: 0. */
 WG_API int wg_function_is_zero(const wg_function *f, size_t output, size_t entry);
 /* wg_function_depends - which inputs an output depends on: depends[k] is 1 if it does on any
- * entry of input k, 0 if not. t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG,
- * WG_ENOMEM. */
+ * entry of input k, 0 if not. What a loop gives is taken to depend on all that it takes.
+ * t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG, WG_ENOMEM. */
 WG_API WG_MUST_CHECK wg_status wg_function_depends(wg_tape *t, const wg_function *f,
                                                    size_t output, unsigned char *depends);
 
@@ -90,8 +102,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_depends(wg_tape *t, const wg_function
 /* Where the numbers of an input or output stand: entry e of point p at
  * data[p * point + e * entry]. An array of structures of k numbers: point k, entry 1. A
  * structure of arrays over n points: point 1, entry n. Shared inputs and summed outputs have no
- * points: point is not looked at. Data NULL: an input that is all 0, an output that is not
- * wanted. */
+ * points: point is not looked at. Point 0 in results: one place for all points, which the last
+ * one writes. Data NULL: an input that is all 0, an output that is not wanted. */
 typedef struct wg_points {
     const double *data;
     ptrdiff_t point, entry;
@@ -103,22 +115,22 @@ typedef struct wg_results {
 
 /* Which comparison came out differently from the recording, and at which point first. */
 typedef struct wg_function_guard {
-    size_t point, guard; /* guard: in the order of the recording */
+    size_t point, guard; /* guard: in the order of the recording, in loops after that */
 } wg_function_guard;
 
-/* Bytes of workspace of a call with that many threads; 64-byte aligned memory is best. */
-WG_API size_t wg_function_work(const wg_function *f, size_t threads);
+/* Bytes of workspace of a call with these threads; 64-byte aligned memory is best. */
+WG_API size_t wg_function_work(const wg_function *f, const wg_threads *threads);
 
 /* wg_function_evaluate - y = f(x) at `points` points. x: one per input; y: one per output.
  * Transcendental functions are those of elementwise.h: within 4 ulp of the callback's. The zero
  * rule holds for products with adjoints and tangents. Results must not overlap the inputs.
- * threads: 0 or 1: the caller's only. The bits of all results are the same for any number.
+ * threads: may be NULL. The bits of all results are the same for any number of them.
  * work:    wg_function_work bytes.  guard: may be NULL.
- * Errors:  WG_ENULL; WG_ENOMEM: no thread could be made; WG_EGUARD: *guard says where first;
- *          the results of such points are those of the recorded branch: record again there. */
+ * Errors:  WG_ENULL; WG_EGUARD: *guard says where first; the results of such points are those
+ *          of the recorded branch: record again there. */
 WG_API WG_MUST_CHECK wg_status wg_function_evaluate(const wg_function *f, size_t points,
                                                     const wg_points *x, const wg_results *y,
-                                                    size_t threads, void *work,
+                                                    wg_threads *threads, void *work,
                                                     wg_function_guard *guard);
 
 WG_END_DECLS

@@ -394,6 +394,16 @@ WGI_LOOP double wgi_double_mean(size_t n, const double *x) {
     return n == 0 ? NAN : wgi_double_sum(n, x) / (double)n;
 }
 
+/* The element of the whole part of the index, or n. */
+WGI_LOOP size_t wgi_place(size_t n, double index) {
+    return index >= 0 && index < (double)n ? (size_t)index : n;
+}
+
+WGI_LOOP double wgi_double_lookup(double index, size_t n, const double *x) {
+    const size_t k = wgi_place(n, index);
+    return k < n ? x[k] : NAN;
+}
+
 /* ---- array operations over duals -------------------------------------------------------- */
 
 WGI_LOOP wg_status wgi_dual_inputs(size_t n, const double *a, wg_dual *x) {
@@ -504,6 +514,11 @@ WGI_LOOP wg_dual wgi_dual_mean(size_t n, const wg_dual *x) {
     if (n == 0) return wg_dual_constant(NAN);
     const wg_dual u = wgi_dual_sum(n, x);
     return wgi_dual_chain1(u.value / (double)n, WGI_TIMES, 1 / (double)n, u);
+}
+
+WGI_LOOP wg_dual wgi_dual_lookup(wg_dual index, size_t n, const wg_dual *x) {
+    const size_t k = wgi_place(n, index.value);
+    return k < n ? x[k] : wg_dual_constant(NAN);
 }
 
 #endif

@@ -77,6 +77,9 @@
 #pragma push_macro("wg_mean")
 #undef wg_mean
 #define wg_mean(t, n, x) ((void)(t), wgi_double_mean(n, x))
+#pragma push_macro("wg_lookup")
+#undef wg_lookup
+#define wg_lookup(t, index, n, x) ((void)(t), wgi_double_lookup(index, n, x))
 #pragma push_macro("WG_CALL1")
 #undef WG_CALL1
 #define WG_CALL1(name, x) wgi_op_##name##_v((double)(x))

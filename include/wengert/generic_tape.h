@@ -26,6 +26,7 @@
 #pragma pop_macro("wg_maximum")
 #pragma pop_macro("wg_minimum")
 #pragma pop_macro("wg_mean")
+#pragma pop_macro("wg_lookup")
 #pragma pop_macro("WG_CALL1")
 #pragma pop_macro("WG_CALL2")
 #pragma pop_macro("WG_CALL3")

@@ -27,7 +27,8 @@ WG_API const wg_function *wg_callable_function(const wg_callable *k);
 
 /* wg_call - y = f(x) at one point.
  * Shapes:  x: one matrix per input, y: one per output, as the function says. Constants are
- *          welcome; at most 16 of each.
+ *          welcome; at most 16 of each. Results may stand where operands do, x = f(x), here and
+ *          in wg_map and wg_scan.
  * Adjoint: the function's vjp, at the same inputs; WG_PASSIVE inputs get none.
  * Cost:    one record. The tape keeps the results, nothing of the interior.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE; WG_EGUARD: a comparison
@@ -89,12 +90,12 @@ static inline wg_source wg_from_fill(wg_fill *fill, void *user) {
  * Shapes:  x: one source per input. y: one matrix per output: (rows*cols)-by-points, a column
  *          per point; of its own shape where it is WG_SUMMED.
  *          At most 16 matrices among x, and 16 outputs.
- * threads: 0 or 1: the caller's only. The bits do not depend on it.
+ * threads: of every sweep, too; may be NULL. The bits do not depend on them.
  * Cost:    one record; the tape keeps the results, nothing of the interior. Workspace: a few
  *          hundred kilobytes.
  * Errors:  as wg_call; WG_EGUARD names the point, too; what a wg_fill returned. */
 WG_API wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_source *x,
-                        size_t threads, wg_mat *y);
+                        wg_threads *threads, wg_mat *y);
 
 /* ---- scan ---- */
 
@@ -118,9 +119,9 @@ typedef struct wg_scan_options {
     size_t cells[3]; /* the grid, in up to three directions; zeros: 1. Cell (i, j, k) is column
                         i + cells[0] (j + cells[1] k) */
     wg_boundary boundary[3];
-    size_t stored;    /* states kept for the adjoint, the first one among them; 0: all */
-    size_t threads;   /* in each step; 0 or 1: the caller's only */
-    int sums_by_step; /* 1: sums over cells are results of each step */
+    size_t stored;       /* states kept for the adjoint, the first one among them; 0: all */
+    wg_threads *threads; /* of stages that are not compiled, at all cells; may be NULL */
+    int sums_by_step;    /* 1: sums over cells are results of each step */
 } wg_scan_options;
 
 /* wg_from_state - the state of that name at the start of a step, or an output of that name of
@@ -172,6 +173,19 @@ WG_API wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage
                          size_t states, const wg_state *state, const wg_scan_options *o,
                          wg_mat *y);
 
+/* wg_callable_stencil - k for stages whose inputs come from neighbours, as x says: the adjoint
+ * of a cell is then one function of what is around it, where otherwise every cell adds to the
+ * adjoints of its neighbours. To be compiled afterwards, if at all.
+ * x:       one source per input, as of the stage. Names and offsets count.
+ * A scan makes use of it where all its stages are such, and all their outputs are states or read
+ * by later stages; with boundaries that are not WG_CLAMPED; without comparisons, summed outputs,
+ * and shared inputs that are differentiated. Otherwise, and in calls and maps, it is as k: also
+ * where too much would be computed for each neighbour anew. Adjoints may differ in their last
+ * bits from those by k.
+ * Errors:  those of wg_callable_new. */
+WG_API WG_MUST_CHECK wg_status wg_callable_stencil(wg_tape *t, const wg_callable *k,
+                                                   const wg_source *x, wg_callable **out);
+
 /* ---- checkpointing of any loop ---- */
 
 /* One region of a step: next = g(state, param), of n and np numbers. Either it is recorded anew
@@ -194,6 +208,8 @@ typedef struct wg_region {
  * stored:  states kept; 0: all. There is one before every region.
  * Shapes:  state, y: any shape of n elements, the same; param any shape of np elements.
  * Adjoint: as wg_scan.  Tangent: of regions by hand by as many vjps as a state has elements.
+ * In a function, and for second derivatives, all steps are written out, one after the other:
+ *          regions by hand cannot be (WG_EMODE).
  * Cost:    one record; the tape keeps `stored` states and one more.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE, WG_EARG: work is t; what
  *          a region returned, or what was wrong with its recording. */

@@ -48,8 +48,8 @@ typedef struct wg_dim {
 
 /* wg_model_placeholder - flags: WG_SHARED: one value for all points; WG_PASSIVE: data, not
  * differentiated. sample: rows*cols values to record with, column after column; NULL: zeros.
- * Errors of this and all below: WG_ENULL, WG_EARG: flags, or a name that is taken or no word;
- * WG_ESTALE; those of wg_mat_input. */
+ * Errors of this and all below: WG_ENULL, WG_EARG: flags, or a name that is taken or no word or
+ * of more than 4096 bytes; WG_ESTALE; those of wg_mat_input. */
 #define wg_model_placeholder(...) wgi_model_placeholder_at(__FILE__, __LINE__, __VA_ARGS__)
 WG_API wg_mat wgi_model_placeholder_at(const char *file, int line, wg_model *m,
                                        const char *name, wg_dim rows, wg_dim cols,
@@ -194,12 +194,13 @@ WG_API wg_status wg_model_feed(wg_model *m, wg_mat placeholder, const double *da
 /* wg_model_run - evaluates a computation, or anything made from computations whose inputs have
  * the names of placeholders and variables, at `points` points.
  * y:       one per output, those of updates are not looked at; NULL: no results but updates.
+ *          Without points variables stay as they are, but for updates by sums, which are 0.
  * threads: as in wg_function_evaluate.
  * Errors:  WG_ENULL; WG_EARG: a placeholder that is not fed, an input that is neither, two
  *          updates of one variable; WG_ESHAPE; WG_EGUARD: the message says where; WG_ENOMEM.
  * Variables are as before then. */
 WG_API WG_MUST_CHECK wg_status wg_model_run(wg_model *m, const wg_function *f, size_t points,
-                                            const wg_results *y, size_t threads);
+                                            const wg_results *y, wg_threads *threads);
 
 /* ---- variables -------------------------------------------------------------------------- */
 

@@ -122,11 +122,13 @@ WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
  * Adjoint: A_ += L(A', R_), L the Frechet derivative, by the same approximant and squarings.
  *          Source: Al-Mohy and Higham 2009.
  * Cost:    with s = log2 of the 1-norm over 4.74: (2 (6 + s) + 8/3) n^3 flops, 48 n^2 bytes
- *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. */
+ *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78.
+ * Functions: degree and squarings are those of the recorded point, for norms up to twice as
+ *          large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
 
 /* wg_powm - A^p for an integer p, by squaring; A^0 = I. A negative p: of the inverse (dgetrf,
- * dgetri).
+ * dgetri); in a wg_function with the pivots of the recorded point (solve.h).
  * Shapes:  A n-by-n; result n-by-n.
  * Adjoint: that of the squarings and products, each kept.
  * Cost:    2 n^3 flops for each of up to 2 log2|p| products, adjoint twice that; 2 n^3 for the

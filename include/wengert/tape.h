@@ -48,9 +48,9 @@ WG_API wg_mark wg_tape_mark(const wg_tape *t);
 /* wg_tape_rewind - goes back to a position: what was recorded since is forgotten, and a failure
  * since then is cleared. The depth of pauses stays. A variable from after the mark must not be used
  * again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
- * Errors: WG_ENULL, WG_EMARK; WG_EGUARD, or the status of a matrix operation: a replay was
- * stopped by it, only a reset helps; WG_ENOMEM, WG_EBUDGET: no room for the note that a further
- * branch begins. */
+ * Errors: WG_ENULL, WG_EMARK; WG_EGUARD, or the status of a lookup or a matrix operation: a
+ * replay was stopped by it, only a reset helps; WG_ENOMEM, WG_EBUDGET: no room for the note
+ * that a further branch begins. */
 WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 
 /* wg_tape_pause, wg_tape_resume - while paused, statements are evaluated and not recorded:

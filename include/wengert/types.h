@@ -82,6 +82,8 @@ typedef struct wg_options {
     size_t max_slots;    /* at most this many variables; 0: 2^32 - 2 */
     size_t reserve;      /* address range to ask for at first, bytes; 0: the default */
     wg_memory memory;    /* zeros: the defaults */
+    size_t loops_over;   /* of functions recorded on it: a map or scan of more operations than
+                          * that stays a loop (function.h); 0: 65536 */
 } wg_options;
 
 /* A position on a tape. Plain data, copied freely; only the tape that gave it can use it. */

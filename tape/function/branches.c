@@ -155,7 +155,7 @@ static wg_status open(wg_branches *b, const wg_function *f, const wg_points *x,
     s->x_at = wg_tape_keep(b->work, (in + 1) * sizeof *s->x_at, NULL);
     s->y_at = wg_tape_keep(b->work, (out + 1) * sizeof *s->y_at, NULL);
     s->sum = wg_tape_keep(b->work, (f->m + 1) * sizeof *s->sum, NULL);
-    s->work = wg_tape_keep(b->work, wg_function_work(f, 1), NULL);
+    s->work = wg_tape_keep(b->work, wg_function_work(f, NULL), NULL);
     return wg_tape_status(b->work);
 }
 
@@ -176,7 +176,7 @@ static wg_status evaluate(const wg_function *f, const stretch *s, size_t first, 
             s->y_at[k].data += (ptrdiff_t)first * s->y[k].point;
         }
     }
-    return wg_function_evaluate(f, count, s->x_at, s->y_at, 1, s->work, guard);
+    return wg_function_evaluate(f, count, s->x_at, s->y_at, NULL, s->work, guard);
 }
 
 /* The sums of a stretch go to the results, which have been cleared. */

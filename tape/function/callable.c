@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A function with its adjoint and tangent; matrices as points. */
-#include "callable.h"
+#include "stencil.h"
 
 #include <wengert/derive.h>
 #include <wengert/emit.h>
@@ -154,7 +154,8 @@ wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
     made->inputs_most = k->inputs_most;
     made->outputs_most = k->outputs_most;
     memcpy(made->reads, k->reads, k->f->inputs);
-    const wg_status s = compile(t, k, options, made, compiled);
+    wg_status s = compile(t, k, options, made, compiled);
+    if (s == WG_OK) s = wgi_stencil_compile(t, k, options, &made->stencil, compiled);
     if (s == WG_OK) *out = made;
     else wg_callable_free(made);
     return s;
@@ -165,6 +166,7 @@ void wg_callable_free(wg_callable *k) {
     wg_function_free(k->f);
     wg_function_free(k->vjp);
     wg_function_free(k->jvp);
+    wgi_stencil_free(k->stencil);
     const wg_memory memory = k->memory;
     memory.release(memory.ctx, k, k->bytes);
 }
@@ -173,9 +175,12 @@ const wg_function *wg_callable_function(const wg_callable *k) {
     return k == NULL ? NULL : k->f;
 }
 
-size_t wgi_callable_work(const wg_callable *k, size_t threads) {
-    return most(wg_function_work(k->f, threads),
-                most(wg_function_work(k->vjp, threads), wg_function_work(k->jvp, threads)));
+size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads) {
+    const size_t three =
+        most(wg_function_work(k->f, threads),
+             most(wg_function_work(k->vjp, threads), wg_function_work(k->jvp, threads)));
+    return k->stencil == NULL ? three
+                              : most(three, wg_function_work(k->stencil->gather, threads));
 }
 
 /* ---- workspace -------------------------------------------------------------------------- */

@@ -14,10 +14,11 @@ struct wg_callable {
     int parts;                        /* sums over parts of the points add up, in all three */
     size_t inputs_most, outputs_most; /* of the three */
     unsigned char *reads;             /* does the vjp look at the values of input i? */
+    struct wgi_stencil *stencil;      /* stencil.h, or NULL */
 };
 
 /* The workspace that any of the three needs. */
-size_t wgi_callable_work(const wg_callable *k, size_t threads);
+size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads);
 
 /* ---- workspace, piece by piece ---- */
 

@@ -6,6 +6,8 @@
  * x stands for the state and the parameters behind it. */
 #include "loop.h"
 
+#include "../../ops/expand.h"
+
 #include <string.h>
 
 /* The params of a block. */
@@ -204,12 +206,42 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
+/* All steps, recorded one after the other. */
+static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const checkpoint *const k = b->params;
+    const size_t n = k->n, all = k->steps * k->regions;
+    wgi_core *const c = wgi_core_of(t);
+    for (size_t i = 0; i < k->regions && all != 0; i++)
+        if (k->region[i].record == NULL)
+            return wgi_fail(c, WG_EMODE, "region %zu is by hand: there is nothing to record",
+                            i);
+    wg_real *now = wgi_expand_room(t, n), *next = wgi_expand_room(t, n);
+    if (next == NULL) return c->status;
+    memcpy(now, x, n * sizeof *now);
+    for (size_t number = 0; number < all; number++) {
+        const wg_region *const r = &k->region[number % k->regions];
+        const size_t step = number / k->regions;
+        for (size_t i = 0; i < n; i++) next[i] = wgi_nan();
+        const wg_status s = r->record(t, step, n, now, k->np, x + n, next, r->data);
+        if (s != WG_OK)
+            return wgi_fail(c, s, "region %zu of step %zu returned %d", number % k->regions,
+                            step, (int)s);
+        if (c->status != WG_OK) return c->status;
+        wg_real *const was = now;
+        now = next;
+        next = was;
+    }
+    memcpy(y, now, n * sizeof *y);
+    return WG_OK;
+}
+
 static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
                                           .flags = WG_OP_TRANS,
                                           .shape = shape,
                                           .value = value,
                                           .vjp = vjp,
-                                          .jvp = jvp};
+                                          .jvp = jvp,
+                                          .expand = expand};
 
 /* ---- the call --------------------------------------------------------------------------- */
 

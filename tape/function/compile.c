@@ -13,6 +13,7 @@
  * by then. No shell takes part. */
 #define _GNU_SOURCE
 #include "native.h"
+#include "repeat.h"
 
 #include "making.h"
 
@@ -570,8 +571,8 @@ static int find_or_compile(build *b, wgi_source *s, const wgi_native_form *form,
 }
 
 /* Gives 0 with a reason where there is none; a failure of memory is the tape's. */
-static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
-                       wg_compiled *compiled) {
+static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                      wg_compiled *compiled) {
     static const char call[] = "wg_function_compile";
     const wgi_native_form form = {wgi_native_width(f->program), UNIT, SLOT_ROOM};
     build b;
@@ -592,6 +593,27 @@ static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
     const int done = find_or_compile(&b, &s, &form, f, compiled);
     (void)close(b.held);
     return done;
+}
+
+/* Bodies of repeats; and the function itself, unless it has repeats at each point, which the
+ * interpreter goes through. */
+static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                       wg_compiled *compiled) {
+    int all = 1, cached = 1, interpreted = 0, bodies = 0;
+    for (size_t i = 0; i < f->nodes; i++)
+        interpreted |= f->node[i].kind == WGI_NODE_REPEAT && f->node[i].when == WGI_EACH;
+    for (size_t k = 0; k < f->repeats; k++) {
+        if (f->repeat[k].body->each == 0) continue;
+        bodies = 1;
+        all &= make_native(c, f->repeat[k].body, o, compiled);
+        cached &= compiled->cached;
+    }
+    if (!interpreted && (f->each != 0 || !bodies)) {
+        all &= of_its_own(c, f, o, compiled);
+        cached &= compiled->cached;
+    }
+    compiled->cached = cached;
+    return all;
 }
 
 wg_status wg_function_compile(wg_tape *t, const wg_function *f,

@@ -59,9 +59,9 @@ static wg_status evaluate(const curvature *k, const wg_function *f) {
     const ptrdiff_t n = (ptrdiff_t)k->n;
     const wg_points in[2] = {{k->value, 0, 1}, {k->v, n, 1}};
     const wg_results out = {k->hv, n, 1};
-    void *const room = wg_tape_keep(k->work, wg_function_work(f, 1), NULL);
+    void *const room = wg_tape_keep(k->work, wg_function_work(f, NULL), NULL);
     if (room == NULL) return wg_tape_status(k->work);
-    const wg_status s = wg_function_evaluate(f, k->directions, in, &out, 1, room, NULL);
+    const wg_status s = wg_function_evaluate(f, k->directions, in, &out, NULL, room, NULL);
     return s == WG_EGUARD ? WG_OK : s;
 }
 

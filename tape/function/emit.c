@@ -8,6 +8,8 @@
  * uses, too. */
 #include "emit.h"
 
+#include "emit_repeat.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +36,11 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
     char v[24];
     for (size_t i = first; i < last; i++) {
         const uint32_t node = s->list[i];
-        if (s->folded[node] || wgi_source_at_result(s, node)) continue;
+        if (s->f->node[node].kind == WGI_NODE_REPEAT) wgi_emit_repeat(s, node, indent);
+        if (s->f->node[node].kind == WGI_NODE_REPEAT ||
+            s->f->node[node].kind == WGI_NODE_PART || s->folded[node] ||
+            wgi_source_at_result(s, node))
+            continue;
         const int needs_v = wgi_source_needs_v(s, node);
         const uint32_t twin =
             needs_v && s->unit[s->twin[node]] == s->unit[node] ? s->twin[node] : node;
@@ -98,6 +104,7 @@ static void plan(wgi_source *s, size_t unit) {
     wgi_source_count(s);
     wgi_source_fold(s, LINE);
     wgi_source_slots(s);
+    wgi_emit_repeat_slots(s);
 }
 
 /* Is result j written in this unit? */
@@ -156,14 +163,15 @@ static void results(wgi_source *s, uint32_t unit, int sparse) {
     }
 }
 
-static void guards(wgi_source *s, uint32_t unit) {
+/* inner: do repeats of the unit compare? */
+static void guards(wgi_source *s, uint32_t unit, int inner) {
     for (size_t k = 0; k < s->f->guards; k++) {
         if (wgi_emit_guard_unit(s, k, (uint32_t)s->units - 1) != unit) continue;
         wgi_text_put(&s->o, "    if (");
         wgi_emit_guard(s, k);
         wgi_text_format(&s->o, ") return %zu;\n", k + 1);
     }
-    wgi_text_put(&s->o, "    return 0;\n}\n\n");
+    wgi_text_put(&s->o, inner ? "    return inner;\n}\n\n" : "    return 0;\n}\n\n");
 }
 
 static void body(wgi_source *s, size_t first, size_t last, uint32_t unit, int sparse,
@@ -182,15 +190,17 @@ static void body(wgi_source *s, size_t first, size_t last, uint32_t unit, int sp
         written |= result_here(s, j, unit) && !is_left_out(s, j, sparse);
     if (!any) wgi_text_put(&s->o, "    (void)arg;\n");
     if (!written) wgi_text_put(&s->o, "    (void)res;\n");
+    const int inner = wgi_emit_repeat_compares(s, first, last);
+    if (inner) wgi_text_put(&s->o, "    int inner = 0;\n");
     wgi_emit_nodes(s, first, last, "    ");
     results(s, unit, sparse);
-    guards(s, unit);
+    guards(s, unit, inner);
 }
 
 /* The function so named and its units. given: its slots are the caller's. */
 static void point(wgi_source *s, const char *suffix, int given, int sparse) {
     unsigned char *const used = wg_tape_keep(&s->c->head, s->f->inputs + 1, NULL);
-    const char *const scope = given ? "static " : "";
+    const char *const scope = given ? "static " : s->scope;
     size_t at = 0;
     if (used == NULL) return;
     for (uint32_t u = 0; u < s->units && s->units > 1; u++) {
@@ -206,6 +216,7 @@ static void point(wgi_source *s, const char *suffix, int given, int sparse) {
                     scope, s->name, suffix, given ? ", double *t" : "");
     if (s->units == 1) {
         if (given) wgi_text_put(&s->o, "    (void)t;\n");
+        else if (s->slots != 0) wgi_text_format(&s->o, "    double t[%zu];\n", s->slots);
         body(s, 0, s->listed, 0, sparse, used);
         return;
     }
@@ -323,9 +334,10 @@ static const char times[] = "/* The zero rule. */\n"
                             "}\n\n";
 
 /* Is the zero rule called for it? */
-static int has_rule(const wgi_node *n, unsigned entries) {
+static int has_rule(const wg_function *f, const wgi_node *n, unsigned entries) {
     return n->kind == WGI_NODE_TIMES ||
-           (n->kind == WGI_NODE_SUM && (entries & WG_EMIT_BATCH) != 0);
+           (n->kind == WGI_NODE_SUM && (entries & WG_EMIT_BATCH) != 0 &&
+            f->node[f->operand[n->first]].when != WGI_EACH);
 }
 
 /* Entries of the largest input that one point reads; 0: none is read. */
@@ -343,10 +355,8 @@ static size_t largest_read(const wgi_source *s, unsigned char *used) {
     return largest;
 }
 
-static void head(wgi_source *s, unsigned entries) {
+static void head(wgi_source *s, unsigned entries, int beyond) {
     const wg_function *const f = s->f;
-    unsigned char *const used = wg_tape_keep(&s->c->head, f->inputs + 1, NULL);
-    if (used == NULL) return;
     wgi_text_format(&s->o, "/* %s - written by Wengert " WG_VERSION ".\n", s->name);
     arguments(s, "input", f->inputs, f->input, s->in);
     arguments(s, "output", f->outputs, f->output, s->out);
@@ -354,7 +364,7 @@ static void head(wgi_source *s, unsigned entries) {
         &s->o,
         " * Compile it without contraction of a * b + c into one operation: gcc and clang do so\n"
         " * with -ffp-contract=off (gcc does not look at the pragma below). */\n");
-    if (wgi_source_beyond_c99(s))
+    if (beyond || wgi_source_beyond_c99(s))
         wgi_text_put(&s->o,
                      "#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE /* more of <math.h> */\n"
                      "#endif\n");
@@ -372,16 +382,48 @@ static void head(wgi_source *s, unsigned entries) {
     }
     if (entries & WG_EMIT_CASADI) prototypes(s);
     wgi_text_put(&s->o, "\n");
+}
+
+/* What all entries need: definitions. */
+static void support(wgi_source *s, unsigned entries) {
+    const wg_function *const f = s->f;
+    unsigned char *const used = wg_tape_keep(&s->c->head, f->inputs + 1, NULL);
+    if (used == NULL) return;
     const size_t largest = largest_read(s, used);
     if (entries & (WG_EMIT_POINT | WG_EMIT_CASADI) && largest != 0)
         wgi_text_format(&s->o, "static const double %s_nothing[%zu] = {0};\n\n", s->name,
                         largest);
     wgi_source_definitions(s);
     for (size_t i = 0; i < f->nodes; i++)
-        if (has_rule(&f->node[i], entries)) {
+        if (has_rule(f, &f->node[i], entries)) {
             wgi_source_named(s, times);
             break;
         }
+}
+
+/* Of repeats, before what calls them. */
+static void bodies(wgi_source *s, size_t unit) {
+    for (uint32_t k = 0; k < s->f->repeats && s->c->status == WG_OK; k++) {
+        const wgi_repeat *const r = &s->f->repeat[k];
+        const int many = wgi_repeat_carried(r) == 0;
+        const size_t room = strlen(s->name) + 24;
+        char *const name = wg_tape_keep(&s->c->head, room, NULL);
+        wgi_source b;
+        if (name == NULL) return;
+        (void)snprintf(name, room, "%s_body%u", s->name, k);
+        if (wgi_source_open(&b, s->c, s->call, r->body, name) != WG_OK) return;
+        b.scope = "static ";
+        b.o = s->o;
+        wgi_source_need_all(&b, 0);
+        support(&b, many ? WG_EMIT_BATCH : WG_EMIT_POINT);
+        bodies(&b, unit);
+        if (many) wgi_emit_batch(&b, unit);
+        else {
+            plan(&b, unit);
+            point(&b, "", 0, 0);
+        }
+        s->o = b.o;
+    }
 }
 
 static int is_identifier(const char *name) {
@@ -406,11 +448,14 @@ static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *
     if (entries & ~(unsigned)(WG_EMIT_POINT | WG_EMIT_BATCH | WG_EMIT_CASADI))
         return wgi_fail(c, WG_EARG, "%s: entries %u", call, entries);
     wgi_source s;
+    int beyond = 0;
     wg_status status = wgi_source_open(&s, c, call, f, name);
-    if (status != WG_OK) return status;
+    if (status != WG_OK || !wgi_emit_bodies_check(c, call, f, &beyond)) return c->status;
     wgi_text_open(&s.o, write, ctx);
     wgi_source_need_all(&s, 0);
-    head(&s, entries);
+    head(&s, entries, beyond);
+    support(&s, entries);
+    bodies(&s, unit);
     plan(&s, unit);
     if (entries & WG_EMIT_POINT) point(&s, entries & WG_EMIT_CASADI ? "_point" : "", 0, 0);
     if (entries & WG_EMIT_CASADI) casadi(&s);

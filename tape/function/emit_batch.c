@@ -11,6 +11,8 @@
  * eight points are done again with care, lane by lane. */
 #include "emit.h"
 
+#include "emit_repeat.h"
+
 #include <string.h>
 
 #define PUT(text) wgi_source_named(s, text)
@@ -147,6 +149,7 @@ static int places(wgi_source *s, batch *b) {
         }
     wgi_source_fold(s, 76);
     wgi_source_slots(s);
+    wgi_emit_repeat_slots(s);
     /* results that are sums, or done once, are read at the end */
     for (size_t j = 0; j < f->m; j++) {
         const uint32_t node = f->result[j];
@@ -169,6 +172,8 @@ static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to
         wgi_text_format(&s->o, "static int %s_%s%u(", s->name, part, u - from);
         wgi_text_put(&s->o, "double *u, const double *total, double points) {\n"
                             "    (void)u, (void)total, (void)points;\n");
+        const int inner = wgi_emit_repeat_compares(s, *at, end);
+        if (inner) wgi_text_put(&s->o, "    int inner = 0;\n");
         for (; *at < end; ++*at) {
             const uint32_t node = s->list[*at];
             const wgi_node *const n = &s->f->node[node];
@@ -192,7 +197,7 @@ static void once_units(wgi_source *s, const batch *b, uint32_t from, uint32_t to
             wgi_emit_guard(s, k);
             wgi_text_format(&s->o, ") return %zu;\n", k + 1);
         }
-        wgi_text_put(&s->o, "    return 0;\n}\n\n");
+        wgi_text_put(&s->o, inner ? "    return inner;\n}\n\n" : "    return 0;\n}\n\n");
     }
 }
 
@@ -377,7 +382,8 @@ static void input_guards(wgi_source *s) {
 
 static void all(wgi_source *s, const batch *b) {
     const wg_function *const f = s->f;
-    wgi_text_format(&s->o, "int %s_batch(size_t points, const double *const *arg, ", s->name);
+    wgi_text_format(&s->o, "%sint %s_batch(size_t points, const double *const *arg, ", s->scope,
+                    s->name);
     PUT("const ptrdiff_t *arg_step,\n"
         "    double *const *res, const ptrdiff_t *res_step, size_t *where) {\n");
     wgi_text_format(&s->o, "    double u[%zu];\n", s->uniforms + (s->uniforms == 0));

@@ -12,6 +12,7 @@
 #include "program.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- what interpreters call ---- */
@@ -77,6 +78,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     wg_block_arg in[4], out;
     if (call->how >= WGI_FN_ROWS) {
         if (call->how == WGI_FN_ARRAY) r->machine->array(r, call);
+        else if (call->how == WGI_FN_REPEAT) wgi_fn_repeat_run(r, call);
         else by_rows(r, call);
         return;
     }
@@ -107,8 +109,6 @@ typedef struct call_state call_state;
 typedef struct worker worker;
 struct worker {
     call_state *s;
-    pthread_t thread;
-    worker *next;
     wgi_fn_run r;
     /* of native code: columns, inputs and results, what goes to and from memory */
     char *native_column;
@@ -127,11 +127,13 @@ struct call_state {
     const wg_points *x;
     const wg_results *y;
     double *uniform;
+    char *workers;
+    atomic_size_t next;
+    int alone; /* only the caller's thread: nothing is locked */
     /* sums of blocks [committed, committed + ring), those before are added up */
     double *ring_sum;
     unsigned char *ring_done;
-    size_t ring, next, committed;
-    int alone; /* only the caller's thread: nothing is locked */
+    size_t ring, committed;
     pthread_mutex_t lock;
     pthread_cond_t moved;
 };
@@ -164,16 +166,16 @@ static size_t thread_bytes(const wgi_fn_program *p) {
            round_up((p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *)) +
            round_up((p->loads + p->stores) * sizeof(wgi_fn_fields)) +
            round_up(p->sums * lanes_of_sum(p) * sizeof(double)) +
-           round_up(p->operands * sizeof(double));
+           round_up(p->operands * sizeof(double)) + round_up(p->repeat_bytes);
 }
 
-size_t wg_function_work(const wg_function *f, size_t threads) {
+size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
     if (f == NULL) return 0;
     const wgi_fn_program *const p = f->program;
-    if (threads == 0) threads = 1;
+    const size_t count = wg_threads_count(threads);
     return LINE + round_up(p->uniforms * sizeof(double)) +
-           round_up(RING * threads * p->sums * sizeof(double)) + round_up(RING * threads) +
-           threads * thread_bytes(p);
+           round_up(RING * count * p->sums * sizeof(double)) + round_up(RING * count) +
+           count * thread_bytes(p);
 }
 
 static void *piece(char **at, size_t bytes) {
@@ -182,21 +184,28 @@ static void *piece(char **at, size_t bytes) {
     return p;
 }
 
-static worker *worker_of(call_state *s, char **at) {
+static worker *worker_at(const call_state *s, size_t k) {
+    return (worker *)(void *)(s->workers + k * thread_bytes(s->p));
+}
+
+static worker *new_worker(call_state *s, size_t k) {
     const wgi_fn_program *const p = s->p;
-    worker *const w = piece(at, sizeof *w);
+    char *at = s->workers + k * thread_bytes(p);
+    worker *const w = piece(&at, sizeof *w);
     memset(w, 0, sizeof *w);
     w->s = s;
-    w->r.column = piece(at, column_bytes(p));
-    w->native_column = piece(at, native_bytes(p));
-    w->native = piece(at, (p->native_inputs + p->native_results) * sizeof(double *));
-    w->native_field = piece(at, (p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *));
-    w->native_load = piece(at, (p->loads + p->stores) * sizeof(wgi_fn_fields));
+    w->r.column = piece(&at, column_bytes(p));
+    w->native_column = piece(&at, native_bytes(p));
+    w->native = piece(&at, (p->native_inputs + p->native_results) * sizeof(double *));
+    w->native_field = piece(&at, (p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *));
+    w->native_load = piece(&at, (p->loads + p->stores) * sizeof(wgi_fn_fields));
     w->r.function = s->f;
     w->r.program = p;
     w->r.uniform = s->uniform;
-    w->r.sum = piece(at, p->sums * lanes_of_sum(p) * sizeof(double));
-    w->r.operand = piece(at, p->operands * sizeof(double));
+    w->r.sum = piece(&at, p->sums * lanes_of_sum(p) * sizeof(double));
+    w->r.operand = piece(&at, p->operands * sizeof(double));
+    w->r.repeat = piece(&at, p->repeat_bytes);
+    w->r.points = s->points;
     w->r.x = s->x;
     w->r.y = s->y;
     return w;
@@ -234,7 +243,8 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
 }
 
 size_t wgi_fn_once_work(const wg_function *f) {
-    return column_bytes(f->program) + round_up(f->program->operands * sizeof(double));
+    return column_bytes(f->program) + round_up(f->program->operands * sizeof(double)) +
+           f->program->repeat_bytes;
 }
 
 void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
@@ -245,6 +255,7 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
     r.uniform = uniform;
     r.column = work;
     r.operand = (double *)(void *)((char *)work + column_bytes(f->program));
+    r.repeat = (char *)r.operand + round_up(f->program->operands * sizeof(double));
     run_alone(&r, WGI_ONCE);
 }
 
@@ -385,13 +396,17 @@ static void stretch(worker *w, size_t first, size_t end, double *sum) {
 
 /* ---- blocks ---- */
 
-/* The next block, when there is a place for its sums; or the number of blocks. */
+/* The next block, when there is a place for its sums; or one that is not there. */
 static size_t next_block(call_state *s) {
-    if (s->alone) return s->next < s->blocks ? s->next++ : s->blocks;
+    if (s->alone) {
+        const size_t block = atomic_load_explicit(&s->next, memory_order_relaxed);
+        atomic_store_explicit(&s->next, block + 1, memory_order_relaxed);
+        return block;
+    }
+    const size_t block = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+    if (block >= s->blocks || s->p->sums == 0) return block;
     (void)pthread_mutex_lock(&s->lock);
-    const size_t block = s->next < s->blocks ? s->next++ : s->blocks;
-    while (block < s->blocks && block >= s->committed + s->ring)
-        (void)pthread_cond_wait(&s->moved, &s->lock);
+    while (block >= s->committed + s->ring) (void)pthread_cond_wait(&s->moved, &s->lock);
     (void)pthread_mutex_unlock(&s->lock);
     return block;
 }
@@ -411,6 +426,7 @@ static void add_up(call_state *s) {
 
 /* The sums of a block are there: adds up what has its turn. */
 static void commit(call_state *s, size_t block) {
+    if (s->p->sums == 0) return;
     if (s->alone) {
         add_up(s);
         return;
@@ -422,12 +438,13 @@ static void commit(call_state *s, size_t block) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-static void *work_on_blocks(void *data) {
-    worker *const w = data;
+static void work_on_blocks(worker *w) {
     call_state *const s = w->s;
     const wgi_fn_program *const p = s->p;
-    prepare(w);
+    int prepared = 0;
     for (size_t block; (block = next_block(s)) < s->blocks; commit(s, block)) {
+        if (!prepared) prepare(w);
+        prepared = 1;
         const size_t first = block * p->block;
         const size_t end = s->points - first < p->block ? s->points : first + p->block;
         const size_t step = p->sums != 0        ? p->block
@@ -436,7 +453,6 @@ static void *work_on_blocks(void *data) {
         for (size_t at = first; at < end; at += step)
             stretch(w, at, end - at < step ? end : at + step, sum_of(s, block));
     }
-    return NULL;
 }
 
 /* ---- a call ---- */
@@ -482,74 +498,114 @@ static void compare_uniforms(const call_state *s, wgi_fn_run *r) {
     }
 }
 
-/* With that many threads, the caller's among them. */
-static wg_status with_threads(call_state *s, size_t threads, worker *own, char **at) {
-    worker *first = NULL, *last = NULL;
-    for (size_t k = 1; k < threads && k < s->blocks; k++) {
-        worker *const w = worker_of(s, at);
-        if (pthread_create(&w->thread, NULL, work_on_blocks, w) != 0) break;
-        if (first == NULL) first = w;
-        else last->next = w;
-        last = w;
-    }
-    if (first == NULL && threads > 1 && s->blocks > 1) return WG_ENOMEM;
-    (void)work_on_blocks(own);
-    for (worker *w = first; w != NULL; w = w->next) {
-        (void)pthread_join(w->thread, NULL);
+/* One worker each. */
+static wg_status task(void *ctx, size_t k) {
+    work_on_blocks(worker_at(ctx, k));
+    return WG_OK;
+}
+
+static wg_status with_threads(call_state *s, wg_threads *threads, size_t tasks) {
+    worker *const own = worker_at(s, 0);
+    for (size_t k = 1; k < tasks; k++) (void)new_worker(s, k);
+    const wg_status status = wg_threads_run(threads, tasks, task, s);
+    for (size_t k = 1; k < tasks; k++) {
+        const worker *const w = worker_at(s, k);
         if (!w->failed) continue;
         if (!own->failed || w->guard.point < own->guard.point) own->guard = w->guard;
         own->failed = 1;
     }
-    return WG_OK;
+    return status;
 }
 
-static wg_status at_the_points(call_state *s, size_t threads, worker *own, char **at) {
-    s->alone = threads <= 1 || s->blocks <= 1;
+static int open_lock(call_state *s) {
+    if (pthread_mutex_init(&s->lock, NULL) != 0) return 0;
+    if (pthread_cond_init(&s->moved, NULL) == 0) return 1;
+    (void)pthread_mutex_destroy(&s->lock);
+    return 0;
+}
+
+static wg_status at_the_points(call_state *s, wg_threads *threads) {
+    const size_t count = wg_threads_count(threads);
+    s->alone = count <= 1 || s->blocks <= 1 || !open_lock(s);
     if (s->alone) {
-        if (s->blocks != 0) (void)work_on_blocks(own);
+        work_on_blocks(worker_at(s, 0));
         return WG_OK;
     }
-    if (pthread_mutex_init(&s->lock, NULL) != 0) return WG_ENOMEM;
-    if (pthread_cond_init(&s->moved, NULL) != 0) {
-        (void)pthread_mutex_destroy(&s->lock);
-        return WG_ENOMEM;
-    }
-    const wg_status status = with_threads(s, threads, own, at);
+    const wg_status status = with_threads(s, threads, count < s->blocks ? count : s->blocks);
     (void)pthread_cond_destroy(&s->moved);
     (void)pthread_mutex_destroy(&s->lock);
     return status;
 }
 
+/* All that is done before the points. Gives the caller's worker. */
+static worker *begin(call_state *s, const wg_function *f, size_t points, const wg_points *x,
+                     const wg_results *y, size_t threads, char *at) {
+    const wgi_fn_program *const p = f->program;
+    memset(s, 0, sizeof *s);
+    s->f = f, s->p = p, s->x = x, s->y = y;
+    s->points = points;
+    s->blocks = points / p->block + (points % p->block != 0);
+    s->ring = RING * threads;
+    s->uniform = piece(&at, p->uniforms * sizeof(double));
+    s->ring_sum = piece(&at, s->ring * p->sums * sizeof(double));
+    s->ring_done = piece(&at, s->ring);
+    memset(s->ring_done, 0, s->ring);
+    s->workers = at;
+    worker *const own = new_worker(s, 0);
+    shared_inputs(s);
+    if (f->once != 0) run_alone(&own->r, WGI_ONCE);
+    return own;
+}
+
+/* Which comparison failed first. */
+static wg_status outcome(const call_state *s, worker *own, wg_function_guard *guard) {
+    own->r.failed = own->failed;
+    own->r.guard = own->guard;
+    if (s->points != 0) compare_uniforms(s, &own->r);
+    if (!own->r.failed) return WG_OK;
+    if (guard != NULL) *guard = own->r.guard;
+    return WG_EGUARD;
+}
+
+static char *aligned(void *work) { return (char *)work + (-(uintptr_t)work & (LINE - 1)); }
+
 wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
-                               const wg_results *y, size_t threads, void *work,
+                               const wg_results *y, wg_threads *threads, void *work,
                                wg_function_guard *guard) {
     if (f == NULL || work == NULL || (x == NULL && f->inputs != 0) ||
         (y == NULL && f->outputs != 0))
         return WG_ENULL;
-    const wgi_fn_program *const p = f->program;
-    if (threads == 0) threads = 1;
-    char *at = (char *)work + (-(uintptr_t)work & (LINE - 1));
     call_state s;
-    memset(&s, 0, sizeof s);
-    s.f = f, s.p = p, s.x = x, s.y = y;
-    s.points = points;
-    s.blocks = points / p->block + (points % p->block != 0);
-    s.ring = RING * threads;
-    s.uniform = piece(&at, p->uniforms * sizeof(double));
-    s.ring_sum = piece(&at, s.ring * p->sums * sizeof(double));
-    s.ring_done = piece(&at, s.ring);
-    memset(s.ring_done, 0, s.ring);
-    worker *const own = worker_of(&s, &at);
-    shared_inputs(&s);
-    if (f->once != 0) run_alone(&own->r, WGI_ONCE);
-    const wg_status status = at_the_points(&s, threads, own, &at);
+    worker *const own =
+        begin(&s, f, points, x, y, wg_threads_count(threads), aligned(work));
+    const wg_status status = at_the_points(&s, threads);
     if (status != WG_OK) return status;
     if (f->after != 0) run_alone(&own->r, WGI_AFTER);
     summed_outputs(&s);
-    own->r.failed = own->failed;
-    own->r.guard = own->guard;
-    if (points != 0) compare_uniforms(&s, &own->r);
-    if (!own->r.failed) return WG_OK;
-    if (guard != NULL) *guard = own->r.guard;
-    return WG_EGUARD;
+    return outcome(&s, own, guard);
+}
+
+/* ---- again and again, without sums ---- */
+
+size_t wgi_fn_steady_work(const wg_function *f) {
+    return round_up(sizeof(call_state)) + wg_function_work(f, NULL);
+}
+
+struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
+                                         const wg_results *y, void *work) {
+    char *at = aligned(work);
+    call_state *const s = piece(&at, sizeof *s);
+    prepare(begin(s, f, 1, x, y, 1, at));
+    return (struct wgi_fn_steady *)(void *)s;
+}
+
+wg_status wgi_fn_steady_run(struct wgi_fn_steady *steady, size_t points,
+                            wg_function_guard *guard) {
+    call_state *const s = (call_state *)(void *)steady;
+    worker *const own = worker_at(s, 0);
+    const size_t step = s->p->native != NULL ? s->p->native_points : s->p->lanes;
+    own->failed = 0;
+    for (size_t at = 0; at < points; at += step)
+        stretch(own, at, points - at < step ? points : at + step, NULL);
+    return outcome(s, own, guard);
 }

@@ -6,16 +6,23 @@
  *     14 of 8    bytes in all; inputs, outputs, bytes of their names, nodes, operands,
  *                entries of the outputs, guards;
  *                statements, operations, folded, repeated, simplified, dead
+ *     8          repeats; version 2 only
  *     arguments  inputs, outputs: rows 8, columns 8, flags 4, bytes of the name 4, the name
+ *     repeats    steps 8, backwards 1; the body: 8 of 8: inputs, outputs, bytes of their names,
+ *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
+ *                entries, guards
  *     nodes      code 1; then, as CODES tells: name of the operation (its length 1 before it),
  *                part 4, count of operands 4 and they 4 each; a number: 8
  *     entries    of the outputs: nodes, 4 each
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
  *
- * Nodes stand in the order of graph.h. When each is done is not in the file but follows. */
-#include "graph.h"
+ * Nodes stand in the order of graph.h. When each is done is not in the file but follows. Files
+ * of functions with repeats are of version 2, others of version 1, as they always were. Flags
+ * of the arguments of bodies are those of repeat.h; the parts of a repeat that are there
+ * ascend. */
 #include "pieces.h"
+#include "repeat.h"
 
 #include "../../ops/array.h"
 #include "../../ops/expand.h"
@@ -26,9 +33,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1, LONGEST_NAME = 255, USER = 0x80 };
-enum { LENGTH_AT = 16, START = 24, HEADER = 128, ARGUMENT = 24, GUARD = 10, CHECKSUM = 8 };
-enum { WORDS = (HEADER - START) / 8 };
+enum { WITHOUT_REPEATS = 1, VERSION = 2 };
+enum { LONGEST_NAME = 255, USER = 0x80 };
+enum { DEEPEST = 16 }; /* bodies in bodies */
+enum { LENGTH_AT = 16, START = 24, HEADER = 128, CHECKSUM = 8 };
+enum { ARGUMENT = 24, GUARD = 10, REPEAT = 9 + 8 * 8 };
+/* Counts. Those between are of a whole file, not of a body; the last one is of version 2. */
+enum { INPUTS, OUTPUTS, NAMES, NODES, OPERANDS, RESULTS, GUARDS, STATISTICS };
+enum { REPEATS = (HEADER - START) / 8, WORDS };
 static const unsigned char magic[8] = {0x89, 'W', 'G', 'F', '\r', '\n', 0x1a, '\n'};
 
 /* kind, code, what stands after it. Codes are never used again for something else; that of a
@@ -42,7 +54,9 @@ enum { NAMED = 1, PART = 2, COUNTED = 4 };
     X(WGI_NODE_SECOND, 5, NAMED | PART | COUNTED)                                              \
     X(WGI_NODE_TIMES, 6, COUNTED)                                                              \
     X(WGI_NODE_ARRAY, 7, NAMED | COUNTED)                                                      \
-    X(WGI_NODE_SUM, 8, COUNTED)
+    X(WGI_NODE_SUM, 8, COUNTED)                                                                \
+    X(WGI_NODE_REPEAT, 9, PART | COUNTED) /* of version 2 */                                   \
+    X(WGI_NODE_PART, 10, PART | COUNTED)
 #define CODE(kind, code, fields) [kind] = {code, fields},
 static const struct { unsigned char code, fields; } by_kind[] = {CODES(CODE)};
 #undef CODE
@@ -75,7 +89,7 @@ typedef struct sink {
     void *ctx;
     wg_status status;
     uint64_t bytes, sum;
-    size_t used;
+    size_t used, depth;
     unsigned char piece[1024];
 } sink;
 
@@ -144,30 +158,28 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     for (uint32_t k = 0; k < n->count; k++) put(o, 4, f->operand[n->first + k]);
 }
 
-static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
-    const wg_function_stats *const s = &f->stats;
-    const uint64_t word[WORDS] = {
-        f->inputs,
-        f->outputs,
-        name_bytes(f->inputs, f->input) + name_bytes(f->outputs, f->output),
-        f->nodes,
-        f->operands,
-        f->m,
-        f->guards,
-        s->statements,
-        s->operations,
-        s->folded,
-        s->repeated,
-        s->simplified,
-        s->dead,
-    };
-    put_bytes(o, magic, sizeof magic);
-    put(o, 4, VERSION);
-    put(o, 4, 0);
-    put(o, 8, bytes);
-    for (size_t i = 0; i < WORDS; i++) put(o, 8, word[i]);
+static void put_counts(sink *o, const wg_function *f) {
+    put(o, 8, f->inputs);
+    put(o, 8, f->outputs);
+    put(o, 8, name_bytes(f->inputs, f->input) + name_bytes(f->outputs, f->output));
+    put(o, 8, f->nodes);
+    put(o, 8, f->operands);
+    put(o, 8, f->m);
+    put(o, 8, f->guards);
+}
+
+static void put_contents(sink *o, const wg_function *f) {
     put_arguments(o, f->inputs, f->input);
     put_arguments(o, f->outputs, f->output);
+    if (f->repeats != 0 && ++o->depth > DEEPEST) o->status = WG_EARG;
+    for (size_t k = 0; k < f->repeats && o->status == WG_OK; k++) {
+        put(o, 8, f->repeat[k].steps);
+        put(o, 1, f->repeat[k].backwards != 0);
+        put_counts(o, f->repeat[k].body);
+        put(o, 8, f->repeat[k].body->repeats);
+        put_contents(o, f->repeat[k].body);
+    }
+    o->depth -= f->repeats != 0;
     for (size_t i = 0; i < f->nodes && o->status == WG_OK; i++) put_node(o, f, &f->node[i]);
     for (size_t j = 0; j < f->m; j++) put(o, 4, f->result[j]);
     for (size_t k = 0; k < f->guards; k++) {
@@ -176,6 +188,23 @@ static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
         put(o, 1, f->guard[k].comparison);
         put(o, 1, f->guard[k].outcome != 0);
     }
+}
+
+static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
+    const wg_function_stats *const s = &f->stats;
+    put_bytes(o, magic, sizeof magic);
+    put(o, 4, f->repeats == 0 ? WITHOUT_REPEATS : VERSION);
+    put(o, 4, 0);
+    put(o, 8, bytes);
+    put_counts(o, f);
+    put(o, 8, s->statements);
+    put(o, 8, s->operations);
+    put(o, 8, s->folded);
+    put(o, 8, s->repeated);
+    put(o, 8, s->simplified);
+    put(o, 8, s->dead);
+    if (f->repeats != 0) put(o, 8, f->repeats);
+    put_contents(o, f);
     flush(o);
     put(o, 8, o->sum);
     flush(o);
@@ -232,15 +261,22 @@ typedef struct source {
     size_t user_count;
     const unsigned char *base;
     size_t at, end; /* end: where the checksum stands */
-    uint64_t word[WORDS];
-    size_t names, operands;     /* bytes and entries taken so far */
-    char *name;                 /* room for names */
-    unsigned char *used;        /* by node: has anything needed it? */
+    uint64_t version;
     unsigned char by_name[256]; /* built-in operations, number + 1; 0: empty */
+    /* of the function under way, a body if the depth is not 0 */
+    size_t depth;
+    uint64_t word[WORDS];
+    size_t word_at[WORDS];
+    size_t names, operands; /* bytes and entries taken so far */
+    char *name;             /* room for names */
+    unsigned char *used;    /* by node: has anything needed it? */
+    uint32_t *next;         /* by node that is a repeat: the least part that may come */
+    struct {                /* by repeat */
+        size_t operands, parts;
+        int used;
+    } * shape;
 } source;
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
-
-enum { INPUTS, OUTPUTS, NAMES, NODES, OPERANDS, RESULTS, GUARDS, STATISTICS };
 
 static wg_status bad(const source *r, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
@@ -250,7 +286,8 @@ static wg_status bad(const source *r, wg_status s, const char *format, ...) {
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return wgi_fail(r->c, s, "%s: at byte %zu: %s", r->call, r->at, what);
+    return wgi_fail(r->c, s, "%s: at byte %zu: %s%s", r->call, r->at,
+                    r->depth != 0 ? "in a body: " : "", what);
 }
 
 /* The bytes that are left before the checksum; their users look first. */
@@ -275,23 +312,54 @@ static wg_status preamble(source *r, size_t bytes, uint64_t *length) {
         return bad(r, WG_EARG, "these %zu bytes are no function", bytes);
     if (bytes < START) return bad(r, WG_EARG, "cut short: %zu bytes", bytes);
     r->at = sizeof magic;
-    const uint64_t version = get(r, 4), zero = get(r, 4);
-    if (version != VERSION || zero != 0) {
+    const uint64_t zero = (r->version = get(r, 4), get(r, 4));
+    if (r->version < WITHOUT_REPEATS || r->version > VERSION || zero != 0) {
         r->at = sizeof magic;
-        return bad(r, WG_EARG, "version %llu.%llu; this library reads %d",
-                   (unsigned long long)version, (unsigned long long)zero, VERSION);
+        return bad(r, WG_EARG, "version %llu.%llu; this library reads %d to %d",
+                   (unsigned long long)r->version, (unsigned long long)zero, WITHOUT_REPEATS,
+                   VERSION);
     }
     *length = get(r, 8);
-    if (*length < HEADER + CHECKSUM) {
+    if (*length < HEADER + (r->version > WITHOUT_REPEATS ? 8u : 0) + CHECKSUM) {
         r->at = LENGTH_AT;
         return bad(r, WG_EARG, "%llu bytes in all are too few", (unsigned long long)*length);
     }
     return WG_OK;
 }
 
-/* Length and checksum, and counts that the bytes can hold. */
+static void words(source *r, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) {
+        r->word_at[i] = r->at;
+        r->word[i] = get(r, 8);
+    }
+}
+
+/* Are these counts that the bytes can hold? */
+static wg_status counts(source *r) {
+    static const unsigned char unit[WORDS] = {ARGUMENT, ARGUMENT, 1,     1,
+                                              4,        4,        GUARD, [REPEATS] = REPEAT};
+    uint64_t room = left(r);
+    for (size_t i = 0; i < WORDS; i++) {
+        if (unit[i] == 0) continue;
+        if (r->word[i] > room / unit[i]) {
+            r->at = r->word_at[i];
+            return ends(r, "a count of", r->word[i]);
+        }
+        room -= r->word[i] * unit[i];
+    }
+    for (size_t i = 0; i < WORDS; i++)
+        if (r->word[i] > SIZE_MAX / 64) {
+            r->at = r->word_at[i];
+            return bad(r, WG_EARG, "a count of %llu", (unsigned long long)r->word[i]);
+        }
+    if (r->word[NODES] >= UINT32_MAX / 4 || r->word[OPERANDS] >= UINT32_MAX / 2)
+        return bad(r, WG_EARG, "%zu nodes with %zu operands", (size_t)r->word[NODES],
+                   (size_t)r->word[OPERANDS]);
+    return WG_OK;
+}
+
+/* Length and checksum, and counts. */
 static wg_status header(source *r, size_t bytes) {
-    static const unsigned char unit[] = {ARGUMENT, ARGUMENT, 1, 1, 4, 4, GUARD};
     uint64_t length;
     const wg_status s = preamble(r, bytes, &length);
     if (s != WG_OK) return s;
@@ -307,24 +375,12 @@ static wg_status header(source *r, size_t bytes) {
         return bad(r, WG_EARG, "the checksum is %016llx, that of the bytes %016llx: damaged",
                    (unsigned long long)told, (unsigned long long)sum);
     r->at = START;
-    for (size_t i = 0; i < WORDS; i++) r->word[i] = get(r, 8);
-    uint64_t room = left(r);
-    for (size_t i = 0; i < sizeof unit; i++) {
-        if (r->word[i] > room / unit[i]) {
-            r->at = START + 8 * i;
-            return ends(r, "a count of", r->word[i]);
-        }
-        room -= r->word[i] * unit[i];
+    words(r, 0, r->version > WITHOUT_REPEATS ? WORDS : REPEATS);
+    if (r->version > WITHOUT_REPEATS && r->word[REPEATS] == 0) {
+        r->at = r->word_at[REPEATS];
+        return bad(r, WG_EARG, "version %llu, and no repeats", (unsigned long long)r->version);
     }
-    for (size_t i = 0; i < WORDS; i++)
-        if (r->word[i] > SIZE_MAX / 64) {
-            r->at = START + 8 * i;
-            return bad(r, WG_EARG, "a count of %llu", (unsigned long long)r->word[i]);
-        }
-    if (r->word[NODES] >= UINT32_MAX / 4 || r->word[OPERANDS] >= UINT32_MAX / 2)
-        return bad(r, WG_EARG, "%zu nodes with %zu operands", (size_t)r->word[NODES],
-                   (size_t)r->word[OPERANDS]);
-    return WG_OK;
+    return counts(r);
 }
 
 /* ---- inputs and outputs ---- */
@@ -387,12 +443,14 @@ static wg_status unique(source *r, const char *what, size_t count, const wg_argu
 }
 
 static wg_status arguments(source *r, wg_function *f) {
+    enum { ROLES = WGI_CARRIED | WGI_STEPPED };
+    const unsigned in = r->depth != 0 ? WG_SHARED | (unsigned)ROLES : WG_SHARED | WG_PASSIVE;
+    const unsigned out = r->depth != 0 ? WG_SUMMED | (unsigned)ROLES : WG_SUMMED;
     wg_status s = WG_OK;
     for (size_t k = 0; k < f->inputs && s == WG_OK; k++)
-        s = argument(r, "input", k, WG_SHARED | WG_PASSIVE, &f->input[k], &f->n,
-                     r->word[NODES]);
+        s = argument(r, "input", k, in, &f->input[k], &f->n, r->word[NODES]);
     for (size_t k = 0; k < f->outputs && s == WG_OK; k++)
-        s = argument(r, "output", k, WG_SUMMED, &f->output[k], &f->m, r->word[RESULTS]);
+        s = argument(r, "output", k, out, &f->output[k], &f->m, r->word[RESULTS]);
     if (s == WG_OK && f->m != r->word[RESULTS])
         s = bad(r, WG_EARG, "the outputs have %zu entries, not %zu", f->m,
                 (size_t)r->word[RESULTS]);
@@ -401,6 +459,76 @@ static wg_status arguments(source *r, wg_function *f) {
                 (size_t)r->word[NAMES]);
     if (s == WG_OK) s = unique(r, "input", f->inputs, f->input);
     return s == WG_OK ? unique(r, "output", f->outputs, f->output) : s;
+}
+
+/* What the arguments of a body are. */
+static wg_status roles(const source *r, const wg_function *f) {
+    const size_t carried = wgi_body_carried(f);
+    const unsigned shared = carried == 0 ? WG_SHARED : 0, summed = carried == 0 ? WG_SUMMED : 0;
+    for (size_t k = 0; k < f->inputs; k++) {
+        const unsigned flags = f->input[k].flags;
+        if (k < carried ? flags != WGI_CARRIED : flags != WGI_STEPPED && flags != shared)
+            return bad(r, WG_EARG, "flags %u of input %zu, after %zu states", flags, k,
+                       carried);
+    }
+    if (carried > f->outputs)
+        return bad(r, WG_EARG, "%zu states and %zu outputs", carried, f->outputs);
+    for (size_t k = 0; k < f->outputs; k++) {
+        const wg_argument *const a = &f->output[k];
+        if (k < carried ? a->flags != WGI_CARRIED
+                        : a->flags != WGI_STEPPED && a->flags != summed)
+            return bad(r, WG_EARG, "flags %u of output %zu, after %zu states", a->flags, k,
+                       carried);
+        if (k < carried && (a->rows != f->input[k].rows || a->cols != f->input[k].cols))
+            return bad(r, WG_EARG, "state %zu is %zu by %zu, and %zu by %zu after a step", k,
+                       f->input[k].rows, f->input[k].cols, a->rows, a->cols);
+    }
+    return WG_OK;
+}
+
+/* ---- repeats ---- */
+
+static wg_status build(source *r, wg_function **out);
+
+/* Bodies are functions of their own, of which all but the place in the file is forgotten. */
+static wg_status repeat(source *r, size_t k, wgi_repeat *to) {
+    if (r->depth == DEEPEST) return bad(r, WG_EARG, "more than %d bodies in bodies", DEEPEST);
+    if (left(r) < REPEAT) return ends(r, "repeat", k);
+    const uint64_t steps = get(r, 8), backwards = get(r, 1);
+    if (steps < 1 || steps >= WGI_REPEAT_MOST || backwards > 1)
+        return bad(r, WG_EARG, "repeat %zu: %llu steps, backwards %llu", k,
+                   (unsigned long long)steps, (unsigned long long)backwards);
+    source in = *r;
+    in.depth++;
+    in.names = in.operands = 0;
+    memset(in.word, 0, sizeof in.word);
+    words(&in, 0, STATISTICS);
+    words(&in, REPEATS, WORDS);
+    wg_status s = counts(&in);
+    if (s == WG_OK) s = build(&in, &to->body);
+    if (s != WG_OK) return s;
+    r->at = in.at;
+    to->steps = (size_t)steps;
+    to->backwards = (int)backwards;
+    if (!wgi_repeat_fits(to))
+        return bad(r, WG_EARG, "repeat %zu: %zu steps: more than %d numbers", k, to->steps,
+                   WGI_REPEAT_MOST);
+    r->shape[k].operands = wgi_repeat_operands(to);
+    r->shape[k].parts = wgi_repeat_parts(to);
+    r->shape[k].used = 0;
+    return WG_OK;
+}
+
+static wg_status repeats(source *r, wg_function *f) {
+    wg_tape *const t = &r->c->head;
+    wg_status s = WG_OK;
+    if (f->repeats == 0) return s;
+    r->shape = wg_tape_keep(t, f->repeats * sizeof *r->shape, NULL);
+    r->next = wg_tape_keep(t, (f->nodes + 1) * sizeof *r->next, NULL);
+    if (r->c->status != WG_OK) return r->c->status;
+    memset(r->next, 0, f->nodes * sizeof *r->next);
+    for (size_t k = 0; k < f->repeats && s == WG_OK; k++) s = repeat(r, k, &f->repeat[k]);
+    return s;
 }
 
 /* ---- operations by name ---- */
@@ -437,7 +565,8 @@ static const wg_scalar_op *find_op(const source *r, int user, const char *name, 
 /* Those that recording.c leaves as one node. */
 static int find_array(const char *name, size_t bytes, unsigned char *array) {
     static const unsigned char some[] = {WGI_ARRAY_norm2, WGI_ARRAY_logsumexp,
-                                         WGI_ARRAY_maximum, WGI_ARRAY_minimum};
+                                         WGI_ARRAY_maximum, WGI_ARRAY_minimum,
+                                         WGI_ARRAY_lookup};
     for (size_t i = 0; i < sizeof some; i++) {
         if (!is_name(wgi_array_ops[some[i]].name, name, bytes)) continue;
         *array = some[i];
@@ -472,23 +601,46 @@ static wg_status node_name(source *r, size_t i, int user, wgi_node *n) {
 }
 
 /* Part and count against what the operation has. */
-static wg_status fits(const source *r, size_t i, const wgi_node *n) {
+static wg_status fits(const source *r, const wg_function *f, size_t i, const wgi_node *n) {
     const unsigned arity = n->op != NULL ? n->op->arity : 0;
+    if (n->kind == WGI_NODE_REPEAT) {
+        if (n->part >= f->repeats)
+            return bad(r, WG_EARG, "node %zu is repeat %u of %zu", i, n->part, f->repeats);
+        r->shape[n->part].used = 1;
+        if (n->count == r->shape[n->part].operands) return WG_OK;
+        return bad(r, WG_EARG, "node %zu has %u operands, and its repeat %zu", i, n->count,
+                   r->shape[n->part].operands);
+    }
     const uint32_t wanted = n->op != NULL               ? arity
                             : n->kind == WGI_NODE_TIMES ? 2
-                            : n->kind == WGI_NODE_SUM   ? 1
-                                                        : n->count;
+                            : n->kind == WGI_NODE_ARRAY ? n->count
+                                                        : 1;
     const uint32_t parts = n->kind == WGI_NODE_FIRST    ? arity
                            : n->kind == WGI_NODE_SECOND ? arity * (arity + 1) / 2
                                                         : 1;
     if (n->count != wanted || n->count == 0)
         return bad(r, WG_EARG, "node %zu has %u operands, and its operation %u", i, n->count,
                    wanted);
-    if (n->part >= parts)
+    if (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_lookup && n->count < 2)
+        return bad(r, WG_EARG, "node %zu is a lookup without elements", i);
+    if (n->part >= parts && n->kind != WGI_NODE_PART)
         return bad(r, WG_EARG, "node %zu is partial %u of %u", i, n->part, parts);
     if ((n->kind == WGI_NODE_FIRST && n->op->first == NULL) ||
         (n->kind == WGI_NODE_SECOND && n->op->second == NULL))
         return bad(r, WG_EMODE, "node %zu is a partial that %s does not have", i, n->op->name);
+    return WG_OK;
+}
+
+/* Is it a result that its repeat has, after those that are there? */
+static wg_status part(source *r, const wg_function *f, size_t i, const wgi_node *n) {
+    const uint32_t of = f->operand[n->first];
+    const size_t parts = r->shape[f->node[of].part].parts;
+    if (n->part >= parts)
+        return bad(r, WG_EARG, "node %zu is result %u of %zu", i, n->part, parts);
+    if (n->part < r->next[of])
+        return bad(r, WG_EARG, "node %zu is result %u, after result %u", i, n->part,
+                   r->next[of] - 1);
+    r->next[of] = n->part + 1;
     return WG_OK;
 }
 
@@ -504,6 +656,11 @@ static wg_status node_operands(source *r, wg_function *f, size_t i, wgi_node *n)
             r->at -= 4;
             return bad(r, WG_EARG, "operand %u of node %zu is node %u, which is not before it",
                        k, i, x);
+        }
+        if ((f->node[x].kind == WGI_NODE_REPEAT) != (n->kind == WGI_NODE_PART)) {
+            r->at -= 4;
+            return bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s repeat", k,
+                       i, x, n->kind == WGI_NODE_PART ? "no" : "a");
         }
         seen[f->node[x].when] = 1;
         r->used[x] = 1;
@@ -533,7 +690,9 @@ static wg_status node(source *r, wg_function *f, size_t i) {
     const unsigned fields = n->kind < KINDS ? by_kind[n->kind].fields : 0;
     const int can_be_user =
         n->kind == WGI_NODE_OP || n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND;
-    if (n->kind == KINDS || ((code & USER) != 0 && !can_be_user)) {
+    const int later = r->version == WITHOUT_REPEATS &&
+                      (n->kind == WGI_NODE_REPEAT || n->kind == WGI_NODE_PART);
+    if (n->kind == KINDS || later || ((code & USER) != 0 && !can_be_user)) {
         r->at = start;
         return bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
     }
@@ -545,8 +704,9 @@ static wg_status node(source *r, wg_function *f, size_t i) {
     if (fields & PART) n->part = (uint32_t)get(r, 4);
     if (fields & COUNTED) {
         n->count = (uint32_t)get(r, 4);
-        s = fits(r, i, n);
+        s = fits(r, f, i, n);
         if (s == WG_OK) s = node_operands(r, f, i, n);
+        if (s == WG_OK && n->kind == WGI_NODE_PART) s = part(r, f, i, n);
         if (s != WG_OK) return s;
     }
     if (n->kind == WGI_NODE_NUMBER) {
@@ -580,10 +740,30 @@ static wg_status nodes(source *r, wg_function *f) {
         else if (n->when == WGI_EACH) f->each++;
         else f->after++;
     }
+    for (size_t k = 0; k < f->repeats; k++)
+        if (!r->shape[k].used) return bad(r, WG_EARG, "no node is repeat %zu", k);
     return WG_OK;
 }
 
 /* ---- what the nodes are for ---- */
+
+/* Sums in a body are over its steps, where these are points; otherwise there are none. What is
+ * common to all steps is such a sum. */
+static wg_status sums(const source *r, const wg_function *f) {
+    if (f->after != 0 && wgi_body_carried(f) != 0)
+        return bad(r, WG_EARG, "node %zu is a sum over points, of one step after the other",
+                   f->nodes - f->after);
+    const uint32_t *x = f->result;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, x++) {
+            const wgi_node *const n = &f->node[*x];
+            if ((f->output[k].flags & WG_SUMMED) == 0 || n->when == WGI_AFTER ||
+                (n->kind == WGI_NODE_NUMBER && n->value == 0))
+                continue;
+            return bad(r, WG_EARG, "entry %zu of output %zu is no sum", e, k);
+        }
+    return WG_OK;
+}
 
 static wg_status results(source *r, wg_function *f) {
     if (left(r) / 4 < f->m) return ends(r, "the outputs: entries", f->m);
@@ -592,13 +772,16 @@ static wg_status results(source *r, wg_function *f) {
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
             const uint32_t x = f->result[j] = (uint32_t)get(r, 4);
             const int summed = (f->output[k].flags & WG_SUMMED) != 0;
-            if (x < f->nodes && f->node[x].when != (summed ? WGI_EACH : WGI_AFTER)) {
+            if (x < f->nodes && f->node[x].kind != WGI_NODE_REPEAT &&
+                f->node[x].when != (summed ? WGI_EACH : WGI_AFTER)) {
                 r->used[x] = 1;
                 continue;
             }
             r->at -= 4;
             if (x >= f->nodes)
                 return bad(r, WG_EARG, "entry %zu of output %zu is node %u", e, k, x);
+            if (f->node[x].kind == WGI_NODE_REPEAT)
+                return bad(r, WG_EARG, "entry %zu of output %zu is a repeat", e, k);
             return bad(r, WG_EARG, "entry %zu of output %zu is %s", e, k,
                        summed ? "one per point, not summed" : "a sum over the points");
         }
@@ -606,7 +789,7 @@ static wg_status results(source *r, wg_function *f) {
 }
 
 static wg_status guards(source *r, wg_function *f) {
-    if (left(r) != f->guards * GUARD)
+    if (r->depth == 0 ? left(r) != f->guards * GUARD : left(r) < f->guards * GUARD)
         return bad(r, WG_EARG, "%zu bytes for %zu comparisons", left(r), f->guards);
     for (size_t k = 0; k < f->guards; k++) {
         wgi_graph_guard *const g = &f->guard[k];
@@ -619,7 +802,15 @@ static wg_status guards(source *r, wg_function *f) {
             return bad(r, WG_EARG, "comparison %zu: kind %u of nodes %u and %u was %d", k,
                        g->comparison, g->a, g->b, g->outcome);
         }
+        if (f->node[g->a].kind == WGI_NODE_REPEAT || f->node[g->b].kind == WGI_NODE_REPEAT) {
+            r->at -= GUARD;
+            return bad(r, WG_EARG, "comparison %zu: of a repeat", k);
+        }
         const unsigned x = f->node[g->a].when, y = f->node[g->b].when;
+        if (r->depth != 0 && (x == WGI_AFTER || y == WGI_AFTER)) {
+            r->at -= GUARD;
+            return bad(r, WG_EARG, "comparison %zu: of a sum", k);
+        }
         if ((x == WGI_EACH && y == WGI_AFTER) || (x == WGI_AFTER && y == WGI_EACH)) {
             r->at -= GUARD;
             return bad(r, WG_EARG, "comparison %zu: a sum over the points at the points", k);
@@ -640,17 +831,22 @@ static void lay_out(wg_function *f, wgi_pieces *p, source *r) {
     f->operand = wgi_piece(p, f->operands * sizeof *f->operand);
     f->result = wgi_piece(p, (size_t)r->word[RESULTS] * sizeof *f->result);
     f->guard = wgi_piece(p, f->guards * sizeof *f->guard);
+    f->repeat = wgi_piece(p, f->repeats * sizeof *f->repeat);
     r->name = wgi_piece(p, (size_t)r->word[NAMES] + f->inputs + f->outputs);
 }
 
 static wg_status fill(source *r, wg_function *f) {
     wg_status s = arguments(r, f);
+    if (s == WG_OK && r->depth != 0) s = roles(r, f);
+    if (s == WG_OK) s = repeats(r, f);
     if (s == WG_OK) s = nodes(r, f);
     if (s == WG_OK) s = results(r, f);
+    if (s == WG_OK && r->depth != 0) s = sums(r, f);
     if (s == WG_OK) s = guards(r, f);
     if (s != WG_OK) return s;
+    f->work = wgi_repeat_work(f);
     f->stats.once = f->once, f->stats.each = f->each, f->stats.after = f->after;
-    f->stats.numbers = f->numbers, f->stats.guards = f->guards;
+    f->stats.numbers = f->numbers, f->stats.guards = wgi_repeat_guards(f);
     return wgi_fn_program_new(r->c, f);
 }
 
@@ -661,7 +857,7 @@ static wg_status build(source *r, wg_function **out) {
     start.memory = r->c->memory;
     start.inputs = (size_t)r->word[INPUTS], start.outputs = (size_t)r->word[OUTPUTS];
     start.nodes = (size_t)r->word[NODES], start.operands = (size_t)r->word[OPERANDS];
-    start.guards = (size_t)r->word[GUARDS];
+    start.guards = (size_t)r->word[GUARDS], start.repeats = (size_t)r->word[REPEATS];
     start.stats = (wg_function_stats){.statements = (size_t)statistics[0],
                                       .operations = (size_t)statistics[1],
                                       .folded = (size_t)statistics[2],
@@ -686,6 +882,7 @@ static wg_status build(source *r, wg_function **out) {
     p = (wgi_pieces){base, 0};
     (void)wgi_piece(&p, sizeof *f);
     lay_out(f, &p, r);
+    for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
     const wg_status s = fill(r, f);
     if (s == WG_OK) *out = f;
     else wg_function_free(f);

@@ -4,6 +4,7 @@
  * NaN payloads aside; nothing is reassociated. */
 #include "graph.h"
 #include "pieces.h"
+#include "repeat.h"
 
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
@@ -300,8 +301,50 @@ uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a) {
 
 uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint32_t *x) {
     wgi_node n = blank(WGI_NODE_ARRAY);
+    double index;
+    if (g->c->status != WG_OK) return 0;
+    if (array == WGI_ARRAY_lookup && number_of(g, x[count - 1], &index)) {
+        const size_t k = wgi_array_place(count - 1, index);
+        g->stats.simplified++;
+        return k < count - 1 ? x[k] : wgi_graph_number(g, NAN);
+    }
     n.array = (unsigned char)array;
     return wgi_graph_node(g, &n, count, x);
+}
+
+/* ---- repeats ---- */
+
+/* Its place in the list: that of the same one, or a new one. */
+static uint32_t repeat_place(wgi_graph *g, const wgi_repeat *r) {
+    for (size_t k = g->repeats; k-- > 0;)
+        if (wgi_repeat_same(g->repeat[k], r)) return (uint32_t)k;
+    const wgi_repeat **const list =
+        grow(g, g->repeat, g->repeats, &g->repeat_room, g->repeats + 1, sizeof *list);
+    if (list == NULL) return 0;
+    g->repeat = list;
+    g->repeat[g->repeats] = r;
+    return (uint32_t)g->repeats++;
+}
+
+uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) {
+    if (g->c->status != WG_OK) return 0;
+    if (!wgi_repeat_fits(r)) {
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: %zu steps: more than %d numbers", g->call,
+                       r->steps, WGI_REPEAT_MOST);
+        return 0;
+    }
+    const size_t operands = wgi_repeat_operands(r), parts = wgi_repeat_parts(r);
+    wgi_node n = blank(WGI_NODE_REPEAT);
+    n.part = repeat_place(g, r);
+    const size_t before = g->nodes;
+    const uint32_t node = wgi_graph_node(g, &n, operands, x);
+    if (node < before) return node;
+    n = blank(WGI_NODE_PART);
+    for (size_t k = 0; k < parts; k++) {
+        n.part = (uint32_t)k;
+        (void)wgi_graph_node(g, &n, 1, &node);
+    }
+    return node;
 }
 
 /* ---- comparisons ---- */
@@ -391,7 +434,8 @@ double wgi_node_value(const wgi_node *n, const double *x) {
 
 /* ---- taking over other graphs ---- */
 
-uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
+                         const uint32_t *x) {
     switch (n->kind) {
     case WGI_NODE_NUMBER:
         return wgi_graph_number(g, n->value);
@@ -401,6 +445,12 @@ uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
         return wgi_graph_times(g, x[0], x[1]);
     case WGI_NODE_SUM:
         return wgi_graph_sum(g, x[0]);
+    case WGI_NODE_REPEAT:
+        return wgi_graph_repeat(g, r, x);
+    case WGI_NODE_PART:
+        return x[0] + 1 + n->part;
+    case WGI_NODE_ARRAY:
+        return wgi_graph_array(g, n->array, n->count, x);
     default:
         return wgi_graph_node(g, n, n->count, x);
     }
@@ -418,7 +468,8 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
     for (size_t i = 0; i < f->nodes && g->c->status == WG_OK; i++) {
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k < n->count; k++) x[k] = map[f->operand[n->first + k]];
-        map[i] = n->kind == WGI_NODE_INPUT ? input[i] : wgi_graph_again(g, n, x);
+        map[i] = n->kind == WGI_NODE_INPUT ? input[i]
+                                           : wgi_graph_again(g, n, wgi_repeat_of(f, n), x);
     }
     for (size_t k = 0; k < f->guards && g->c->status == WG_OK; k++)
         wgi_graph_guard_add(g, map[f->guard[k].a], map[f->guard[k].b], f->guard[k].comparison,
@@ -441,7 +492,7 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
         const wgi_node *const n = &from->node[i];
         if (!needed[i]) continue;
         for (uint32_t k = 0; k < n->count; k++) x[k] = map[from->operand[n->first + k]];
-        map[i] = n->kind == WGI_NODE_INPUT ? input[n->part] : wgi_graph_again(g, n, x);
+        map[i] = n->kind == WGI_NODE_INPUT ? input[n->part] : wgi_graph_again(g, n, NULL, x);
     }
     return map[node];
 }
@@ -466,6 +517,7 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     f->operand = wgi_piece(p, f->operands * sizeof *f->operand);
     f->result = wgi_piece(p, f->m * sizeof *f->result);
     f->guard = wgi_piece(p, f->guards * sizeof *f->guard);
+    f->repeat = wgi_piece(p, f->repeats * sizeof *f->repeat);
     names(p, f->inputs, f->input, input);
     names(p, f->outputs, f->output, output);
 }
@@ -537,6 +589,115 @@ static wg_status check_results(const wgi_graph *g, size_t outputs, const wg_argu
     return WG_OK;
 }
 
+/* Only those that are needed. */
+static void prune_repeats(wgi_graph *g, const uint32_t *final) {
+    uint32_t *const place = wg_tape_keep(&g->c->head, (g->repeats + 1) * sizeof *place, NULL);
+    if (place == NULL) return;
+    for (size_t k = 0; k < g->repeats; k++) place[k] = WGI_NO_NODE;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i].kind == WGI_NODE_REPEAT && final[i] != WGI_NO_NODE)
+            place[g->node[i].part] = 0;
+    size_t kept = 0;
+    for (size_t k = 0; k < g->repeats; k++) {
+        if (place[k] == WGI_NO_NODE) continue;
+        g->repeat[kept] = g->repeat[k];
+        place[k] = (uint32_t)kept++;
+    }
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i].kind == WGI_NODE_REPEAT) g->node[i].part = place[g->node[i].part];
+    g->repeats = kept;
+}
+
+/* How many bytes it takes here: one that was loaded has its names closer together. */
+static void measure(wg_function *f, const wg_argument *input, const wg_argument *output) {
+    wgi_pieces p = {NULL, 0};
+    (void)wgi_piece(&p, sizeof *f);
+    lay_out(f, &p, input, output);
+    f->bytes = (p.used + 4095) / 4096 * 4096;
+}
+
+/* All but the pieces. final: room for the numbers of the nodes. */
+static wg_status describe(wgi_graph *g, size_t inputs, const wg_argument *input, size_t outputs,
+                          const wg_argument *output, const uint32_t *result, uint32_t *final,
+                          wg_function *f) {
+    const wg_status s = check_results(g, outputs, output, result);
+    if (s != WG_OK) return s;
+    f->memory = g->c->memory;
+    f->inputs = inputs, f->outputs = outputs, f->guards = g->guards;
+    f->stats = g->stats;
+    for (size_t k = 0; k < inputs; k++) f->n += wgi_argument_size(&input[k]);
+    for (size_t k = 0; k < outputs; k++) f->m += wgi_argument_size(&output[k]);
+    number_nodes(g, f, result, final);
+    prune_repeats(g, final);
+    f->repeats = g->repeats;
+    f->stats.once = f->once, f->stats.each = f->each;
+    f->stats.after = f->after;
+    f->stats.numbers = f->numbers, f->stats.guards = f->guards;
+    if (g->c->status != WG_OK) return g->c->status;
+    measure(f, input, output);
+    return WG_OK;
+}
+
+static wg_function *lay_out_at(char *base, const wg_function *start, const wg_argument *input,
+                               const wg_argument *output) {
+    wg_function *const f = (wg_function *)(void *)base;
+    *f = *start;
+    wgi_pieces p = {base, 0};
+    (void)wgi_piece(&p, sizeof *f);
+    lay_out(f, &p, input, output);
+    return f;
+}
+
+static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
+                              const wg_argument *output) {
+    const wg_memory *const memory = &start->memory;
+    char *const base = memory->reserve(memory->ctx, start->bytes);
+    if (base == NULL || memory->commit(memory->ctx, base, start->bytes) != 0) {
+        if (base != NULL) memory->release(memory->ctx, base, start->bytes);
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+        return NULL;
+    }
+    return lay_out_at(base, start, input, output);
+}
+
+/* A function of an arena, or a part of another one, as one of its own. */
+static wg_function *own(wgi_graph *g, const wg_function *body);
+
+/* Repeats with bodies of their own, and the program. A failure frees the function. */
+static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *const *from) {
+    for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
+    for (size_t k = 0; k < f->repeats && g->c->status == WG_OK; k++) {
+        f->repeat[k] = *from[k];
+        f->repeat[k].body = own(g, from[k]->body);
+    }
+    if (g->c->status == WG_OK) {
+        f->work = wgi_repeat_work(f);
+        f->stats.guards = wgi_repeat_guards(f);
+    }
+    if (g->c->status == WG_OK && wgi_fn_program_new(g->c, f) == WG_OK) return f;
+    wg_function_free(f);
+    return NULL;
+}
+
+static wg_function *own(wgi_graph *g, const wg_function *body) {
+    wg_function start = *body;
+    start.memory = g->c->memory;
+    start.program = NULL;
+    start.native = NULL;
+    measure(&start, body->input, body->output);
+    const wgi_repeat **const list =
+        wg_tape_keep(&g->c->head, (body->repeats + 1) * sizeof *list, NULL);
+    wg_function *const f =
+        list == NULL ? NULL : in_memory(g, &start, body->input, body->output);
+    if (f == NULL) return NULL;
+    memcpy(f->node, body->node, f->nodes * sizeof *f->node);
+    memcpy(f->operand, body->operand, f->operands * sizeof *f->operand);
+    memcpy(f->result, body->result, f->m * sizeof *f->result);
+    memcpy(f->guard, body->guard, f->guards * sizeof *f->guard);
+    for (size_t k = 0; k < body->repeats; k++) list[k] = &body->repeat[k];
+    return complete(g, f, list);
+}
+
 wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input,
                            size_t outputs, const wg_argument *output, const uint32_t *result,
                            wg_function **out) {
@@ -545,35 +706,30 @@ wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input
     memset(&start, 0, sizeof start);
     uint32_t *const final = wg_tape_keep(&c->head, (g->nodes + 1) * (sizeof *final + 1), NULL);
     if (final == NULL) return c->status;
-    wg_status s = check_results(g, outputs, output, result);
+    const wg_status s = describe(g, inputs, input, outputs, output, result, final, &start);
     if (s != WG_OK) return s;
-    start.memory = c->memory;
-    start.inputs = inputs, start.outputs = outputs, start.guards = g->guards;
-    start.stats = g->stats;
-    for (size_t k = 0; k < inputs; k++) start.n += wgi_argument_size(&input[k]);
-    for (size_t k = 0; k < outputs; k++) start.m += wgi_argument_size(&output[k]);
-    number_nodes(g, &start, result, final);
-    start.stats.once = start.once, start.stats.each = start.each;
-    start.stats.after = start.after;
-    start.stats.numbers = start.numbers, start.stats.guards = start.guards;
-    wgi_pieces p = {NULL, 0};
-    (void)wgi_piece(&p, sizeof start);
-    lay_out(&start, &p, input, output);
-    start.bytes = (p.used + 4095) / 4096 * 4096;
-    const wg_memory *const memory = &start.memory;
-    char *const base = memory->reserve(memory->ctx, start.bytes);
-    if (base == NULL || memory->commit(memory->ctx, base, start.bytes) != 0) {
-        if (base != NULL) memory->release(memory->ctx, base, start.bytes);
-        return wgi_fail(c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start.bytes);
-    }
-    wg_function *const f = (wg_function *)(void *)base;
-    *f = start;
-    p = (wgi_pieces){base, 0};
-    (void)wgi_piece(&p, sizeof *f);
-    lay_out(f, &p, input, output);
+    wg_function *f = in_memory(g, &start, input, output);
+    if (f == NULL) return c->status;
     fill(g, f, result, final);
-    s = wgi_fn_program_new(c, f);
-    if (s == WG_OK) *out = f;
-    else wg_function_free(f);
-    return s;
+    f = complete(g, f, g->repeat);
+    if (f != NULL) *out = f;
+    return c->status;
+}
+
+wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
+                            size_t outputs, const wg_argument *output, const uint32_t *result) {
+    wg_tape *const t = &g->c->head;
+    wg_function start;
+    memset(&start, 0, sizeof start);
+    uint32_t *const final = wg_tape_keep(t, (g->nodes + 1) * (sizeof *final + 1), NULL);
+    if (final == NULL ||
+        describe(g, inputs, input, outputs, output, result, final, &start) != WG_OK)
+        return NULL;
+    char *const base = wg_tape_keep(t, start.bytes, NULL);
+    if (base == NULL) return NULL;
+    wg_function *const f = lay_out_at(base, &start, input, output);
+    fill(g, f, result, final);
+    for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = *g->repeat[k];
+    f->work = wgi_repeat_work(f);
+    return f;
 }

@@ -31,10 +31,12 @@ typedef enum {
     WGI_NODE_FIRST,  /* first partial `part` of op at its operands */
     WGI_NODE_SECOND, /* second partial `part` of op, packed as in wg_scalar_op */
     WGI_NODE_TIMES,  /* product of two by the zero rule: 0 when either is */
-    WGI_NODE_ARRAY,  /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum
-                      */
-    WGI_NODE_SUM /* of its operand, over all points; of one that is done once: points times it
-                  */
+    WGI_NODE_ARRAY,  /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
+                        lookup */
+    WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
+                   */
+    WGI_NODE_REPEAT, /* repeat[part] of its operands: repeat.h. Its results are */
+    WGI_NODE_PART    /* result `part` of its operand, a WGI_NODE_REPEAT */
 } wgi_node_kind;
 
 /* When a node is computed: once for all points; at each point; once, from sums over points. */
@@ -56,6 +58,9 @@ typedef struct wgi_graph_guard {
     int outcome;
 } wgi_graph_guard;
 
+/* One node for many times the same: repeat.h. */
+struct wgi_repeat;
+
 struct wg_function {
     wg_memory memory;
     size_t bytes; /* of all this, and of what the pointers point to but the program */
@@ -63,6 +68,7 @@ struct wg_function {
     wg_argument *input, *output;
     size_t n, m;                       /* entries of all inputs, of all outputs */
     size_t numbers, once, each, after; /* nodes of these kinds; see above */
+    size_t work;                       /* wgi_repeat_work of it */
     size_t nodes;
     wgi_node *node;
     size_t operands;
@@ -70,6 +76,8 @@ struct wg_function {
     uint32_t *result; /* m nodes; those of summed outputs are done once or after */
     size_t guards;
     wgi_graph_guard *guard;
+    size_t repeats;
+    struct wgi_repeat *repeat; /* their bodies are this function's */
     wg_function_stats stats;
     struct wgi_fn_program *program; /* program.c: how it is evaluated */
     struct wgi_native *native;      /* compile.c: code that was loaded for it, or NULL */
@@ -91,6 +99,9 @@ typedef struct wgi_graph {
     struct {         /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
+    const struct wgi_repeat *
+        *repeat; /* in the arena, or a function's that outlives the graph */
+    size_t repeats, repeat_room;
     wgi_graph_guard *guard;
     size_t guards, guard_room;
     uint32_t *guard_table; /* in the same way */
@@ -109,8 +120,11 @@ uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a);
 uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint32_t *x);
 /* Any kind, as `like` has it but for the operands. */
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x);
-/* A node of another graph, simplified, with operands x of this one. */
-uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const uint32_t *x);
+/* r of these operands: the parts are the nodes after it, all of them, in order. */
+uint32_t wgi_graph_repeat(wgi_graph *g, const struct wgi_repeat *r, const uint32_t *x);
+/* A node of another graph, simplified, with operands x of this one. r: what it repeats. */
+uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,
+                         const uint32_t *x);
 void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparison,
                          int outcome);
 /* Is it this number? Zeros of either sign are one. */
@@ -133,7 +147,13 @@ wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input
                            size_t outputs, const wg_argument *output, const uint32_t *result,
                            wg_function **out);
 
-/* Node `node` of another graph, with inputs in the place of its own, and all it needs. */
+/* The same in the arena of the graph, to be a part of one: without a program. NULL: a failure.
+ */
+wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
+                            size_t outputs, const wg_argument *output, const uint32_t *result);
+
+/* Node `node` of another graph, without repeats, with inputs in the place of its own, and all
+ * it needs. */
 uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *input,
                         uint32_t node);
 

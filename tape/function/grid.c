@@ -59,9 +59,21 @@ static size_t source(wg_boundary boundary, size_t n, ptrdiff_t i) {
 
 typedef void move(double *rim, double *cells, size_t n);
 
-static void fill(double *rim, double *cells, size_t n) {
-    if (cells == NULL) memset(rim, 0, n * sizeof *rim);
-    else memcpy(rim, cells, n * sizeof *rim);
+/* Of few numbers: without a call. */
+typedef double vector __attribute__((vector_size(8 * WGI_GRID_LANES), aligned(8), may_alias));
+
+static inline void fill(double *rim, double *cells, size_t n) {
+    enum { FEW = 2 * WGI_GRID_LANES };
+    if (n > FEW) {
+        if (cells == NULL) memset(rim, 0, n * sizeof *rim);
+        else memcpy(rim, cells, n * sizeof *rim);
+        return;
+    }
+    size_t i = 0;
+    for (; i + WGI_GRID_LANES <= n; i += WGI_GRID_LANES)
+        *(vector *)(void *)(rim + i) =
+            cells == NULL ? (vector){0} : *(const vector *)(const void *)(cells + i);
+    for (; i < n; i++) rim[i] = cells == NULL ? 0 : cells[i];
 }
 
 static void fold(double *rim, double *cells, size_t n) {
@@ -80,7 +92,9 @@ static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, siz
     }
 }
 
-static void along_lines(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
+/* Made anew for each kind of move: it may be all that there is to do between two steps. */
+static inline __attribute__((always_inline)) void
+along_lines(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
     const size_t n = g->cells[0], lo = f->lo[0];
     const size_t hi = f->hi[0] - (what == fold ? f->spare : 0); /* it has no adjoints */
     const int far = lo > n || hi > n || g->boundary[0] == WG_CLAMPED;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, maps and scans in a recording that becomes a function: the nodes of their functions
- * become nodes of that one, at each point, in each step. */
+/* Calls, maps and scans in a recording that becomes a function. The nodes of their functions
+ * become nodes of that one, at each point, in each step; where these would be many, the points,
+ * or the steps, become a repeat. */
 #include "inline.h"
 
 #include "../../ops/expand.h"
 #include "map.h"
+#include "repeat.h"
 #include "scan.h"
 
 #include <string.h>
@@ -30,18 +32,34 @@ struct walk {
     const wgi_scan_stage *stage;
     size_t step;
     double *old, *next, *passing;
+    const uint32_t *stepped; /* in the body of a repeat: the nodes of data of the step, by
+                              * inputs of all stages */
 };
+
+/* So many operations are written out, unless the tape says otherwise; more become a repeat. */
+enum { WRITTEN_OUT = 1 << 16 };
+static int is_repeated(const walk *w, size_t times, size_t operations) {
+    const size_t asked = w->g->c->loops_over;
+    return times > 1 && operations > (asked == 0 ? WRITTEN_OUT : asked) / times;
+}
 
 static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
 
 /* ---- a function at its points ----------------------------------------------------------- */
 
+/* Is node i a sum of what each point has? */
+static int is_sum(const wg_function *f, size_t i) {
+    return f->node[i].kind == WGI_NODE_SUM &&
+           f->node[f->operand[f->node[i].first]].when == WGI_EACH;
+}
+
 static void put_node(walk *w, size_t i, size_t points) {
     const wgi_node *const n = &w->f->node[i];
     for (uint32_t k = 0; k < n->count; k++)
         w->operand[k] = w->node[w->f->operand[n->first + k]];
-    if (n->kind != WGI_NODE_SUM) w->node[i] = wgi_graph_again(w->g, n, w->operand);
-    else if (w->f->node[w->f->operand[n->first]].when != WGI_EACH)
+    if (n->kind != WGI_NODE_SUM)
+        w->node[i] = wgi_graph_again(w->g, n, wgi_repeat_of(w->f, n), w->operand);
+    else if (!is_sum(w->f, i))
         w->node[i] =
             WGI_GRAPH2(w->g, mul, w->operand[0], wgi_graph_number(w->g, (double)points));
 }
@@ -54,27 +72,31 @@ static void put_nodes(walk *w, wgi_when when, size_t points) {
 
 /* Sums over the points, in their order. */
 static void add_up(walk *w) {
-    for (size_t i = 0; i < w->f->nodes; i++) {
-        const wgi_node *const n = &w->f->node[i];
-        if (n->kind != WGI_NODE_SUM) continue;
-        const uint32_t of = w->f->operand[n->first];
-        if (w->f->node[of].when == WGI_EACH)
-            w->node[i] = WGI_GRAPH2(w->g, add, w->node[i], w->node[of]);
+    for (size_t i = 0; i < w->f->nodes; i++)
+        if (is_sum(w->f, i))
+            w->node[i] =
+                WGI_GRAPH2(w->g, add, w->node[i], w->node[w->f->operand[w->f->node[i].first]]);
+}
+
+/* Passive inputs have values only. */
+static void hold_passive(walk *w, wgi_when when) {
+    uint32_t *to = w->node;
+    for (size_t i = 0; i < w->f->inputs; to += size_of(&w->f->input[i++])) {
+        const wg_argument *const a = &w->f->input[i];
+        if (wgi_argument_active(a) || wgi_argument_shared(a) != (when == WGI_ONCE)) continue;
+        for (size_t e = 0; e < size_of(a); e++)
+            to[e] = wgi_graph_op(w->g, wgi_expand_hold, &to[e]);
     }
 }
 
 static wg_status put_inputs(walk *w, wgi_when when, size_t p) {
     wg_status s = w->g->c->status;
     uint32_t *to = w->node;
-    for (size_t i = 0; i < w->f->inputs && s == WG_OK; i++) {
-        const wg_argument *const a = &w->f->input[i];
-        if (wgi_argument_shared(a) == (when == WGI_ONCE)) {
-            s = w->input(w, i, wgi_argument_shared(a) ? 0 : p, to);
-            for (size_t e = 0; (a->flags & WG_PASSIVE) && e < size_of(a); e++)
-                to[e] = wgi_graph_op(w->g, wgi_expand_hold, &to[e]);
-        }
-        to += size_of(a);
+    for (size_t i = 0; i < w->f->inputs && s == WG_OK; to += size_of(&w->f->input[i++])) {
+        const int shared = wgi_argument_shared(&w->f->input[i]);
+        if (shared == (when == WGI_ONCE)) s = w->input(w, i, shared ? 0 : p, to);
     }
+    if (s == WG_OK) hold_passive(w, when);
     return s;
 }
 
@@ -99,12 +121,10 @@ static void put_outputs(walk *w, int sums, size_t p) {
     }
 }
 
-static wg_status through(walk *w, const wg_function *f, size_t points) {
-    w->f = f;
-    wg_status s = put_inputs(w, WGI_ONCE, 0);
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_SUM) w->node[i] = wgi_graph_number(w->g, 0);
-    put_nodes(w, WGI_ONCE, points);
+static wg_status written_out(walk *w, size_t points) {
+    wg_status s = WG_OK;
+    for (size_t i = 0; i < w->f->nodes; i++)
+        if (is_sum(w->f, i)) w->node[i] = wgi_graph_number(w->g, 0);
     for (size_t p = 0; p < points && s == WG_OK; p++) {
         s = put_inputs(w, WGI_EACH, p);
         put_nodes(w, WGI_EACH, points);
@@ -113,6 +133,96 @@ static wg_status through(walk *w, const wg_function *f, size_t points) {
         if (s == WG_OK) s = w->g->c->status;
         if (s == WG_OK) put_outputs(w, 0, p);
     }
+    return s;
+}
+
+/* ---- its points as a repeat ---- */
+
+static uint32_t *list_of(const walk *w, size_t count) {
+    return wg_tape_keep(&w->g->c->head, (count + 1) * sizeof(uint32_t), NULL);
+}
+
+/* Outputs that are not summed, one for each point; then all sums over the points. */
+static void body_outputs(const walk *w, wgi_body *b) {
+    size_t sums = 0;
+    for (size_t k = 0, j = 0; k < w->f->outputs; j += size_of(&w->f->output[k++])) {
+        const wg_argument *const a = &w->f->output[k];
+        if (wgi_argument_summed(a)) continue;
+        wgi_body_output(b, "", a->name, a->rows, a->cols, WGI_STEPPED);
+        for (size_t e = 0; e < size_of(a); e++)
+            wgi_body_result(b, w->node[w->f->result[j + e]]);
+    }
+    for (size_t i = 0; i < w->f->nodes; i++) sums += (size_t)is_sum(w->f, i);
+    wgi_body_output(b, "", "sums", sums, 1, 0);
+    for (size_t i = 0; i < w->f->nodes; i++)
+        if (is_sum(w->f, i))
+            wgi_body_result(b,
+                            wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
+}
+
+/* What is done once is done in the body, too. */
+static const wgi_repeat *body_of_points(const walk *w, size_t points,
+                                        const unsigned char **kept) {
+    const wg_function *const f = w->f;
+    wgi_body b;
+    walk in = *w;
+    wgi_body_open(&b, w->g->c, w->g->call, 1);
+    in.g = &b.g;
+    in.node = list_of(w, f->nodes);
+    if (in.node == NULL) return NULL;
+    for (size_t i = 0, e = 0; i < f->inputs; i++) {
+        const wg_argument *const a = &f->input[i];
+        const uint32_t first = wgi_body_input(&b, "", a->name, a->rows, a->cols,
+                                              wgi_argument_shared(a) ? 0 : WGI_STEPPED);
+        for (size_t l = 0; l < size_of(a); l++) in.node[e++] = first + (uint32_t)l;
+    }
+    hold_passive(&in, WGI_ONCE);
+    hold_passive(&in, WGI_EACH);
+    put_nodes(&in, WGI_ONCE, points);
+    put_nodes(&in, WGI_EACH, points);
+    put_guards(&in, 1);
+    if (b.g.c->status != WG_OK) return NULL;
+    body_outputs(&in, &b);
+    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_body_close(&b, points, 0);
+}
+
+static wg_status repeated(walk *w, size_t points) {
+    const wg_function *const f = w->f;
+    wgi_core *const c = w->g->c;
+    const unsigned char *kept = NULL;
+    const wgi_repeat *const r = body_of_points(w, points, &kept);
+    if (r == NULL) return c->status;
+    uint32_t *const x = list_of(w, wgi_repeat_operands(r)), *at = x;
+    if (x == NULL) return c->status;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const size_t n = size_of(&f->input[i]);
+        for (size_t p = 0; kept[i] && p < (wgi_argument_shared(&f->input[i]) ? 1 : points);
+             p++, at += n) {
+            const wg_status s = w->input(w, i, p, at);
+            if (s != WG_OK) return s;
+        }
+    }
+    uint32_t part = wgi_graph_repeat(w->g, r, x) + 1;
+    for (size_t k = 0; k < f->outputs && c->status == WG_OK; k++) {
+        const size_t n = size_of(&f->output[k]);
+        for (size_t p = 0; !wgi_argument_summed(&f->output[k]) && p < points; p++) {
+            for (size_t e = 0; e < n; e++) w->operand[e] = part++;
+            w->output(w, k, p, w->operand);
+        }
+    }
+    for (size_t i = 0; i < f->nodes; i++)
+        if (is_sum(f, i)) w->node[i] = part++;
+    return c->status;
+}
+
+static wg_status through(walk *w, const wg_function *f, size_t points) {
+    w->f = f;
+    wg_status s = put_inputs(w, WGI_ONCE, 0);
+    put_nodes(w, WGI_ONCE, points);
+    if (s == WG_OK)
+        s = is_repeated(w, points, wgi_repeat_work(f)) ? repeated(w, points)
+                                                       : written_out(w, points);
     put_nodes(w, WGI_AFTER, points);
     put_guards(w, 0);
     if (s == WG_OK) s = w->g->c->status;
@@ -220,6 +330,12 @@ static wg_status input_of_stage(walk *w, size_t i, size_t p, uint32_t *to) {
                                          : (uint32_t)at[e * f->size] - 1;
         return WG_OK;
     }
+    const uint32_t first =
+        w->stepped == NULL ? WGI_NO_NODE : w->stepped[w->stage->first_input + i];
+    if (first != WGI_NO_NODE) {
+        for (size_t e = 0; e < size_of(a); e++) to[e] = first + (uint32_t)(p * size_of(a) + e);
+        return WG_OK;
+    }
     if (from->each_step) p += w->step * (wgi_argument_shared(a) ? 1 : w->scan->grid.points);
     if (from->kind != WGI_FROM_MATRIX)
         return from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
@@ -284,8 +400,9 @@ static double *numbers(walk *w, size_t n) {
     return wg_tape_keep(&w->g->c->head, (n + 1) * sizeof(double), NULL);
 }
 
-static wg_status inline_scan(walk *w) {
-    const wgi_scan *const scan = w->scan = *(const wgi_scan *const *)w->b->params;
+/* Room for what a step works on. */
+static wg_status open_scan(walk *w) {
+    const wgi_scan *const scan = w->scan;
     wg_tape *const t = &w->g->c->head;
     const wg_function **const f = wg_tape_keep(t, (scan->stages + 1) * sizeof *f, NULL);
     w->old = numbers(w, scan->state_size);
@@ -295,17 +412,188 @@ static wg_status inline_scan(walk *w) {
     for (size_t k = 0; k < scan->stages; k++) f[k] = scan->stage[k].k->f;
     w->input = input_of_stage;
     w->output = output_of_stage;
-    wg_status s = open(w, scan->stages, f);
+    const wg_status s = open(w, scan->stages, f);
     for (size_t e = 0; s == WG_OK && e < w->b->outs; e++) w->y[e] = wgi_graph_number(w->g, 0);
+    return s;
+}
+
+static wg_status one_step(walk *w) {
+    const wg_status s = step(w);
+    double *const was = w->old;
+    w->old = w->next;
+    w->next = was;
+    return s;
+}
+
+static wg_status written_out_steps(walk *w) {
+    wg_status s = open_scan(w);
     if (s == WG_OK) move_states(w, 0);
-    for (w->step = 0; w->step < scan->steps && s == WG_OK; w->step++) {
-        s = step(w);
-        double *const was = w->old;
-        w->old = w->next;
-        w->next = was;
-    }
+    for (w->step = 0; w->step < w->scan->steps && s == WG_OK; w->step++) s = one_step(w);
     if (s == WG_OK) move_states(w, 1);
     return s;
+}
+
+/* ---- its steps as a repeat ---- */
+
+/* What an operand, a result, or data of a stage's input are in the body. */
+typedef struct steps_of {
+    unsigned *operand, *result; /* roles */
+    uint32_t *stepped;          /* as in a walk */
+} steps_of;
+
+static wg_status find_roles(const walk *w, steps_of *o) {
+    const wgi_scan *const scan = w->scan;
+    wg_tape *const t = &w->g->c->head;
+    o->operand = wg_tape_keep(t, (w->b->inputs + 1) * sizeof *o->operand, NULL);
+    o->result = wg_tape_keep(t, (w->b->outputs + 1) * sizeof *o->result, NULL);
+    o->stepped = wg_tape_keep(t, (scan->inputs + 1) * sizeof *o->stepped, NULL);
+    if (w->g->c->status != WG_OK) return w->g->c->status;
+    for (uint32_t k = 0; k < w->b->inputs; k++)
+        o->operand[k] = k < scan->states ? WGI_CARRIED : 0;
+    for (uint32_t k = 0; k < w->b->outputs; k++)
+        o->result[k] = k < scan->states ? WGI_CARRIED : WGI_STEPPED;
+    for (size_t i = 0; i < scan->inputs; i++) o->stepped[i] = WGI_NO_NODE;
+    for (size_t k = 0; k < scan->stages; k++) {
+        const wgi_scan_stage *const stage = &scan->stage[k];
+        const wg_function *const f = stage->k->f;
+        for (size_t i = 0; i < f->inputs; i++)
+            if (stage->feed[i].kind == WGI_FROM_MATRIX && stage->feed[i].each_step)
+                o->operand[stage->feed[i].operand] = WGI_STEPPED;
+        for (size_t j = 0; j < f->outputs; j++)
+            if (!stage->drain[j].is_field && wgi_argument_summed(&f->output[j]) &&
+                !scan->sums_by_step)
+                o->result[stage->drain[j].at] = 0;
+    }
+    return WG_OK;
+}
+
+static size_t elements(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
+
+/* Is it data that changes from step to step? So many points of it are a step's. */
+static size_t data_of_step(const walk *w, const wgi_scan_stage *stage, size_t i) {
+    const wgi_feed *const from = &stage->feed[i];
+    if (!from->each_step || (from->kind != WGI_FROM_DATA && from->kind != WGI_FROM_FILL))
+        return 0;
+    return wgi_argument_shared(&stage->k->f->input[i]) ? 1 : w->scan->grid.points;
+}
+
+/* Inputs of the body: operands, of one step where they are stepped; then data of a step. */
+static void body_inputs(walk *in, wgi_body *b, steps_of *o, uint32_t *x) {
+    const wgi_scan *const scan = in->scan;
+    for (uint32_t k = 0; k < in->b->inputs; k++) {
+        const size_t all = elements(&in->b->operand[k]);
+        const size_t n = o->operand[k] == WGI_STEPPED ? all / scan->steps : all;
+        const uint32_t first =
+            wgi_body_input(b, "", k < scan->states ? "s" : "m", n, 1, o->operand[k]);
+        for (size_t e = 0; e < n; e++) x[e] = first + (uint32_t)e;
+        x += all;
+    }
+    for (size_t k = 0; k < scan->stages; k++)
+        for (size_t i = 0; i < scan->stage[k].k->f->inputs; i++) {
+            const wg_argument *const a = &scan->stage[k].k->f->input[i];
+            const size_t points = data_of_step(in, &scan->stage[k], i);
+            if (points != 0)
+                o->stepped[scan->stage[k].first_input + i] =
+                    wgi_body_input(b, "", a->name, size_of(a) * points, 1, WGI_STEPPED);
+        }
+}
+
+static void body_of_step_outputs(const walk *in, wgi_body *b, const steps_of *o) {
+    const uint32_t *y = in->y;
+    for (uint32_t k = 0; k < in->b->outputs; k++) {
+        const size_t all = elements(&in->b->operand[in->b->inputs + k]);
+        const size_t n = o->result[k] == WGI_STEPPED ? all / in->scan->steps : all;
+        wgi_body_output(b, "", k < in->scan->states ? "s" : "y", n, 1, o->result[k]);
+        for (size_t e = 0; e < n; e++)
+            wgi_body_result(b,
+                            b->many && o->result[k] == 0 ? wgi_graph_sum(&b->g, y[e]) : y[e]);
+        y += all;
+    }
+}
+
+static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned char **kept) {
+    wgi_body b;
+    walk in = *w;
+    size_t operands = 0;
+    for (uint32_t k = 0; k < w->b->inputs; k++) operands += elements(&w->b->operand[k]);
+    uint32_t *const x = list_of(w, operands);
+    wgi_body_open(&b, w->g->c, w->g->call, w->scan->states == 0);
+    in.g = &b.g;
+    in.x = x;
+    in.y = list_of(w, w->b->outs);
+    in.stepped = o->stepped;
+    in.step = 0;
+    if (w->g->c->status != WG_OK) return NULL;
+    body_inputs(&in, &b, o, x);
+    wg_status s = open_scan(&in);
+    if (s == WG_OK) move_states(&in, 0);
+    if (s == WG_OK) s = one_step(&in);
+    if (s != WG_OK || b.g.c->status != WG_OK) return NULL;
+    move_states(&in, 1);
+    body_of_step_outputs(&in, &b, o);
+    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_body_close(&b, w->scan->steps, 0);
+}
+
+/* Data of all steps, as operands. */
+static wg_status data_operands(walk *w, const wgi_scan_stage *stage, size_t i, size_t points,
+                               uint32_t **at) {
+    const wg_argument *const a = &stage->k->f->input[i];
+    const wgi_feed *const from = &stage->feed[i];
+    wg_status s = w->g->c->status;
+    for (size_t p = 0; p < points * w->scan->steps && s == WG_OK; p++, *at += size_of(a))
+        s = from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
+                         from->user, p, *at);
+    return s;
+}
+
+static wg_status operands_of_steps(walk *w, const unsigned char *kept, uint32_t *at) {
+    const wgi_scan *const scan = w->scan;
+    const uint32_t *x = w->x;
+    size_t input = 0;
+    wg_status s = WG_OK;
+    for (uint32_t k = 0; k < w->b->inputs; k++, input++) {
+        const size_t all = elements(&w->b->operand[k]);
+        if (kept[input]) memcpy(at, x, all * sizeof *at), at += all;
+        x += all;
+    }
+    for (size_t k = 0; k < scan->stages; k++)
+        for (size_t i = 0; i < scan->stage[k].k->f->inputs && s == WG_OK; i++) {
+            const size_t points = data_of_step(w, &scan->stage[k], i);
+            if (points != 0 && kept[input++])
+                s = data_operands(w, &scan->stage[k], i, points, &at);
+        }
+    return s;
+}
+
+static wg_status repeated_steps(walk *w) {
+    wgi_core *const c = w->g->c;
+    const unsigned char *kept = NULL;
+    steps_of o;
+    wg_status s = find_roles(w, &o);
+    const wgi_repeat *const r = s == WG_OK ? body_of_step(w, &o, &kept) : NULL;
+    if (r == NULL) return c->status;
+    uint32_t *const x = list_of(w, wgi_repeat_operands(r));
+    /* for data from callbacks */
+    w->filled = numbers(w, r->body->n);
+    if (c->status != WG_OK) return c->status;
+    s = operands_of_steps(w, kept, x);
+    if (s != WG_OK) return s;
+    uint32_t part = wgi_graph_repeat(w->g, r, x) + 1, *y = w->y;
+    for (uint32_t k = 0; k < w->b->outputs && c->status == WG_OK; k++) {
+        const size_t all = elements(&w->b->operand[w->b->inputs + k]);
+        if (o.result[k] == WGI_CARRIED) part += (uint32_t)(all * w->scan->steps);
+        for (size_t e = 0; e < all; e++) *y++ = part++;
+    }
+    return c->status;
+}
+
+static wg_status inline_scan(walk *w) {
+    const wgi_scan *const scan = w->scan = *(const wgi_scan *const *)w->b->params;
+    size_t work = 0;
+    for (size_t k = 0; k < scan->stages; k++)
+        work += scan->grid.points * wgi_repeat_work(scan->stage[k].k->f);
+    return is_repeated(w, scan->steps, work) ? repeated_steps(w) : written_out_steps(w);
 }
 
 /* ---- which is it ------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@ size_t wgi_loop_stored(size_t steps, size_t stored) {
 /* Where to store the next state on the way through l > 1 steps with c > 1 states, the first one
  * of which is there: both parts get by with as few evaluations as possible. */
 static size_t split(size_t l, size_t c) {
+    if (l <= c + 1) return 1;
     /* b(c, r - 1) < l <= b(c, r), from b(c, 0) = 1 on */
     size_t r = 1, before = 1, b = c + 1;
     while (b < l) {

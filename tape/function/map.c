@@ -315,11 +315,10 @@ static int fits(const wg_argument *a, size_t points, const wg_mat *x) {
     return wgi_points_fit(a, points, x->rows, x->cols);
 }
 
-/* The status of the tape, or of what is missing; results are failed ones then. */
+/* The status of the tape, or of what is missing. */
 static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const void *x,
-                       wg_mat *y) {
+                       const wg_mat *y) {
     const wg_function *const f = wg_callable_function(k);
-    wgi_results_fail(f == NULL ? 0 : f->outputs, y);
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
@@ -331,13 +330,19 @@ static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const
     return WG_OK;
 }
 
+/* Results become failed ones only now: they may stand where operands do. */
+static wg_status failed(const wg_callable *k, wg_status s, wg_mat *y) {
+    wgi_results_fail(k == NULL ? 0 : k->f->outputs, y);
+    return s;
+}
+
 wg_status wg_call(wg_tape *t, const wg_callable *k, const wg_mat *x, wg_mat *y) {
     wg_status s = begin(t, "wg_call", k, x, y);
-    if (s != WG_OK) return s;
-    for (size_t i = 0; i < k->f->inputs; i++)
+    for (size_t i = 0; s == WG_OK && i < k->f->inputs; i++)
         if (x[i].rows != k->f->input[i].rows || x[i].cols != k->f->input[i].cols)
-            return misfit(wgi_core_of(t), "wg_call", i, &k->f->input[i], 1, &x[i]);
-    const wgi_map m = {k, 1, 1, NULL};
+            s = misfit(wgi_core_of(t), "wg_call", i, &k->f->input[i], 1, &x[i]);
+    if (s != WG_OK) return failed(k, s, y);
+    const wgi_map m = {k, 1, NULL, NULL};
     return wg_apply(t, &wgi_op_call, &m, sizeof m, k->f->inputs, x, k->f->outputs, y);
 }
 
@@ -364,19 +369,19 @@ static wg_status take(wgi_core *c, size_t i, const wg_argument *a, size_t points
 }
 
 wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_source *x,
-                 size_t threads, wg_mat *y) {
+                 wg_threads *threads, wg_mat *y) {
     wg_status s = begin(t, "wg_map", k, x, y);
-    if (s != WG_OK) return s;
+    if (s == WG_OK && !k->parts && points > SIZE_MAX / 64 / (k->f->n + 1))
+        s = wgi_fail(wgi_core_of(t), WG_ENOMEM, "wg_map: %zu points at once", points);
+    if (s != WG_OK) return failed(k, s, y);
     const wg_function *const f = k->f;
-    if (!k->parts && points > SIZE_MAX / 64 / (f->n + 1))
-        return wgi_fail(wgi_core_of(t), WG_ENOMEM, "wg_map: %zu points at once", points);
     wgi_map_feed *const feeds = wg_tape_keep(t, (f->inputs + 1) * sizeof *feeds, NULL);
-    if (feeds == NULL) return wg_tape_status(t);
+    if (feeds == NULL) return failed(k, wg_tape_status(t), y);
     wg_mat in[WGI_MAX_ARGS];
     uint32_t operands = 0;
     for (size_t i = 0; i < f->inputs && s == WG_OK; i++)
         s = take(wgi_core_of(t), i, &f->input[i], points, &x[i], &feeds[i], in, &operands);
-    if (s != WG_OK) return s;
+    if (s != WG_OK) return failed(k, s, y);
     const wgi_map m = {k, points, threads, feeds};
     return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
 }

@@ -17,7 +17,8 @@ typedef struct wgi_map_feed {
 /* The params of a block. feed NULL: every input is the operand of its number. */
 typedef struct wgi_map {
     const wg_callable *k;
-    size_t points, threads;
+    size_t points;
+    wg_threads *threads;
     const wgi_map_feed *feed;
 } wgi_map;
 

@@ -209,7 +209,10 @@ static wg_status good_name(wg_model *m, const char *call, const char *name, cons
                            int line) {
     wg_status s = WG_OK;
     if (name == NULL) return WG_OK;
-    if (!is_word(name)) s = wgi_fail(m->c, WG_EARG, "%s: no word: '%s'", call, name);
+    if (strlen(name) > WGI_LONGEST_NAME)
+        s = wgi_fail(m->c, WG_EARG, "%s: a name of %zu bytes, more than %d", call, strlen(name),
+                     WGI_LONGEST_NAME);
+    else if (!is_word(name)) s = wgi_fail(m->c, WG_EARG, "%s: no word: '%s'", call, name);
     else if (wgi_model_name_taken(m, name))
         s = wgi_fail(m->c, WG_EARG, "%s: the name %s is taken", call, name);
     if (s != WG_OK) wgi_fail_where(m->c, file, line);
@@ -237,6 +240,8 @@ wgi_node_of *wgi_model_add(wg_model *m, unsigned kind, const char *name, const c
     memset(n, 0, sizeof *n);
     n->kind = kind;
     n->mat = a;
+    if (a.value != NULL && a.rows * a.cols == 0) /* by which nodes without elements differ */
+        n->mat.value = wgi_model_keep(m, call, sizeof *a.value, NULL);
     n->operation = operation;
     n->line = line;
     n->name = name != NULL ? text_kept(m, call, name) : made_up(m, call, operation);
@@ -298,7 +303,7 @@ wg_mat wgi_model_placeholder_at(const char *file, int line, wg_model *m, const c
     wgi_node_of *const n = wgi_model_add(m, WG_PLACEHOLDER, name, "", a, dim, file, line);
     if (n == NULL) return failed;
     n->flags = flags;
-    return a;
+    return n->mat;
 }
 
 /* ---- initial values ---- */
@@ -359,7 +364,7 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
     n->flags = WG_SHARED;
     n->values = first.values;
     n->initial = initial;
-    return a;
+    return n->mat;
 }
 
 double *wg_model_values(wg_model *m, wg_mat variable) {
@@ -412,7 +417,7 @@ static wg_mat close(operation *o, wg_mat y) {
     wgi_node_of *const n = wgi_model_add(m, kind, NULL, name, y, dim, o->file, o->line);
     if (n == NULL) return failed;
     if (kind == WG_OPERATION) memcpy(n->from, o->from, sizeof n->from);
-    return y;
+    return n->mat;
 }
 
 #define OPERATION(count, type, ...)                                                            \
@@ -477,7 +482,9 @@ wg_mat wgi_model_name_at(const char *file, int line, wg_model *m, wg_mat a, cons
     const wg_dim dim[2] = {{rows, a.rows}, {cols, a.cols}};
     n = wgi_model_add(m, a.at.slot == 0 ? WG_CONSTANT : WG_OPERATION, name,
                       b == NULL ? "" : b->op->name, a, dim, file, line);
-    return n == NULL ? failed : a;
+    if (n == NULL) return failed;
+    n->mat = a; /* known by the caller's own, also without elements */
+    return a;
 }
 
 /* The node, or a refusal. */

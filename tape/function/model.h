@@ -27,6 +27,9 @@ typedef struct wgi_tag {
     const char *text;
 } wgi_tag;
 
+/* Bytes of a name that is given: files of variables have room for so many. */
+enum { WGI_LONGEST_NAME = 4096 };
+
 enum { WGI_DERIVED = 16 }; /* beside WG_OPERATION: an output of a function */
 
 typedef struct wgi_node_of {

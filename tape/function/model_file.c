@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { VERSION = 1, LONGEST_NAME = 4096 };
+enum { VERSION = 1 };
 static const unsigned char magic[8] = {0x89, 'W', 'G', 'V', '\r', '\n', 0x1a, '\n'};
 
 #define CHECKSUM_START 0xcbf29ce484222325u
@@ -117,9 +117,9 @@ typedef struct staged {
 } staged;
 
 static void get_variable(source *f, size_t count, staged *all) {
-    char name[LONGEST_NAME + 1];
+    char name[WGI_LONGEST_NAME + 1];
     const uint64_t rows = get(f, 8), cols = get(f, 8), bytes = get(f, 4);
-    if (bytes > LONGEST_NAME) (void)DAMAGED(f, "%s: damaged: a name is too long", f->call);
+    if (bytes > WGI_LONGEST_NAME) (void)DAMAGED(f, "%s: damaged: a name is too long", f->call);
     get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
     if (f->status != WG_OK) return;
     name[bytes] = 0;

@@ -141,7 +141,7 @@ static wg_status evaluate(wg_model *m, const char *call, const wg_function *f, d
     wg_points *const x = wgi_model_scratch(m, call, (f->inputs + 1) * sizeof *x);
     wg_results *const y =
         x == NULL ? NULL : wgi_model_scratch(m, call, (f->outputs + 1) * sizeof *y);
-    void *const work = y == NULL ? NULL : wgi_model_scratch(m, call, wg_function_work(f, 1));
+    void *const work = y == NULL ? NULL : wgi_model_scratch(m, call, wg_function_work(f, NULL));
     for (size_t k = 0; k < f->outputs; k++) entries += wgi_argument_size(&f->output[k]);
     *value = work == NULL ? NULL : wgi_model_scratch(m, call, (entries + 1) * sizeof(double));
     if (*value == NULL) return WG_ENOMEM;
@@ -151,7 +151,7 @@ static wg_status evaluate(wg_model *m, const char *call, const wg_function *f, d
         y[k] = (wg_results){*value + e, 0, 1};
     /* at the recorded point: a comparison that differs by a last bit took the recorded branch
      */
-    wg_status s = wg_function_evaluate(f, 1, x, y, 1, work, NULL);
+    wg_status s = wg_function_evaluate(f, 1, x, y, NULL, work, NULL);
     if (s == WG_EGUARD) s = WG_OK;
     return s == WG_OK ? s : WGI_MODEL_REFUSE(m, s, "%s: %s", call, wg_status_text(s));
 }
@@ -399,7 +399,7 @@ static wg_status output_of(wg_model *m, const char *call, const wg_function *f, 
 }
 
 static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t points,
-                     const wg_results *results, size_t threads) {
+                     const wg_results *results, wg_threads *threads) {
     wg_points *const x = wgi_model_scratch(m, call, (f->inputs + 1) * sizeof *x);
     wg_results *const y =
         x == NULL ? NULL : wgi_model_scratch(m, call, (f->outputs + 1) * sizeof *y);
@@ -424,15 +424,16 @@ static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t
                                 "at point %zu",
                                 call, guard.guard, guard.point);
     if (s != WG_OK) return WGI_MODEL_REFUSE(m, s, "%s: %s", call, wg_status_text(s));
+    /* without points nothing is written but sums, which are 0 */
     for (size_t k = 0; k < f->outputs; k++)
-        if (variable[k] != NULL)
+        if (variable[k] != NULL && (points != 0 || (f->output[k].flags & WG_SUMMED)))
             memcpy(variable[k]->values, y[k].data,
                    wgi_argument_size(&f->output[k]) * sizeof(double));
     return WG_OK;
 }
 
 wg_status wg_model_run(wg_model *m, const wg_function *f, size_t points, const wg_results *y,
-                       size_t threads) {
+                       wg_threads *threads) {
     static const char call[] = "wg_model_run";
     if (m == NULL) return WG_ENULL;
     if (f == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "%s: the function is NULL", call);

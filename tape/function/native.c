@@ -139,6 +139,47 @@ static int follows(const wgi_source *s, uint32_t o, uint32_t run, size_t at) {
            s->slot[s->f->operand[at]] == s->slot[o] + run;
 }
 
+/* Do the elements of a lookup stand next to each other: numbers, shared inputs, inputs of the
+ * points? */
+static int in_a_row(const wgi_source *s, const wgi_node *n) {
+    const uint32_t *const x = s->f->operand + n->first;
+    const wgi_node *const first = &s->f->node[x[0]];
+    for (uint32_t k = 0; k + 1 < n->count; k++) {
+        const wgi_node *const e = &s->f->node[x[k]];
+        if (e->kind != first->kind || e->when != first->when) return 0;
+        if (e->kind == WGI_NODE_INPUT ? s->slot[x[k]] != s->slot[x[0]] + k
+                                      : e->kind != WGI_NODE_NUMBER)
+            return 0;
+    }
+    return 1;
+}
+
+/* Then none of them is copied. */
+static void lookup_in_row(wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    const uint32_t *const x = s->f->operand + n->first, count = n->count - 1;
+    const wgi_node *const first = &s->f->node[x[0]];
+    place(s, node, 0);
+    wgi_text_put(&s->o, ";\n  {");
+    for (uint32_t k = 0; first->kind == WGI_NODE_NUMBER && k < count; k++) {
+        wgi_text_put(&s->o, k == 0       ? " static const double e[] = {"
+                            : k % 8 == 0 ? ",\n    "
+                                         : ", ");
+        wgi_text_number(&s->o, s->f->node[x[k]].value);
+        if (k + 1 == count) wgi_text_put(&s->o, "};\n   ");
+    }
+    wgi_text_put(&s->o, " const V at = ");
+    operand(s, n, count);
+    wgi_text_put(&s->o, ";\n    for (int l = 0; l < WIDTH; l++) {\n");
+    wgi_text_format(&s->o, "      const size_t k = wgi_array_place(%u, at[l]);\n      ", count);
+    leaf(s, node);
+    wgi_text_format(&s->o, "[l] = k < %u ? ", count);
+    if (first->kind == WGI_NODE_NUMBER) wgi_text_put(&s->o, "e[k]");
+    else if (first->when != WGI_EACH) wgi_text_format(&s->o, "u[%u + k]", s->slot[x[0]]);
+    else wgi_text_format(&s->o, "input[%u + k][p + (size_t)l]", s->slot[x[0]]);
+    wgi_text_put(&s->o, " : NAN; } }\n");
+}
+
 /* As the interpreter does it: ops/array.c where squares vanish or overflow. Operands go through
  * memory that is there once: for an array of its own each compilers take long, and any stack
  * has an end. */
@@ -146,8 +187,13 @@ static void array(wgi_source *s, uint32_t node) {
     static const char *const function[WGI_ARRAY_COUNT] = {[WGI_ARRAY_norm2] = "norm2",
                                                           [WGI_ARRAY_logsumexp] = "logsumexp",
                                                           [WGI_ARRAY_maximum] = "maximum",
-                                                          [WGI_ARRAY_minimum] = "minimum"};
+                                                          [WGI_ARRAY_minimum] = "minimum",
+                                                          [WGI_ARRAY_lookup] = "lookup"};
     const wgi_node *const n = &s->f->node[node];
+    if (n->array == WGI_ARRAY_lookup && in_a_row(s, n)) {
+        lookup_in_row(s, node);
+        return;
+    }
     place(s, node, 0);
     wgi_text_put(&s->o, ";\n");
     wgi_text_put(&s->o, "  { V *const q = ROOM;\n");
@@ -481,6 +527,15 @@ static const char arrays[] =
     "  return y;\n"
     "}\n";
 
+static const char lookup[] = "static V array_lookup(size_t n, const V *x) {\n"
+                             "  V y;\n"
+                             "  for (int l = 0; l < WIDTH; l++) {\n"
+                             "    const size_t k = wgi_array_place(n - 1, x[n - 1][l]);\n"
+                             "    y[l] = k < n - 1 ? x[k][l] : NAN;\n"
+                             "  }\n"
+                             "  return y;\n"
+                             "}\n";
+
 /* A unit does the vectors from `from` to `to`. */
 static const char macros[] =
     "typedef V A __attribute__((may_alias, aligned(8)));\n"
@@ -597,6 +652,7 @@ void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *ke
             wgi_text_put(&s->o, arrays);
             break;
         }
+    if (wgi_source_defines(s, "wgi_array_place")) wgi_text_put(&s->o, lookup);
     wgi_text_put(&s->o, macros);
     wgi_text_put(&s->o, s->f->program->sums > SUMS_APART ? "#define TERM(v) MASKED(v)\n"
                                                          : "#define TERM(v) (v)\n");

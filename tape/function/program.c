@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs are made: see program.h for what they are, program_maker.h for how. */
 #include "program_maker.h"
+#include "repeat.h"
 
 #include <string.h>
 
@@ -42,7 +43,8 @@ enum { NEAR_CACHE = 24 * 1024, CACHE = 4 * 1024 * 1024 };
  * vectors: columns far away are better than short ones. */
 static size_t lanes_for(const wgi_fn_maker *m) {
     const size_t w = m->p.machine->width;
-    size_t vectors = 8;
+    /* with repeats most columns are only moved, often of one point */
+    size_t vectors = wgi_repeat_work(m->f) == m->f->each ? 8 : 2;
     while (vectors > 2 && m->slots * vectors * w * sizeof(double) > CACHE) vectors /= 2;
     return vectors * w;
 }
@@ -150,7 +152,8 @@ static void dependences(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
-            m->mark[i] |= WGI_MARK_DEPENDS;
+            /* a repeat is done with care: what goes into it is looked at */
+            if (n->kind != WGI_NODE_REPEAT) m->mark[i] |= WGI_MARK_DEPENDS;
             if (!wgi_fn_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
         }
     }
@@ -430,7 +433,8 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
     const size_t codes = m.codes.count - m.first_code[WGI_EACH];
     if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
     if (wgi_fn_failed(&m)) return c->status;
-    m.p.block = block_for(&m.p, codes);
+    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each);
+    m.p.repeat_bytes = wgi_fn_repeat_work(f);
     finish(&m);
     return c->status;
 }

@@ -106,7 +106,8 @@ typedef enum {
     WGI_FN_ROWS,    /* op->value, point by point */
     WGI_FN_FIRSTS,  /* op->first; part[i] is what result i is */
     WGI_FN_SECONDS, /* op->second; first partials are parts from 16 on */
-    WGI_FN_ARRAY
+    WGI_FN_ARRAY,
+    WGI_FN_REPEAT /* part[i] is what result i is, ascending */
 } wgi_fn_how;
 enum { WGI_FN_PART_FIRST = 16 };
 
@@ -117,6 +118,7 @@ typedef struct wgi_fn_call {
     uint32_t part;  /* WGI_FN_FIRST: by which operand */
     uint32_t value; /* WGI_FN_FIRST: the column of the value */
     unsigned array;
+    uint32_t repeat;
     const wg_scalar_op *op;
     wgi_kernel *kernel, *adjoint;
 } wgi_fn_call;
@@ -202,6 +204,7 @@ typedef struct wgi_fn_program {
     wgi_fn_part part[3]; /* by wgi_when */
     size_t lanes;        /* points of a run */
     size_t operands;     /* of an array operation, at most */
+    size_t repeat_bytes; /* workspace of a repeat, at most */
     size_t block;        /* points whose sums are added up apart */
     unsigned checks;     /* are there products by the zero rule at the points? */
     unsigned check_sums;
@@ -239,8 +242,10 @@ typedef struct wgi_fn_run {
     char *column;
     double *uniform, *sum;
     double *operand; /* room for those of one array operation */
+    char *repeat;    /* workspace of one repeat */
     const wg_points *x;
     const wg_results *y;
+    size_t points;                    /* of the call */
     size_t first, rows;               /* points; lanes beyond repeat the last one */
     size_t lanes, stride;             /* of this run; bytes from column to column */
     size_t dump;                      /* a column that is never read */
@@ -259,6 +264,9 @@ enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED }
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);
 /* Point p of an array operation. */
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
+/* repeat_run.c */
+size_t wgi_fn_repeat_work(const wg_function *f);
+void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call);
 /* A comparison that fails somewhere. */
 void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
 /* The earlier of two failures. */
@@ -268,6 +276,14 @@ void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard);
  * many bytes, 64-byte aligned. */
 size_t wgi_fn_once_work(const wg_function *f);
 void wgi_fn_once(const wg_function *f, double *uniform, void *work);
+
+/* A function without sums, evaluated again and again at points that stand at the same places;
+ * what is the same for all points is done when it is opened. work: so many bytes. */
+struct wgi_fn_steady;
+size_t wgi_fn_steady_work(const wg_function *f);
+struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
+                                         const wg_results *y, void *work);
+wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
 
 /* wgi_fn_program_new for a given machine, for tests. */
 wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,

@@ -328,11 +328,16 @@ static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *col
                      c);
 }
 
+/* Where all points have one place it is the last one that writes, and no two threads do. */
+INNER int writes(const wgi_fn_run *r, const wg_results *y) {
+    return y->data != NULL && (y->point != 0 || r->first + r->rows == r->points);
+}
+
 static void store(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
     const wg_results *const y = &r->y[g->argument];
     double *c[WGI_FN_GROUP];
     columns_of(r, g, column, c);
-    if (y->data != NULL)
+    if (writes(r, y))
         store_entries(r, y->data + (ptrdiff_t)g->entry * y->entry, y->point, y->entry, g->count,
                       c);
 }
@@ -348,7 +353,7 @@ static void load_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
 static void store_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
     const wg_results *const y = &r->y[f->group->argument];
     if (f->count == 0) store(r, f->group, f->group->native);
-    else
+    else if (writes(r, y))
         store_entries(r, y->data + (ptrdiff_t)f->group->entry * y->entry, y->point, 1, f->count,
                       f->column);
 }
@@ -422,6 +427,14 @@ static void log_sum_exp(const wgi_fn_run *r, const uint32_t *list, size_t n, V *
     for (size_t k = 0; k < vectors; k++) y[k] = v_if(v_abs(m[k]) < INFINITY, m[k] + y[k], m[k]);
 }
 
+static void look_up(const wgi_fn_run *r, const uint32_t *list, size_t n, double *y) {
+    const double *const index = AT(list[n - 1]);
+    for (size_t p = 0; p < r->lanes; p++) {
+        const size_t k = wgi_array_place(n - 1, index[p]);
+        y[p] = k < n - 1 ? AT(list[k])[p] : NAN;
+    }
+}
+
 /* The result is none of the operands' columns. */
 static void array(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const list = r->program->list + call->list;
@@ -439,6 +452,9 @@ static void array(wgi_fn_run *r, const wgi_fn_call *call) {
     case WGI_ARRAY_maximum:
     case WGI_ARRAY_minimum:
         extremum(r, list, n, call->array == WGI_ARRAY_minimum, y);
+        return;
+    case WGI_ARRAY_lookup:
+        look_up(r, list, n, (double *)(void *)y);
         return;
     default:
         for (size_t p = 0; p < r->lanes; p++) wgi_fn_array_row(r, call, p);

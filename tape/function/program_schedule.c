@@ -83,6 +83,8 @@ void wgi_fn_families(wgi_fn_maker *m) {
         m->sibling[i] = m->value[i] = WGI_NO_NODE;
         slopes += wgi_fn_node_of(m, i)->kind == WGI_NODE_FIRST ||
                   wgi_fn_node_of(m, i)->kind == WGI_NODE_SECOND;
+        if (wgi_fn_node_of(m, i)->kind == WGI_NODE_PART)
+            join(m, wgi_fn_operands_of(m, i)[0], i);
     }
     if (slopes == 0) return;
     while (room_for < 4 * (size_t)(m->high - m->low)) room_for *= 2;

@@ -5,6 +5,7 @@
  * the accumulator holds, and whether it stores on who reads its result later. A column is free
  * for another node after its last reader. */
 #include "program_maker.h"
+#include "repeat.h"
 
 #include <string.h>
 
@@ -44,7 +45,8 @@ static simple simple_of(const wgi_node *n) {
 }
 
 int wgi_fn_shows_nan(const wgi_node *n) {
-    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY || n->kind == WGI_NODE_SUM)
+    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY || n->kind == WGI_NODE_SUM ||
+        n->kind == WGI_NODE_PART)
         return 1;
     if (n->kind != WGI_NODE_OP) return 0;
     const int row = wgi_fn_row_of(n->op);
@@ -235,6 +237,25 @@ static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
     return x;
 }
 
+/* The parts that are wanted, ascending as their nodes are, and which they are. There may be
+ * many more that are not wanted: nothing here is as long as all of them. */
+static void repeat(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    const size_t first = m->columns.count;
+    for (uint32_t j = m->sibling[node]; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+        (void)column_add(m, j);
+    for (uint32_t k = 0; k < c->results; k++) (void)column_add(m, 0);
+    if (wgi_fn_failed(m)) return;
+    uint32_t *const result = (uint32_t *)m->columns.at + first;
+    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined its family first */
+        const uint32_t last = result[c->results - 1 - k];
+        result[c->results - 1 - k] = result[k];
+        result[k] = last;
+    }
+    for (uint32_t k = 0; k < c->results; k++)
+        result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
+    c->repeat = wgi_fn_node_of(m, node)->part;
+}
+
 static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     wgi_fn_call c;
@@ -254,6 +275,8 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     if (n->kind == WGI_NODE_ARRAY) {
         c.how = WGI_FN_ARRAY;
         if (n->count > m->p.operands) m->p.operands = n->count;
+    } else if (n->kind == WGI_NODE_REPEAT) {
+        c.how = WGI_FN_REPEAT;
     } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE)
         c.how = c.kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
     else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
@@ -269,7 +292,8 @@ static void call(wgi_fn_maker *m, uint32_t node) {
         c.value = m->value[node];
         if (c.value != WGI_NO_NODE) want_column(m, c.value);
     }
-    if (second != WGI_NO_NODE) {
+    if (n->kind == WGI_NODE_REPEAT) repeat(m, node, &c);
+    else if (second != WGI_NO_NODE) {
         const uint32_t value = second == node ? m->sibling[node] : node;
         c.results = 2;
         (void)column_add(m, value); /* WGI_NO_NODE: not wanted */
@@ -412,7 +436,7 @@ static void take(wgi_fn_maker *m, uint32_t i) {
 
 /* Does a call write results before it has read all operands? */
 static int is_apart(const wgi_fn_call *c) {
-    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST;
+    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_REPEAT;
 }
 
 void wgi_fn_deal_columns(wgi_fn_maker *m) {

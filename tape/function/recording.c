@@ -108,7 +108,7 @@ static uint32_t written_out(wgi_graph *g, unsigned op, size_t n, const uint32_t 
 
 static int stays_one_node(unsigned op) {
     return op == WGI_ARRAY_norm2 || op == WGI_ARRAY_logsumexp || op == WGI_ARRAY_maximum ||
-           op == WGI_ARRAY_minimum;
+           op == WGI_ARRAY_minimum || op == WGI_ARRAY_lookup;
 }
 
 static uint32_t array(taking *r, const wgi_entry *e) {
@@ -510,6 +510,7 @@ wg_status wg_function_extract(wg_tape *t, size_t inputs, const wg_argument *inpu
     wg_options options;
     memset(&options, 0, sizeof options);
     options.memory = from->memory;
+    options.loops_over = from->loops_over;
     wg_tape *const work = wg_tape_new(&options);
     if (work == NULL) return wgi_refuse(from, WG_ENOMEM, "%s: no workspace", call);
     wgi_core *const c = wgi_core_of(work);

@@ -386,7 +386,8 @@ static void count_ties(wgi_graph *g, uint32_t node) {
     g->shares.ties = ties;
 }
 
-/* norm2: x/v, 0 at 0; logsumexp: softmax; maximum and minimum: even shares of a tie. */
+/* norm2: x/v, 0 at 0; logsumexp: softmax; maximum and minimum: even shares of a tie; lookup: 1
+ * for the element chosen. */
 static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
     const wgi_node n = g->node[node];
     const uint32_t x = g->operand[n.first + k];
@@ -394,6 +395,12 @@ static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
     if (n.array == WGI_ARRAY_norm2)
         return WGI_GRAPH4(g, select_eq, node, zero, zero, WGI_GRAPH2(g, div, x, node));
     if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, k);
+    if (n.array == WGI_ARRAY_lookup) {
+        const uint32_t index = g->operand[n.first + n.count - 1];
+        if (k == n.count - 1) return WGI_NO_NODE;
+        return WGI_GRAPH4(g, select_eq, WGI_GRAPH1(g, floor, index),
+                          wgi_graph_number(g, (double)k), one, zero);
+    }
     if (g->shares.of != node) count_ties(g, node);
     return WGI_GRAPH2(g, div, WGI_GRAPH4(g, select_eq, x, node, one, zero), g->shares.ties);
 }

@@ -120,7 +120,7 @@ static wg_status read_grid(reading *r, size_t steps, const wg_scan_options *o) {
         return wgi_fail(r->c, WG_EARG, "%s: %zu steps are too many", call, steps);
     s->steps = steps;
     s->stored = wgi_loop_stored(steps, o == NULL ? 0 : o->stored);
-    s->threads = o == NULL ? 1 : o->threads;
+    s->threads = o == NULL ? NULL : o->threads;
     s->sums_by_step = o != NULL && o->sums_by_step != 0;
     /* lines in place where they are long, otherwise together; on large grids enough of them for
      * threads, whether there are any or not, so that sums are the same; all of them where parts
@@ -262,7 +262,7 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     *to = (wgi_feed){x->kind, x->each_step, 0, x->data, x->fill, x->user, 0, 0, 0};
     const wgi_grid *const g = &r->s->grid;
     if (x->kind <= WGI_FROM_DATA && !wgi_argument_shared(a) && g->cells[0] >= WGI_GRID_LANES &&
-        (g->compiled || (!x->each_step && g->cells[1] > 1))) {
+        (g->compiled || r->stage[k].f->stencil != NULL || (!x->each_step && g->cells[1] > 1))) {
         to->is_field = 1;
         to->field = (uint32_t)r->s->fields;
         new_field(r, a->name, a)->given = 1;
@@ -272,7 +272,8 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     if (x->kind >= WGI_FROM_STATE) return read_neighbour(r, k, a, x, to);
     const size_t points =
         (wgi_argument_shared(a) ? 1 : r->s->grid.points) * (x->each_step ? r->s->steps : 1);
-    if (x->kind == WGI_FROM_DATA && x->data.data == NULL && points * wgi_argument_size(a) != 0)
+    if (x->kind == WGI_FROM_DATA && x->data.data == NULL && points != 0 &&
+        wgi_argument_size(a) != 0)
         return wgi_fail(r->c, WG_ENULL, "%s: input %s of stage %zu: the data are NULL", call,
                         a->name, k);
     return WG_OK;
@@ -303,7 +304,7 @@ static wg_status make_room(reading *r) {
     r->s->field = field;
     for (size_t k = 0, first = 0; k < r->stages; k++) {
         const wg_function *const f = function_of(r, k);
-        stage[k] = (wgi_scan_stage){r->stage[k].f, feed, drain, first, 0, 0};
+        stage[k] = (wgi_scan_stage){r->stage[k].f, feed, drain, first, 0, 0, NULL, NULL};
         for (size_t j = 0; j < f->outputs; j++) drain[j] = (wgi_drain){0, 0};
         feed += f->inputs, drain += f->outputs;
         first += f->inputs;
@@ -339,13 +340,40 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
         if (!stage->feed[i].is_field && !wgi_argument_shared(&k->f->input[i])) return 0;
     for (size_t j = 0; j < k->f->outputs; j++)
         if (!stage->drain[j].is_field || s->field[stage->drain[j].at].global) return 0;
-    enum { POINTS = 1 << 12, COMPILED = 1 << 10, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };
+    enum { POINTS = 1 << 12, COMPILED = 1 << 12, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };
     const size_t points = g->points >= LARGE ? FOR_THREADS : g->compiled ? COMPILED : POINTS;
     return (points + g->cells[0] - 1) / g->cells[0];
 }
 
+/* More numbers are not counted, so that neither they nor their bytes overflow. */
+#define MOST_NUMBERS ((double)(SIZE_MAX / 1024))
+
+/* All that a sweep has room for, and more: states that are stored, the numbers of a step and
+ * their tangents or adjoints, rows of a stage. */
+static wg_status check_size(const reading *r) {
+    const wgi_scan *const s = r->s;
+    double n = ((double)s->stored + 8) * (double)s->state_size +
+               4 * ((double)s->passing_size + (double)s->given_size);
+    for (size_t k = 0; k < s->stages; k++) {
+        const wg_function *const f = function_of(r, k);
+        const size_t flat = s->stage[k].flat;
+        const double points = flat != 0 ? (double)flat * (double)s->line
+                                        : (double)s->chunk * (double)s->grid.cells[0];
+        double entries = 1;
+        for (size_t i = 0; i < f->inputs; i++)
+            entries += (double)wgi_argument_size(&f->input[i]);
+        for (size_t j = 0; j < f->outputs; j++)
+            entries += (double)wgi_argument_size(&f->output[j]);
+        n += 8 * (points + 64) * entries;
+    }
+    if (n <= MOST_NUMBERS) return WG_OK;
+    return wgi_fail(r->c, WG_ENOMEM, "%s: %zu states of %zu numbers are too large", call,
+                    s->stored, s->state_size);
+}
+
 static wg_status lay_out(reading *r) {
     wgi_scan *const s = r->s;
+    double all = 0;
     share_rim(s);
     for (size_t n = 0; n < s->fields; n++) {
         wgi_field *const f = &s->field[n];
@@ -355,7 +383,8 @@ static wg_status lay_out(reading *r) {
         double most = (double)f->entries;
         for (int d = 0; d < 3; d++)
             most *= (double)f->lo[d] + (double)s->grid.cells[d] + (double)f->hi[d];
-        if (most > (double)(SIZE_MAX / 1024))
+        all += most + WGI_GRID_LANES;
+        if (all > MOST_NUMBERS)
             return wgi_fail(r->c, WG_ENOMEM, "%s: %s is too large", call, f->name);
         f->at = *size;
         *size += wgi_field_lay_out(f, &s->grid);
@@ -374,7 +403,7 @@ static wg_status lay_out(reading *r) {
         for (size_t j = 0; j < function_of(r, k)->outputs; j++)
             if (!s->stage[k].drain[j].is_field)
                 s->stage[k].drain[j].at = (uint32_t)s->results++;
-    return WG_OK;
+    return check_size(r);
 }
 
 /* Does input i of a stage read output j of an earlier one? */
@@ -401,7 +430,9 @@ static wg_status read_all(reading *r, size_t steps, const wg_scan_options *o) {
     for (size_t k = 0; k < r->stages && s == WG_OK; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs && s == WG_OK; i++)
             s = read_source(r, k, i);
+    if (s == WG_OK) wgi_scan_gather_read(r->s, r->stage);
     if (s == WG_OK) s = lay_out(r);
+    if (s == WG_OK) s = wgi_scan_gather_lay_out(r->c, r->s);
     if (s == WG_OK) note_again(r->s);
     return s;
 }
@@ -412,23 +443,21 @@ wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage
         wgi_results_fail(states, y);
         return WG_ENULL;
     }
+    size_t results = states;
     reading r = {.c = wgi_core_of(t),
                  .stages = stages,
                  .states = states,
                  .stage = stage,
                  .state = state};
-    if (r.c->status != WG_OK) {
-        wgi_results_fail(states, y);
-        return r.c->status;
+    wg_status s = r.c->status != WG_OK ? r.c->status : check_given(&r, y);
+    if (s == WG_OK) {
+        results = count_results(&r);
+        s = read_all(&r, steps, o);
     }
-    wg_status s = check_given(&r, y);
-    if (s != WG_OK) {
-        wgi_results_fail(states, y);
+    if (s != WG_OK) { /* not before: they may stand where states and matrices do */
+        wgi_results_fail(results, y);
         return s;
     }
-    wgi_results_fail(count_results(&r), y);
-    s = read_all(&r, steps, o);
-    if (s != WG_OK) return s;
     const wgi_scan *const kept = r.s;
     return wg_apply(t, &wgi_op_scan, &kept, sizeof kept, r.operands, r.in, kept->results, y);
 }

@@ -31,6 +31,15 @@ typedef struct wgi_drain {
     uint32_t at;
 } wgi_drain;
 
+/* Where an output of a stencil's adjoint goes: the adjoints of a field, which it sets, or adds
+ * to. */
+typedef struct wgi_scan_pool {
+    size_t input; /* of the function: its adjoint */
+    uint32_t field;
+    int next; /* of the state that a stage has left */
+    int adds;
+} wgi_scan_pool;
+
 typedef struct wgi_scan_stage {
     const wg_callable *k;
     wgi_feed *feed;
@@ -38,10 +47,14 @@ typedef struct wgi_scan_stage {
     size_t first_input; /* among those of all stages */
     int again;          /* the adjoint of a later stage reads what it gives */
     size_t flat;        /* lines at a time, with what stands between them; 0: not so */
+    /* of the adjoint as a stencil: every input, every output */
+    wgi_feed *tap;
+    wgi_scan_pool *pool;
 } wgi_scan_stage;
 
 typedef struct wgi_scan {
-    size_t steps, stored, threads, stages, states, fields, results, inputs;
+    size_t steps, stored, stages, states, fields, results, inputs;
+    wg_threads *threads;
     int sums_by_step;
     int given_by_step; /* are there such matrices or data? */
     wgi_grid grid;
@@ -49,8 +62,15 @@ typedef struct wgi_scan {
     size_t line, plane; /* from line to line, plane to plane, in all fields */
     size_t state_size, passing_size, given_size; /* doubles */
     wgi_scan_stage *stage;
-    wgi_field *field; /* states first */
+    wgi_field *field;     /* states first */
+    int gathers;          /* are all stages stencils, whose adjoints are, too? */
+    unsigned char *unset; /* of the fields whose adjoints no stage sets then */
 } wgi_scan;
+
+/* Is the loop made of stencils? Makes room for what they read: once all sources are read. And
+ * then where it stands: once all fields are laid out. scan_gather.c */
+void wgi_scan_gather_read(wgi_scan *s, const wg_stage *stage);
+wg_status wgi_scan_gather_lay_out(wgi_core *c, wgi_scan *s);
 
 extern const wg_block_op wgi_op_scan;
 

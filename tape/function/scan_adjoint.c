@@ -117,7 +117,7 @@ static int walk_back(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_sca
     /* zeros again, behind what the rows hold now */
     const size_t written =
         wgi_scan_most(s->filled, s->beyond ? wgi_scan_round_up(c->points) : c->points);
-    for (size_t k = 0; k < s->adjoint.results && written > c->points; k++)
+    for (size_t k = 0; k < s->adjoint.results && written > c->points && !s->apart; k++)
         wgi_scan_clear(s->basin + k * s->pitch + s->pad + c->points, written - c->points);
     s->filled = c->points;
     if (!done) return 0;

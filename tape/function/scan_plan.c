@@ -15,7 +15,14 @@ static size_t room_of(const wgi_scan *s, const wgi_scan_stage *stage) {
             (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->input[i]));
     for (size_t k = 0; k < f->outputs; k++)
         (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->output[k]));
-    return p.used;
+    if (!s->gathers) return p.used;
+    wgi_pieces q = {NULL, 0};
+    const wg_function *const g = stage->k->stencil->gather;
+    for (size_t i = 0; i < g->inputs; i++)
+        (void)wgi_pieces_doubles(&q, points * wgi_argument_size(&g->input[i]));
+    for (size_t k = 0; k < g->outputs; k++)
+        (void)wgi_pieces_doubles(&q, points * wgi_argument_size(&g->output[k]));
+    return wgi_scan_most(p.used, q.used);
 }
 
 /* Matrices that have no strides are those of one point: of inputs that are shared, or where
@@ -50,6 +57,11 @@ static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_
     const wg_function *const f = stage->k->f;
     size_t streams = 0;
     if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
+    if (s->gathers) {
+        to->pitch = wgi_scan_round_up(points);
+        to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
+        return;
+    }
     for (size_t i = 0; i < f->inputs; i++) streams += wgi_argument_size(&f->input[i]);
     to->far = farthest(stage, points);
     to->pad = wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
@@ -68,6 +80,9 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         outputs = wgi_scan_most(outputs, s->stage[k].k->outputs_most);
         room = wgi_scan_most(room, room_of(s, &s->stage[k]));
         evaluation = wgi_scan_most(evaluation, wgi_callable_work(s->stage[k].k, s->threads));
+        if (!s->gathers) continue;
+        inputs = wgi_scan_most(inputs, s->stage[k].k->stencil->gather->inputs);
+        outputs = wgi_scan_most(outputs, s->stage[k].k->stencil->gather->outputs);
     }
     r->loop.steps = s->steps;
     r->loop.stored = s->stored;
@@ -94,7 +109,7 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         const size_t points = wgi_scan_points_of(s, &s->stage[k]);
         wgi_scan_strips here, *const to = work == NULL ? &here : &r->strip[k];
         wgi_strip_take(&to->value, f->f, points, &p);
-        wgi_strip_take(&to->adjoint, f->vjp, points, &p);
+        wgi_strip_take(&to->adjoint, wgi_scan_adjoint_of(s, &s->stage[k]), points, &p);
         wgi_strip_take(&to->tangent, f->jvp, points, &p);
         take_basin(s, &s->stage[k], to, points, &p);
     }
@@ -108,19 +123,8 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
  * Where all inputs and outputs of a stage are fields, on lines that stand in place, all rows
  * are where they were in the step before, but for the arrays that hold the step. */
 
-static wgi_spot place_of(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
-                         size_t e) {
-    const wgi_field *const f = &r->s->field[field];
-    wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
-    double *const *const base = f->given                ? &n->given
-                                : field >= r->s->states ? &n->passing
-                                : next                  ? &n->next
-                                                        : &n->old;
-    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0};
-}
-
 static wgi_spot feed_place(wgi_scan_run *r, int bar, const wgi_feed *from, size_t e) {
-    return place_of(r, bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
+    return wgi_scan_place(r, bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
 }
 
 /* Of all inputs of the code: those of the function, and weights of its outputs. */
@@ -131,7 +135,7 @@ static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
         wgi_strip_input(strip, k, &i, &e);
         const int weighs = i >= f->inputs;
         if (weighs ? !stage->drain[i - f->inputs].is_field : !stage->feed[i].is_field) return 0;
-        strip->read[k] = weighs ? place_of(r, 1, stage->drain[i - f->inputs].at, 1, 0, e)
+        strip->read[k] = weighs ? wgi_scan_place(r, 1, stage->drain[i - f->inputs].at, 1, 0, e)
                                 : feed_place(r, 0, &stage->feed[i], e);
     }
     return 1;
@@ -148,7 +152,7 @@ static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_st
             if (j >= strip->results || strip->written[j].base != NULL ||
                 !stage->drain[k].is_field)
                 return 0;
-            strip->written[j] = place_of(r, 0, stage->drain[k].at, 1, 0, e);
+            strip->written[j] = wgi_scan_place(r, 0, stage->drain[k].at, 1, 0, e);
         }
     return 1;
 }
@@ -178,10 +182,20 @@ static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t
     at->row[at->count++] = row;
 }
 
+/* What is in the spare places beside the cells is of no cell's concern then. */
+static int no_neighbours(const wgi_scan *s) {
+    for (size_t n = 0; n < s->fields; n++)
+        for (int d = 0; d < 3; d++)
+            if (s->field[n].lo[d] != 0 || s->field[n].hi[d] != (d == 0 ? s->field[n].spare : 0))
+                return 0;
+    return 1;
+}
+
 static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
     const wg_function *const f = stage->k->f;
     if (!plan_inputs(r, stage, &s->adjoint)) return 0;
     s->meetings = s->filled = 0;
+    s->apart = no_neighbours(r->s);
     wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
     for (size_t k = 0; k < s->adjoint.results; k++)
         s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1};
@@ -208,13 +222,18 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
         const wgi_scan_stage *const stage = &s->stage[k];
         wgi_scan_strips *const to = &r->strip[k];
         const size_t points = wgi_scan_points_of(s, stage);
-        const int in_place = s->threads <= 1 && s->grid.cells[0] >= WGI_GRID_LANES &&
+        const int in_place = s->grid.cells[0] >= WGI_GRID_LANES &&
                              (stage->flat != 0 || s->chunk == 1 || s->grid.lines == 1);
         to->beyond = s->grid.boundary[0] != WG_ZERO_OUTSIDE;
         to->value_walks =
             in_place && wgi_strip_walks(&to->value, points) && plan_value(r, stage, &to->value);
-        to->adjoint_walks = adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
-                            plan_adjoint(r, stage, to);
+        wgi_scan_chunk all = {.step = 0};
+        wgi_scan_next_chunk(r, stage, &all);
+        to->points = wgi_scan_more(r, &all) ? 0 : all.points;
+        to->plain = to->value_walks && !to->value.shares && !to->value.sums;
+        to->adjoint_walks =
+            adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
+            (s->gathers ? wgi_scan_gather_plan(r, stage, to) : plan_adjoint(r, stage, to));
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "rows.h"
 #include "scan.h"
+#include "stencil.h"
 #include "strip.h"
 
 #include <string.h>
@@ -43,12 +44,15 @@ typedef struct wgi_scan_meeting {
 
 /* What a stage runs by. */
 typedef struct wgi_scan_strips {
-    wgi_strip value, adjoint, tangent;
-    int value_walks, adjoint_walks; /* all rows are known beforehand */
-    int beyond;                     /* what is beyond the cells is like cells */
-    double *basin;                  /* adjoints of inputs, zeros around each row */
-    ptrdiff_t far;                  /* rows do not meet that are so far apart */
-    size_t pad, pitch, filled;      /* points of the rows that are not zeros */
+    wgi_strip value, adjoint, tangent; /* adjoint: as a stencil, where that is made use of */
+    int value_walks, adjoint_walks;    /* all rows are known beforehand */
+    int plain;                         /* values: no shared inputs, no sums */
+    size_t points;                     /* of the chunk that is all of the grid; otherwise 0 */
+    int beyond;                        /* what is beyond the cells is like cells */
+    double *basin;                     /* adjoints of inputs, zeros around each row */
+    ptrdiff_t far;                     /* rows do not meet that are so far apart */
+    size_t pad, pitch, filled;         /* points of the rows that are not zeros */
+    int apart;                         /* no row meets another: there are no neighbours */
     size_t meetings;
     wgi_scan_meeting *meeting;
 } wgi_scan_strips;
@@ -126,6 +130,24 @@ static inline int wgi_scan_wanted(const wgi_scan_run *r, const wgi_feed *from) {
     return from->kind >= WGI_FROM_STATE || wgi_scan_matrix_of(r, from) != NULL;
 }
 
+/* Where an entry of a field stands, in any step. */
+static inline wgi_spot wgi_scan_place(wgi_scan_run *r, int bar, uint32_t field, int next,
+                                      ptrdiff_t shift, size_t e) {
+    const wgi_field *const f = &r->s->field[field];
+    wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
+    double *const *const base = f->given                ? &n->given
+                                : field >= r->s->states ? &n->passing
+                                : next                  ? &n->next
+                                                        : &n->old;
+    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0};
+}
+
+/* The function of which a stage's adjoint is made. */
+static inline const wg_function *wgi_scan_adjoint_of(const wgi_scan *s,
+                                                     const wgi_scan_stage *stage) {
+    return s->gathers ? stage->k->stencil->gather : stage->k->vjp;
+}
+
 /* ---- stages: scan_stage.c ---- */
 
 static inline size_t wgi_scan_first_point(const wgi_scan_run *r, const wgi_scan_chunk *c) {
@@ -141,6 +163,9 @@ static inline int wgi_scan_in_place(const wgi_field *f, const wgi_scan_chunk *c)
 size_t wgi_scan_number_of(const wgi_scan_run *r, const wgi_feed *from, const wg_argument *a,
                           const wgi_scan_chunk *c);
 /* A field, shifted: in place, or collected. */
+/* An array, entry after entry, to the lines of a field. */
+void wgi_scan_spread(const wgi_scan_run *r, const wgi_field *f, double *field,
+                     const wgi_scan_chunk *c, const double *row);
 wg_points wgi_scan_from_field(const wgi_scan_run *r, const wgi_feed *from,
                               const wgi_scan_numbers *n, const wgi_scan_chunk *c,
                               wgi_pieces *p);
@@ -153,7 +178,7 @@ wg_status wgi_scan_values(const wgi_scan_run *r, const wgi_scan_stage *stage,
 /* Of those that are shared only. 0: a failure. */
 int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_chunk *c,
                     wgi_pieces *p);
-/* Without threads, and otherwise with the same bits. */
+/* By native code and this thread, or by the interpreter and all: the same bits. */
 wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
                             const wgi_strip *strip, const wg_function *f,
                             const wgi_scan_chunk *c);
@@ -178,7 +203,9 @@ static inline ptrdiff_t wgi_scan_further(const wgi_scan_run *r, const wgi_scan_c
 /* Values of the outputs; with tangents, those instead. */
 wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents);
-/* Adjoints of the inputs: scan_adjoint.c. */
+/* Adjoints of the inputs: scan_adjoint.c; as a stencil: scan_gather.c. */
 wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
+wg_status wgi_scan_gather(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
+int wgi_scan_gather_plan(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *to);
 
 #endif

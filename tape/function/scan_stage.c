@@ -15,8 +15,8 @@ static void collect(const wgi_scan_run *r, const wgi_field *f, const double *fie
                    n * sizeof *row);
 }
 
-static void spread(const wgi_scan_run *r, const wgi_field *f, double *field,
-                   const wgi_scan_chunk *c, const double *row) {
+void wgi_scan_spread(const wgi_scan_run *r, const wgi_field *f, double *field,
+                     const wgi_scan_chunk *c, const double *row) {
     const size_t n = r->s->grid.cells[0];
     for (size_t e = 0; e < f->entries; e++, field += f->size, row += c->stride)
         for (size_t l = 0; l < c->lines; l++)
@@ -84,7 +84,7 @@ wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
                             const wgi_strip *strip, const wg_function *f,
                             const wgi_scan_chunk *c) {
     wg_function_guard guard = {0, 0};
-    if (r->s->threads <= 1 && wgi_strip_run(strip, c->points, r->x, r->y)) return WG_OK;
+    if (wgi_strip_run(strip, c->points, r->x, r->y)) return WG_OK;
     const wg_status s =
         wg_function_evaluate(f, c->points, r->x, r->y, r->s->threads, r->work, &guard);
     if (s == WG_EGUARD)
@@ -162,8 +162,8 @@ static void pour(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
                 memset(sum, 0, wgi_argument_size(y) * sizeof *sum);
             for (size_t e = 0; e < wgi_argument_size(y); e++) sum[e] += r->y[k].data[e];
         } else if (to->is_field && !wgi_scan_in_place(&r->s->field[to->at], c)) {
-            spread(r, &r->s->field[to->at], wgi_scan_field_at(r, n, to->at, 1), c,
-                   r->y[k].data);
+            wgi_scan_spread(r, &r->s->field[to->at], wgi_scan_field_at(r, n, to->at, 1), c,
+                            r->y[k].data);
         }
     }
 }
@@ -181,6 +181,9 @@ int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wg
 static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_strips *s,
                 const wgi_scan_chunk *c, wgi_pieces *p) {
     const wg_function *const f = stage->k->f;
+    if (s->plain)
+        return wgi_strip_walk(&s->value, c->points, wgi_scan_further(r, c), s->beyond, NULL,
+                              NULL);
     if (!wgi_scan_shared(r, stage, c, p)) return 0;
     for (size_t k = 0; k < f->outputs; k++)
         r->y[k] = wgi_argument_summed(&f->output[k]) ? outlet(r, stage, k, &r->at, 0, c, p)
@@ -191,8 +194,8 @@ static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_sc
     return 1;
 }
 
-wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
-                           int tangents) {
+static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+                            int tangents) {
     const wg_function *const f = stage->k->f, *const fn = tangents ? stage->k->jvp : f;
     const wgi_scan_numbers *const n = tangents ? &r->dot : &r->at;
     const wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
@@ -213,9 +216,19 @@ wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, s
         if (s != WG_OK) return s;
         pour(r, stage, n, tangents, &c);
     } while (wgi_scan_more(r, &c));
-    for (size_t k = 0; k < f->outputs; k++)
+    return WG_OK;
+}
+
+wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+                           int tangents) {
+    const wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
+    const wgi_scan_numbers *const n = tangents ? &r->dot : &r->at;
+    const int done = !tangents && strip->plain && strip->points != 0 &&
+                     wgi_strip_walk(&strip->value, strip->points, 0, strip->beyond, NULL, NULL);
+    const wg_status s = done ? WG_OK : all_chunks(r, stage, step, tangents);
+    for (size_t k = 0; k < stage->k->f->outputs && s == WG_OK; k++)
         if (stage->drain[k].is_field)
             wgi_field_fill(&r->s->field[stage->drain[k].at], &r->s->grid,
                            wgi_scan_field_at(r, n, stage->drain[k].at, 1));
-    return WG_OK;
+    return s;
 }

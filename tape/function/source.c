@@ -83,7 +83,8 @@ static const char *const array_function[WGI_ARRAY_COUNT] = {
     [WGI_ARRAY_norm2] = "wgi_array_norm2_value",
     [WGI_ARRAY_logsumexp] = "wgi_array_logsumexp_value",
     [WGI_ARRAY_maximum] = "wgi_array_maximum_value",
-    [WGI_ARRAY_minimum] = "wgi_array_minimum_value"};
+    [WGI_ARRAY_minimum] = "wgi_array_minimum_value",
+    [WGI_ARRAY_lookup] = "wgi_array_lookup_value"};
 
 void wgi_source_need_all(wgi_source *s, int all_values) {
     const wg_scalar_op *before = NULL;
@@ -227,7 +228,16 @@ static int is_reserved(const char *name) {
            strspn(name + 1, "0123456789") == strlen(name + 1);
 }
 
+/* Names of a text with repeats. */
+static int is_of_repeats(const char *name) {
+    static const char *const own[] = {"got",     "given", "terms", "from", "to",  "from_step",
+                                      "to_step", "step",  "place", "k",    "now", "inner"};
+    return AMONG(name, strlen(name), own) ||
+           (begins(name, "given") && strspn(name + 5, "0123456789") == strlen(name + 5));
+}
+
 static int is_taken(const wgi_source *s, size_t in, size_t out, const char *name) {
+    if (s->f->repeats != 0 && is_of_repeats(name)) return 1;
     for (size_t k = 0; k < in; k++)
         if (strcmp(s->in[k], name) == 0) return 1;
     for (size_t k = 0; k < out; k++)
@@ -360,6 +370,7 @@ wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg
                           const char *name) {
     memset(s, 0, sizeof *s);
     s->c = c, s->call = call, s->f = f, s->name = name;
+    s->scope = "";
     wg_tape *const t = &c->head;
     const size_t nodes = (f->nodes + 1) * sizeof(uint32_t);
     s->in = wg_tape_keep(t, (f->inputs + 1) * sizeof *s->in, NULL);
@@ -461,7 +472,8 @@ void wgi_source_fold(wgi_source *s, size_t most) {
 }
 
 int wgi_source_at_result(const wgi_source *s, uint32_t node) {
-    return s->uses[node] == 1 && s->is_result[node] && !wgi_source_needs_v(s, node);
+    return s->f->node[node].kind != WGI_NODE_PART && s->uses[node] == 1 && s->is_result[node] &&
+           !wgi_source_needs_v(s, node);
 }
 
 void wgi_source_slots(wgi_source *s) {
@@ -495,6 +507,9 @@ void wgi_source_slots(wgi_source *s) {
             ending = kept;
         }
         if (s->last[node] == s->unit[node]) continue;
+        /* those of repeats are put apart */
+        if (s->f->node[node].kind == WGI_NODE_REPEAT || s->f->node[node].kind == WGI_NODE_PART)
+            continue;
         if (s->apart && s->f->node[node].when != WGI_EACH) {
             s->slot[node] = (uint32_t)s->uniforms++;
             continue;
@@ -514,7 +529,8 @@ static int shows_nan(const wgi_node *n) {
     case WGI_ROW_fma:
         return 1;
     default:
-        return n->kind == WGI_NODE_TIMES || (row_of(n) >= 0 && n->count == 1);
+        return n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_PART ||
+               (row_of(n) >= 0 && n->count == 1);
     }
 }
 
@@ -529,7 +545,9 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
         const wgi_node *const n = &f->node[i];
         stems[i] = n->kind == WGI_NODE_TIMES && n->when == WGI_EACH;
         any |= stems[i];
-        for (uint32_t k = 0; k < n->count; k++) stems[i] |= stems[f->operand[n->first + k]];
+        /* a repeat is done with care: what goes into it is looked at */
+        for (uint32_t k = 0; n->kind != WGI_NODE_REPEAT && k < n->count; k++)
+            stems[i] |= stems[f->operand[n->first + k]];
         for (uint32_t k = 0; k < n->count; k++)
             if (!shows_nan(n)) check[f->operand[n->first + k]] = 1;
     }

@@ -17,6 +17,7 @@ typedef struct wgi_source {
     const char *call;
     const wg_function *f;
     const char *name;           /* what names in the text begin with */
+    const char *scope;          /* of its functions: "" or "static " */
     const char **in, **out;     /* arguments as identifiers */
     uint32_t *argument, *entry; /* of each entry of an input */
     uint32_t *same;             /* of a partial: the node of the value, or WGI_NO_NODE; then */
@@ -30,6 +31,7 @@ typedef struct wgi_source {
     uint32_t *slot;        /* of a node, or WGI_NO_NODE */
     int apart;       /* slots of what is not done at each point are apart, and not given */
     size_t uniforms; /* to another node: so many up to now */
+    struct wgi_repeat_layout **layout; /* of a repeat: emit_repeat.c */
     uint32_t *uses;
     unsigned char *folded;
     uint32_t *length, *last, *spare; /* room */

@@ -948,6 +948,20 @@ TEXT("wgi_lambertwm1_d",
 TEXT("wgi_lambertwm1_dd",
      "static double wgi_lambertwm1_dd(double a) { return wgi_lambert_lambert_dd(a, 1); }\n",
      {136, -1})
+TEXT("wgi_array_op",
+     "static typedef struct wgi_array_op {\n"
+     "    const char *name;\n"
+     "    double (*value)(size_t n, const double *x, const double *number);\n"
+     "    void (*first)(size_t n, const double *x, const double *number, double v, double *d);\n"
+     "    void (*second)(size_t n, const double *x, const double *number, double v, const double *xt,\n"
+     "                   double *ht, double *work);\n"
+     "}\n",
+     {-1})
+TEXT("wgi_array_place",
+     "static inline size_t wgi_array_place(size_t n, double index) {\n"
+     "    return index >= 0 && index < (double)n ? (size_t)index : n;\n"
+     "}\n",
+     {-1})
 TEXT("wgi_array_nothing",
      "static double wgi_array_nothing(size_t n) { return n != 0 ? -0.0 : 0.0; }\n",
      {-1})
@@ -958,7 +972,7 @@ TEXT("wgi_array_squared_norm_value",
      "    for (size_t i = 0; i < n; i++) s += x[i] * x[i];\n"
      "    return s;\n"
      "}\n",
-     {141, -1})
+     {143, -1})
 TEXT("wgi_array_largest",
      "static double wgi_array_largest(size_t n, const double *x) {\n"
      "    double m = 0;\n"
@@ -983,7 +997,7 @@ TEXT("wgi_array_scaled_norm",
      "    }\n"
      "    return sqrt(s);\n"
      "}\n",
-     {142, -1})
+     {144, -1})
 TEXT("wgi_array_norm2_value",
      "static double wgi_array_norm2_value(size_t n, const double *x, const double *number) {\n"
      "    const double m = wgi_array_largest(n, x);\n"
@@ -992,7 +1006,7 @@ TEXT("wgi_array_norm2_value",
      "    const double r = wgi_array_scaled_norm(n, x, number, m, &e);\n"
      "    return ldexp(r, e);\n"
      "}\n",
-     {143, 144, -1})
+     {145, 146, -1})
 TEXT("wgi_array_top",
      "static double wgi_array_top(size_t n, const double *x) {\n"
      "    double m = -INFINITY;\n"
@@ -1016,13 +1030,13 @@ TEXT("wgi_array_logsumexp_value",
      "    }\n"
      "    return m + log1p(rest);\n"
      "}\n",
-     {146, -1})
+     {148, -1})
 TEXT("wgi_array_maximum_value",
      "static double wgi_array_maximum_value(size_t n, const double *x, const double *number) {\n"
      "    (void)number;\n"
      "    return wgi_array_top(n, x);\n"
      "}\n",
-     {146, -1})
+     {148, -1})
 TEXT("wgi_array_minimum_value",
      "static double wgi_array_minimum_value(size_t n, const double *x, const double *number) {\n"
      "    (void)number;\n"
@@ -1034,6 +1048,13 @@ TEXT("wgi_array_minimum_value",
      "    return m;\n"
      "}\n",
      {-1})
+TEXT("wgi_array_lookup_value",
+     "static double wgi_array_lookup_value(size_t n, const double *x, const double *number) {\n"
+     "    (void)number;\n"
+     "    const size_t k = wgi_array_place(n - 1, x[n - 1]);\n"
+     "    return k < n - 1 ? x[k] : NAN;\n"
+     "}\n",
+     {142, -1})
 #endif
 #ifdef VECTOR_TEXT
 static const char *const VECTOR_TEXT[] = {

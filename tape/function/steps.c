@@ -55,9 +55,12 @@ static void read_data(const wgi_scan_run *r, const wgi_feed *from, size_t first,
     for (size_t l = 0; l < r->s->grid.lines; l++, x += (ptrdiff_t)n * from->data.point) {
         double *const line = at + f->at + wgi_field_line(f, &r->s->grid, l);
         for (size_t e = 0; e < f->entries; e++)
-            for (size_t i = 0; i < n; i++)
-                line[e * f->size + i] =
-                    x[(ptrdiff_t)i * from->data.point + (ptrdiff_t)e * from->data.entry];
+            if (from->data.point == 1)
+                memcpy(line + e * f->size, x + (ptrdiff_t)e * from->data.entry, n * sizeof *x);
+            else
+                for (size_t i = 0; i < n; i++)
+                    line[e * f->size + i] =
+                        x[(ptrdiff_t)i * from->data.point + (ptrdiff_t)e * from->data.entry];
     }
 }
 
@@ -66,13 +69,14 @@ static int is_given(const wgi_feed *from, int each_step) {
     return from->is_field && from->kind < WGI_FROM_STATE && from->each_step == each_step;
 }
 
-/* Values, or tangents, of what is given for all steps, or for one. Beyond the cells stands what
- * is in the outermost ones, so that nothing unusual happens there. */
+/* Values, or tangents, of what is given for all steps, or for one. Beyond a border stands what
+ * is in the outermost cells, so that nothing unusual happens there. */
 static void read_given(const wgi_scan_run *r, int bar, int each_step, size_t step) {
     double *const to = bar ? r->dot.given : r->at.given;
     const size_t first = each_step ? step * r->s->grid.points : 0;
     wgi_grid g = r->s->grid;
-    for (int d = 0; d < 3; d++) g.boundary[d] = WG_CLAMPED;
+    for (int d = 0; d < 3; d++)
+        if (g.boundary[d] == WG_ZERO_OUTSIDE) g.boundary[d] = WG_CLAMPED;
     for (size_t k = 0; k < r->s->stages; k++)
         for (size_t i = 0; i < r->s->stage[k].k->f->inputs; i++) {
             const wgi_feed *const from = &r->s->stage[k].feed[i];
@@ -115,6 +119,15 @@ static wg_status advance(void *context, size_t step, const double *from, double 
     return s;
 }
 
+/* Adjoints that nothing is written to: 0. */
+static void clear_unset(const wgi_scan_run *r) {
+    for (uint32_t n = 0; n < r->s->fields; n++) {
+        const wgi_field *const f = &r->s->field[n];
+        if (r->s->unset[n])
+            wgi_scan_clear(wgi_scan_field_at(r, &r->dot, n, 0), f->entries * f->size);
+    }
+}
+
 static wg_status adjoint(void *context, size_t step, const double *state) {
     wgi_scan_run *const r = context;
     const wgi_scan *const s = r->s;
@@ -123,10 +136,15 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     if (s->given_by_step) read_given(r, 0, 1, step);
     for (size_t k = 0; k < s->stages && status == WG_OK; k++)
         if (s->stage[k].again) status = wgi_scan_forward(r, &s->stage[k], step, 0);
-    wgi_scan_clear(r->dot.old, s->state_size);
-    wgi_scan_clear(r->dot.passing, s->passing_size);
+    if (s->gathers) {
+        clear_unset(r);
+    } else {
+        wgi_scan_clear(r->dot.old, s->state_size);
+        wgi_scan_clear(r->dot.passing, s->passing_size);
+    }
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
-        status = wgi_scan_backward(r, &s->stage[k], step);
+        status = s->gathers ? wgi_scan_gather(r, &s->stage[k], step)
+                            : wgi_scan_backward(r, &s->stage[k], step);
     if (s->given_by_step && status == WG_OK) add_given(r, 1, step);
     double *const before = r->dot.old;
     r->dot.old = r->dot.next;
@@ -197,13 +215,14 @@ static wg_status vjp(wg_block *b) {
     wgi_scan_clear(r.at.given, r.s->given_size);
     wgi_scan_clear(r.dot.given, r.s->given_size);
     read_given(&r, 0, 0, 0);
-    wgi_scan_clear(r.dot.next, r.s->state_size);
+    if (!r.s->gathers) wgi_scan_clear(r.dot.next, r.s->state_size);
     for (uint32_t k = 0; k < r.s->states; k++)
         exchange(&r, &b->out[k], 1, 0, k, r.dot.next, READ);
     const wg_status s = wgi_loop_reverse(&r.loop);
     for (uint32_t k = 0; k < r.s->states && s == WG_OK; k++) {
         if (b->in[k].bar == NULL) continue;
-        wgi_field_fold(&r.s->field[k], &r.s->grid, r.dot.next + r.s->field[k].at);
+        if (!r.s->gathers)
+            wgi_field_fold(&r.s->field[k], &r.s->grid, r.dot.next + r.s->field[k].at);
         exchange(&r, &b->in[k], 1, 0, k, r.dot.next, ADD);
     }
     if (s == WG_OK) add_given(&r, 0, 0);

@@ -55,6 +55,8 @@ void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_piece
     s->uniform[0] = 0;
     if (program->numbers != 0)
         memcpy(s->uniform + 1, program->number, program->numbers * sizeof *s->uniform);
+    for (size_t k = 0; k < f->inputs; k++) s->shares |= (f->input[k].flags & WG_SHARED) != 0;
+    for (size_t k = 0; k < f->outputs; k++) s->sums |= (f->output[k].flags & WG_SUMMED) != 0;
 }
 
 /* ---- where everything stands ---- */
@@ -128,6 +130,7 @@ static void shared_inputs(const wgi_strip *s, size_t points, const wg_points *x)
     const wg_function *const f = s->f;
     double *to = s->uniform;
     *to++ = (double)points;
+    if (!s->shares && f->once == 0) return;
     to += f->program->numbers;
     for (size_t k = 0; k < f->inputs; k++) {
         if (!(f->input[k].flags & WG_SHARED)) continue;
@@ -201,7 +204,7 @@ int wgi_strip_run(const wgi_strip *s, size_t points, const wg_points *x, const w
     }
     if (points > step) (void)find_results(s, y);
     repeat(s, points, y);
-    if (p->sums != 0) give_sums(s, y);
+    if (s->sums) give_sums(s, y);
     return 1;
 }
 
@@ -256,6 +259,6 @@ int wgi_strip_walk(const wgi_strip *s, size_t points, ptrdiff_t further, int bey
         for (size_t k = 0; k < p->sums; k++)
             s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
     }
-    if (p->sums != 0) give_sums(s, y);
+    if (s->sums) give_sums(s, y);
     return 1;
 }

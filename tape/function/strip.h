@@ -21,6 +21,8 @@ typedef struct wgi_spot {
 typedef struct wgi_strip {
     const wg_function *f; /* NULL: it has no code that runs so */
     size_t inputs, results;
+    int shares; /* are there shared inputs? Otherwise uniforms are the same in all runs */
+    int sums; /* are there summed outputs? Also those that are numbers */
     double *uniform, *sum;
     void *once;       /* workspace of what is done once */
     double *column;   /* eight points of every input and result */

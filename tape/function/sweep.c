@@ -3,7 +3,7 @@
  *
  * What is done once for all points may have contributions from every point: those are summed
  * before they go on. Products with adjoints and tangents keep the zero rule. */
-#include "graph.h"
+#include "repeat.h"
 
 static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
     if (a == WGI_NO_NODE) return b;
@@ -47,45 +47,57 @@ static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsign
     for (uint32_t i = 0; i < sum; i++) bar[i] = WGI_NO_NODE;
     bar[g->operand[g->node[sum].first]] = wgi_graph_number(g, 1);
     for (uint32_t i = sum; i-- > 0 && g->c->status == WG_OK;) {
-        if (!wanted[i] || bar[i] == WGI_NO_NODE) continue;
         const wgi_node n = g->node[i];
+        if (n.kind == WGI_NODE_REPEAT && n.when == WGI_EACH && wanted[i])
+            wgi_repeat_reverse(g, i, bar + i + 1, wanted, bar);
+        if (!wanted[i] || bar[i] == WGI_NO_NODE) continue;
         if (n.when != WGI_EACH)
             once[i] = plus(g, once[i], product(g, w, wgi_graph_sum(g, bar[i])));
         else if (n.kind == WGI_NODE_INPUT) each[i] = plus(g, each[i], product(g, w, bar[i]));
-        else spread(g, i, bar[i], wanted, bar, bar);
+        else if (n.kind != WGI_NODE_PART) spread(g, i, bar[i], wanted, bar, bar);
     }
 }
 
 void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, uint32_t *once,
                        uint32_t *each) {
     for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;) {
-        if (!wanted[i] || (once[i] == WGI_NO_NODE && each[i] == WGI_NO_NODE)) continue;
         const int at_points = g->node[i].when == WGI_EACH;
+        uint32_t *const own = at_points ? each : once;
+        if (g->node[i].kind == WGI_NODE_REPEAT && wanted[i])
+            wgi_repeat_reverse(g, (uint32_t)i, own + i + 1, wanted, own);
+        if (!wanted[i] || (once[i] == WGI_NO_NODE && each[i] == WGI_NO_NODE)) continue;
         if (!at_points) {
             once[i] = settle(g, once[i], each[i]);
             each[i] = WGI_NO_NODE;
         }
+        if (g->node[i].kind == WGI_NODE_PART) continue;
         if (g->node[i].kind == WGI_NODE_SUM && g->node[once[i]].when == WGI_AFTER) {
             spread_factored(g, (uint32_t)i, once[i], wanted, once, each);
             continue;
         }
-        spread(g, (uint32_t)i, at_points ? each[i] : once[i], wanted, once, each);
+        spread(g, (uint32_t)i, own[i], wanted, once, each);
     }
 }
 
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar) {
-    for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;)
-        if (wanted[i] && bar[i] != WGI_NO_NODE)
+    for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;) {
+        const unsigned kind = g->node[i].kind;
+        if (!wanted[i]) continue;
+        if (kind == WGI_NODE_REPEAT)
+            wgi_repeat_reverse(g, (uint32_t)i, bar + i + 1, wanted, bar);
+        else if (kind != WGI_NODE_PART && bar[i] != WGI_NO_NODE)
             spread(g, (uint32_t)i, bar[i], wanted, bar, bar);
+    }
 }
 
 void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent) {
     for (size_t i = 0; i < nodes && g->c->status == WG_OK; i++) {
         const wgi_node n = g->node[i];
-        if (n.kind == WGI_NODE_INPUT) continue;
+        if (n.kind == WGI_NODE_REPEAT) wgi_repeat_forward(g, (uint32_t)i, tangent);
+        if (n.kind == WGI_NODE_INPUT || n.kind == WGI_NODE_PART) continue;
         uint32_t t = WGI_NO_NODE;
-        for (uint32_t k = 0; k < n.count; k++) {
+        for (uint32_t k = 0; n.kind != WGI_NODE_REPEAT && k < n.count; k++) {
             const uint32_t of = tangent[g->operand[n.first + k]];
             if (of == WGI_NO_NODE) continue;
             const uint32_t share = n.kind == WGI_NODE_SUM

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions from functions. Each takes its source over into a new graph, adds what it is for
  * (sweep.c), and finishes a function. */
+#include "hessian.h"
 #include "making.h"
 
 #include <wengert/derive.h>
@@ -381,7 +382,8 @@ wg_status wg_function_hvp(wg_tape *t, const wg_function *f, wg_function **out) {
 }
 
 /* Column by column, each below the diagonal; the rest is the same by symmetry. */
-static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *g, uint32_t *h) {
+static void fill_columns_of_hessian(wgi_making *k, const wg_function *f, const uint32_t *g,
+                                    uint32_t *h) {
     const size_t n = active_entries(f), nodes = k->g.nodes;
     uint32_t *const tangent = wgi_making_list(k, nodes);
     for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
@@ -394,6 +396,36 @@ static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *g,
                     g[j] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[j]];
             at++;
         }
+}
+
+/* All at once; 0: not in this way. */
+static int push_hessian(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
+                        const size_t *weight, uint32_t *h) {
+    const unsigned char *const w = wanted(k, f);
+    uint32_t *const bar = nothing(k, nodes), *const input = wgi_making_list(k, f->n);
+    if (k->c->status != WG_OK) return 0;
+    for (size_t o = 0, j = 0; o < f->outputs; o++)
+        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
+            add_to(k, bar, map[f->result[j]],
+                   weight != NULL ? (uint32_t)(weight[o] + l) : wgi_graph_number(&k->g, 1));
+    size_t n = 0;
+    for (size_t i = 0, e = 0; i < f->inputs; i++)
+        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
+            if (wgi_argument_active(&f->input[i])) input[n++] = (uint32_t)e;
+    return wgi_graph_hessian(&k->g, nodes, w, bar, n, input, h);
+}
+
+/* By columns; or all at once, where that is possible and less work at the points. */
+static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *map,
+                         const size_t *weight, uint32_t *h) {
+    const size_t n = active_entries(f), nodes = k->g.nodes;
+    uint32_t *const pushed = wgi_making_list(k, n * n);
+    const uint32_t *const g = adjoints(k, f, map, weight);
+    if (pushed == NULL || g == NULL) return;
+    fill_columns_of_hessian(k, f, g, h);
+    if (!push_hessian(k, f, map, nodes, weight, pushed) || k->c->status != WG_OK) return;
+    if (work_at_points(k, n * n, pushed) < work_at_points(k, n * n, h))
+        memcpy(h, pushed, n * n * sizeof *h);
 }
 
 static wg_status hessian(wgi_making *k, const wg_function *f) {
@@ -422,9 +454,7 @@ static wg_status hessian(wgi_making *k, const wg_function *f) {
     wgi_making_room(k, n * n);
     wgi_making_output(k, "hess", n, n, flags);
     if (k->c->status != WG_OK) return k->c->status;
-    const uint32_t *const g = adjoints(k, f, map, weighted ? weight : NULL);
-    if (g == NULL) return k->c->status;
-    fill_hessian(k, f, g, h);
+    fill_hessian(k, f, map, weighted ? weight : NULL, h);
     for (size_t i = 0; k->c->status == WG_OK && i < n * n; i++) wgi_making_put_or_zero(k, h[i]);
     return k->c->status;
 }

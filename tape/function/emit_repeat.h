@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* emit_repeat.h - repeats as loops of the text. Internal. */
+#ifndef WENGERT_TAPE_FUNCTION_EMIT_REPEAT_H
+#define WENGERT_TAPE_FUNCTION_EMIT_REPEAT_H
+
+#include "repeat.h"
+#include "source.h"
+
+/* Can the bodies of a function be written, and those in them? Notes in *beyond whether one uses
+ * functions beyond C99. 0: they cannot; the tape keeps why. */
+int wgi_emit_bodies_check(wgi_core *c, const char *call, const wg_function *f, int *beyond);
+
+/* Places for the results of all listed repeats, behind the slots. */
+void wgi_emit_repeat_slots(wgi_source *s);
+
+/* A repeat: a block of statements. */
+void wgi_emit_repeat(wgi_source *s, uint32_t node, const char *indent);
+/* Do bodies of these listed nodes compare? A unit whose repeats do has an int `inner`: 0, or
+ * the first failure among them. */
+int wgi_emit_repeat_compares(const wgi_source *s, size_t first, size_t last);
+
+#endif

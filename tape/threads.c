@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* A pool of threads. Whoever calls works, too; the others come as they can: the caller does not
+ * wait for those that have not begun when all tasks are taken.
+ *
+ * They enter by a gate, one word: which job it is, how many are inside, and whether it is open.
+ * What describes a job is written while the gate is closed and nobody is inside. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "tape.h"
+
+#include <wengert/threads.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, LINE = 64, MOST = 1 << 16 };
+/* How long threads look again and again before they sleep, if each has a processor. */
+enum { LOOKS = 64, NANOSECONDS = 100000 };
+
+/* The gate. */
+#define OPEN ((uint64_t)1)
+#define INSIDE ((uint64_t)2)
+#define JOB ((uint64_t)1 << 32)
+static int is_open(uint64_t gate) { return (gate & OPEN) != 0; }
+static uint64_t inside(uint64_t gate) { return gate % JOB / INSIDE; }
+static uint64_t job_of(uint64_t gate) { return gate / JOB; }
+
+typedef struct worker {
+    wg_threads *pool;
+    pthread_t thread;
+} worker;
+
+struct wg_threads {
+    wg_memory memory;
+    wg_thread_calls calls;
+    size_t bytes, count, made;
+    int looks;
+    worker *worker; /* worker[k - 1] is thread k */
+    /* the job */
+    wg_task *task;
+    void *ctx;
+    size_t tasks;
+    wg_status status; /* of task `failed`, under the lock */
+    size_t failed;
+    /* those that sleep */
+    pthread_mutex_t lock;
+    pthread_cond_t begun, ended;
+    atomic_size_t sleepers;
+    atomic_int caller_sleeps, at_work, over;
+    _Alignas(LINE) atomic_uint_fast64_t gate;
+    _Alignas(LINE) atomic_size_t next;
+};
+
+/* ---- waiting ---- */
+
+static uint64_t now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+typedef int condition(wg_threads *p, uint64_t last);
+
+/* 0: it has not come about in that time. */
+static int soon(wg_threads *p, condition *holds, uint64_t last) {
+    if (!p->looks) return holds(p, last);
+    const uint64_t begin = now();
+    do
+        for (int i = 0; i < LOOKS; i++, pause_a_little())
+            if (holds(p, last)) return 1;
+    while (now() - begin < NANOSECONDS);
+    return 0;
+}
+
+/* There is something to do, or to end: both are asked for again under the lock by who sleeps,
+ * after it has said so. Whoever brings it about looks for sleepers after that. */
+static int called(wg_threads *p, uint64_t last) {
+    const uint64_t gate = atomic_load(&p->gate);
+    return (is_open(gate) && job_of(gate) != last) || atomic_load(&p->over);
+}
+
+static int alone(wg_threads *p, uint64_t last) {
+    (void)last;
+    return inside(atomic_load(&p->gate)) == 0;
+}
+
+static void wait_for_a_call(wg_threads *p, uint64_t last) {
+    if (soon(p, called, last)) return;
+    (void)pthread_mutex_lock(&p->lock);
+    (void)atomic_fetch_add(&p->sleepers, 1);
+    while (!called(p, last)) (void)pthread_cond_wait(&p->begun, &p->lock);
+    (void)atomic_fetch_sub(&p->sleepers, 1);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+static void wait_for_the_others(wg_threads *p) {
+    if (soon(p, alone, 0)) return;
+    (void)pthread_mutex_lock(&p->lock);
+    atomic_store(&p->caller_sleeps, 1);
+    while (!alone(p, 0)) (void)pthread_cond_wait(&p->ended, &p->lock);
+    atomic_store(&p->caller_sleeps, 0);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- tasks ---- */
+
+static void note_failure(wg_threads *p, size_t k, wg_status s) {
+    (void)pthread_mutex_lock(&p->lock);
+    if (p->status == WG_OK || k < p->failed) {
+        p->status = s;
+        p->failed = k;
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->next, p->tasks);
+}
+
+static void take_tasks(wg_threads *p) {
+    for (size_t k; (k = atomic_fetch_add(&p->next, 1)) < p->tasks;) {
+        const wg_status s = p->task(p->ctx, k);
+        if (s != WG_OK) note_failure(p, k, s);
+    }
+}
+
+/* Once at most into each job; gives 0 if the gate is closed. */
+static int enter(wg_threads *p, uint64_t *last) {
+    uint64_t gate = atomic_load(&p->gate);
+    do
+        if (!is_open(gate) || job_of(gate) == *last) return 0;
+    while (!atomic_compare_exchange_weak(&p->gate, &gate, gate + INSIDE));
+    *last = job_of(gate);
+    return 1;
+}
+
+static void leave(wg_threads *p) {
+    const uint64_t gate = atomic_fetch_sub(&p->gate, INSIDE);
+    if (inside(gate) != 1 || is_open(gate) || !atomic_load(&p->caller_sleeps)) return;
+    (void)pthread_mutex_lock(&p->lock);
+    (void)pthread_cond_signal(&p->ended);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+static void *work(void *data) {
+    wg_threads *const p = ((worker *)data)->pool;
+    for (uint64_t last = 0; !atomic_load(&p->over);) {
+        wait_for_a_call(p, last);
+        if (!enter(p, &last)) continue;
+        take_tasks(p);
+        leave(p);
+    }
+    return NULL;
+}
+
+static wg_status by_the_caller(size_t tasks, wg_task *f, void *ctx) {
+    wg_status s = WG_OK;
+    for (size_t k = 0; k < tasks && s == WG_OK; k++) s = f(ctx, k);
+    return s;
+}
+
+static void open_gate(wg_threads *p) {
+    const uint64_t gate = atomic_load(&p->gate);
+    /* a job is never number 0, which is that of no job */
+    const uint64_t job = job_of(gate) + 1 == JOB ? 1 : job_of(gate) + 1;
+    atomic_store(&p->gate, job * JOB + OPEN);
+    if (atomic_load(&p->sleepers) == 0) return;
+    (void)pthread_mutex_lock(&p->lock);
+    const size_t sleepers = atomic_load(&p->sleepers);
+    for (size_t k = 1; k < p->tasks && k <= sleepers; k++) (void)pthread_cond_signal(&p->begun);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
+    if (f == NULL) return WG_ENULL;
+    if (p == NULL || p->count == 1 || tasks < 2) return by_the_caller(tasks, f, ctx);
+    if (atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
+    p->task = f;
+    p->ctx = ctx;
+    p->tasks = tasks;
+    p->status = WG_OK;
+    atomic_store(&p->next, 0);
+    open_gate(p);
+    take_tasks(p);
+    (void)atomic_fetch_and(&p->gate, ~OPEN);
+    wait_for_the_others(p);
+    const wg_status s = p->status;
+    atomic_store(&p->at_work, 0);
+    return s;
+}
+
+size_t wg_threads_count(const wg_threads *p) { return p == NULL ? 1 : p->count; }
+
+/* ---- a pool ---- */
+
+static int system_start(void *ctx, size_t k, void *(*run)(void *), void *arg) {
+    const wg_threads *const p = ctx;
+    return pthread_create(&p->worker[k - 1].thread, NULL, run, arg);
+}
+
+static void system_join(void *ctx, size_t k) {
+    const wg_threads *const p = ctx;
+    (void)pthread_join(p->worker[k - 1].thread, NULL);
+}
+
+static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+static wg_threads *obtain(size_t count, const wg_memory *memory) {
+    const size_t bytes = round_up(sizeof(wg_threads) + (count - 1) * sizeof(worker), PAGE);
+    wg_threads *const p = memory->reserve(memory->ctx, bytes);
+    if (p == NULL) return NULL;
+    if (memory->commit(memory->ctx, p, bytes) != 0) {
+        memory->release(memory->ctx, p, bytes);
+        return NULL;
+    }
+    memset(p, 0, sizeof *p);
+    p->memory = *memory;
+    p->bytes = bytes;
+    p->count = count;
+    p->looks = (long)count <= sysconf(_SC_NPROCESSORS_ONLN);
+    p->worker = (worker *)(void *)(p + 1);
+    return p;
+}
+
+static void give_back(wg_threads *p) {
+    const wg_memory memory = p->memory;
+    memory.release(memory.ctx, p, p->bytes);
+}
+
+/* 0, or nonzero: nothing is left. */
+static int open_locks(wg_threads *p) {
+    if (pthread_mutex_init(&p->lock, NULL) != 0) return 1;
+    if (pthread_cond_init(&p->begun, NULL) == 0) {
+        if (pthread_cond_init(&p->ended, NULL) == 0) return 0;
+        (void)pthread_cond_destroy(&p->begun);
+    }
+    (void)pthread_mutex_destroy(&p->lock);
+    return 1;
+}
+
+wg_status wg_threads_new(size_t count, const wg_threads_options *o, wg_threads **out) {
+    if (out == NULL) return WG_ENULL;
+    *out = NULL;
+    if (count == 0 || count > MOST) return WG_EARG;
+    const wg_memory memory = wgi_memory_of(o == NULL ? NULL : &o->memory);
+    wg_threads *const p = obtain(count, &memory);
+    if (p == NULL) return WG_ENOMEM;
+    if (open_locks(p) != 0) {
+        give_back(p);
+        return WG_ENOMEM;
+    }
+    p->calls = o == NULL || o->calls.start == NULL || o->calls.join == NULL
+                   ? (wg_thread_calls){system_start, system_join, p}
+                   : o->calls;
+    for (size_t k = 1; k < count; k++, p->made++) {
+        p->worker[k - 1].pool = p;
+        if (p->calls.start(p->calls.ctx, k, work, &p->worker[k - 1]) == 0) continue;
+        wg_threads_free(p);
+        return WG_ENOMEM;
+    }
+    *out = p;
+    return WG_OK;
+}
+
+void wg_threads_free(wg_threads *p) {
+    if (p == NULL) return;
+    atomic_store(&p->over, 1);
+    (void)pthread_mutex_lock(&p->lock);
+    (void)pthread_cond_broadcast(&p->begun);
+    (void)pthread_mutex_unlock(&p->lock);
+    for (size_t k = 1; k <= p->made; k++) p->calls.join(p->calls.ctx, k);
+    (void)pthread_cond_destroy(&p->ended);
+    (void)pthread_cond_destroy(&p->begun);
+    (void)pthread_mutex_destroy(&p->lock);
+    give_back(p);
+}
