@@ -44,8 +44,24 @@ static inline int symbol(wgi_bits *code, unsigned *at) {
     return (int)(bits >> 2 & 127);
 }
 
+enum { MOST_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS };
+
+int wgi_code_put(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
+    if ((c->code_words + MOST_WORDS) * 8 > c->code.committed) return 0;
+    c->code.asked = c->resets;
+    uint64_t *w = words(c) + c->code_words;
+    *w++ = head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, s->operands, s->numbers);
+    *w++ = (uint64_t)s->code;
+    if (s->bits > 64) *w++ = (uint64_t)(s->code >> 64);
+    for (unsigned i = 0; i < s->operands; i += 2)
+        *w++ = slot[i] | (i + 1 < s->operands ? (uint64_t)slot[i + 1] << 32 : 0);
+    for (unsigned i = 0; i < s->numbers; i++) memcpy(w++, &s->number[i], sizeof *w);
+    c->code_words = (uint64_t)(w - words(c));
+    return 1;
+}
+
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
-    const wg_status status = room(c, "wg_let", 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS);
+    const wg_status status = room(c, "wg_let", MOST_WORDS);
     if (status != WG_OK) return status;
     uint32_t slot[WGI_MAX_OPERANDS];
     double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];

@@ -96,6 +96,13 @@ static ptrdiff_t repeated(size_t n, const uint32_t *slot, size_t *last) {
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
+    if (n <= 2 && n != 0 && slot[0] != 0 && slot[n - 1] != 0) {
+        const int two = n == 2;
+        *first = (wgi_record){out, slot[0], two ? slot[1] : 0, 0, partial[0],
+                              two ? partial[1] : 0.0};
+        c->head.top = first + 1;
+        return;
+    }
     const size_t merged = one_pair(n, slot);
     size_t k = 0, last = n;
     const ptrdiff_t twin = merged == 0 ? repeated(n, slot, &last) : -1;
@@ -147,14 +154,33 @@ wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
 
 /* ---- wg_let, in general ---- */
 
-wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
-    if (t == NULL) return wgi_nan();
+/* A statement of variables on a tape that keeps its code and nothing else; gives 0 where
+ * something has no room. */
+static int append_kept(wgi_core *c, const wgi_statement *s, const uint32_t *slot, wg_real *y) {
+    enum { RECORDS = WGI_MAX_OPERANDS / 2 + 4 };
+    wgi_chunk *const k = &c->chunk[c->current];
+    const uint32_t out = c->head.slots;
+    if (c->chunks == 0 || out > c->max_slots ||
+        (size_t)(c->head.top - k->base + RECORDS) * sizeof(wgi_record) > k->memory.committed ||
+        (size_t)(out + 1) * sizeof(double) > c->values.committed || !wgi_code_put(c, s, slot))
+        return 0;
+    k->memory.asked = c->values.asked = c->resets;
+    push_records(c, out, s->operands, slot, s->partial);
+    wgi_values(c)[out] = s->value;
+    c->head.slots = out + 1;
+    *y = (wg_real){s->value, {out, c->head.stamp}};
+    return 1;
+}
+
+static __attribute__((noinline)) wg_real let(wg_tape *t, const wgi_statement *s) {
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return wgi_nan();
     uint32_t slot[WGI_MAX_OPERANDS], active = 0;
+    int constants = 0;
     for (unsigned i = 0; i < s->operands; i++) {
         slot[i] = wgi_slot(s->handle[i]);
         active |= slot[i];
+        constants |= slot[i] == 0;
         if (slot[i] == 0) continue;
         if (!wgi_alive(c, (wg_handle){slot[i], wgi_stamp(s->handle[i])})) {
             stale(c, wgi_fail, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
@@ -171,6 +197,9 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
     const uint64_t code = c->code_words, places = c->place_count;
     wg_real y = wgi_nan();
+    if (c->flags == WG_KEEP_CODE && c->width == 0 && !constants &&
+        append_kept(c, s, slot, &y))
+        return y;
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
          wgi_place_keep(c, c->head.slots, s->file, s->line) == WG_OK))
@@ -181,6 +210,11 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         wgi_fail_where(c, s->file, s->line);
     }
     return y;
+}
+
+/* Cold where it is called; what tapes with kept code do here all the time is not. */
+wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
+    return t == NULL ? wgi_nan() : let(t, s);
 }
 
 /* ---- inputs ---- */

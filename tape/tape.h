@@ -333,6 +333,8 @@ typedef struct wgi_entry {
 } wgi_entry;
 
 /* Keeps the code of a statement that is about to get the next slot. */
+/* The same where there is room and no operand is a constant; gives 0 without room. */
+int wgi_code_put(wgi_core *c, const wgi_statement *s, const uint32_t *slot);
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
 /* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
 wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
