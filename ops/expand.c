@@ -2,7 +2,10 @@
 /* expand.c - see expand.h. */
 #include "expand.h"
 
+#include "dense_values.h"
 #include "elementwise.h"
+
+#include <wengert/matrix.h>
 
 #include <math.h>
 
@@ -63,6 +66,35 @@ wg_real wgi_expand_dot(wg_tape *t, size_t n, const wg_real *x, size_t dx, const 
     return s;
 }
 
+/* ---- whole matrices in one node ---- */
+
+static int is_whole(const wgi_dense_op *op) { return wgi_dense_flops(op) > WGI_DENSE_LEAST; }
+
+/* Its results, of these operands. */
+static wg_real *whole(wg_tape *t, const wgi_dense_op *op, const wg_real *x) {
+    wg_real *const y = wgi_expand_room(t, wgi_dense_results(op));
+    if (x == NULL || y == NULL) return NULL;
+    const wg_mat in = wg_mat_gather(t, wgi_dense_operands(op), 1, x);
+    wg_mat out;
+    if (wg_apply(t, &wgi_op_dense, op, sizeof *op, 1, &in, 1, &out) != WG_OK) return NULL;
+    for (size_t i = 0; i < out.rows; i++) y[i] = wg_mat_at(out, i, 0);
+    return y;
+}
+
+static wg_real *copied_to(wg_real *to, wgi_reals a) {
+    wgi_expand_copy(a, to);
+    return to == NULL ? NULL : to + a.rows * a.cols;
+}
+
+/* The lower triangle of a. */
+static wg_real *lower_to(wg_real *to, wgi_reals a) {
+    for (size_t j = 0; to != NULL && j < a.rows; j++)
+        for (size_t i = j; i < a.rows; i++) *to++ = wgi_reals_at(a, i, j);
+    return to;
+}
+
+/* ---- */
+
 void wgi_expand_copy(wgi_reals a, wg_real *y) {
     if (y == NULL) return;
     for (size_t j = 0; j < a.cols; j++)
@@ -71,6 +103,14 @@ void wgi_expand_copy(wgi_reals a, wg_real *y) {
 
 void wgi_expand_mul(wg_tape *t, wgi_reals a, wgi_reals b, wg_real *y) {
     if (a.p == NULL || b.p == NULL || y == NULL) return;
+    const wgi_dense_op op = {WGI_DENSE_PRODUCT, 0, {a.rows, b.cols, a.cols}};
+    if (is_whole(&op)) {
+        wg_real *const x = wgi_expand_room(t, wgi_dense_operands(&op));
+        (void)copied_to(copied_to(x, a), b);
+        const wg_real *const c = whole(t, &op, x);
+        if (c != NULL) wgi_expand_copy(wgi_reals_packed(c, a.rows, b.cols), y);
+        return;
+    }
     for (size_t j = 0; j < b.cols; j++)
         for (size_t i = 0; i < a.rows; i++)
             *y++ = wgi_expand_dot(t, a.cols, a.p + i * a.down, a.across, b.p + j * b.across,
@@ -108,6 +148,15 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
     if (s == NULL) return NULL;
     wg_real *const l = wgi_expand_room(t, n * n);
+    const wgi_dense_op op = {WGI_DENSE_CHOLESKY, 0, {n, 0, 0}};
+    if (l != NULL && is_whole(&op)) {
+        wg_real *const x = wgi_expand_room(t, wgi_dense_operands(&op));
+        (void)lower_to(x, wgi_reals_packed(s, n, n));
+        const wg_real *from = whole(t, &op, x);
+        for (size_t j = 0; from != NULL && j < n; j++)
+            for (size_t i = 0; i < n; i++) l[i + j * n] = i < j ? wg_constant(0) : *from++;
+        return l;
+    }
     for (size_t j = 0; l != NULL && j < n; j++) {
         for (size_t i = 0; i < j; i++) l[i + j * n] = wg_constant(0);
         for (size_t i = j; i < n; i++) {
@@ -169,14 +218,95 @@ void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_
         }
 }
 
-void wgi_expand_solve(wg_tape *t, size_t n, wg_real *a, size_t k, wg_real *b) {
-    wgi_expand_solve_band(t, n, n, n, a, n, k, b);
+/* A's packed factors, then pivots and their sign. */
+static wg_real *lu_of(wg_tape *t, wgi_reals a) {
+    const wgi_dense_op op = {WGI_DENSE_LU, 0, {a.rows, 0, 0}};
+    return whole(t, &op, wgi_expand_copied(t, a));
+}
+
+/* Factors and pivots, then A; there is room for more. */
+static wg_real *factored_to(wg_tape *t, wg_real *to, wgi_reals a) {
+    const wg_real *const lu = lu_of(t, a);
+    if (lu == NULL || to == NULL) return NULL;
+    return copied_to(copied_to(to, wgi_reals_packed(lu, a.rows * (a.rows + 1), 1)), a);
+}
+
+void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b) {
+    const size_t n = a.rows;
+    const wgi_dense_op op = {WGI_DENSE_SOLVE, trans ? WGI_DENSE_TURNED : 0, {n, k, 0}};
+    const wgi_dense_op factor = {WGI_DENSE_LU, 0, {n, 0, 0}};
+    if (a.p == NULL || b == NULL) return;
+    if (wgi_dense_flops(&op) + wgi_dense_flops(&factor) <= WGI_DENSE_LEAST) {
+        wgi_expand_solve_band(t, n, n, n, wgi_expand_copied(t, wgi_reals_turn(a, trans)), n, k,
+                              b);
+        return;
+    }
+    wg_real *const x = wgi_expand_room(t, wgi_dense_operands(&op));
+    wg_real *const right = factored_to(t, x, a);
+    if (right == NULL) return;
+    wgi_expand_copy(wgi_reals_packed(b, n, k), right);
+    const wg_real *const y = whole(t, &op, x);
+    if (y != NULL) wgi_expand_copy(wgi_reals_packed(y, n, k), b);
+}
+
+void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
+    const size_t n = a.rows;
+    const wgi_dense_op op = {WGI_DENSE_LOGDET, 0, {n, 0, 0}};
+    const wgi_dense_op factor = {WGI_DENSE_LU, 0, {n, 0, 0}};
+    const int one_node = is_whole(&factor);
+    wg_real s = wg_constant(1), *u = NULL;
+    if (one_node) {
+        u = lu_of(t, a);
+        if (u != NULL) s = u[n * (n + 1)];
+    } else {
+        u = wgi_expand_copied(t, a);
+        s = wg_constant(wgi_expand_eliminate(t, n, n, n, u, n, 0, u));
+    }
+    if (u == NULL) return;
+    for (size_t i = 0; sign != NULL && i < n; i++)
+        s = wg_let(t, wg_mul(s, wg_sign(u[i * (n + 1)])));
+    if (sign != NULL) *sign = s;
+    if (log == NULL) return;
+    if (one_node) {
+        wg_real *const x = wgi_expand_room(t, wgi_dense_operands(&op));
+        if (factored_to(t, x, a) == NULL) return;
+        const wg_real *const y = whole(t, &op, x);
+        if (y != NULL) *log = *y;
+        return;
+    }
+    *log = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        *log = wgi_expand_plus(t, *log, wg_let(t, wg_log(wg_fabs(u[i * (n + 1)]))));
+}
+
+/* An upper triangle is a lower one from the other end. */
+static void whole_triangle(wg_tape *t, const wgi_dense_op *op, wgi_reals a, int upper, int unit,
+                           wg_real *x, size_t down, size_t across) {
+    const size_t n = op->size[0], k = op->size[1];
+    wg_real *const room = wgi_expand_room(t, wgi_dense_operands(op)), *to = room;
+    if (room == NULL) return;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            const size_t r = upper ? n - 1 - i : i, c = upper ? n - 1 - j : j;
+            *to++ = unit && i == j ? wg_constant(1) : wgi_reals_at(a, r, c);
+        }
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < n; i++) *to++ = x[(upper ? n - 1 - i : i) * down + j * across];
+    const wg_real *y = whole(t, op, room);
+    if (y == NULL) return;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < n; i++) x[(upper ? n - 1 - i : i) * down + j * across] = *y++;
 }
 
 void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
                          size_t down, size_t across) {
     const size_t n = a.rows;
     if (a.p == NULL || x == NULL) return;
+    const wgi_dense_op op = {WGI_DENSE_TRIANGLE, 0, {n, k, 0}};
+    if (is_whole(&op)) {
+        whole_triangle(t, &op, a, upper, unit, x, down, across);
+        return;
+    }
     for (size_t j = 0; j < k; j++, x += across)
         for (size_t step = 0; step < n; step++) {
             const size_t i = upper ? n - 1 - step : step;

@@ -8,6 +8,9 @@
  * comes out differently). Symmetric operands have the values of
  * one triangle; their gradients are symmetric.
  *
+ * Products, solves and factorisations of large matrices become one operation each, of
+ * dense_values.h, instead of many statements.
+ *
  * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does
  * nothing; the tape keeps the failure. */
 #ifndef WENGERT_OPS_EXPAND_H
@@ -97,7 +100,10 @@ double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg
 /* b = A^-1 b; a is lost. */
 void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
                            size_t ld, size_t k, wg_real *b);
-void wgi_expand_solve(wg_tape *t, size_t n, wg_real *a, size_t k, wg_real *b);
+/* b = A^-1 b, or A'^-1 b; k columns. */
+void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b);
+/* log |det A| and the sign of det A; NULL: not wanted. */
+void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign);
 /* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns. */
 void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
                          size_t down, size_t across);

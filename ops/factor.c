@@ -11,6 +11,7 @@
  * diagonal Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
 #include <math.h>
+#include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
 
@@ -91,26 +92,6 @@ void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int 
     }
 }
 
-/* The triangle U of P A, and the sign of the permutation; Cholesky: L, and 1. What is not of
- * the triangle is anything. */
-static wg_real *write_factor(wg_tape *t, const wg_block *b, const wg_real *x, double *sign) {
-    const size_t n = b->in[0].rows;
-    const wgi_reals a = wgi_reals_operand(b, x, 0);
-    *sign = 1;
-    if (wgi_factored_of(b)->kind == WG_CHOLESKY)
-        return wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
-    wg_real *const u = wgi_expand_copied(t, a);
-    *sign = wgi_expand_eliminate(t, n, n, n, u, n, 0, u);
-    return u;
-}
-
-/* The sign of the determinant. */
-static wg_real write_sign(wg_tape *t, size_t n, const wg_real *u, double sign) {
-    wg_real s = wg_constant(sign);
-    for (size_t i = 0; i < n; i++) s = wg_let(t, wg_mul(s, wg_sign(u[i * (n + 1)])));
-    return s;
-}
-
 /* ---- the factor itself: its result is the sign of the determinant ---- */
 
 static wg_status factor_shape(wg_block *b) {
@@ -137,11 +118,9 @@ static wg_status factor_jvp(wg_block *b) {
 }
 
 static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    double sign;
     *y = wg_constant(1);
-    if (wgi_factored_of(b)->kind == WG_CHOLESKY) return WG_OK;
-    const wg_real *const u = write_factor(t, b, x, &sign);
-    if (u != NULL) *y = write_sign(t, b->in[0].rows, u, sign);
+    if (wgi_factored_of(b)->kind == WG_LU)
+        wgi_expand_logdet(t, wgi_reals_operand(b, x, 0), NULL, y);
     return WG_OK;
 }
 
@@ -233,16 +212,18 @@ static wg_status logdet_jvp(wg_block *b) {
 }
 
 static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    const int cholesky = wgi_factored_of(b)->kind == WG_CHOLESKY;
     const size_t n = b->in[0].rows;
-    double sign;
-    const wg_real *const u = write_factor(t, b, x, &sign);
-    if (u == NULL) return wg_tape_status(t);
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    if (wgi_factored_of(b)->kind == WG_LU) {
+        wgi_expand_logdet(t, a, y, b->outputs == 2 ? y + 1 : NULL);
+        return WG_OK;
+    }
+    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
+    if (l == NULL) return wg_tape_status(t);
     wg_real sum = wg_constant(0);
     for (size_t i = 0; i < n; i++)
-        sum = wgi_expand_plus(t, sum, wg_let(t, wg_log(wg_fabs(u[i * (n + 1)]))));
-    y[0] = wgi_expand_scaled(t, cholesky ? 2 : 1, sum);
-    if (b->outputs == 2) y[1] = write_sign(t, n, u, sign);
+        sum = wgi_expand_plus(t, sum, wg_let(t, wg_log(wg_fabs(l[i * (n + 1)]))));
+    y[0] = wgi_expand_scaled(t, 2, sum);
     return WG_OK;
 }
 
@@ -565,7 +546,7 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
         const wg_real *const s = wgi_expand_symmetric(t, a, 0);
         wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
-    } else wgi_expand_solve(t, n, wgi_expand_copied(t, a), n, y);
+    } else wgi_expand_solve(t, a, 0, n, y);
     return WG_OK;
 }
 
@@ -599,7 +580,7 @@ static wg_status cholesky_shape(wg_block *b) {
         return WG_ESHAPE;
     }
     b->out[0].rows = n, b->out[0].cols = n * count;
-    b->work_bytes = wgi_room_of(n * n) + wgi_room_of((size_t)CHOLESKY_BLOCK * CHOLESKY_BLOCK);
+    b->work_bytes = wgi_room_of(n * n) + wgi_room_of(wgi_cholesky_bar_room());
     return WG_OK;
 }
 
@@ -646,8 +627,10 @@ static void adjoint_by_columns(size_t n, const double *l, double *w, size_t ld) 
     }
 }
 
+size_t wgi_cholesky_bar_room(void) { return (size_t)CHOLESKY_BLOCK * CHOLESKY_BLOCK; }
+
 /* The same with blocks of columns [j0, j1):  L = [.. ; R D ; B C]. */
-static void cholesky_adjoint(size_t n, const double *l, double *w, double *s) {
+void wgi_cholesky_bar(size_t n, const double *l, double *w, double *s) {
     const int ld = wgi_int(n);
     for (size_t j1 = n; j1 > 0;) {
         const size_t j0 = j1 > CHOLESKY_BLOCK ? j1 - CHOLESKY_BLOCK : 0, m = j1 - j0;
@@ -688,7 +671,7 @@ static wg_status cholesky_vjp(wg_block *b) {
     for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
         wgi_copy_lower(n, b->out[0].bar + k * n * n, n, w, n);
-        cholesky_adjoint(n, b->out[0].value + k * n * n, w, s);
+        wgi_cholesky_bar(n, b->out[0].value + k * n * n, w, s);
         for (size_t i = 0; i < n; i++) w[i * (n + 1)] *= 2;
         wgi_add_symmetric(n, 0.5, w, n, a.p, a.ld);
     }

@@ -161,9 +161,7 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
         if (p->kind == WG_CHOLESKY)
             wgi_expand_cholesky_solve(
                 t, n, wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0)), k, y);
-        else
-            wgi_expand_solve(t, n, wgi_expand_copied(t, wgi_reals_turn(a, p->trans != 0)), k,
-                             y);
+        else wgi_expand_solve(t, a, p->trans != 0, k, y);
     }
     return WG_OK;
 }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tape/function/dense_node.h"
 #include "../tape/function/repeat.h"
+#include "dense_walk.h"
 
 size_t graph_entries_in(const wg_function *f) { return f->n; }
 size_t graph_entries_out(const wg_function *f) { return f->m; }
@@ -56,7 +58,7 @@ static int repeat_walk(const wgi_repeat *r, const double *operand, double *part)
 
 int graph_walk(const wg_function *f, const double *x, double *y) {
     double *const value = malloc((f->nodes + 1) * sizeof *value);
-    double **const part = calloc(f->nodes + 1, sizeof *part); /* of repeats */
+    double **const part = calloc(f->nodes + 1, sizeof *part); /* of nodes with parts */
     size_t most = 4;
     int failed = 0;
     for (size_t i = 0; i < f->nodes; i++)
@@ -77,6 +79,10 @@ int graph_walk(const wg_function *f, const double *x, double *y) {
             const wgi_repeat *const r = &f->repeat[n->part];
             part[i] = malloc((wgi_repeat_parts(r) + 1) * sizeof **part);
             failed = part[i] == NULL ? -1 : repeat_walk(r, operand, part[i]);
+        } else if (n->kind == WGI_NODE_DENSE) {
+            const wgi_dense_op op = wgi_dense_of(n);
+            part[i] = malloc((wgi_dense_results(&op) + 1) * sizeof **part);
+            failed = part[i] == NULL ? -1 : dense_walk(&op, operand, part[i]);
         } else value[i] = wgi_node_value(n, operand);
     }
     for (size_t j = 0; j < f->m && !failed; j++) y[j] = value[f->result[j]];

@@ -56,6 +56,8 @@ typedef struct wg_emit_options {
  *          makes exp10(a) of pow(10, a), unless told -fno-builtin-pow.)
  * Use:     no array of arg is one of res. Texts of different names may stand in one file, the
  *          one that defines _DEFAULT_SOURCE first.
+ * Matrices: operations on whole matrices (function.h) are loops, written once into the text;
+ *          their bits are not those of BLAS.
  * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8

@@ -38,6 +38,11 @@ typedef struct wg_argument {
  * Values:  operations of constants are done, repeated ones shared, those without use dropped,
  *          x*1 and the like taken away where that is exact: values are those of the callback
  *          wherever its comparisons come out alike.
+ * Matrices: products, triangular systems, Cholesky and LU factorisations, solves and
+ *          log-determinants, and what is made of these, are each done as a whole, by BLAS and
+ *          LAPACK, where they are more than 2048 scalar operations; so are their derivatives,
+ *          of any order. At a point where a matrix is singular, or not positive definite, such
+ *          results are NaN: there is no status for each point. At the recording there is.
  * Loops:   maps and scans (map.h) are written out, operation by operation, and simplified with
  *          all else. Where that would be more than wg_options.loops_over operations, they stay
  *          loops: in the function, in all its derivatives, and in its text (emit.h). The states

@@ -18,6 +18,7 @@
  *
  * Result 1000 of a repeat. Its body is a function that stands below: body0; those in it are
  * body0.0 and so on. */
+#include "dense_node.h"
 #include "repeat.h"
 
 #include "../../ops/array.h"
@@ -238,6 +239,7 @@ static void dump(drawing *o) {
 
 wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
+    if (wgi_dense_is_in(f)) return WG_EMODE;
     wgi_text text;
     drawing o;
     wgi_text_open(&text, write, ctx);
@@ -381,6 +383,7 @@ static void dot(drawing *o) {
 
 wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
+    if (wgi_dense_is_in(f)) return WG_EMODE;
     wgi_text text;
     drawing o;
     wgi_text_open(&text, write, ctx);

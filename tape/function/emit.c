@@ -37,9 +37,9 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
     for (size_t i = first; i < last; i++) {
         const uint32_t node = s->list[i];
         if (s->f->node[node].kind == WGI_NODE_REPEAT) wgi_emit_repeat(s, node, indent);
-        if (s->f->node[node].kind == WGI_NODE_REPEAT ||
-            s->f->node[node].kind == WGI_NODE_PART || s->folded[node] ||
-            wgi_source_at_result(s, node))
+        if (s->f->node[node].kind == WGI_NODE_DENSE) wgi_emit_dense(s, node, indent);
+        if (wgi_node_has_parts(&s->f->node[node]) || s->f->node[node].kind == WGI_NODE_PART ||
+            s->folded[node] || wgi_source_at_result(s, node))
             continue;
         const int needs_v = wgi_source_needs_v(s, node);
         const uint32_t twin =
@@ -394,6 +394,7 @@ static void support(wgi_source *s, unsigned entries) {
         wgi_text_format(&s->o, "static const double %s_nothing[%zu] = {0};\n\n", s->name,
                         largest);
     wgi_source_definitions(s);
+    wgi_emit_dense_support(s);
     for (size_t i = 0; i < f->nodes; i++)
         if (has_rule(f, &f->node[i], entries)) {
             wgi_source_named(s, times);

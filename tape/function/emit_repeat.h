@@ -15,6 +15,9 @@ void wgi_emit_repeat_slots(wgi_source *s);
 
 /* A repeat: a block of statements. */
 void wgi_emit_repeat(wgi_source *s, uint32_t node, const char *indent);
+/* An operation on whole matrices likewise, by loops that stand before it once. */
+void wgi_emit_dense_support(wgi_source *s);
+void wgi_emit_dense(wgi_source *s, uint32_t node, const char *indent);
 /* Do bodies of these listed nodes compare? A unit whose repeats do has an int `inner`: 0, or
  * the first failure among them. */
 int wgi_emit_repeat_compares(const wgi_source *s, size_t first, size_t last);

@@ -79,6 +79,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     if (call->how >= WGI_FN_ROWS) {
         if (call->how == WGI_FN_ARRAY) r->machine->array(r, call);
         else if (call->how == WGI_FN_REPEAT) wgi_fn_repeat_run(r, call);
+        else if (call->how == WGI_FN_DENSE) wgi_fn_dense_run(r, call);
         else by_rows(r, call);
         return;
     }

@@ -21,6 +21,7 @@
  * of functions with repeats are of version 2, others of version 1, as they always were. Flags
  * of the arguments of bodies are those of repeat.h; the parts of a repeat that are there
  * ascend. */
+#include "dense_node.h"
 #include "pieces.h"
 #include "repeat.h"
 
@@ -231,6 +232,7 @@ static wg_status write_all(const wg_function *f, uint64_t bytes, wg_write *write
 wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {
     uint64_t bytes;
     if (f == NULL || write == NULL) return WG_ENULL;
+    if (wgi_dense_is_in(f)) return WG_EMODE;
     const wg_status s = measure(f, &bytes);
     return s == WG_OK ? write_all(f, bytes, write, ctx) : s;
 }
@@ -244,7 +246,9 @@ static int into_memory(void *ctx, const char *text, size_t bytes) {
 
 wg_status wg_function_save(const wg_function *f, void *buffer, size_t bytes, size_t *needed) {
     uint64_t size = 0;
-    const wg_status s = f == NULL ? WG_ENULL : measure(f, &size);
+    const wg_status s = f == NULL            ? WG_ENULL
+                        : wgi_dense_is_in(f) ? WG_EMODE
+                                             : measure(f, &size);
     if (needed != NULL) *needed = s == WG_OK ? (size_t)size : 0;
     if (s != WG_OK || buffer == NULL) return s;
     if (bytes < size) return WG_ESHAPE;

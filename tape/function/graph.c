@@ -2,6 +2,7 @@
 /* The builder of graphs: what is there already is shared, what has numbers for operands is
  * folded, what IEEE arithmetic leaves as it is falls away. Simplifications give the same bits,
  * NaN payloads aside; nothing is reassociated. */
+#include "dense_node.h"
 #include "graph.h"
 #include "pieces.h"
 #include "repeat.h"
@@ -312,7 +313,20 @@ uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint3
     return wgi_graph_node(g, &n, count, x);
 }
 
-/* ---- repeats ---- */
+/* ---- nodes with parts ---- */
+
+static uint32_t with_parts(wgi_graph *g, const wgi_node *like, size_t operands,
+                           const uint32_t *x, size_t parts) {
+    const size_t before = g->nodes;
+    const uint32_t node = wgi_graph_node(g, like, operands, x);
+    if (node < before) return node;
+    wgi_node n = blank(WGI_NODE_PART);
+    for (size_t k = 0; k < parts; k++) {
+        n.part = (uint32_t)k;
+        (void)wgi_graph_node(g, &n, 1, &node);
+    }
+    return node;
+}
 
 /* Its place in the list: that of the same one, or a new one. */
 static uint32_t repeat_place(wgi_graph *g, const wgi_repeat *r) {
@@ -336,15 +350,19 @@ uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) 
     const size_t operands = wgi_repeat_operands(r), parts = wgi_repeat_parts(r);
     wgi_node n = blank(WGI_NODE_REPEAT);
     n.part = repeat_place(g, r);
-    const size_t before = g->nodes;
-    const uint32_t node = wgi_graph_node(g, &n, operands, x);
-    if (node < before) return node;
-    n = blank(WGI_NODE_PART);
-    for (size_t k = 0; k < parts; k++) {
-        n.part = (uint32_t)k;
-        (void)wgi_graph_node(g, &n, 1, &node);
+    return with_parts(g, &n, operands, x, parts);
+}
+
+uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x) {
+    if (g->c->status != WG_OK) return 0;
+    const size_t operands = wgi_dense_operands(op), parts = wgi_dense_results(op);
+    if (operands >= UINT32_MAX / 8 || parts >= UINT32_MAX / 8) {
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
+                       UINT32_MAX / 8);
+        return 0;
     }
-    return node;
+    const wgi_node n = wgi_dense_node(op);
+    return with_parts(g, &n, operands, x, parts);
 }
 
 /* ---- comparisons ---- */
@@ -447,6 +465,10 @@ uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
         return wgi_graph_sum(g, x[0]);
     case WGI_NODE_REPEAT:
         return wgi_graph_repeat(g, r, x);
+    case WGI_NODE_DENSE: {
+        const wgi_dense_op op = wgi_dense_of(n);
+        return wgi_graph_dense(g, &op, x);
+    }
     case WGI_NODE_PART:
         return x[0] + 1 + n->part;
     case WGI_NODE_ARRAY:

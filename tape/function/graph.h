@@ -18,6 +18,7 @@
 #ifndef WENGERT_TAPE_FUNCTION_GRAPH_H
 #define WENGERT_TAPE_FUNCTION_GRAPH_H
 
+#include "../../ops/dense_values.h"
 #include "../../ops/elementwise.h"
 #include "../tape.h"
 
@@ -36,7 +37,8 @@ typedef enum {
     WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
                    */
     WGI_NODE_REPEAT, /* repeat[part] of its operands: repeat.h. Its results are */
-    WGI_NODE_PART    /* result `part` of its operand, a WGI_NODE_REPEAT */
+    WGI_NODE_PART,   /* result `part` of its operand, a WGI_NODE_REPEAT or WGI_NODE_DENSE */
+    WGI_NODE_DENSE   /* an operation on whole matrices: dense_node.h */
 } wgi_node_kind;
 
 /* When a node is computed: once for all points; at each point; once, from sums over points. */
@@ -47,8 +49,16 @@ typedef struct wgi_node {
     uint32_t part;
     uint32_t first, count; /* operands: nodes at operand[first ...] */
     const wg_scalar_op *op;
-    double value;
+    union {
+        double value;
+        uint32_t size[2];
+    };
 } wgi_node;
+
+/* Is all it gives in nodes of its own, WGI_NODE_PART? */
+static inline int wgi_node_has_parts(const wgi_node *n) {
+    return n->kind == WGI_NODE_REPEAT || n->kind == WGI_NODE_DENSE;
+}
 
 /* The comparison of two nodes, recorded with this outcome: wgi_compare(comparison, a, b) is 0
  * or 1. */
@@ -122,6 +132,8 @@ uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint3
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x);
 /* r of these operands: the parts are the nodes after it, all of them, in order. */
 uint32_t wgi_graph_repeat(wgi_graph *g, const struct wgi_repeat *r, const uint32_t *x);
+/* The same of an operation on whole matrices. */
+uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x);
 /* A node of another graph, simplified, with operands x of this one. r: what it repeats. */
 uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,
                          const uint32_t *x);

@@ -190,7 +190,7 @@ static int can_be_done(const wgi_graph *g, size_t nodes, const unsigned char *wa
         const wgi_node *const n = &g->node[i];
         if (!wanted[i] || n->kind == WGI_NODE_NUMBER) continue;
         if (n->when != WGI_EACH || n->kind == WGI_NODE_SUM || n->kind == WGI_NODE_ARRAY ||
-            n->kind == WGI_NODE_REPEAT || n->kind == WGI_NODE_PART || n->count > OPERANDS)
+            wgi_node_has_parts(n) || n->kind == WGI_NODE_PART || n->count > OPERANDS)
             return 0;
     }
     return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs are made: see program.h for what they are, program_maker.h for how. */
+#include "dense_node.h"
 #include "program_maker.h"
 #include "repeat.h"
 
@@ -38,6 +39,8 @@ static void forget_part(wgi_fn_maker *m) {
 
 /* Of the first level, without what is read beside; and what a thread may have of the last. */
 enum { NEAR_CACHE = 24 * 1024, CACHE = 4 * 1024 * 1024 };
+/* So many columns of wide vectors are more than that. */
+enum { FAR = 1 << 14 };
 
 /* Points of a run. What an instruction costs beside its arithmetic is as much as that of four
  * vectors: columns far away are better than short ones. */
@@ -152,8 +155,8 @@ static void dependences(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
-            /* a repeat is done with care: what goes into it is looked at */
-            if (n->kind != WGI_NODE_REPEAT) m->mark[i] |= WGI_MARK_DEPENDS;
+            /* those are done with care: what goes into them is looked at */
+            if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
             if (!wgi_fn_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
         }
     }
@@ -433,8 +436,9 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
     const size_t codes = m.codes.count - m.first_code[WGI_EACH];
     if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
     if (wgi_fn_failed(&m)) return c->status;
-    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each);
+    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each + wgi_dense_node_work(f));
     m.p.repeat_bytes = wgi_fn_repeat_work(f);
+    if (wgi_fn_dense_work(f) > m.p.repeat_bytes) m.p.repeat_bytes = wgi_fn_dense_work(f);
     finish(&m);
     return c->status;
 }
@@ -442,6 +446,9 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
 wg_status wgi_fn_program_new(wgi_core *c, wg_function *f) {
     const wgi_simd *const simd = wgi_simd_best();
     const wgi_fn_machine *machine = wgi_fn_base;
+    /* matrices are gathered point by point: what counts is how far their elements are apart */
+    if (wgi_dense_elements(f) > f->nodes / 2 && f->nodes > FAR)
+        return wgi_fn_program_make(c, f, machine, simd);
 #if defined(__x86_64__)
     if (simd == wgi_simd_avx512 && wgi_fn_avx512 != NULL) machine = wgi_fn_avx512;
     else if (simd == wgi_simd_avx2 && wgi_fn_avx2 != NULL) machine = wgi_fn_avx2;

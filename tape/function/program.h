@@ -107,7 +107,8 @@ typedef enum {
     WGI_FN_FIRSTS,  /* op->first; part[i] is what result i is */
     WGI_FN_SECONDS, /* op->second; first partials are parts from 16 on */
     WGI_FN_ARRAY,
-    WGI_FN_REPEAT /* part[i] is what result i is, ascending */
+    WGI_FN_REPEAT, /* part[i] is what result i is, ascending */
+    WGI_FN_DENSE   /* likewise; an odd operand is twice the number of a uniform, plus one */
 } wgi_fn_how;
 enum { WGI_FN_PART_FIRST = 16 };
 
@@ -118,7 +119,7 @@ typedef struct wgi_fn_call {
     uint32_t part;  /* WGI_FN_FIRST: by which operand */
     uint32_t value; /* WGI_FN_FIRST: the column of the value */
     unsigned array;
-    uint32_t repeat;
+    uint32_t repeat; /* WGI_FN_DENSE: the node */
     const wg_scalar_op *op;
     wgi_kernel *kernel, *adjoint;
 } wgi_fn_call;
@@ -204,7 +205,7 @@ typedef struct wgi_fn_program {
     wgi_fn_part part[3]; /* by wgi_when */
     size_t lanes;        /* points of a run */
     size_t operands;     /* of an array operation, at most */
-    size_t repeat_bytes; /* workspace of a repeat, at most */
+    size_t repeat_bytes; /* workspace of a node with parts, at most */
     size_t block;        /* points whose sums are added up apart */
     unsigned checks;     /* are there products by the zero rule at the points? */
     unsigned check_sums;
@@ -242,7 +243,7 @@ typedef struct wgi_fn_run {
     char *column;
     double *uniform, *sum;
     double *operand; /* room for those of one array operation */
-    char *repeat;    /* workspace of one repeat */
+    char *repeat;    /* workspace of one node with parts */
     const wg_points *x;
     const wg_results *y;
     size_t points;                    /* of the call */
@@ -267,6 +268,9 @@ void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
 /* repeat_run.c */
 size_t wgi_fn_repeat_work(const wg_function *f);
 void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call);
+/* dense_run.c */
+size_t wgi_fn_dense_work(const wg_function *f);
+void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call);
 /* A comparison that fails somewhere. */
 void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
 /* The earlier of two failures. */

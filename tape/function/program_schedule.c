@@ -165,11 +165,14 @@ static uint32_t order(wgi_fn_maker *m) {
         uint32_t ends = 0;
         for (uint32_t k = 0; k < read_count(m, i); k++)
             ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
-        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1;
+        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1 &&
+                     !wgi_node_has_parts(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
-        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i ||
+            wgi_node_has_parts(wgi_fn_node_of(m, i)))
+            continue;
         /* operands with this reader only: the latest nearest */
         uint32_t at = i, below = WGI_NO_NODE;
         for (;;) {

@@ -4,6 +4,7 @@
  * An instruction is a draft until its operands have places: which form it has depends on what
  * the accumulator holds, and whether it stores on who reads its result later. A column is free
  * for another node after its last reader. */
+#include "dense_node.h"
 #include "program_maker.h"
 #include "repeat.h"
 
@@ -239,7 +240,7 @@ static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
 
 /* The parts that are wanted, ascending as their nodes are, and which they are. There may be
  * many more that are not wanted: nothing here is as long as all of them. */
-static void repeat(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const size_t first = m->columns.count;
     for (uint32_t j = m->sibling[node]; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
         (void)column_add(m, j);
@@ -253,7 +254,6 @@ static void repeat(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     }
     for (uint32_t k = 0; k < c->results; k++)
         result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
-    c->repeat = wgi_fn_node_of(m, node)->part;
 }
 
 static void call(wgi_fn_maker *m, uint32_t node) {
@@ -261,7 +261,10 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     wgi_fn_call c;
     memset(&c, 0, sizeof c);
     const int row = n->op == NULL ? -1 : wgi_fn_row_of(n->op);
-    for (uint32_t k = 0; k < n->count; k++) want_column(m, wgi_fn_operands_of(m, node)[k]);
+    for (uint32_t k = 0; k < n->count; k++) {
+        const uint32_t x = wgi_fn_operands_of(m, node)[k];
+        if (n->kind != WGI_NODE_DENSE || wgi_fn_in_columns(m, x)) want_column(m, x);
+    }
     c.op = n->op;
     c.array = n->array;
     c.operands = n->count;
@@ -277,6 +280,8 @@ static void call(wgi_fn_maker *m, uint32_t node) {
         if (n->count > m->p.operands) m->p.operands = n->count;
     } else if (n->kind == WGI_NODE_REPEAT) {
         c.how = WGI_FN_REPEAT;
+    } else if (n->kind == WGI_NODE_DENSE) {
+        c.how = WGI_FN_DENSE;
     } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE)
         c.how = c.kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
     else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
@@ -292,8 +297,10 @@ static void call(wgi_fn_maker *m, uint32_t node) {
         c.value = m->value[node];
         if (c.value != WGI_NO_NODE) want_column(m, c.value);
     }
-    if (n->kind == WGI_NODE_REPEAT) repeat(m, node, &c);
-    else if (second != WGI_NO_NODE) {
+    if (wgi_node_has_parts(n)) {
+        list_parts(m, node, &c);
+        c.repeat = n->kind == WGI_NODE_DENSE ? node : n->part;
+    } else if (second != WGI_NO_NODE) {
         const uint32_t value = second == node ? m->sibling[node] : node;
         c.results = 2;
         (void)column_add(m, value); /* WGI_NO_NODE: not wanted */
@@ -436,7 +443,8 @@ static void take(wgi_fn_maker *m, uint32_t i) {
 
 /* Does a call write results before it has read all operands? */
 static int is_apart(const wgi_fn_call *c) {
-    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_REPEAT;
+    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_REPEAT ||
+           c->how == WGI_FN_DENSE;
 }
 
 void wgi_fn_deal_columns(wgi_fn_maker *m) {
@@ -497,7 +505,12 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call, size_t stride) {
     }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
-        for (uint32_t i = c->list; i < c->list + c->operands + c->results; i++)
+        uint32_t first = c->list;
+        for (; c->how == WGI_FN_DENSE && first < c->list + c->operands; first++)
+            columns[first] = wgi_fn_in_columns(m, columns[first])
+                                 ? wgi_fn_column_at(m, columns[first], stride)
+                                 : m->uniform[columns[first]] << 1 | 1u;
+        for (uint32_t i = first; i < c->list + c->operands + c->results; i++)
             columns[i] = columns[i] == WGI_NO_NODE ? (uint32_t)(WGI_FN_SCRATCH * stride)
                                                    : wgi_fn_column_at(m, columns[i], stride);
         if (c->how == WGI_FN_FIRST && c->value != WGI_NO_NODE)

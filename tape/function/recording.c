@@ -3,8 +3,8 @@
  *
  * Arrays of wg_real that are sums of products are written out in the order in which the tape
  * adds them; the others stay one node. An operation on matrices is written out by its `expand`,
- * or followed by labels where it only moves elements; calls of functions are taken apart in
- * inline.c. */
+ * which leaves what is large to nodes for whole matrices (ops/expand.h), or followed by labels
+ * where it only moves elements; calls of functions are taken apart in inline.c. */
 #include "graph.h"
 
 #include "../../ops/array.h"
@@ -369,6 +369,12 @@ static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, y[e]);
 }
 
+/* An operation on whole matrices, of an operation that was written out. */
+static void take_dense(taking *r, const wgi_block *b, const uint32_t *x) {
+    const uint32_t node = wgi_graph_dense(r->g, b->params, x);
+    for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, node + 1 + e);
+}
+
 static int all_numbers(const taking *r, size_t n, const uint32_t *x) {
     for (size_t i = 0; i < n; i++)
         if (r->g->node[x[i]].kind != WGI_NODE_NUMBER) return 0;
@@ -398,6 +404,7 @@ static void take_block(taking *r, const wgi_block *b) {
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
     if (all_numbers(r, operands, x)) numbers_of(r, b);
+    else if (b->op == &wgi_op_dense) take_dense(r, b, x);
     else if (wgi_inlines(b->op)) take_functions(r, b, x);
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions as C text: names, definitions, expressions. */
+#include "dense_node.h"
 #include "source.h"
 
 #include "../../ops/array.h"
@@ -237,7 +238,7 @@ static int is_of_repeats(const char *name) {
 }
 
 static int is_taken(const wgi_source *s, size_t in, size_t out, const char *name) {
-    if (s->f->repeats != 0 && is_of_repeats(name)) return 1;
+    if ((s->f->repeats != 0 || wgi_dense_is_in(s->f)) && is_of_repeats(name)) return 1;
     for (size_t k = 0; k < in; k++)
         if (strcmp(s->in[k], name) == 0) return 1;
     for (size_t k = 0; k < out; k++)
@@ -508,7 +509,7 @@ void wgi_source_slots(wgi_source *s) {
         }
         if (s->last[node] == s->unit[node]) continue;
         /* those of repeats are put apart */
-        if (s->f->node[node].kind == WGI_NODE_REPEAT || s->f->node[node].kind == WGI_NODE_PART)
+        if (wgi_node_has_parts(&s->f->node[node]) || s->f->node[node].kind == WGI_NODE_PART)
             continue;
         if (s->apart && s->f->node[node].when != WGI_EACH) {
             s->slot[node] = (uint32_t)s->uniforms++;
@@ -546,7 +547,7 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
         stems[i] = n->kind == WGI_NODE_TIMES && n->when == WGI_EACH;
         any |= stems[i];
         /* a repeat is done with care: what goes into it is looked at */
-        for (uint32_t k = 0; n->kind != WGI_NODE_REPEAT && k < n->count; k++)
+        for (uint32_t k = 0; !wgi_node_has_parts(n) && k < n->count; k++)
             stems[i] |= stems[f->operand[n->first + k]];
         for (uint32_t k = 0; k < n->count; k++)
             if (!shows_nan(n)) check[f->operand[n->first + k]] = 1;

@@ -3,6 +3,7 @@
  *
  * What is done once for all points may have contributions from every point: those are summed
  * before they go on. Products with adjoints and tangents keep the zero rule. */
+#include "dense_node.h"
 #include "repeat.h"
 
 static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
@@ -36,6 +37,13 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
     }
 }
 
+/* The same for a node with parts: bar[k], of part k. */
+static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                         const unsigned char *wanted, uint32_t *to) {
+    if (g->node[node].kind == WGI_NODE_DENSE) wgi_dense_reverse(g, node, bar, wanted, to);
+    else wgi_repeat_reverse(g, node, bar, wanted, to);
+}
+
 /* Below a sum whose adjoint w comes of sums itself: w cannot be brought to the points. The
  * points are swept with the adjoint 1, and w is a factor of what they give to nodes that are
  * done once.
@@ -48,8 +56,8 @@ static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsign
     bar[g->operand[g->node[sum].first]] = wgi_graph_number(g, 1);
     for (uint32_t i = sum; i-- > 0 && g->c->status == WG_OK;) {
         const wgi_node n = g->node[i];
-        if (n.kind == WGI_NODE_REPEAT && n.when == WGI_EACH && wanted[i])
-            wgi_repeat_reverse(g, i, bar + i + 1, wanted, bar);
+        if (wgi_node_has_parts(&n) && n.when == WGI_EACH && wanted[i])
+            spread_parts(g, i, bar + i + 1, wanted, bar);
         if (!wanted[i] || bar[i] == WGI_NO_NODE) continue;
         if (n.when != WGI_EACH)
             once[i] = plus(g, once[i], product(g, w, wgi_graph_sum(g, bar[i])));
@@ -63,8 +71,8 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
     for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;) {
         const int at_points = g->node[i].when == WGI_EACH;
         uint32_t *const own = at_points ? each : once;
-        if (g->node[i].kind == WGI_NODE_REPEAT && wanted[i])
-            wgi_repeat_reverse(g, (uint32_t)i, own + i + 1, wanted, own);
+        if (wgi_node_has_parts(&g->node[i]) && wanted[i])
+            spread_parts(g, (uint32_t)i, own + i + 1, wanted, own);
         if (!wanted[i] || (once[i] == WGI_NO_NODE && each[i] == WGI_NO_NODE)) continue;
         if (!at_points) {
             once[i] = settle(g, once[i], each[i]);
@@ -82,11 +90,10 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar) {
     for (size_t i = nodes; i-- > 0 && g->c->status == WG_OK;) {
-        const unsigned kind = g->node[i].kind;
         if (!wanted[i]) continue;
-        if (kind == WGI_NODE_REPEAT)
-            wgi_repeat_reverse(g, (uint32_t)i, bar + i + 1, wanted, bar);
-        else if (kind != WGI_NODE_PART && bar[i] != WGI_NO_NODE)
+        if (wgi_node_has_parts(&g->node[i]))
+            spread_parts(g, (uint32_t)i, bar + i + 1, wanted, bar);
+        else if (g->node[i].kind != WGI_NODE_PART && bar[i] != WGI_NO_NODE)
             spread(g, (uint32_t)i, bar[i], wanted, bar, bar);
     }
 }
@@ -94,10 +101,15 @@ void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wa
 void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent) {
     for (size_t i = 0; i < nodes && g->c->status == WG_OK; i++) {
         const wgi_node n = g->node[i];
-        if (n.kind == WGI_NODE_REPEAT) wgi_repeat_forward(g, (uint32_t)i, tangent);
         if (n.kind == WGI_NODE_INPUT || n.kind == WGI_NODE_PART) continue;
+        if (wgi_node_has_parts(&n)) {
+            tangent[i] = WGI_NO_NODE;
+            if (n.kind == WGI_NODE_DENSE) wgi_dense_forward(g, (uint32_t)i, tangent);
+            else wgi_repeat_forward(g, (uint32_t)i, tangent);
+            continue;
+        }
         uint32_t t = WGI_NO_NODE;
-        for (uint32_t k = 0; n.kind != WGI_NODE_REPEAT && k < n.count; k++) {
+        for (uint32_t k = 0; k < n.count; k++) {
             const uint32_t of = tangent[g->operand[n.first + k]];
             if (of == WGI_NO_NODE) continue;
             const uint32_t share = n.kind == WGI_NODE_SUM
