@@ -4,8 +4,9 @@
  *
  * A function of one cell is recorded; wg_scan repeats it over the cells of a grid and the
  * steps. Each run records the loop anew. Verified first against the tape of statements; ratios
- * are of the fastest samples. Compiled functions are left out where there is no compiler. scans
- * [--small]   verification only */
+ * are of the fastest samples. Compiled functions are left out where there is no compiler.
+ *
+ *     scans [--small] [--only NAME] [--reps N] [--json FILE]   --small: verification only */
 #include "harness.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@
 #undef WG_AS_DOUBLE
 #include <wengert/generic.h>
 
-enum { REPS = 15, MOST_STAGES = 4, MOST_INPUTS = 32 };
+enum { MOST_STAGES = 4, MOST_INPUTS = 32 };
 
 /* ---- a workload ---- */
 
@@ -645,7 +646,22 @@ static int verify(const struct workload *w, wg_tape *const *t, int print) {
     return wrong;
 }
 
-static int time_all(const struct workload *w, wg_tape *const *t) {
+static void note(struct bench_report *to, const struct workload *w, const struct bench_job *job,
+                 size_t jobs) {
+    static const char *const tool[] = {"primal",  "hand-written",      "Wengert",
+                                       "Wengert", "Wengert, compiled", "Wengert, compiled"};
+    static const char *const what[] = {"value",    "gradient", "value",
+                                       "gradient", "value",    "gradient"};
+    for (size_t k = 0; k < jobs; k++) {
+        struct bench_row *const row =
+            bench_report_add(to, "scan", w->name, tool[k], what[k], &job[k].times);
+        row->size = (double)w->size[0];
+        if (k != 0) bench_row_over(row, &job[0].times, "primal");
+    }
+}
+
+static int time_all(const struct workload *w, wg_tape *const *t, const struct bench_options *o,
+                    struct bench_report *to) {
     struct loop l;
     if (open_loop(&l, w, t, 0)) return 1;
     struct bench_job job[] = {{.run = run_primal, .ctx = &l, .label = "primal"},
@@ -655,31 +671,43 @@ static int time_all(const struct workload *w, wg_tape *const *t) {
                               {.run = run_native_value, .ctx = &l, .label = "compiled"},
                               {.run = run_native_gradient, .ctx = &l, .label = "gradient"}};
     const size_t jobs = l.native[0] != NULL ? 6 : 4;
-    if (bench_time(job, jobs, REPS, w->name)) return 1;
+    if (bench_time(job, jobs, o->reps, w->name)) return 1;
     const double base = job[0].times.min;
     printf("%-34s %9.4g", w->name, base * 1e6);
     for (size_t k = 1; k < jobs; k++) printf(" %8.2fx", job[k].times.min / base);
     printf("\n");
+    note(to, w, job, jobs);
     close_loop(&l);
     return l.status != WG_OK;
 }
 
-int main(int argc, char **argv) {
-    const int small = argc > 1 && strcmp(argv[1], "--small") == 0;
-    const wg_options keep_code = {.flags = WG_KEEP_CODE};
-    wg_tape *const t[] = {wg_tape_new(NULL), wg_tape_new(&keep_code)};
+/* How many are wrong. */
+static int everything(const struct bench_options *o, wg_tape *const *t,
+                      struct bench_report *to) {
     int wrong = 0;
-    if (t[0] == NULL || t[1] == NULL || (argc > 1 && !small)) {
-        fputs("scans [--small]\n", stderr);
-        return 2;
-    }
-    printf("scans%s\n", small ? ": verification" : "");
-    for (size_t k = 0; k < WORKLOADS; k++) wrong += verify(&workloads[k], t, small);
-    if (!small && wrong == 0)
-        printf("\n%-34s %9s %9s %9s %9s %9s %9s\n", "", "primal us", "by hand", "value",
-               "gradient", "compiled", "gradient");
-    for (size_t k = 0; k < WORKLOADS && !small && wrong == 0; k++)
-        wrong += time_all(&workloads[k], t);
+    for (size_t k = 0; k < WORKLOADS; k++)
+        if (bench_selected(o, workloads[k].name)) wrong += verify(&workloads[k], t, o->small);
+    if (o->small || wrong != 0) return wrong;
+    printf("\n%-34s %9s %9s %9s %9s %9s %9s\n", "", "primal us", "by hand", "value", "gradient",
+           "compiled", "gradient");
+    for (size_t k = 0; k < WORKLOADS; k++)
+        if (bench_selected(o, workloads[k].name)) wrong += time_all(&workloads[k], t, o, to);
+    return wrong;
+}
+
+int main(int argc, char **argv) {
+    const wg_options keep_code = {.flags = WG_KEEP_CODE};
+    struct bench_options o;
+    struct bench_report report;
+    if (bench_options(&o, argc, argv, 0)) return 2;
+    bench_report_open(&report, "scans", o.reps);
+    wg_tape *const t[] = {wg_tape_new(NULL), wg_tape_new(&keep_code)};
+    if (t[0] == NULL || t[1] == NULL) return 2;
+    if (o.small) puts("scans: verification");
+    else bench_report_print(&report);
+    const int wrong = everything(&o, t, &report);
+    const int lost = !o.small && o.json && bench_report_write(&report, o.json);
+    bench_report_close(&report);
     for (size_t k = 0; k < 2; k++) wg_tape_free(t[k]);
-    return wrong != 0;
+    return lost ? 2 : wrong != 0;
 }

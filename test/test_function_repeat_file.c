@@ -380,7 +380,7 @@ static void every_rule_of_repeats_is_checked(void **state) {
     enum { REPEAT_NODE = NODES + 3, PART_NODE = REPEAT_NODE + 21, ENTRY = PART_NODE + 13 };
     static const edit steps[] = {
         {8, 4, 1, "the name of input 0 is no word"},
-        {16 + 8 * 14, 8, 0, "at byte 128: version 2, and no repeats"},
+        {16 + 8 * 14, 8, 0, "node 0 is out of its order"},
         {16 + 8 * 14, 8, 7, "at byte 128: a count of 7 does not fit"},
         {16 + 8 * 14, 8, UINT64_MAX, "at byte 128: a count of 18446744073709551615"},
         {16 + 8 * 14, 8, 2, "repeat 1 does not fit"},

@@ -62,7 +62,8 @@ typedef struct wg_emit_options {
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8
  *          for each operand of the largest norm, maximum, ...; of a loop its results, with
- *          the states of all steps where a derivative takes them. Nothing else grows with the
+ *          the states of all steps where a derivative takes them; of an operation on whole
+ *          matrices its operands and its results, 8 each. Nothing else grows with the
  *          function: with 10^5 inputs at each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name or the entries; WG_EMODE: an operation of the user's
  *          whose text is more than an expression over <math.h>: the message names it;

@@ -3,8 +3,9 @@
  *
  * A file holds all that a function is: arguments, numbers to the last bit, operations by their
  * names. It is the same on every machine. What is loaded gives the same bits as what was saved,
- * and is saved as the same bytes. Functions without loops are files of version 1, which every
- * version of the library reads; those with loops are files of version 2. */
+ * and is saved as the same bytes. Functions without loops and operations on whole matrices
+ * (function.h) are files of version 1, which every version of the library reads; those with
+ * them are files of version 2. */
 #ifndef WENGERT_FILE_H
 #define WENGERT_FILE_H
 
@@ -38,7 +39,8 @@ WG_API size_t wg_read_file(void *file, void *data, size_t bytes);
  *          are known by their names; more than needed do no harm.
  * Trust:   a file may be cut short, damaged or made to do harm: it is looked through before it
  *          is believed, and takes memory in proportion to its own bytes. What it does with
- *          its points may be many steps all the same.
+ *          its points may be many steps all the same, and a product of a column and a row has
+ *          many elements: wg_function_work tells what they take.
  * Errors:  WG_ENULL; WG_EARG: no function of this version, or a damaged one: the message says
  *          what is wrong, and at which byte; WG_EMODE: an operation that is neither built in
  *          nor given: the message names it; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
@@ -53,7 +55,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_read(wg_tape *t, wg_read *read, void 
  * wg_function_dot  - the same as a Graphviz digraph: what is done once, at each point and on
  *                    sums in a cluster each.   Errors: WG_ENULL, WG_EWRITE.
  * A loop is one operation, t8, and t8[3] one of its results; what it does in a step stands
- * below, as a function of its own. */
+ * below, as a function of its own. An operation on whole matrices is product(20x3x30)(x[0], ...)
+ * by its sizes, with its first operands; ", rule": 0 where a derivative among them is 0. */
 WG_API WG_MUST_CHECK wg_status wg_function_dump(const wg_function *f, wg_write *write,
                                                 void *ctx);
 WG_API WG_MUST_CHECK wg_status wg_function_dot(const wg_function *f, wg_write *write,

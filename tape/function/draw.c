@@ -17,7 +17,13 @@
  *     y = t8[1000]
  *
  * Result 1000 of a repeat. Its body is a function that stands below: body0; those in it are
- * body0.0 and so on. */
+ * body0.0 and so on.
+ *
+ *     t9 = solve(20x3, turned)(x[0], x[1], ...)  ; each
+ *     y = t9[7]
+ *
+ * Result 7 of an operation on whole matrices (dense_values.h): its sizes and flags, and its
+ * first operands. */
 #include "dense_node.h"
 #include "repeat.h"
 
@@ -26,7 +32,7 @@
 
 #include <wengert/file.h>
 
-enum { STEPS = 128 };
+enum { STEPS = 128, SHOWN = 8 /* operands that are shown of many */ };
 
 typedef struct drawing {
     wgi_text *text;
@@ -128,11 +134,29 @@ static void put_second(drawing *o, const wgi_node *n) {
     wgi_text_bytes(o->text, &"abcd"[row + part], 1);
 }
 
+/* "product(4x3x5, rule)" */
+static void put_matrices(drawing *o, const wgi_node *n) {
+    static const char *const name[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = "product",
+                                                      [WGI_DENSE_TRIANGLE] = "triangle",
+                                                      [WGI_DENSE_CHOLESKY] = "cholesky",
+                                                      [WGI_DENSE_POTRF_BAR] = "cholesky_bar",
+                                                      [WGI_DENSE_LU] = "lu",
+                                                      [WGI_DENSE_SOLVE] = "solve",
+                                                      [WGI_DENSE_LOGDET] = "logdet"};
+    const wgi_dense_op op = wgi_dense_of(n);
+    put(o, name[op.kind]);
+    for (int k = 0; k < 3 && op.size[k] != 0; k++) put_count(o, k == 0 ? "(" : "x", op.size[k]);
+    if (op.flags & WGI_DENSE_RULE) put(o, ", rule");
+    if (op.flags & WGI_DENSE_TURNED) put(o, ", turned");
+    put(o, ")");
+}
+
 /* "mul(x[3], t11)"; after `most` operands dots stand for the others. */
 static void put_node(drawing *o, const wgi_node *n, size_t most) {
     if (n->kind == WGI_NODE_TIMES) put(o, "times");
     else if (n->kind == WGI_NODE_SUM) put(o, "sum");
     else if (n->kind == WGI_NODE_REPEAT) put_body(o, "body", ".", o, n->part);
+    else if (n->kind == WGI_NODE_DENSE) put_matrices(o, n);
     else put_name(o, n->kind == WGI_NODE_ARRAY ? wgi_array_ops[n->array].name : n->op->name);
     if (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) put(o, ".");
     if (n->kind == WGI_NODE_FIRST) wgi_text_bytes(o->text, &"abcd"[n->part], 1);
@@ -205,7 +229,7 @@ static void dump(drawing *o) {
         indent(o);
         put_count(o, "t", i);
         put(o, " = ");
-        put_node(o, &f->node[i], SIZE_MAX);
+        put_node(o, &f->node[i], f->node[i].kind == WGI_NODE_DENSE ? SHOWN : SIZE_MAX);
         put(o, "  ; ");
         put(o, when[f->node[i].when]);
         put_steps(o, ", ", &f->node[i]);
@@ -239,7 +263,6 @@ static void dump(drawing *o) {
 
 wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
-    if (wgi_dense_is_in(f)) return WG_EMODE;
     wgi_text text;
     drawing o;
     wgi_text_open(&text, write, ctx);
@@ -250,9 +273,7 @@ wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
 
 /* ---- a graph: an edge per operand that is no number ---- */
 
-enum { SHOWN = 8 }; /* operands in a label */
-
-/* "t17", of a body "b0_t17"; of a repeat's result it is that of the repeat. */
+/* "t17", of a body "b0_t17"; of a part it is that of what it is a part of. */
 static void put_id(drawing *o, const char *letter, size_t number) {
     if (o->in != NULL) {
         put_body(o, "b", "_", o->in, o->number);
@@ -383,7 +404,6 @@ static void dot(drawing *o) {
 
 wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
-    if (wgi_dense_is_in(f)) return WG_EMODE;
     wgi_text text;
     drawing o;
     wgi_text_open(&text, write, ctx);

@@ -12,15 +12,17 @@
  *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
  *                entries, guards
  *     nodes      code 1; then, as CODES tells: name of the operation (its length 1 before it),
+ *                of one on matrices its kind 1, flags 1 and three sizes, 4 each,
  *                part 4, count of operands 4 and they 4 each; a number: 8
  *     entries    of the outputs: nodes, 4 each
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
  *
  * Nodes stand in the order of graph.h. When each is done is not in the file but follows. Files
- * of functions with repeats are of version 2, others of version 1, as they always were. Flags
- * of the arguments of bodies are those of repeat.h; the parts of a repeat that are there
- * ascend. */
+ * of functions with repeats or operations on whole matrices are of version 2, others of version
+ * 1, as they always were. Flags of the arguments of bodies are those of repeat.h; kinds, flags
+ * and sizes of operations on matrices those of dense_values.h, sizes that a kind does not have
+ * are 0; the parts of a repeat or of such an operation that are there ascend. */
 #include "dense_node.h"
 #include "pieces.h"
 #include "repeat.h"
@@ -34,11 +36,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WITHOUT_REPEATS = 1, VERSION = 2 };
+enum { SCALARS = 1, VERSION = 2 }; /* no nodes that have parts; with them */
 enum { LONGEST_NAME = 255, USER = 0x80 };
 enum { DEEPEST = 16 }; /* bodies in bodies */
 enum { LENGTH_AT = 16, START = 24, HEADER = 128, CHECKSUM = 8 };
-enum { ARGUMENT = 24, GUARD = 10, REPEAT = 9 + 8 * 8 };
+enum { ARGUMENT = 24, GUARD = 10, REPEAT = 9 + 8 * 8, MATRICES_BYTES = 2 + 3 * 4 };
 /* Counts. Those between are of a whole file, not of a body; the last one is of version 2. */
 enum { INPUTS, OUTPUTS, NAMES, NODES, OPERANDS, RESULTS, GUARDS, STATISTICS };
 enum { REPEATS = (HEADER - START) / 8, WORDS };
@@ -46,7 +48,7 @@ static const unsigned char magic[8] = {0x89, 'W', 'G', 'F', '\r', '\n', 0x1a, '\
 
 /* kind, code, what stands after it. Codes are never used again for something else; that of a
  * user's operation has the bit USER. */
-enum { NAMED = 1, PART = 2, COUNTED = 4 };
+enum { NAMED = 1, PART = 2, COUNTED = 4, MATRICES = 8 };
 #define CODES(X)                                                                               \
     X(WGI_NODE_INPUT, 1, 0)                                                                    \
     X(WGI_NODE_NUMBER, 2, 0)                                                                   \
@@ -57,7 +59,8 @@ enum { NAMED = 1, PART = 2, COUNTED = 4 };
     X(WGI_NODE_ARRAY, 7, NAMED | COUNTED)                                                      \
     X(WGI_NODE_SUM, 8, COUNTED)                                                                \
     X(WGI_NODE_REPEAT, 9, PART | COUNTED) /* of version 2 */                                   \
-    X(WGI_NODE_PART, 10, PART | COUNTED)
+    X(WGI_NODE_PART, 10, PART | COUNTED)                                                       \
+    X(WGI_NODE_DENSE, 11, MATRICES | COUNTED)
 #define CODE(kind, code, fields) [kind] = {code, fields},
 static const struct { unsigned char code, fields; } by_kind[] = {CODES(CODE)};
 #undef CODE
@@ -72,6 +75,17 @@ static int is_word(const char *name, size_t bytes) {
         if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
     return bytes != 0;
 }
+
+/* What kinds of operations on matrices have: sizes, flags. */
+static const struct {
+    unsigned char sizes, flags;
+} matrices[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = {3, WGI_DENSE_RULE},
+                               [WGI_DENSE_TRIANGLE] = {2, WGI_DENSE_RULE},
+                               [WGI_DENSE_CHOLESKY] = {1, 0},
+                               [WGI_DENSE_POTRF_BAR] = {1, WGI_DENSE_RULE},
+                               [WGI_DENSE_LU] = {1, 0},
+                               [WGI_DENSE_SOLVE] = {2, WGI_DENSE_RULE | WGI_DENSE_TURNED},
+                               [WGI_DENSE_LOGDET] = {1, 0}};
 
 static int is_builtin(const wg_scalar_op *op) {
     return op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count;
@@ -154,6 +168,12 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
         put(o, 1, bytes);
         put_bytes(o, name, bytes);
     }
+    if (fields & MATRICES) {
+        const wgi_dense_op op = wgi_dense_of(n);
+        put(o, 1, op.kind);
+        put(o, 1, op.flags);
+        for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
+    }
     if (fields & PART) put(o, 4, n->part);
     if (fields & COUNTED) put(o, 4, n->count);
     for (uint32_t k = 0; k < n->count; k++) put(o, 4, f->operand[n->first + k]);
@@ -194,7 +214,8 @@ static void put_contents(sink *o, const wg_function *f) {
 static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     const wg_function_stats *const s = &f->stats;
     put_bytes(o, magic, sizeof magic);
-    put(o, 4, f->repeats == 0 ? WITHOUT_REPEATS : VERSION);
+    const int version = f->repeats == 0 && !wgi_dense_is_in(f) ? SCALARS : VERSION;
+    put(o, 4, (uint64_t)version);
     put(o, 4, 0);
     put(o, 8, bytes);
     put_counts(o, f);
@@ -204,7 +225,7 @@ static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     put(o, 8, s->repeated);
     put(o, 8, s->simplified);
     put(o, 8, s->dead);
-    if (f->repeats != 0) put(o, 8, f->repeats);
+    if (version == VERSION) put(o, 8, f->repeats);
     put_contents(o, f);
     flush(o);
     put(o, 8, o->sum);
@@ -232,7 +253,6 @@ static wg_status write_all(const wg_function *f, uint64_t bytes, wg_write *write
 wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {
     uint64_t bytes;
     if (f == NULL || write == NULL) return WG_ENULL;
-    if (wgi_dense_is_in(f)) return WG_EMODE;
     const wg_status s = measure(f, &bytes);
     return s == WG_OK ? write_all(f, bytes, write, ctx) : s;
 }
@@ -246,9 +266,7 @@ static int into_memory(void *ctx, const char *text, size_t bytes) {
 
 wg_status wg_function_save(const wg_function *f, void *buffer, size_t bytes, size_t *needed) {
     uint64_t size = 0;
-    const wg_status s = f == NULL            ? WG_ENULL
-                        : wgi_dense_is_in(f) ? WG_EMODE
-                                             : measure(f, &size);
+    const wg_status s = f == NULL ? WG_ENULL : measure(f, &size);
     if (needed != NULL) *needed = s == WG_OK ? (size_t)size : 0;
     if (s != WG_OK || buffer == NULL) return s;
     if (bytes < size) return WG_ESHAPE;
@@ -274,7 +292,7 @@ typedef struct source {
     size_t names, operands; /* bytes and entries taken so far */
     char *name;             /* room for names */
     unsigned char *used;    /* by node: has anything needed it? */
-    uint32_t *next;         /* by node that is a repeat: the least part that may come */
+    uint32_t *next;         /* by node that has parts: the least that may come */
     struct {                /* by repeat */
         size_t operands, parts;
         int used;
@@ -317,14 +335,13 @@ static wg_status preamble(source *r, size_t bytes, uint64_t *length) {
     if (bytes < START) return bad(r, WG_EARG, "cut short: %zu bytes", bytes);
     r->at = sizeof magic;
     const uint64_t zero = (r->version = get(r, 4), get(r, 4));
-    if (r->version < WITHOUT_REPEATS || r->version > VERSION || zero != 0) {
+    if (r->version < SCALARS || r->version > VERSION || zero != 0) {
         r->at = sizeof magic;
         return bad(r, WG_EARG, "version %llu.%llu; this library reads %d to %d",
-                   (unsigned long long)r->version, (unsigned long long)zero, WITHOUT_REPEATS,
-                   VERSION);
+                   (unsigned long long)r->version, (unsigned long long)zero, SCALARS, VERSION);
     }
     *length = get(r, 8);
-    if (*length < HEADER + (r->version > WITHOUT_REPEATS ? 8u : 0) + CHECKSUM) {
+    if (*length < HEADER + (r->version > SCALARS ? 8u : 0) + CHECKSUM) {
         r->at = LENGTH_AT;
         return bad(r, WG_EARG, "%llu bytes in all are too few", (unsigned long long)*length);
     }
@@ -379,11 +396,7 @@ static wg_status header(source *r, size_t bytes) {
         return bad(r, WG_EARG, "the checksum is %016llx, that of the bytes %016llx: damaged",
                    (unsigned long long)told, (unsigned long long)sum);
     r->at = START;
-    words(r, 0, r->version > WITHOUT_REPEATS ? WORDS : REPEATS);
-    if (r->version > WITHOUT_REPEATS && r->word[REPEATS] == 0) {
-        r->at = r->word_at[REPEATS];
-        return bad(r, WG_EARG, "version %llu, and no repeats", (unsigned long long)r->version);
-    }
+    words(r, 0, r->version > SCALARS ? WORDS : REPEATS);
     return counts(r);
 }
 
@@ -526,8 +539,8 @@ static wg_status repeat(source *r, size_t k, wgi_repeat *to) {
 static wg_status repeats(source *r, wg_function *f) {
     wg_tape *const t = &r->c->head;
     wg_status s = WG_OK;
-    if (f->repeats == 0) return s;
-    r->shape = wg_tape_keep(t, f->repeats * sizeof *r->shape, NULL);
+    if (r->version == SCALARS) return s;
+    r->shape = wg_tape_keep(t, (f->repeats + 1) * sizeof *r->shape, NULL);
     r->next = wg_tape_keep(t, (f->nodes + 1) * sizeof *r->next, NULL);
     if (r->c->status != WG_OK) return r->c->status;
     memset(r->next, 0, f->nodes * sizeof *r->next);
@@ -604,6 +617,32 @@ static wg_status node_name(source *r, size_t i, int user, wgi_node *n) {
     return WG_OK;
 }
 
+/* Kind, flags and sizes: none so large that a count of elements overflows, all operands and
+ * results so few that nodes can be numbered. */
+static wg_status of_matrices(source *r, size_t i, wgi_node *n) {
+    enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
+    wgi_dense_op op;
+    op.kind = (unsigned)get(r, 1);
+    op.flags = (unsigned)get(r, 1);
+    for (int k = 0; k < 3; k++) op.size[k] = (size_t)get(r, 4);
+    if (op.kind >= WGI_DENSE_KINDS || (op.flags & ~(unsigned)matrices[op.kind].flags) != 0) {
+        r->at -= MATRICES_BYTES;
+        return bad(r, WG_EARG, "node %zu is the operation on matrices %u with flags %u", i,
+                   op.kind, op.flags);
+    }
+    int fit = op.kind == WGI_DENSE_PRODUCT || op.size[0] < ORDER;
+    for (unsigned k = 0; k < 3; k++)
+        fit &= k < matrices[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
+                                           : op.size[k] == 0;
+    if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST) {
+        r->at -= 3 * 4;
+        return bad(r, WG_EARG, "node %zu: matrices of sizes %zu, %zu and %zu", i, op.size[0],
+                   op.size[1], op.size[2]);
+    }
+    *n = wgi_dense_node(&op);
+    return WG_OK;
+}
+
 /* Part and count against what the operation has. */
 static wg_status fits(const source *r, const wg_function *f, size_t i, const wgi_node *n) {
     const unsigned arity = n->op != NULL ? n->op->arity : 0;
@@ -614,6 +653,12 @@ static wg_status fits(const source *r, const wg_function *f, size_t i, const wgi
         if (n->count == r->shape[n->part].operands) return WG_OK;
         return bad(r, WG_EARG, "node %zu has %u operands, and its repeat %zu", i, n->count,
                    r->shape[n->part].operands);
+    }
+    if (n->kind == WGI_NODE_DENSE) {
+        const wgi_dense_op op = wgi_dense_of(n);
+        if (n->count == wgi_dense_operands(&op)) return WG_OK;
+        return bad(r, WG_EARG, "node %zu has %u operands, and its matrices %zu elements", i,
+                   n->count, wgi_dense_operands(&op));
     }
     const uint32_t wanted = n->op != NULL               ? arity
                             : n->kind == WGI_NODE_TIMES ? 2
@@ -635,10 +680,13 @@ static wg_status fits(const source *r, const wg_function *f, size_t i, const wgi
     return WG_OK;
 }
 
-/* Is it a result that its repeat has, after those that are there? */
+/* Is it a result that its operand has, after those that are there? */
 static wg_status part(source *r, const wg_function *f, size_t i, const wgi_node *n) {
     const uint32_t of = f->operand[n->first];
-    const size_t parts = r->shape[f->node[of].part].parts;
+    const wgi_node *const whole = &f->node[of];
+    const wgi_dense_op op = wgi_dense_of(whole);
+    const size_t parts =
+        whole->kind == WGI_NODE_DENSE ? wgi_dense_results(&op) : r->shape[whole->part].parts;
     if (n->part >= parts)
         return bad(r, WG_EARG, "node %zu is result %u of %zu", i, n->part, parts);
     if (n->part < r->next[of])
@@ -646,6 +694,11 @@ static wg_status part(source *r, const wg_function *f, size_t i, const wgi_node 
                    r->next[of] - 1);
     r->next[of] = n->part + 1;
     return WG_OK;
+}
+
+/* What is no number, but has parts that are. */
+static const char *with_parts(const wgi_node *n) {
+    return n->kind == WGI_NODE_REPEAT ? "a repeat" : "an operation on matrices";
 }
 
 /* Operands, all of them before the node, and when it can be done. */
@@ -661,10 +714,11 @@ static wg_status node_operands(source *r, wg_function *f, size_t i, wgi_node *n)
             return bad(r, WG_EARG, "operand %u of node %zu is node %u, which is not before it",
                        k, i, x);
         }
-        if ((f->node[x].kind == WGI_NODE_REPEAT) != (n->kind == WGI_NODE_PART)) {
+        if (wgi_node_has_parts(&f->node[x]) != (n->kind == WGI_NODE_PART)) {
             r->at -= 4;
-            return bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s repeat", k,
-                       i, x, n->kind == WGI_NODE_PART ? "no" : "a");
+            return bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s", k, i, x,
+                       n->kind == WGI_NODE_PART ? "no repeat or operation on matrices"
+                                                : with_parts(&f->node[x]));
         }
         seen[f->node[x].when] = 1;
         r->used[x] = 1;
@@ -694,17 +748,20 @@ static wg_status node(source *r, wg_function *f, size_t i) {
     const unsigned fields = n->kind < KINDS ? by_kind[n->kind].fields : 0;
     const int can_be_user =
         n->kind == WGI_NODE_OP || n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND;
-    const int later = r->version == WITHOUT_REPEATS &&
-                      (n->kind == WGI_NODE_REPEAT || n->kind == WGI_NODE_PART);
+    const int later =
+        r->version == SCALARS && (wgi_node_has_parts(n) || n->kind == WGI_NODE_PART);
     if (n->kind == KINDS || later || ((code & USER) != 0 && !can_be_user)) {
         r->at = start;
         return bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
     }
     wg_status s = fields & NAMED ? node_name(r, i, (code & USER) != 0, n) : WG_OK;
     const unsigned more = (fields & PART ? 4u : 0) + (fields & COUNTED ? 4u : 0) +
+                          (fields & MATRICES ? (unsigned)MATRICES_BYTES : 0) +
                           (n->kind == WGI_NODE_NUMBER ? 8u : 0);
     if (s != WG_OK) return s;
     if (left(r) < more) return ends(r, "node", i);
+    if (fields & MATRICES) s = of_matrices(r, i, n);
+    if (s != WG_OK) return s;
     if (fields & PART) n->part = (uint32_t)get(r, 4);
     if (fields & COUNTED) {
         n->count = (uint32_t)get(r, 4);
@@ -746,6 +803,9 @@ static wg_status nodes(source *r, wg_function *f) {
     }
     for (size_t k = 0; k < f->repeats; k++)
         if (!r->shape[k].used) return bad(r, WG_EARG, "no node is repeat %zu", k);
+    if (r->depth == 0 && r->version != SCALARS && f->repeats == 0 && !wgi_dense_is_in(f))
+        return bad(r, WG_EARG, "version %llu, and neither repeats nor operations on matrices",
+                   (unsigned long long)r->version);
     return WG_OK;
 }
 
@@ -776,7 +836,7 @@ static wg_status results(source *r, wg_function *f) {
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
             const uint32_t x = f->result[j] = (uint32_t)get(r, 4);
             const int summed = (f->output[k].flags & WG_SUMMED) != 0;
-            if (x < f->nodes && f->node[x].kind != WGI_NODE_REPEAT &&
+            if (x < f->nodes && !wgi_node_has_parts(&f->node[x]) &&
                 f->node[x].when != (summed ? WGI_EACH : WGI_AFTER)) {
                 r->used[x] = 1;
                 continue;
@@ -784,8 +844,9 @@ static wg_status results(source *r, wg_function *f) {
             r->at -= 4;
             if (x >= f->nodes)
                 return bad(r, WG_EARG, "entry %zu of output %zu is node %u", e, k, x);
-            if (f->node[x].kind == WGI_NODE_REPEAT)
-                return bad(r, WG_EARG, "entry %zu of output %zu is a repeat", e, k);
+            if (wgi_node_has_parts(&f->node[x]))
+                return bad(r, WG_EARG, "entry %zu of output %zu is %s", e, k,
+                           with_parts(&f->node[x]));
             return bad(r, WG_EARG, "entry %zu of output %zu is %s", e, k,
                        summed ? "one per point, not summed" : "a sum over the points");
         }
@@ -806,9 +867,11 @@ static wg_status guards(source *r, wg_function *f) {
             return bad(r, WG_EARG, "comparison %zu: kind %u of nodes %u and %u was %d", k,
                        g->comparison, g->a, g->b, g->outcome);
         }
-        if (f->node[g->a].kind == WGI_NODE_REPEAT || f->node[g->b].kind == WGI_NODE_REPEAT) {
+        const int first = wgi_node_has_parts(&f->node[g->a]);
+        if (first || wgi_node_has_parts(&f->node[g->b])) {
             r->at -= GUARD;
-            return bad(r, WG_EARG, "comparison %zu: of a repeat", k);
+            return bad(r, WG_EARG, "comparison %zu: of %s", k,
+                       with_parts(&f->node[first ? g->a : g->b]));
         }
         const unsigned x = f->node[g->a].when, y = f->node[g->b].when;
         if (r->depth != 0 && (x == WGI_AFTER || y == WGI_AFTER)) {
