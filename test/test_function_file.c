@@ -550,6 +550,7 @@ static void every_rule_of_the_format_is_checked(void **state) {
         {NODES, 1, 0, WG_EARG, "node 0 has the code 0, which is unknown"},
         {NODES, 1, 0x81, WG_EARG, "node 0 has the code 129, which is unknown"},
         {NODES + 2, 1, 9, WG_EARG, "node 2 has the code 9, which is unknown"},
+        {NODES + 2, 1, 11, WG_EARG, "node 2 has the code 11, which is unknown"},
         {NODES + 3, 1, 1, WG_EARG, "node 3 is out of its order"},
         {MUL, 1, 7, WG_EMODE, "node 4 is the array operation mul, which is unknown"},
         {MUL, 1, 0x83, WG_EMODE, "node 4 is the user's operation mul, which is not given"},

@@ -379,6 +379,27 @@ static void shared_inputs_go_through_once(void **state) {
         assert_all_near("each", 1, &got[FEW + p], &expected[FEW]);
     }
     assert_all_near("shared", FEW, got, sum);
+    /* so does the text */
+    typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *arg_step,
+                         double *const *res, const ptrdiff_t *res_step, size_t *where);
+    emitted e;
+    FILE *const text = emitted_text(&e);
+    const wg_emit_options o = {.name = "shared", .entries = WG_EMIT_BATCH};
+    assert_int_equal(wg_function_emit(coded, g, &o, wg_write_file, text), WG_OK);
+    (void)fclose(text);
+    for (size_t c = 0; c < 2; c++) {
+        const double *const arg[] = {x, x + FEW};
+        double written[FEW + POINTS], *const res[] = {written, written + FEW};
+        static const ptrdiff_t arg_step[] = {0, 1, 1, 1}, res_step[] = {0, 1, 1, 1};
+        batch_fn *batch;
+        if (!has_compiler(emitted_compilers[c])) continue;
+        emitted_open(&e, emitted_compilers[c], "-O1");
+        EMITTED(&e, "shared", "_batch", batch);
+        assert_int_equal(batch(POINTS, arg, arg_step, res, res_step, NULL), 0);
+        assert_all_near("written", FEW + POINTS, written, got);
+        emitted_close(&e);
+    }
+    emitted_remove(&e);
     wg_function_free(g);
     wg_function_free(f);
     models_free(l);
@@ -427,6 +448,33 @@ static void comparisons_in_steps_are_watched(void **state) {
     assert_int_equal(guard.guard, 0);
     assert_int_equal(evaluated(f, 2, x[0], y, NULL, &guard), WG_OK);
     assert_int_equal(evaluated(g, 1, x[2], y, NULL, &guard), WG_EGUARD);
+    typedef int point_fn(const double *const *arg, double *const *res);
+    typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *arg_step,
+                         double *const *res, const ptrdiff_t *res_step, size_t *where);
+    emitted e;
+    FILE *const text = emitted_text(&e);
+    const wg_emit_options o = {.name = "turns", .entries = WG_EMIT_POINT | WG_EMIT_BATCH};
+    assert_int_equal(wg_function_emit(coded, f, &o, wg_write_file, text), WG_OK);
+    (void)fclose(text);
+    for (size_t c = 0; c < 2; c++) {
+        static const int expected[] = {0, 0, 2, 1, 0}; /* 1 + the number of the comparison */
+        static const ptrdiff_t arg_step[] = {2, 1}, res_step[] = {1, 1};
+        double *const res[] = {y};
+        point_fn *point;
+        batch_fn *batch;
+        size_t where = 99;
+        if (!has_compiler(emitted_compilers[c])) continue;
+        emitted_open(&e, emitted_compilers[c], "-O1");
+        EMITTED(&e, "turns", "", point);
+        EMITTED(&e, "turns", "_batch", batch);
+        for (size_t p = 0; p < 5; p++)
+            assert_int_equal(point((const double *const[]){x[p]}, res), expected[p]);
+        assert_int_equal(
+            batch(5, (const double *const[]){x[0]}, arg_step, res, res_step, &where), 2);
+        assert_int_equal(where, 2);
+        emitted_close(&e);
+    }
+    emitted_remove(&e);
     wg_function_free(f);
     wg_function_free(g);
     wg_callable_free(k);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_repeat_file.c - functions with repeats as files, which may be hostile, as text
- * and as graphs; what is told of them; memory that is refused. */
+/* test_function_repeat_file.c - functions with repeats and operations on whole matrices as
+ * files, which may be hostile, as text and as graphs; what is told of them; memory that is
+ * refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <wengert/map.h>
 #include "counted.h"
 #include "function_file.h"
+#include "tape/function/dense_node.h"
 
 enum { STEPS = 12, DATA = 40, LOOPS_OVER = 64 };
 static wg_tape *tape;
@@ -432,7 +434,8 @@ static void every_rule_of_repeats_is_checked(void **state) {
         {RESULT, 4, 0, "in a body: nothing needs node 2"},
         /* repeats and their parts */
         {REPEAT_NODE, 1, 0x89, "node 3 has the code 137, which is unknown"},
-        {REPEAT_NODE, 1, 11, "node 3 has the code 11, which is unknown"},
+        {REPEAT_NODE, 1, 12, "node 3 has the code 12, which is unknown"},
+        {REPEAT_NODE, 1, 11, "node 3: matrices of sizes"},
         {REPEAT_NODE + 1, 4, 1, "node 3 is repeat 1 of 1"},
         {REPEAT_NODE + 5, 4, 2, "node 3 has 2 operands, and its repeat 3"},
         {REPEAT_NODE + 9, 4, 3, "operand 0 of node 3 is node 3, which is not before it"},
@@ -532,6 +535,261 @@ static void what_a_saved_function_cannot_have_is_refused(void **state) {
         wg_function_free(f);
     }
     wg_tape_reset(tape);
+}
+
+/* ---- operations on whole matrices -------------------------------------------------------- */
+
+/* y = A b: A is x[4], two by two, b its first column; x[0] < y[0] was true. */
+enum { WHOLE = 285, FIRST_OF = ARGUMENTS + 50 + 4 };
+static const uint8_t whole[WHOLE] = {START(WHOLE),
+                                     WORD(1),
+                                     WORD(1),
+                                     WORD(2),
+                                     WORD(7),
+                                     WORD(8),
+                                     WORD(2),
+                                     WORD(1),
+                                     WORD(1),
+                                     WORD(2),
+                                     WORD(3),
+                                     WORD(4),
+                                     WORD(5),
+                                     WORD(6),
+                                     WORD(0),
+                                     NAMED(4, 0, 'x'),
+                                     NAMED(2, 0, 'y'),
+                                     1,
+                                     1,
+                                     1,
+                                     1, /* product of 2 by 1, 2 between */
+                                     11,
+                                     0,
+                                     0,
+                                     NODE(2),
+                                     NODE(1),
+                                     NODE(2),
+                                     NODE(6),
+                                     NODE(0),
+                                     NODE(1),
+                                     NODE(2),
+                                     NODE(3),
+                                     NODE(0),
+                                     NODE(1), /**/
+                                     10,
+                                     NODE(0),
+                                     NODE(1),
+                                     NODE(4), /**/
+                                     10,
+                                     NODE(1),
+                                     NODE(1),
+                                     NODE(4), /* entries, a comparison */
+                                     NODE(5),
+                                     NODE(6),
+                                     NODE(0),
+                                     NODE(5),
+                                     0,
+                                     1};
+
+static void evaluate_whole(const wg_function *f, const double *x, double *y) {
+    void *const work = malloc(wg_function_work(f, NULL));
+    assert_int_equal(wg_function_evaluate(f, 1, (wg_points[]){{x, 4, 1}},
+                                          (wg_results[]){{y, 2, 1}}, NULL, work, NULL),
+                     WG_OK);
+    free(work);
+}
+
+static void files_with_operations_on_matrices_are_read(void **state) {
+    (void)state;
+    const double x[] = {2, 3, 5, 7};
+    double y[2];
+    uint8_t bytes[WHOLE];
+    size_t n;
+    memcpy(bytes, whole, WHOLE);
+    seal(bytes, WHOLE);
+    wg_function *const f = loaded(bytes, WHOLE);
+    evaluate_whole(f, x, y);
+    assert_float_equal(y[0], 2 * 2 + 5 * 3, 0);
+    assert_float_equal(y[1], 3 * 2 + 7 * 3, 0);
+    uint8_t *const again = bytes_of(f, &n);
+    assert_int_equal(n, WHOLE);
+    assert_memory_equal(again, bytes, n);
+    free(again);
+    wg_function_free(f);
+}
+
+static void every_rule_of_operations_on_matrices_is_checked(void **state) {
+    (void)state;
+    enum { KIND = FIRST_OF + 1, FLAGS, M, N = M + 4, K = N + 4, COUNT = K + 4 };
+    enum { OPERAND = COUNT + 4, PART0 = OPERAND + 24, PART1 = PART0 + 13 };
+    enum { ENTRY = PART1 + 13, COMPARED = ENTRY + 8, VERSION_AT = 8, REPEATS_AT = 128 };
+    static const edit edits[] = {
+        {VERSION_AT, 4, 1, "the name of input 0 is no word"},
+        {REPEATS_AT, 8, 1, "at byte 128: a count of 1 does not fit"},
+        /* kinds and flags */
+        {KIND, 1, 7, "node 4 is the operation on matrices 7 with flags 0"},
+        {KIND, 1, 255, "node 4 is the operation on matrices 255 with flags 0"},
+        {KIND, 1, 16, "node 4 is the operation on matrices 16 with flags 0"},
+        {FLAGS, 1, 2, "node 4 is the operation on matrices 0 with flags 2"},
+        {FLAGS, 1, 16, "node 4 is the operation on matrices 0 with flags 16"},
+        {KIND, 2, 2 + (1 << 8), "node 4 is the operation on matrices 2 with flags 1"},
+        {KIND, 2, 1 + (2 << 8), "node 4 is the operation on matrices 1 with flags 2"},
+        {KIND, 2, 5 + (4 << 8), "node 4 is the operation on matrices 5 with flags 4"},
+        {KIND, 2, 6 + (1 << 8), "node 4 is the operation on matrices 6 with flags 1"},
+        /* sizes */
+        {M, 4, 0, "node 4: matrices of sizes 0, 1 and 2"},
+        {N, 4, 0, "node 4: matrices of sizes 2, 0 and 2"},
+        {K, 4, 0, "node 4: matrices of sizes 2, 1 and 0"},
+        {M, 4, UINT32_MAX, "node 4: matrices of sizes 4294967295, 1 and 2"},
+        {M, 8, UINT64_MAX, "node 4: matrices of sizes 4294967295, 4294967295 and 2"},
+        {M, 4, UINT32_MAX / 16, "node 4: matrices of sizes 268435455, 1 and 2"},
+        {M, 8, 30000 + ((uint64_t)30000 << 32), "node 4: matrices of sizes 30000, 30000 and 2"},
+        {K, 4, 1 << 30, "node 4: matrices of sizes 2, 1 and 1073741824"},
+        {KIND, 1, 1, "node 4: matrices of sizes 2, 1 and 2"},
+        {KIND, 1, 2, "node 4: matrices of sizes 2, 1 and 2"},
+        {KIND, 1, 5, "node 4: matrices of sizes 2, 1 and 2"},
+        {KIND, 1, 2, NULL},
+        {M, 4, 1 << 16, NULL},
+        {N, 8, 0, "node 4: matrices of sizes 65536, 0 and 0"},
+        {KIND, 1, 3, NULL},
+        {M, 4, UINT32_MAX, NULL},
+        {N, 8, 0, "node 4: matrices of sizes 4294967295, 0 and 0"},
+        {KIND, 1, 4, NULL},
+        {M, 4, 40000, NULL},
+        {N, 8, 0, "node 4: matrices of sizes 40000, 0 and 0"},
+        {KIND, 1, 5, NULL},
+        {M, 8, 60000 + ((uint64_t)1 << 32), NULL},
+        {K, 4, 0, "node 4: matrices of sizes 60000, 1 and 0"},
+        {KIND, 1, 6, NULL},
+        {M, 4, 50000, NULL},
+        {N, 8, 0, "node 4: matrices of sizes 50000, 0 and 0"},
+        /* operands */
+        {M, 4, 3, "node 4 has 6 operands, and its matrices 8 elements"},
+        {COUNT, 4, 5, "node 4 has 5 operands, and its matrices 6 elements"},
+        {COUNT, 4, UINT32_MAX, "node 4 has 4294967295 operands"},
+        {KIND, 1, 1, NULL},
+        {K, 4, 0, "node 4 has 6 operands, and its matrices 5 elements"},
+        {KIND, 1, 4, NULL},
+        {N, 8, 0, "node 4 has 6 operands, and its matrices 4 elements"},
+        {OPERAND, 4, 4, "operand 0 of node 4 is node 4, which is not before it"},
+        {M, 4, 1000, NULL},
+        {COUNT, 4, 2002, "node 4 does not fit"},
+        /* parts */
+        {FIRST_OF, 1, 0x8b, "node 4 has the code 139, which is unknown"},
+        {PART0, 1, 12, "node 5 has the code 12, which is unknown"},
+        {PART0 + 1, 4, 2, "node 5 is result 2 of 2"},
+        {PART1 + 1, 4, 0, "node 6 is result 0, after result 0"},
+        {PART1 + 1, 4, UINT32_MAX, "node 6 is result 4294967295 of 2"},
+        {PART0 + 5, 4, 2, "node 5 has 2 operands, and its operation 1"},
+        {PART0 + 9, 4, 3, "operand 0 of node 5 is node 3, which is no repeat or operation on"},
+        {PART1 + 9, 4, 5, "operand 0 of node 6 is node 5, which is no repeat or operation on"},
+        {KIND, 1, 3, NULL}, /* 3 by 3 elements of two triangles: 3 results */
+        {N, 8, 0, NULL},
+        {PART1 + 1, 4, 3, "node 6 is result 3 of 3"},
+        /* what is no number */
+        {PART1, 1, 8, NULL},
+        {PART1 + 5, 4, 4, "operand 0 of node 6 is node 4, which is an operation on matrices"},
+        {ENTRY, 4, 4, "entry 0 of output 0 is an operation on matrices"},
+        {COMPARED, 4, 4, "comparison 0: of an operation on matrices"},
+        {COMPARED + 4, 4, 4, "comparison 0: of an operation on matrices"},
+    };
+    REFUSE_ALL(whole, edits);
+    /* a file of the first version, called one of the second */
+    enum { NEW = 8 };
+    size_t n;
+    wg_function *const f = sample(tape, 0);
+    uint8_t *const old = bytes_of(f, &n), *const called = malloc(n + NEW);
+    memcpy(called, old, REPEATS_AT);
+    memset(called + REPEATS_AT, 0, NEW);
+    memcpy(called + REPEATS_AT + NEW, old + REPEATS_AT, n - REPEATS_AT);
+    assert_int_equal(old[VERSION_AT], 1);
+    called[VERSION_AT] = 2;
+    seal(called, n + NEW);
+    wg_function *none = NULL;
+    assert_int_equal(
+        wg_function_load(tape, called, n + NEW, user_operations, USER_OPERATIONS, &none),
+        WG_EARG);
+    assert_null(none);
+    assert_has(wg_tape_message(tape),
+               "version 2, and neither repeats nor operations on matrices");
+    free(old), free(called);
+    wg_function_free(f);
+}
+
+/* Refused, or a function that can be evaluated, drawn and saved as it was. */
+static void load_and_use(const uint8_t *bytes, size_t n) {
+    wg_function *f = NULL;
+    const wg_status s = wg_function_load(tape, bytes, n, NULL, 0, &f);
+    assert_true((s == WG_OK) == (f != NULL));
+    if (f == NULL) return;
+    size_t m;
+    wg_status got;
+    uint8_t *const again = bytes_of(f, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(bytes, again, n);
+    free(again);
+    free(values(f, &got));
+    assert_true(got == WG_OK || got == WG_EGUARD);
+    wg_function *df = NULL;
+    if (wg_function_jvp(tape, f, &df) == WG_OK) free(values(df, &got));
+    wg_function_free(df);
+    wg_function_free(f);
+}
+
+static void damaged_operations_on_matrices_do_no_harm(void **state) {
+    (void)state;
+    for (size_t n = 0; n <= WHOLE; n++) {
+        uint8_t *const bytes = malloc(n + 1); /* of its own, so that what is behind is seen */
+        memcpy(bytes, whole, n);
+        load_and_use(bytes, n);
+        seal(bytes, n);
+        load_and_use(bytes, n);
+        free(bytes);
+    }
+    uint8_t bytes[WHOLE];
+    for (size_t at = 0; at < WHOLE - 8; at++)
+        for (unsigned change = 1; change < 256; change++) {
+            memcpy(bytes, whole, WHOLE);
+            bytes[at] = (uint8_t)(bytes[at] ^ change);
+            if (at % 16 == 0) load_and_use(bytes, WHOLE); /* the checksum is wrong */
+            seal(bytes, WHOLE);
+            load_and_use(bytes, WHOLE);
+        }
+}
+
+/* Many results of few operands, one of which is there. */
+static void a_file_of_a_large_product_takes_little_memory(void **state) {
+    (void)state;
+    enum { ROWS = 2000 };
+    wgi_core *const c = wgi_core_of(tape);
+    const wg_argument x = {"x", 2 * ROWS, 1, 0}, y = {"y", 1, 1, 0};
+    wgi_graph g;
+    wg_function *f = NULL;
+    uint32_t list[2 * ROWS];
+    size_t n;
+    wgi_graph_open(&g, c, "function");
+    for (size_t k = 0; k < 2 * ROWS; k++) list[k] = wgi_graph_input(&g, WGI_EACH);
+    const wgi_dense_op op = {WGI_DENSE_PRODUCT, 0, {2, 2, ROWS / 2}};
+    const uint32_t part = wgi_graph_dense(&g, &op, list) + 1 + 3;
+    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
+    uint8_t *const bytes = bytes_of(f, &n);
+    wg_function_free(f);
+    const size_t at = 136 + 25 + 25 + 2 * ROWS; /* the operation */
+    assert_int_equal(bytes[at], 11);
+    put(bytes + at + 3, 4, ROWS);
+    put(bytes + at + 7, 4, ROWS);
+    put(bytes + at + 11, 4, 1);
+    seal(bytes, n);
+    struct counted m = counted_start();
+    const wg_options opt = {.memory = counted_memory(&m)};
+    wg_tape *const t = wg_tape_new(&opt);
+    const size_t before = m.committed;
+    assert_int_equal(wg_function_load(t, bytes, n, NULL, 0, &f), WG_OK);
+    assert_true(m.committed - before < 1 << 20);
+    assert_true(wg_function_work(f, NULL) > ROWS * ROWS * sizeof(double));
+    wg_function_free(f);
+    wg_tape_free(t);
+    assert_int_equal(m.wrong + m.ranges, 0);
+    free(bytes);
 }
 
 /* A function of so many repeats in each other, one step each. */
@@ -831,6 +1089,44 @@ static void a_graph_has_a_cluster_per_body(void **state) {
     wg_function_free(few);
 }
 
+static void operations_on_matrices_are_drawn_with_their_first_operands(void **state) {
+    (void)state;
+    wgi_graph g;
+    wg_function *f = NULL;
+    uint32_t x[14];
+    const wg_argument in = {"x", 14, 1, 0}, y = {"y", 2, 1, 0};
+    const wgi_dense_op solve = {WGI_DENSE_SOLVE, WGI_DENSE_RULE | WGI_DENSE_TURNED, {2, 2, 0}};
+    const wgi_dense_op product = {WGI_DENSE_PRODUCT, 0, {1, 3, 2}};
+    wg_tape_reset(tape);
+    wgi_graph_open(&g, wgi_core_of(tape), "drawn");
+    for (size_t k = 0; k < 14; k++) x[k] = wgi_graph_input(&g, WGI_EACH);
+    const uint32_t first = wgi_graph_dense(&g, &solve, x) + 1;
+    const uint32_t a[] = {first, first + 2, first, x[0], x[1], x[2], x[3], first + 3};
+    const uint32_t parts = wgi_graph_dense(&g, &product, a) + 1;
+    const uint32_t to[] = {first + 3, parts + 1};
+    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &y, to, &f), WG_OK);
+    wg_tape_reset(tape);
+    out.used = 0;
+    assert_int_equal(wg_function_dump(f, collect, NULL), WG_OK);
+    assert_has(
+        out.bytes,
+        "t14 = solve(2x2, rule, turned)(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], "
+        "...)  ; each\n"
+        "t18 = product(1x3x2)(t14[0], t14[2], t14[0], x[0], x[1], x[2], x[3], t14[3])  ; "
+        "each\n"
+        "y[0] = t14[3]\n"
+        "y[1] = t18[1]\n");
+    out.used = 0;
+    assert_int_equal(wg_function_dot(f, collect, NULL), WG_OK);
+    assert_has(out.bytes,
+               "        t14 [label=\"t14\\nsolve(2x2, rule, turned)(x[0], x[1], x[2], "
+               "x[3], x[4], x[5], x[6], x[7], ...)\"];\n");
+    assert_has(out.bytes, "    t13 -> t14;\n    t14 -> t18;\n    t0 -> t18;\n");
+    assert_has(out.bytes,
+               "    r1 [shape=box, peripheries=2, label=\"y[1] = t18[1]\"];\n    t18 -> r1;\n");
+    wg_function_free(f);
+}
+
 /* ---- what is told ------------------------------------------------------------------------ */
 
 static void a_repeat_is_an_operation_and_one_for_each_result(void **state) {
@@ -876,12 +1172,17 @@ int main(void) {
         TEST(files_of_the_second_version_are_read),
         TEST(every_rule_of_repeats_is_checked),
         TEST(what_a_saved_function_cannot_have_is_refused),
+        TEST(files_with_operations_on_matrices_are_read),
+        TEST(every_rule_of_operations_on_matrices_is_checked),
+        TEST(damaged_operations_on_matrices_do_no_harm),
+        TEST(a_file_of_a_large_product_takes_little_memory),
         TEST(repeats_in_each_other_have_a_depth),
         TEST(a_file_of_many_steps_takes_little_memory),
         TEST(a_file_of_many_bodies_takes_memory_in_proportion),
         TEST(memory_that_is_refused_anywhere_is_told_and_not_kept),
         TEST(a_dump_lists_bodies_below),
         TEST(a_graph_has_a_cluster_per_body),
+        TEST(operations_on_matrices_are_drawn_with_their_first_operands),
         TEST(a_repeat_is_an_operation_and_one_for_each_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
