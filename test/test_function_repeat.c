@@ -293,8 +293,8 @@ static void derivatives_are_those_in_full(void **state) {
 static void second_and_third_derivatives(void **state) {
     (void)state;
     models *const l = models_new(STEPS, PATHS);
-    double x[3 * FEW];
-    fill(x, 3 * FEW);
+    double x[8 * FEW];
+    fill(x, 8 * FEW);
     x[2] = 1.5, x[3] = 0.2;
     wg_function *const f = recorded(few_repeated, l, FEW, x, 1);
     wg_function *const full = recorded(few_in_full, l, FEW, x, 1);

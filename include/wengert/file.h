@@ -55,8 +55,9 @@ WG_API WG_MUST_CHECK wg_status wg_function_read(wg_tape *t, wg_read *read, void 
  * wg_function_dot  - the same as a Graphviz digraph: what is done once, at each point and on
  *                    sums in a cluster each.   Errors: WG_ENULL, WG_EWRITE.
  * A loop is one operation, t8, and t8[3] one of its results; what it does in a step stands
- * below, as a function of its own. An operation on whole matrices is product(20x3x30)(x[0], ...)
- * by its sizes, with its first operands; ", rule": 0 where a derivative among them is 0. */
+ * below, as a function of its own. An operation on whole matrices is one, too, with its sizes
+ * and its first operands: t9 = product(20x3x30)(x[0], ...). ", rule": it is 0 where a
+ * derivative among its operands is 0. */
 WG_API WG_MUST_CHECK wg_status wg_function_dump(const wg_function *f, wg_write *write,
                                                 void *ctx);
 WG_API WG_MUST_CHECK wg_status wg_function_dot(const wg_function *f, wg_write *write,
