@@ -873,11 +873,13 @@ static void they_are_loops_in_texts(void **state) {
     static const struct {
         spec s;
         const char *name;
-    } cases[] = {{{GEMM, 13, 12, 11, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "gemm"},
-                 {{TRSM, 17, 9, 0, 'N', 'N', 'L', 'U', 'N', 1, 0, 2, 0, 0, 0}, "trsm"},
-                 {{CHOLESKY, 19, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "chol"},
-                 {{SOLVE, 16, 3, 0, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "solve"},
-                 {{LOGDET, 16, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "logdet"}};
+        int orders; /* values, gradient, product with the Hessian: that of few, the text is long
+                     */
+    } cases[] = {{{GEMM, 13, 12, 11, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "gemm", 3},
+                 {{TRSM, 17, 9, 0, 'N', 'N', 'L', 'U', 'N', 1, 0, 2, 0, 0, 0}, "trsm", 2},
+                 {{CHOLESKY, 19, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "chol", 2},
+                 {{SOLVE, 16, 3, 0, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "solve", 3},
+                 {{LOGDET, 16, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "logdet", 2}};
     enum { CASES = sizeof cases / sizeof *cases };
     wg_function *f[CASES][3] = {{NULL}};
     static const char *const order[] = {"", "_d", "_h"};
@@ -887,8 +889,9 @@ static void they_are_loops_in_texts(void **state) {
     for (size_t i = 0; i < CASES; i++) {
         f[i][0] = record(&cases[i].s, out);
         must(tape, &cases[i].s, wg_function_gradient(tape, f[i][0], &f[i][1]));
-        must(tape, &cases[i].s, wg_function_hvp(tape, f[i][0], &f[i][2]));
-        for (int k = 0; k < 3; k++) {
+        if (cases[i].orders > 2)
+            must(tape, &cases[i].s, wg_function_hvp(tape, f[i][0], &f[i][2]));
+        for (int k = 0; k < cases[i].orders; k++) {
             (void)snprintf(name, sizeof name, "%s%s", cases[i].name, order[k]);
             const wg_emit_options o = {.name = name, .entries = WG_EMIT_POINT | WG_EMIT_BATCH};
             assert_true(wgi_dense_is_in(f[i][k]));
@@ -900,7 +903,7 @@ static void they_are_loops_in_texts(void **state) {
         if (!has_compiler(emitted_compilers[c])) continue;
         emitted_open(&e, emitted_compilers[c], "-O0");
         for (size_t i = 0; i < CASES; i++)
-            for (int k = 0; k < 3; k++) {
+            for (int k = 0; k < cases[i].orders; k++) {
                 (void)snprintf(name, sizeof name, "%s%s", cases[i].name, order[k]);
                 check_text(&cases[i].s, &e, name, f[i][k]);
             }
