@@ -538,6 +538,79 @@ static void the_zero_rule_holds_in_repeats(void **state) {
     wg_callable_free(k);
 }
 
+/* ---- states that nothing depends on ------------------------------------------------------ */
+
+/* s is driven by data only; the first sum depends on it and on q, the second one on q only. */
+static wg_status driven_step(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    wg_real z = x[2];
+    (void)n, (void)m, (void)data;
+    for (int i = 0; i < 20; i++) z = wg_let(t, wg_mul(0.9, wg_sin(wg_add(z, x[0]))));
+    y[0] = wg_let(t, wg_add(wg_mul(0.5, x[0]), x[1]));
+    y[1] = wg_let(t, wg_add(wg_mul(wg_square(x[2]), x[0]), z));
+    y[2] = wg_let(t, wg_mul(wg_square(x[2]), x[3]));
+    return WG_OK;
+}
+static const wg_argument driven_in[] = {
+    {"s", 1, 1, 0}, {"d", 1, 1, WG_PASSIVE}, {"q", 2, 1, WG_SHARED}};
+static const wg_argument driven_out[] = {
+    {"s", 1, 1, 0}, {"a", 1, 1, WG_SUMMED}, {"b", 1, 1, WG_SUMMED}};
+
+typedef struct driven {
+    wg_callable *k;
+    double d[STEPS];
+} driven;
+static wg_status drive(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    const driven *const l = user;
+    const wg_real start = wg_constant(0.3);
+    (void)n, (void)m;
+    const wg_source from[] = {wg_from_state("s"), wg_each_step(wg_from_data(l->d, 1, 1)),
+                              wg_from_matrix(wg_mat_gather(t, 2, 1, x))};
+    const wg_stage stage = {l->k, from};
+    const wg_state state = {"s", wg_mat_gather(t, 1, 1, &start)};
+    wg_mat r[3];
+    const wg_status s = wg_scan(t, STEPS, 1, &stage, 1, &state, NULL, r);
+    if (s == WG_OK) y[0] = wg_let(t, wg_mul(wg_mat_at(r[1], 0, 0), wg_mat_at(r[2], 0, 0)));
+    return s;
+}
+static wg_status drive_in_full(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *user) {
+    const driven *const l = user;
+    wg_real s = wg_constant(0.3), a = wg_constant(0), b = a, now[3];
+    (void)n, (void)m;
+    for (size_t i = 0; i < STEPS; i++) {
+        const wg_real in[] = {s, wg_constant(l->d[i]), x[0], x[1]};
+        (void)driven_step(t, 4, in, 3, now, NULL);
+        s = now[0];
+        a = wg_let(t, wg_add(a, now[1]));
+        b = wg_let(t, wg_add(b, now[2]));
+    }
+    y[0] = wg_let(t, wg_mul(a, b));
+    return WG_OK;
+}
+
+static void states_need_not_depend_on_what_is_differentiated(void **state) {
+    (void)state;
+    static const double at[] = {0.3, 0.1, 0.7, -0.4};
+    const double x[8] = {0.7, -0.4, 1, 2, -0.5, 0.25, 1.5, -1};
+    driven l = {callable(driven_step, 3, driven_in, at, 3, driven_out), {0}};
+    for (size_t i = 0; i < STEPS; i++) l.d[i] = 0.3 * sin(0.1 * (double)i);
+    wg_function *const f = recorded(drive, &l, 2, x, 1);
+    wg_function *const full = recorded(drive_in_full, &l, 2, x, 1);
+    assert_int_equal(f->repeats, 1);
+    compare("value", NULL, f, full, x);
+    compare("gradient", wg_function_gradient, f, full, x);
+    compare("vjp", wg_function_vjp, f, full, x);
+    compare("jvp", wg_function_jvp, f, full, x);
+    compare("jacobian", wg_function_jacobian, f, full, x);
+    compare("hvp", wg_function_hvp, f, full, x);
+    compare("hessian", wg_function_hessian, f, full, x);
+    wg_function_free(f);
+    wg_function_free(full);
+    wg_callable_free(l.k);
+}
+
 /* ---- repeats in repeats ------------------------------------------------------------------ */
 
 /* Heat on a ring of cells, whose conductivity is shared; a step is a map over many cells. */
@@ -745,6 +818,7 @@ int main(void) {
         cmocka_unit_test(shared_inputs_go_through_once),
         cmocka_unit_test(comparisons_in_steps_are_watched),
         cmocka_unit_test(the_zero_rule_holds_in_repeats),
+        cmocka_unit_test(states_need_not_depend_on_what_is_differentiated),
         cmocka_unit_test(repeats_stand_in_repeats),
         cmocka_unit_test(texts_are_loops),
         cmocka_unit_test(compiled_bodies_give_the_same),

@@ -434,7 +434,8 @@ static void seed(derivation *d, uint32_t *once, uint32_t *each) {
     for (size_t j = 0, at = 0; j < d->f->outputs; j++) {
         const wg_argument *const a = &d->f->output[j];
         const int on = wgi_is_carried(a) ? d->active[j] : d->weighted[j];
-        uint32_t *const bar = d->b.many && role_of(a) == 0 ? once : each;
+        /* the terms of a body with states are no sums, though the derivative has no states */
+        uint32_t *const bar = d->carried == 0 && role_of(a) == 0 ? once : each;
         for (size_t l = 0; l < size_of(a); l++, at++) {
             const uint32_t to = d->map[d->f->result[at]];
             if (on) bar[to] = plus(&d->b.g, bar[to], d->first[j] + (uint32_t)l);
@@ -564,8 +565,11 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
             on |= !wgi_is_carried(a) && tangent[d->map[f->result[at + l]]] != WGI_NO_NODE;
         d->weighted[j] = (unsigned char)on;
         if (on) wgi_body_output(&d->b, "d", a->name, a->rows, a->cols, role_of(a));
-        for (size_t l = 0; l < n; l++, at++)
-            if (on) wgi_body_result(&d->b, or_zero(h, tangent[d->map[f->result[at]]]));
+        const int term = d->b.many && d->carried != 0 && role_of(a) == 0;
+        for (size_t l = 0; l < n; l++, at++) {
+            const uint32_t dot = or_zero(h, tangent[d->map[f->result[at]]]);
+            if (on) wgi_body_result(&d->b, term ? wgi_graph_sum(h, dot) : dot);
+        }
     }
     *kept = d->c->status == WG_OK ? wgi_body_prune(&d->b) : NULL;
     return *kept == NULL ? NULL : wgi_body_close(&d->b, d->r->steps, d->r->backwards);
