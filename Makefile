@@ -145,11 +145,11 @@ GRADBENCH := $(B)/bench/gradbench/main
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MD -MP -c -o $@ $<
 
 $(B)/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(MORE_CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(MORE_CXXFLAGS) -MD -MP -c -o $@ $<
 
 # A .list holds the names of what goes into an archive or a program: a file taken away is noticed.
 list = $(B)/$(1).list
@@ -199,7 +199,7 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	BLAS_LIBS='$(BLAS_LIBS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
+	BLAS_LIBS='$(BLAS_LIBS)' BLAS_CFLAGS='$(BLAS_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate)

@@ -88,6 +88,16 @@ size_t wgi_dense_work(const wgi_dense_op *op) {
     }
 }
 
+int wgi_dense_is_empty(const wgi_dense_op *op) {
+    return op->size[0] == 0 || wgi_dense_results(op) == 0 ||
+           (op->kind == WGI_DENSE_PRODUCT && op->size[2] == 0);
+}
+
+int wgi_dense_is_few(const wgi_dense_op *op) {
+    return op->kind == WGI_DENSE_PRODUCT &&
+           wgi_products_few(op->size[0], op->size[1], op->size[2]);
+}
+
 /* ---- pieces ---- */
 
 static int is_nothing(size_t n, const double *x) {
@@ -215,7 +225,7 @@ static double logdet(size_t n, const double *lu_) {
 
 void wgi_dense_value(const wgi_dense_op *op, const double *x, double *y, void *work) {
     const size_t n = op->size[0];
-    if (n == 0 || wgi_dense_results(op) == 0) {
+    if (wgi_dense_is_empty(op)) {
         fill(wgi_dense_results(op), y, op->kind == WGI_DENSE_LU ? 1 : 0);
         return;
     }

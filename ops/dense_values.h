@@ -12,9 +12,10 @@
  *     CHOLESKY  n        A tri n                      L tri n, A = L L'
  *     POTRF_BAR n        L tri n,  W tri n            adjoint of A from that of L, W
  *     LU        n        A n n                        packed LU n n, pivots n, their sign 1
- *     SOLVE     n k      LU n n, pivots n, A n n, B   A^-1 B, or A'^-1 B: from LU, A is not
- * read LOGDET    n        LU n n, pivots n, A n n      log |det A|
+ *     SOLVE     n k      LU n n, pivots n, A n n, B   A^-1 B, or A'^-1 B
+ *     LOGDET    n        LU n n, pivots n, A n n      log |det A|
  *
+ * The latter two are done from LU: A is not read.
  * Off the diagonal an element of a triangle stands for both: POTRF_BAR gives its derivative.
  * What cannot be done, of a singular matrix or one that is not positive definite, is NaN. */
 #ifndef WENGERT_OPS_DENSE_VALUES_H
@@ -55,6 +56,11 @@ enum { WGI_DENSE_LEAST = 2048 };
 /* Scalar operations, about; as many as there can be where they overflow. */
 size_t wgi_dense_flops(const wgi_dense_op *op);
 
+/* Has it no results, or are they numbers: products over nothing, factors of order 0? */
+int wgi_dense_is_empty(const wgi_dense_op *op);
+/* Is it a product of so little that it is done by loops? */
+int wgi_dense_is_few(const wgi_dense_op *op);
+
 size_t wgi_dense_operands(const wgi_dense_op *op);
 size_t wgi_dense_results(const wgi_dense_op *op);
 size_t wgi_dense_work(const wgi_dense_op *op); /* bytes */
@@ -66,7 +72,9 @@ void wgi_dense_value(const wgi_dense_op *op, const double *x, double *y, void *w
 extern const wg_block_op wgi_op_dense;
 
 /* LAPACK's L in the lower triangle of l, the adjoint of L in that of w: this becomes that of
- * the elements of A, one for both. work: so many doubles. (factor.c) */
+ * the elements of A, one for both. Columns are taken in blocks; work: so many doubles.
+ * (factor.c) */
+enum { WGI_CHOLESKY_BLOCK = 32 };
 size_t wgi_cholesky_bar_room(void);
 void wgi_cholesky_bar(size_t n, const double *l, double *w, double *work);
 

@@ -569,7 +569,7 @@ wg_mat wg_inverse_spd(wg_tape *t, wg_mat a) {
 
 /* ---- Cholesky, L as the result ---- */
 
-enum { CHOLESKY_BLOCK = 32 };
+enum { CHOLESKY_BLOCK = WGI_CHOLESKY_BLOCK };
 
 static wg_status cholesky_shape(wg_block *b) {
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;

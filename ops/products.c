@@ -41,9 +41,6 @@ static void mul_column(double alpha, wgi_view a, wgi_view x, wgi_view y) {
                 wgi_int(wgi_view_down(x)), 1, y.p, wgi_int(wgi_view_down(y)));
 }
 
-/* Below so many multiplications a call of BLAS costs more than it saves. */
-enum { FEW_GEMM = 64, FEW_GEMV = 128 };
-
 void wgi_view_mul(double alpha, wgi_view a, wgi_view b, wgi_view c) {
     if (c.trans) {
         const wgi_view other = wgi_view_turn(a, 1);
@@ -53,9 +50,7 @@ void wgi_view_mul(double alpha, wgi_view a, wgi_view b, wgi_view c) {
     }
     const size_t m = c.rows, n = c.cols, k = a.cols;
     if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
-    const int thin = m == 1 || n == 1 || k == 1;
-    if (m * n <= FEW_GEMV && m * n * k <= (thin ? FEW_GEMV : FEW_GEMM))
-        mul_loops(alpha, a, b, c);
+    if (wgi_products_few(m, n, k)) mul_loops(alpha, a, b, c);
     else if (n == 1) mul_column(alpha, a, b, c);
     else if (m == 1)
         mul_column(alpha, wgi_view_turn(b, 1), wgi_view_turn(a, 1), wgi_view_turn(c, 1));
@@ -300,7 +295,7 @@ static wg_status syrk_value(wg_block *b) {
     const wgi_view a = factor(b, 0), y = wgi_products_result(b);
     const size_t n = a.rows;
     wgi_view_clear(y);
-    if (n * n * a.cols <= FEW_GEMM) wgi_view_mul(p->alpha, a, wgi_view_transposed(a), y);
+    if (n * n * a.cols <= WGI_FEW_GEMM) wgi_view_mul(p->alpha, a, wgi_view_transposed(a), y);
     else {
         cblas_dsyrk(CblasColMajor, CblasLower, wgi_products_flag(a.trans), wgi_int(n),
                     wgi_int(a.cols), p->alpha, a.p, wgi_int(a.ld), 0, y.p, wgi_int(n));

@@ -78,6 +78,14 @@ static inline double wgi_view_inner(wgi_view x, wgi_view y) {
     return sum;
 }
 
+/* Up to so many multiplications a call of BLAS costs more than it saves. */
+enum { WGI_FEW_GEMM = 64, WGI_FEW_GEMV = 128 };
+/* Is a product m by n, k in between, of so few? */
+static inline int wgi_products_few(size_t m, size_t n, size_t k) {
+    const int thin = m == 1 || n == 1 || k == 1;
+    return m * n <= WGI_FEW_GEMV && m * n * k <= (thin ? WGI_FEW_GEMV : WGI_FEW_GEMM);
+}
+
 /* c += alpha a b */
 void wgi_view_mul(double alpha, wgi_view a, wgi_view b, wgi_view c);
 

@@ -826,95 +826,9 @@ static void the_zero_rule_holds_on_both_sides_of_a_product(void **state) {
     wg_function_free(f);
 }
 
-/* ---- as text ----------------------------------------------------------------------------- */
+/* ---- compiled ---------------------------------------------------------------------------- */
 
-typedef int point_fn(const double *const *, double *const *);
-typedef int batch_fn(size_t, const double *const *, const ptrdiff_t *, double *const *,
-                     const ptrdiff_t *, size_t *);
-
-/* At one point, and at three that are the same in a batch. */
-static void check_text(const spec *s, const emitted *e, const char *name,
-                       const wg_function *f) {
-    enum { SAME = 3, MOST = 16 };
-    static const double v[X + Q] = {1, -0.5, 0.25, 2, -1, 0.5, 1.5};
-    double x[2 * (X + Q)], y[SAME][MOST], want[MOST];
-    const double *arg[4];
-    double *res[4], *res_batch[4];
-    ptrdiff_t arg_step[8], res_step[8];
-    point_fn *point;
-    batch_fn *batch;
-    const size_t m = graph_entries_out(f);
-    EMITTED(e, name, "", point);
-    EMITTED(e, name, "_batch", batch);
-    assert_true(m <= MOST && graph_entries_in(f) <= sizeof x / sizeof *x);
-    memcpy(x, at, sizeof at);
-    memcpy(x + X + Q, v, sizeof v);
-    size_t entry = 0;
-    for (size_t k = 0; k < wg_function_inputs(f); k++) {
-        arg[k] = x + entry, arg_step[2 * k] = 0, arg_step[2 * k + 1] = 1;
-        entry += wg_function_input(f, k)->rows;
-    }
-    entry = 0;
-    for (size_t k = 0; k < wg_function_outputs(f); k++) {
-        res[k] = want + entry, res_batch[k] = y[0] + entry;
-        res_step[2 * k] = MOST, res_step[2 * k + 1] = 1;
-        entry += wg_function_output(f, k)->rows * wg_function_output(f, k)->cols;
-    }
-    assert_int_equal(point(arg, res), 0);
-    assert_int_equal(graph_walk(f, x, y[0]), 0);
-    compare(s, "text", m, want, y[0]);
-    memset(y, 0x7f, sizeof y);
-    assert_int_equal(batch(SAME, arg, arg_step, res_batch, res_step, NULL), 0);
-    for (size_t p = 0; p < SAME; p++) compare(s, "text of a batch", m, y[p], want);
-}
-
-static void they_are_loops_in_texts(void **state) {
-    (void)state;
-    static const struct {
-        spec s;
-        const char *name;
-        int orders; /* values, gradient, product with the Hessian: that of few, the text is long
-                     */
-    } cases[] = {{{GEMM, 13, 12, 11, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "gemm", 3},
-                 {{TRSM, 17, 9, 0, 'N', 'N', 'L', 'U', 'N', 1, 0, 2, 0, 0, 0}, "trsm", 2},
-                 {{CHOLESKY, 19, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "chol", 2},
-                 {{SOLVE, 16, 3, 0, 'T', 'N', 'L', 'L', 'N', 1, 0, 1, 0, 0, 0}, "solve", 3},
-                 {{LOGDET, 16, 0, 0, 'N', 'N', 'L', 'L', 'N', 1, 0, 0, 0, 0, 0}, "logdet", 2}};
-    enum { CASES = sizeof cases / sizeof *cases };
-    wg_function *f[CASES][3] = {{NULL}};
-    static const char *const order[] = {"", "_d", "_h"};
-    char name[40];
-    emitted e;
-    FILE *const text = emitted_text(&e);
-    for (size_t i = 0; i < CASES; i++) {
-        f[i][0] = record(&cases[i].s, out);
-        must(tape, &cases[i].s, wg_function_gradient(tape, f[i][0], &f[i][1]));
-        if (cases[i].orders > 2)
-            must(tape, &cases[i].s, wg_function_hvp(tape, f[i][0], &f[i][2]));
-        for (int k = 0; k < cases[i].orders; k++) {
-            (void)snprintf(name, sizeof name, "%s%s", cases[i].name, order[k]);
-            const wg_emit_options o = {.name = name, .entries = WG_EMIT_POINT | WG_EMIT_BATCH};
-            assert_true(wgi_dense_is_in(f[i][k]));
-            must(tape, &cases[i].s, wg_function_emit(tape, f[i][k], &o, wg_write_file, text));
-        }
-    }
-    (void)fclose(text);
-    for (size_t c = 0; c < 2; c++) {
-        if (!has_compiler(emitted_compilers[c])) continue;
-        emitted_open(&e, emitted_compilers[c], "-O0");
-        for (size_t i = 0; i < CASES; i++)
-            for (int k = 0; k < cases[i].orders; k++) {
-                (void)snprintf(name, sizeof name, "%s%s", cases[i].name, order[k]);
-                check_text(&cases[i].s, &e, name, f[i][k]);
-            }
-        emitted_close(&e);
-    }
-    emitted_remove(&e);
-    for (size_t i = 0; i < CASES; i++)
-        for (int k = 0; k < 3; k++) wg_function_free(f[i][k]);
-}
-
-static void they_are_not_compiled(void **state) {
+static void they_are_not_compiled_where_each_point_has_one(void **state) {
     (void)state;
     double x[ENTRIES];
     fill_system(x);
@@ -926,6 +840,50 @@ static void they_are_not_compiled(void **state) {
     assert_non_null(strstr(said.why, "whole matrices"));
     wg_function_free(same);
     wg_function_free(f);
+}
+
+/* A and b are shared; of each point: a number to be multiplied with x and log |det A|. */
+static wg_status scaled_system(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *user) {
+    const wg_status s = system_of(t, n, x, m, y, user);
+    for (size_t i = 0; s == WG_OK && i < m; i++) y[i] = wg_let(t, wg_mul(y[i], x[ENTRIES]));
+    return s;
+}
+
+static void what_is_done_with_their_results_is_compiled(void **state) {
+    (void)state;
+    enum { MANY = 21 };
+    static const wg_argument from[] = {{"x", ENTRIES, 1, WG_SHARED}, {"z", 1, 1, 0}};
+    static const wg_argument all = {"y", RESULTS, 1, 0};
+    static double x[ENTRIES + MANY], y[2][MANY * RESULTS];
+    char directory[] = "/tmp/wengert-test-XXXXXX", line[64];
+    kind what = SOLVE;
+    wg_function *f[2] = {NULL, NULL};
+    wg_compiled said;
+    const char *const given = getenv("CC");
+    const int usable = given != NULL && *given != 0 && strchr(given, ' ') == NULL;
+    assert_non_null(mkdtemp(directory));
+    const wg_compile_options o = {.compiler = usable ? given : NULL, .directory = directory};
+    fill_system(x);
+    for (size_t p = 0; p < MANY; p++) x[ENTRIES + p] = uniform(-1, 1);
+    assert_int_equal(
+        wg_function_record(coded, scaled_system, &what, 2, from, x, 1, &all, &f[0]), WG_OK);
+    assert_true(dense_nodes(f[0], WGI_ONCE) > 0 && dense_nodes(f[0], WGI_EACH) == 0);
+    assert_int_equal(wg_function_compile(tape, f[0], &o, &f[1], &said), WG_OK);
+    if (!said.native) fail_msg("%s", said.why);
+    for (int k = 0; k < 2; k++) {
+        void *const work = malloc(wg_function_work(f[k], NULL) + 64);
+        const wg_points points[] = {{x, 0, 1}, {x + ENTRIES, 1, 1}};
+        const wg_results to = {y[k], RESULTS, 1};
+        assert_non_null(work);
+        assert_int_equal(wg_function_evaluate(f[k], MANY, points, &to, NULL, work, NULL),
+                         WG_OK);
+        free(work);
+        wg_function_free(f[k]);
+    }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
+    assert_int_equal(system(line), 0);
 }
 
 static void a_failure_of_memory_leaves_nothing(void **state) {
@@ -974,9 +932,9 @@ int main(void) {
         cmocka_unit_test(singular_matrices_give_nan),
         cmocka_unit_test(infinities_and_nan_stay_where_they_are),
         cmocka_unit_test(the_zero_rule_holds_on_both_sides_of_a_product),
-        cmocka_unit_test(they_are_loops_in_texts),
         cmocka_unit_test(they_are_loaded_from_files_as_they_were),
-        cmocka_unit_test(they_are_not_compiled),
+        cmocka_unit_test(they_are_not_compiled_where_each_point_has_one),
+        cmocka_unit_test(what_is_done_with_their_results_is_compiled),
         cmocka_unit_test(a_failure_of_memory_leaves_nothing),
     };
     const int failed = cmocka_run_group_tests(tests, open_tapes, close_tapes);

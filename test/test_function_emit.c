@@ -17,7 +17,7 @@ typedef int casadi_fn(const double **arg, double **res, long long *iw, double *w
 enum { ALL = WG_EMIT_POINT | WG_EMIT_BATCH | WG_EMIT_CASADI, MOST = 4096, POINTS = 29 };
 
 static void emit(FILE *f, hand *h, const char *name, unsigned entries, size_t unit) {
-    const wg_emit_options o = {name, entries, unit};
+    const wg_emit_options o = {name, entries, unit, 0};
     assert_int_equal(wg_function_emit(h->t, h->f, &o, wg_write_file, f), WG_OK);
 }
 
@@ -531,7 +531,7 @@ static void names_of_c_are_not_used_again(void **state) {
     }
     hand_finish(&h);
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
-        const wg_emit_options o = {taken[k], 0, 0};
+        const wg_emit_options o = {taken[k], 0, 0, 0};
         assert_int_equal(wg_function_text(h.t, h.f, &o, NULL, 0, &needed), WG_EARG);
     }
     /* nothing passes from the first unit to the second one of three */
@@ -614,7 +614,7 @@ static int refuse(void *ctx, const char *text, size_t bytes) {
 static void what_cannot_be_done_is_a_status(void **state) {
     hand h;
     size_t needed;
-    wg_emit_options o = {"2f", 0, 0};
+    wg_emit_options o = {"2f", 0, 0, 0};
     (void)state;
     hand_open(&h);
     hand_draw(&h, 5, 30, 0, 0);

@@ -422,7 +422,7 @@ static void emitted_lookups_have_the_bits_of_the_nodes(void **state) {
         draw(&h, 70 + seed, 120, sums);
         FILE *const file = emitted_text(&e);
         const wg_emit_options o = {"f", sums ? WG_EMIT_BATCH : WG_EMIT_POINT | WG_EMIT_BATCH,
-                                   seed > 2 ? 20 : 0};
+                                   seed > 2 ? 20 : 0, 0};
         assert_int_equal(wg_function_emit(h.t, h.f, &o, wg_write_file, file), WG_OK);
         assert_int_equal(fclose(file), 0);
         for (size_t c = 0; c < sizeof emitted_compilers / sizeof *emitted_compilers; c++) {
@@ -518,7 +518,7 @@ static void a_saved_lookup_is_the_same_when_loaded(void **state) {
     hand_close(&h);
 }
 
-/* As file.c says: a count and operands after the name. */
+/* As file.h says: a count and operands after the name. */
 static void a_lookup_without_elements_is_no_file(void **state) {
     static unsigned char bytes[4096];
     size_t n = 0;

@@ -299,7 +299,7 @@ static void writing_c_answers(void **state) {
     int calls = 0;
     char text[8];
     size_t needed = 42;
-    const wg_emit_options nothing = {NULL, 0, 0};
+    const wg_emit_options nothing = {NULL, 0, 0, 0};
     STATUS(WG_ENULL, wg_function_emit, NULL, fn, NULL, count_calls, &calls);
     DRIVEN(wg_function_emit, tape, NULL, NULL, count_calls, &calls);
     DRIVEN(wg_function_emit, tape, fn, NULL, NULL, &calls);

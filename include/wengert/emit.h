@@ -43,6 +43,7 @@ typedef struct wg_emit_options {
     const char *name; /* an identifier that C and its headers do not have; NULL: wg_f */
     unsigned entries; /* WG_EMIT_POINT | ...; 0: WG_EMIT_POINT */
     size_t unit;      /* operations in one C function, about; 0: 2000 */
+    int blas;         /* operations on whole matrices: 0: loops; 1: BLAS and LAPACK */
 } wg_emit_options;
 
 /* wg_function_emit  - C99 that needs <math.h>, <stddef.h> and <string.h>, and nothing of this
@@ -57,16 +58,28 @@ typedef struct wg_emit_options {
  * Use:     no array of arg is one of res. Texts of different names may stand in one file, the
  *          one that defines _DEFAULT_SOURCE first.
  * Matrices: operations on whole matrices (function.h) are loops, written once into the text;
- *          their bits are not those of BLAS.
+ *          their bits are not those of BLAS. At a point where a matrix is singular, or not
+ *          positive definite, results are NaN in any text: there is no status.
+ * BLAS:    with options.blas the text includes <cblas.h> and <lapacke.h>, whichever it needs,
+ *          and makes the calls of wg_function_evaluate: for products, triangular systems,
+ *          Cholesky and LU factorisations, solves, and the adjoint of Cholesky's. Linked to the
+ *          same BLAS, which works with as many threads, and compiled by gcc or clang, which
+ *          align the arrays, their results have the same bits. Matrices stand column after
+ *          column, and of LAPACKE only functions that end in _work are called: the text
+ *          allocates nothing, though BLAS may. Integers of BLAS may have 64 bits. The name is
+ *          none that these headers have, and in a file of many texts such ones come last.
+ *          Without operations on whole matrices the text needs neither header.
  * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8
  *          for each operand of the largest norm, maximum, ...; of a loop its results, with
  *          the states of all steps where a derivative takes them; of an operation on whole
- *          matrices its operands and its results, 8 each. Nothing else grows with the
- *          function: with 10^5 inputs at each point a batch needs 6.4 MB.
- * Errors:  WG_ENULL; WG_EARG: the name or the entries; WG_EMODE: an operation of the user's
- *          whose text is more than an expression over <math.h>: the message names it;
+ *          matrices its operands and its results, 8 each; with options.blas its results twice,
+ *          8 n^2 for a triangle or Cholesky factor of order n, and 16 n^2 and 8 KB for the
+ *          adjoint of the latter. Nothing else grows with the function: with 10^5 inputs at
+ *          each point a batch needs 6.4 MB.
+ * Errors:  WG_ENULL; WG_EARG: the name, the entries or blas; WG_EMODE: an operation of the
+ *          user's whose text is more than an expression over <math.h>: the message names it;
  *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
 WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
                                                 const wg_emit_options *options, wg_write *write,
@@ -106,8 +119,9 @@ typedef struct wg_compiled {
  *          compiling are removed after an hour.
  * Without: where there is no compiler, or it fails, *out is evaluated as f is: compiled.native
  *          is 0 then, compiled.why says why. compiled may be NULL. So it is, too, where nothing
- *          is done at each point; where vectors of the numbers that are alive at a
- *          time, operands of one norm, maximum, ... among them, take more than 768 KB; and in a
+ *          is done at each point, or BLAS and LAPACK do whole matrices there (those of shared
+ *          inputs are no hindrance); where vectors of the numbers that are alive at a time,
+ *          operands of one norm, maximum, ... among them, take more than 768 KB; and in a
  *          program with rights that its user does not have (set-user-ID).
  * Cost:    for the first time that of the compiler, seconds for 10^4 operations, an array of n
  *          operands being n of them; later that of asking it, two processes. Evaluation keeps

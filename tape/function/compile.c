@@ -584,7 +584,8 @@ static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
     b.flags = o != NULL ? o->flags : NULL;
     b.why = compiled->why;
     if (f->each == 0) return fail(&b, "nothing is done at each point", "");
-    if (wgi_dense_is_in(f)) return fail(&b, "BLAS and LAPACK do whole matrices", "");
+    if (wgi_dense_elements(f) != 0)
+        return fail(&b, "BLAS and LAPACK do whole matrices at each point", "");
     if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
     if (wgi_source_open(&s, c, call, f, "wgi") != WG_OK || wgi_native_plan(&s, &form) != WG_OK)
         return fail(&b, c->message, "");

@@ -5,7 +5,7 @@
 #include "dense_node.h"
 #include "program.h"
 
-#define COLUMN(offset) ((double *)(void *)(r->column + (offset)))
+#define COLUMN(offset) wgi_fn_column(r, offset)
 
 /* Points that are gathered together, and the room that they may take. */
 enum { POINTS = 8, NEAR = 1 << 21 };

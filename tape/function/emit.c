@@ -8,6 +8,7 @@
  * uses, too. */
 #include "emit.h"
 
+#include "emit_dense.h"
 #include "emit_repeat.h"
 
 #include <stdio.h>
@@ -122,15 +123,29 @@ static void use(const wgi_source *s, uint32_t node, unsigned char *used) {
     if (s->f->node[node].kind == WGI_NODE_INPUT) used[s->argument[node]] = 1;
 }
 
+/* Does the text of a node have its operand k? */
+static int reads(const wgi_source *s, uint32_t node, uint32_t k) {
+    const wgi_node *const n = &s->f->node[node];
+    const char *const text = wgi_source_text(n);
+    if (n->kind == WGI_NODE_DENSE) return wgi_emit_dense_reads(n, k);
+    return text == NULL || wgi_source_letters(text, (char)('a' + k)) != 0 ||
+           wgi_source_needs_v(s, node);
+}
+
+static void use_operands(const wgi_source *s, uint32_t node, unsigned char *used) {
+    const wgi_node *const n = &s->f->node[node];
+    for (uint32_t k = 0; k < n->count; k++) {
+        const uint32_t o = s->f->operand[n->first + k];
+        if (s->f->node[o].kind == WGI_NODE_INPUT && reads(s, node, k)) use(s, o, used);
+    }
+}
+
 /* Which inputs the unit reads. */
 static void inputs_of_unit(const wgi_source *s, size_t first, size_t last, uint32_t unit,
                            unsigned char *used) {
     const wg_function *const f = s->f;
     memset(used, 0, f->inputs + 1);
-    for (size_t i = first; i < last; i++) {
-        const wgi_node *const n = &f->node[s->list[i]];
-        for (uint32_t k = 0; k < n->count; k++) use(s, f->operand[n->first + k], used);
-    }
+    for (size_t i = first; i < last; i++) use_operands(s, s->list[i], used);
     for (size_t j = 0; j < f->m; j++)
         if (result_here(s, j, unit)) use(s, f->result[j], used);
     for (size_t k = 0; k < f->guards; k++)
@@ -345,7 +360,7 @@ static size_t largest_read(const wgi_source *s, unsigned char *used) {
     const wg_function *const f = s->f;
     size_t largest = 0;
     memset(used, 0, f->inputs + 1);
-    for (size_t i = 0; i < f->operands; i++) use(s, f->operand[i], used);
+    for (size_t i = 0; i < f->nodes; i++) use_operands(s, (uint32_t)i, used);
     for (size_t j = 0; j < f->m; j++) use(s, f->result[j], used);
     for (size_t k = 0; k < f->guards; k++)
         use(s, f->guard[k].a, used), use(s, f->guard[k].b, used);
@@ -368,8 +383,9 @@ static void head(wgi_source *s, unsigned entries, int beyond) {
         wgi_text_put(&s->o,
                      "#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE /* more of <math.h> */\n"
                      "#endif\n");
-    wgi_text_put(&s->o, "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n\n"
-                        "#if !defined(__GNUC__) || defined(__clang__)\n"
+    wgi_text_put(&s->o, "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n");
+    if (s->blas) wgi_emit_dense_headers(s);
+    wgi_text_put(&s->o, "\n#if !defined(__GNUC__) || defined(__clang__)\n"
                         "#pragma STDC FP_CONTRACT OFF\n#endif\n\n");
     if (entries & WG_EMIT_POINT)
         wgi_text_format(&s->o, "int %s%s(const double *const *arg, double *const *res);\n",
@@ -413,6 +429,7 @@ static void bodies(wgi_source *s, size_t unit) {
         if (name == NULL) return;
         (void)snprintf(name, room, "%s_body%u", s->name, k);
         if (wgi_source_open(&b, s->c, s->call, r->body, name) != WG_OK) return;
+        if (s->blas && wgi_source_use_blas(&b) != WG_OK) return;
         b.scope = "static ";
         b.o = s->o;
         wgi_source_need_all(&b, 0);
@@ -440,6 +457,7 @@ static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *
     static const char call[] = "wg_function_emit";
     const char *const name = options != NULL && options->name != NULL ? options->name : "wg_f";
     const size_t unit = options != NULL && options->unit != 0 ? options->unit : UNIT;
+    const int blas = options != NULL ? options->blas : 0;
     unsigned entries = options != NULL ? options->entries : 0;
     if (entries == 0) entries = WG_EMIT_POINT;
     if (!is_identifier(name))
@@ -448,10 +466,14 @@ static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *
         return wgi_fail(c, WG_EARG, "%s: '%s' is a name that C has already", call, name);
     if (entries & ~(unsigned)(WG_EMIT_POINT | WG_EMIT_BATCH | WG_EMIT_CASADI))
         return wgi_fail(c, WG_EARG, "%s: entries %u", call, entries);
+    if (blas != 0 && blas != 1) return wgi_fail(c, WG_EARG, "%s: blas %d", call, blas);
+    if (blas && wgi_source_is_of_blas(name))
+        return wgi_fail(c, WG_EARG, "%s: '%s' is a name that BLAS or LAPACK has", call, name);
     wgi_source s;
     int beyond = 0;
     wg_status status = wgi_source_open(&s, c, call, f, name);
     if (status != WG_OK || !wgi_emit_bodies_check(c, call, f, &beyond)) return c->status;
+    if (blas && wgi_source_use_blas(&s) != WG_OK) return c->status;
     wgi_text_open(&s.o, write, ctx);
     wgi_source_need_all(&s, 0);
     head(&s, entries, beyond);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions as C text: many points.
  *
- *     u[i]      shared inputs that are read; then what is done once or on sums, where a later
- * unit uses it x[i][l]   inputs that are read, of eight points      t[i][l]     slots of theirs
- *     y[j][l]   results of eight points       total[k][l] sums, a lane for every eighth point
+ *     u[i]          shared inputs that are read; then what is done once or on sums, where a
+ *                   later unit uses it
+ *     x[i][l]       inputs that are read, of eight points
+ *     t[i][l]       slots of theirs
+ *     y[j][l]       results of eight points
+ *     total[k][l]   sums, a lane for every eighth point
  *
  * The units of each point are arithmetic, on vectors of eight (X(i) is all of x[i]) where the
  * compiler has such, otherwise in a loop over the lanes; or calls, always in a loop. There

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Repeats, and operations on whole matrices, as loops of the text.
+/* Repeats as loops of the text.
  *
  *     NAME_body0     the body, a function of one point; where nothing is carried, of many
  *     got[i]         results: of what is carried all states, if they are wanted
@@ -205,9 +205,8 @@ static void begin(wgi_source *s, const char *indent) {
     wgi_text_put(&s->o, "    ");
 }
 
-/* Nodes into the array `to`, from `at` on. */
-static void gather(wgi_source *s, const char *indent, const char *to, size_t at,
-                   const uint32_t *node, size_t count) {
+void wgi_emit_gather(wgi_source *s, const char *indent, const char *to, size_t at,
+                     const uint32_t *node, size_t count) {
     enum { FEW = 4 };
     for (size_t k = 0, run; k < count; k += run) {
         address a;
@@ -345,9 +344,10 @@ static void gather_operands(writing *w) {
     for (size_t i = 0; i < w->f->inputs; i++) {
         const size_t count = wgi_repeat_operands_of(w->r, i);
         if (i < w->carried && w->l->wanted[i] == ALL)
-            gather(w->s, w->indent, "got", w->l->at[i] + first_place(w) * count, node, count);
+            wgi_emit_gather(w->s, w->indent, "got", w->l->at[i] + first_place(w) * count, node,
+                            count);
         else if (w->from[i].kind == NOWHERE)
-            gather(w->s, w->indent, "given", w->x_at[i], node, count);
+            wgi_emit_gather(w->s, w->indent, "given", w->x_at[i], node, count);
         node += count;
     }
 }
@@ -506,218 +506,6 @@ void wgi_emit_repeat(wgi_source *s, uint32_t node, const char *indent) {
         line(&w);
         wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n",
                         w.l->size, s->slot[node]);
-    }
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "}\n");
-}
-
-/* ---- whole matrices ---- */
-
-static const char is_zero[] = "static int wgi_is_zero(size_t n, const double *x) {\n"
-                              "    for (size_t i = 0; i < n; i++)\n"
-                              "        if (x[i] != 0) return 0;\n"
-                              "    return 1;\n"
-                              "}\n\n";
-static const char fill[] = "static void wgi_fill(size_t n, double *y, double value) {\n"
-                           "    for (size_t i = 0; i < n; i++) y[i] = value;\n"
-                           "}\n\n";
-
-/* By kind: of triangles the lower one stands there, column after column. */
-static const char *const dense_text[WGI_DENSE_KINDS] = {
-    [WGI_DENSE_PRODUCT] =
-        "static void wgi_product(size_t m, size_t n, size_t k, int rule, const double *x,\n"
-        "                        double *y) {\n"
-        "    const double *const b = x + m * k;\n"
-        "    wgi_fill(m * n, y, 0);\n"
-        "    if (rule && (wgi_is_zero(m * k, x) || wgi_is_zero(k * n, b))) return;\n"
-        "    for (size_t j = 0; j < n; j++)\n"
-        "        for (size_t e = 0; e < k; e++)\n"
-        "            for (size_t i = 0; i < m; i++)\n"
-        "                y[i + j * m] += x[i + e * m] * b[e + j * k];\n"
-        "}\n\n",
-    [WGI_DENSE_TRIANGLE] =
-        "static void wgi_triangle(size_t n, size_t k, int rule, const double *x, double *y) {\n"
-        "    const double *const b = x + n * (n + 1) / 2;\n"
-        "    memcpy(y, b, n * k * sizeof(double));\n"
-        "    if (rule && wgi_is_zero(n * k, b)) return;\n"
-        "    for (size_t j = 0; j < k; j++, y += n) {\n"
-        "        const double *l = x;\n"
-        "        for (size_t c = 0; c < n; l += n - c, c++) {\n"
-        "            y[c] = *l == 0 ? NAN : y[c] / *l;\n"
-        "            for (size_t i = c + 1; i < n; i++) y[i] -= l[i - c] * y[c];\n"
-        "        }\n"
-        "    }\n"
-        "}\n\n",
-    [WGI_DENSE_CHOLESKY] =
-        "static void wgi_cholesky(size_t n, const double *x, double *y) {\n"
-        "    const size_t all = n * (n + 1) / 2;\n"
-        "    double *a = y;\n"
-        "    memcpy(y, x, all * sizeof(double));\n"
-        "    for (size_t c = 0; c < n; a += n - c, c++) {\n"
-        "        if (!(*a > 0)) {\n"
-        "            wgi_fill(all, y, NAN);\n"
-        "            return;\n"
-        "        }\n"
-        "        *a = sqrt(*a);\n"
-        "        for (size_t i = c + 1; i < n; i++) a[i - c] /= *a;\n"
-        "        double *to = a + n - c;\n"
-        "        for (size_t j = c + 1; j < n; to += n - j, j++)\n"
-        "            for (size_t i = j; i < n; i++) to[i - j] -= a[i - c] * a[j - c];\n"
-        "    }\n"
-        "}\n\n",
-    [WGI_DENSE_POTRF_BAR] =
-        "/* The adjoint of a symmetric matrix from that of its Cholesky factor. */\n"
-        "static void wgi_cholesky_bar(size_t n, int rule, const double *x, double *y) {\n"
-        "    const size_t all = n * (n + 1) / 2;\n"
-        "    memcpy(y, x + all, all * sizeof(double));\n"
-        "    if (rule && wgi_is_zero(all, y)) return;\n"
-        "    for (size_t j = n; j-- > 0;) {\n"
-        "        const double *const l = x + j * n - j * (j + 1) / 2 + j;\n"
-        "        double *const w = y + (l - x);\n"
-        "        double s = 0;\n"
-        "        for (size_t i = 1; i < n - j; i++) w[i] /= *l, s += w[i] * l[i];\n"
-        "        *w = (*w - s) / *l;\n"
-        "        for (size_t k = 0; k < j; k++) {\n"
-        "            const double *const lk = x + k * n - k * (k + 1) / 2 + j;\n"
-        "            double *const wk = y + (lk - x), r = *lk;\n"
-        "            for (size_t i = 1; i < n - j; i++) {\n"
-        "                *wk -= w[i] * lk[i];\n"
-        "                wk[i] -= w[i] * r;\n"
-        "            }\n"
-        "            *wk -= *w * r;\n"
-        "        }\n"
-        "        *w *= 0.5;\n"
-        "    }\n"
-        "}\n\n",
-    [WGI_DENSE_LU] =
-        "/* Packed factors; pivots, from 1; their sign. */\n"
-        "static void wgi_lu(size_t n, const double *x, double *y) {\n"
-        "    double *const row = y + n * n;\n"
-        "    memcpy(y, x, n * n * sizeof(double));\n"
-        "    row[n] = 1;\n"
-        "    for (size_t c = 0; c < n; c++) {\n"
-        "        size_t best = c;\n"
-        "        for (size_t i = c + 1; i < n; i++)\n"
-        "            if (fabs(y[i + c * n]) > fabs(y[best + c * n])) best = i;\n"
-        "        row[c] = (double)(best + 1);\n"
-        "        if (best != c) row[n] = -row[n];\n"
-        "        for (size_t j = 0; j < n; j++) {\n"
-        "            const double v = y[c + j * n];\n"
-        "            y[c + j * n] = y[best + j * n];\n"
-        "            y[best + j * n] = v;\n"
-        "        }\n"
-        "        if (!(fabs(y[c + c * n]) > 0)) {\n"
-        "            wgi_fill(n * n + n + 1, y, NAN);\n"
-        "            return;\n"
-        "        }\n"
-        "        for (size_t i = c + 1; i < n; i++) y[i + c * n] /= y[c + c * n];\n"
-        "        for (size_t j = c + 1; j < n; j++)\n"
-        "            for (size_t i = c + 1; i < n; i++)\n"
-        "                y[i + j * n] -= y[i + c * n] * y[c + j * n];\n"
-        "    }\n"
-        "}\n\n",
-    [WGI_DENSE_SOLVE] =
-        "static void wgi_exchange(size_t n, const double *row, size_t i, double *y) {\n"
-        "    const size_t p = row[i] >= 1 && row[i] <= (double)n ? (size_t)row[i] - 1 : i;\n"
-        "    const double v = y[i];\n"
-        "    y[i] = y[p];\n"
-        "    y[p] = v;\n"
-        "}\n\n"
-        "/* Packed factors, pivots, right-hand sides. */\n"
-        "static void wgi_solve(size_t n, size_t k, int turned, int rule, const double *x,\n"
-        "                      double *y) {\n"
-        "    const double *const row = x + n * n, *const b = row + n;\n"
-        "    memcpy(y, b, n * k * sizeof(double));\n"
-        "    if (rule && wgi_is_zero(n * k, b)) return;\n"
-        "    for (size_t j = 0; j < k; j++, y += n) {\n"
-        "        for (size_t i = 0; !turned && i < n; i++) wgi_exchange(n, row, i, y);\n"
-        "        for (size_t c = 0; !turned && c < n; c++)\n"
-        "            for (size_t i = c + 1; i < n; i++) y[i] -= x[i + c * n] * y[c];\n"
-        "        for (size_t c = n; !turned && c-- > 0;) {\n"
-        "            y[c] /= x[c + c * n];\n"
-        "            for (size_t i = 0; i < c; i++) y[i] -= x[i + c * n] * y[c];\n"
-        "        }\n"
-        "        for (size_t c = 0; turned && c < n; c++) {\n"
-        "            for (size_t i = 0; i < c; i++) y[c] -= x[i + c * n] * y[i];\n"
-        "            y[c] /= x[c + c * n];\n"
-        "        }\n"
-        "        for (size_t c = n; turned && c-- > 0;)\n"
-        "            for (size_t i = c + 1; i < n; i++) y[c] -= x[i + c * n] * y[i];\n"
-        "        for (size_t i = n; turned && i-- > 0;) wgi_exchange(n, row, i, y);\n"
-        "    }\n"
-        "}\n\n",
-    [WGI_DENSE_LOGDET] = "static void wgi_logdet(size_t n, const double *x, double *y) {\n"
-                         "    *y = 0;\n"
-                         "    for (size_t i = 0; i < n; i++) *y += log(fabs(x[i + i * n]));\n"
-                         "}\n\n",
-};
-
-void wgi_emit_dense_support(wgi_source *s) {
-    unsigned char used[WGI_DENSE_KINDS] = {0};
-    for (size_t i = 0; i < s->f->nodes; i++)
-        if (s->f->node[i].kind == WGI_NODE_DENSE) used[wgi_dense_of(&s->f->node[i]).kind] = 1;
-    if (used[WGI_DENSE_PRODUCT] || used[WGI_DENSE_TRIANGLE] || used[WGI_DENSE_POTRF_BAR] ||
-        used[WGI_DENSE_SOLVE])
-        wgi_source_named(s, is_zero);
-    if (used[WGI_DENSE_PRODUCT] || used[WGI_DENSE_CHOLESKY] || used[WGI_DENSE_LU])
-        wgi_source_named(s, fill);
-    for (size_t k = 0; k < WGI_DENSE_KINDS; k++)
-        if (used[k]) wgi_source_named(s, dense_text[k]);
-}
-
-void wgi_emit_dense(wgi_source *s, uint32_t node, const char *indent) {
-    const wgi_node *const n = &s->f->node[node];
-    const wgi_dense_op op = wgi_dense_of(n);
-    const uint32_t *const operand = s->f->operand + n->first;
-    const size_t order = op.size[0], results = wgi_dense_results(&op);
-    const int lanes = s->apart && n->when == WGI_EACH;
-    const int rule = (op.flags & WGI_DENSE_RULE) != 0;
-    size_t count = n->count; /* of those that are read, A is none */
-    if (op.kind == WGI_DENSE_SOLVE) count -= order * order;
-    if (op.kind == WGI_DENSE_LOGDET) count = order * order;
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "{\n");
-    begin(s, indent);
-    wgi_text_format(&s->o, "double given[%zu]", count + (count == 0));
-    if (lanes) wgi_text_format(&s->o, ", got[%zu];\n", results + (results == 0));
-    else
-        wgi_text_format(&s->o, ", *const got = %s + %u;\n", s->apart ? "u" : "t",
-                        s->slot[node]);
-    if (op.kind == WGI_DENSE_SOLVE) {
-        const size_t before = order * order + order;
-        gather(s, indent, "given", 0, operand, before);
-        gather(s, indent, "given", before, operand + before + order * order, count - before);
-    } else gather(s, indent, "given", 0, operand, count);
-    begin(s, indent);
-    switch (op.kind) {
-    case WGI_DENSE_PRODUCT:
-        wgi_source_named(s, "wgi_product(");
-        wgi_text_format(&s->o, "%zu, %zu, %zu, %d", order, op.size[1], op.size[2], rule);
-        break;
-    case WGI_DENSE_TRIANGLE:
-        wgi_source_named(s, "wgi_triangle(");
-        wgi_text_format(&s->o, "%zu, %zu, %d", order, op.size[1], rule);
-        break;
-    case WGI_DENSE_POTRF_BAR:
-        wgi_source_named(s, "wgi_cholesky_bar(");
-        wgi_text_format(&s->o, "%zu, %d", order, rule);
-        break;
-    case WGI_DENSE_SOLVE:
-        wgi_source_named(s, "wgi_solve(");
-        wgi_text_format(&s->o, "%zu, %zu, %d, %d", order, op.size[1],
-                        (op.flags & WGI_DENSE_TURNED) != 0, rule);
-        break;
-    default:
-        wgi_source_named(s, op.kind == WGI_DENSE_LU         ? "wgi_lu("
-                            : op.kind == WGI_DENSE_CHOLESKY ? "wgi_cholesky("
-                                                            : "wgi_logdet(");
-        wgi_text_format(&s->o, "%zu", order);
-    }
-    wgi_text_put(&s->o, ", given, got);\n");
-    if (lanes) {
-        begin(s, indent);
-        wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n",
-                        results, s->slot[node]);
     }
     wgi_text_put(&s->o, indent);
     wgi_text_put(&s->o, "}\n");

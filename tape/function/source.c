@@ -219,6 +219,30 @@ int wgi_source_is_known(const char *name) {
            (AMONG(name, length - 1, functions) || AMONG(name, length - 1, more));
 }
 
+/* Macros of the headers of BLAS and LAPACK, and of those that they include. */
+static const char *const blas_macros[] = {"I",     "complex", "imaginary", "xdouble",
+                                          "stdin", "stdout",  "stderr",    "sched_priority"};
+
+/* Is it one of these, or like the others of them? */
+static int is_like_macros_of_blas(const char *name) {
+    const int upper = name[0] >= 'A' && name[0] <= 'Z';
+    return AMONG(name, strlen(name), blas_macros) || begins(name, "lapack_") ||
+           (upper && ((name[1] >= 'A' && name[1] <= 'Z') || name[1] == '_'));
+}
+
+int wgi_source_is_of_blas(const char *name) {
+    static const char *const more[] = {
+        "abort", "abs",  "carg",   "cimag",  "conj",   "cproj",  "creal",  "div",   "exit",
+        "free",  "rand", "random", "remove", "rename", "rewind", "select", "system"};
+    static const char *const with[] = {"lapack_", "LAPACK",    "cblas_",  "CBLAS",
+                                       "Cblas",   "openblas_", "OPENBLAS"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        if (begins(name, with[i])) return 1;
+    return AMONG(name, length, blas_macros) || AMONG(name, length, more) ||
+           (*name == 'c' && AMONG(name + 1, length - 1, functions)); /* csin */
+}
+
 static int is_reserved(const char *name) {
     static const char *const own[] = {"arg",     "res",   "arg_step", "res_step", "points",
                                       "where",   "first", "failed",   "valid",    "total",
@@ -229,10 +253,11 @@ static int is_reserved(const char *name) {
            strspn(name + 1, "0123456789") == strlen(name + 1);
 }
 
-/* Names of a text with repeats. */
+/* Names of a text with repeats, or operations on whole matrices. */
 static int is_of_repeats(const char *name) {
-    static const char *const own[] = {"got",     "given", "terms", "from", "to",  "from_step",
-                                      "to_step", "step",  "place", "k",    "now", "inner"};
+    static const char *const own[] = {"got",       "given",   "terms", "from",  "to",
+                                      "from_step", "to_step", "step",  "place", "k",
+                                      "now",       "inner",   "work",  "pivot"};
     return AMONG(name, strlen(name), own) ||
            (begins(name, "given") && strspn(name + 5, "0123456789") == strlen(name + 5));
 }
@@ -256,7 +281,7 @@ static const char *identifier(wgi_source *s, size_t in, size_t out, const char *
     if (is_digit(*name) || *name == '_') to[n++] = 'a';
     for (; *name != 0 && n < LONGEST; name++) to[n++] = in_word(*name) ? *name : '_';
     to[n] = 0;
-    if (begins_like_macros(to) ||
+    if (begins_like_macros(to) || (s->blas && is_like_macros_of_blas(to)) ||
         (begins(to, s->name) && to[strlen(s->name)] == '_')) { /* as functions */
         memmove(to + 2, to, n <= LONGEST - 2 ? n + 1 : LONGEST - 1);
         to[0] = 'a', to[1] = '_';
@@ -276,6 +301,12 @@ static void name_arguments(wgi_source *s) {
     }
     for (size_t k = 0; k < f->outputs && s->c->status == WG_OK; k++)
         s->out[k] = identifier(s, f->inputs, k, f->output[k].name);
+}
+
+wg_status wgi_source_use_blas(wgi_source *s) {
+    s->blas = 1;
+    name_arguments(s);
+    return s->c->status;
 }
 
 /* ---- texts of operations ---- */

@@ -24,6 +24,7 @@ typedef struct wgi_source {
     uint32_t *twin;             /* the first partial that needs this value */
     unsigned char *special;     /* definitions that are needed */
     unsigned char *is_result;
+    int blas; /* do whole matrices become calls? */
 
     /* the plan */
     size_t units, listed, slots;
@@ -48,6 +49,12 @@ int wgi_source_is_known(const char *name);
  */
 wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg_function *f,
                           const char *name);
+
+/* The text has the headers of BLAS and LAPACK: no argument is named as something of theirs.
+ */
+wg_status wgi_source_use_blas(wgi_source *s);
+/* Is it a name of these headers, or of those that they include? */
+int wgi_source_is_of_blas(const char *name);
 
 /* ---- definitions ---- */
 
