@@ -11,6 +11,7 @@
 #include <wengert/derive.h>
 #include <wengert/operation.h>
 #include "ops/array.h"
+#include "tape/function/dense_node.h"
 #include "tape/function/repeat.h"
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
@@ -20,13 +21,13 @@ WG_OPERATION2(area, a *b, b, a, 0, 1, 0, ARITH, "product rule")
 #define area(x, y) WG_CALL2(area, x, y)
 
 static const wg_scalar_op *const user_operations[] = {&wgi_user_softsign, &wgi_user_area};
-enum { USER_OPERATIONS = 2, SAMPLES = 7, POINTS = 37 };
+enum { USER_OPERATIONS = 2, SAMPLES = 8, POINTS = 37 };
 
 /* ---- functions ---- */
 
 /* Inputs x[3] and p; operations of the user's, comparisons, array operations. */
-static wg_status of_many_kinds(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                               void *data) {
+static inline wg_status of_many_kinds(wg_tape *t, size_t n, const wg_real *x, size_t m,
+                                      wg_real *y, void *data) {
     (void)data;
     if (n != 4 || m != 5) return WG_EARG;
     const wg_real a = wg_let(t, wg_mul(wg_sin(x[0]), wg_exp(wg_mul(0.3, x[1]))));
@@ -42,7 +43,7 @@ static wg_status of_many_kinds(wg_tape *t, size_t n, const wg_real *x, size_t m,
     return WG_OK;
 }
 
-static wg_function *recorded(wg_tape *t, unsigned shared, unsigned summed) {
+static inline wg_function *recorded(wg_tape *t, unsigned shared, unsigned summed) {
     const wg_argument in[] = {{"x", 3, 1, 0}, {"p", 1, 1, shared | WG_PASSIVE}};
     const wg_argument out[] = {{"value", 1, 1, summed}, {"pair", 1, 2, 0}, {NULL, 2, 1, 0}};
     const double x[] = {0.3, -0.7, 1.1, 0.4};
@@ -53,7 +54,7 @@ static wg_function *recorded(wg_tape *t, unsigned shared, unsigned summed) {
 
 /* What no recording has: partials, products by the zero rule, sums and what comes of them,
  * numbers of all kinds. x[2] per point, s[1,2] shared. */
-static wg_function *built(wg_tape *t) {
+static inline wg_function *built(wg_tape *t) {
     const wg_argument in[] = {{"x", 2, 1, 0}, {"s", 1, 2, WG_SHARED}};
     const wg_argument out[] = {{"J", 2, 3, 0}, {"total", 3, 1, WG_SUMMED}, {"c", 4, 1, 0}};
     wgi_graph graph, *const g = &graph;
@@ -91,7 +92,7 @@ static wg_function *built(wg_tape *t) {
 }
 
 /* No inputs, no operations: an output that is a number, one of no entries. */
-static wg_function *constant(wg_tape *t) {
+static inline wg_function *constant(wg_tape *t) {
     const wg_argument out[] = {{"y", 1, 1, 0}, {"empty", 0, 7, 0}};
     wgi_graph g;
     wg_function *f = NULL;
@@ -104,7 +105,7 @@ static wg_function *constant(wg_tape *t) {
 }
 
 /* y = sin(a x) at two points; the sum of x y. */
-static const wgi_repeat *of_points(wgi_core *c) {
+static inline const wgi_repeat *of_points(wgi_core *c) {
     wgi_body b;
     wgi_graph *const g = &b.g;
     wgi_body_open(&b, c, "points", 1);
@@ -119,7 +120,7 @@ static const wgi_repeat *of_points(wgi_core *c) {
 }
 
 /* Those in each of three steps of a state s[2], with p for all and u of the step. */
-static const wgi_repeat *of_steps(wgi_core *c) {
+static inline const wgi_repeat *of_steps(wgi_core *c) {
     wgi_body b;
     wgi_graph *const g = &b.g;
     const wgi_repeat *const points = of_points(c);
@@ -143,7 +144,7 @@ static const wgi_repeat *of_steps(wgi_core *c) {
 
 /* A repeat of each point, with one in it, and one that is done once. s[2] and u[3] per point, p
  * shared. */
-static wg_function *stepping(wg_tape *t) {
+static inline wg_function *stepping(wg_tape *t) {
     enum { END = 6, E = 8, TOTAL = 11 }; /* parts */
     const wg_argument in[] = {{"s", 2, 1, 0}, {"p", 1, 1, WG_SHARED}, {"u", 3, 1, 0}};
     const wg_argument out[] = {{"y", 5, 1, 0}, {"sum", 1, 1, WG_SUMMED}};
@@ -170,8 +171,74 @@ static wg_function *stepping(wg_tape *t) {
     return s == WG_OK ? f : NULL;
 }
 
+/* v = A v + u in each of two steps. */
+static inline const wgi_repeat *of_products(wgi_core *c) {
+    const wgi_dense_op product = {WGI_DENSE_PRODUCT, 0, {2, 1, 2}};
+    wgi_body b;
+    wgi_graph *const g = &b.g;
+    uint32_t x[6];
+    wgi_body_open(&b, c, "products", 0);
+    const uint32_t v = wgi_body_input(&b, "", "v", 2, 1, WGI_CARRIED);
+    const uint32_t a = wgi_body_input(&b, "", "A", 2, 2, 0);
+    const uint32_t u = wgi_body_input(&b, "", "u", 2, 1, WGI_STEPPED);
+    for (uint32_t k = 0; k < 6; k++) x[k] = k < 4 ? a + k : v + k - 4;
+    const uint32_t y = wgi_graph_dense(g, &product, x) + 1;
+    wgi_body_output(&b, "", "v", 2, 1, WGI_CARRIED);
+    for (uint32_t k = 0; k < 2; k++) wgi_body_result(&b, WGI_GRAPH2(g, add, y + k, u + k));
+    return wgi_body_close(&b, 2, 0);
+}
+
+/* Operations on whole matrices, each kind of them: at the points, once, on sums, in a repeat.
+ * x[8] per point, s[4] shared. */
+static inline wg_function *of_matrices(wg_tape *t) {
+    enum { ENTRIES = 8, SHARED = 4, RESULTS = 7, SUMS = 2, END = 4 /* of the repeat */ };
+    static const wgi_dense_op cholesky = {WGI_DENSE_CHOLESKY, 0, {2, 0, 0}},
+                              triangle = {WGI_DENSE_TRIANGLE, 0, {2, 1, 0}},
+                              bar = {WGI_DENSE_POTRF_BAR, WGI_DENSE_RULE, {2, 0, 0}},
+                              lu = {WGI_DENSE_LU, 0, {2, 0, 0}},
+                              solve = {WGI_DENSE_SOLVE,
+                                       WGI_DENSE_RULE | WGI_DENSE_TURNED,
+                                       {2, 1, 0}},
+                              logdet = {WGI_DENSE_LOGDET, 0, {2, 0, 0}},
+                              outer = {WGI_DENSE_PRODUCT, 0, {2, 2, 1}};
+    const wg_argument in[] = {{"x", ENTRIES, 1, 0}, {"s", 2, 2, WG_SHARED}};
+    const wg_argument out[] = {{"y", RESULTS, 1, 0}, {"sum", SUMS, 1, WG_SUMMED}};
+    wgi_graph graph, *const g = &graph;
+    wg_function *f = NULL;
+    wg_status status = WG_ENOMEM;
+    uint32_t x[ENTRIES], s[SHARED], y[RESULTS + SUMS];
+    wg_tape_reset(t);
+    const wgi_repeat *const products = of_products(wgi_core_of(t));
+    wgi_graph_open(g, wgi_core_of(t), "matrices");
+    for (int i = 0; i < ENTRIES; i++) x[i] = wgi_graph_input(g, WGI_EACH);
+    for (int i = 0; i < SHARED; i++) s[i] = wgi_graph_input(g, WGI_ONCE);
+    if (products != NULL) {
+        const uint32_t five = wgi_graph_number(g, 5);
+        const uint32_t a = WGI_GRAPH2(g, add, x[0], five), b = WGI_GRAPH2(g, add, x[1], five);
+        const uint32_t l =
+            wgi_graph_dense(g, &cholesky, (uint32_t[]){a, x[2], b}) + 1; /* and its parts */
+        y[0] = wgi_graph_dense(g, &triangle, (uint32_t[]){l, l + 1, l + 2, x[3], x[4]}) + 2;
+        y[1] = wgi_graph_dense(g, &bar, (uint32_t[]){l, l + 1, l + 2, x[5], x[6], x[7]}) + 2;
+        const uint32_t p = wgi_graph_dense(g, &lu, s) + 1;
+        const uint32_t factors[] = {p,    p + 1, p + 2, p + 3, p + 4, p + 5,
+                                    s[0], s[1],  s[2],  s[3],  x[3],  x[4]};
+        const uint32_t z = wgi_graph_dense(g, &solve, factors) + 1;
+        y[2] = z, y[3] = z + 1;
+        y[4] = wgi_graph_dense(g, &logdet, factors) + 1;
+        const uint32_t steps[] = {x[0], x[1], s[0], s[1], s[2], s[3], x[2], x[3], x[4], x[5]};
+        y[5] = wgi_graph_repeat(g, products, steps) + 1 + END;
+        y[6] = WGI_GRAPH2(g, mul, p + 6, x[7]);
+        const uint32_t both[] = {wgi_graph_sum(g, y[0]), wgi_graph_sum(g, y[5]), s[0], y[4]};
+        const uint32_t o = wgi_graph_dense(g, &outer, both) + 1;
+        y[RESULTS] = o + 1, y[RESULTS + 1] = o + 2;
+        status = wgi_graph_finish(g, 2, in, 2, out, y, &f);
+    }
+    wg_tape_reset(t);
+    return status == WG_OK ? f : NULL;
+}
+
 /* The k-th sample; NULL: it could not be made. */
-static wg_function *sample(wg_tape *t, size_t k) {
+static inline wg_function *sample(wg_tape *t, size_t k) {
     wg_function *f, *g = NULL;
     switch (k) {
     case 0:
@@ -184,6 +251,8 @@ static wg_function *sample(wg_tape *t, size_t k) {
         return recorded(t, 0, 0);
     case 4:
         return stepping(t);
+    case 7:
+        return of_matrices(t);
     default: /* derivatives */
         f = k == 5 ? stepping(t) : recorded(t, WG_SHARED, 0);
         if (f != NULL && wg_function_vjp(t, f, &g) != WG_OK) g = NULL;
@@ -194,8 +263,8 @@ static wg_function *sample(wg_tape *t, size_t k) {
 
 /* ---- bytes ---- */
 
-/* The length and the checksum that these bytes should have, as file.c tells. */
-static void seal(uint8_t *bytes, size_t n) {
+/* The length and the checksum that these bytes should have, as file.h tells. */
+static inline void seal(uint8_t *bytes, size_t n) {
     uint64_t h = 0xcbf29ce484222325u;
     if (n < 32) return;
     for (int i = 0; i < 8; i++) bytes[16 + i] = (uint8_t)((uint64_t)n >> 8 * i);
@@ -204,7 +273,7 @@ static void seal(uint8_t *bytes, size_t n) {
 }
 
 /* A function as bytes, to be freed; NULL: it cannot be saved. */
-static uint8_t *saved(const wg_function *f, size_t *n) {
+static inline uint8_t *saved(const wg_function *f, size_t *n) {
     size_t again = 0;
     if (wg_function_save(f, NULL, 0, n) != WG_OK) return NULL;
     uint8_t *const bytes = malloc(*n);
@@ -214,7 +283,7 @@ static uint8_t *saved(const wg_function *f, size_t *n) {
     return NULL;
 }
 
-static size_t entries(const wg_function *f, int output) {
+static inline size_t entries(const wg_function *f, int output) {
     const wg_argument *a;
     size_t n = 0;
     for (size_t k = 0;
@@ -224,7 +293,7 @@ static size_t entries(const wg_function *f, int output) {
 }
 
 /* Nodes of all steps: a changed file may have very many. */
-static double nodes_of(const wg_function *f) {
+static inline double nodes_of(const wg_function *f) {
     double all = (double)f->nodes;
     for (size_t k = 0; k < f->repeats; k++) {
         const double body = nodes_of(f->repeat[k].body) + 1;
@@ -238,7 +307,7 @@ static inline int is_short(const wg_function *f) { return nodes_of(f) < 1e5; }
 
 /* All outputs at POINTS points, entry after entry, to be freed; every input entry of a point is
  * another number. Points where a comparison came out differently are among them. */
-static double *values(const wg_function *f, wg_status *status) {
+static inline double *values(const wg_function *f, wg_status *status) {
     const size_t n = entries(f, 0), m = entries(f, 1), inputs = wg_function_inputs(f),
                  outputs = wg_function_outputs(f);
     double *const x = calloc(n * POINTS + 1, sizeof *x), *const y =

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_function_file.c - any bytes as a file of a function: as they are; with the length and
  * the checksum put right; as changes of the files of some functions. What is loaded is saved as
- * the same bytes, and can be evaluated, differentiated and drawn; everything else is refused
- * with a message. */
+ * the same bytes, and can be evaluated, differentiated, drawn and written as C; everything else
+ * is refused with a message. */
 #include <stdio.h>
+#include <wengert/emit.h>
 #include "function_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -35,6 +36,9 @@ static void examine(wg_tape *t, const uint8_t *bytes, size_t n) {
     if (s != WG_OK && s != WG_EGUARD) wrong("not evaluated");
     if (wg_function_dump(f, sink, &drawn) != WG_OK || wg_function_dot(f, sink, &drawn) != WG_OK)
         wrong("not drawn");
+    const wg_emit_options all = {.entries = WG_EMIT_POINT | WG_EMIT_BATCH};
+    s = wg_function_emit(t, f, &all, sink, &drawn);
+    if (s != WG_OK && s != WG_EMODE) wrong("not written as C");
     if (entries(f, 0) * entries(f, 1) < 1000 && is_short(f) &&
         wg_function_jacobian(t, f, &g) == WG_OK) {
         if (is_short(g)) free(values(g, &s));

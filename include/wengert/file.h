@@ -19,8 +19,8 @@ struct wg_scalar_op; /* operation.h */
  *                     set; a NULL buffer only asks for it.
  * wg_function_write - the same to wherever write puts them: wg_write_file for a FILE *.
  * Errors:  WG_ENULL; WG_ESHAPE: the buffer is too small, and left as it was; WG_EARG: the name
- *          of a user's operation is not one word of at most 255 bytes, or loops are more
- *          than 16 deep in each other; WG_EWRITE. */
+ *          of a user's operation is not one word of at most 255 bytes, loops are more than 16
+ *          deep in each other, or an argument has 2^30 rows or columns; WG_EWRITE. */
 WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buffer,
                                                 size_t bytes, size_t *needed);
 WG_API WG_MUST_CHECK wg_status wg_function_write(const wg_function *f, wg_write *write,
@@ -40,7 +40,9 @@ WG_API size_t wg_read_file(void *file, void *data, size_t bytes);
  * Trust:   a file may be cut short, damaged or made to do harm: it is looked through before it
  *          is believed, and takes memory in proportion to its own bytes. What it does with
  *          its points may be many steps all the same, and a product of a column and a row has
- *          many elements: wg_function_work tells what they take.
+ *          many elements: wg_function_work tells what they take. Derivatives, and C text that
+ *          is compiled elsewhere (emit.h, Stack), take memory for all of them: ask that first,
+ *          and give the tape a budget.
  * Errors:  WG_ENULL; WG_EARG: no function of this version, or a damaged one: the message says
  *          what is wrong, and at which byte; WG_EMODE: an operation that is neither built in
  *          nor given: the message names it; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */

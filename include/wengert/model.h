@@ -181,8 +181,8 @@ WG_API wg_status wg_model_update(wg_model *m, wg_mat variable, wg_mat next);
 
 /* wg_model_function - the computation of the nodes y: a function of the placeholders and
  * variables that they depend on, by their names; outputs have the names of the nodes.
- * Errors:  WG_EARG: no node, a node twice; those of wg_function_extract, wg_function_compose.
- */
+ * Errors:  WG_EARG: no node, a node twice; those of wg_function_extract and
+ *          wg_function_compose. */
 WG_API WG_MUST_CHECK wg_status wg_model_function(wg_model *m, size_t count, const wg_mat *y,
                                                  wg_function **out);
 

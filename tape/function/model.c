@@ -197,7 +197,7 @@ static wg_status check(wg_model *m, const char *name, const struct rule *r, size
 
 static int is_word(const char *name) {
     for (const char *p = name; *p != 0; p++)
-        if (*p <= ' ' || *p == 127 || *p == '"' || *p == '\\') return 0;
+        if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\') return 0;
     return *name != 0;
 }
 

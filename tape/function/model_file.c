@@ -5,18 +5,13 @@
  *     4 and 4    version, number of variables
  *     variables  rows 8, columns 8, bytes of the name 4, the name, values 8 each
  *     8 bytes    FNV-1a of all before */
+#include "file.h"
 #include "model.h"
 
 #include <string.h>
 
 enum { VERSION = 1 };
 static const unsigned char magic[8] = {0x89, 'W', 'G', 'V', '\r', '\n', 0x1a, '\n'};
-
-#define CHECKSUM_START 0xcbf29ce484222325u
-static uint64_t checksum(uint64_t h, const unsigned char *p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
 
 static size_t variables_of(const wg_model *m) {
     size_t count = 0;
@@ -37,7 +32,7 @@ typedef struct sink {
 } sink;
 
 static void flush(sink *o) {
-    o->sum = checksum(o->sum, o->piece, o->used);
+    o->sum = wgi_file_checksum(o->sum, o->piece, o->used);
     if (o->used != 0 && !o->failed)
         o->failed = o->write(o->ctx, (const char *)o->piece, o->used) != 0;
     o->used = 0;
@@ -66,7 +61,7 @@ wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
     sink o;
     memset(&o, 0, sizeof o);
     o.write = write, o.ctx = ctx;
-    o.sum = CHECKSUM_START;
+    o.sum = WGI_FILE_CHECKSUM_START;
     for (size_t i = 0; i < sizeof magic; i++) put(&o, 1, magic[i]);
     put(&o, 4, VERSION);
     put(&o, 4, variables_of(m));
@@ -99,7 +94,7 @@ static void get_bytes(source *f, void *to, size_t bytes) {
         (void)DAMAGED(f, "%s: the file ends too early", f->call);
         return;
     }
-    f->sum = checksum(f->sum, to, bytes);
+    f->sum = wgi_file_checksum(f->sum, to, bytes);
 }
 
 static uint64_t get(source *f, unsigned size) {
@@ -123,11 +118,10 @@ static void get_variable(source *f, size_t count, staged *all) {
     get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
     if (f->status != WG_OK) return;
     name[bytes] = 0;
-    for (size_t i = 0; i < bytes; i++)
-        if (name[i] <= ' ' || name[i] == 127) {
-            (void)DAMAGED(f, "%s: damaged: a name is no word", f->call);
-            return;
-        }
+    if (!wgi_file_is_word(name, (size_t)bytes)) {
+        (void)DAMAGED(f, "%s: damaged: a name is no word", f->call);
+        return;
+    }
     size_t k = 0;
     while (k < count && strcmp(all[k].variable->name, name) != 0) k++;
     if (k == count || all[k].value != NULL) {
@@ -173,7 +167,7 @@ wg_status wg_model_restore(wg_model *m, wg_read *read, void *ctx) {
     static const char call[] = "wg_model_restore";
     if (m == NULL) return WG_ENULL;
     if (read == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "%s: read is NULL", call);
-    source f = {m, call, read, ctx, CHECKSUM_START, WG_OK};
+    source f = {m, call, read, ctx, WGI_FILE_CHECKSUM_START, WG_OK};
     const size_t count = variables_of(m);
     staged *const all = wgi_model_scratch(m, call, (count + 1) * sizeof *all);
     if (all == NULL) f.status = WG_ENOMEM;
