@@ -17,7 +17,7 @@
 
 /* ---- what interpreters call ---- */
 
-#define COLUMN(offset) ((double *)(void *)(r->column + (offset)))
+#define COLUMN(offset) wgi_fn_column(r, offset)
 
 void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard) {
     if (r->failed &&
@@ -73,8 +73,8 @@ static void by_rows(const wgi_fn_run *r, const wgi_fn_call *call) {
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const x_at = r->program->list + call->list;
     const uint32_t *const y_at = x_at + call->operands;
-    double *const scratch = COLUMN(r->stride * WGI_FN_SCRATCH);
-    double *const kept = COLUMN(r->stride * WGI_FN_SCRATCH2);
+    double *const scratch = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH));
+    double *const kept = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH2));
     wg_block_arg in[4], out;
     if (call->how >= WGI_FN_ROWS) {
         if (call->how == WGI_FN_ARRAY) r->machine->array(r, call);
@@ -98,7 +98,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
         for (size_t p = 0; p < r->lanes; p++) d[p] = -0.0;
         out.value = call->value != WGI_NO_NODE ? COLUMN(call->value) : scratch;
         if (call->value == WGI_NO_NODE) call->kernel(r->lanes, in, &out, kept, call->op);
-        out.bar = COLUMN(r->stride * WGI_FN_ONES);
+        out.bar = COLUMN(wgi_fn_offset(WGI_FN_ONES));
         in[call->part].bar = d;
         call->adjoint(r->lanes, in, &out, kept, call->op);
     }
@@ -111,11 +111,9 @@ typedef struct worker worker;
 struct worker {
     call_state *s;
     wgi_fn_run r;
-    /* of native code: columns, inputs and results, what goes to and from memory */
+    /* of native code: columns, and those of inputs and results */
     char *native_column;
-    double **native, **native_field;
-    wgi_fn_fields *native_load, *native_store;
-    size_t native_loads, native_stores;
+    double **native;
     int careful; /* start so */
     int failed;
     wg_function_guard guard;
@@ -130,7 +128,9 @@ struct call_state {
     double *uniform;
     char *workers;
     atomic_size_t next;
-    int alone; /* only the caller's thread: nothing is locked */
+    int alone;               /* only the caller's thread: nothing is locked */
+    int failed;              /* a comparison in what is done once or on sums, */
+    wg_function_guard guard; /* the first of them */
     /* sums of blocks [committed, committed + ring), those before are added up */
     double *ring_sum;
     unsigned char *ring_done;
@@ -148,7 +148,7 @@ static size_t lanes_of_sum(const wgi_fn_program *p) {
 }
 
 static size_t column_bytes(const wgi_fn_program *p) {
-    const size_t line = p->machine->width * sizeof(double);
+    const size_t line = WGI_FN_FEWEST * sizeof(double);
     size_t most = p->part[WGI_EACH].slots * p->lanes * sizeof(double);
     if (p->part[WGI_ONCE].slots * line > most) most = p->part[WGI_ONCE].slots * line;
     if (p->part[WGI_AFTER].slots * line > most) most = p->part[WGI_AFTER].slots * line;
@@ -164,8 +164,6 @@ static size_t native_bytes(const wgi_fn_program *p) {
 static size_t thread_bytes(const wgi_fn_program *p) {
     return round_up(sizeof(worker)) + column_bytes(p) + native_bytes(p) +
            round_up((p->native_inputs + p->native_results) * sizeof(double *)) +
-           round_up((p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *)) +
-           round_up((p->loads + p->stores) * sizeof(wgi_fn_fields)) +
            round_up(p->sums * lanes_of_sum(p) * sizeof(double)) +
            round_up(p->operands * sizeof(double)) + round_up(p->repeat_bytes);
 }
@@ -198,8 +196,6 @@ static worker *new_worker(call_state *s, size_t k) {
     w->r.column = piece(&at, column_bytes(p));
     w->native_column = piece(&at, native_bytes(p));
     w->native = piece(&at, (p->native_inputs + p->native_results) * sizeof(double *));
-    w->native_field = piece(&at, (p->loads + p->stores) * WGI_FN_GROUP * sizeof(double *));
-    w->native_load = piece(&at, (p->loads + p->stores) * sizeof(wgi_fn_fields));
     w->r.function = s->f;
     w->r.program = p;
     w->r.uniform = s->uniform;
@@ -215,32 +211,40 @@ static worker *new_worker(call_state *s, size_t k) {
 /* ---- runs ---- */
 
 /* Few lanes go through short vectors, which are sooner read again after they are written. */
-enum { FEWEST = 2 };
 static void run(wgi_fn_run *r, const wgi_fn_code *code) {
     const wgi_fn_machine *const own = r->program->machine;
     r->machine = own;
     if (r->lanes < own->width)
-        r->machine = r->lanes == FEWEST || wgi_fn_avx2 == NULL ? wgi_fn_base : wgi_fn_avx2;
+        r->machine =
+            r->lanes == WGI_FN_FEWEST || wgi_fn_avx2 == NULL ? wgi_fn_base : wgi_fn_avx2;
     size_t which = 0;
     while ((r->machine->width << which) < r->lanes) which++;
     r->machine->run[which](code, r);
 }
 
-/* The columns of a part that are the same for all runs. */
+/* Columns for so many lanes, with those of a part that are the same for all runs. */
 static void fixed_columns(wgi_fn_run *r, size_t lanes) {
-    r->stride = lanes * sizeof(double);
-    r->dump = WGI_FN_DUMP * r->stride;
-    for (size_t i = 0; i < lanes; i++) COLUMN(WGI_FN_ONES * r->stride)[i] = 1;
+    r->lanes = lanes;
+    for (r->shift = 0; (size_t)WGI_FN_FEWEST << r->shift < lanes;) r->shift++;
+    r->dump = wgi_fn_offset(WGI_FN_DUMP);
+    for (size_t i = 0; i < lanes; i++) COLUMN(wgi_fn_offset(WGI_FN_ONES))[i] = 1;
 }
 
 /* Once for all points, or on sums. */
 static void run_alone(wgi_fn_run *r, wgi_when when) {
     r->first = 0;
     r->rows = 1;
-    r->lanes = FEWEST;
+    r->laid = 0;
     r->careful = 1;
-    fixed_columns(r, r->program->machine->width);
+    fixed_columns(r, WGI_FN_FEWEST);
     run(r, r->program->part[when].code);
+}
+
+/* The same, of a call: its repeats may compare. */
+static void part_alone(call_state *s, wgi_fn_run *r, wgi_when when) {
+    r->failed = s->failed, r->guard = s->guard;
+    run_alone(r, when);
+    s->failed = r->failed, s->guard = r->guard;
 }
 
 size_t wgi_fn_once_work(const wg_function *f) {
@@ -261,74 +265,43 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
 }
 
 /* Columns that are uniforms. */
-static void constants(const wgi_fn_run *r, char *column, size_t count, const wgi_fn_constant *c,
-                      size_t lanes) {
+static void constants(const wgi_fn_run *r, size_t count, const wgi_fn_constant *c) {
     for (size_t k = 0; k < count; k++) {
-        double *const to = (double *)(void *)(column + c[k].column);
-        for (size_t i = 0; i < lanes; i++) to[i] = r->uniform[c[k].uniform];
+        double *const to = COLUMN(c[k].column);
+        for (size_t i = 0; i < r->lanes; i++) to[i] = r->uniform[c[k].uniform];
     }
 }
 
-/* Where a group begins, if it is of fields of structures. */
-static const double *fields_at(const call_state *s, const wgi_fn_group *g, int in,
-                               ptrdiff_t *point) {
-    const wg_results *const y = &s->y[g->argument];
-    const wg_points x = in ? s->x[g->argument] : (wg_points){y->data, y->point, y->entry};
-    *point = x.point;
-    if (x.data == NULL || x.point == 1 || (x.entry != 1 && g->count > 1)) return NULL;
-    return x.data + (ptrdiff_t)g->entry * x.entry;
-}
-
-/* Groups that stand next to each other in memory are put together; gives how many are left. */
-static size_t fields_of(worker *w, size_t groups, const wgi_fn_group *group, int in,
-                        double **column, wgi_fn_fields *f) {
-    size_t count = 0;
-    const double *end = NULL;
-    ptrdiff_t step = 0;
-    for (size_t g = 0; g < groups; g++) {
-        ptrdiff_t point;
-        const wgi_fn_group *const one = &group[g];
-        if (in && one->wanted == 0) continue;
-        const double *const at = fields_at(w->s, one, in, &point);
-        if (at == NULL || at != end || point != step) {
-            if (count != 0)
-                column += (f[count - 1].count + WGI_FN_GROUP - 1) / WGI_FN_GROUP * WGI_FN_GROUP;
-            f[count++] = (wgi_fn_fields){.group = one, .column = column};
-        }
-        end = at == NULL ? NULL : at + one->count;
-        step = point;
-        for (size_t i = 0; at != NULL && i < one->count; i++)
-            column[f[count - 1].count++] =
-                (double *)(void *)(w->native_column + one->native[i]);
-    }
-    for (size_t k = 0; k < count; k++)
-        for (size_t i = f[k].count; i % WGI_FN_GROUP != 0; i++)
-            f[k].column[i] = (double *)(void *)w->native_column;
-    return count;
+/* A run of native code, of so many lanes. */
+static wgi_fn_run native_run(const worker *w, size_t lanes) {
+    wgi_fn_run r = w->r;
+    r.column = w->native_column;
+    r.lanes = lanes;
+    r.shift = 0;
+    r.dump = 0;
+    return r;
 }
 
 static void prepare(worker *w) {
     const wgi_fn_program *const p = w->s->p;
-    wgi_fn_run *const r = &w->r;
-    fixed_columns(r, p->lanes);
-    constants(r, r->column, p->constants, p->constant, p->lanes);
     if (p->native == NULL) return;
-    constants(r, w->native_column, p->native_constants, p->native_constant, p->native_points);
+    const wgi_fn_run r = native_run(w, p->native_points);
+    constants(&r, p->native_constants, p->native_constant);
     for (size_t k = 0; k < p->native_inputs + p->native_results; k++)
         w->native[k] = (double *)(void *)w->native_column + (1 + k) * p->native_points;
-    double **const column = w->native_field;
-    w->native_loads = fields_of(w, p->loads, p->load, 1, column, w->native_load);
-    w->native_store = w->native_load + w->native_loads;
-    w->native_stores =
-        fields_of(w, p->stores, p->store, 0, column + p->loads * WGI_FN_GROUP, w->native_store);
 }
 
 static void run_points(wgi_fn_run *r, size_t first, size_t end) {
     const wgi_fn_program *const program = r->program;
     r->first = first;
     r->rows = end - first < program->lanes ? end - first : program->lanes;
-    r->lanes = FEWEST;
-    while (r->lanes < r->rows) r->lanes *= 2;
+    size_t lanes = WGI_FN_FEWEST;
+    while (lanes < r->rows) lanes *= 2;
+    if (lanes != r->laid) { /* the last points of a call, or none before */
+        fixed_columns(r, lanes);
+        constants(r, program->constants, program->constant);
+        r->laid = lanes;
+    }
     for (size_t p = 0; r->rows < r->lanes && p < r->lanes; p++)
         r->valid[p] = p < r->rows ? -1 : 0;
     run(r, program->part[WGI_EACH].code);
@@ -337,18 +310,14 @@ static void run_points(wgi_fn_run *r, size_t first, size_t end) {
 /* By native code; gives what it gave. */
 static int run_native(worker *w, size_t first, size_t end) {
     const wgi_fn_program *const p = w->s->p;
-    wgi_fn_run r = w->r;
-    r.column = w->native_column;
-    r.dump = 0;
+    const size_t rows = end - first < p->native_points ? end - first : p->native_points;
+    wgi_fn_run r = native_run(w, (rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES);
     r.first = first;
-    r.rows = end - first < p->native_points ? end - first : p->native_points;
-    r.lanes = (r.rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES;
-    for (size_t k = 0; k < w->native_loads; k++)
-        p->machine->load_fields(&r, &w->native_load[k]);
+    r.rows = rows;
+    p->machine->load(&r, p->load, p->loads, 1);
     const int said = p->native(r.uniform, (const double *const *)w->native,
                                w->native + p->native_inputs, r.sum, r.lanes, r.rows);
-    for (size_t k = 0; said == 0 && k < w->native_stores; k++)
-        p->machine->store_fields(&r, &w->native_store[k]);
+    if (said == 0) p->machine->store(&r, p->store, p->stores, 1);
     return said;
 }
 
@@ -554,7 +523,7 @@ static worker *begin(call_state *s, const wg_function *f, size_t points, const w
     s->workers = at;
     worker *const own = new_worker(s, 0);
     shared_inputs(s);
-    if (f->once != 0) run_alone(&own->r, WGI_ONCE);
+    if (f->once != 0) part_alone(s, &own->r, WGI_ONCE);
     return own;
 }
 
@@ -563,6 +532,7 @@ static wg_status outcome(const call_state *s, worker *own, wg_function_guard *gu
     own->r.failed = own->failed;
     own->r.guard = own->guard;
     if (s->points != 0) compare_uniforms(s, &own->r);
+    if (s->points != 0 && s->failed) wgi_fn_guard_note(&own->r, 0, s->guard.guard);
     if (!own->r.failed) return WG_OK;
     if (guard != NULL) *guard = own->r.guard;
     return WG_EGUARD;
@@ -577,11 +547,10 @@ wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_poi
         (y == NULL && f->outputs != 0))
         return WG_ENULL;
     call_state s;
-    worker *const own =
-        begin(&s, f, points, x, y, wg_threads_count(threads), aligned(work));
+    worker *const own = begin(&s, f, points, x, y, wg_threads_count(threads), aligned(work));
     const wg_status status = at_the_points(&s, threads);
     if (status != WG_OK) return status;
-    if (f->after != 0) run_alone(&own->r, WGI_AFTER);
+    if (f->after != 0) part_alone(&s, &own->r, WGI_AFTER);
     summed_outputs(&s);
     return outcome(&s, own, guard);
 }

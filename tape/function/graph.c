@@ -321,7 +321,7 @@ static uint32_t with_parts(wgi_graph *g, const wgi_node *like, size_t operands,
     const uint32_t node = wgi_graph_node(g, like, operands, x);
     if (node < before) return node;
     wgi_node n = blank(WGI_NODE_PART);
-    for (size_t k = 0; k < parts; k++) {
+    for (size_t k = 0; k < parts && g->c->status == WG_OK; k++) {
         n.part = (uint32_t)k;
         (void)wgi_graph_node(g, &n, 1, &node);
     }

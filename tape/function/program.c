@@ -67,30 +67,28 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     if (wgi_fn_failed(m)) return;
     wgi_fn_deal_columns(m);
     if (wgi_fn_failed(m)) return;
-    size_t lanes = m->p.machine->width;
-    if (when == WGI_EACH) m->p.lanes = lanes = lanes_for(m);
-    const size_t stride = lanes * sizeof(double);
-    if (m->slots > UINT32_MAX / stride) {
+    if (when == WGI_EACH) m->p.lanes = lanes_for(m);
+    if (m->slots > UINT32_MAX / wgi_fn_offset(1)) {
         (void)wgi_fail(m->c, WG_ENOMEM, "a function: %zu numbers at a time", m->slots);
         return;
     }
-    wgi_fn_place(m, first_call, stride);
+    wgi_fn_place(m, first_call);
     m->p.part[when].slots = m->slots;
     m->first_code[when] = first_code;
     if (when != WGI_EACH || wgi_fn_failed(m)) return;
     m->f->stats.columns = m->slots - WGI_FN_FIXED;
     for (size_t g = 0; g < m->p.loads; g++)
         for (uint32_t k = 0; k < m->load[g].count; k++)
-            m->load[g].column[k] =
-                m->load[g].wanted >> k & 1
-                    ? wgi_fn_column_at(m, m->load_node[g * WGI_FN_GROUP + k], stride)
-                    : (uint32_t)(WGI_FN_DUMP * stride);
-    for (size_t k = 0; k < m->constants.count; k++)
-        ((wgi_fn_constant *)m->constants.at)[k].column *= (uint32_t)stride;
+            m->load[g].column[k] = m->load[g].wanted >> k & 1
+                                       ? wgi_fn_column_at(m, m->load_node[g * WGI_FN_GROUP + k])
+                                       : wgi_fn_offset(WGI_FN_DUMP);
+    for (size_t k = 0; k < m->constants.count; k++) {
+        wgi_fn_constant *const c = (wgi_fn_constant *)m->constants.at + k;
+        c->column = wgi_fn_offset(c->column);
+    }
     for (size_t g = 0; g < m->p.stores; g++)
         for (uint32_t k = 0; k < m->store[g].count; k++)
-            m->store[g].column[k] =
-                wgi_fn_column_at(m, m->store_node[g * WGI_FN_GROUP + k], stride);
+            m->store[g].column[k] = wgi_fn_column_at(m, m->store_node[g * WGI_FN_GROUP + k]);
 }
 
 /* ---- before the parts ---- */
@@ -189,7 +187,7 @@ static void groups(wgi_fn_maker *m) {
             if (at == 0) m->load[g++] = (wgi_fn_group){.argument = k, .entry = e};
             m->load[g - 1].count = at + 1;
             m->load_node[(g - 1) * WGI_FN_GROUP + at] = i;
-            m->group[i] = (uint32_t)(g - 1);
+            m->input_batch[i] = (uint32_t)((g - 1) / WGI_FN_BATCH);
         }
     }
     uint32_t j = 0;
@@ -201,11 +199,12 @@ static void groups(wgi_fn_maker *m) {
             const uint32_t at = e % WGI_FN_GROUP, node = f->result[j];
             if (at == 0) m->store[g++] = (wgi_fn_group){.argument = k, .entry = e};
             m->store[g - 1].count = at + 1;
-            m->store_node[(g - 1) * WGI_FN_GROUP + at] = node;
-            m->result_group[j] = (uint32_t)(g - 1);
+            for (uint32_t e8 = at; e8 < WGI_FN_GROUP; e8++)
+                m->store_node[(g - 1) * WGI_FN_GROUP + e8] = node;
+            m->result_batch[j] = (uint32_t)((g - 1) / WGI_FN_BATCH);
             if (m->mark[node] & WGI_MARK_DEPENDS) m->store[g - 1].check |= 1u << at;
             if (f->node[node].when != WGI_EACH) continue;
-            m->pending[g - 1]++;
+            m->pending[m->result_batch[j]]++;
             m->next_result[j] = m->wanted_by[node];
             m->wanted_by[node] = j;
         }
@@ -238,16 +237,17 @@ static int open(wgi_fn_maker *m) {
     m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
     p->loads = groups_of(f->inputs, f->input, WG_SHARED);
     p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
-    uint32_t **const by_node[] = {
-        &m->uniform, &m->uses,    &m->user,  &m->last, &m->slot,  &m->next,      &m->before,
-        &m->lead,    &m->sibling, &m->value, &m->sum,  &m->group, &m->wanted_by, &m->guarded};
+    uint32_t **const by_node[] = {&m->uniform,   &m->uses,   &m->user,   &m->last,
+                                  &m->slot,      &m->next,   &m->before, &m->lead,
+                                  &m->sibling,   &m->value,  &m->sum,    &m->input_batch,
+                                  &m->wanted_by, &m->guarded};
     for (size_t i = 0; i < sizeof by_node / sizeof *by_node; i++) {
         *by_node[i] = wgi_fn_room(m, n * word);
         if (*by_node[i] == NULL) return 0;
     }
     m->mark = wgi_fn_room(m, n);
     m->next_result = wgi_fn_room(m, f->m * word);
-    m->result_group = wgi_fn_room(m, f->m * word);
+    m->result_batch = wgi_fn_room(m, f->m * word);
     m->next_guarded = wgi_fn_room(m, 2 * f->guards * word);
     m->sides = wgi_fn_room(m, f->guards);
     m->pending = wgi_fn_room(m, p->stores);
@@ -259,6 +259,7 @@ static int open(wgi_fn_maker *m) {
     memset(m->wanted_by, 0xff, n * word);
     memset(m->guarded, 0xff, n * word);
     memset(m->value, 0xff, n * word);
+    memset(m->load_node, 0xff, p->loads * WGI_FN_GROUP * word);
     memset(m->next_result, 0xff, f->m * word);
     memset(m->next_guarded, 0xff, 2 * f->guards * word);
     return 1;
@@ -272,18 +273,13 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
     wg_function *const f = m->f;
     wgi_fn_program *const p = &m->p;
     enum { LEAST = 16 };
-    size_t columns = 1 + WGI_FN_GROUP * p->stores, points = WGI_FN_NATIVE_POINTS;
-    for (size_t g = 0; g < p->loads; g++) columns += m->load[g].wanted != 0 ? WGI_FN_GROUP : 0;
-    while (points > LEAST && columns * points * sizeof(double) > NEAR_CACHE) points /= 2;
-    const uint32_t stride = (uint32_t)(points * sizeof(double));
-    p->native_points = points;
     uint32_t at = 1;
     for (size_t g = 0; g < p->loads; g++)
         for (uint32_t k = 0; k < m->load[g].count; k++) {
             m->load[g].native[k] = 0;
             if ((m->load[g].wanted >> k & 1) == 0) continue;
             input_node[p->native_inputs++] = m->load_node[g * WGI_FN_GROUP + k];
-            m->load[g].native[k] = stride * at++;
+            m->load[g].native[k] = at++;
         }
     for (size_t i = 0; i < f->nodes + 3; i++) m->slot[i] = 0;
     for (int uniform = 0; uniform < 2; uniform++)
@@ -296,10 +292,19 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
                     if (!uniform) result_node[p->native_results++] = i;
                     else
                         constant[p->native_constants++] =
-                            (wgi_fn_constant){m->slot[i] * stride, m->uniform[i]};
+                            (wgi_fn_constant){m->slot[i], m->uniform[i]};
                 }
-                m->store[g].native[k] = m->slot[i] * stride;
+                m->store[g].native[k] = m->slot[i];
             }
+    p->native_points = WGI_FN_NATIVE_POINTS;
+    while (p->native_points > LEAST && at * p->native_points * sizeof(double) > NEAR_CACHE)
+        p->native_points /= 2;
+    const uint32_t stride = (uint32_t)(p->native_points * sizeof(double));
+    for (size_t g = 0; g < p->loads; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++) m->load[g].native[k] *= stride;
+    for (size_t g = 0; g < p->stores; g++)
+        for (uint32_t k = 0; k < m->store[g].count; k++) m->store[g].native[k] *= stride;
+    for (size_t k = 0; k < p->native_constants; k++) constant[k].column *= stride;
 }
 
 typedef struct pieces {

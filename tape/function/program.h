@@ -9,6 +9,10 @@
  *     column    [scratch | constants as columns | inputs and nodes of each point]  per thread
  *     sum       a vector per sum, one lane per point modulo its width              per thread
  *
+ * Columns stand one behind the other, as long as the run has points: those of one point alone
+ * are near each other. Programs say where a column begins in runs of two points; in runs of
+ * four it is twice that, and so on.
+ *
  * A program has three parts: once, at each point, after the sums. All three are lists of the
  * same instructions: the first and last run on short columns, whose first lane is kept as a
  * uniform, so that the bits of a value do not depend on where it is computed.
@@ -85,7 +89,7 @@
     X(KEEP_A, KEEP_A) /* as uniform b */                                                       \
     X(KEEP_C, KEEP_C)                                                                          \
     X(GUARD, GUARD) /* number c, of columns a and b */                                         \
-    X(LOAD, LOAD)   /* group a */                                                              \
+    X(LOAD, LOAD)   /* b groups from a on */                                                   \
     X(STORE, STORE)                                                                            \
     X(CALL, CALL) /* call a */
 
@@ -93,7 +97,9 @@
 enum { WGI_FN_CODES(WGI_FN_ENUM) WGI_FN_CODE_COUNT };
 #undef WGI_FN_ENUM
 
-/* Operands a, b, c and the result d: byte offsets of columns or uniforms. */
+/* Operands a, b, c and the result d: byte offsets of columns, in a run of WGI_FN_FEWEST points,
+ * or of uniforms. */
+enum { WGI_FN_FEWEST = 2 };
 typedef struct wgi_fn_code {
     uint32_t code, a, b, c, d;
 } wgi_fn_code;
@@ -124,9 +130,11 @@ typedef struct wgi_fn_call {
     wgi_kernel *kernel, *adjoint;
 } wgi_fn_call;
 
-/* Up to 8 entries of an argument, next to each other, and their columns: all of them at a time
- * go between memory and columns. */
-enum { WGI_FN_GROUP = 8 };
+/* Up to 8 entries of an argument, next to each other, and their columns. Groups whose entries
+ * stand next to each other in memory, fields of one structure per point, go between memory and
+ * columns together. One instruction moves a batch of groups: more would only keep their columns
+ * from others for longer. */
+enum { WGI_FN_GROUP = 8, WGI_FN_BATCH = 8 };
 typedef struct wgi_fn_group {
     uint32_t argument, entry, count;
     uint32_t check;  /* bit i: entry i of an output comes of a product by the zero rule */
@@ -134,16 +142,6 @@ typedef struct wgi_fn_group {
     uint32_t column[WGI_FN_GROUP];
     uint32_t native[WGI_FN_GROUP]; /* the same where native code runs */
 } wgi_fn_group;
-
-/* Entries of one or more arguments that stand next to each other in memory, fields of one
- * structure per point: they go between memory and columns together, for native code. Columns up
- * to a multiple of 8 are there, those beyond count are never read. One group alone, in whatever
- * layout: count is 0. */
-typedef struct wgi_fn_fields {
-    const wgi_fn_group *group; /* the first */
-    size_t count;
-    double **column;
-} wgi_fn_fields;
 
 /* ---- native code instead of the part of each point ----
  *
@@ -187,10 +185,9 @@ typedef struct wgi_fn_machine {
     size_t width;
     /* for 1, 2, 4 and 8 vectors of a column */
     void (*run[4])(const wgi_fn_code *code, struct wgi_fn_run *r);
-    void (*load)(const struct wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column);
-    void (*store)(const struct wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column);
-    void (*load_fields)(const struct wgi_fn_run *r, const wgi_fn_fields *f);
-    void (*store_fields)(const struct wgi_fn_run *r, const wgi_fn_fields *f);
+    /* groups between memory and their columns, or those of native code */
+    void (*load)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
+    void (*store)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
     /* is there a NaN in so many vectors? */
     int (*any_nan)(const double *column, size_t lanes);
     void (*array)(struct wgi_fn_run *r, const wgi_fn_call *call);
@@ -248,8 +245,10 @@ typedef struct wgi_fn_run {
     const wg_results *y;
     size_t points;                    /* of the call */
     size_t first, rows;               /* points; lanes beyond repeat the last one */
-    size_t lanes, stride;             /* of this run; bytes from column to column */
-    size_t dump;                      /* a column that is never read */
+    size_t lanes;                     /* of this run */
+    size_t laid;                      /* lanes for which constants are in their columns */
+    unsigned shift;                   /* columns begin at their offset times two to this */
+    size_t dump;                      /* offset of a column that is never read */
     int64_t valid[WGI_FN_MOST_LANES]; /* where rows < lanes: all ones in lanes below rows */
     int careful;                      /* products by the zero rule */
     int nan;                          /* there was one where it is looked for */
@@ -260,6 +259,13 @@ typedef struct wgi_fn_run {
 
 /* The first columns of every part. */
 enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED };
+
+static inline uint32_t wgi_fn_offset(size_t slot) {
+    return (uint32_t)(slot * WGI_FN_FEWEST * sizeof(double));
+}
+static inline double *wgi_fn_column(const wgi_fn_run *r, size_t offset) {
+    return (double *)(void *)(r->column + (offset << r->shift));
+}
 
 /* evaluate.c: what interpreters call. */
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);

@@ -126,7 +126,7 @@ static int column_nan(const double *column, size_t lanes) {
  * Entry e of point p stands at p * point + e * entry. With entry = 1, four entries of eight
  * points (or eight of four) are turned in registers. */
 
-#define AT(offset) ((double *)(void *)(r->column + (offset)))
+#define AT(offset) wgi_fn_column(r, offset)
 
 /* The memory of the next run is asked for while this one is under way: rows of a structure are
  * too far apart for what the machine does by itself. */
@@ -310,22 +310,89 @@ static void store_entries(const wgi_fn_run *r, double *y, ptrdiff_t point, ptrdi
     }
 }
 
-/* The columns of a group and, where it is turned, those that are never read. */
-INNER void columns_of(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column,
-                      double **c) {
-    for (size_t i = 0; i < g->count; i++) c[i] = AT(column[i]);
-    for (size_t i = g->count; i > 1 && i < WGI_FN_GROUP; i++) c[i] = AT(r->dump);
+/* ---- groups ---- */
+
+/* Fields under way: groups next to each other in memory, up to so many entries. */
+enum { TOGETHER = 256 };
+typedef struct fields {
+    size_t count;
+    ptrdiff_t point, entry;
+    const double *end; /* where the next one stands, if it is one of them; or NULL */
+    double *column[TOGETHER + WGI_FN_GROUP];
+} fields;
+
+/* Entry after entry, unless there is one alone. */
+INNER ptrdiff_t step_of(const wgi_fn_group *g, ptrdiff_t entry) {
+    return g->count == 1 ? 1 : entry;
 }
 
-static void load(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
+INNER int joins(const fields *f, const wgi_fn_group *g, const double *at, ptrdiff_t point,
+                ptrdiff_t entry) {
+    return at == f->end && point == f->point && step_of(g, entry) == 1 && f->count < TOGETHER;
+}
+
+INNER void join(const wgi_fn_run *r, fields *f, const wgi_fn_group *g, const double *at,
+                int native) {
+    const uint32_t *const column = native ? g->native : g->column;
+    for (size_t i = 0; i < WGI_FN_GROUP; i++) f->column[f->count + i] = AT(column[i]);
+    f->count += g->count;
+    f->end = f->entry == 1 && f->point != 1 ? at + g->count : NULL;
+}
+
+/* Columns up to a multiple of 8 are there when they are turned; those behind are not read. */
+INNER void pad(const wgi_fn_run *r, fields *f) {
+    if (f->point == 1 || f->count == 1) return;
+    for (size_t i = f->count; i % WGI_FN_GROUP != 0; i++) f->column[i] = AT(r->dump);
+}
+
+static void load_fields(const wgi_fn_run *r, const double *x, fields *f) {
+    if (f->count == 0) return;
+    pad(r, f);
+    load_entries(r, x, f->point, f->entry, f->count, f->column);
+}
+static void store_fields(const wgi_fn_run *r, double *y, fields *f) {
+    if (f->count == 0) return;
+    pad(r, f);
+    store_entries(r, y, f->point, f->entry, f->count, f->column);
+}
+
+/* One point alone: what is known of many would take longer than what is to be done. */
+static void load_one(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
     const wg_points *const x = &r->x[g->argument];
-    double *c[WGI_FN_GROUP];
-    columns_of(r, g, column, c);
-    for (size_t i = 0; x->data == NULL && i < g->count; i++)
-        memset(c[i], 0, r->lanes * sizeof(double));
-    if (x->data != NULL)
-        load_entries(r, x->data + (ptrdiff_t)g->entry * x->entry, x->point, x->entry, g->count,
-                     c);
+    const double *at =
+        x->data + (ptrdiff_t)r->first * x->point + (ptrdiff_t)g->entry * x->entry;
+    for (size_t i = 0; i < g->count; i++, at += x->entry) {
+        double *const to = AT(column[i]);
+        for (size_t p = 0; p < r->lanes; p++) to[p] = *at;
+    }
+}
+
+static void load(const wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native) {
+    const double *first = NULL;
+    fields f;
+    f.count = 0, f.end = NULL;
+    for (const wgi_fn_group *const end = g + groups; g < end; g++) {
+        const wg_points *const x = &r->x[g->argument];
+        const uint32_t *const column = native ? g->native : g->column;
+        if (g->wanted == 0) continue;
+        if (x->data == NULL) {
+            for (size_t i = 0; i < g->count; i++)
+                memset(AT(column[i]), 0, r->lanes * sizeof(double));
+            continue;
+        }
+        if (r->rows == 1) {
+            load_one(r, g, column);
+            continue;
+        }
+        const double *const at = x->data + (ptrdiff_t)g->entry * x->entry;
+        if (!joins(&f, g, at, x->point, x->entry)) {
+            load_fields(r, first, &f);
+            f.count = 0, f.point = x->point, f.entry = step_of(g, x->entry);
+            first = at;
+        }
+        join(r, &f, g, at, native);
+    }
+    load_fields(r, first, &f);
 }
 
 /* Where all points have one place it is the last one that writes, and no two threads do. */
@@ -333,42 +400,49 @@ INNER int writes(const wgi_fn_run *r, const wg_results *y) {
     return y->data != NULL && (y->point != 0 || r->first + r->rows == r->points);
 }
 
-static void store(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
+static void store_one(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
     const wg_results *const y = &r->y[g->argument];
-    double *c[WGI_FN_GROUP];
-    columns_of(r, g, column, c);
-    if (writes(r, y))
-        store_entries(r, y->data + (ptrdiff_t)g->entry * y->entry, y->point, y->entry, g->count,
-                      c);
+    double *at = y->data + (ptrdiff_t)r->first * y->point + (ptrdiff_t)g->entry * y->entry;
+    for (size_t i = 0; i < g->count; i++, at += y->entry) *at = *AT(column[i]);
 }
 
-static void load_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
-    const wg_points *const x = &r->x[f->group->argument];
-    if (f->count == 0) load(r, f->group, f->group->native);
-    else
-        load_entries(r, x->data + (ptrdiff_t)f->group->entry * x->entry, x->point, 1, f->count,
-                     f->column);
+static void store(const wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native) {
+    double *first = NULL;
+    fields f;
+    f.count = 0, f.end = NULL;
+    for (const wgi_fn_group *const end = g + groups; g < end; g++) {
+        const wg_results *const y = &r->y[g->argument];
+        if (!writes(r, y)) continue;
+        if (r->rows == 1) {
+            store_one(r, g, native ? g->native : g->column);
+            continue;
+        }
+        double *const at = y->data + (ptrdiff_t)g->entry * y->entry;
+        if (!joins(&f, g, at, y->point, y->entry)) {
+            store_fields(r, first, &f);
+            f.count = 0, f.point = y->point, f.entry = step_of(g, y->entry);
+            first = at;
+        }
+        join(r, &f, g, at, native);
+    }
+    store_fields(r, first, &f);
 }
 
-static void store_fields(const wgi_fn_run *r, const wgi_fn_fields *f) {
-    const wg_results *const y = &r->y[f->group->argument];
-    if (f->count == 0) store(r, f->group, f->group->native);
-    else if (writes(r, y))
-        store_entries(r, y->data + (ptrdiff_t)f->group->entry * y->entry, y->point, 1, f->count,
-                      f->column);
-}
-
-static void store_checked(wgi_fn_run *r, const wgi_fn_group *g) {
-    if (!r->careful)
-        for (uint32_t check = g->check, i = 0; check != 0; check >>= 1, i++)
-            if (check & 1) r->nan |= column_nan(AT(g->column[i]), r->lanes);
-    store(r, g, g->column);
+static void store_checked(wgi_fn_run *r, const wgi_fn_group *g, size_t groups) {
+    M bad = (M)ZERO;
+    for (size_t k = 0; !r->careful && k < groups; k++)
+        for (uint32_t left = g[k].check; left != 0; left &= left - 1) {
+            const V *const x = (const V *)(const void *)AT(g[k].column[__builtin_ctz(left)]);
+            for (size_t i = 0; i < r->lanes / WIDTH; i++) bad |= x[i] != x[i];
+        }
+    r->nan |= any(bad);
+    store(r, g, groups, 0);
 }
 
 /* ---- array operations ---- */
 
 #define OPERAND(i, k) (((const V *)(const void *)AT(list[i]))[k])
-#define FIXED(which) ((V *)(void *)AT(r->stride * (which)))
+#define FIXED(which) ((V *)(void *)AT(wgi_fn_offset(which)))
 
 /* y = exp or log1p of y. */
 static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
@@ -510,6 +584,6 @@ static void guard(wgi_fn_run *r, const wgi_fn_code *code) {
 #include "program_run.h"
 #pragma GCC diagnostic pop
 
-static const wgi_fn_machine machine = {
-    WIDTH, {run1, run2, run4, run8}, load, store, load_fields, store_fields, column_nan, array};
+static const wgi_fn_machine machine = {WIDTH, {run1, run2, run4, run8}, load, store, column_nan,
+                                       array};
 const wgi_fn_machine *const MACHINE = &machine;

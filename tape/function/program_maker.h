@@ -59,15 +59,17 @@ typedef struct wgi_fn_maker {
     uint32_t *next, *before;  /* the order, as a chain */
     uint32_t *lead, *sibling; /* a family is one unit: who stands for it, and the next in it */
     uint32_t *value;          /* node that is the value of which this is the slope */
-    uint32_t *sum, *group;    /* its number; the group of an input */
+    uint32_t *sum;            /* its number */
+    uint32_t *input_batch;    /* of groups */
     uint32_t *wanted_by;      /* the first result that is this node, ... */
     uint32_t *next_result;    /* ... and the next one after a result */
-    uint32_t *result_group;
+    uint32_t *result_batch;
     uint32_t *guarded, *next_guarded; /* comparisons 2 k + side */
     unsigned char *sides;             /* of a comparison: those computed */
-    unsigned char *pending;           /* entries of a group still to come */
+    unsigned char *pending;           /* entries of a batch still to come */
     wgi_fn_group *load, *store;
-    uint32_t *load_node, *store_node; /* 8 of each group */
+    /* 8 of each group; where there are fewer: no inputs, but the last result again */
+    uint32_t *load_node, *store_node;
 
     wgi_fn_list units, drafts, codes, calls, columns, constants, free;
     size_t slots, first_code[3];
@@ -108,8 +110,14 @@ static inline int wgi_fn_row_of(const wg_scalar_op *op) {
                : -1;
 }
 
-static inline uint32_t wgi_fn_column_at(const wgi_fn_maker *m, uint32_t i, size_t stride) {
-    return (uint32_t)(m->slot[i] * stride);
+/* Batch k of so many groups begins at group k * WGI_FN_BATCH and has these: */
+static inline uint32_t wgi_fn_batch_groups(size_t groups, uint32_t k) {
+    const size_t left = groups - k * WGI_FN_BATCH;
+    return (uint32_t)(left < WGI_FN_BATCH ? left : WGI_FN_BATCH);
+}
+
+static inline uint32_t wgi_fn_column_at(const wgi_fn_maker *m, uint32_t i) {
+    return wgi_fn_offset(m->slot[i]);
 }
 
 /* ---- program_schedule.c ---- */
@@ -134,6 +142,6 @@ int wgi_fn_shows_nan(const wgi_node *n);
 void wgi_fn_select(wgi_fn_maker *m);
 void wgi_fn_deal_columns(wgi_fn_maker *m);
 /* Drafts, calls and groups with the places of their columns. */
-void wgi_fn_place(wgi_fn_maker *m, size_t first_call, size_t stride);
+void wgi_fn_place(wgi_fn_maker *m, size_t first_call);
 
 #endif

@@ -22,6 +22,8 @@
 #define TOTAL(m) (((m(0) + m(1)) + (m(2) + m(3))) + ((m(4) + m(5)) + (m(6) + m(7))))
 #endif
 
+#define SCALE (VECTORS * WIDTH / WGI_FN_FEWEST)
+
 /* The accumulator, columns and a uniform at vector k. */
 #define A(k) a##k
 #define X(k) x[k]
@@ -29,7 +31,7 @@
 #define Z(k) z[k]
 #define W(k) w[k]
 #define S(k) s
-#define COLUMN(v, o) V *const v = (V *)(void *)(column + pc->o);
+#define COLUMN(v, o) V *const v = (V *)(void *)(column + (size_t)pc->o * SCALE);
 #define UNIFORM(o) const V s = splat(*(const double *)(const void *)(uniform + pc->o));
 
 #define LEAVE1(k, f, p) a##k = f(p(k));
@@ -160,11 +162,11 @@ KEEP_C : {
     NEXT;
     /* after a call nothing is in registers */
 LOAD:
-    load(r, &r->program->load[pc->a], r->program->load[pc->a].column);
+    load(r, &r->program->load[pc->a], pc->b, 0);
     EACH(ZERO1, ZERO)
     NEXT;
 STORE:
-    store_checked(r, &r->program->store[pc->a]);
+    store_checked(r, &r->program->store[pc->a], pc->b);
     EACH(ZERO1, ZERO)
     NEXT;
 CALL:
@@ -180,6 +182,7 @@ END:
 }
 
 #undef EACH
+#undef SCALE
 #undef TOTAL
 #undef RUN
 #undef VECTORS

@@ -153,6 +153,13 @@ static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
     if (b != WGI_NO_NODE) m->next[b] = i;
 }
 
+/* Operands of a node that takes many stay where they are: looking for the next one of them
+ * takes as long as there are. */
+static int takes_many(const wgi_node *n) {
+    enum { MANY = 64 };
+    return wgi_node_has_parts(n) || n->count > MANY;
+}
+
 /* As given, but what has one reader, and is the last one of at most one operand, is made just
  * before its reader: the operand that was made last directly so. Gives the first node. */
 static uint32_t order(wgi_fn_maker *m) {
@@ -166,12 +173,12 @@ static uint32_t order(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < read_count(m, i); k++)
             ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
         m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1 &&
-                     !wgi_node_has_parts(wgi_fn_node_of(m, m->user[i]));
+                     !takes_many(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
         if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i ||
-            wgi_node_has_parts(wgi_fn_node_of(m, i)))
+            takes_many(wgi_fn_node_of(m, i)))
             continue;
         /* operands with this reader only: the latest nearest */
         uint32_t at = i, below = WGI_NO_NODE;
@@ -210,18 +217,21 @@ static void defined(wgi_fn_maker *m, uint32_t i) {
     for (uint32_t g = m->guarded[i]; g != WGI_NO_NODE; g = m->next_guarded[g])
         if (--m->sides[g / 2] == 0) unit_add(m, WGI_UNIT_GUARDS, g / 2);
     for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
-        if (--m->pending[m->result_group[j]] == 0)
-            unit_add(m, WGI_UNIT_STORES, m->result_group[j]);
+        if (--m->pending[m->result_batch[j]] == 0)
+            unit_add(m, WGI_UNIT_STORES, m->result_batch[j]);
 }
 
 static void need_input(wgi_fn_maker *m, uint32_t i) {
     if (i >= m->f->n || !wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
-    const uint32_t g = m->group[i];
-    unit_add(m, WGI_UNIT_LOADS, g);
-    for (uint32_t k = 0; k < m->load[g].count; k++)
-        m->mark[m->load_node[g * WGI_FN_GROUP + k]] |= WGI_MARK_LOADED;
-    for (uint32_t k = 0; k < m->load[g].count; k++)
-        if (m->load[g].wanted >> k & 1) defined(m, m->load_node[g * WGI_FN_GROUP + k]);
+    const uint32_t batch = m->input_batch[i], first = batch * WGI_FN_BATCH;
+    const uint32_t end = first + wgi_fn_batch_groups(m->p.loads, batch);
+    unit_add(m, WGI_UNIT_LOADS, batch);
+    for (uint32_t g = first; g < end; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++)
+            m->mark[m->load_node[g * WGI_FN_GROUP + k]] |= WGI_MARK_LOADED;
+    for (uint32_t g = first; g < end; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++)
+            if (m->load[g].wanted >> k & 1) defined(m, m->load_node[g * WGI_FN_GROUP + k]);
 }
 
 void wgi_fn_list_units(wgi_fn_maker *m) {
@@ -234,10 +244,11 @@ void wgi_fn_list_units(wgi_fn_maker *m) {
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
         if (m->uses[i] != 0) need_input(m, i);
-    for (uint32_t g = 0; g < m->p.stores; g++) { /* of uniforms only */
-        uint32_t columns = 0;
+    for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* of uniforms only */
+        if (g % WGI_FN_BATCH == 0) columns = 0;
         for (uint32_t k = 0; k < m->store[g].count; k++)
             columns += (uint32_t)wgi_fn_in_columns(m, m->store_node[g * WGI_FN_GROUP + k]);
-        if (columns == 0) unit_add(m, WGI_UNIT_STORES, g);
+        if ((g + 1 == m->p.stores || (g + 1) % WGI_FN_BATCH == 0) && columns == 0)
+            unit_add(m, WGI_UNIT_STORES, g / WGI_FN_BATCH);
     }
 }

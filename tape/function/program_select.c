@@ -354,6 +354,17 @@ static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t 
     field(m, d, 1, RAW, raw);
 }
 
+/* Groups between memory and columns. */
+static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
+    const uint32_t first = k * WGI_FN_BATCH, groups = wgi_fn_batch_groups(all, k);
+    for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
+        want_column(m, m->store_node[first * WGI_FN_GROUP + i]);
+    draft *const d = draft_add(m, code);
+    field(m, d, 0, RAW, first);
+    field(m, d, 1, RAW, groups);
+    m->accumulator = WGI_NO_NODE;
+}
+
 void wgi_fn_select(wgi_fn_maker *m) {
     const wgi_fn_unit *const u = m->units.at;
     m->accumulator = WGI_NO_NODE;
@@ -385,13 +396,10 @@ void wgi_fn_select(wgi_fn_maker *m) {
             m->accumulator = WGI_NO_NODE;
             break;
         case WGI_UNIT_STORES:
-            for (uint32_t k = 0; k < m->store[id].count; k++)
-                want_column(m, m->store_node[id * WGI_FN_GROUP + k]);
-            /* fall through */
+            batch(m, WGI_FN_STORE, id, m->p.stores);
+            break;
         default:
-            field(m, draft_add(m, u[i].kind == WGI_UNIT_STORES ? WGI_FN_STORE : WGI_FN_LOAD), 0,
-                  RAW, id);
-            m->accumulator = WGI_NO_NODE;
+            batch(m, WGI_FN_LOAD, id, m->p.loads);
         }
     }
     (void)draft_add(m, WGI_FN_END);
@@ -406,11 +414,11 @@ static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **r
     *more = WGI_NO_NODE;
     if (d->code == WGI_FN_STORE) {
         *read = m->store_node + d->x[0] * WGI_FN_GROUP;
-        return m->store[d->x[0]].count;
+        return d->x[1] * WGI_FN_GROUP;
     }
     if (d->code == WGI_FN_LOAD) {
         *made = m->load_node + d->x[0] * WGI_FN_GROUP;
-        *makes = m->load[d->x[0]].count;
+        *makes = d->x[1] * WGI_FN_GROUP;
         return 0;
     }
     if (d->code != WGI_FN_CALL) return 0;
@@ -485,14 +493,14 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
     }
 }
 
-void wgi_fn_place(wgi_fn_maker *m, size_t first_call, size_t stride) {
+void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
     const draft *const all = m->drafts.at;
     uint32_t *const columns = m->columns.at;
     for (size_t i = 0; i < m->drafts.count; i++) {
         const draft *const d = &all[i];
         uint32_t x[3] = {0, 0, 0};
         for (int k = 0; k < 3; k++)
-            x[k] = d->field[k] == COLUMN    ? wgi_fn_column_at(m, d->x[k], stride)
+            x[k] = d->field[k] == COLUMN    ? wgi_fn_column_at(m, d->x[k])
                    : d->field[k] == UNIFORM ? (uint32_t)(m->uniform[d->x[k]] * sizeof(double))
                                             : d->x[k];
         const int stores =
@@ -501,19 +509,19 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call, size_t stride) {
         if (to == NULL) return;
         const int variant = stores && (d->result == LEAVES || d->code == WGI_FN_SPLAT);
         *to = (wgi_fn_code){d->code + (uint32_t)variant, x[0], x[1], x[2],
-                            stores ? wgi_fn_column_at(m, d->d, stride) : 0};
+                            stores ? wgi_fn_column_at(m, d->d) : 0};
     }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
         uint32_t first = c->list;
         for (; c->how == WGI_FN_DENSE && first < c->list + c->operands; first++)
             columns[first] = wgi_fn_in_columns(m, columns[first])
-                                 ? wgi_fn_column_at(m, columns[first], stride)
+                                 ? wgi_fn_column_at(m, columns[first])
                                  : m->uniform[columns[first]] << 1 | 1u;
         for (uint32_t i = first; i < c->list + c->operands + c->results; i++)
-            columns[i] = columns[i] == WGI_NO_NODE ? (uint32_t)(WGI_FN_SCRATCH * stride)
-                                                   : wgi_fn_column_at(m, columns[i], stride);
+            columns[i] = columns[i] == WGI_NO_NODE ? wgi_fn_offset(WGI_FN_SCRATCH)
+                                                   : wgi_fn_column_at(m, columns[i]);
         if (c->how == WGI_FN_FIRST && c->value != WGI_NO_NODE)
-            c->value = wgi_fn_column_at(m, c->value, stride);
+            c->value = wgi_fn_column_at(m, c->value);
     }
 }

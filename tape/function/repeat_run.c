@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define COLUMN(offset) ((double *)(void *)(r->column + (offset)))
+#define COLUMN(offset) wgi_fn_column(r, offset)
 
 typedef struct cutting {
     char *base;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of points by native code. */
 #include "program.h"
+#include "repeat.h"
 #include "strip.h"
 
 #include <string.h>
@@ -10,9 +11,11 @@ enum { LANES = WGI_STRIP_LANES, ALIGNED = sizeof(double) };
 
 /* ---- which functions ---- */
 
-/* Guards of uniforms stay with the interpreter, as does what is done with sums. */
+/* Guards of uniforms stay with the interpreter, as does what is done with sums; repeats that
+ * are done once have such guards. */
 static int guards_uniforms(const wg_function *f) {
     const uint32_t *const side = f->program->guard_uniform;
+    if (wgi_repeat_guards(f) != f->guards) return 1;
     for (size_t k = 0; k < f->guards; k++)
         if (side[2 * k] != WGI_NO_NODE && side[2 * k + 1] != WGI_NO_NODE) return 1;
     return 0;
