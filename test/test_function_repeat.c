@@ -687,7 +687,7 @@ typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *a
                      double *const *res, const ptrdiff_t *res_step, size_t *where);
 
 static void write_all(FILE *to, const wg_function *f, const char *name) {
-    const wg_emit_options o = {name, ALL, 0};
+    const wg_emit_options o = {name, ALL, 0, 0};
     if (wg_function_emit(coded, f, &o, wg_write_file, to) != WG_OK)
         fail_msg("%s", wg_tape_message(coded));
 }
@@ -723,7 +723,7 @@ static void check_text(const emitted *e, const char *name, const wg_function *f,
 
 static size_t text_bytes(const wg_function *f) {
     size_t needed = 0;
-    const wg_emit_options o = {"f", WG_EMIT_POINT, 0};
+    const wg_emit_options o = {"f", WG_EMIT_POINT, 0, 0};
     assert_int_equal(wg_function_text(coded, f, &o, NULL, 0, &needed), WG_OK);
     return needed;
 }

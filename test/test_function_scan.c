@@ -745,6 +745,76 @@ static void a_guard_is_named_with_step_and_cell(void **state) {
     wg_callable_free(k);
 }
 
+/* Of a cell and its neighbour: three terms, in a loop that compares. */
+enum { ALONG = 16, DOWN = 4, ALL = ALONG * DOWN };
+static wg_status compared(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_gt(t, x[0], wg_constant(0.5)) ? wg_let(t, wg_mul(x[0], x[1])) : wg_constant(0);
+    return WG_OK;
+}
+static wg_status three_terms(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *user) {
+    const wg_real own[3] = {x[0], x[0], x[0]};
+    const wg_source from[] = {wg_from_matrix(wg_mat_gather(t, 1, 3, own)),
+                              wg_from_matrix(wg_mat_gather(t, 1, 1, x + 1))};
+    wg_mat sum;
+    (void)n, (void)m;
+    const wg_status s = wg_map(t, user, 3, from, NULL, &sum);
+    if (s == WG_OK) y[0] = wg_let(t, wg_add(1, wg_mul(0.1, wg_mat_at(sum, 0, 0))));
+    return s;
+}
+
+static const wg_source ahead[] = {{.kind = WGI_FROM_STATE, .name = "u"},
+                                  {.kind = WGI_FROM_STATE, .name = "u", .offset = {1, 0, 0}}};
+static wg_status march(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    const wg_stage stage = {user, ahead};
+    const wg_state state = {"u", wg_mat_gather(t, 1, ALL, x)};
+    const wg_scan_options o = {.cells = {ALONG, DOWN}, .boundary = {WG_ZERO_OUTSIDE}};
+    wg_mat r;
+    (void)n;
+    const wg_status s = wg_scan(t, 3, 1, &stage, 1, &state, &o, &r);
+    for (size_t j = 0; s == WG_OK && j < m; j++) y[j] = wg_mat_at(r, 0, j);
+    return s;
+}
+
+/* Beyond the cells a comparison may come out as it likes. */
+static void comparisons_in_loops_of_a_stage_are_those_of_its_cells(void **state) {
+    const wg_options looping = {.flags = WG_KEEP_CODE, .loops_over = 1};
+    wg_tape *const t = wg_tape_new(&looping);
+    wg_argument a[] = {{"a", 1, 1, 0}, {"b", 1, 1, WG_SHARED}};
+    const wg_argument sum = {"sum", 1, 1, WG_SUMMED}, u = {"u", 1, 1, 0};
+    wg_function *f = NULL, *g[2] = {NULL, NULL};
+    wg_callable *term = NULL, *k[3] = {NULL, NULL, NULL};
+    double x[ALL], y[ALL], w[ALL], got[3][ALL];
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(wg_function_record(t, compared, NULL, 2, a, at, 1, &sum, &f), WG_OK);
+    assert_int_equal(wg_callable_new(t, f, &term), WG_OK);
+    wg_function_free(f);
+    a[0].flags = WG_PASSIVE, a[1].flags = 0;
+    for (size_t i = 0; i < 2; i++) { /* with the loop, and written out */
+        assert_int_equal(
+            wg_function_record(i == 0 ? t : coded, three_terms, term, 2, a, at, 1, &u, &g[i]),
+            WG_OK);
+        assert_int_equal(wg_callable_new(t, g[i], &k[i]), WG_OK);
+        wg_function_free(g[i]);
+    }
+    assert_int_equal(wg_callable_stencil(t, k[0], ahead, &k[2]), WG_OK);
+    for (size_t i = 0; i < ALL; i++) x[i] = 0.8 + 0.01 * (double)i, w[i] = number(i);
+    for (size_t i = 0; i < 3; i++)
+        if (wg_vjp(tape, march, k[i], ALL, x, ALL, w, y, got[i]) != WG_OK)
+            fail_msg("%zu: %s", i, wg_tape_message(tape));
+    for (size_t i = 0; i < ALL; i++) {
+        assert_near(got[0][i], got[1][i]);
+        assert_near(got[2][i], got[1][i]);
+    }
+    for (size_t i = 0; i < 3; i++) wg_callable_free(k[i]);
+    wg_callable_free(term);
+    wg_tape_free(t);
+}
+
 static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
     (void)state;
     wg_callable *const k = make(recur, 5, in, at, 4, out);
@@ -1168,6 +1238,7 @@ int main(void) {
         cmocka_unit_test(stages_read_what_earlier_stages_leave),
         cmocka_unit_test(a_million_steps_go_into_the_memory_of_three_hundred_states),
         cmocka_unit_test(a_guard_is_named_with_step_and_cell),
+        cmocka_unit_test(comparisons_in_loops_of_a_stage_are_those_of_its_cells),
         cmocka_unit_test(refusals_name_the_call_the_argument_and_both_shapes),
         cmocka_unit_test(sizes_beyond_all_memory_are_refused),
         cmocka_unit_test(results_may_take_the_place_of_operands),

@@ -341,6 +341,32 @@ static void functions_that_gain_nothing_are_left_as_they_are(void **state) {
     wg_callable_free(k);
 }
 
+/* Its adjoint reads nothing. */
+static wg_status level(wg_tape *t, size_t n, const wg_real *a, size_t m, wg_real *r,
+                       void *user) {
+    (void)t, (void)n, (void)a, (void)m, (void)user;
+    r[0] = wg_constant(2);
+    return WG_OK;
+}
+
+static void what_depends_on_no_neighbour_has_no_adjoint(void **state) {
+    (void)state;
+    enum { C = 19 };
+    loop by = {.k = {NULL}};
+    wg_callable *const plain = plain_of(level, 3, three, 1, &three[0]), *const k = stencil_of(
+                                                                            plain, beside);
+    assert_non_null(k->stencil);
+    assert_int_equal(k->stencil->gather->inputs, 0);
+    by.k[0] = k;
+    by.o.cells[0] = C;
+    for (size_t i = 0; i < C; i++) x[i] = number(i), w[i] = 1 + number(i), g[0][i] = 1;
+    if (wg_vjp(tape, run_roots, &by, C, x, C, w, y[0], g[0]) != WG_OK)
+        fail_msg("%s", wg_tape_message(tape));
+    for (size_t i = 0; i < C; i++) assert_true(y[0][i] == 2 && g[0][i] == 0);
+    wg_callable_free(plain);
+    wg_callable_free(k);
+}
+
 static void refusals_name_the_call(void **state) {
     (void)state;
     wg_callable *const k = plain_of(blend, 3, three, 1, &three[0]);
@@ -407,6 +433,7 @@ int main(void) {
         cmocka_unit_test(a_stencil_has_the_adjoint_of_any_other_callable),
         cmocka_unit_test(adjoints_of_zero_meet_infinite_slopes),
         cmocka_unit_test(functions_that_gain_nothing_are_left_as_they_are),
+        cmocka_unit_test(what_depends_on_no_neighbour_has_no_adjoint),
         cmocka_unit_test(refusals_name_the_call),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
     };

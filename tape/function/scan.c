@@ -2,6 +2,8 @@
 /* wg_scan: what the caller says about a loop, by names, becomes places (scan.h). */
 #include "scan.h"
 
+#include "repeat.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -330,12 +332,14 @@ static void share_rim(wgi_scan *s) {
 }
 
 /* How many lines a stage may take with the rim between them: fields of cells and shared inputs
- * only, no guards, not too much rim. */
+ * only, no guards, also not in repeats, not too much rim. */
 static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
     const wg_callable *const k = stage->k;
     const wgi_grid *const g = &s->grid;
     if (g->cells[1] <= 1 || s->line - g->cells[0] > g->cells[0] / 4) return 0;
-    if (!k->parts || k->f->guards + k->vjp->guards + k->jvp->guards != 0) return 0;
+    if (!k->parts || wgi_repeat_guards(k->f) + wgi_repeat_guards(k->vjp) != 0 ||
+        wgi_repeat_guards(k->jvp) != 0)
+        return 0;
     for (size_t i = 0; i < k->f->inputs; i++)
         if (!stage->feed[i].is_field && !wgi_argument_shared(&k->f->input[i])) return 0;
     for (size_t j = 0; j < k->f->outputs; j++)

@@ -5,6 +5,7 @@
 #include "stencil.h"
 
 #include "making.h"
+#include "repeat.h"
 
 #include <string.h>
 #include <wengert/derive.h>
@@ -44,7 +45,7 @@ int wgi_stencil_leads(const wg_function *f, const wgi_stencil *s, size_t i) {
 static int fits(const wg_callable *k, const wg_source *x) {
     const wg_function *const f = k->f;
     int neighbours = 0;
-    if (k->vjp->guards != 0) return 0;
+    if (wgi_repeat_guards(k->vjp) != 0) return 0;
     for (size_t j = 0; j < f->outputs; j++)
         if (wgi_argument_summed(&f->output[j])) return 0;
     for (size_t i = 0; i < f->inputs; i++) {
@@ -267,7 +268,7 @@ static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t i
     wgi_stencil *const made = obtain(memory, inputs, taps);
     if (made == NULL) return NULL;
     memcpy(made->wire, s->wire, inputs * sizeof *s->wire);
-    memcpy(made->tap, s->tap, taps * sizeof *s->tap);
+    if (taps != 0) memcpy(made->tap, s->tap, taps * sizeof *s->tap);
     return made;
 }
 
