@@ -454,7 +454,7 @@ static void write_repeated(int n) {
 
 static void write_append(int n) {
     const int records = (n + 1) / 2;
-    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < t->limit) & ((", n, n);
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < limit) & ((", n, n);
     for (int i = 0; i < n; i++) printf("%s(s.h%d ^ k)", i ? " | " : "", i);
     printf(") >> 32 == 0);\n}\n");
     printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
@@ -465,10 +465,6 @@ static void write_append(int n) {
     if (n % 2 == 1 && n > 1) printf("    t->top = r + %d + alone;\n", records - 1);
     else printf("    t->top = r + %d;\n", records);
     printf("    return wgi_result(t, value, out);\n}\n");
-    printf("WGI_LIST void wgi_store_%d(wgi_statement *c, wgi_s%d s, double value) {\n    (void)value;\n    c->operands = %d;\n", n, n, n);
-    for (int i = 0; i < n; i++)
-        printf("    c->handle[%d] = s.h%d, c->partial[%d] = s.p%d, c->x[%d] = s.x%d;\n", i, i, i, i, i, i);
-    puts("}");
 }
 
 static void write_choice(const char *macro, const char *stem) {
@@ -507,14 +503,33 @@ static void write_numbers(void) {
     puts(")");
     /* one by one: copied as a whole they would be built in memory on the fast path, too */
     for (int k = 0; k <= MAX_NUMBERS; k++) {
-        printf("WGI_FUNCTION void wgi_keep_%d(wgi_statement *c, wgi_l%d l) {%s c->numbers = %d;", k, k,
-               k == 0 ? " (void)l;" : "", k);
-        for (int i = 0; i < k; i++) printf(" c->number[%d] = l.l%d;", i, i);
+        printf("WGI_FUNCTION void wgi_keep_%d(double *w, wgi_l%d l) {%s", k, k,
+               k == 0 ? " (void)w; (void)l;" : "");
+        for (int i = 0; i < k; i++) printf(" w[%d] = l.l%d;", i, i);
         puts(" }");
     }
     printf("#define WGI_KEEP(l) _Generic((l)");
     for (int k = 0; k <= MAX_NUMBERS; k++) printf(", wgi_l%d: wgi_keep_%d", k, k);
     puts(")\n");
+}
+
+/* The functions that the fast path leaves to. The list field by field: a structure that is handed
+ * on as a whole is in memory on the fast path, too. */
+static void write_slow(int n) {
+    const int operands = count(n);
+    const char *const kind[] = {"uint64_t h", "double p", "double x"};
+    printf("WG_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
+           "    wgi_bits code, const char *file", mark_of(n));
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);
+    printf(");\nWGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, %s s, const double *number,\n"
+           "    uint64_t head, wgi_bits code, const char *file) {\n", mark_of(n), type_of(n));
+    if (n == 0) puts("    (void)s;");
+    printf("    return wgi_let_%s(t, value, number, head, code, file", mark_of(n));
+    if (n == LONE) printf(", wgi_word(s), 1, value");
+    for (int k = 0; k < 3 && n != LONE; k++)
+        for (int i = 0; i < operands; i++) printf(", s.%c%d", "hpx"[k], i);
+    puts(");\n}");
 }
 
 static void write_lists(void) {
@@ -552,16 +567,15 @@ static void write_lists(void) {
     write_choice("WGI_SCALE", "scale");
     puts("");
     write_numbers();
-    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }");
+    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, wgi_s0 s) { (void)t; (void)limit; (void)s; return 0; }");
     puts("WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
-    puts("WGI_LIST void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }");
-    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }");
+    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, wg_handle s) { (void)t; (void)limit; (void)s; return 0; }");
     puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
-    puts("WGI_LIST void wgi_store_r(wgi_statement *c, wg_handle s, double value) {\n    c->operands = 1;\n    c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
+    for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     write_choice("WGI_READY", "ready");
     write_choice("WGI_APPEND", "append");
-    write_choice("WGI_STORE", "store");
+    write_choice("WGI_SLOW", "slow");
     puts("\n#endif");
 }
 

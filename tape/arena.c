@@ -2,15 +2,17 @@
 /* The arena: the only file that obtains memory.
  *
  * A region asks for a large address range once and makes it usable as it grows. Asking is
- * repeated with half the size until the system accepts. Records continue in a further chunk when
- * their range is full; all other regions move to a larger range (they are addressed by offset).
- * In a caller's buffer nothing is obtained: ranges are cut from it, grow in place where they can,
- * and what holds nothing since the last reset is given up when there is no room. */
+ * repeated with half the size until the system accepts. Records continue in a further chunk
+ * when their range is full; all other regions move to a larger range (they are addressed by
+ * offset). In a caller's buffer nothing is obtained: ranges are cut from it, grow in place
+ * where they can, and what holds nothing since the last reset is given up when there is no
+ * room. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "tape.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20, FIRST_COMMIT = 1 << 16, SMALLEST_RANGE = 1 << 20 };
@@ -23,7 +25,8 @@ static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * u
 
 static void *system_reserve(void *ctx, size_t bytes) {
     (void)ctx;
-    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* Without MAP_NORESERVE: to commit more than there can be is then refused. */
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -45,6 +48,16 @@ static void system_release(void *ctx, void *p, size_t bytes) {
     (void)munmap(p, bytes);
 }
 
+/* The address space may be limited (ulimit -v), and is not the tape's alone: where a BLAS finds
+ * no room for its buffers it tries for ever. */
+static size_t default_reserve(void) {
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+        space.rlim_cur / 64 > DEFAULT_RESERVE)
+        return DEFAULT_RESERVE;
+    return (size_t)(space.rlim_cur / 64);
+}
+
 wg_memory wgi_memory_of(const wg_memory *wanted) {
     if (wanted == NULL || wanted->reserve == NULL || wanted->commit == NULL ||
         wanted->release == NULL)
@@ -59,13 +72,19 @@ static void *reserve(wgi_core *c, size_t bytes) {
     return c->memory.reserve(c->memory.ctx, bytes);
 }
 
+/* The next reset gives back what there is: another recording may need it elsewhere. */
+static wg_status starved(wgi_core *c, wg_status s) {
+    c->starved = 1;
+    return s;
+}
+
 static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     if (c->buffer == NULL) {
-        if (c->budget != 0 && more > c->budget - c->committed) return WG_EBUDGET;
+        if (c->budget != 0 && more > c->budget - c->committed) return starved(c, WG_EBUDGET);
         c->memory_calls++;
         if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
-            return WG_ENOMEM;
+            return starved(c, WG_ENOMEM);
     }
     r->committed = bytes;
     c->committed += more;
@@ -93,7 +112,8 @@ static int give_up_idle(wgi_core *c) {
     int any = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         wgi_region *const r = all[i];
-        if (r->base == NULL || r->asked == c->resets || (r == &c->drive && c->driving)) continue;
+        if (r->base == NULL || r->asked == c->resets || (r == &c->drive && c->driving))
+            continue;
         wgi_region_free(c, r);
         any = 1;
     }
@@ -115,19 +135,20 @@ static size_t ahead(const wgi_core *c, size_t held) {
 }
 
 /* An address range of at least `least` bytes, as near to `wanted` as the system gives. */
-static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least, size_t wanted) {
+static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least,
+                             size_t wanted) {
     least = round_up(least, PAGE);
     if (wanted < least) wanted = least;
     if (c->buffer != NULL) {
         do r->base = wgi_buffer_take(c, chunk, least, wanted, &r->reserved);
         while (r->base == NULL && give_up_idle(c));
-        return r->base != NULL ? WG_OK : WG_EBUDGET;
+        return r->base != NULL ? WG_OK : starved(c, WG_EBUDGET);
     }
     for (wanted = round_up(wanted, PAGE);; wanted = round_up(wanted / 2, PAGE)) {
         if (wanted < least) wanted = least;
         r->base = reserve(c, wanted);
         if (r->base != NULL) break;
-        if (wanted == least) return WG_ENOMEM;
+        if (wanted == least) return starved(c, WG_ENOMEM);
     }
     r->reserved = wanted;
     return WG_OK;
@@ -156,7 +177,8 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
 static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
     if (c->buffer == NULL || r->base == NULL) return 0;
     const size_t more = bytes - r->reserved;
-    const size_t got = wgi_buffer_extend(c, r->base + r->reserved, more, more + ahead(c, bytes));
+    const size_t got =
+        wgi_buffer_extend(c, r->base + r->reserved, more, more + ahead(c, bytes));
     r->reserved += got;
     return got != 0 && commit(c, r, r->reserved) == WG_OK;
 }
@@ -193,12 +215,14 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 void wgi_limit_set(wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
     c->head.record_origin = (uint64_t)(uintptr_t)k->base - k->first * sizeof(wgi_record);
-    const unsigned slow = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
+    c->head.limit = c->kept_limit = NULL;
+    const unsigned slow = WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
+    const int kept = (c->flags & WG_KEEP_CODE) != 0;
     if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
-        (c->flags & slow) != 0) {
-        c->head.limit = NULL;
+        (c->flags & slow) != 0)
         return;
-    }
+    /* what was not asked for since the last reset may be given to something else */
+    if (kept && (c->code.asked != c->resets || c->values.asked != c->resets)) return;
     /* a statement of the fast path needs 4 records at most, and takes at least one per slot; a
      * small block takes one for up to WGI_SMALL slots */
     const size_t room = k->memory.committed / sizeof(wgi_record);
@@ -206,7 +230,19 @@ void wgi_limit_set(wgi_core *c) {
     const uint64_t slots = c->max_slots >= c->head.slots ? c->max_slots - c->head.slots : 0;
     if (c->head.top < limit && (uint64_t)(limit - c->head.top) > slots / WGI_SMALL)
         limit = c->head.top + slots / WGI_SMALL;
-    c->head.limit = limit;
+    if (!kept) {
+        c->head.limit = limit;
+        return;
+    }
+    /* a statement takes a record at least, one value, and a number of words */
+    const uint64_t values = c->values.committed / sizeof(double);
+    const uint64_t words = c->code.committed / 8, used = WGI_CODE_START + c->code_words;
+    uint64_t statements = words > used ? (words - used) / WGI_STATEMENT_WORDS : 0;
+    if (values < c->head.slots + statements)
+        statements = values > c->head.slots ? values - c->head.slots : 0;
+    if (c->head.top < limit && (uint64_t)(limit - c->head.top) > statements)
+        limit = c->head.top + statements;
+    c->kept_limit = limit;
 }
 
 wg_status wgi_records_need(wgi_core *c, size_t records) {
@@ -248,7 +284,8 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     }
     c->current = next;
     c->head.top = n->base;
-    wgi_limit_set(c); /* the limit and the origin of the chunk before mean nothing in this one */
+    wgi_limit_set(
+        c); /* the limit and the origin of the chunk before mean nothing in this one */
     return WG_OK;
 }
 
@@ -264,7 +301,8 @@ static uint64_t payload_position(const wgi_core *c) {
 
 static uint64_t payload_used(const wgi_core *c) {
     if (c->payloads == 0) return 0;
-    return c->payload_before + (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
+    return c->payload_before +
+           (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
 }
 
 static void payload_at(wgi_core *c, int k, char *top) {
@@ -345,14 +383,16 @@ static uint64_t moment(void) {
 }
 
 static uint32_t new_stamp(wgi_core *c) {
-    const uint32_t stamp = (uint32_t)(mix(c->identity + ++c->stamps * 0x9e3779b97f4a7c15u) >> 32);
+    const uint32_t stamp =
+        (uint32_t)(mix(c->identity + ++c->stamps * 0x9e3779b97f4a7c15u) >> 32);
     return stamp != 0 ? stamp : 1;
 }
 
 /* ---- branches ---- */
 
 static const wgi_branch *branches(const wgi_core *c) {
-    return c->branches.base != NULL ? (const wgi_branch *)(const void *)c->branches.base : c->few;
+    return c->branches.base != NULL ? (const wgi_branch *)(const void *)c->branches.base
+                                    : c->few;
 }
 
 /* Does a branch start before a position? Along a recording nothing of it decreases. */
@@ -400,7 +440,8 @@ static wg_status branch_room(wgi_core *c) {
 /* What is recorded from here on is branch number n, the last one. */
 static void branch_start(wgi_core *c, size_t n) {
     const uint32_t stamp = new_stamp(c);
-    wgi_branch *const b = c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
+    wgi_branch *const b =
+        c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
     const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
     b[n] = (wgi_branch){c->code_words, records, payload_position(c), c->head.slots, stamp};
     c->branch_count = n + 1;
@@ -427,7 +468,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
         if (opt->buffer != NULL) wgi_buffer_open(&start, opt->buffer, opt->buffer_bytes);
     }
     start.memory = wgi_memory_of(&start.memory);
-    if (start.reserve == 0) start.reserve = DEFAULT_RESERVE;
+    if (start.reserve == 0) start.reserve = default_reserve();
     if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
     if (start.max_slots == 0 || start.max_slots >= UINT32_MAX) start.max_slots = UINT32_MAX - 1;
 
@@ -452,8 +493,8 @@ wg_tape *wg_tape_new(const wg_options *opt) {
 void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
-    wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents,
-                               &c->places, &c->labels, &c->second,   &c->scratch,
+    wgi_region *const all[] = {&c->code,   &c->values,  &c->adjoints, &c->tangents,
+                               &c->places, &c->labels,  &c->second,   &c->scratch,
                                &c->drive,  &c->branches};
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
@@ -470,6 +511,17 @@ static void note_marks(wgi_core *c) {
     const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
     if (records > c->max_record_count) c->max_record_count = records;
     if (c->head.slots - 1u > c->max_slot_count) c->max_slot_count = c->head.slots - 1u;
+}
+
+/* Of an empty tape: as if it were new. */
+static void give_all_back(wgi_core *c) {
+    (void)give_up_idle(c);
+    while (c->chunks > 0) wgi_region_free(c, &c->chunk[--c->chunks].memory);
+    while (c->payloads > 0) wgi_region_free(c, &c->payload[--c->payloads]);
+    c->head.top = c->chunk[0].base = NULL;
+    c->head.payload_top = c->head.payload_end = NULL;
+    c->payload_before = 0;
+    c->starved = 0;
 }
 
 void wg_tape_reset(wg_tape *t) {
@@ -492,6 +544,7 @@ void wg_tape_reset(wg_tape *t) {
     c->status = WG_OK;
     c->message[0] = 0;
     c->resets++;
+    if (c->starved) give_all_back(c);
     new_generation(c);
     wgi_limit_set(c);
 }
@@ -527,8 +580,9 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     wgi_core *c = wgi_core_of(t);
     if (c->half_replayed) return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))
-        return wgi_refuse(c, WG_EMARK,
-                          "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
+        return wgi_refuse(
+            c, WG_EMARK,
+            "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
     const int cut = m.slot < c->head.slots || m.code < c->code_words ||
                     m.payload < payload_position(c) ||
                     (c->chunks != 0 && m.record < wgi_record_count(c));
@@ -547,7 +601,8 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     if (c->payloads != 0) {
         const int k = (int)(m.payload >> PAYLOAD_CHUNK);
-        payload_at(c, k, c->payload[k].base + (m.payload & (((uint64_t)1 << PAYLOAD_CHUNK) - 1)));
+        payload_at(c, k,
+                   c->payload[k].base + (m.payload & (((uint64_t)1 << PAYLOAD_CHUNK) - 1)));
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     c->head.slots = m.slot;

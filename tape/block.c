@@ -66,8 +66,8 @@ static wg_status explain(wgi_core *c, report *to, const char *call, const char *
     if ((unsigned)s >= WG_STATUS_COUNT) s = WG_ECALLBACK;
     shapes(of, sizeof of, b->inputs, b->in);
     if (b->info != 0) (void)snprintf(info, sizeof info, " (info %d)", b->info);
-    return to(c, s, "%s%s%s of %s: %s%s", call, call[0] != 0 ? ": " : "", name, of,
-              b->why != NULL ? b->why : wg_status_text(s), info);
+    return to(c, s, "%s%s%s%s%s: %s%s", call, call[0] != 0 ? ": " : "", name,
+              of[0] != 0 ? " of " : "", of, b->why != NULL ? b->why : wg_status_text(s), info);
 }
 
 /* ---- recording ---- */
@@ -295,7 +295,9 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     }
     if (recorded) {
         c->head.slots += b->outs;
-        if (c->max_slots < c->head.slots + (uint64_t)UINT32_MAX / 2) wgi_limit_set(c);
+        if ((c->flags & WG_KEEP_CODE) != 0 ||
+            c->max_slots < c->head.slots + (uint64_t)UINT32_MAX / 2)
+            wgi_limit_set(c);
     }
     if (!recorded || c->width != 0) c->head.payload_top = temporary;
     return WG_OK;

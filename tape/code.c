@@ -6,18 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t *words(const wgi_core *c) { return (uint64_t *)(void *)c->code.base; }
-
 static wg_status room(wgi_core *c, const char *call, size_t more) {
-    const wg_status s = wgi_region_need(c, &c->code, (c->code_words + more) * 8,
-                                        (size_t)c->code_words * 8);
+    c->kept_limit = NULL;
+    const size_t used = (size_t)(WGI_CODE_START + c->code_words) * 8;
+    const wg_status s = wgi_region_need(c, &c->code, used + more * 8, used);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for %zu words of code", call, more);
     return WG_OK;
-}
-
-static uint64_t head(uint32_t out, unsigned type, unsigned op, size_t operands, size_t numbers) {
-    return (uint64_t)out | (uint64_t)type << 32 | (uint64_t)op << 36 |
-           (uint64_t)operands << 48 | (uint64_t)numbers << 56;
 }
 
 static uint64_t *put_slots(uint64_t *w, size_t n, const uint32_t *slot) {
@@ -44,24 +38,8 @@ static inline int symbol(wgi_bits *code, unsigned *at) {
     return (int)(bits >> 2 & 127);
 }
 
-enum { MOST_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS };
-
-int wgi_code_put(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
-    if ((c->code_words + MOST_WORDS) * 8 > c->code.committed) return 0;
-    c->code.asked = c->resets;
-    uint64_t *w = words(c) + c->code_words;
-    *w++ = head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, s->operands, s->numbers);
-    *w++ = (uint64_t)s->code;
-    if (s->bits > 64) *w++ = (uint64_t)(s->code >> 64);
-    for (unsigned i = 0; i < s->operands; i += 2)
-        *w++ = slot[i] | (i + 1 < s->operands ? (uint64_t)slot[i + 1] << 32 : 0);
-    for (unsigned i = 0; i < s->numbers; i++) memcpy(w++, &s->number[i], sizeof *w);
-    c->code_words = (uint64_t)(w - words(c));
-    return 1;
-}
-
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
-    const wg_status status = room(c, "wg_let", MOST_WORDS);
+    const wg_status status = room(c, "wg_let", WGI_STATEMENT_WORDS);
     if (status != WG_OK) return status;
     uint32_t slot[WGI_MAX_OPERANDS];
     double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];
@@ -80,13 +58,13 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
             number[numbers++] = s->number[k++];
         }
     }
-    uint64_t *w = words(c) + c->code_words;
-    *w++ = head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
+    uint64_t *w = wgi_code_words(c) + c->code_words;
+    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
     *w++ = (uint64_t)code;
     if (s->bits > 64) *w++ = (uint64_t)(code >> 64);
     w = put_slots(w, operands, slot);
     memcpy(w, number, numbers * sizeof *number);
-    c->code_words = (uint64_t)(w + numbers - words(c));
+    c->code_words = (uint64_t)(w + numbers - wgi_code_words(c));
     return WG_OK;
 }
 
@@ -98,8 +76,8 @@ wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real 
     for (size_t i = 0; i < n; i++) constants += x[i].at.slot == 0;
     if (room(c, wgi_array_name(op), 3 + (n + 1) / 2 + constants + numbers) != WG_OK)
         return c->status;
-    uint64_t *w = words(c) + c->code_words;
-    *w++ = head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
+    uint64_t *w = wgi_code_words(c) + c->code_words;
+    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
     *w++ = n;
     *w++ = constants + numbers;
     uint32_t *slot = (uint32_t *)(void *)w;
@@ -111,24 +89,25 @@ wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real 
     w += numbers;
     for (size_t i = 0; i < n; i++)
         if (x[i].at.slot == 0) memcpy(w++, &x[i].value, sizeof(double));
-    c->code_words = (uint64_t)(w - words(c));
+    c->code_words = (uint64_t)(w - wgi_code_words(c));
     return WG_OK;
 }
 
 wg_status wgi_code_keep_guard(wgi_core *c, unsigned comparison, int outcome, wg_real x,
                               wg_real y) {
     if (room(c, "a comparison", 4) != WG_OK) return c->status;
-    uint64_t *w = words(c) + c->code_words;
-    *w++ = head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
+    uint64_t *w = wgi_code_words(c) + c->code_words;
+    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
     *w++ = (uint64_t)x.at.slot | (uint64_t)y.at.slot << 32;
     memcpy(w++, &x.value, sizeof(double));
     memcpy(w++, &y.value, sizeof(double));
-    c->code_words = (uint64_t)(w - words(c));
+    c->code_words = (uint64_t)(w - wgi_code_words(c));
+    wgi_limit_set(c);
     return WG_OK;
 }
 
 uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
-    const uint64_t *w = words(c) + word;
+    const uint64_t *w = wgi_code_words(c) + word;
     const uint64_t h = *w++;
     e->out = (uint32_t)h;
     e->type = (int)(h >> 32 & 15);
@@ -146,16 +125,26 @@ uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
     e->slot = (const uint32_t *)(const void *)w;
     w += (e->operands + 1) / 2;
     e->number = (const double *)(const void *)w;
-    return (uint64_t)(w + e->numbers - words(c));
+    return (uint64_t)(w + e->numbers - wgi_code_words(c));
 }
 
 /* ---- a statement taken apart ---- */
+
+int wgi_program_again(const wgi_entry *e, wgi_program *p) {
+    if (p->bits != e->bits || p->code != e->code) return 0;
+    size_t number = 0;
+    for (int i = p->operands; i < p->nodes; i++)
+        if (p->node[i].op == NULL) p->node[i].value = e->number[number++];
+    return 1;
+}
 
 void wgi_program_of(const wgi_entry *e, wgi_program *p) {
     uint8_t stack[WGI_MAX_NODES];
     int depth = 0, operand = 0;
     size_t number = 0;
     p->operands = p->nodes = (int)e->operands;
+    p->bits = e->bits;
+    p->code = e->code;
     for (int i = 0; i < p->operands; i++) {
         p->node[i].op = NULL;
         p->node[i].first = (uint8_t)i;
@@ -177,6 +166,7 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
             if (what == WGI_OP_USER) {
                 uintptr_t address = 0;
                 memcpy(&address, &e->number[number++], sizeof address);
+                p->bits = 0; /* the same code may be that of another operation */
                 n->op = (const wg_scalar_op *)address;
             } else {
                 n->op = &wgi_scalar_ops[what];
@@ -208,9 +198,12 @@ double wgi_program_run(wgi_program *p, const double *x) {
 /* g[j], of every operand j, is the partial of the largest subtree so far that holds it. */
 static void scale_gradient(const wgi_program *p, const struct wgi_step *n, const double *d,
                            double *g) {
-    for (unsigned k = 0; k < n->op->arity; k++)
+    for (unsigned k = 0; k < n->op->arity; k++) {
+        const double scale = n->op->zero_first >> k & 1 ? 0 : d[k];
+        if (scale == 1) continue;
         for (int j = p->node[n->arg[k]].first; j < p->node[n->arg[k]].last; j++)
-            g[j] = n->op->zero_first >> k & 1 ? 0 : wgi_product(d[k], g[j]);
+            g[j] = scale == 0 ? 0 : wgi_product(scale, g[j]);
+    }
 }
 
 void wgi_program_partials(const wgi_program *p, double *partial) {
@@ -242,19 +235,34 @@ int wgi_program_linear(const wgi_program *p) {
 
 /* The Hessian of op(u, v, ..) from those of u, v, ..:
  *     H = sum_k d_k H_k + sum_kl h_kl g_k g_l'
- * Each argument has its own range of operands, so its H_k and g_k are scaled where they stand. */
+ * Each argument has its own range of operands, so its H_k and g_k are scaled where they stand.
+ * flat: H is 0 so far. */
+static void bend(const struct wgi_step *u, const struct wgi_step *v, double s, const double *g,
+                 double h[][WGI_MAX_OPERANDS]) {
+    for (int r = u->first; r < u->last; r++)
+        for (int q = u == v ? r : v->first; q < v->last; q++)
+            h[r][q] += wgi_product(s, wgi_product(g[r], g[q]));
+}
+
+static void scale(const struct wgi_step *u, double d, double h[][WGI_MAX_OPERANDS]) {
+    for (int r = u->first; r < u->last; r++)
+        for (int q = r; q < u->last; q++) h[r][q] = d == 0 ? 0 : wgi_product(d, h[r][q]);
+}
+
 void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPERANDS]) {
     double g[WGI_MAX_OPERANDS];
+    uint8_t flat[WGI_MAX_NODES];
     for (int i = 0; i < p->operands; i++) {
         p->node[i].value = x[i];
+        flat[i] = 1;
         g[i] = 1;
-        h[i][i] = 0;
+        for (int j = i; j < p->operands; j++) h[i][j] = 0;
     }
     for (int i = p->operands; i < p->nodes; i++) {
         struct wgi_step *const n = &p->node[i];
+        flat[i] = 1;
         if (n->op == NULL) continue;
         const unsigned arity = n->op->arity;
-        const unsigned zero = n->op->second != NULL ? n->op->zero_second : ~0u;
         double a[4], d[4], s[10];
         operand_values(p, n, a);
         if (n->op->second != NULL) {
@@ -264,19 +272,19 @@ void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPE
             n->op->first(a, n->value, d);
         }
         if (n->first == n->last) continue;
-        for (unsigned k = 0, pair = 0; k < arity; k++)
-            for (unsigned l = k; l < arity; l++, pair++) {
-                const struct wgi_step *u = &p->node[n->arg[k]], *v = &p->node[n->arg[l]];
-                const double scale = l != k || n->op->zero_first >> k & 1 ? 0 : d[k];
-                const double bend = zero >> pair & 1 ? 0 : s[pair];
-                for (int r = u->first; r < u->last; r++)
-                    for (int q = l == k ? r : v->first; q < v->last; q++) {
-                        const double old = scale != 0 ? wgi_product(scale, h[r][q]) : 0;
-                        h[r][q] = bend != 0
-                                      ? old + wgi_product(bend, wgi_product(g[r], g[q]))
-                                      : old;
-                    }
-            }
+        for (unsigned k = 0; k < arity; k++) {
+            if (flat[n->arg[k]]) continue;
+            const double dk = n->op->zero_first >> k & 1 ? 0 : d[k];
+            if (dk != 1) scale(&p->node[n->arg[k]], dk, h);
+            flat[i] = 0;
+        }
+        if (n->op->second != NULL)
+            for (unsigned k = 0, pair = 0; k < arity; k++)
+                for (unsigned l = k; l < arity; l++, pair++) {
+                    if ((n->op->zero_second >> pair & 1) != 0 || s[pair] == 0) continue;
+                    bend(&p->node[n->arg[k]], &p->node[n->arg[l]], s[pair], g, h);
+                    flat[i] = 0;
+                }
         scale_gradient(p, n, d, g);
     }
 }
@@ -382,12 +390,18 @@ static wg_status array_room(wgi_core *c, const char *call, double **x, double **
 
 static int compare(unsigned which, double a, double b) {
     switch (which) {
-    case 0: return a < b;
-    case 1: return a <= b;
-    case 2: return a > b;
-    case 3: return a >= b;
-    case 4: return a == b;
-    default: return a != b;
+    case 0:
+        return a < b;
+    case 1:
+        return a <= b;
+    case 2:
+        return a > b;
+    case 3:
+        return a >= b;
+    case 4:
+        return a == b;
+    default:
+        return a != b;
     }
 }
 
@@ -463,8 +477,8 @@ static wg_status refuse_computed(wgi_core *c, size_t n, const wg_real *x) {
             return wgi_refuse(c, WG_EARG, "wg_tape_replay: variable %zu is a constant", i);
         if (!computed(c, slot)) continue;
         const char *const label = wgi_label_of(c, slot);
-        return wgi_refuse(c, WG_EARG, "wg_tape_replay: variable %zu (slot %u%s%s) is no input", i,
-                          slot, label != NULL ? ", " : "", label != NULL ? label : "");
+        return wgi_refuse(c, WG_EARG, "wg_tape_replay: variable %zu (slot %u%s%s) is no input",
+                          i, slot, label != NULL ? ", " : "", label != NULL ? label : "");
     }
     return WG_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording: everything that the fast path of wg_let leaves to a function.
  *
- * A statement comes here because its chunk is full, a handle does not carry the stamp of the tape
- * (a constant, or a mistake), or the tape is in a mode: failure, paused, passive, forward,
+ * A statement comes here because its chunk is full, a handle does not carry the stamp of the
+ * tape (a constant, or a mistake), or the tape is in a mode: failure, paused, passive, forward,
  * traced, keeping code or places, checked. */
 #include "tape.h"
 
@@ -12,14 +12,15 @@
 
 typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
 
-static wg_status stale(wgi_core *c, report *to, const char *call, size_t position, uint32_t slot,
-                       uint32_t stamp) {
+static wg_status stale(wgi_core *c, report *to, const char *call, size_t position,
+                       uint32_t slot, uint32_t stamp) {
     if (stamp == c->head.stamp)
         return to(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
                   position, slot);
-    return to(c, WG_ESTALE,
-              "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",
-              call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
+    return to(
+        c, WG_ESTALE,
+        "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",
+        call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
 }
 
 static wg_status check(wgi_core *c, report *to, const char *call, size_t n, const wg_real *x) {
@@ -45,14 +46,14 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
                         (unsigned long long)c->max_slots);
     if (c->width != 0) {
         const size_t row = c->width * sizeof(double);
-        const wg_status s = wgi_region_need(c, &c->tangents, (c->head.slots + n) * row,
-                                            c->head.slots * row);
+        const wg_status s =
+            wgi_region_need(c, &c->tangents, (c->head.slots + n) * row, c->head.slots * row);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for tangents", call);
     }
     if (c->flags & WG_KEEP_CODE) {
-        const wg_status s =
-            wgi_region_need(c, &c->values, (c->head.slots + n) * sizeof(double),
-                            (size_t)c->head.slots * sizeof(double));
+        c->kept_limit = NULL;
+        const wg_status s = wgi_region_need(c, &c->values, (c->head.slots + n) * sizeof(double),
+                                            (size_t)c->head.slots * sizeof(double));
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for values", call);
     }
     return WG_OK;
@@ -89,20 +90,13 @@ static ptrdiff_t repeated(size_t n, const uint32_t *slot, size_t *last) {
     return -1;
 }
 
-/* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same they
- * become one record, and else an odd last variable that is there already joins it, as in the fast
- * path: a statement gives the same records on either way. Nothing behind them is written: in a
- * replay that is somebody else's. */
+/* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same
+ * they become one record, and else an odd last variable that is there already joins it, as in
+ * the fast path: a statement gives the same records on either way. Nothing behind them is
+ * written: in a replay that is somebody else's. */
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
-    if (n <= 2 && n != 0 && slot[0] != 0 && slot[n - 1] != 0) {
-        const int two = n == 2;
-        *first = (wgi_record){out, slot[0], two ? slot[1] : 0, 0, partial[0],
-                              two ? partial[1] : 0.0};
-        c->head.top = first + 1;
-        return;
-    }
     const size_t merged = one_pair(n, slot);
     size_t k = 0, last = n;
     const ptrdiff_t twin = merged == 0 ? repeated(n, slot, &last) : -1;
@@ -154,33 +148,14 @@ wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
 
 /* ---- wg_let, in general ---- */
 
-/* A statement of variables on a tape that keeps its code and nothing else; gives 0 where
- * something has no room. */
-static int append_kept(wgi_core *c, const wgi_statement *s, const uint32_t *slot, wg_real *y) {
-    enum { RECORDS = WGI_MAX_OPERANDS / 2 + 4 };
-    wgi_chunk *const k = &c->chunk[c->current];
-    const uint32_t out = c->head.slots;
-    if (c->chunks == 0 || out > c->max_slots ||
-        (size_t)(c->head.top - k->base + RECORDS) * sizeof(wgi_record) > k->memory.committed ||
-        (size_t)(out + 1) * sizeof(double) > c->values.committed || !wgi_code_put(c, s, slot))
-        return 0;
-    k->memory.asked = c->values.asked = c->resets;
-    push_records(c, out, s->operands, slot, s->partial);
-    wgi_values(c)[out] = s->value;
-    c->head.slots = out + 1;
-    *y = (wg_real){s->value, {out, c->head.stamp}};
-    return 1;
-}
-
-static __attribute__((noinline)) wg_real let(wg_tape *t, const wgi_statement *s) {
+wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
+    if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return wgi_nan();
     uint32_t slot[WGI_MAX_OPERANDS], active = 0;
-    int constants = 0;
     for (unsigned i = 0; i < s->operands; i++) {
         slot[i] = wgi_slot(s->handle[i]);
         active |= slot[i];
-        constants |= slot[i] == 0;
         if (slot[i] == 0) continue;
         if (!wgi_alive(c, (wg_handle){slot[i], wgi_stamp(s->handle[i])})) {
             stale(c, wgi_fail, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
@@ -197,9 +172,6 @@ static __attribute__((noinline)) wg_real let(wg_tape *t, const wgi_statement *s)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
     const uint64_t code = c->code_words, places = c->place_count;
     wg_real y = wgi_nan();
-    if (c->flags == WG_KEEP_CODE && c->width == 0 && !constants &&
-        append_kept(c, s, slot, &y))
-        return y;
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
          wgi_place_keep(c, c->head.slots, s->file, s->line) == WG_OK))
@@ -212,9 +184,101 @@ static __attribute__((noinline)) wg_real let(wg_tape *t, const wgi_statement *s)
     return y;
 }
 
-/* Cold where it is called; what tapes with kept code do here all the time is not. */
-wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
-    return t == NULL ? wgi_nan() : let(t, s);
+/* ---- wg_let, where the fast path is left ---- */
+
+/* list: n partials, n values, n handles. */
+static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, size_t n,
+                                                    const void *list, const double *number,
+                                                    uint64_t head, wgi_bits code,
+                                                    const char *file) {
+    const char *const p = list;
+    wgi_statement s;
+    s.value = value;
+    s.operands = (unsigned)n;
+    memcpy(s.partial, p, n * 8);
+    memcpy(s.x, p + n * 8, n * 8);
+    memcpy(s.handle, p + n * 16, n * 8);
+    s.numbers = (unsigned)(head >> 56);
+    for (unsigned i = 0; i < s.numbers; i++) s.number[i] = number[i];
+    s.bits = head >> 36 & 4095;
+    s.code = code;
+    s.file = file;
+    s.line = (int)(head & UINT32_MAX);
+    return wgi_let(t, &s);
+}
+
+/* Keeps the value and the code of a statement of n variables for which there is room. What one
+ * statement waits for of the one before is a sum of two numbers. */
+static inline __attribute__((always_inline)) void keep(wgi_core *c, double value, size_t n,
+                                                      const uint64_t *handle,
+                                                      const double *number, uint64_t head,
+                                                      wgi_bits code) {
+    const uint32_t out = c->head.slots;
+    const size_t numbers = head >> 56, bits = head >> 36 & 4095;
+    const size_t slots = bits > 64 ? 3 : 2, first = slots + (n + 1) / 2;
+    uint64_t *const w = wgi_code_words(c) + c->code_words;
+    c->code_words += first + numbers;
+    wgi_values(c)[out] = value;
+    w[0] = (head & ~(uint64_t)UINT32_MAX) | out;
+    w[1] = (uint64_t)code;
+    if (bits > 64) w[2] = (uint64_t)(code >> 64);
+    for (size_t i = 0; i < n; i += 2) {
+        const uint32_t two[] = {(uint32_t)handle[i], i + 1 < n ? (uint32_t)handle[i + 1] : 0};
+        memcpy(w + slots + i / 2, two, sizeof two);
+    }
+    for (size_t i = 0; i < numbers; i++) memcpy(w + first + i, number + i, sizeof *w);
+}
+
+/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): a tape that only keeps its code goes on from
+ * here as fast as it can. */
+#define EACH1(m) m(0)
+#define EACH2(m) EACH1(m), m(1)
+#define EACH3(m) EACH2(m), m(2)
+#define EACH4(m) EACH3(m), m(3)
+#define EACH5(m) EACH4(m), m(4)
+#define EACH6(m) EACH5(m), m(5)
+#define EACH7(m) EACH6(m), m(6)
+#define EACH8(m) EACH7(m), m(7)
+#define H(i) uint64_t h##i
+#define P(i) double p##i
+#define X(i) double x##i
+#define h(i) h##i
+#define p(i) p##i
+#define x(i) x##i
+#define LET(n)                                                                                 \
+    wg_real wgi_let_##n(wg_tape *t, double value, const double *number, uint64_t head,         \
+                        wgi_bits code, const char *file, EACH##n(H), EACH##n(P), EACH##n(X)) { \
+        const wgi_s##n s = {EACH##n(p), EACH##n(x), EACH##n(h)};                               \
+        if (WGI_UNLIKELY(t == NULL || !wgi_ready_##n(t, wgi_core_of(t)->kept_limit, s))) {     \
+            const wgi_s##n list = s; /* s itself stays in registers */                         \
+            return in_general(t, value, n, &list, number, head, code, file);                   \
+        }                                                                                      \
+        const uint64_t handle[] = {EACH##n(h)};                                                \
+        keep(wgi_core_of(t), value, n, handle, number, head, code);                            \
+        return wgi_append_##n(t, value, s);                                                    \
+    }
+LET(1)
+LET(2)
+LET(3)
+LET(4)
+LET(5)
+LET(6)
+LET(7)
+LET(8)
+#undef x
+#undef p
+#undef h
+
+/* A number, and a variable alone: neither is a statement. */
+wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
+                  const char *file) {
+    return in_general(t, value, 0, number, number, head, code, file);
+}
+
+wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
+                  const char *file, uint64_t h0, double p0, double x0) {
+    const wgi_s1 list = {p0, x0, h0};
+    return in_general(t, value, 1, &list, number, head, code, file);
 }
 
 /* ---- inputs ---- */

@@ -29,13 +29,25 @@ static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t
     return WG_OK;
 }
 
-static wg_status put_statement(wgi_core *c, const wgi_entry *e) {
-    wgi_program p;
+/* Programs of codes that came lately: the statements of a loop take turns. */
+enum { LATELY = 8 };
+struct lately {
+    wgi_program program[LATELY];
+    int linear[LATELY];
+};
+
+static wg_status put_statement(wgi_core *c, const wgi_entry *e, struct lately *all) {
+    const size_t k =
+        (size_t)((uint64_t)(e->code >> 64 ^ e->code) * UINT64_C(0x9e3779b97f4a7c15) >> 61);
+    wgi_program *const p = &all->program[k];
     double x[WGI_MAX_OPERANDS], h[WGI_MAX_OPERANDS][WGI_MAX_OPERANDS];
-    wgi_program_of(e, &p);
-    if (wgi_program_linear(&p)) return WG_OK;
+    if (!wgi_program_again(e, p)) {
+        wgi_program_of(e, p);
+        all->linear[k] = wgi_program_linear(p);
+    }
+    if (all->linear[k]) return WG_OK;
     for (size_t i = 0; i < e->operands; i++) x[i] = wgi_values(c)[e->slot[i]];
-    wgi_program_hessian(&p, x, h);
+    wgi_program_hessian(p, x, h);
     wg_status s = WG_OK;
     for (size_t i = 0; i < e->operands; i++)
         for (size_t j = i; j < e->operands && s == WG_OK; j++) {
@@ -52,6 +64,8 @@ static wg_status put_statement(wgi_core *c, const wgi_entry *e) {
 static wg_status prepare(wgi_core *c, size_t *longest) {
     wg_status s = WG_OK;
     wgi_entry e;
+    struct lately all;
+    for (size_t k = 0; k < LATELY; k++) all.program[k].bits = 0;
     *longest = 0;
     const int known = c->second_words == c->code_words && c->code_words != 0;
     if (!known) {
@@ -64,7 +78,7 @@ static wg_status prepare(wgi_core *c, size_t *longest) {
             if (e.operands > *longest) *longest = e.operands;
             if (!known && !wgi_array_linear(e.op)) s = put(c, e.out, 0, 0, WHOLE, (double)word);
         } else if (e.type == WGI_ENTRY_STATEMENT && !known) {
-            s = put_statement(c, &e);
+            s = put_statement(c, &e, &all);
         }
     }
     if (s == WG_OK) c->second_words = c->code_words;

@@ -57,10 +57,10 @@ typedef struct wgi_label {
     char text[28];
 } wgi_label;
 
-/* What was recorded from one rewind to the next. From its position on, up to the start of the next
- * branch, the tape holds what was recorded under the stamp. A rewind cuts branches off and starts
- * one: a mark is alive while what stands before it was recorded under the stamp it carries, and
- * so is a handle of a checked tape. */
+/* What was recorded from one rewind to the next. From its position on, up to the start of the
+ * next branch, the tape holds what was recorded under the stamp. A rewind cuts branches off and
+ * starts one: a mark is alive while what stands before it was recorded under the stamp it
+ * carries, and so is a handle of a checked tape. */
 typedef struct wgi_branch {
     uint64_t code, record, payload; /* where it starts, as in a mark */
     uint32_t slot, stamp;
@@ -79,7 +79,7 @@ typedef struct wgi_operand {
 struct wgi_block {
     const wg_block_op *op;
     struct wgi_block *prev;
-    uint64_t record; /* its number */
+    uint64_t record;    /* its number */
     uint32_t out, outs; /* slots [out, out + outs) are the results' */
     /* so far as in a wgi_small, whose op is wgi_small_op */
     void *params, *saved;
@@ -98,7 +98,7 @@ typedef struct wgi_core {
     wg_memory memory;
     char *buffer; /* a caller's, or NULL */
     size_t buffer_bytes;
-    struct wgi_hole *holes; /* what is free in it */
+    struct wgi_hole *holes;   /* what is free in it */
     size_t budget, committed; /* bytes, all regions and the tape itself */
     size_t loops_over;        /* as in wg_options */
     size_t reserve;           /* what to ask for at first */
@@ -109,13 +109,14 @@ typedef struct wgi_core {
     int current; /* the one being filled */
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
     wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
+    wgi_record *kept_limit; /* as head.limit, of a tape that keeps its code */
     uint64_t code_words, place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
 
     /* payloads: values of matrices, blocks */
     wgi_region payload[WGI_MAX_CHUNKS];
     int payloads, payload_current; /* obtained; the one being filled */
-    uint64_t payload_before; /* bytes in the chunks before the current one */
+    uint64_t payload_before;       /* bytes in the chunks before the current one */
     size_t lane_bytes, work_bytes; /* the most that a sweep over a block needs */
 
     uint64_t identity, generation;
@@ -127,13 +128,14 @@ typedef struct wgi_core {
     int passive;      /* driver evaluation: nothing is recorded */
     int driving;      /* a driver is running: a further one is refused */
     int half_replayed; /* a replay was stopped: values are in part the new ones */
+    int starved;       /* memory was refused since the last reset, which then gives all back */
     uint32_t inside, foreign; /* while slots from `inside` on have tangents, and an operand has a
                                * slot below: that slot */
     size_t width;     /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
-    /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles, of which the first
-     * `asked` mean something */
+    /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles, of which the
+     * first `asked` mean something */
     uint64_t swept;
     size_t lanes, asked;
     uint64_t second_records; /* local second derivatives kept for the current recording */
@@ -147,9 +149,22 @@ typedef struct wgi_core {
 } wgi_core;
 
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }
-static inline const wgi_core *wgi_core_of_const(const wg_tape *t) { return (const wgi_core *)t; }
+static inline const wgi_core *wgi_core_of_const(const wg_tape *t) {
+    return (const wgi_core *)t;
+}
 
 struct wgi_entry;
+
+/* A statement as the general path sees it. */
+typedef struct wgi_statement {
+    wgi_bits code;
+    double value;
+    const char *file;
+    int line;
+    unsigned operands, numbers, bits;
+    double partial[WGI_MAX_OPERANDS], number[WGI_MAX_NUMBERS], x[WGI_MAX_OPERANDS];
+    uint64_t handle[WGI_MAX_OPERANDS]; /* slot in the low half, stamp in the high */
+} wgi_statement;
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
@@ -160,7 +175,8 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 void wgi_region_free(wgi_core *c, wgi_region *r);
 /* Room for `records` more at c->head.top: commits, or moves on to the next chunk. */
 wg_status wgi_records_need(wgi_core *c, size_t records);
-/* Makes room for `bytes` of payload at c->head.payload_top: commits, or moves on to the next chunk. */
+/* Makes room for `bytes` of payload at c->head.payload_top: commits, or moves on to the next
+ * chunk. */
 wg_status wgi_payload_need(wgi_core *c, size_t bytes);
 enum { WGI_PAYLOAD_UNIT = 32 };
 static inline size_t wgi_payload_round(size_t bytes) {
@@ -172,10 +188,12 @@ static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
     c->head.payload_top = p + wgi_payload_round(bytes);
     return p;
 }
-/* Sets head.limit from the mode, the committed end and the slots left. */
+/* Sets head.limit from the mode, the committed end and the slots left; or kept_limit, from the
+ * room for code and values, too. Who moves these, or takes of them without this, sets it to
+ * NULL. */
 void wgi_limit_set(wgi_core *c);
-/* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but may
- * move: call it once, before the first piece is taken. */
+/* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but
+ * may move: call it once, before the first piece is taken. */
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
 /* Memory that lives until the driver that asked for it returns; 64-byte aligned. NULL: none. */
 void *wgi_scratch(wgi_core *c, size_t bytes);
@@ -185,6 +203,13 @@ static inline wgi_label *wgi_labels(const wgi_core *c) {
 }
 static inline wgi_place *wgi_places(const wgi_core *c) {
     return (wgi_place *)(void *)c->places.base;
+}
+/* Kept code. Not from the start of its region: regions start at multiples of large powers of 2, and
+ * where stores go through two of them in the same steps at the same offsets, the first-level cache
+ * takes one for the other. */
+enum { WGI_CODE_START = 72 };
+static inline uint64_t *wgi_code_words(const wgi_core *c) {
+    return (uint64_t *)(void *)c->code.base + WGI_CODE_START;
 }
 static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c->values.base; }
 static inline double *wgi_adjoints(const wgi_core *c) {
@@ -201,8 +226,8 @@ int wgi_stamp_alive(const wgi_core *c, uint32_t stamp);
 
 /* The tape lives in a caller's buffer from now on. */
 void wgi_buffer_open(wgi_core *c, void *buffer, size_t bytes);
-/* A range of the wanted size, or else the largest there is if it has the least; NULL: none. What
- * will not grow goes to the high end, out of the way of what will. */
+/* A range of the wanted size, or else the largest there is if it has the least; NULL: none.
+ * What will not grow goes to the high end, out of the way of what will. */
 void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t *got);
 /* So many more bytes from `end` on, where a range ended; 0: they are not free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
@@ -213,8 +238,8 @@ void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
 /* Keeps the first failure: sets status and message, closes the fast path. Gives the status. */
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
-/* A call that records nothing could not do its work: leaves the message and gives the status; the
- * recording is as good as before. */
+/* A call that records nothing could not do its work: leaves the message and gives the status;
+ * the recording is as good as before. */
 wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* Appends file:line to the message of the failure just kept. */
@@ -226,18 +251,21 @@ static inline wg_real wgi_nan(void) { return wg_constant(__builtin_nan("")); }
 
 /* ---- record.c ---------------------------------------------------------------------------- */
 
+/* wg_let in every mode. */
+wg_real wgi_let(wg_tape *t, const wgi_statement *s);
 /* A statement of n operands from arrays, in every mode. Slots 0 are left out. */
 wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
                    const double *partial);
-/* Writes new partials into the records of an entry, which start at record number `at`; gives how
- * many they are. */
-uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e, const double *partial);
+/* Writes new partials into the records of an entry, which start at record number `at`; gives
+ * how many they are. */
+uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
+                     const double *partial);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
 /* The same for a call that records nothing: refuses. */
 wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_real *x);
-/* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape also:
- * to what is in that slot now? */
+/* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape
+ * also: to what is in that slot now? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
     if (h.slot == 0 || h.slot >= c->head.slots) return 0;
     return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
@@ -258,8 +286,8 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
 
 /* The adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
-/* The same of small elementwise operations, down to `low` or the first other record. Gives the last
- * one done. */
+/* The same of small elementwise operations, down to `low` or the first other record. Gives the
+ * last one done. */
 const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low);
 /* New values of the results, after a replay up to the block. */
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
@@ -277,7 +305,8 @@ int wgi_is_gather(const wgi_block *b);
 const uint32_t *wgi_gather_slots(const wgi_block *b);
 /* Is a matrix of another tape, or forgotten? */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
-/* The last slot that a sweep from a root needs: the whole of a block in whose results it lies. */
+/* The last slot that a sweep from a root needs: the whole of a block in whose results it lies.
+ */
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
 /* The block of a slot among its results; NULL: none. */
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot);
@@ -332,9 +361,9 @@ typedef struct wgi_entry {
     const double *number;
 } wgi_entry;
 
+enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS }; /* the most of one */
+
 /* Keeps the code of a statement that is about to get the next slot. */
-/* The same where there is room and no operand is a constant; gives 0 without room. */
-int wgi_code_put(wgi_core *c, const wgi_statement *s, const uint32_t *slot);
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
 /* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
 wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
@@ -351,6 +380,8 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
  * consecutive, [first, last), and those of its arguments follow each other. */
 enum { WGI_MAX_NODES = 48 };
 typedef struct wgi_program {
+    wgi_bits code; /* of which it is the program; bits: how long, 0: of none other */
+    unsigned bits;
     int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
     struct wgi_step {
         const wg_scalar_op *op; /* NULL: a leaf */
@@ -359,6 +390,8 @@ typedef struct wgi_program {
     } node[WGI_MAX_NODES];
 } wgi_program;
 void wgi_program_of(const wgi_entry *e, wgi_program *p);
+/* The same, where p is the program of an entry with this code already; 0: it is not. */
+int wgi_program_again(const wgi_entry *e, wgi_program *p);
 /* Values of all nodes from the operands' values x; gives the value of the statement. */
 double wgi_program_run(wgi_program *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
@@ -395,13 +428,14 @@ const char *wgi_number_text(char *buffer, double x);
 
 /* ---- function/curvature.c ---------------------------------------------------------------- */
 
-/* H v (v not NULL: to h), or H with its leading dimension, of a recording with blocks, by way of
- * a function. */
+/* H v (v not NULL: to h), or H with its leading dimension, of a recording with blocks, by way
+ * of a function. */
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
                                const wg_real *x, const double *v, double *h, size_t ld);
 
 /* ---- drivers.c ---------------------------------------------------------------------------
- * A driver opens, takes room, evaluates (begin, inputs, call) once or more often, and closes. */
+ * A driver opens, takes room, evaluates (begin, inputs, call) once or more often, and closes.
+ */
 
 typedef struct wgi_drive {
     wgi_core *c;

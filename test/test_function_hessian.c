@@ -3,6 +3,7 @@
 #include "counted.h"
 #include "driver_cases.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -242,6 +243,50 @@ static void memory_refused_at_any_point_is_reported_and_survived(void **state) {
     }
 }
 
+static wg_status of_a_pole(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *which) {
+    (void)n, (void)m;
+    switch (*(const int *)which) {
+    case 0:
+        y[0] = wg_let(t, wg_sqrt(x[0]));
+        break;
+    case 1:
+        y[0] = wg_let(t, wg_log(x[0]));
+        break;
+    case 2:
+        y[0] = wg_let(t, wg_log2(x[0]));
+        break;
+    default:
+        y[0] = wg_let(t, wg_log10(x[0]));
+    }
+    return WG_OK;
+}
+
+/* At both zeros and beside them; a function's is made of texts of partials. */
+static void at_a_pole_a_function_bends_as_the_tape_does(void **state) {
+    (void)state;
+    static const double zeros[] = {0.0, -0.0, 0x1p-1000, 2.0};
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    const double one = 1;
+    for (int which = 0; which < 4; which++) {
+        wg_function *f = NULL;
+        assert_int_equal(
+            wg_function_record(coded, of_a_pole, &which, 1, &in, &one, 1, &out, &f), WG_OK);
+        wg_function *const h = made(wg_function_hessian, f);
+        for (size_t k = 0; k < sizeof zeros / sizeof *zeros; k++) {
+            const wg_points x = {zeros + k, 0, 1};
+            double value, g, hv, got;
+            assert_int_equal(
+                wg_hvp(coded, of_a_pole, &which, 1, zeros + k, &one, &value, &g, &hv), WG_OK);
+            evaluate(h, &x, &got);
+            assert_true(hv < 0 && (k > 1 || hv == -INFINITY));
+            if (k < 2) assert_true(got == hv);
+            else assert_true(fabs(got - hv) <= 4 * DBL_EPSILON * fabs(hv) || got == hv);
+        }
+        wg_function_free(h), wg_function_free(f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hessian_is_the_jacobian_of_the_gradient),
@@ -250,6 +295,7 @@ int main(void) {
         cmocka_unit_test(derivatives_have_hessians),
         cmocka_unit_test(the_way_of_less_work_is_taken),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
+        cmocka_unit_test(at_a_pole_a_function_bends_as_the_tape_does),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

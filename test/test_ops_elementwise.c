@@ -469,6 +469,7 @@ static void every_operation_passes_the_check_of_operations(void **state) {
             }
             in[a] = wg_mat_input(t, 2, 3, x[a], 2);
         }
+        if (strcmp(s->name, "stop_gradient") == 0) continue; /* its slope is not its derivative */
         if (wg_check_op(t, &wgi_elementwise_ops[r], NULL, 0, s->arity, in, 1) != WG_OK)
             fail_msg("%s", wg_tape_message(t));
     }

@@ -425,6 +425,7 @@ static void every_partial_is_the_slope_of_what_it_differentiates(void **state) {
     (void)state;
     for (size_t i = 0; i < SCALAR_ROWS; i++) {
         const struct scalar_row *r = &scalar_rows[i];
+        if (strcmp(r->name, "stop_gradient") == 0) continue; /* has none by request */
         int tried = 0;
         for (size_t p = 0; p < COUNT_POINTS; p++) {
             const double *x = POINTS[p];

@@ -377,18 +377,10 @@ static void a_message_that_is_too_long_is_cut(void **state) {
     (void)state;
     wg_tape *const t = open_with(WG_TRACE);
     const wg_real x = wg_input(t, 0);
-    wgi_statement s;
     char name[2000];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
-    memset(&s, 0, sizeof s);
-    s.value = INFINITY;
-    s.operands = 1;
-    s.bits = 2; /* the operand itself */
-    s.x[0] = INFINITY;
-    memcpy(&s.handle[0], &x.at, sizeof x.at);
-    s.file = name;
-    (void)wgi_let(t, &s);
+    (void)wgi_slow_r(t, INFINITY, x.at, NULL, wgi_code_head(1, 0, 2, 1, 0), 0, name);
     assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
     assert_int_equal(strlen(wg_tape_message(t)), 511);
     wg_tape_free(t);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_full.c - how much goes on a tape: bytes, slots, budgets, high-water marks. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include "life.h"
 
 /* ---- full ---- */
@@ -160,14 +164,177 @@ static void a_budget_for_records_and_adjoints_holds_both(void **state) {
     }
 }
 
+/* A small recording, as on a new tape. */
+static void assert_small_ones_work(wg_tape *t) {
+    const wg_real x = wg_input(t, 3), y = wg_let(t, wg_mul(x, x));
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x) == 6);
+    const double a[4] = {4, 1, 1, 3};
+    const wg_mat m = wg_mat_input(t, 2, 2, a, 2);
+    assert_int_equal(wg_reverse(t, wg_logdet_spd(t, m)), WG_OK);
+    assert_true(fabs(wg_adjoint(t, wg_mat_at(m, 0, 0)) - 3.0 / 11) < 1e-15);
+    assert_ok(t);
+}
+
+/* Whatever took all of it: records, code, adjoints, values of matrices. */
+static void after_a_lack_of_memory_a_reset_finds_room_again(void **state) {
+    (void)state;
+    for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags += WG_KEEP_CODE) {
+        struct counted m = counted_start();
+        const wg_options opt = {
+            .flags = flags, .budget = 0x80000, .memory = counted_memory(&m)};
+        wg_tape *const t = wg_tape_new(&opt);
+        for (int round = 0; round < 3; round++) {
+            (void)fill(t, WG_EBUDGET);
+            wg_tape_reset(t);
+            assert_small_ones_work(t);
+            wg_tape_reset(t);
+            while (wg_tape_status(t) == WG_OK) (void)wg_mat_fill(t, 20, 20, 1);
+            assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+            wg_tape_reset(t);
+            assert_small_ones_work(t);
+            wg_tape_reset(t);
+            /* a recording that fits, and leaves no room for its adjoints */
+            const wg_real x = wg_input(t, 1);
+            wg_real y = x;
+            while (stats_of(t).committed_bytes + 0x3000 < opt.budget) y = wg_let(t, wg_sin(y));
+            assert_int_equal(wg_reverse(t, y), WG_EBUDGET);
+            assert_ok(t);
+            wg_tape_reset(t);
+            assert_small_ones_work(t);
+            wg_tape_reset(t);
+            /* an ordinary reset keeps what there is */
+            const uint64_t calls = stats_of(t).memory_calls;
+            assert_small_ones_work(t);
+            wg_tape_reset(t);
+            assert_int_equal(stats_of(t).memory_calls, calls);
+        }
+        assert_int_equal(wg_tape_forward(t, 4), WG_OK);
+        (void)fill(t, WG_EBUDGET);
+        wg_tape_reset(t);
+        const wg_real x = wg_input(t, 1);
+        assert_int_equal(wg_tangent_seed(t, x, 3, 2), WG_OK);
+        assert_true(wg_tangent(t, wg_let(t, wg_mul(3, x)), 3) == 6);
+        assert_true(m.committed <= opt.budget);
+        wg_tape_free(t);
+        assert_int_equal(m.ranges, 0);
+        assert_int_equal(m.wrong, 0);
+    }
+}
+
+struct asked {
+    struct counted m;
+    size_t most;
+};
+static void *note_reserve(void *ctx, size_t bytes) {
+    struct asked *const a = ctx;
+    if (bytes > a->most) a->most = bytes;
+    const wg_memory m = counted_memory(&a->m);
+    return m.reserve(m.ctx, bytes);
+}
+static int note_commit(void *ctx, void *p, size_t bytes) {
+    const wg_memory m = counted_memory(&((struct asked *)ctx)->m);
+    return m.commit(m.ctx, p, bytes);
+}
+static void note_release(void *ctx, void *p, size_t bytes) {
+    const wg_memory m = counted_memory(&((struct asked *)ctx)->m);
+    m.release(m.ctx, p, bytes);
+}
+
+/* What BLAS and the user map must find room, too. */
+static void a_limited_address_space_is_left_to_others(void **state) {
+    (void)state;
+    struct rlimit before, limited;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limited = before;
+    limited.rlim_cur = (rlim_t)1 << 36;
+    if (before.rlim_cur != RLIM_INFINITY && before.rlim_cur < limited.rlim_cur) skip();
+    struct asked a = {counted_start(), 0};
+    const wg_options opt = {.memory = {note_reserve, note_commit, note_release, &a}};
+    assert_int_equal(setrlimit(RLIMIT_AS, &limited), 0);
+    void *const page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    wg_tape *const t = page == MAP_FAILED ? NULL : wg_tape_new(&opt);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    if (page == MAP_FAILED) skip(); /* a sanitizer has mapped more than that already */
+    (void)munmap(page, 4096);
+    assert_non_null(t);
+    assert_small_ones_work(t);
+    assert_true(a.most >= 1u << 20 && a.most <= (size_t)1 << 30);
+    wg_tape_free(t);
+    assert_int_equal(a.m.ranges, 0);
+}
+
+/* More than any machine has: a status, where the system counts what it promises. */
+static void more_memory_than_there_is_is_refused(void **state) {
+    (void)state;
+    FILE *const file = fopen("/proc/sys/vm/overcommit_memory", "r");
+    const int mode = file != NULL ? fgetc(file) : '1';
+    if (file != NULL) fclose(file);
+    if (mode != '0' && mode != '2') skip();
+    const wg_mat a = wg_mat_fill(tape, 1u << 30, 1u << 11, 1); /* 16 TB */
+    assert_null(a.value);
+    assert_int_equal(wg_tape_status(tape), WG_ENOMEM);
+    wg_tape_reset(tape);
+    assert_small_ones_work(tape);
+}
+
+/* Statements are kept where there is room for code and values, as it was last seen; everything
+ * else that takes of it must say so. */
+static void code_has_room_whatever_comes_between_the_statements(void **state) {
+    (void)state;
+    enum { N = 60000 };
+    const wg_options opt = {.flags = WG_KEEP_CODE};
+    wg_tape *t = wg_tape_new(&opt);
+    for (int between = 0; between < 6; between++)
+        for (int turn = 0; turn < 2; turn++) {
+            wg_tape_reset(t);
+            wg_real x[8];
+            double a[8] = {1.5, -0.5, 0.25, 2, -1, 0.75, 1.25, 3};
+            assert_int_equal(wg_inputs(t, 8, a, x), WG_OK);
+            wg_real y = x[0];
+            uint64_t sum = 0;
+            for (int i = 0; i < N; i++) {
+                const wg_mark m = wg_tape_mark(t);
+                if (between == 1) sum += (uint64_t)wg_lt(t, x[i % 8], y);
+                if (between == 2) x[i % 8] = wg_mean(t, 3, x + i % 6);
+                if (between == 3) x[i % 8] = wg_input(t, 0.5);
+                if (between == 4) x[i % 8] = wg_let(t, wg_mul(wg_constant(0.5), x[i % 8]));
+                if (between == 5) {
+                    (void)wg_let(t, wg_sin(wg_mul(x[0], 3.0)));
+                    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+                }
+                y = i % 2 == 0
+                        ? wg_let(t, wg_sin(wg_add(y, x[i % 8])))
+                        : wg_let(t, wg_tanh(wg_add(
+                                        wg_mul(wg_mul(x[0], x[1]), wg_mul(x[2], y)),
+                                        wg_mul(wg_mul(x[3], 0.1 * i), wg_mul(x[4], x[5])))));
+            }
+            assert_ok(t);
+            assert_true(sum <= N);
+            assert_int_equal(wg_tape_verify(t), WG_OK);
+            assert_true(wg_tape_value(t, y) == wg_value(y));
+        }
+    const uint64_t calls = stats_of(t).memory_calls;
+    wg_tape_reset(t);
+    wg_real x = wg_input(t, 1);
+    for (int i = 0; i < N; i++) x = wg_let(t, wg_mul(x, x));
+    assert_int_equal(wg_tape_verify(t), WG_OK);
+    assert_int_equal(stats_of(t).memory_calls, calls); /* there was room for it */
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(code_has_room_whatever_comes_between_the_statements),
         TEST(ten_million_statements_take_the_bytes_they_should),
         TEST(high_water_marks_outlive_rewinds_and_resets),
         TEST(a_tape_gives_out_max_slots_variables_and_no_more),
         TEST(slots_do_not_wrap_around),
         TEST(a_budget_is_never_passed_and_well_used),
         TEST(a_budget_for_records_and_adjoints_holds_both),
+        TEST(after_a_lack_of_memory_a_reset_finds_room_again),
+        TEST(a_limited_address_space_is_left_to_others),
+        TEST(more_memory_than_there_is_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,16 +266,45 @@ static void a_region_in_a_buffer_keeps_its_jacobian(void **state) {
     }
 }
 
+static wg_status stopped(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_mat a = wg_mat_gather(t, 1, 1, x), s = wg_mat_stop_gradient(t, a);
+    y[0] = wg_let(t, wg_add(wg_mul(x[0], wg_stop_gradient(x[0])), wg_mat_at(s, 0, 0)));
+    return wg_tape_status(t);
+}
+
+/* Also at another point than that of the recording. */
 static void stopped_gradient_passes_the_value_only(void **state) {
     (void)state;
-    wg_tape *t = wg_tape_new(NULL);
-    wg_real x = wg_input(t, 3);
-    wg_real y = wg_let(t, wg_mul(x, wg_stop_gradient(x)));
-    wg_mat a = wg_mat_gather(t, 1, 1, &x), s = wg_mat_stop_gradient(a);
-    y = wg_let(t, wg_add(y, wg_mat_at(s, 0, 0)));
+    const wg_options keep = {.flags = WG_KEEP_CODE};
+    wg_tape *t = wg_tape_new(&keep);
+    wg_real x = wg_input(t, 3), y;
+    assert_int_equal(stopped(t, 1, &x, 1, &y, NULL), WG_OK);
     assert_true(wg_value(y) == 12);
     assert_int_equal(wg_reverse(t, y), WG_OK);
     assert_true(wg_adjoint(t, x) == 3);
+    wg_tape_reset(t);
+    const double three = 3, five = 5;
+    x = wg_input(t, three);
+    y = wg_let(t, wg_mul(x, wg_stop_gradient(x)));
+    assert_int_equal(wg_tape_replay(t, 1, &x, &five), WG_OK);
+    assert_true(wg_tape_value(t, y) == 25);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x) == 5);
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    const wg_points at = {&five, 0, 1};
+    double v, g, work[4096];
+    wg_function *f = NULL, *df = NULL;
+    assert_int_equal(wg_function_record(t, stopped, NULL, 1, &in, &three, 1, &out, &f), WG_OK);
+    assert_int_equal(wg_function_gradient(t, f, &df), WG_OK);
+    assert_true(wg_function_work(f, NULL) + wg_function_work(df, NULL) <= sizeof work);
+    assert_int_equal(
+        wg_function_evaluate(f, 1, &at, &(wg_results){&v, 0, 1}, NULL, work, NULL), WG_OK);
+    assert_int_equal(
+        wg_function_evaluate(df, 1, &at, &(wg_results){&g, 0, 1}, NULL, work, NULL), WG_OK);
+    assert_true(v == 30 && g == 5);
+    wg_function_free(df), wg_function_free(f);
     wg_tape_free(t);
 }
 

@@ -790,6 +790,13 @@ WGI_FUNCTION wg_dual wgi_dual_select_ne(wg_dual x, int i, wg_dual y, int j, wg_d
 }
 WGI_FUNCTION wg_dual wg_dual_select_ne(wg_dual x, wg_dual y, wg_dual z, wg_dual w) { return wgi_dual_select_ne(x, 1, y, 1, z, 1, w, 1); }
 
+/* stop_gradient: the identity, taken for a constant */
+WGI_FUNCTION wg_dual wgi_dual_stop_gradient(wg_dual x, int i) {
+    const double a = x.value, v = wgi_op_stop_gradient_v(a);
+    (void)i; return wg_dual_constant(v);
+}
+WGI_FUNCTION wg_dual wg_dual_stop_gradient(wg_dual x) { return wgi_dual_stop_gradient(x, 1); }
+
 #ifdef __cplusplus
 WGI_DUAL_TEMPLATE1(neg)
 WGI_DUAL_TEMPLATE2(add)
@@ -886,6 +893,7 @@ WGI_DUAL_TEMPLATE4(select_gt)
 WGI_DUAL_TEMPLATE4(select_ge)
 WGI_DUAL_TEMPLATE4(select_eq)
 WGI_DUAL_TEMPLATE4(select_ne)
+WGI_DUAL_TEMPLATE1(stop_gradient)
 
 WGI_DUAL_OPERATOR2(+, add)
 WGI_DUAL_OPERATOR2(-, sub)

@@ -294,6 +294,9 @@ WG_API wg_mat wg_mat_select_eq(wg_tape *t, wg_mat a, wg_mat b, wg_mat c, wg_mat 
 /* select_ne: C11 6.5.15 */
 WG_API wg_mat wg_mat_select_ne(wg_tape *t, wg_mat a, wg_mat b, wg_mat c, wg_mat d);
 
+/* stop_gradient: the identity, taken for a constant */
+WG_API wg_mat wg_mat_stop_gradient(wg_tape *t, wg_mat a);
+
 WG_END_DECLS
 
 #endif

@@ -377,3 +377,6 @@
 #pragma push_macro("wg_select_ne")
 #undef wg_select_ne
 #define wg_select_ne(x, y, z, w) wgi_op_select_ne_v((double)(x), (double)(y), (double)(z), (double)(w))
+#pragma push_macro("wg_stop_gradient")
+#undef wg_stop_gradient
+#define wg_stop_gradient(x) wgi_op_stop_gradient_v((double)(x))

@@ -377,3 +377,6 @@
 #pragma push_macro("wg_select_ne")
 #undef wg_select_ne
 #define wg_select_ne(x, y, z, w) WGI_DUAL_CALL4(select_ne, x, y, z, w)
+#pragma push_macro("wg_stop_gradient")
+#undef wg_stop_gradient
+#define wg_stop_gradient(x) WGI_DUAL_CALL1(stop_gradient, x)

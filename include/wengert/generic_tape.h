@@ -126,3 +126,4 @@
 #pragma pop_macro("wg_select_ge")
 #pragma pop_macro("wg_select_eq")
 #pragma pop_macro("wg_select_ne")
+#pragma pop_macro("wg_stop_gradient")

@@ -11,14 +11,16 @@ WG_BEGIN_DECLS
 
 /* wg_implicit - the solution x(p) of F(x, p) = 0 as variables: x was found by any method,
  * outside of the tape. F is called once, on t: its inputs are the n unknowns, then the np
- * parameters; its outputs the n residuals. What it records is given back. wg_fixed_point - the
- * same for x = G(x, p): the outputs of G are n. Shapes:  x of n numbers, p of np, y of n: the
- * variables, with the values x. Adjoint: p_ -= F_p' F_x^-T x_, one transposed solve.  Tangent:
- * xt = -F_x^-1 F_p pt. Source: implicit function theorem; Griewank and Walther 2008,
- * chapter 15. Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the
- * arena keeps 8 n (n + np) bytes. A derivative as exact as x is a solution. Errors:  (y is NaN,
- * the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_EMODE: a code-keeping tape (a
- * replay could not solve); what F returned. */
+ * parameters; its outputs the n residuals. What it records is given back.
+ * wg_fixed_point - the same for x = G(x, p): the outputs of G are n.
+ * Shapes:  x of n numbers, p of np, y of n: the variables, with the values x.
+ * Adjoint: p_ -= F_p' F_x^-T x_, one transposed solve.  Tangent: xt = -F_x^-1 F_p pt. As exact
+ *          as x is a solution.
+ *          Source: implicit function theorem; Griewank and Walther 2008, chapter 15.
+ * Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the arena keeps
+ *          8 n (n + np) bytes.
+ * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_EMODE: a
+ *          code-keeping tape (a replay could not solve); what F returned. */
 WG_API wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                              size_t np, const wg_real *p, wg_real *y);
 WG_API wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n,
@@ -26,20 +28,14 @@ WG_API wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n
 
 /* wg_preaccumulate - replaces what was recorded since `start` by its local Jacobian: y becomes
  * m statements of the n variables x. Pays off when the region has many statements for few x and
- * y. Shapes:  x of n variables from before `start`, y of m from after it (changed). Cost:
- * ceil(m/8) sweeps over the region; m ceil(n/2) records remain. Errors:  WG_ENULL, WG_EMARK,
- * WG_ESTALE; WG_EARG: the region depends on a variable of before that is not among x (the
- * message names it): nothing has changed; WG_EMODE: a code-keeping tape. A forward tape keeps
- * no records: nothing to do. */
+ * y.
+ * Shapes:  x of n variables from before `start`, y of m from after it (changed).
+ * Cost:    ceil(m/8) sweeps over the region; m ceil(n/2) records remain.
+ * Errors:  WG_ENULL, WG_EMARK, WG_ESTALE; WG_EARG: the region depends on a variable of before
+ *          that is not among x (the message names it): nothing has changed; WG_EMODE: a
+ *          code-keeping tape. A forward tape keeps no records: nothing to do. */
 WG_API WG_MUST_CHECK wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n,
                                                 const wg_real *x, size_t m, wg_real *y);
-
-/* The same number without derivative. In a replay the scalar keeps the value it had. */
-static inline wg_real wg_stop_gradient(wg_real x) { return wg_constant(x.value); }
-static inline wg_mat wg_mat_stop_gradient(wg_mat a) {
-    a.at.slot = 0;
-    return a;
-}
 
 WG_END_DECLS
 

@@ -107,7 +107,8 @@ enum {
     WGI_OP_select_ge = 92,
     WGI_OP_select_eq = 93,
     WGI_OP_select_ne = 94,
-    WGI_OP_COUNT = 95
+    WGI_OP_stop_gradient = 95,
+    WGI_OP_COUNT = 96
 };
 
 /* neg: linearity */
@@ -164,7 +165,7 @@ WGI_FUNCTION double wgi_op_remainder_db(double a, double b, double v) { return -
 
 /* sqrt: power rule; DLMF 4.4.1 */
 WGI_FUNCTION double wgi_op_sqrt_v(double a) { return sqrt(a); }
-WGI_FUNCTION double wgi_op_sqrt_da(double a, double v) { (void)a; return 0.5 / fabs(v); }
+WGI_FUNCTION double wgi_op_sqrt_da(double a, double v) { (void)a; return 0.5 / (v + 0); }
 
 /* cbrt: power rule */
 WGI_FUNCTION double wgi_op_cbrt_v(double a) { return cbrt(a); }
@@ -202,15 +203,15 @@ WGI_FUNCTION double wgi_op_expm1_da(double a, double v) { (void)v; return exp(a)
 
 /* log: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log_v(double a) { return log(a); }
-WGI_FUNCTION double wgi_op_log_da(double a, double v) { return (a < 0 ? v : 1 / fabs(a)); }
+WGI_FUNCTION double wgi_op_log_da(double a, double v) { return (a < 0 ? v : 1 / (a + 0)); }
 
 /* log2: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log2_v(double a) { return log2(a); }
-WGI_FUNCTION double wgi_op_log2_da(double a, double v) { return (a < 0 ? v : 1.44269504088896340736 / fabs(a)); }
+WGI_FUNCTION double wgi_op_log2_da(double a, double v) { return (a < 0 ? v : 1.44269504088896340736 / (a + 0)); }
 
 /* log10: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log10_v(double a) { return log10(a); }
-WGI_FUNCTION double wgi_op_log10_da(double a, double v) { return (a < 0 ? v : 0.434294481903251827651 / fabs(a)); }
+WGI_FUNCTION double wgi_op_log10_da(double a, double v) { return (a < 0 ? v : 0.434294481903251827651 / (a + 0)); }
 
 /* log1p: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log1p_v(double a) { return log1p(a); }
@@ -529,6 +530,10 @@ WGI_FUNCTION double wgi_op_select_ne_db(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_ne_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 0.0 : 1.0); }
 
+/* stop_gradient: the identity, taken for a constant */
+WGI_FUNCTION double wgi_op_stop_gradient_v(double a) { return a; }
+WGI_FUNCTION double wgi_op_stop_gradient_da(double a, double v) { (void)a; (void)v; return 0; }
+
 #ifdef __cplusplus
 #include <wengert/scalar.hpp>
 #else
@@ -628,6 +633,7 @@ WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, 
 #define wg_select_ge(x, y, z, w) WGI_OP4(select_ge, WGI_OP_select_ge, WGI_GUARD, x, y, z, w) /* needs wg_let */
 #define wg_select_eq(x, y, z, w) WGI_OP4(select_eq, WGI_OP_select_eq, WGI_GUARD, x, y, z, w) /* needs wg_let */
 #define wg_select_ne(x, y, z, w) WGI_OP4(select_ne, WGI_OP_select_ne, WGI_GUARD, x, y, z, w) /* needs wg_let */
+#define wg_stop_gradient(x) WGI_OP1(stop_gradient, WGI_OP_stop_gradient, WGI_ARITH, x) /* needs wg_let */
 
 #endif
 

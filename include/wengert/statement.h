@@ -29,22 +29,6 @@ enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next li
 
 typedef unsigned __int128 wgi_bits;
 
-/* A statement as the general path sees it; filled only when the fast path is left. */
-typedef struct wgi_statement {
-    wgi_bits code;
-    double value;
-    const char *file;
-    int line;
-    unsigned operands, numbers, bits;
-    double partial[WGI_MAX_OPERANDS], number[WGI_MAX_NUMBERS], x[WGI_MAX_OPERANDS];
-    uint64_t handle[WGI_MAX_OPERANDS]; /* slot in the low half, stamp in the high */
-} wgi_statement;
-
-/* Everything the fast path does not do: capacity, stale handles, constants, modes, code. */
-WG_BEGIN_DECLS
-WG_API wg_real wgi_let(wg_tape *t, const wgi_statement *s) __attribute__((cold, noinline));
-WG_END_DECLS
-
 /* Small functions; and those on lists of operands. Where nothing is optimised the latter are
  * called in the library, which is optimised (tape/statement.c emits them). */
 #define WGI_FUNCTION static inline __attribute__((always_inline, unused))
@@ -65,6 +49,14 @@ WGI_FUNCTION double wgi_zero_rule(double d, double p, double product) {
 void wgi_too_many_numbers(void) __attribute__((
     error("wengert: more than 8 numbers in one statement: split it with wg_let")));
 
+/* The head word of an entry of kept code: slot, type, bits of code or operation, operands,
+ * numbers. */
+WGI_FUNCTION uint64_t wgi_code_head(uint32_t out, unsigned type, unsigned bits, size_t operands,
+                                    size_t numbers) {
+    return (uint64_t)out | (uint64_t)type << 32 | (uint64_t)bits << 36 |
+           (uint64_t)operands << 48 | (uint64_t)numbers << 56;
+}
+
 /* A handle as one word, and back: statements load, compare and store it whole. */
 WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
     uint64_t word;
@@ -79,6 +71,8 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
     return x;
 }
 
+/* wgi_let_n: everything the fast path does not do: capacity, stale handles, constants, modes, code.
+ * Gets numbers, head (with the line in place of the slot), code and file of the statement. */
 WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
 WG_END_DECLS
@@ -354,19 +348,21 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         enum { wgi_j = WGI_KIND(wgi_x) };                                                      \
         wg_real wgi_r;                                                                         \
         const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        if (WGI_LIKELY(wgi_t != NULL && WGI_READY(*wgi_p)(wgi_t, WGI_EXPR(wgi_x, wgi_j).at)))  \
+        if (WGI_NEARLY_ALWAYS(wgi_t != NULL &&                                                 \
+                              WGI_READY(*wgi_p)(wgi_t, wgi_t->limit,                           \
+                                                WGI_EXPR(wgi_x, wgi_j).at)))                   \
             wgi_r = WGI_APPEND(*wgi_p)(wgi_t, WGI_VALUE(wgi_x, wgi_j),                         \
                                        WGI_EXPR(wgi_x, wgi_j).at);                             \
         else {                                                                                 \
-            wgi_statement wgi_c;                                                               \
             const __auto_type wgi_l = WGI_LIT(wgi_x, wgi_j);                                   \
-            wgi_c.value = WGI_VALUE(wgi_x, wgi_j);                                             \
-            WGI_STORE(*wgi_p)(&wgi_c, WGI_EXPR(wgi_x, wgi_j).at, wgi_c.value);                 \
-            WGI_KEEP(wgi_l)(&wgi_c, wgi_l);                                                    \
-            wgi_c.bits = WGI_META(wgi_x, wgi_j) / 2;                                           \
-            wgi_c.code = WGI_REST(wgi_x, wgi_j).code;                                          \
-            wgi_c.file = __FILE__, wgi_c.line = __LINE__;                                      \
-            wgi_r = wgi_let(wgi_t, &wgi_c);                                                    \
+            enum { wgi_n = sizeof wgi_l / 8 };                                                 \
+            double wgi_w[WGI_MAX_NUMBERS];                                                     \
+            WGI_KEEP(wgi_l)(wgi_w, wgi_l);                                                     \
+            wgi_r = WGI_SLOW(*wgi_p)(wgi_t, WGI_VALUE(wgi_x, wgi_j),                           \
+                                     WGI_EXPR(wgi_x, wgi_j).at, wgi_n ? wgi_w : NULL,          \
+                                     wgi_code_head(__LINE__, 0, WGI_META(wgi_x, wgi_j) / 2,    \
+                                                   WGI_COUNT(wgi_p), wgi_n),                   \
+                                     WGI_REST(wgi_x, wgi_j).code, __FILE__);                   \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

@@ -231,13 +231,15 @@ WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
         return wgi_s##n{s.p[I]..., s.x[I]..., s.h[I]...};                                      \
     }                                                                                          \
     WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s) {                              \
-        return wgi_ready_##n(t, c_list(s, indices<n>()));                                      \
+        return wgi_ready_##n(t, t->limit, c_list(s, indices<n>()));                            \
     }                                                                                          \
     WGI_FUNCTION wg_real append(wg_tape *t, double value, const list<n> &s) {                  \
         return wgi_append_##n(t, value, c_list(s, indices<n>()));                              \
     }                                                                                          \
-    WGI_FUNCTION void store(wgi_statement *c, const list<n> &s) {                              \
-        wgi_store_##n(c, c_list(s, indices<n>()), 0);                                          \
+    WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<n> &s,                      \
+                              const double *number, uint64_t head, wgi_bits code,              \
+                              const char *file) {                                              \
+        return wgi_slow_##n(t, value, c_list(s, indices<n>()), number, head, code, file);       \
     }
 WGI_LISTS_OF(1)
 WGI_LISTS_OF(2)
@@ -250,18 +252,22 @@ WGI_LISTS_OF(8)
 static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 #undef WGI_LISTS_OF
 
-WGI_FUNCTION void store(wgi_statement *c, const list<0> &) { c->operands = 0; }
-WGI_FUNCTION void store(wgi_statement *c, const lone &s) {
-    c->operands = 1;
-    c->handle[0] = s.h, c->partial[0] = 1, c->x[0] = s.x;
+WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<0> &, const double *number,
+                          uint64_t head, wgi_bits code, const char *file) {
+    return wgi_slow_0(t, value, wgi_s0{}, number, head, code, file);
+}
+WGI_FUNCTION wg_real slow(wg_tape *t, double value, const lone &s, const double *number,
+                          uint64_t head, wgi_bits code, const char *file) {
+    wg_handle at;
+    __builtin_memcpy(&at, &s.h, sizeof at);
+    return wgi_slow_r(t, value, at, number, head, code, file);
 }
 
 template <int L, int... I>
-WGI_FUNCTION void store_numbers(wgi_statement *c, const numbers<L> &s,
+WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s,
                                 std::integer_sequence<int, I...>) {
-    (void)s;
-    c->numbers = L;
-    ((c->number[I] = s.n[I]), ...);
+    (void)w, (void)s;
+    ((w[I] = s.n[I]), ...);
 }
 
 } // namespace detail
@@ -275,16 +281,12 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin
     using O = operand<E>;
     WGI_ARE_OPERANDS(E);
     if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
-        if (WGI_LIKELY(t != nullptr && ready(t, e.at))) return append(t, e.value, e.at);
+        if (WGI_NEARLY_ALWAYS(t != nullptr && ready(t, e.at))) return append(t, e.value, e.at);
     }
-    wgi_statement c;
-    c.value = O::value(e);
-    store(&c, O::at(e));
-    store_numbers(&c, O::lit(e), indices<O::literals>());
-    c.bits = O::bits;
-    c.code = O::code(e);
-    c.file = file, c.line = line;
-    return wgi_let(t, &c);
+    double number[WGI_MAX_NUMBERS];
+    store_numbers(number, O::lit(e), indices<O::literals>());
+    return slow(t, O::value(e), O::at(e), O::literals != 0 ? number : nullptr,
+                wgi_code_head(line, 0, O::bits, O::count, O::literals), O::code(e), file);
 }
 
 namespace wg {

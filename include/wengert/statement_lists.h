@@ -1013,35 +1013,30 @@ WGI_LIST wgi_l8 wgi_concat_8_0(wgi_l8 a, wgi_l0 b) { (void)b; return (wgi_l8){a.
     wgi_l6: _Generic((k), wgi_l0: wgi_concat_6_0, wgi_l1: wgi_concat_6_1, wgi_l2: wgi_concat_6_2, default: wgi_too_many_numbers), \
     wgi_l7: _Generic((k), wgi_l0: wgi_concat_7_0, wgi_l1: wgi_concat_7_1, default: wgi_too_many_numbers), \
     wgi_l8: _Generic((k), wgi_l0: wgi_concat_8_0, default: wgi_too_many_numbers))
-WGI_FUNCTION void wgi_keep_0(wgi_statement *c, wgi_l0 l) { (void)l; c->numbers = 0; }
-WGI_FUNCTION void wgi_keep_1(wgi_statement *c, wgi_l1 l) { c->numbers = 1; c->number[0] = l.l0; }
-WGI_FUNCTION void wgi_keep_2(wgi_statement *c, wgi_l2 l) { c->numbers = 2; c->number[0] = l.l0; c->number[1] = l.l1; }
-WGI_FUNCTION void wgi_keep_3(wgi_statement *c, wgi_l3 l) { c->numbers = 3; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; }
-WGI_FUNCTION void wgi_keep_4(wgi_statement *c, wgi_l4 l) { c->numbers = 4; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; }
-WGI_FUNCTION void wgi_keep_5(wgi_statement *c, wgi_l5 l) { c->numbers = 5; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; }
-WGI_FUNCTION void wgi_keep_6(wgi_statement *c, wgi_l6 l) { c->numbers = 6; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; }
-WGI_FUNCTION void wgi_keep_7(wgi_statement *c, wgi_l7 l) { c->numbers = 7; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; c->number[6] = l.l6; }
-WGI_FUNCTION void wgi_keep_8(wgi_statement *c, wgi_l8 l) { c->numbers = 8; c->number[0] = l.l0; c->number[1] = l.l1; c->number[2] = l.l2; c->number[3] = l.l3; c->number[4] = l.l4; c->number[5] = l.l5; c->number[6] = l.l6; c->number[7] = l.l7; }
+WGI_FUNCTION void wgi_keep_0(double *w, wgi_l0 l) { (void)w; (void)l; }
+WGI_FUNCTION void wgi_keep_1(double *w, wgi_l1 l) { w[0] = l.l0; }
+WGI_FUNCTION void wgi_keep_2(double *w, wgi_l2 l) { w[0] = l.l0; w[1] = l.l1; }
+WGI_FUNCTION void wgi_keep_3(double *w, wgi_l3 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; }
+WGI_FUNCTION void wgi_keep_4(double *w, wgi_l4 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; w[3] = l.l3; }
+WGI_FUNCTION void wgi_keep_5(double *w, wgi_l5 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; w[3] = l.l3; w[4] = l.l4; }
+WGI_FUNCTION void wgi_keep_6(double *w, wgi_l6 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; w[3] = l.l3; w[4] = l.l4; w[5] = l.l5; }
+WGI_FUNCTION void wgi_keep_7(double *w, wgi_l7 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; w[3] = l.l3; w[4] = l.l4; w[5] = l.l5; w[6] = l.l6; }
+WGI_FUNCTION void wgi_keep_8(double *w, wgi_l8 l) { w[0] = l.l0; w[1] = l.l1; w[2] = l.l2; w[3] = l.l3; w[4] = l.l4; w[5] = l.l5; w[6] = l.l6; w[7] = l.l7; }
 #define WGI_KEEP(l) _Generic((l), wgi_l0: wgi_keep_0, wgi_l1: wgi_keep_1, wgi_l2: wgi_keep_2, wgi_l3: wgi_keep_3, wgi_l4: wgi_keep_4, wgi_l5: wgi_keep_5, wgi_l6: wgi_keep_6, wgi_l7: wgi_keep_7, wgi_l8: wgi_keep_8)
 
-WGI_LIST int wgi_ready_0(const wg_tape *t, wgi_s0 s) { (void)t; (void)s; return 0; }
+WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, wgi_s0 s) { (void)t; (void)limit; (void)s; return 0; }
 WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {
     (void)t; (void)s;
     return wg_constant(value);
 }
-WGI_LIST void wgi_store_0(wgi_statement *c, wgi_s0 s, double value) { (void)s; (void)value; c->operands = 0; }
-WGI_LIST int wgi_ready_r(const wg_tape *t, wg_handle s) { (void)t; (void)s; return 0; }
+WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, wg_handle s) { (void)t; (void)limit; (void)s; return 0; }
 WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {
     (void)t;
     return (wg_real){value, s};
 }
-WGI_LIST void wgi_store_r(wgi_statement *c, wg_handle s, double value) {
-    c->operands = 1;
-    c->handle[0] = wgi_word(s), c->partial[0] = 1, c->x[0] = value;
-}
-WGI_LIST int wgi_ready_1(const wg_tape *t, wgi_s1 s) {
+WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, wgi_s1 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, wgi_s1 s) {
     wgi_record *const r = t->top;
@@ -1051,14 +1046,9 @@ WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, wgi_s1 s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_1(wgi_statement *c, wgi_s1 s, double value) {
-    (void)value;
-    c->operands = 1;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-}
-WGI_LIST int wgi_ready_2(const wg_tape *t, wgi_s2 s) {
+WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, wgi_s2 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, wgi_s2 s) {
     wgi_record *const r = t->top;
@@ -1068,15 +1058,9 @@ WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, wgi_s2 s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_2(wgi_statement *c, wgi_s2 s, double value) {
-    (void)value;
-    c->operands = 2;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-}
-WGI_LIST int wgi_ready_3(const wg_tape *t, wgi_s3 s) {
+WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, wgi_s3 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
     wgi_record *const r = t->top;
@@ -1090,16 +1074,9 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, wgi_s3 s) {
     t->top = r + 1 + alone;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_3(wgi_statement *c, wgi_s3 s, double value) {
-    (void)value;
-    c->operands = 3;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-}
-WGI_LIST int wgi_ready_4(const wg_tape *t, wgi_s4 s) {
+WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, wgi_s4 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, wgi_s4 s) {
     wgi_record *const r = t->top;
@@ -1117,17 +1094,9 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, wgi_s4 s) {
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_4(wgi_statement *c, wgi_s4 s, double value) {
-    (void)value;
-    c->operands = 4;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-    c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
-}
-WGI_LIST int wgi_ready_5(const wg_tape *t, wgi_s5 s) {
+WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, wgi_s5 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
     wgi_record *const r = t->top;
@@ -1152,18 +1121,9 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, wgi_s5 s) {
     t->top = r + 2 + alone;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_5(wgi_statement *c, wgi_s5 s, double value) {
-    (void)value;
-    c->operands = 5;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-    c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
-    c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
-}
-WGI_LIST int wgi_ready_6(const wg_tape *t, wgi_s6 s) {
+WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, wgi_s6 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, wgi_s6 s) {
     wgi_record *const r = t->top;
@@ -1182,19 +1142,9 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, wgi_s6 s) {
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_6(wgi_statement *c, wgi_s6 s, double value) {
-    (void)value;
-    c->operands = 6;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-    c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
-    c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
-    c->handle[5] = s.h5, c->partial[5] = s.p5, c->x[5] = s.x5;
-}
-WGI_LIST int wgi_ready_7(const wg_tape *t, wgi_s7 s) {
+WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, wgi_s7 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
     wgi_record *const r = t->top;
@@ -1222,20 +1172,9 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, wgi_s7 s) {
     t->top = r + 3 + alone;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_7(wgi_statement *c, wgi_s7 s, double value) {
-    (void)value;
-    c->operands = 7;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-    c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
-    c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
-    c->handle[5] = s.h5, c->partial[5] = s.p5, c->x[5] = s.x5;
-    c->handle[6] = s.h6, c->partial[6] = s.p6, c->x[6] = s.x6;
-}
-WGI_LIST int wgi_ready_8(const wg_tape *t, wgi_s8 s) {
+WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, wgi_s8 s) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < t->limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k) | (s.h7 ^ k)) >> 32 == 0);
+    return (t->top < limit) & (((s.h0 ^ k) | (s.h1 ^ k) | (s.h2 ^ k) | (s.h3 ^ k) | (s.h4 ^ k) | (s.h5 ^ k) | (s.h6 ^ k) | (s.h7 ^ k)) >> 32 == 0);
 }
 WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, wgi_s8 s) {
     wgi_record *const r = t->top;
@@ -1255,17 +1194,66 @@ WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, wgi_s8 s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
-WGI_LIST void wgi_store_8(wgi_statement *c, wgi_s8 s, double value) {
-    (void)value;
-    c->operands = 8;
-    c->handle[0] = s.h0, c->partial[0] = s.p0, c->x[0] = s.x0;
-    c->handle[1] = s.h1, c->partial[1] = s.p1, c->x[1] = s.x1;
-    c->handle[2] = s.h2, c->partial[2] = s.p2, c->x[2] = s.x2;
-    c->handle[3] = s.h3, c->partial[3] = s.p3, c->x[3] = s.x3;
-    c->handle[4] = s.h4, c->partial[4] = s.p4, c->x[4] = s.x4;
-    c->handle[5] = s.h5, c->partial[5] = s.p5, c->x[5] = s.x5;
-    c->handle[6] = s.h6, c->partial[6] = s.p6, c->x[6] = s.x6;
-    c->handle[7] = s.h7, c->partial[7] = s.p7, c->x[7] = s.x7;
+WG_API wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, double p0, double x0);
+WGI_FUNCTION wg_real wgi_slow_r(wg_tape *t, double value, wg_handle s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_r(t, value, number, head, code, file, wgi_word(s), 1, value);
+}
+WG_API wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file);
+WGI_FUNCTION wg_real wgi_slow_0(wg_tape *t, double value, wgi_s0 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    (void)s;
+    return wgi_let_0(t, value, number, head, code, file);
+}
+WG_API wg_real wgi_let_1(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, double p0, double x0);
+WGI_FUNCTION wg_real wgi_slow_1(wg_tape *t, double value, wgi_s1 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_1(t, value, number, head, code, file, s.h0, s.p0, s.x0);
+}
+WG_API wg_real wgi_let_2(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, double p0, double p1, double x0, double x1);
+WGI_FUNCTION wg_real wgi_slow_2(wg_tape *t, double value, wgi_s2 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_2(t, value, number, head, code, file, s.h0, s.h1, s.p0, s.p1, s.x0, s.x1);
+}
+WG_API wg_real wgi_let_3(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, double p0, double p1, double p2, double x0, double x1, double x2);
+WGI_FUNCTION wg_real wgi_slow_3(wg_tape *t, double value, wgi_s3 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_3(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.p0, s.p1, s.p2, s.x0, s.x1, s.x2);
+}
+WG_API wg_real wgi_let_4(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
+WGI_FUNCTION wg_real wgi_slow_4(wg_tape *t, double value, wgi_s4 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_4(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.h3, s.p0, s.p1, s.p2, s.p3, s.x0, s.x1, s.x2, s.x3);
+}
+WG_API wg_real wgi_let_5(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
+WGI_FUNCTION wg_real wgi_slow_5(wg_tape *t, double value, wgi_s5 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_5(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.h3, s.h4, s.p0, s.p1, s.p2, s.p3, s.p4, s.x0, s.x1, s.x2, s.x3, s.x4);
+}
+WG_API wg_real wgi_let_6(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
+WGI_FUNCTION wg_real wgi_slow_6(wg_tape *t, double value, wgi_s6 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_6(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.h3, s.h4, s.h5, s.p0, s.p1, s.p2, s.p3, s.p4, s.p5, s.x0, s.x1, s.x2, s.x3, s.x4, s.x5);
+}
+WG_API wg_real wgi_let_7(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
+WGI_FUNCTION wg_real wgi_slow_7(wg_tape *t, double value, wgi_s7 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_7(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.h3, s.h4, s.h5, s.h6, s.p0, s.p1, s.p2, s.p3, s.p4, s.p5, s.p6, s.x0, s.x1, s.x2, s.x3, s.x4, s.x5, s.x6);
+}
+WG_API wg_real wgi_let_8(wg_tape *t, double value, const double *number, uint64_t head,
+    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);
+WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, wgi_s8 s, const double *number,
+    uint64_t head, wgi_bits code, const char *file) {
+    return wgi_let_8(t, value, number, head, code, file, s.h0, s.h1, s.h2, s.h3, s.h4, s.h5, s.h6, s.h7, s.p0, s.p1, s.p2, s.p3, s.p4, s.p5, s.p6, s.p7, s.x0, s.x1, s.x2, s.x3, s.x4, s.x5, s.x6, s.x7);
 }
 #define WGI_READY(s) _Generic((s), \
     wg_handle: wgi_ready_r, \
@@ -1289,16 +1277,16 @@ WGI_LIST void wgi_store_8(wgi_statement *c, wgi_s8 s, double value) {
     wgi_s6: wgi_append_6, \
     wgi_s7: wgi_append_7, \
     wgi_s8: wgi_append_8)
-#define WGI_STORE(s) _Generic((s), \
-    wg_handle: wgi_store_r, \
-    wgi_s0: wgi_store_0, \
-    wgi_s1: wgi_store_1, \
-    wgi_s2: wgi_store_2, \
-    wgi_s3: wgi_store_3, \
-    wgi_s4: wgi_store_4, \
-    wgi_s5: wgi_store_5, \
-    wgi_s6: wgi_store_6, \
-    wgi_s7: wgi_store_7, \
-    wgi_s8: wgi_store_8)
+#define WGI_SLOW(s) _Generic((s), \
+    wg_handle: wgi_slow_r, \
+    wgi_s0: wgi_slow_0, \
+    wgi_s1: wgi_slow_1, \
+    wgi_s2: wgi_slow_2, \
+    wgi_s3: wgi_slow_3, \
+    wgi_s4: wgi_slow_4, \
+    wgi_s5: wgi_slow_5, \
+    wgi_s6: wgi_slow_6, \
+    wgi_s7: wgi_slow_7, \
+    wgi_s8: wgi_slow_8)
 
 #endif
