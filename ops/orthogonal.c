@@ -20,6 +20,7 @@
 #include <wengert/solve.h>
 #include "dense.h"
 #include "expand.h"
+#include "spectral.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -566,6 +567,10 @@ static wg_status pinv_value(wg_block *b) {
     double *const more = wgi_take(&work, svd_room(m, n));
     int *const integers = wgi_take_int(&work, 8 * p);
     if (p == 0) return WG_OK;
+    if (!wgi_spectral_finite(m, n, b->in[0].value, b->in[0].ld)) {
+        b->why = WGI_SPECTRAL_NOT_FINITE;
+        return WG_ENONFINITE;
+    }
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', mi, ni, a, mi, d.s, d.u, mi, vt, pi,
                                   more, wgi_int(svd_room(m, n)), integers);

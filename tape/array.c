@@ -89,6 +89,22 @@ static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
     return 1;
 }
 
+/* As users call them. */
+static const char *const called[WGI_ARRAY_COUNT] = {
+    [WGI_ARRAY_sum] = "wg_sum",
+    [WGI_ARRAY_product] = "wg_product",
+    [WGI_ARRAY_dot] = "wg_dot",
+    [WGI_ARRAY_linear] = "wg_linear",
+    [WGI_ARRAY_polynomial] = "wg_polynomial",
+    [WGI_ARRAY_norm2] = "wg_norm2",
+    [WGI_ARRAY_squared_norm] = "wg_squared_norm",
+    [WGI_ARRAY_logsumexp] = "wg_logsumexp",
+    [WGI_ARRAY_maximum] = "wg_maximum",
+    [WGI_ARRAY_minimum] = "wg_minimum",
+    [WGI_ARRAY_mean] = "wg_mean",
+    [WGI_ARRAY_lookup] = "wg_lookup",
+};
+
 /* Where a call was written. */
 typedef struct place {
     const char *file;
@@ -99,7 +115,7 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
                       const double *number, place at) {
     const char *name = wgi_array_name(op);
     uint32_t active = 0;
-    if (wgi_check_handles(c, name, n, o->variable) != WG_OK) return wgi_nan();
+    if (wgi_check_handles(c, called[op], n, o->variable) != WG_OK) return wgi_nan();
     for (size_t i = 0; i < n; i++) {
         o->x[i] = o->variable[i].value;
         o->slot[i] = o->variable[i].at.slot;
@@ -233,10 +249,11 @@ wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, siz
 /* ---- comparisons ---- */
 
 static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_real y) {
+    static const char *const call[] = {"wg_lt", "wg_le", "wg_gt", "wg_ge", "wg_eq", "wg_ne"};
     if (t == NULL) return outcome;
     wgi_core *c = wgi_core_of(t);
     const wg_real side[] = {x, y};
-    if (c->status != WG_OK || wgi_check_handles(c, "a comparison", 2, side) != WG_OK)
+    if (c->status != WG_OK || wgi_check_handles(c, call[comparison], 2, side) != WG_OK)
         return outcome;
     if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive &&
         (x.at.slot | y.at.slot) != 0)

@@ -89,8 +89,12 @@ wg_status wgi_drive_call(wgi_drive *d) {
                         d->call);
     if ((unsigned)s >= WG_STATUS_COUNT)
         return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", d->call, (int)s);
-    if (s != WG_OK)
-        return wgi_fail(c, s, "%s: the function returned %s", d->call, wg_status_text(s));
+    if (s != WG_OK) { /* perhaps that of a call which has said more */
+        char said[sizeof c->message];
+        memcpy(said, c->message, sizeof said);
+        return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
+                        said[0] != 0 ? "; said before: " : "", said);
+    }
     return wgi_check_handles(c, d->call, d->m, d->y);
 }
 

@@ -174,9 +174,8 @@ wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const double *
     return input(t, constant(t, "wg_mat_input_strided", rows, cols, a, row_stride, col_stride));
 }
 
-wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a,
-                                size_t ld) {
-    const char *const call = "wg_mat_constant_borrowed";
+static wg_mat borrowed(wg_tape *t, const char *call, size_t rows, size_t cols, const double *a,
+                       size_t ld) {
     if (t == NULL || short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
     if (a == NULL || rows == 0 || cols == 0 || rows > INT_MAX || cols > INT_MAX)
         return constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld); /* nothing to borrow */
@@ -188,10 +187,17 @@ wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const doub
     return m;
 }
 
+wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a,
+                                size_t ld) {
+    return borrowed(t, "wg_mat_constant_borrowed", rows, cols, a, ld);
+}
+
 wg_mat wg_mat_input_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld) {
-    if (t == NULL || ld != rows || (wgi_core_of(t)->flags & WG_KEEP_CODE) != 0)
-        return wg_mat_input(t, rows, cols, a, ld);
-    return input(t, wg_mat_constant_borrowed(t, rows, cols, a, ld));
+    const char *const call = "wg_mat_input_borrowed";
+    if (t != NULL && ld == rows && (wgi_core_of(t)->flags & WG_KEEP_CODE) == 0)
+        return input(t, borrowed(t, call, rows, cols, a, ld));
+    if (short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
+    return input(t, constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld));
 }
 
 wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a) {
@@ -199,7 +205,8 @@ wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a) {
 }
 
 wg_mat wg_mat_identity(wg_tape *t, size_t n) {
-    const wg_mat m = wg_mat_fill(t, n, n, 0);
+    const double zero = 0;
+    const wg_mat m = constant(t, "wg_mat_identity", n, n, &zero, 0, 0);
     for (size_t i = 0; m.value != NULL && i < n; i++) values_of(&m)[i * n + i] = 1;
     return m;
 }

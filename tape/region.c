@@ -188,9 +188,10 @@ static wg_status call_f(wgi_core *c, const implicit *k) {
     for (size_t j = 0; j < k->n; j++) k->out[j] = wgi_nan();
     const wg_status r = k->f(&c->head, k->n + k->np, k->in, k->n, k->out, k->data);
     if (c->status != WG_OK) return c->status;
+    if ((unsigned)r >= WG_STATUS_COUNT)
+        return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", k->call, (int)r);
     if (r != WG_OK)
-        return wgi_fail(c, (unsigned)r < WG_STATUS_COUNT ? r : WG_ECALLBACK,
-                        "%s: the function returned %d", k->call, (int)r);
+        return wgi_fail(c, r, "%s: the function returned %s", k->call, wg_status_text(r));
     return wgi_check_handles(c, k->call, k->n, k->out);
 }
 

@@ -268,8 +268,25 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     wg_tape_free(t);
 }
 
+/* LAPACK's iteration might not end. */
+static void a_pseudo_inverse_of_what_is_not_finite_is_refused(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double odd[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        const double a[6] = {1, 2, 3, odd[i], 5, 7};
+        const wg_mat p = wg_pinv(t, wg_mat_input(t, 3, 2, a, 3), -1);
+        assert_null(p.value);
+        assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
+        assert_non_null(strstr(wg_tape_message(t), "wg_pinv of 3x2"));
+        wg_tape_reset(t);
+    }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pseudo_inverse_of_what_is_not_finite_is_refused),
         cmocka_unit_test(qr_has_its_derivatives),
         cmocka_unit_test(qr_is_a_factorisation_and_its_parts_are_the_same_alone),
         cmocka_unit_test(qr_of_a_deficient_matrix_has_values_and_no_derivatives),

@@ -274,7 +274,8 @@ static void wrong_patterns_are_refused(void **state) {
     MATRIX_REFUSED(t, WG_ENULL, "no row starts", wg_csr_pattern(t, 1, 4, NULL, col));
     MATRIX_REFUSED(t, WG_ENULL, "no columns", wg_csr_pattern(t, 1, 4, good, NULL));
     MATRIX_REFUSED(t, WG_EARG, "begin with 0", wg_csr_pattern(t, 1, 4, from_one, col));
-    MATRIX_REFUSED(t, WG_EARG, "decrease", wg_csr_pattern(t, 2, 4, down, col));
+    MATRIX_REFUSED(t, WG_EARG, "wg_csr_pattern: the row starts decrease",
+                   wg_csr_pattern(t, 2, 4, down, col));
     MATRIX_REFUSED(t, WG_EARG, "out of range", wg_csr_pattern(t, 1, 4, good, out));
     MATRIX_REFUSED(t, WG_ESHAPE, "INT_MAX", wg_csr_pattern(t, (size_t)1 << 40, 4, good, col));
     assert_null(wg_csr_pattern(NULL, 1, 4, good, col).start);

@@ -759,6 +759,46 @@ static void an_index_that_chooses_no_element_is_refused(void **state) {
     assert_int_equal(wg_tape_status(check.code), WG_OK);
 }
 
+/* A variable of another tape is refused in the name of the call. */
+static void foreign_variables_are_refused_by_name(void **state) {
+    wg_tape *const tapes[] = {check.plain, check.code}, *const other = wg_tape_new(NULL);
+    const double c[2] = {1, 2};
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        wg_tape *const t = tapes[k];
+        wg_real x[2] = {{0, {0, 0}}, wg_input(other, 2)};
+#define REFUSED(name, ...)                                                                     \
+    do {                                                                                       \
+        wg_tape_reset(t);                                                                      \
+        x[0] = wg_input(t, 1);                                                                 \
+        (void)name(t, __VA_ARGS__);                                                            \
+        assert_int_equal(wg_tape_status(t), WG_ESTALE);                                        \
+        assert_says(t, #name ": operand");                                                     \
+    } while (0)
+        REFUSED(wg_sum, 2, x);
+        REFUSED(wg_product, 2, x);
+        REFUSED(wg_dot, 2, x, x);
+        REFUSED(wg_linear, 2, c, x);
+        REFUSED(wg_polynomial, 2, x, x[0]);
+        REFUSED(wg_norm2, 2, x);
+        REFUSED(wg_squared_norm, 2, x);
+        REFUSED(wg_logsumexp, 2, x);
+        REFUSED(wg_maximum, 2, x);
+        REFUSED(wg_minimum, 2, x);
+        REFUSED(wg_mean, 2, x);
+        REFUSED(wg_lookup, x[0], 2, x);
+        REFUSED(wg_lt, x[0], x[1]);
+        REFUSED(wg_le, x[0], x[1]);
+        REFUSED(wg_gt, x[0], x[1]);
+        REFUSED(wg_ge, x[0], x[1]);
+        REFUSED(wg_eq, x[0], x[1]);
+        REFUSED(wg_ne, x[0], x[1]);
+#undef REFUSED
+        wg_tape_reset(t);
+    }
+    wg_tape_free(other);
+}
+
 static void a_lookup_of_nothing_is_refused(void **state) {
     wg_tape *const tapes[] = {check.plain, check.code};
     (void)state;
@@ -886,6 +926,7 @@ int main(void) {
         cmocka_unit_test(lookups_give_the_element_of_the_index_in_every_mode),
         cmocka_unit_test(a_lookup_among_a_thousand_takes_one),
         cmocka_unit_test(an_index_that_chooses_no_element_is_refused),
+        cmocka_unit_test(foreign_variables_are_refused_by_name),
         cmocka_unit_test(a_lookup_of_nothing_is_refused),
         cmocka_unit_test(a_replay_chooses_anew_or_says_that_it_cannot),
         cmocka_unit_test(elements_not_chosen_do_not_matter),

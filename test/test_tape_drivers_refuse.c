@@ -43,6 +43,25 @@ static void what_the_function_returns_is_passed_on(void **state) {
     assert_true(f == 3 && g == 1);
 }
 
+/* What a refused call has said is not lost when the function only passes its status on. */
+static wg_status preaccumulates(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                void *data) {
+    const wg_mark start = wg_tape_mark(t);
+    (void)data;
+    y[0] = wg_let(t, wg_sin(x[0]));
+    return wg_preaccumulate(t, start, n, x, m, y);
+}
+
+static void what_a_refused_call_said_is_passed_on(void **state) {
+    (void)state;
+    const double x = 3;
+    double f, g;
+    assert_int_equal(wg_gradient(coded, preaccumulates, NULL, 1, &x, &f, &g), WG_EMODE);
+    assert_message(coded, "wg_gradient: the function returned WG_EMODE");
+    assert_message(coded, "wg_preaccumulate: ");
+    assert_int_equal(wg_gradient(tape, preaccumulates, NULL, 1, &x, &f, &g), WG_OK);
+}
+
 /* A failure of the tape comes before what the function says. */
 static wg_status mixes_tapes(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
@@ -336,6 +355,7 @@ static void an_operation_refused_late_leaves_the_jacobian_as_it_was(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_function_returns_is_passed_on),
+        cmocka_unit_test(what_a_refused_call_said_is_passed_on),
         cmocka_unit_test(stale_outputs_are_refused),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
         cmocka_unit_test(drivers_of_two_tapes_nest),

@@ -186,6 +186,31 @@ static void replay_runs_blocks_again(void **state) {
     wg_tape_free(t);
 }
 
+/* By the call that the user wrote, not by what it is made of. */
+static void what_cannot_be_made_is_named_by_its_call(void **state) {
+    (void)state;
+    const size_t huge = (size_t)1 << 40;
+    wg_tape *const t = wg_tape_new(NULL);
+#define NAMED(call, ...)                                                                       \
+    do {                                                                                       \
+        (void)call(t, __VA_ARGS__);                                                            \
+        assert_int_equal(wg_tape_status(t), WG_ESHAPE);                                        \
+        assert_true(strncmp(wg_tape_message(t), #call ": ", sizeof #call + 1) == 0);           \
+        wg_tape_reset(t);                                                                      \
+    } while (0)
+    NAMED(wg_mat_input, huge, 1, A, huge);
+    NAMED(wg_mat_input, 2, 3, A, 1);
+    NAMED(wg_mat_input_strided, huge, 1, A, 0, 0);
+    NAMED(wg_mat_input_borrowed, huge, 1, A, huge);
+    NAMED(wg_mat_input_borrowed, 2, 3, A, 1);
+    NAMED(wg_mat_constant_borrowed, huge, 1, A, huge);
+    NAMED(wg_mat_constant_borrowed, 2, 3, A, 1);
+    NAMED(wg_mat_fill, huge, 1, 0);
+    NAMED(wg_mat_identity, huge);
+#undef NAMED
+    wg_tape_free(t);
+}
+
 static void mistakes_are_named(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL), *other = wg_tape_new(NULL);
@@ -442,6 +467,7 @@ int main(void) {
         cmocka_unit_test(scalars_become_a_matrix_and_back),
         cmocka_unit_test(replay_runs_blocks_again),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(what_cannot_be_made_is_named_by_its_call),
         cmocka_unit_test(empty_matrices_flow),
         cmocka_unit_test(strided_input_reads_row_major),
         cmocka_unit_test(borrowed_matrices_are_not_copied),

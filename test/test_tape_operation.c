@@ -26,6 +26,7 @@ WG_OPERATION2(hill, a *a / (a * a + b * b), 2 * a * b * b / ((a * a + b * b) * (
               2 * b * b * (b * b - 3 * a * a) / pow(a * a + b * b, 3),
               4 * a * b * (a * a - b * b) / pow(a * a + b * b, 3),
               2 * a * a * (3 * b * b - a * a) / pow(a * a + b * b, 3), SING, "Hill 1910")
+WG_OPERATION1(still, a, 0, 0, ARITH, "the identity, without derivative")
 WG_OPERATION2(first, ((void)b, a), 1, 0, 0, 0, 0, ARITH, "the first of two")
 WG_OPERATION3(damped, a *exp(b) * sin(c), exp(b) * sin(c), v, a *exp(b) * cos(c), 0,
               exp(b) * sin(c), exp(b) * cos(c), v, a *exp(b) * cos(c), -v, GUARD,
@@ -312,11 +313,49 @@ static void a_nan_of_a_users_operation_is_traced_to_it(void **state) {
     wg_tape_free(t);
 }
 
+static wg_status times_itself_held(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                   void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(WG_CALL1(still, x[0]), x[0]));
+    return WG_OK;
+}
+
+/* As wg_stop_gradient, in replays and functions it is the number at the new point. */
+static void a_number_without_derivative_follows_its_variable(void **state) {
+    (void)state;
+    wg_tape *const t = check.code;
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    const double two = 2, five = 5;
+    double y, g, work[4096];
+    wg_function *f = NULL, *df = NULL;
+    wg_tape_reset(t);
+    const wg_real x = wg_input(t, two);
+    wg_real product;
+    assert_int_equal(times_itself_held(t, 1, &x, 1, &product, NULL), WG_OK);
+    assert_int_equal(wg_tape_replay(t, 1, &x, &five), WG_OK);
+    assert_true(wg_tape_value(t, product) == 25);
+    assert_int_equal(wg_reverse(t, product), WG_OK);
+    assert_true(wg_adjoint(t, x) == 5);
+    assert_int_equal(wg_function_record(t, times_itself_held, NULL, 1, &in, &two, 1, &out, &f),
+                     WG_OK);
+    assert_int_equal(wg_function_gradient(t, f, &df), WG_OK);
+    const wg_points at = {&five, 0, 1};
+    assert_true(wg_function_work(f, NULL) <= sizeof work);
+    assert_true(wg_function_work(df, NULL) <= sizeof work);
+    assert_int_equal(wg_function_evaluate(f, 1, &at, &(wg_results){&y, 0, 1}, NULL, work, NULL),
+                     WG_OK);
+    assert_int_equal(
+        wg_function_evaluate(df, 1, &at, &(wg_results){&g, 0, 1}, NULL, work, NULL), WG_OK);
+    assert_true(y == 25 && g == 5);
+    wg_function_free(df), wg_function_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_of_a_users_agree_in_every_mode),
         cmocka_unit_test(a_singular_operation_is_guarded_inside_a_statement),
         cmocka_unit_test(a_partial_of_zero_is_skipped),
+        cmocka_unit_test(a_number_without_derivative_follows_its_variable),
         cmocka_unit_test(a_dump_spells_the_users_operation),
         cmocka_unit_test(eight_of_them_fit_into_one_statement),
         cmocka_unit_test(a_nan_of_a_users_operation_is_traced_to_it),

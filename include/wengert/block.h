@@ -3,8 +3,8 @@
  *
  * The built-in matrix operations and a user's own are the same thing: a wg_block_op, applied
  * with wg_apply. An operation is mathematics on plain arrays: it sees the wg_block of one call,
- * obtains no memory, and knows of no tape. `value` and `vjp` are enough; with `jvp` it also
- * works on forward tapes. wg_check_op tells whether they agree.
+ * obtains no memory, and knows of no tape. `value` and `vjp` are enough; with `jvp` tangents
+ * cost less. wg_check_op tells whether they agree.
  *
  * Matrices are column-major, with a leading dimension. */
 #ifndef WENGERT_BLOCK_H
@@ -50,7 +50,7 @@ typedef struct wg_block {
 } wg_block;
 
 enum {
-    WG_OP_TRANS = 1,    /* takes transposed operands; otherwise they are copied before */
+    WG_OP_TRANS = 1,     /* takes transposed operands; otherwise they are copied before */
     WG_OP_ZERO_RULE = 2, /* keeps the zero rule per element; otherwise a call of vjp with all
                             adjoints 0 is left out */
     WG_OP_MOVES = 4 /* every element of a result is one of an operand, or a constant: functions
@@ -58,14 +58,17 @@ enum {
 };
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
- * shape  rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
- * operands and params; no values are there yet. WG_ESHAPE: the message names all operand
- * shapes. value  results from operands; may leave what it likes in saved. WG_ESINGULAR, ... vjp
- * bar of in += J' bar of out; reads values, results and saved; changes neither. jvp    bar of
- * out = J bar of in. NULL: not on forward tapes.
- * expand the same in scalar statements on t: y, the elements of all results, from x, those of
- * all operands, matrix after matrix and column after column. Shapes and the values of operands
- * stand in b; there is no workspace. NULL: not in functions, no second derivatives. */
+ * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
+ *         operands and params; no values are there yet. WG_ESHAPE: the message names all
+ *         operand shapes.
+ * value   results from operands; may leave what it likes in saved. WG_ESINGULAR, ...
+ * vjp     bar of in += J' bar of out; reads values, results and saved; changes neither.
+ * jvp     bar of out = J bar of in. NULL: on forward tapes by vjp, one call for each element of
+ *         the results.
+ * expand  the same in scalar statements on t: y, the elements of all results, from x, those of
+ *         all operands, matrix after matrix and column after column. Shapes and the values of
+ *         operands stand in b; there is no workspace. NULL: not in functions, no second
+ *         derivatives. */
 typedef struct wg_block_op {
     const char *name; /* as users call it */
     unsigned flags;
@@ -77,8 +80,7 @@ typedef struct wg_block_op {
 } wg_block_op;
 
 /* A Jacobian: j[r + c n] = d (element r of result `out`) / d (element c of operand `in`),
- * elements counted column after column, n the number of elements of the result. j is 0 before.
- */
+ * elements counted column after column, n those of the result. j is 0 before. */
 typedef wg_status wg_jacobian_fn(wg_block *b, size_t out, size_t in, double *j);
 
 /* wg_vjp_by_jacobian, wg_jvp_by_jacobian - for an operation that knows its Jacobian rather than
@@ -90,11 +92,12 @@ WG_API wg_status wg_vjp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 
 /* wg_apply - out = op(in). Appends one record when an operand is a variable; otherwise the
- * results are constants. Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params:
- * `bytes` of any data, copied. What params point to has to live as long as the recording (see
- * wg_tape_keep). Cost:    the operation's; no allocation in a steady state. Errors:  returned,
- * and kept by the tape; then the results are NaN: WG_ENULL, WG_ESHAPE, WG_ESTALE, WG_ENOMEM,
- * WG_EBUDGET, WG_ESLOTS; WG_EMODE: a forward tape and no jvp; what the operation returned. */
+ * results are constants.
+ * Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params: `bytes` of any data,
+ *          copied. What params point to has to live as long as the recording (wg_tape_keep).
+ * Cost:    the operation's; no allocation in a steady state.
+ * Errors:  returned, and kept by the tape; then the results are NaN: WG_ENULL, WG_ESHAPE,
+ *          WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; what the operation returned. */
 WG_API wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                           size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out);
 

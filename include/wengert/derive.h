@@ -7,17 +7,16 @@
  *
  * Inputs that are not WG_PASSIVE are differentiated. Inputs of a result are those of its source
  * and then what a line adds; dx stands for the name of an input with a `d` before it, and _2,
- * _3,
- * ... behind it where an input has that name already. Shapes of derivatives: that of the input
- * or output they belong to.
+ * _3, ... behind it where an input has that name already. Shapes of derivatives: that of the
+ * input or output they belong to.
  *
  * Derivatives by an input that has a value per point go through sums only where they are
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
  * and is refused (WG_EMODE); its jvp is not, and shared inputs always work.
  *
  * What a recording computes twice is done once here, and its adjoints are added up before they
- * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add infinities
- * of both signs, which is NaN, and a derivative here be one of them.
+ * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add
+ * infinities of both signs, which is NaN, and a derivative here be one of them.
  *
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * Errors:  of all: WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; WG_EMODE: an operation
@@ -77,8 +76,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_join(wg_tape *t, size_t count,
 WG_API WG_MUST_CHECK wg_status wg_function_compose(wg_tape *t, const wg_function *outer,
                                                    const wg_function *inner, wg_function **out);
 
-/* wg_function_select - only the named outputs, in this order; what they do not need is dropped.
- */
+/* wg_function_select - only the named outputs, in this order; what they do not need is left
+ * out. */
 WG_API WG_MUST_CHECK wg_status wg_function_select(wg_tape *t, const wg_function *f,
                                                   size_t count, const char *const *name,
                                                   wg_function **out);

@@ -3,17 +3,20 @@
  * operations (elementwise_ops.h), and what stands below.
  *
  * Shapes:   dimensions of the operands are equal, or 1 and stretched: a row, a column or a
- * 1-by-1 matrix goes with any matrix that has its length. Adjoint:  a_ += y_ df/da element by
- * element, summed over what a was stretched along. A product of an adjoint with a partial is
- * exactly 0 when either is 0: an infinite slope in an element that nothing depends on does not
- * spread. Partials at kinks as in the table. Accuracy: arithmetic, square roots, rounding,
- * extrema and selects have the bits of the scalar operations. exp, log, sin, pow, ... run on
- * SIMD vectors where the processor and glibc (2.35, libmvec) have them: values within 4 ulp,
- * sigmoid, softplus, log_sigmoid and tanh too; partials within 16. The bits of a result do not
- * depend on its place in a matrix; they may on the processor. Cost:     one pass over the
- * operands for the value, one for the adjoint; the tape keeps the result, and for tanh,
- * sigmoid, softplus and log_sigmoid the slope: 8 bytes an element each. Errors:   WG_ESHAPE,
- * and those of wg_apply. The result is NaN then. */
+ *           1-by-1 matrix goes with any matrix that has its length.
+ * Adjoint:  a_ += y_ df/da element by element, summed over what a was stretched along. A
+ *           product of an adjoint with a partial is exactly 0 when either is 0: an infinite
+ *           slope in an element that nothing depends on does not spread. Partials at kinks as
+ *           in the table.
+ * Accuracy: arithmetic, square roots, rounding, extrema and selects have the bits of the scalar
+ *           operations. exp, log, sin, pow, ... run on SIMD vectors where the processor and
+ *           glibc (2.35, libmvec) have them: values within 4 ulp, sigmoid, softplus,
+ *           log_sigmoid and tanh too; partials within 16. The bits of a result do not depend
+ *           on its place in a matrix; they may on the processor.
+ * Cost:     one pass over the operands for the value, one for the adjoint; the tape keeps the
+ *           result, and for tanh, sigmoid, softplus and log_sigmoid the slope: 8 bytes an
+ *           element each.
+ * Errors:   WG_ESHAPE, and those of wg_apply. The result is NaN then. */
 #ifndef WENGERT_ELEMENTWISE_H
 #define WENGERT_ELEMENTWISE_H
 
@@ -35,8 +38,8 @@ WG_API wg_mat wg_mat_axpby(wg_tape *t, double c, wg_mat a, double d, wg_mat b);
 typedef double wg_map_fn(void *ctx, double x);
 
 /* wg_mat_map - f of every element, d its derivative. Sweeps call d, at elements whose adjoint
- * is not 0: ctx lives as long as the recording. Errors:  WG_ENULL: f or d is NULL; and as
- * above. */
+ * is not 0: ctx lives as long as the recording.
+ * Errors:  WG_ENULL: f or d is NULL; and as above. */
 WG_API wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a);
 
 WG_END_DECLS

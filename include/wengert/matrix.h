@@ -19,8 +19,9 @@ WG_BEGIN_DECLS
 /* ---- making ----------------------------------------------------------------------------- */
 
 /* wg_mat_input - an independent rows-by-cols matrix, its values copied from a, element (i, j)
- * at a[i + j ld].  wg_mat_constant - the same without derivatives. Shapes:  ld >= rows. Errors:
- * WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
+ * at a[i + j ld].  wg_mat_constant - the same without derivatives.
+ * Shapes:  ld >= rows.
+ * Errors:  WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
 WG_API wg_mat wg_mat_input(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
 WG_API wg_mat wg_mat_constant(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld);
 /* The same with any strides: element (i, j) at a[i row_stride + j col_stride]. Row-major data

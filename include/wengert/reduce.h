@@ -9,10 +9,11 @@
  *
  * Adjoints keep the zero rule line by line: where the adjoint of a result is 0, or a partial
  * is, nothing is added. Of no elements: sum and norm 0, product 1, logsumexp -inf; an extremum,
- * a mean or a variance is refused (WG_ESHAPE). A NaN among the operands gives NaN. Cost:    one
- * or two passes over the operand each way; the tape keeps a few numbers per line, unless said.
+ * a mean or a variance is refused (WG_ESHAPE). A NaN among the operands gives NaN.
+ * Cost:    one or two passes over the operand each way; the tape keeps a few numbers per line,
+ *          unless said.
  * Errors:  WG_EARG: an axis that is none, and as said; those of wg_apply. The result is NaN
- * then. */
+ *          then. */
 #ifndef WENGERT_REDUCE_H
 #define WENGERT_REDUCE_H
 
@@ -85,19 +86,21 @@ WG_API wg_mat wg_mat_log_softmax(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_cross_entropy - per line, logsumexp(a) - a[label]: the loss of a classifier with
  * logits a.  wg_mat_cross_entropy_soft - with weights q for every class: sum of q (logsumexp(a)
- * - a); a q of 0 makes that term 0. Shapes:  a line is a sample: WG_EACH_COL (one column each)
- * or WG_EACH_ROW; WG_ALL: one sample. label: one per line, copied, less than the length of a
- * line; q as a. Adjoint: a_ += y_ (p - 1 at the label), y_ (p (sum of q) - q), p = softmax(a);
+ * - a); a q of 0 makes that term 0.
+ * Shapes:  a line is a sample: WG_EACH_COL (one column each) or WG_EACH_ROW; WG_ALL: one
+ *          sample. label: one per line, copied, less than the length of a line; q as a.
+ * Adjoint: a_ += y_ (p - 1 at the label), y_ (p (sum of q) - q), p = softmax(a);
  *          q_ += y_ (logsumexp(a) - a).   Cost: the tape keeps as many numbers as a has.
  * Errors:  WG_EARG: a label out of range; WG_ENULL. */
 WG_API wg_mat wg_mat_cross_entropy(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis);
 WG_API wg_mat wg_mat_cross_entropy_soft(wg_tape *t, wg_mat a, wg_mat q, wg_axis axis);
 
 /* wg_mat_layer_norm - z gain + bias with z = (a - m) / sqrt(s + eps), m and s the mean and the
- * (population) variance of the line. Shapes:  gain and bias vectors as long as a line, either
- * way; result as a. Adjoint: with u = y_ gain: a_ += (u - mean(u) - z mean(u z)) / sqrt(s +
- * eps);  gain_ += y_ z, bias_ += y_, summed over the lines.   Source: Ba, Kiros, Hinton 2016.
- */
+ * (population) variance of the line.
+ * Shapes:  gain and bias vectors as long as a line, either way; result as a.
+ * Adjoint: with u = y_ gain: a_ += (u - mean(u) - z mean(u z)) / sqrt(s + eps);
+ *          gain_ += y_ z, bias_ += y_, summed over the lines.
+ *          Source: Ba, Kiros, Hinton 2016. */
 WG_API wg_mat wg_mat_layer_norm(wg_tape *t, wg_mat a, wg_mat gain, wg_mat bias, double eps,
                                 wg_axis axis);
 

@@ -41,8 +41,7 @@ typedef struct wg_factor {
  * Shapes:  A n-by-n.
  * Cost:    2/3 n^3 or 1/3 n^3 flops; the tape keeps 8 n^2 bytes. No adjoint of its own.
  * Errors:  WG_ESINGULAR: A is singular, or not positive definite; the message has LAPACK's
- * info.
- */
+ *          info. */
 WG_API wg_factor wg_lu(wg_tape *t, wg_mat a);
 WG_API wg_factor wg_potrf(wg_tape *t, wg_mat a);
 
@@ -55,8 +54,8 @@ WG_API wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b);
 
 /* wg_factor_logdet - log |det A|.  The sign of det A is in f.sign.
  * Adjoint: A_ += w A^-T.  Source: Giles 2008, 2.3.2.
- * Cost:    n logarithms; the adjoint inverts from the factor, 4/3 n^3 flops, Cholesky 2/3 n^3.
- */
+ * Cost:    n logarithms; the adjoint inverts from the factor, 4/3 n^3 flops, Cholesky
+ *          2/3 n^3. */
 WG_API wg_real wg_factor_logdet(wg_tape *t, wg_factor f);
 /* wg_factor_det - det A.  Adjoint: A_ += w det(A) A^-T; near singular matrices as wg_det. */
 WG_API wg_real wg_factor_det(wg_tape *t, wg_factor f);
@@ -64,8 +63,7 @@ WG_API wg_real wg_factor_det(wg_tape *t, wg_factor f);
  * Cost:    4/3 n^3 flops, the adjoint 4 n^3. */
 WG_API wg_mat wg_factor_inverse(wg_tape *t, wg_factor f);
 
-/* ---- the same from the matrix: one record --------------------------------------------------
- */
+/* ---- the same from the matrix: one record ------------------------------------------------ */
 
 /* wg_solve - X with A X = B, by LU.   wg_solve_spd - by Cholesky.   A' X = B: pass
  * wg_mat_transpose(a), a view.  wg_solve_batch, wg_solve_spd_batch - of `count` systems.
@@ -106,8 +104,7 @@ WG_API wg_mat wg_inverse_spd(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_cholesky(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_cholesky_batch(wg_tape *t, size_t count, wg_mat a);
 
-/* ---- triangular systems --------------------------------------------------------------------
- */
+/* ---- triangular systems ------------------------------------------------------------------ */
 
 /* wg_trsm - X with op(A) X = alpha B (side 'L') or X op(A) = alpha B ('R'), A triangular.
  * wg_trsv - x with op(A) x = b.   wg_trsm_batch - `count` of them.
@@ -121,8 +118,7 @@ WG_API wg_mat wg_trsv(wg_tape *t, char uplo, char trans, char diag, wg_mat a, wg
 WG_API wg_mat wg_trsm_batch(wg_tape *t, size_t count, char side, char uplo, char trans,
                             char diag, double alpha, wg_mat a, wg_mat b);
 
-/* ---- banded systems ------------------------------------------------------------------------
- */
+/* ---- banded systems ---------------------------------------------------------------------- */
 
 /* wg_solve_banded - X with A X = B for A with kl diagonals below and ku above the main one.
  * Shapes:  A as LAPACK stores bands: (kl + ku + 1)-by-n, A(i, j) in row ku + i - j of column j;
@@ -138,27 +134,29 @@ WG_API wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat
 WG_API wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper,
                                    wg_mat b);
 
-/* ---- orthogonal factorisations -------------------------------------------------------------
- */
+/* ---- orthogonal factorisations ----------------------------------------------------------- */
 
 /* wg_qr - A = Q R, reduced.  wg_qr_q, wg_qr_r - one of the two.
  * Shapes:  A m-by-n, p = min(m, n): Q m-by-p with orthonormal columns, R p-by-n upper
  *          trapezoidal. Signs are LAPACK's (dgeqrf).
  * Adjoint: with M = R R_' - Q_' Q: A_ += (Q_ + Q copyltu(M)) R^-T, copyltu(M) the symmetric
- * matrix with the lower triangle of M; wide A = [X Y], R = [U V]: the same for X with Q_ + Y
- * V_' for Q_, and Y_ += Q V_.  Source: Walter and Lehmann 2010; Roberts and Roberts 2020. Cost:
- * 4 m n^2 - 4/3 n^3 flops, R alone half of it; the adjoint about 5 m n^2 + n^3. Errors:  in a
- * sweep, WG_EDEGENERATE: A has not full rank, QR has no derivative. */
+ *          matrix with the lower triangle of M; wide A = [X Y], R = [U V]: the same for X with
+ *          Q_ + Y V_' for Q_, and Y_ += Q V_.
+ *          Source: Walter and Lehmann 2010; Roberts and Roberts 2020.
+ * Cost:    4 m n^2 - 4/3 n^3 flops, R alone half of it; the adjoint about 5 m n^2 + n^3.
+ * Errors:  in a sweep, WG_EDEGENERATE: A has not full rank, QR has no derivative. */
 WG_API wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r);
 WG_API wg_mat wg_qr_q(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
 
 /* wg_lstsq - X with |A X - B| smallest, by QR; for m < n the one that has A X = B and |X|
- * smallest, by LQ. Shapes:  A m-by-n of full rank, B m-by-k, X n-by-k. Adjoint: m >= n: Y =
- * R^-1 R^-T X_, B_ += A Y, A_ += (B - A X) Y' - A Y X'; m < n: U = L^-T L^-1 A X_, Z = L^-T
- * L^-1 B, B_ += U, A_ += Z (X_ - A' U)' - U X'. Cost:    2 m n^2 + 4 m n k flops; the adjoint 8
- * m n k. Keeps 8 m n bytes. Errors:  WG_ESINGULAR: A has not full rank; info is the first
- * column (row) that depends on those before it. Then wg_pinv(a) B is what there is. */
+ * smallest, by LQ.
+ * Shapes:  A m-by-n of full rank, B m-by-k, X n-by-k.
+ * Adjoint: m >= n: Y = R^-1 R^-T X_, B_ += A Y, A_ += (B - A X) Y' - A Y X';
+ *          m < n: U = L^-T L^-1 A X_, Z = L^-T L^-1 B, B_ += U, A_ += Z (X_ - A' U)' - U X'.
+ * Cost:    2 m n^2 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
+ * Errors:  WG_ESINGULAR: A has not full rank; info is the first column (row) that depends on
+ *          those before it. Then wg_pinv(a) B is what there is. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to
@@ -167,7 +165,7 @@ WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
  * Adjoint: A_ += -P' G P' + (I - A P) G' P P' + P' P G' (I - P A), P = A^+, G = P_.  Right
  *          for changes of A that keep its rank, elsewhere there is no derivative.
  *          Source: Golub and Pereyra 1973.
- * Errors:  WG_ECONVERGE. */
+ * Errors:  WG_ENONFINITE: a NaN or an infinity in A; WG_ECONVERGE. */
 WG_API wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond);
 
 WG_END_DECLS

@@ -58,8 +58,7 @@ static inline double wgi_xlogy(double a, double b) {
     return a == 0 && b == b ? 0.0 : a * log(b);
 }
 
-/* The mixed second partial is -daa and dbb is daa, since the value shifts with both operands.
- */
+/* The mixed second partial is -daa and dbb is daa: the value shifts with both operands. */
 WG_API double wgi_log_sum_exp(double a, double b);
 WG_API double wgi_log_sum_exp_da(double a, double b);
 WG_API double wgi_log_sum_exp_daa(double a, double b);

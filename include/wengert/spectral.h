@@ -93,8 +93,8 @@ WG_API wg_real wg_norm_spectral(wg_tape *t, wg_mat a);
  * Cost:    11 n^3 flops, 8 n^2 bytes kept; adjoint 7 n^3 and n^2/2 divided differences.
  * Errors:  WG_ESINGULAR: log and inverse_sqrt of an eigenvalue that is not positive, sqrt of a
  *          negative one (0 by rounding, n epsilon times the largest: taken as 0), power: as
- * sqrt or inverse_sqrt, for integers p < 0 of a zero eigenvalue; a sweep: WG_EDEGENERATE: a
- * slope that is infinite, as of sqrt at 0, is needed. */
+ *          sqrt or inverse_sqrt, for integers p < 0 of a zero eigenvalue; a sweep:
+ *          WG_EDEGENERATE: a slope that is infinite, as of sqrt at 0, is needed. */
 WG_API wg_mat wg_symmetric_exp(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_log(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a);
@@ -102,8 +102,7 @@ WG_API wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p);
 
 /* A function of the user's own and its slope. Slopes are also taken between two eigenvalues
- * that are near to each other. `data` goes to both, and has to live as long as the recording.
- */
+ * that are near to each other. `data` goes to both, and lives as long as the recording. */
 typedef struct wg_symmetric_function {
     double (*f)(double x, const void *data);
     double (*slope)(double x, const void *data);
@@ -161,9 +160,11 @@ WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
 
 /* wg_sylvester - X with A X + X B = C, by real Schur forms (dgees), which both sweeps use.
  * Shapes:  A m-by-m, B n-by-n, C and X m-by-n.
- * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.   Source: Kao and Hennequin
- * 2020. Cost:    25 (m^3 + n^3) + 5 m n (m + n) flops, 16 (m^2 + n^2) bytes kept; adjoint 7 m n
- * (m + n). Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B. */
+ * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.
+ *          Source: Kao and Hennequin 2020.
+ * Cost:    25 (m^3 + n^3) + 5 m n (m + n) flops, 16 (m^2 + n^2) bytes kept; adjoint
+ *          7 m n (m + n).
+ * Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B. */
 WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
 
 /* wg_lyapunov - X with A X + X A' = Q.   wg_lyapunov_discrete - X with X = A X A' + Q.

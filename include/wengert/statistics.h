@@ -12,12 +12,14 @@
 WG_BEGIN_DECLS
 
 /* wg_mvn_logpdf - the log-density of the normal distribution with mean mu and covariance S,
- * summed over the columns of Y: -1/2 sum_c (n log 2 pi + log det S + (y_c - mu)' S^-1 (y_c -
- * mu)). Shapes:  Y n-by-k, mu n-by-1, S n-by-n symmetric positive definite. Adjoint: with a_c =
- * S^-1 (y_c - mu): Y_ -= w a, mu_ += w sum_c a_c, S_ += w/2 (sum_c a_c a_c' - k S^-1). Cost:
- * 1/3 n^3 + 2 n^2 k flops, one Cholesky; the adjoint 2/3 n^3 + n^2 k. Keeps 8 n (n + k) bytes.
- * Source: Rasmussen and Williams 2006, 5.9. Errors:  WG_ESINGULAR: S is not positive definite;
- * the message has LAPACK's info. */
+ * summed over the columns of Y:
+ * -1/2 sum_c (n log 2 pi + log det S + (y_c - mu)' S^-1 (y_c - mu)).
+ * Shapes:  Y n-by-k, mu n-by-1, S n-by-n symmetric positive definite.
+ * Adjoint: with a_c = S^-1 (y_c - mu): Y_ -= w a, mu_ += w sum_c a_c,
+ *          S_ += w/2 (sum_c a_c a_c' - k S^-1).   Source: Rasmussen and Williams 2006, 5.9.
+ * Cost:    1/3 n^3 + 2 n^2 k flops, one Cholesky; the adjoint 2/3 n^3 + n^2 k. Keeps
+ *          8 n (n + k) bytes.
+ * Errors:  WG_ESINGULAR: S is not positive definite; the message has LAPACK's info. */
 WG_API wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s);
 
 /* Covariance functions of r, the distance of two points whose coordinates are divided by the
@@ -32,8 +34,9 @@ typedef enum wg_kernel {
 /* wg_covariance - K(i, j) = k(x_i, x_j), and noise^2 more on the diagonal.
  * Shapes:  X n-by-d, a point a row; scale 1-by-1, or d-by-1: one for each coordinate; K n-by-n.
  * Adjoint: to X, scale, sigma, noise. WG_MATERN_12 has a kink where points coincide: there X
- * gets 0. Cost:    n^2/2 exponentials and 3/2 n^2 d flops; the adjoint the same without
- * exponentials. Errors:  WG_EARG: no such kernel. */
+ *          gets 0.
+ * Cost:    n^2/2 exponentials and 3/2 n^2 d flops; the adjoint the same without exponentials.
+ * Errors:  WG_EARG: no such kernel. */
 WG_API wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
                             wg_real noise);
 /* wg_covariance_between - K(i, j) = k(x_i, z_j).   Shapes: X n-by-d, Z m-by-d, K n-by-m. */

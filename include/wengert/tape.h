@@ -18,15 +18,15 @@ typedef struct wgi_record {
 
 /* The part of the tape that the recorders in statement.h and small.h touch. */
 struct wg_tape {
-    wgi_record *top;   /* the next record */
-    wgi_record *limit; /* top >= limit: leave the fast path */
-    uint32_t slots;    /* the next slot */
-    uint32_t kind;     /* 0; keeps stamp out of the word of slots (store forwarding) */
-    uint32_t stamp;    /* of handles of this tape and generation; never 0 */
+    wgi_record *top;    /* the next record */
+    wgi_record *limit;  /* top >= limit: leave the fast path */
+    uint32_t slots;     /* the next slot */
+    uint32_t kind;      /* 0; keeps stamp out of the word of slots (store forwarding) */
+    uint32_t stamp;     /* of handles of this tape and generation; never 0 */
     uint32_t last_slot; /* the largest there may be */
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* where values of matrices go; a multiple of 32 */
-    uint64_t record_origin; /* the address that record number 0 would have */
+    uint64_t record_origin;          /* the address that record number 0 would have */
 };
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -38,7 +38,8 @@ WG_API wg_tape *wg_tape_new(const wg_options *opt);
 /* wg_tape_free - gives everything back. NULL is allowed. */
 WG_API void wg_tape_free(wg_tape *t);
 
-/* wg_tape_reset - forgets all variables and clears the status; memory is kept.
+/* wg_tape_reset - forgets all variables and clears the status; memory is kept, unless there was
+ * too little of it: then all is given back, and the next recording finds room.
  * Cost: O(1), whatever was recorded before. */
 WG_API void wg_tape_reset(wg_tape *t);
 
@@ -46,8 +47,8 @@ WG_API void wg_tape_reset(wg_tape *t);
 WG_API wg_mark wg_tape_mark(const wg_tape *t);
 
 /* wg_tape_rewind - goes back to a position: what was recorded since is forgotten, and a failure
- * since then is cleared. The depth of pauses stays. A variable from after the mark must not be used
- * again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
+ * since then is cleared. The depth of pauses stays. A variable from after the mark must not be
+ * used again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
  * Errors: WG_ENULL, WG_EMARK; WG_EGUARD, or the status of a lookup or a matrix operation: a
  * replay was stopped by it, only a reset helps; WG_ENOMEM, WG_EBUDGET: no room for the note
  * that a further branch begins. */
@@ -58,8 +59,8 @@ WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 WG_API wg_status wg_tape_pause(wg_tape *t);
 WG_API wg_status wg_tape_resume(wg_tape *t);
 
-/* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents per
- * variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
+/* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents
+ * per variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
  * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
 WG_API WG_MUST_CHECK wg_status wg_tape_forward(wg_tape *t, size_t width);
 
@@ -84,6 +85,14 @@ static inline wg_real wg_constant(double value) {
     wg_real x = {value, {0, 0}};
     return x;
 }
+
+/* wg_value - the number of a variable. What follows from it, also the way an `if` on it goes, is
+ * invisible to the tape: a replay or a function cannot know (wg_lt(t, x, y) can, and wg_select_lt
+ * need not). Compiled with -DWG_FIND_VALUES every use is a warning: a way to find such branches. */
+#ifdef WG_FIND_VALUES
+__attribute__((deprecated("what follows from this number is invisible to the tape: for a branch "
+                          "see wg_lt(t, x, y) and wg_select_lt")))
+#endif
 static inline double wg_value(wg_real x) { return x.value; }
 
 /* wg_label - a name for a variable in dumps and messages. The text is copied.
@@ -91,17 +100,18 @@ static inline double wg_value(wg_real x) { return x.value; }
 WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
 
 /* ---- backward ---------------------------------------------------------------------------
- * Adjoints live in the slots of the tape. A sweep never clears what it has passed: the adjoint of
- * every intermediate can be read afterwards, the seeds of the outputs among them. A failure of
- * the tape makes every adjoint read NaN. */
+ * Adjoints live in the slots of the tape. A sweep never clears what it has passed: the adjoint
+ * of every intermediate can be read afterwards, the seeds of the outputs among them. A failure
+ * of the tape makes every adjoint read NaN. */
 
 /* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs.
  * Asked twice, it gives the same answer twice.
  * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. */
 WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);
 
-/* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An output
- * named twice counts twice; constants among y are skipped, all of them constants: WG_ESEED. */
+/* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An
+ * output named twice counts twice; constants among y are skipped, all of them constants:
+ * WG_ESEED. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y,
                                                 const double *w);
 
@@ -141,7 +151,8 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
 /* ---- second order, on a tape opened with WG_KEEP_CODE ------------------------------------ */
 
 /* wg_tape_hvp - hv = (d2 y / dx2) v for the inputs x, at the recorded point, from the tape
- * alone. Sweeps: the adjoints of y can be read afterwards. The local second derivatives are computed once and kept until something is recorded.
+ * alone. Sweeps: the adjoints of y can be read afterwards. The local second derivatives are
+ * computed once and kept until something is recorded.
  * Shapes: x, v, hv of n.
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM; WG_EMODE: the tape keeps no code. */
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
@@ -159,8 +170,8 @@ WG_API WG_MUST_CHECK wg_status wg_tape_verify(wg_tape *t);
 /* wg_tape_replay - new values for the inputs x (n of them, in the order of their creation), all
  * values and local derivatives recomputed. A recorded comparison that comes out differently:
  * WG_EGUARD, and the tape has to be recorded anew. Variables keep their slots; read new values
- * with wg_tape_value, and set x.value to it before recording more with an old handle. The tape is
- * traced while recording only. */
+ * with wg_tape_value, and set x.value to it before recording more with an old handle. The tape
+ * is traced while recording only. */
 WG_API WG_MUST_CHECK wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x,
                                               const double *a);
 /* wg_tape_value - the value a slot holds now. NaN: no code kept, or stale. */
