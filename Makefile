@@ -185,6 +185,18 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	   echo 'Libs.private: $(BLAS_LIBS) -ldl'; \
 	   echo 'Cflags: -I$${includedir}'; } > $@
 
+$(B)/wengert-config.cmake: wengert-config.cmake.in Makefile FORCE
+	@mkdir -p $(@D)
+	@libs='$(strip $(BLAS_LIBS))'; include=$$(realpath -m --relative-to='$(libdir)' '$(includedir)'); \
+	    sed -e "s|@INCLUDE@|$$include|; s|@SO@|$(SO)|; s|@LIBS@|$$(echo $$libs | tr ' ' ';')|" $< > $@
+	@{ echo 'set(PACKAGE_VERSION $(VERSION))'; \
+	   echo 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)'; \
+	   echo '    set(PACKAGE_VERSION_COMPATIBLE TRUE)'; \
+	   echo 'endif()'; \
+	   echo 'if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)'; \
+	   echo '    set(PACKAGE_VERSION_EXACT TRUE)'; \
+	   echo 'endif()'; } > $(B)/wengert-config-version.cmake
+
 # ---- everyday -------------------------------------------------------------------------------
 
 help: ## this list
@@ -334,8 +346,10 @@ $(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
 
 HEADERS := $(wildcard include/wengert/*)
 
-install: lib ## into $(DESTDIR)$(prefix)
-	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(includedir)/wengert'
+cmakedir = $(libdir)/cmake/wengert
+
+install: lib $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
+	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert'
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
@@ -343,12 +357,13 @@ install: lib ## into $(DESTDIR)$(prefix)
 	ln -sf libwengert.so.$(VERSION) '$(DESTDIR)$(libdir)/$(SO)'
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/libwengert.so'
 	install -m 644 $(B)/wengert.pc '$(DESTDIR)$(pkgconfigdir)/'
+	install -m 644 $(B)/wengert-config.cmake $(B)/wengert-config-version.cmake '$(DESTDIR)$(cmakedir)/'
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
-	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc'
-	-rmdir '$(DESTDIR)$(includedir)/wengert' 2>/dev/null
+	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'
+	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' 2>/dev/null
 
 # ---- instruments ----------------------------------------------------------------------------
 # The scripts look at an ordinary build; an instrumented one would only tell about the instrument.

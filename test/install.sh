@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# install - `make install DESTDIR=...` is a tree a C and a C++ user can work with, through pkg-config,
-# shared and static; `make uninstall` leaves nothing.
+# install - `make install DESTDIR=...` is a tree a C and a C++ user can work with, through pkg-config
+# and cmake, shared and static; `make uninstall` leaves nothing.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -51,6 +51,25 @@ readelf -d "$dir/user" | grep -q 'NEEDED.*libwengert\.so\.[0-9]*\]' || fail "no 
 build "$CC -std=gnu17 -Wall -Wextra -Werror" user.c $(pkg-config --cflags wengert) \
     "$root/opt/wg/lib64/libwengert.a" $(pkg-config --static --libs wengert | sed 's/-lwengert//')
 build "$CXX -std=c++17 -Wall -Wextra -Werror" user.cpp $(pkg-config --cflags --libs wengert)
+
+if command -v cmake >/dev/null; then
+    cat >"$dir/CMakeLists.txt" <<C
+cmake_minimum_required(VERSION 3.5)
+project(user C)
+find_package(wengert $version EXACT REQUIRED)
+add_executable(with_shared user.c)
+target_link_libraries(with_shared wengert::wengert)
+add_executable(with_static user.c)
+target_link_libraries(with_static wengert::static)
+C
+    CC=${CC%% *} cmake -S "$dir" -B "$dir/cmake" -Dwengert_DIR="$root/opt/wg/lib64/cmake/wengert" >"$dir/log" 2>&1 &&
+        cmake --build "$dir/cmake" >>"$dir/log" 2>&1 || { cat "$dir/log" >&2; fail "cmake cannot use what was installed"; }
+    for user in with_shared with_static; do
+        "$dir/cmake/$user" || fail "$user of cmake gives a wrong answer"
+    done
+else
+    echo 'install: cmake is not there, find_package was not tried'
+fi
 
 house uninstall
 left=$(find "$root" ! -type d; find "$root" -type d -name 'wengert*')
