@@ -61,7 +61,8 @@ static void put(written *w, const wg_function *f, unsigned entries, size_t unit,
     must(wg_function_emit(coded, f, &o, wg_write_file, file), coded);
 }
 
-/* As strict C99 without a warning. The program has BLAS in it, the one that evaluates. */
+/* As strict C99 without a warning. The program has BLAS in it, the one that evaluates; what else
+ * BLAS_LIBS names is not loaded, for to unload it may leak. */
 static void compile_texts(void) {
     const char *const cflags = getenv("BLAS_CFLAGS"), *const libs = getenv("BLAS_LIBS");
     char line[4096];
@@ -74,7 +75,7 @@ static void compile_texts(void) {
         }
         (void)snprintf(line, sizeof line,
                        "%s -std=c99 -Wall -Wextra -Wpedantic -Werror -O0 -ffp-contract=off "
-                       "-fno-builtin-pow %s -shared -fPIC -o %s/%zu.so %s/e.c %s -lm",
+                       "-fno-builtin-pow %s -shared -fPIC -o %s/%zu.so %s/e.c -Wl,--as-needed %s -lm",
                        compiler, cflags != NULL ? cflags : "", made.directory, c,
                        made.directory, libs != NULL ? libs : "");
         assert_int_equal(system(line), 0);
