@@ -185,10 +185,23 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	   echo 'Libs.private: $(BLAS_LIBS) -ldl'; \
 	   echo 'Cflags: -I$${includedir}'; } > $@
 
-$(B)/wengert-config.cmake: wengert-config.cmake.in Makefile FORCE
+# find_package(wengert): wengert::wengert is the shared library, wengert::static the other one.
+$(B)/wengert-config.cmake: Makefile include/wengert/config.h FORCE
 	@mkdir -p $(@D)
-	@libs='$(strip $(BLAS_LIBS))'; include=$$(realpath -m --relative-to='$(libdir)' '$(includedir)'); \
-	    sed -e "s|@INCLUDE@|$$include|; s|@SO@|$(SO)|; s|@LIBS@|$$(echo $$libs | tr ' ' ';')|" $< > $@
+	@include=$$(realpath -m --relative-to='$(libdir)' '$(includedir)'); \
+	{ echo 'get_filename_component(wengert_libdir "$${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)'; \
+	  echo "get_filename_component(wengert_includedir \"\$${wengert_libdir}/$$include\" ABSOLUTE)"; \
+	  echo 'if(NOT TARGET wengert::wengert)'; \
+	  echo '    add_library(wengert::wengert SHARED IMPORTED)'; \
+	  echo '    set_target_properties(wengert::wengert PROPERTIES'; \
+	  echo '        IMPORTED_LOCATION "$${wengert_libdir}/$(SO)" IMPORTED_SONAME $(SO)'; \
+	  echo '        INTERFACE_INCLUDE_DIRECTORIES "$${wengert_includedir}" INTERFACE_LINK_LIBRARIES m)'; \
+	  echo '    add_library(wengert::static STATIC IMPORTED)'; \
+	  echo '    set_target_properties(wengert::static PROPERTIES'; \
+	  echo '        IMPORTED_LOCATION "$${wengert_libdir}/libwengert.a"'; \
+	  echo '        INTERFACE_INCLUDE_DIRECTORIES "$${wengert_includedir}"'; \
+	  echo "        INTERFACE_LINK_LIBRARIES \"$$(echo $(BLAS_LIBS) dl m | tr ' ' ';')\")"; \
+	  echo 'endif()'; } > $@
 	@{ echo 'set(PACKAGE_VERSION $(VERSION))'; \
 	   echo 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)'; \
 	   echo '    set(PACKAGE_VERSION_COMPATIBLE TRUE)'; \

@@ -284,8 +284,8 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     }
     c->current = next;
     c->head.top = n->base;
-    wgi_limit_set(
-        c); /* the limit and the origin of the chunk before mean nothing in this one */
+    /* the limit and the origin of the chunk before mean nothing in this one */
+    wgi_limit_set(c);
     return WG_OK;
 }
 

@@ -268,6 +268,9 @@ LET(8)
 #undef x
 #undef p
 #undef h
+#undef X
+#undef P
+#undef H
 
 /* A number, and a variable alone: neither is a statement. */
 wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
