@@ -130,21 +130,11 @@ uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
 
 /* ---- a statement taken apart ---- */
 
-int wgi_program_again(const wgi_entry *e, wgi_program *p) {
-    if (p->bits != e->bits || p->code != e->code) return 0;
-    size_t number = 0;
-    for (int i = p->operands; i < p->nodes; i++)
-        if (p->node[i].op == NULL) p->node[i].value = e->number[number++];
-    return 1;
-}
-
 void wgi_program_of(const wgi_entry *e, wgi_program *p) {
     uint8_t stack[WGI_MAX_NODES];
     int depth = 0, operand = 0;
     size_t number = 0;
     p->operands = p->nodes = (int)e->operands;
-    p->bits = e->bits;
-    p->code = e->code;
     for (int i = 0; i < p->operands; i++) {
         p->node[i].op = NULL;
         p->node[i].first = (uint8_t)i;
@@ -166,7 +156,6 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
             if (what == WGI_OP_USER) {
                 uintptr_t address = 0;
                 memcpy(&address, &e->number[number++], sizeof address);
-                p->bits = 0; /* the same code may be that of another operation */
                 n->op = (const wg_scalar_op *)address;
             } else {
                 n->op = &wgi_scalar_ops[what];
@@ -215,77 +204,6 @@ void wgi_program_partials(const wgi_program *p, double *partial) {
         operand_values(p, n, a);
         n->op->first(a, n->value, d);
         scale_gradient(p, n, d, partial);
-    }
-}
-
-int wgi_program_linear(const wgi_program *p) {
-    for (int i = p->operands; i < p->nodes; i++) {
-        const struct wgi_step *n = &p->node[i];
-        if (n->op == NULL) continue;
-        for (unsigned k = 0, pair = 0; k < n->op->arity; k++)
-            for (unsigned l = k; l < n->op->arity; l++, pair++) {
-                const struct wgi_step *x = &p->node[n->arg[k]], *y = &p->node[n->arg[l]];
-                if (!(n->op->zero_second >> pair & 1) && x->first != x->last &&
-                    y->first != y->last)
-                    return 0;
-            }
-    }
-    return 1;
-}
-
-/* The Hessian of op(u, v, ..) from those of u, v, ..:
- *     H = sum_k d_k H_k + sum_kl h_kl g_k g_l'
- * Each argument has its own range of operands, so its H_k and g_k are scaled where they stand.
- * flat: H is 0 so far. */
-static void bend(const struct wgi_step *u, const struct wgi_step *v, double s, const double *g,
-                 double h[][WGI_MAX_OPERANDS]) {
-    for (int r = u->first; r < u->last; r++)
-        for (int q = u == v ? r : v->first; q < v->last; q++)
-            h[r][q] += wgi_product(s, wgi_product(g[r], g[q]));
-}
-
-static void scale(const struct wgi_step *u, double d, double h[][WGI_MAX_OPERANDS]) {
-    for (int r = u->first; r < u->last; r++)
-        for (int q = r; q < u->last; q++) h[r][q] = d == 0 ? 0 : wgi_product(d, h[r][q]);
-}
-
-void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPERANDS]) {
-    double g[WGI_MAX_OPERANDS];
-    uint8_t flat[WGI_MAX_NODES];
-    for (int i = 0; i < p->operands; i++) {
-        p->node[i].value = x[i];
-        flat[i] = 1;
-        g[i] = 1;
-        for (int j = i; j < p->operands; j++) h[i][j] = 0;
-    }
-    for (int i = p->operands; i < p->nodes; i++) {
-        struct wgi_step *const n = &p->node[i];
-        flat[i] = 1;
-        if (n->op == NULL) continue;
-        const unsigned arity = n->op->arity;
-        double a[4], d[4], s[10];
-        operand_values(p, n, a);
-        if (n->op->second != NULL) {
-            n->value = n->op->second(a, d, s);
-        } else {
-            n->value = n->op->value(a);
-            n->op->first(a, n->value, d);
-        }
-        if (n->first == n->last) continue;
-        for (unsigned k = 0; k < arity; k++) {
-            if (flat[n->arg[k]]) continue;
-            const double dk = n->op->zero_first >> k & 1 ? 0 : d[k];
-            if (dk != 1) scale(&p->node[n->arg[k]], dk, h);
-            flat[i] = 0;
-        }
-        if (n->op->second != NULL)
-            for (unsigned k = 0, pair = 0; k < arity; k++)
-                for (unsigned l = k; l < arity; l++, pair++) {
-                    if ((n->op->zero_second >> pair & 1) != 0 || s[pair] == 0) continue;
-                    bend(&p->node[n->arg[k]], &p->node[n->arg[l]], s[pair], g, h);
-                    flat[i] = 0;
-                }
-        scale_gradient(p, n, d, g);
     }
 }
 

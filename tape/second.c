@@ -2,8 +2,8 @@
 /* Second order from a tape that keeps its code: Hessian times vector, and Hessian.
  *
  * Letters: w adjoint, vt tangent, wt adjoint of the tangent sweep, h local second derivative.
- * From the code of every nonlinear statement its local Hessian is computed once and kept as
- * entries {out, i, j, h}, i <= j, in the order of the tape. For a root y and a direction v:
+ * The local Hessians of all statements are there as entries {out, i, j, h}, i <= j, in the order
+ * of the tape (local_hessian.c). For a root y and a direction v:
  *     adjoints w backwards;  tangents vt forwards;  then backwards
  *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
  * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
@@ -12,77 +12,10 @@
 
 #include <string.h>
 
-enum { LOCAL = 0, WHOLE = 1, LANES = 8 };
+enum { LANES = 8 };
 
-/* A local second derivative: kind LOCAL, jac0 = h. An array operation: kind WHOLE, jac0 = the
- * word of its code. */
-static wgi_record *entries(const wgi_core *c) { return (wgi_record *)(void *)c->second.base; }
-
-static wg_status put(wgi_core *c, uint32_t out, uint32_t i, uint32_t j, uint32_t kind,
-                     double h) {
-    const size_t used = (size_t)c->second_records * sizeof(wgi_record);
-    if (used + sizeof(wgi_record) > c->second.committed) {
-        const wg_status s = wgi_region_need(c, &c->second, used + sizeof(wgi_record), used);
-        if (s != WG_OK) return s;
-    }
-    entries(c)[c->second_records++] = (wgi_record){out, i, j, kind, h, 0};
-    return WG_OK;
-}
-
-/* Programs of codes that came lately: the statements of a loop take turns. */
-enum { LATELY = 8 };
-struct lately {
-    wgi_program program[LATELY];
-    int linear[LATELY];
-};
-
-static wg_status put_statement(wgi_core *c, const wgi_entry *e, struct lately *all) {
-    const size_t k =
-        (size_t)((uint64_t)(e->code >> 64 ^ e->code) * UINT64_C(0x9e3779b97f4a7c15) >> 61);
-    wgi_program *const p = &all->program[k];
-    double x[WGI_MAX_OPERANDS], h[WGI_MAX_OPERANDS][WGI_MAX_OPERANDS];
-    if (!wgi_program_again(e, p)) {
-        wgi_program_of(e, p);
-        all->linear[k] = wgi_program_linear(p);
-    }
-    if (all->linear[k]) return WG_OK;
-    for (size_t i = 0; i < e->operands; i++) x[i] = wgi_values(c)[e->slot[i]];
-    wgi_program_hessian(p, x, h);
-    wg_status s = WG_OK;
-    for (size_t i = 0; i < e->operands; i++)
-        for (size_t j = i; j < e->operands && s == WG_OK; j++) {
-            if (h[i][j] == 0) continue;
-            /* the same variable twice: d2/dxi dxj counts once from each side */
-            const int twice = i != j && e->slot[i] == e->slot[j];
-            s = put(c, e->out, e->slot[i], e->slot[j], LOCAL, h[i][j] * (twice ? 2 : 1));
-        }
-    return s;
-}
-
-/* The local second derivatives of the whole recording, unless they are there already. Gives the
- * number of operands of the longest array operation, too. */
-static wg_status prepare(wgi_core *c, size_t *longest) {
-    wg_status s = WG_OK;
-    wgi_entry e;
-    struct lately all;
-    for (size_t k = 0; k < LATELY; k++) all.program[k].bits = 0;
-    *longest = 0;
-    const int known = c->second_words == c->code_words && c->code_words != 0;
-    if (!known) {
-        c->second_records = 0;
-        s = wgi_region_need(c, &c->second, 0, 0);
-    }
-    for (uint64_t word = 0, next; word < c->code_words && s == WG_OK; word = next) {
-        next = wgi_code_read(c, word, &e);
-        if (e.type == WGI_ENTRY_ARRAY) {
-            if (e.operands > *longest) *longest = e.operands;
-            if (!known && !wgi_array_linear(e.op)) s = put(c, e.out, 0, 0, WHOLE, (double)word);
-        } else if (e.type == WGI_ENTRY_STATEMENT && !known) {
-            s = put_statement(c, &e, &all);
-        }
-    }
-    if (s == WG_OK) c->second_words = c->code_words;
-    return s;
+static const wgi_record *entries(const wgi_core *c) {
+    return (const wgi_record *)(const void *)c->second.base;
 }
 
 /* What the two passes work on. Rows of `lanes` doubles per slot. */
@@ -131,7 +64,7 @@ static inline __attribute__((always_inline)) void inject(const passes *p, const 
                                                          size_t lanes) {
     const double w = p->w[q->out];
     if (w == 0) return;
-    if (q->kind == WHOLE) {
+    if (q->kind == WGI_SECOND_WHOLE) {
         inject_array(p, q, lanes, w);
         return;
     }
@@ -199,8 +132,8 @@ static int has_blocks(const wgi_core *c, wg_real y) {
 static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t lanes,
                              passes *p) {
     const uint64_t slots = (uint64_t)y.at.slot + 1;
-    size_t longest = 0;
-    wg_status s = prepare(c, &longest);
+    wg_status s = wgi_second_prepare(c);
+    const size_t longest = (size_t)c->second_longest;
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));

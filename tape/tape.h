@@ -124,14 +124,15 @@ typedef struct wgi_core {
     wgi_branch few[WGI_FEW_BRANCHES];
     wgi_region branches; /* more than a few */
     size_t branch_count;
-    unsigned pauses;  /* depth of wg_tape_pause */
-    int passive;      /* driver evaluation: nothing is recorded */
-    int driving;      /* a driver is running: a further one is refused */
+    unsigned pauses;   /* depth of wg_tape_pause */
+    int passive;       /* driver evaluation: nothing is recorded */
+    int driving;       /* a driver is running: a further one is refused */
     int half_replayed; /* a replay was stopped: values are in part the new ones */
     int starved;       /* memory was refused since the last reset, which then gives all back */
-    uint32_t inside, foreign; /* while slots from `inside` on have tangents, and an operand has a
+    uint32_t inside,
+        foreign;  /* while slots from `inside` on have tangents, and an operand has a
                                * slot below: that slot */
-    size_t width;     /* tangents per slot; 0: not a forward tape */
+    size_t width; /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
     /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles, of which the
@@ -140,6 +141,7 @@ typedef struct wgi_core {
     size_t lanes, asked;
     uint64_t second_records; /* local second derivatives kept for the current recording */
     uint64_t second_words;   /* for how many words of code they were made; 0: none */
+    uint64_t second_longest; /* operands of the longest array operation */
 
     wg_status status;
     char message[512];
@@ -380,8 +382,6 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
  * consecutive, [first, last), and those of its arguments follow each other. */
 enum { WGI_MAX_NODES = 48 };
 typedef struct wgi_program {
-    wgi_bits code; /* of which it is the program; bits: how long, 0: of none other */
-    unsigned bits;
     int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
     struct wgi_step {
         const wg_scalar_op *op; /* NULL: a leaf */
@@ -390,16 +390,10 @@ typedef struct wgi_program {
     } node[WGI_MAX_NODES];
 } wgi_program;
 void wgi_program_of(const wgi_entry *e, wgi_program *p);
-/* The same, where p is the program of an entry with this code already; 0: it is not. */
-int wgi_program_again(const wgi_entry *e, wgi_program *p);
 /* Values of all nodes from the operands' values x; gives the value of the statement. */
 double wgi_program_run(wgi_program *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
 void wgi_program_partials(const wgi_program *p, double *partial);
-/* The Hessian with respect to the operands at x: entries i <= j of the rows h[i]. */
-void wgi_program_hessian(wgi_program *p, const double *x, double h[][WGI_MAX_OPERANDS]);
-/* Is every operation of the statement linear in its operands? */
-int wgi_program_linear(const wgi_program *p);
 
 /* ---- array.c ----------------------------------------------------------------------------- */
 
@@ -425,6 +419,14 @@ const char *wgi_label_of(const wgi_core *c, uint32_t slot);
 /* A number as text that reads back as the same number, with a point whatever the locale. */
 enum { WGI_NUMBER_TEXT = 32 };
 const char *wgi_number_text(char *buffer, double x);
+
+/* ---- local_hessian.c --------------------------------------------------------------------- */
+
+/* The local second derivatives of the recording as records of c->second, in order of `out`: of
+ * kind LOCAL, d2 out / d in0 d in1 = jac0; or an array operation, of kind WHOLE: jac0 is the
+ * word of its code. Nothing is done where they are there already. */
+enum { WGI_SECOND_LOCAL, WGI_SECOND_WHOLE };
+wg_status wgi_second_prepare(wgi_core *c);
 
 /* ---- function/curvature.c ---------------------------------------------------------------- */
 
