@@ -108,14 +108,6 @@ void wgi_mirror(size_t n, double *s, size_t lds) {
                     s[j + i * lds] = s[i + j * lds];
 }
 
-void wgi_mirror_up(size_t n, double *s, size_t lds) {
-    for (size_t j0 = 0; j0 < n; j0 += TILE)
-        for (size_t i0 = j0; i0 < n; i0 += TILE)
-            for (size_t j = j0; j < least(j0 + TILE, n); j++)
-                for (size_t i = i0 > j ? i0 : j + 1; i < least(i0 + TILE, n); i++)
-                    s[i + j * lds] = s[j + i * lds];
-}
-
 void wgi_transpose(size_t n, double *a) {
     for (size_t j0 = 0; j0 < n; j0 += TILE)
         for (size_t i0 = j0; i0 < n; i0 += TILE)

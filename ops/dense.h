@@ -66,9 +66,8 @@ void wgi_add_symmetrised(size_t n, double f, const double *b, size_t ldb, double
                          size_t lda);
 /* s = (b + b')/2, both triangles. */
 void wgi_symmetrise(size_t n, const double *b, size_t ldb, double *s);
-/* The upper triangle of s from the lower, and the lower from the upper. */
+/* The upper triangle of s from the lower. */
 void wgi_mirror(size_t n, double *s, size_t lds);
-void wgi_mirror_up(size_t n, double *s, size_t lds);
 /* a = a', in place. */
 void wgi_transpose(size_t n, double *a);
 

@@ -182,6 +182,36 @@ static double within(double q) { return q > FARTHEST ? FARTHEST : q; }
 
 static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
 
+/* Sums in eight parts, whose additions do not wait for each other: of a b, and of h (x - at) or
+ * h (x - at)^2. */
+enum { PARTS = 8 };
+static double sum_of_parts(const double *part) {
+    return ((part[0] + part[1]) + (part[2] + part[3])) +
+           ((part[4] + part[5]) + (part[6] + part[7]));
+}
+static double dot(size_t n, const double *a, const double *b) {
+    double part[PARTS] = {0};
+    size_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++) part[k] += a[i + k] * b[i + k];
+    for (; i < n; i++) part[i % PARTS] += a[i] * b[i];
+    return sum_of_parts(part);
+}
+static double dot_apart(size_t n, const double *h, const double *x, double at, int squared) {
+    double part[PARTS] = {0};
+    size_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++) {
+            const double apart = x[i + k] - at;
+            part[k] += h[i + k] * apart * (squared ? apart : 1);
+        }
+    for (; i < n; i++) {
+        const double apart = x[i] - at;
+        part[i % PARTS] += h[i] * apart * (squared ? apart : 1);
+    }
+    return sum_of_parts(part);
+}
+
 /* r in the exponential of a Matern covariance. */
 static double decay(wg_kernel kernel, double q) {
     return (kernel == WG_MATERN_12 ? 1 : kernel == WG_MATERN_32 ? root_3 : root_5) * sqrt(q);
@@ -269,27 +299,15 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
                            const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
                            size_t step_w) {
     const int one = scale->rows == 1;
-    if (one && scale->bar != NULL) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++) sum += h[i] * q[i];
-        scale->bar[0] -= 2 * sum / scale->value[0];
-    }
+    if (one && scale->bar != NULL) scale->bar[0] -= 2 * dot(n, h, q) / scale->value[0];
     if ((one || scale->bar == NULL) && xw == NULL && pw == NULL) return;
     for (size_t c = 0; c < d; c++) {
         const double f = scale->value[one ? 0 : c], a = p[c * step];
         const double *const x = u + c * ldu;
-        if (!one && scale->bar != NULL) {
-            double sum = 0;
-            for (size_t i = 0; i < n; i++) sum += h[i] * (x[i] - a) * (x[i] - a);
-            scale->bar[c] -= 2 * sum / f;
-        }
+        if (!one && scale->bar != NULL) scale->bar[c] -= 2 * dot_apart(n, h, x, a, 1) / f;
         if (xw != NULL)
             for (size_t i = 0; i < n; i++) xw[i + c * ldx] += 2 * h[i] * (x[i] - a) / f;
-        if (pw != NULL) {
-            double sum = 0;
-            for (size_t i = 0; i < n; i++) sum += h[i] * (x[i] - a);
-            pw[c * step_w] -= 2 * sum / f;
-        }
+        if (pw != NULL) pw[c * step_w] -= 2 * dot_apart(n, h, x, a, 0) / f;
     }
 }
 
@@ -450,7 +468,7 @@ static wg_status covariance_vjp(wg_block *b) {
         if (points || is_tiny(s.sigma)) distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
         if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, s.ones);
         const double *const f = is_tiny(s.sigma) ? s.ones : k;
-        for (size_t l = 0; l < n; l++) sum += s.e[l] * f[l];
+        sum += dot(n, s.e, f);
         if (!points) continue;
         slopes(kernel, n, s.q, k, s.e, s.e);
         column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e, &b->in[SCALE],
@@ -534,14 +552,14 @@ wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat z, w
 }
 
 /* ---- Gaussian process: operands X, scale, (sigma, noise), Y ----
- * One matrix of order n is saved: below and on the diagonal the Cholesky factor of K, above it
- * K itself, so that column j holds the covariances of point j with those before it. */
+ * Pairs of points (i, j), i > j, are met column by column, as the lower triangles of the
+ * Cholesky factor and of H have them; K is made anew where it is needed. */
 
 struct process {
     struct normal normal;
     size_t d;
     double *u;
-    double *h, *q, *e, *ut; /* workspace; h also for residuals */
+    double *h, *q, *k, *slope, *ut; /* workspace; h also for residuals */
     double sigma, noise;
 };
 
@@ -554,7 +572,8 @@ static struct process process_of(const wg_block *b) {
     s.normal.l = wgi_take(&saved, n * n), s.normal.a = wgi_take(&saved, n * k);
     s.u = wgi_take(&saved, n * s.d);
     s.h = wgi_take(&work, n * (n > k ? n : k));
-    s.q = wgi_take(&work, n), s.e = wgi_take(&work, n), s.ut = wgi_take(&work, n * s.d);
+    s.q = wgi_take(&work, n), s.k = wgi_take(&work, n), s.slope = wgi_take(&work, n);
+    s.ut = wgi_take(&work, n * s.d);
     s.sigma = b->in[AMPLITUDES].value[0], s.noise = b->in[AMPLITUDES].value[1];
     return s;
 }
@@ -569,31 +588,30 @@ static wg_status process_shape(wg_block *b) {
     if (n != 0 && n > SIZE_MAX / 64 / n) return misfit(b, "there are too many points");
     b->out[0].rows = b->out[0].cols = 1;
     b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d);
-    b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 2 * wgi_room_of(n) + wgi_room_of(n * d);
+    b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 3 * wgi_room_of(n) + wgi_room_of(n * d);
     return WG_OK;
+}
+
+/* Distances q of point j from those after it. */
+static size_t distances_after(const struct process *s, size_t j, double *q) {
+    const size_t n = s->normal.n, m = n - j - 1;
+    distances(m, s->d, s->u + j + 1, n, s->u + j, n, q);
+    return m;
 }
 
 static wg_status process_value(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct process s = process_of(b);
     const size_t n = s.normal.n;
-    double *const m = s.normal.l;
     scaled(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
     for (size_t j = 0; j < n; j++) {
-        distances(j, s.d, s.u, n, s.u + j, n, m + j * n);
-        covariances(kernel, j, s.sigma * s.sigma, m + j * n, m + j * n);
-        m[j * (n + 1)] = s.sigma * s.sigma + s.noise * s.noise;
+        double *const k = s.normal.l + j * (n + 1);
+        k[0] = s.sigma * s.sigma + s.noise * s.noise;
+        covariances(kernel, distances_after(&s, j, k + 1), s.sigma * s.sigma, k + 1, k + 1);
     }
-    wgi_mirror_up(n, m, n);
     wgi_get(n, s.normal.k, wgi_value_of(&b->in[OTHERS], s.normal.k, 0), s.normal.a);
     b->out[0].value[0] = density(&s.normal, s.h, &b->info);
     return b->info != 0 ? not_definite(b) : WG_OK;
-}
-
-/* h becomes H with both triangles. */
-static void full_curvature(const struct process *s) {
-    curvature(&s->normal, s->h);
-    wgi_mirror(s->normal.n, s->h, s->normal.n);
 }
 
 static wg_status process_vjp(wg_block *b) {
@@ -602,30 +620,27 @@ static wg_status process_vjp(wg_block *b) {
     const size_t n = s.normal.n;
     const wg_block_arg *const x = &b->in[POINTS], *const scale = &b->in[SCALE];
     const wg_block_arg *const amplitudes = &b->in[AMPLITUDES], *const y = &b->in[OTHERS];
-    const double w = b->out[0].bar[0];
+    const double w = b->out[0].bar[0], square = s.sigma * s.sigma;
     double sum = 0, diagonal = 0;
     if (y->bar != NULL) wgi_add(n, s.normal.k, -w, s.normal.a, wgi_bar_of(y, s.normal.k, 0));
     if (x->bar == NULL && scale->bar == NULL && amplitudes->bar == NULL) return WG_OK;
-    full_curvature(&s);
+    curvature(&s.normal, s.h);
     for (size_t j = 0; j < n; j++) {
-        const double *const k = s.normal.l + j * n, *const h = s.h + j * n;
-        for (size_t i = 0; i < j; i++) s.e[i] = w * h[i];
-        diagonal += 0.5 * w * h[j];
-        if (is_tiny(s.sigma)) {
-            distances(j, s.d, s.u, n, s.u + j, n, s.q);
-            covariances(kernel, j, 1, s.q, s.q);
-        }
-        const double *const f = is_tiny(s.sigma) ? s.q : k;
-        for (size_t i = 0; i < j; i++) sum += s.e[i] * f[i];
+        double *const h = s.h + j * (n + 1) + 1;
+        const size_t m = distances_after(&s, j, s.q), i = j + 1;
+        covariances(kernel, m, 1, s.q, s.k);
+        diagonal += h[-1];
+        sum += dot(m, h, s.k);
         if (x->bar == NULL && scale->bar == NULL) continue;
-        distances(j, s.d, s.u, n, s.u + j, n, s.q);
-        slopes(kernel, j, s.q, k, s.e, s.e);
-        column_adjoint(j, s.d, s.u, n, s.u + j, n, s.q, s.e, scale, x->bar, x->bar_ld,
+        for (size_t e = 0; e < m; e++) h[e] *= w * square;
+        slopes(kernel, m, s.q, s.k, h, h);
+        column_adjoint(m, s.d, s.u + i, n, s.u + j, n, s.q, h, scale,
+                       x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
                        x->bar != NULL ? x->bar + j : NULL, x->bar_ld);
     }
     if (amplitudes->bar != NULL) {
-        amplitudes->bar[0] += per_sigma(s.sigma) * sum + 2 * s.sigma * diagonal;
-        amplitudes->bar[1] += 2 * s.noise * diagonal;
+        amplitudes->bar[0] += w * s.sigma * (2 * sum + diagonal);
+        amplitudes->bar[1] += w * s.noise * diagonal;
     }
     return WG_OK;
 }
@@ -638,21 +653,21 @@ static wg_status process_jvp(wg_block *b) {
     const double *const amplitudes = b->in[AMPLITUDES].bar;
     const double st = amplitudes != NULL ? amplitudes[0] : 0;
     const double noise_t = amplitudes != NULL ? amplitudes[1] : 0;
+    const double square = s.sigma * s.sigma;
     double sum = 0;
     for (size_t c = 0; c < s.normal.k && y->bar != NULL; c++)
         for (size_t i = 0; i < n; i++) sum -= s.normal.a[i + c * n] * y->bar[i + c * y->bar_ld];
     scaled_tangents(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
-    full_curvature(&s);
+    curvature(&s.normal, s.h);
     for (size_t j = 0; j < n; j++) {
-        const double *const k = s.normal.l + j * n, *const h = s.h + j * n;
-        distances(j, s.d, s.u, n, s.u + j, n, s.q);
-        for (size_t i = 0; i < j; i++) s.e[i] = 1;
-        slopes(kernel, j, s.q, k, s.e, s.e);
-        if (is_tiny(s.sigma)) covariances(kernel, j, 1, s.q, s.q);
-        column_tangent(j, s.d, s.u, s.ut, n, s.u + j, s.ut + j, n, s.e,
-                       is_tiny(s.sigma) ? s.q : k, st * per_sigma(s.sigma), s.q);
-        for (size_t i = 0; i < j; i++) sum += h[i] * s.q[i];
-        sum += h[j] * (s.sigma * st + s.noise * noise_t);
+        const double *const h = s.h + j * (n + 1) + 1;
+        const size_t m = distances_after(&s, j, s.q), i = j + 1;
+        covariances(kernel, m, 1, s.q, s.k);
+        for (size_t e = 0; e < m; e++) s.slope[e] = square;
+        slopes(kernel, m, s.q, s.k, s.slope, s.slope);
+        column_tangent(m, s.d, s.u + i, s.ut + i, n, s.u + j, s.ut + j, n, s.slope, s.k,
+                       2 * s.sigma * st, s.k);
+        sum += dot(m, h, s.k) + h[-1] * (s.sigma * st + s.noise * noise_t);
     }
     b->out[0].bar[0] = sum;
     return WG_OK;
