@@ -243,6 +243,10 @@ compare: $(B)/bench/compare ## what got slower between two files of results: OLD
 gradbench: $(GRADBENCH) ## build/gradbench, which speaks GradBench's protocol
 	@ln -sf ../$< build/gradbench
 
+examples: $(EXAMPLES) ## the programs of examples/, as build/examples/NAME
+	@mkdir -p build/examples
+	@$(foreach e,$(EXAMPLES),ln -sf ../../$(e) build/examples/ &&) true
+
 lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
 
 deps: $(STAMP) ## install what run and test need (apt)
@@ -462,7 +466,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers bench/gradbench,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
 
 FORCE:
-.PHONY: help run test programs bench bench-report compare gradbench lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 
