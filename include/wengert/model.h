@@ -175,8 +175,10 @@ WG_API WG_MUST_CHECK wg_status wg_model_dot(wg_model *m, wg_write *write, void *
 
 /* wg_model_update - a computation that has the node `next` among its outputs changes the
  * variable to its value, after all else is done. It may not be one per point. A node updates
- * one variable: a later call takes the place of an earlier one. Errors: WG_ENULL; WG_EARG: no
- * variable, no node; WG_ESHAPE: other dimensions. */
+ * one variable: a later call takes the place of an earlier one.
+ * Order:   everything in a run reads variables as they were before it; what is to follow an
+ *          update takes `next` in place of the variable. No other order can be told apart.
+ * Errors:  WG_ENULL; WG_EARG: no variable, no node; WG_ESHAPE: other dimensions. */
 WG_API wg_status wg_model_update(wg_model *m, wg_mat variable, wg_mat next);
 
 /* wg_model_function - the computation of the nodes y: a function of the placeholders and
