@@ -18,6 +18,6 @@ typedef struct wgi_implicit {
 int wgi_implicit_factor(const wgi_implicit *f);
 
 /* params: wgi_implicit. Operand: p, np-by-1. Result: x, n-by-1. */
-extern const wg_block_op wgi_op_implicit;
+extern const wg_block_op wgi_op_implicit, wgi_op_fixed_point;
 
 #endif

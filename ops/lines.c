@@ -61,60 +61,78 @@ static void all_elements(const wg_block *b, wgi_line *l, int what) {
     call(l, what);
 }
 
+/* Where the lines are, and whether each can be worked on in place. */
+struct layout {
+    struct steps from[2], bar[2], to;
+    int together;
+};
+
+static struct layout layout_of(const wg_block *b, const wgi_line *l) {
+    const wg_axis axis = l->p->axis;
+    struct layout y = {.to = steps_of(b->out, b->out->ld, axis)};
+    y.together = l->n <= 1 || !l->op->full || y.to.next == 1;
+    for (int k = 0; k < l->op->operands; k++) {
+        y.from[k] = steps_of(&b->in[k], b->in[k].ld, axis);
+        y.bar[k] = steps_of(&b->in[k], b->in[k].bar_ld, axis);
+        y.together = y.together && (l->n <= 1 || (y.from[k].next == 1 && y.bar[k].next == 1));
+    }
+    return y;
+}
+
+/* g lines of operand k from the first one on, and their bars (NULL: none), in place or packed
+ * in room for twice as many. */
+static inline void open_lines(const wg_block *b, const struct layout *y, int k, size_t n,
+                              size_t first, size_t g, int what, double *room, double **x,
+                              double **x_bar) {
+    double *const value = b->in[k].value + first * y->from[k].line;
+    double *const bar = what == WGI_LINE_VALUE ? NULL : b->in[k].bar;
+    *x = value;
+    *x_bar = bar != NULL ? bar + first * y->bar[k].line : NULL;
+    if (y->together) return;
+    *x = room;
+    pack(value, y->from[k], n, g, *x);
+    if (bar == NULL) return;
+    *x_bar = room + TOGETHER * n;
+    if (what == WGI_LINE_JVP) pack(bar + first * y->bar[k].line, y->bar[k], n, g, *x_bar);
+    else memset(*x_bar, 0, g * n * sizeof(double));
+}
+
 /* Every column, or every row. */
 static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room, int what) {
     const wgi_line_op *const op = l->op;
-    const wg_axis axis = l->p->axis;
     const size_t n = l->n, kept = op->keep + op->keep_n * n;
-    const struct steps to = steps_of(b->out, b->out->ld, axis);
-    struct steps from[2], bar[2];
-    int together = n <= 1 || !op->full || to.next == 1;
-    for (int k = 0; k < op->operands; k++) {
-        from[k] = steps_of(&b->in[k], b->in[k].ld, axis);
-        bar[k] = steps_of(&b->in[k], b->in[k].bar_ld, axis);
-        together = together && (n <= 1 || (from[k].next == 1 && bar[k].next == 1));
-    }
+    const struct layout y = layout_of(b, l);
+    const size_t group = y.together ? 1 : TOGETHER, next = op->full ? y.to.line : 1;
+    const int copied = op->full && !y.together;
+    double *const packed = room, *const packed_bar = packed + group * n;
+    double *const operands = packed_bar + group * n;
     l->len = n, l->pieces = n != 0;
-    const size_t group = together ? 1 : TOGETHER;
-    double *const y = room, *const w = y + group * n;
     for (size_t first = 0, g; first < count; first += g) {
         g = count - first < group ? count - first : group;
-        double *x[2], *x_bar[2] = {NULL, NULL};
-        for (int k = 0; k < op->operands; k++) {
-            double *const value = b->in[k].value + first * from[k].line;
-            double *const there = what == WGI_LINE_VALUE ? NULL : b->in[k].bar;
-            x[k] = value;
-            if (there != NULL) x_bar[k] = there + first * bar[k].line;
-            if (together) continue;
-            x[k] = w + (size_t)(1 + 2 * k) * group * n;
-            pack(value, from[k], n, g, x[k]);
-            if (there == NULL) continue;
-            x_bar[k] = x[k] + group * n;
-            if (what == WGI_LINE_JVP) pack(there + first * bar[k].line, bar[k], n, g, x_bar[k]);
-            else memset(x_bar[k], 0, g * n * sizeof(double));
-        }
-        double *const value = b->out->value + first * (op->full ? to.line : 1);
-        double *const adjoint =
-            what == WGI_LINE_VALUE ? NULL : b->out->bar + first * (op->full ? to.line : 1);
-        const int copied = op->full && !together;
-        if (copied && what != WGI_LINE_VALUE) pack(value, to, n, g, y);
-        if (copied && what == WGI_LINE_VJP) pack(adjoint, to, n, g, w);
+        double *x[2], *x_bar[2];
+        for (int k = 0; k < op->operands; k++)
+            open_lines(b, &y, k, n, first, g, what, operands + (size_t)(2 * k) * group * n,
+                       &x[k], &x_bar[k]);
+        double *const value = b->out->value + first * next;
+        double *const bar = what == WGI_LINE_VALUE ? NULL : b->out->bar + first * next;
+        if (copied && what != WGI_LINE_VALUE) pack(value, y.to, n, g, packed);
+        if (copied && what == WGI_LINE_VJP) pack(bar, y.to, n, g, packed_bar);
         for (size_t i = 0; i < g; i++) {
             for (int k = 0; k < op->operands; k++) {
                 l->x[k] = x[k] + i * n;
                 l->bar[k] = x_bar[k] != NULL ? x_bar[k] + i * n : NULL;
             }
-            l->y = copied ? y + i * n : value + i;
-            l->w = copied ? w + i * n : what == WGI_LINE_VALUE ? NULL : adjoint + i;
+            l->y = copied ? packed + i * n : value + i;
+            l->w = copied ? packed_bar + i * n : what == WGI_LINE_VALUE ? NULL : bar + i;
             l->number = first + i;
             if (kept != 0) l->saved = (double *)b->saved + (first + i) * kept;
             call(l, what);
         }
-        if (copied && what == WGI_LINE_VALUE) unpack(value, to, n, g, y);
-        if (copied && what == WGI_LINE_JVP) unpack(adjoint, to, n, g, w);
+        if (copied && what == WGI_LINE_VALUE) unpack(value, y.to, n, g, packed);
+        if (copied && what == WGI_LINE_JVP) unpack(bar, y.to, n, g, packed_bar);
         for (int k = 0; k < op->operands; k++)
-            if (!together && what == WGI_LINE_VJP && x_bar[k] != NULL)
-                unpack_add(b->in[k].bar + first * bar[k].line, bar[k], n, g, x_bar[k]);
+            if (!y.together && what == WGI_LINE_VJP && x_bar[k] != NULL)
+                unpack_add(b->in[k].bar + first * y.bar[k].line, y.bar[k], n, g, x_bar[k]);
     }
 }
 

@@ -124,12 +124,16 @@ static inline wg_status wgi_line_anything(wg_block *b) {
                                   wg_real *y) {                                                \
         return wgi_line_write(t, b, &name##_lines, x, y);                                      \
     }                                                                                          \
-    static const wg_block_op op_##name = {"wg_mat_" #name, WG_OP_ZERO_RULE | (flags),          \
-                                          name##_shape,    name##_run_value,                   \
-                                          name##_run_vjp,  name##_run_jvp,                     \
-                                          name##_write}
+    WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
+/* Operation `name`, for a public call of its own. */
+#define WGI_LINE_CALL(id, called, name, flags)                                                 \
+    static const wg_block_op op_##id = {called,         WG_OP_ZERO_RULE | (flags),             \
+                                        name##_shape,   name##_run_value,                      \
+                                        name##_run_vjp, name##_run_jvp,                        \
+                                        name##_write}
 #define WGI_LINE_NUMBER(name, keep, keep_n, vjp, jvp, slope, check)                            \
-    WGI_LINE_OP(name, WG_OP_TRANS, 1, 0, 0, keep, keep_n, vjp, jvp, slope, check)
+    WGI_LINE_OP(name, WG_OP_TRANS, 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);             \
+    WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS)
 
 /* Puts an operation on the tape. Inline: a matrix is returned in memory. */
 static inline wg_mat wgi_line_apply(wg_tape *t, const wg_block_op *op, wg_axis axis, double p,
@@ -146,14 +150,14 @@ static inline wg_mat wgi_line_apply(wg_tape *t, const wg_block_op *op, wg_axis a
         return wg_mat_at(wgi_line_apply(t, &op_##name, WG_ALL, 0, NULL, 1, &a), 0, 0);         \
     }                                                                                          \
     wg_mat wg_mat_##name##_axis(wg_tape *t, wg_mat a, wg_axis axis) {                          \
-        return wgi_line_apply(t, &op_##name, axis, 0, NULL, 1, &a);                            \
+        return wgi_line_apply(t, &op_##name##_axis, axis, 0, NULL, 1, &a);                     \
     }
 #define WGI_REDUCTION_WITH(name, p)                                                            \
     wg_real wg_mat_##name(wg_tape *t, wg_mat a, double p) {                                    \
         return wg_mat_at(wgi_line_apply(t, &op_##name, WG_ALL, p, NULL, 1, &a), 0, 0);         \
     }                                                                                          \
     wg_mat wg_mat_##name##_axis(wg_tape *t, wg_mat a, double p, wg_axis axis) {                \
-        return wgi_line_apply(t, &op_##name, axis, p, NULL, 1, &a);                            \
+        return wgi_line_apply(t, &op_##name##_axis, axis, p, NULL, 1, &a);                     \
     }
 #define WGI_ALONG(name)                                                                        \
     wg_mat wg_mat_##name(wg_tape *t, wg_mat a, wg_axis axis) {                                 \

@@ -818,8 +818,13 @@ wg_mat wg_expm(wg_tape *t, wg_mat a) {
 wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {
     return function(t, &wgi_op_powm, &p, sizeof p, a);
 }
+/* A^p = exp(p log A): two records of one call. */
 wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p) {
-    return function(t, &wgi_op_expm, &p, sizeof p, wg_logm(t, a));
+    static const wg_block_op log_a = {"wg_powm_real", 0,        logm_shape, logm_value,
+                                      logm_vjp,       logm_jvp, NULL};
+    static const wg_block_op exp_of = {"wg_powm_real", 0,        expm_shape, expm_value,
+                                       expm_vjp,       expm_jvp, NULL};
+    return function(t, &exp_of, &p, sizeof p, function(t, &log_a, NULL, 0, a));
 }
 wg_mat wg_sqrtm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_sqrtm, NULL, 0, a); }
 wg_mat wg_logm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_logm, NULL, 0, a); }

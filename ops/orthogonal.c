@@ -150,71 +150,102 @@ static void times_q(const struct parts *s, size_t cols, const double *x, double 
                               s->more, s->more_size);
 }
 
+/* y = Q' x, x m by cols; y p by cols, with as much room as x. Gives its leading dimension. */
+static size_t times_qt(const struct parts *s, size_t cols, const double *x, double *y) {
+    const int m = wgi_int(s->m), p = wgi_int(s->p), k = wgi_int(cols);
+    if (s->q != NULL) {
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, p, k, m, 1, s->q, m, x, m, 0, y,
+                    p);
+        return s->p;
+    }
+    memcpy(y, x, s->m * cols * sizeof *y);
+    (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, k, p, s->r, m, s->tau, y, m,
+                              s->more, s->more_size);
+    return s->m;
+}
+
 static int any(const double *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (x[i] != 0) return 1;
     return 0;
 }
 
+/* Of A = [X Y], with V_ in vw: w += Y V_', Y_ += Q V_. */
+static void wide_vjp(const struct parts *s, const wg_block_arg *a, const double *vw) {
+    const size_t m = s->m, p = s->p, cols = s->n - p;
+    const int mi = wgi_int(m), pi = wgi_int(p), wide = wgi_int(cols);
+    double *const yw = a->bar + p * a->bar_ld;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, pi, wide, 1, a->value + p * a->ld,
+                wgi_int(a->ld), vw, pi, 1, s->w, mi);
+    if (s->q != NULL) {
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, 1, s->q, mi, vw,
+                    pi, 1, yw, wgi_int(a->bar_ld));
+        return;
+    }
+    times_q(s, cols, vw, s->v); /* p = m */
+    wgi_add(m, cols, 1, s->v, (wgi_dense){yw, a->bar_ld, 0});
+}
+
+/* t = U U_', U_ in rw; NULL: 0. Of its transpose only the lower triangle. */
+static void triangle_vjp(const struct parts *s, const double *rw) {
+    const size_t p = s->p;
+    if (rw == NULL) {
+        memset(s->t, 0, p * p * sizeof *s->t);
+        return;
+    }
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < j; i++) s->t[i + j * p] = 0;
+        for (size_t i = j; i < p; i++) s->t[i + j * p] = rw[j + i * p];
+    }
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, wgi_int(p),
+                wgi_int(p), 1, s->r, wgi_int(s->ldr), s->t, wgi_int(p));
+}
+
+/* w += Q copyltu(t - w' Q), where w is 0 and need not be set without Q_. */
+static void orthogonal_vjp(const struct parts *s, int with_q) {
+    const size_t m = s->m, p = s->p;
+    const int mi = wgi_int(m), pi = wgi_int(p);
+    if (s->q != NULL) {
+        if (with_q)
+            wgi_gemm_triangle('L', 0, p, m, -1, 'T', s->w, m, 'N', s->q, m, s->t, p,
+                              s->triangle);
+        cblas_dsymm(CblasColMajor, CblasRight, CblasLower, mi, pi, 1, s->t, pi, s->q, mi,
+                    with_q ? 1 : 0, s->w, mi);
+        return;
+    }
+    if (with_q) { /* Q' Q_: p = m */
+        (void)times_qt(s, p, s->w, s->y);
+        for (size_t j = 0; j < p; j++)
+            for (size_t i = j; i < p; i++) s->t[i + j * p] -= s->y[j + i * p];
+    }
+    wgi_mirror(p, s->t, p);
+    times_q(s, p, s->t, s->y);
+    if (with_q)
+        for (size_t i = 0; i < m * p; i++) s->w[i] += s->y[i];
+    else memcpy(s->w, s->y, m * p * sizeof *s->w);
+}
+
 static wg_status qr_vjp(wg_block *b) {
     const struct qr *const what = (const struct qr *)b->params;
     const struct parts s = parts_of(b);
     const wg_block_arg *const a = &b->in[0];
-    const size_t m = s.m, n = s.n, p = s.p;
-    const int mi = wgi_int(m), pi = wgi_int(p), wide = wgi_int(n - p), ldr = wgi_int(s.ldr);
+    const size_t m = s.m, p = s.p;
     if (p == 0 || a->bar == NULL) return WG_OK;
     const wg_status failed = degenerate(b, &s);
     if (failed != WG_OK) return failed;
     const double *const qw = what->q < 0 ? NULL : b->out[what->q].bar;
     const double *const rw = what->r < 0 ? NULL : b->out[what->r].bar;
-    double *const yw = a->bar + p * a->bar_ld; /* of Y */
     int with_q = qw != NULL && any(qw, m * p);
     if (with_q) memcpy(s.w, qw, m * p * sizeof *s.w);
-    if (wide != 0 && rw != NULL) {
+    if (s.n != p && rw != NULL) {
         if (!with_q) memset(s.w, 0, m * p * sizeof *s.w);
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, pi, wide, 1,
-                    a->value + p * a->ld, wgi_int(a->ld), rw + p * p, pi, 1, s.w, mi);
+        wide_vjp(&s, a, rw + p * p);
         with_q = 1;
-        if (s.q != NULL) {
-            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, 1, s.q, mi,
-                        rw + p * p, pi, 1, yw, wgi_int(a->bar_ld));
-        } else { /* p = m: in place */
-            memcpy(s.v, rw + p * p, p * (n - p) * sizeof *s.v);
-            (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', mi, wide, pi, s.r, mi, s.tau,
-                                      s.v, mi, s.more, s.more_size);
-            wgi_add(m, n - p, 1, s.v, (wgi_dense){yw, a->bar_ld, 0});
-        }
     }
-    /* M: t = U U_', then minus Q_' Q, of which the lower triangle counts */
-    if (rw != NULL) {
-        for (size_t j = 0; j < p; j++) {
-            for (size_t i = 0; i < j; i++) s.t[i + j * p] = 0;
-            for (size_t i = j; i < p; i++) s.t[i + j * p] = rw[j + i * p];
-        }
-        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, pi, pi, 1,
-                    s.r, ldr, s.t, pi);
-    } else memset(s.t, 0, p * p * sizeof *s.t);
-    if (s.q != NULL) {
-        if (with_q)
-            wgi_gemm_triangle('L', 0, p, m, -1, 'T', s.w, m, 'N', s.q, m, s.t, p, s.triangle);
-        cblas_dsymm(CblasColMajor, CblasRight, CblasLower, mi, pi, 1, s.t, pi, s.q, mi,
-                    with_q ? 1 : 0, s.w, mi);
-    } else {
-        if (with_q) { /* Q' Q_: p = m */
-            memcpy(s.y, s.w, m * p * sizeof *s.y);
-            (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, pi, pi, s.r, mi, s.tau,
-                                      s.y, mi, s.more, s.more_size);
-            for (size_t j = 0; j < p; j++)
-                for (size_t i = j; i < p; i++) s.t[i + j * p] -= s.y[j + i * p];
-        }
-        wgi_mirror(p, s.t, p);
-        times_q(&s, p, s.t, s.y);
-        if (with_q)
-            for (size_t i = 0; i < m * p; i++) s.w[i] += s.y[i];
-        else memcpy(s.w, s.y, m * p * sizeof *s.w);
-    }
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, mi, pi, 1, s.r,
-                ldr, s.w, mi);
+    triangle_vjp(&s, rw);
+    orthogonal_vjp(&s, with_q);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, wgi_int(m),
+                wgi_int(p), 1, s.r, wgi_int(s.ldr), s.w, wgi_int(m));
     wgi_add(m, p, 1, s.w, (wgi_dense){a->bar, a->bar_ld, 0});
     return WG_OK;
 }
@@ -234,15 +265,7 @@ static wg_status qr_jvp(wg_block *b) {
     wgi_copy(m, p, a->bar, a->bar_ld, s.w, m);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, mi, pi, 1,
                 s.r, ldr, s.w, mi);
-    if (s.q != NULL) {
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, pi, pi, mi, 1, s.q, mi, s.w, mi, 0,
-                    s.y, pi);
-    } else {
-        memcpy(s.y, s.w, m * p * sizeof *s.y);
-        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, pi, pi, s.r, mi, s.tau, s.y,
-                                  mi, s.more, s.more_size);
-    }
-    const size_t ldy = s.q != NULL ? p : m;
+    const size_t ldy = times_qt(&s, p, s.w, s.y);
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < j; i++) s.t[i + j * p] = s.y[i + j * ldy] + s.y[j + i * ldy];
         s.t[j * (p + 1)] = s.y[j * (ldy + 1)];
@@ -262,14 +285,7 @@ static wg_status qr_jvp(wg_block *b) {
     wgi_copy(m, n - p, a->bar + p * a->bar_ld, a->bar_ld, s.v, m);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, -1, s.w, mi,
                 s.r + p * s.ldr, ldr, 1, s.v, mi);
-    if (s.q != NULL) {
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, pi, wide, mi, 1, s.q, mi, s.v, mi,
-                    0, vt, pi);
-    } else {
-        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', mi, wide, pi, s.r, mi, s.tau, s.v,
-                                  mi, s.more, s.more_size);
-        memcpy(vt, s.v, p * (n - p) * sizeof *vt);
-    }
+    (void)times_qt(&s, n - p, s.v, vt);
     return WG_OK;
 }
 

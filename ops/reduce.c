@@ -349,13 +349,26 @@ WGI_REDUCTION(max)
 WGI_REDUCTION(min)
 WGI_REDUCTION_WITH(norm, p)
 
+/* The largest norm of a line: two records of one call. */
+WGI_LINE_CALL(norm_one, "wg_mat_norm_one", norm, WG_OP_TRANS);
+WGI_LINE_CALL(norm_inf, "wg_mat_norm_inf", norm, WG_OP_TRANS);
+WGI_LINE_CALL(norm_one_max, "wg_mat_norm_one", max, WG_OP_TRANS);
+WGI_LINE_CALL(norm_inf_max, "wg_mat_norm_inf", max, WG_OP_TRANS);
+
 /* Of no elements the norm is 0, not an extremum of nothing. */
-static wg_real largest_norm(wg_tape *t, wg_mat a, wg_axis axis) {
-    if (a.rows == 0 || a.cols == 0) return wg_mat_norm(t, a, 1);
-    return wg_mat_max(t, wg_mat_norm_axis(t, a, 1, axis));
+static wg_real largest_norm(wg_tape *t, const wg_block_op *norm, const wg_block_op *max,
+                            wg_mat a, wg_axis axis) {
+    const int none = a.rows == 0 || a.cols == 0;
+    wg_mat n = wgi_line_apply(t, norm, none ? WG_ALL : axis, 1, NULL, 1, &a);
+    if (!none) n = wgi_line_apply(t, max, WG_ALL, 0, NULL, 1, &n);
+    return wg_mat_at(n, 0, 0);
 }
-wg_real wg_mat_norm_one(wg_tape *t, wg_mat a) { return largest_norm(t, a, WG_EACH_COL); }
-wg_real wg_mat_norm_inf(wg_tape *t, wg_mat a) { return largest_norm(t, a, WG_EACH_ROW); }
+wg_real wg_mat_norm_one(wg_tape *t, wg_mat a) {
+    return largest_norm(t, &op_norm_one, &op_norm_one_max, a, WG_EACH_COL);
+}
+wg_real wg_mat_norm_inf(wg_tape *t, wg_mat a) {
+    return largest_norm(t, &op_norm_inf, &op_norm_inf_max, a, WG_EACH_ROW);
+}
 
 wg_mat wg_mat_layer_norm(wg_tape *t, wg_mat a, wg_mat gain, wg_mat bias, double eps,
                          wg_axis axis) {

@@ -4,10 +4,12 @@
  * Letters: A m-by-n, k = min(m, n), A = U diag(s) V' thin, s descending, V kept as V' (h,
  * k-by-n, packed, as LAPACK gives it), a bar for adjoints, a dot for tangents.
  *
- *     K = U'U_ - U_'U, L = V'V_ - V_'V, X_ij = ((K + L)_ij/(s_j - s_i) + (K - L)_ij/(s_j +
- * s_i))/2 A_ += U (diag(s_) + X) V' + (I - U U') U_ S^-1 V' + U S^-1 V_' (I - V V') P = U'A.V,
- * s. = diag(P), U. = U Y + (I - U U') A.V S^-1, V. = V Z + (I - V V') A.'U S^-1, Y_ij = ((P +
- * P')_ij/(s_j - s_i) + (P - P')_ij/(s_j + s_i))/2, Z with - between the terms
+ *     K = U'U_ - U_'U, L = V'V_ - V_'V
+ *     X_ij = ((K + L)_ij/(s_j - s_i) + (K - L)_ij/(s_j + s_i))/2
+ *     A_ += U (diag(s_) + X) V' + (I - U U') U_ S^-1 V' + U S^-1 V_' (I - V V')
+ *     P = U'A.V, s. = diag(P)
+ *     Y_ij = ((P + P')_ij/(s_j - s_i) + (P - P')_ij/(s_j + s_i))/2, Z: - between the terms
+ *     U. = U Y + (I - U U') A.V S^-1, V. = V Z + (I - V V') A.'U S^-1
  *
  * At most one of the last two terms of each is there. Sums and differences of singular values
  * are never products of both: nothing cancels. Source: Townsend 2016; Seeger et al. 2017. */
@@ -143,8 +145,8 @@ static wg_status values_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape,
-                                    values_value, values_vjp, values_jvp, NULL};
+const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
+                                    values_vjp,   values_jvp, NULL};
 
 /* ---- norms ---- */
 
@@ -209,8 +211,8 @@ static wg_status spectral_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_norm_nuclear = {"wg_norm_nuclear", 0,           norm_shape,
-                                         nuclear_value,     nuclear_vjp, nuclear_jvp, NULL};
+const wg_block_op wgi_op_norm_nuclear = {
+    "wg_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL};
 const wg_block_op wgi_op_norm_spectral = {
     "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL};
 
@@ -230,14 +232,20 @@ static wg_status degenerate(wg_block *b) {
     return WG_EDEGENERATE;
 }
 
-/* What singular values are known to: differences and sums up to this count as 0. */
-static double tie_of(const factors *f) {
-    return (double)larger(f->m, f->n) * DBL_EPSILON * f->s[0];
+/* What singular values are known to, and what numerators are compared with. */
+struct ties {
+    int any;     /* do two differ by less, or is one smaller? */
+    double tie;  /* differences and sums up to this count as 0 */
+    double size; /* of the largest numerator, where there are ties */
+};
+static struct ties ties_of(const factors *f) {
+    struct ties t = {0, (double)larger(f->m, f->n) * DBL_EPSILON * f->s[0], 0};
+    for (size_t i = 1; i < f->k; i++) t.any |= f->s[i - 1] - f->s[i] <= t.tie;
+    t.any |= f->s[f->k - 1] <= t.tie;
+    return t;
 }
-static int has_tie(const factors *f, double tie) {
-    for (size_t i = 1; i < f->k; i++)
-        if (f->s[i - 1] - f->s[i] <= tie) return 1;
-    return f->s[f->k - 1] <= tie;
+static void look_at(struct ties *t, size_t n, const double *x) {
+    if (t->any) t->size = fmax(t->size, wgi_spectral_largest(n, x));
 }
 /* Numerators up to this count as 0, when the largest of them has that size. */
 static double nothing_of(const factors *f, double size) {
@@ -264,6 +272,43 @@ static int divide(const factors *f, double *x, size_t count, size_t stride, size
     return !bad;
 }
 
+/* x = (I - U U') x / S, for x of m by k and ux = U' x. */
+static int off_columns(const factors *f, const double *ux, double *x, struct ties *t) {
+    const int m = wgi_int(f->m), k = wgi_int(f->k);
+    look_at(t, f->m * f->k, x);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f->u, m, ux, k, 1, x,
+                m);
+    return divide(f, x, f->m, 1, f->m, t->tie, nothing_of(f, t->size));
+}
+
+/* x = x (I - V V') / S, for x of k by n and xv = x V, or its transpose. */
+static int off_rows(const factors *f, CBLAS_TRANSPOSE trans, const double *xv, double *x,
+                    struct ties *t) {
+    const int n = wgi_int(f->n), k = wgi_int(f->k);
+    look_at(t, f->k * f->n, x);
+    cblas_dgemm(CblasColMajor, trans, CblasNoTrans, k, n, k, -1, xv, k, f->h, k, 1, x, k);
+    return divide(f, x, f->n, f->k, 1, t->tie, nothing_of(f, t->size));
+}
+
+/* mu = diag(s_) + X, of mu = U' U_ and mv = V' V_. */
+static int core_vjp(const factors *f, const struct ties *t, const double *sb, double *mu,
+                    const double *mv) {
+    const double nothing = nothing_of(f, t->size);
+    int bad = 0;
+    for (size_t j = 0; j < f->k; j++) {
+        mu[j + j * f->k] = sb[j];
+        for (size_t i = 0; i < j; i++) {
+            double *const up = &mu[i + j * f->k], *const low = &mu[j + i * f->k];
+            const double ku = *up - *low, lv = mv[i + j * f->k] - mv[j + i * f->k];
+            const double gap = f->s[i] - f->s[j], sum = f->s[i] + f->s[j];
+            const double even = -0.5 * quotient(ku + lv, gap, t->tie, nothing, &bad);
+            const double odd = 0.5 * quotient(ku - lv, sum, t->tie, nothing, &bad);
+            *up = even + odd, *low = even - odd;
+        }
+    }
+    return !bad;
+}
+
 static wg_status svd_vjp(wg_block *b) {
     const factors f = factors_of(b);
     const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
@@ -278,43 +323,20 @@ static wg_status svd_vjp(wg_block *b) {
         add_diagonal(b, &f, f.k, sb, x);
         return WG_OK;
     }
-    /* mu = U'U_, mv = V'V_ */
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, m, 1, f.u, m, ub, ldu, 0, mu, k);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, k, k, n, 1, f.h, k, hb, ldh, 0, mv, k);
-    const double tie = tie_of(&f);
-    const int ties = has_tie(&f, tie);
-    double size = 0;
-    if (ties) size = fmax(wgi_spectral_largest(kk, mu), wgi_spectral_largest(kk, mv));
-    /* (I - U U') U_, or V_' (I - V V'), over S, in x */
+    struct ties t = ties_of(&f);
+    look_at(&t, kk, mu);
+    look_at(&t, kk, mv);
     if (f.m > f.n && !no_u) {
         wgi_spectral_copy(f.m, f.k, ub, b->out[0].bar_ld, x);
-        if (ties) size = fmax(size, wgi_spectral_largest(f.m * f.k, x));
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f.u, m, mu, k, 1, x,
-                    m);
-        if (!divide(&f, x, f.m, 1, f.m, tie, nothing_of(&f, size))) return degenerate(b);
+        if (!off_columns(&f, mu, x, &t)) return degenerate(b);
     }
     if (f.m < f.n && !no_v) {
         wgi_spectral_copy(f.k, f.n, hb, b->out[2].bar_ld, x);
-        if (ties) size = fmax(size, wgi_spectral_largest(f.k * f.n, x));
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, k, -1, mv, k, f.h, k, 1, x,
-                    k);
-        if (!divide(&f, x, f.n, f.k, 1, tie, nothing_of(&f, size))) return degenerate(b);
+        if (!off_rows(&f, CblasTrans, mv, x, &t)) return degenerate(b);
     }
-    /* diag(s_) + X to mu */
-    const double nothing = nothing_of(&f, size);
-    int bad = 0;
-    for (size_t j = 0; j < f.k; j++) {
-        mu[j + j * f.k] = sb[j];
-        for (size_t i = 0; i < j; i++) {
-            double *const up = &mu[i + j * f.k], *const low = &mu[j + i * f.k];
-            const double ku = *up - *low, lv = mv[i + j * f.k] - mv[j + i * f.k];
-            const double gap = f.s[i] - f.s[j], sum = f.s[i] + f.s[j];
-            const double even = -0.5 * quotient(ku + lv, gap, tie, nothing, &bad);
-            const double odd = 0.5 * quotient(ku - lv, sum, tie, nothing, &bad);
-            *up = even + odd, *low = even - odd;
-        }
-    }
-    if (bad) return degenerate(b);
+    if (!core_vjp(&f, &t, sb, mu, mv)) return degenerate(b);
     double *const a = b->in[0].bar;
     const int lda = wgi_int(b->in[0].bar_ld);
     if (f.m >= f.n) { /* (U X + x) V' */
@@ -332,6 +354,26 @@ static wg_status svd_vjp(wg_block *b) {
     return WG_OK;
 }
 
+/* s., and Y in the place of P; Z. */
+static int core_jvp(const factors *f, const struct ties *t, double *sd, double *p, double *z) {
+    const double nothing = nothing_of(f, t->size);
+    int bad = 0;
+    for (size_t j = 0; j < f->k; j++) {
+        sd[j] = p[j + j * f->k];
+        p[j + j * f->k] = z[j + j * f->k] = 0;
+        for (size_t i = 0; i < j; i++) {
+            double *const up = &p[i + j * f->k], *const low = &p[j + i * f->k];
+            const double gap = f->s[i] - f->s[j], sum = f->s[i] + f->s[j];
+            const double odd = -0.5 * quotient(*up + *low, gap, t->tie, nothing, &bad);
+            const double even = 0.5 * quotient(*up - *low, sum, t->tie, nothing, &bad);
+            /* both change sign with i and j */
+            *up = odd + even, *low = -*up;
+            z[i + j * f->k] = odd - even, z[j + i * f->k] = even - odd;
+        }
+    }
+    return !bad;
+}
+
 static wg_status svd_jvp(wg_block *b) {
     const factors f = factors_of(b);
     const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
@@ -339,62 +381,34 @@ static wg_status svd_jvp(wg_block *b) {
     double *const ud = b->out[0].bar, *const sd = b->out[1].bar, *const hd = b->out[2].bar;
     double *const p = b->work, *const z = p + kk, *const x = z + kk;
     if (k == 0) return WG_OK;
-    const int ldu = wgi_int(b->out[0].bar_ld), ldh = wgi_int(b->out[2].bar_ld);
+    const size_t ldu = b->out[0].bar_ld, ldh = b->out[2].bar_ld;
     if (b->in[0].bar == NULL) {
-        for (size_t j = 0; j < f.k; j++)
-            memset(ud + j * b->out[0].bar_ld, 0, f.m * sizeof *ud), sd[j] = 0;
-        for (size_t j = 0; j < f.n; j++) memset(hd + j * b->out[2].bar_ld, 0, f.k * sizeof *hd);
+        for (size_t j = 0; j < f.k; j++) memset(ud + j * ldu, 0, f.m * sizeof *ud), sd[j] = 0;
+        for (size_t j = 0; j < f.n; j++) memset(hd + j * ldh, 0, f.k * sizeof *hd);
         return WG_OK;
     }
     const double *const ad = b->in[0].bar;
     const int lda = wgi_int(b->in[0].bar_ld);
-    /* x = A.V, P = U'x; (I - U U') x / S */
-    tangent_times(b, &f, x);
+    tangent_times(b, &f, x); /* A. V */
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, m, 1, f.u, m, x, m, 0, p, k);
-    const double tie = tie_of(&f);
-    const int ties = has_tie(&f, tie);
-    double size = ties ? wgi_spectral_largest(kk, p) : 0;
-    if (f.m > f.n) {
-        if (ties) size = fmax(size, wgi_spectral_largest(f.m * f.k, x));
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f.u, m, p, k, 1, x,
-                    m);
-        if (!divide(&f, x, f.m, 1, f.m, tie, nothing_of(&f, size))) return degenerate(b);
-    }
-    if (f.m < f.n) { /* x = U'A., x (I - V V') / S */
+    struct ties t = ties_of(&f);
+    look_at(&t, kk, p);
+    if (f.m > f.n && !off_columns(&f, p, x, &t)) return degenerate(b);
+    if (f.m < f.n) { /* U' A. */
         cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, m, 1, f.u, m, ad, lda, 0, x,
                     k);
-        if (ties) size = fmax(size, wgi_spectral_largest(f.k * f.n, x));
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, n, k, -1, p, k, f.h, k, 1, x,
-                    k);
-        if (!divide(&f, x, f.n, f.k, 1, tie, nothing_of(&f, size))) return degenerate(b);
+        if (!off_rows(&f, CblasNoTrans, p, x, &t)) return degenerate(b);
     }
-    const double nothing = nothing_of(&f, size);
-    int bad = 0;
-    for (size_t j = 0; j < f.k; j++) {
-        sd[j] = p[j + j * f.k];
-        p[j + j * f.k] = z[j + j * f.k] = 0;
-        for (size_t i = 0; i < j; i++) {
-            double *const up = &p[i + j * f.k], *const low = &p[j + i * f.k];
-            const double gap = f.s[i] - f.s[j], sum = f.s[i] + f.s[j];
-            const double odd = -0.5 * quotient(*up + *low, gap, tie, nothing, &bad);
-            const double even = 0.5 * quotient(*up - *low, sum, tie, nothing, &bad);
-            /* both change sign with i and j */
-            *up = odd + even, *low = -*up;
-            z[i + j * f.k] = odd - even, z[j + i * f.k] = even - odd;
-        }
-    }
-    if (bad) return degenerate(b);
+    if (!core_jvp(&f, &t, sd, p, z)) return degenerate(b);
     /* U. = U Y + x,  V.' = Z'V' + x */
     if (f.m > f.n)
-        for (size_t j = 0; j < f.k; j++)
-            memcpy(ud + j * b->out[0].bar_ld, x + j * f.m, f.m * sizeof *x);
+        for (size_t j = 0; j < f.k; j++) memcpy(ud + j * ldu, x + j * f.m, f.m * sizeof *x);
     if (f.m < f.n)
-        for (size_t j = 0; j < f.n; j++)
-            memcpy(hd + j * b->out[2].bar_ld, x + j * f.k, f.k * sizeof *x);
+        for (size_t j = 0; j < f.n; j++) memcpy(hd + j * ldh, x + j * f.k, f.k * sizeof *x);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, 1, f.u, m, p, k,
-                f.m > f.n ? 1 : 0, ud, ldu);
+                f.m > f.n ? 1 : 0, ud, wgi_int(ldu));
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, k, 1, z, k, f.h, k,
-                f.m < f.n ? 1 : 0, hd, ldh);
+                f.m < f.n ? 1 : 0, hd, wgi_int(ldh));
     return WG_OK;
 }
 

@@ -138,10 +138,10 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     const uint64_t code = c->code_words, places = c->place_count;
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 ||
-         wgi_code_keep_array(c, op, n, o->variable, numbers, number) == WG_OK) &&
+         wgi_code_keep_array(c, called[op], op, n, o->variable, numbers, number) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
-         wgi_place_keep(c, c->head.slots, at.file, at.line) == WG_OK))
-        y = wgi_append(c, v, n, o->slot, o->partial);
+         wgi_place_keep(c, called[op], c->head.slots, at.file, at.line) == WG_OK))
+        y = wgi_append(c, called[op], v, n, o->slot, o->partial);
     if (c->status != WG_OK) {
         c->code_words = code;
         c->place_count = places;
@@ -257,7 +257,7 @@ static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_r
         return outcome;
     if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive &&
         (x.at.slot | y.at.slot) != 0)
-        (void)wgi_code_keep_guard(c, comparison, outcome, x, y);
+        (void)wgi_code_keep_guard(c, call[comparison], comparison, outcome, x, y);
     return outcome;
 }
 

@@ -214,6 +214,59 @@ static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, siz
     return WG_OK;
 }
 
+/* The payload of a call that has been measured: its operands as they were given, its results in
+ * slots from the next one on where it is recorded. */
+static wgi_block *draw(wgi_core *c, const wg_block_op *op, wg_block *call, size_t bytes,
+                       const wgi_operand *given, size_t results, int recorded) {
+    const size_t inputs = call->inputs, outputs = call->outputs;
+    wgi_block *const b =
+        wgi_payload_take(c, sizeof *b + (inputs + outputs) * sizeof(wgi_operand));
+    b->op = op;
+    b->inputs = (uint32_t)inputs, b->outputs = (uint32_t)outputs;
+    b->work_bytes = call->work_bytes;
+    b->out = c->head.slots, b->outs = (uint32_t)results;
+    b->params = NULL;
+    if (bytes != 0)
+        call->params = b->params = memcpy(wgi_payload_take(c, bytes), call->params, bytes);
+    for (size_t i = 0; i < inputs; i++) {
+        wgi_operand *const to = &b->operand[i];
+        to->value = given[i].value;
+        to->rows = given[i].rows, to->cols = given[i].cols, to->ld = given[i].ld;
+        to->slot = given[i].slot, to->trans = given[i].trans;
+    }
+    uint32_t slot = b->out;
+    for (size_t k = 0; k < outputs; k++) {
+        wg_block_arg *const y = &call->out[k];
+        const size_t n = y->rows * y->cols;
+        wgi_operand *const to = &b->operand[inputs + k];
+        y->ld = y->bar_ld = y->rows != 0 ? y->rows : 1;
+        y->trans = 0;
+        y->bar = NULL;
+        y->value = wgi_payload_take(c, n * sizeof(double));
+        to->value = y->value;
+        to->rows = (uint32_t)y->rows, to->cols = (uint32_t)y->cols, to->ld = (uint32_t)y->ld;
+        to->slot = recorded && n != 0 ? slot : 0, to->trans = 0;
+        slot += (uint32_t)n;
+    }
+    return b;
+}
+
+/* Values, and the record. */
+static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorded) {
+    const char *const name = b->op->name;
+    const uint64_t used = c->scratch_used;
+    wg_status s = wgi_scratch_need(c, call->work_bytes);
+    if (s != WG_OK)
+        return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
+    call->work = wgi_scratch(c, call->work_bytes);
+    s = b->op->value(call);
+    c->scratch_used = used;
+    if (s != WG_OK) return explain(c, wgi_fail, "", name, s, call);
+    if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
+        return explain(c, wgi_fail, "", name, WG_ENONFINITE, call);
+    return recorded ? wgi_block_append(c, b) : WG_OK;
+}
+
 static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
                        size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
@@ -239,49 +292,10 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
                                 wgi_payload_round(call.saved_bytes));
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its results", op->name);
     char *const start = c->head.payload_top;
-    wgi_block *const b =
-        wgi_payload_take(c, sizeof *b + (inputs + outputs) * sizeof(wgi_operand));
-    b->op = op;
-    b->inputs = (uint32_t)inputs, b->outputs = (uint32_t)outputs;
-    b->work_bytes = call.work_bytes;
-    b->out = c->head.slots, b->outs = (uint32_t)results;
-    b->params = NULL;
-    if (bytes != 0) call.params = b->params = memcpy(wgi_payload_take(c, bytes), params, bytes);
-    for (size_t i = 0; i < inputs; i++) {
-        wgi_operand *const to = &b->operand[i];
-        to->value = given[i].value;
-        to->rows = given[i].rows, to->cols = given[i].cols, to->ld = given[i].ld;
-        to->slot = given[i].slot, to->trans = given[i].trans;
-    }
-    uint32_t slot = b->out;
-    for (size_t k = 0; k < outputs; k++) {
-        wg_block_arg *const y = &call.out[k];
-        const size_t n = y->rows * y->cols;
-        wgi_operand *const to = &b->operand[inputs + k];
-        y->ld = y->bar_ld = y->rows != 0 ? y->rows : 1;
-        y->trans = 0;
-        y->bar = NULL;
-        y->value = wgi_payload_take(c, n * sizeof(double));
-        to->value = y->value;
-        to->rows = (uint32_t)y->rows, to->cols = (uint32_t)y->cols, to->ld = (uint32_t)y->ld;
-        to->slot = recorded && n != 0 ? slot : 0, to->trans = 0;
-        slot += (uint32_t)n;
-    }
+    wgi_block *const b = draw(c, op, &call, bytes, given, results, recorded);
     char *const temporary = c->head.payload_top;
     call.saved = b->saved = wgi_payload_take(c, call.saved_bytes);
-    const uint64_t used = c->scratch_used;
-    s = wgi_scratch_need(c, call.work_bytes);
-    if (s != WG_OK) {
-        c->head.payload_top = start;
-        return wgi_fail(c, s, "%s: no workspace of %zu bytes", op->name, call.work_bytes);
-    }
-    call.work = wgi_scratch(c, call.work_bytes);
-    s = op->value(&call);
-    c->scratch_used = used;
-    if (s != WG_OK) s = explain(c, wgi_fail, "", op->name, s, &call);
-    else if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
-        s = explain(c, wgi_fail, "", op->name, WG_ENONFINITE, &call);
-    else if (recorded) s = wgi_block_append(c, b);
+    s = evaluate(c, b, &call, recorded);
     if (s != WG_OK) {
         c->head.payload_top = start;
         return s;

@@ -70,12 +70,11 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
 
 /* ---- array operations and guards ---- */
 
-wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
-                              size_t numbers, const double *number) {
+wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t n,
+                              const wg_real *x, size_t numbers, const double *number) {
     size_t constants = 0;
     for (size_t i = 0; i < n; i++) constants += x[i].at.slot == 0;
-    if (room(c, wgi_array_name(op), 3 + (n + 1) / 2 + constants + numbers) != WG_OK)
-        return c->status;
+    if (room(c, call, 3 + (n + 1) / 2 + constants + numbers) != WG_OK) return c->status;
     uint64_t *w = wgi_code_words(c) + c->code_words;
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
     *w++ = n;
@@ -93,9 +92,9 @@ wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real 
     return WG_OK;
 }
 
-wg_status wgi_code_keep_guard(wgi_core *c, unsigned comparison, int outcome, wg_real x,
-                              wg_real y) {
-    if (room(c, "a comparison", 4) != WG_OK) return c->status;
+wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison, int outcome,
+                              wg_real x, wg_real y) {
+    if (room(c, call, 4) != WG_OK) return c->status;
     uint64_t *w = wgi_code_words(c) + c->code_words;
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
     *w++ = (uint64_t)x.at.slot | (uint64_t)y.at.slot << 32;
@@ -306,7 +305,7 @@ static wg_status array_room(wgi_core *c, const char *call, double **x, double **
     return WG_OK;
 }
 
-static int compare(unsigned which, double a, double b) {
+int wgi_compare(unsigned which, double a, double b) {
     switch (which) {
     case 0:
         return a < b;
@@ -327,7 +326,7 @@ static wg_status guard_holds(wgi_core *c, const wgi_entry *e) {
     double side[2];
     for (int i = 0; i < 2; i++)
         side[i] = e->slot[i] != 0 ? wgi_values(c)[e->slot[i]] : e->number[i];
-    const int now = compare(e->op / 2, side[0], side[1]);
+    const int now = wgi_compare(e->op / 2, side[0], side[1]);
     if (now == (int)(e->op & 1)) return WG_OK;
     char a[WGI_NUMBER_TEXT], b[WGI_NUMBER_TEXT];
     return wgi_fail(c, WG_EGUARD, "wg_tape_replay: %s(%s, %s) before slot %u was %s",

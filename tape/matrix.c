@@ -126,17 +126,17 @@ static int short_ld(wg_tape *t, const char *call, size_t rows, size_t cols, size
 }
 
 /* A constant becomes an independent variable. */
-static wg_mat input(wg_tape *t, wg_mat m) {
+static wg_mat input(wg_tape *t, const char *call, wg_mat m) {
     if (t == NULL || m.value == NULL || m.rows == 0 || m.cols == 0) return m;
     wgi_core *const c = wgi_core_of(t);
     if (c->passive) return m;
     const size_t n = m.rows * m.cols;
     const wg_mat failed = wg_mat_failed(m.rows, m.cols);
-    if (wgi_slots_need(c, "wg_mat_input", n) != WG_OK) return failed;
+    if (wgi_slots_need(c, call, n) != WG_OK) return failed;
     if (c->chunks == 0 && c->width == 0) {
         const wg_status s = wgi_records_need(c, 1);
         if (s != WG_OK) {
-            (void)wgi_fail(c, s, "wg_mat_input: no room for records");
+            (void)wgi_fail(c, s, "%s: no room for records", call);
             return failed;
         }
     }
@@ -165,13 +165,15 @@ wg_mat wg_mat_constant_strided(wg_tape *t, size_t rows, size_t cols, const doubl
 }
 
 wg_mat wg_mat_input(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld) {
-    if (short_ld(t, "wg_mat_input", rows, cols, ld)) return wg_mat_failed(rows, cols);
-    return input(t, constant(t, "wg_mat_input", rows, cols, a, 1, (ptrdiff_t)ld));
+    const char *const call = "wg_mat_input";
+    if (short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
+    return input(t, call, constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld));
 }
 
 wg_mat wg_mat_input_strided(wg_tape *t, size_t rows, size_t cols, const double *a,
                             ptrdiff_t row_stride, ptrdiff_t col_stride) {
-    return input(t, constant(t, "wg_mat_input_strided", rows, cols, a, row_stride, col_stride));
+    const char *const call = "wg_mat_input_strided";
+    return input(t, call, constant(t, call, rows, cols, a, row_stride, col_stride));
 }
 
 static wg_mat borrowed(wg_tape *t, const char *call, size_t rows, size_t cols, const double *a,
@@ -195,9 +197,9 @@ wg_mat wg_mat_constant_borrowed(wg_tape *t, size_t rows, size_t cols, const doub
 wg_mat wg_mat_input_borrowed(wg_tape *t, size_t rows, size_t cols, const double *a, size_t ld) {
     const char *const call = "wg_mat_input_borrowed";
     if (t != NULL && ld == rows && (wgi_core_of(t)->flags & WG_KEEP_CODE) == 0)
-        return input(t, borrowed(t, call, rows, cols, a, ld));
+        return input(t, call, borrowed(t, call, rows, cols, a, ld));
     if (short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
-    return input(t, constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld));
+    return input(t, call, constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld));
 }
 
 wg_mat wg_mat_fill(wg_tape *t, size_t rows, size_t cols, double a) {

@@ -10,10 +10,11 @@
 
 /* ---- the lists ---- */
 
-wg_status wgi_place_keep(wgi_core *c, uint32_t slot, const char *file, int line) {
+wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
+                         int line) {
     const size_t used = (size_t)c->place_count * sizeof(wgi_place);
     const wg_status s = wgi_region_need(c, &c->places, used + sizeof(wgi_place), used);
-    if (s != WG_OK) return wgi_fail(c, s, "no room for the place of slot %u", slot);
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for the place of slot %u", call, slot);
     wgi_places(c)[c->place_count++] = (wgi_place){file, line > 0 ? (uint32_t)line : 0, slot};
     return WG_OK;
 }

@@ -126,16 +126,17 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const wgi_entry *e, const double 
     return records;
 }
 
-wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
+wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
                    const double *partial) {
-    if (wgi_slots_need(c, "wg_let", 1) != WG_OK) return wgi_nan();
+    if (wgi_slots_need(c, call, 1) != WG_OK) return wgi_nan();
     const uint32_t out = c->head.slots;
     if (c->width != 0) {
         wgi_push_tangents(c, out, n, slot, partial);
     } else {
         const wg_status s = wgi_records_need(c, n / 2 + 1);
         if (s != WG_OK) {
-            wgi_fail(c, s, "wg_let: no room for the records of slot %u (%zu operands)", out, n);
+            wgi_fail(c, s, "%s: no room for the records of slot %u (%zu operands)", call, out,
+                     n);
             return wgi_nan();
         }
         push_records(c, out, n, slot, partial);
@@ -174,8 +175,8 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
-         wgi_place_keep(c, c->head.slots, s->file, s->line) == WG_OK))
-        y = wgi_append(c, s->value, s->operands, slot, s->partial);
+         wgi_place_keep(c, "wg_let", c->head.slots, s->file, s->line) == WG_OK))
+        y = wgi_append(c, "wg_let", s->value, s->operands, slot, s->partial);
     if (c->status != WG_OK) {
         c->code_words = code;
         c->place_count = places;
@@ -286,20 +287,20 @@ wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head,
 
 /* ---- inputs ---- */
 
-wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x) {
+static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a, wg_real *x) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
     if (n != 0 && (a == NULL || x == NULL))
-        return wgi_fail(c, WG_ENULL, "wg_inputs: an array of %zu entries is NULL", n);
+        return wgi_fail(c, WG_ENULL, "%s: an array of %zu entries is NULL", call, n);
     if (c->passive) {
         for (size_t i = 0; i < n; i++) x[i] = wg_constant(a[i]);
         return WG_OK;
     }
-    if (wgi_slots_need(c, "wg_inputs", n) != WG_OK) return c->status;
+    if (wgi_slots_need(c, call, n) != WG_OK) return c->status;
     if (c->chunks == 0 && c->width == 0) {
         const wg_status s = wgi_records_need(c, 1);
-        if (s != WG_OK) return wgi_fail(c, s, "wg_inputs: no room for records");
+        if (s != WG_OK) return wgi_fail(c, s, "%s: no room for records", call);
     }
     for (size_t i = 0; i < n; i++) {
         const uint32_t slot = c->head.slots++;
@@ -314,9 +315,13 @@ wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x) {
     return WG_OK;
 }
 
+wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x) {
+    return inputs(t, "wg_inputs", n, a, x);
+}
+
 wg_real wg_input(wg_tape *t, double value) {
     wg_real x;
-    return wg_inputs(t, 1, &value, &x) == WG_OK ? x : wgi_nan();
+    return inputs(t, "wg_input", 1, &value, &x) == WG_OK ? x : wgi_nan();
 }
 
 /* ---- records by number and by slot ---- */

@@ -139,7 +139,7 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
             any |= slot[i];
         }
         y[j] = any == 0 ? wg_constant(y[j].value)
-                        : wgi_append(c, y[j].value, n, slot, jac + j * n);
+                        : wgi_append(c, call, y[j].value, n, slot, jac + j * n);
         s = c->status;
     }
     c->scratch_used = used;
@@ -291,7 +291,8 @@ static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real
     if (chunk == c->payload_current) c->head.payload_top = temporary;
     const wg_mat in = wg_mat_gather(&c->head, np, 1, p);
     wg_mat out;
-    s = wg_apply(&c->head, &wgi_op_implicit, &f, sizeof f, 1, &in, 1, &out);
+    s = wg_apply(&c->head, k->fixed_point ? &wgi_op_fixed_point : &wgi_op_implicit, &f,
+                 sizeof f, 1, &in, 1, &out);
     for (size_t i = 0; i < n; i++) y[i] = wg_mat_at(out, i, 0);
     return s;
 }

@@ -255,8 +255,9 @@ static inline wg_real wgi_nan(void) { return wg_constant(__builtin_nan("")); }
 
 /* wg_let in every mode. */
 wg_real wgi_let(wg_tape *t, const wgi_statement *s);
-/* A statement of n operands from arrays, in every mode. Slots 0 are left out. */
-wg_real wgi_append(wgi_core *c, double value, size_t n, const uint32_t *slot,
+/* A statement of n operands from arrays, in every mode. Slots 0 are left out. `call`, here and
+ * below: what the user called, for messages. */
+wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
                    const double *partial);
 /* Writes new partials into the records of an entry, which start at record number `at`; gives
  * how many they are. */
@@ -368,11 +369,11 @@ enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS }; /* the mo
 /* Keeps the code of a statement that is about to get the next slot. */
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
 /* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
-wg_status wgi_code_keep_array(wgi_core *c, unsigned op, size_t n, const wg_real *x,
-                              size_t numbers, const double *number);
+wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t n,
+                              const wg_real *x, size_t numbers, const double *number);
 /* Keeps a comparison and how it came out. */
-wg_status wgi_code_keep_guard(wgi_core *c, unsigned comparison, int outcome, wg_real x,
-                              wg_real y);
+wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison, int outcome,
+                              wg_real x, wg_real y);
 /* Reads the entry at a word; gives the word of the next one. */
 uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e);
 /* The entry as text; gives its length, and never writes past `bytes`. */
@@ -394,6 +395,8 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p);
 double wgi_program_run(wgi_program *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
 void wgi_program_partials(const wgi_program *p, double *partial);
+/* The outcome of comparison `which`, of a guard: lt, le, gt, ge, eq, ne. */
+int wgi_compare(unsigned which, double a, double b);
 
 /* ---- array.c ----------------------------------------------------------------------------- */
 
@@ -412,7 +415,8 @@ wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x);
 /* ---- places.c ---------------------------------------------------------------------------- */
 
 /* Keeps where the statement of a slot was written. */
-wg_status wgi_place_keep(wgi_core *c, uint32_t slot, const char *file, int line);
+wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
+                         int line);
 /* The place of a slot, and its label; NULL: none was kept. */
 const wgi_place *wgi_place_of(const wgi_core *c, uint32_t slot);
 const char *wgi_label_of(const wgi_core *c, uint32_t slot);

@@ -6,6 +6,7 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <wengert/array.h>
 #include <wengert/operation.h>
 #include "../tape/function/text.h"
 
@@ -378,6 +379,55 @@ static void any_name_becomes_an_identifier(void **state) {
     hand_close(&h);
 }
 
+/* One spelling, x_________: all are told apart, in the order of the arguments; one of another
+ * spelling is like one of these. */
+enum { ALIKE = 3000 };
+static wg_status sum_of_all(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)m, (void)data;
+    y[0] = wg_sum(t, n, x);
+    return WG_OK;
+}
+
+static void thousands_of_names_spelled_alike_are_told_apart(void **state) {
+    static char name[ALIKE][16];
+    static wg_argument in[ALIKE];
+    static double at[ALIKE];
+    const wg_argument out = {"x_________", 1, 1, 0};
+    wg_function *f = NULL;
+    size_t needed = 0;
+    (void)state;
+    for (size_t k = 0; k < ALIKE; k++) {
+        name[k][0] = 'x';
+        for (size_t i = 0, digits = k; i < 9; i++, digits /= 3)
+            name[k][1 + i] = ".-+"[digits % 3];
+        in[k] = (wg_argument){name[k], 1, 1, 0};
+    }
+    in[1].name = "x__________3";
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    assert_int_equal(wg_function_record(t, sum_of_all, NULL, ALIKE, in, at, 1, &out, &f),
+                     WG_OK);
+    assert_int_equal(wg_function_text(t, f, NULL, NULL, 0, &needed), WG_OK);
+    char *const text = malloc(needed + 1);
+    assert_non_null(text);
+    assert_int_equal(wg_function_text(t, f, NULL, text, needed + 1, &needed), WG_OK);
+    const char *from = text;
+    for (size_t k = 0; k <= ALIKE; k++) { /* the output comes last */
+        char wanted[64];
+        const size_t suffix = k < 3 ? k : k + 1;
+        if (k == 0) (void)snprintf(wanted, sizeof wanted, "const x_________ = arg[0]");
+        else if (k == 1) (void)snprintf(wanted, sizeof wanted, "const x__________3 = arg[1]");
+        else if (k < ALIKE)
+            (void)snprintf(wanted, sizeof wanted, "const x__________%zu = arg[%zu]", suffix, k);
+        else (void)snprintf(wanted, sizeof wanted, "const x__________%zu = res[0]", suffix);
+        from = strstr(from, wanted);
+        if (from == NULL) fail_msg("no %s", wanted);
+    }
+    free(text);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
               -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "an expression")
 static double table(double a) { return a * 2; }
@@ -637,6 +687,7 @@ int main(void) {
         cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),
         cmocka_unit_test(a_batch_fails_where_evaluation_fails),
         cmocka_unit_test(any_name_becomes_an_identifier),
+        cmocka_unit_test(thousands_of_names_spelled_alike_are_told_apart),
         cmocka_unit_test(names_of_c_are_not_used_again),
         cmocka_unit_test(numbers_are_read_back_to_the_last_bit),
         cmocka_unit_test(operations_of_the_user_are_their_texts),

@@ -89,8 +89,8 @@ static void nodes_know_their_names_and_places(void **state) {
     (void)wg_model_name(m, e, "e", NULL, "cols");
     assert_string_equal(node(e).cols.name, "cols");
     const wg_mat sum = wg_model_name(m, wg_mat_sum_axis(tape, e, WG_ALL), NULL, NULL, NULL);
-    assert_string_equal(node(sum).operation, "wg_mat_sum");
-    assert_string_equal(node(sum).name, "sum_5");
+    assert_string_equal(node(sum).operation, "wg_mat_sum_axis");
+    assert_string_equal(node(sum).name, "sum_axis_5");
     assert_ok(wg_tape_status(tape));
     const wg_mark before = wg_tape_mark(tape);
     assert_failed(placeholder("e", rows, one), before, WG_EARG, "the name e is taken");
@@ -179,7 +179,7 @@ static void a_model_is_printed_and_drawn(void **state) {
                               "v = variable [cols 2, 1] #slow  ; m.c:2\n"
                               "sub_2 = wg_mat_sub of v, x [cols 2, 1]  ; m.c:3\n"
                               "v <- sub_2\n"
-                              "s = wg_mat_sum of sub_2 [1, 1]  ; m.c:4\n"
+                              "s = wg_mat_sum_axis of sub_2 [1, 1]  ; m.c:4\n"
                               "ds/dv = derivative of s by v [cols 2, 1]  ; m \\\"\\\\.c:5\n");
     bytes drawn = empty();
     assert_ok(wg_model_dot(m, put, &drawn));

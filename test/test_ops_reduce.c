@@ -513,10 +513,10 @@ static void what_has_no_meaning_is_refused(void **state) {
     const size_t label[] = {0, 1, 3};
     wg_tape *const t = wg_tape_new(NULL);
     REFUSED(WG_ESHAPE, "wg_mat_max of 0x3", wg_mat_max(t, INPUT(0, 3)));
-    REFUSED(WG_ESHAPE, "wg_mat_min of 0x3", wg_mat_min_axis(t, INPUT(0, 3), WG_EACH_COL));
+    REFUSED(WG_ESHAPE, "wg_mat_min_axis of 0x3", wg_mat_min_axis(t, INPUT(0, 3), WG_EACH_COL));
     REFUSED(WG_ESHAPE, "wg_mat_mean of 3x0", wg_mat_mean(t, INPUT(3, 0)));
     REFUSED(WG_ESHAPE, "wg_mat_var of 3x0", wg_mat_var(t, INPUT(3, 0), 0));
-    REFUSED(WG_EARG, "wg_mat_sum of 2x3", wg_mat_sum_axis(t, INPUT(2, 3), (wg_axis)3));
+    REFUSED(WG_EARG, "wg_mat_sum_axis of 2x3", wg_mat_sum_axis(t, INPUT(2, 3), (wg_axis)3));
     REFUSED(WG_EARG, "wg_mat_softmax of 2x3", wg_mat_softmax(t, INPUT(2, 3), (wg_axis)3));
     REFUSED(WG_EARG, "order less than 1", wg_mat_norm(t, INPUT(2, 3), 0.5));
     REFUSED(WG_EARG, "order less than 1", wg_mat_norm(t, INPUT(2, 3), NAN));

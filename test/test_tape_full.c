@@ -83,6 +83,46 @@ static void a_tape_gives_out_max_slots_variables_and_no_more(void **state) {
         }
 }
 
+/* A message names what was called, not what that is made of. */
+static void the_call_that_found_no_slot_is_named(void **state) {
+    (void)state;
+    const wg_options opt = {.flags = WG_KEEP_PLACES, .max_slots = 2};
+    const double two[2] = {2, 3};
+    wg_tape *const t = wg_tape_new(&opt);
+    wg_real x[2], y = wg_constant(0);
+    assert_int_equal(wg_inputs(t, 2, two, x), WG_OK);
+    const wg_real turned[] = {x[1], x[0]};
+    const wg_mat a = wg_mat_gather(t, 1, 1, x), v = wg_mat_gather(t, 1, 2, x);
+    const wg_mark m = wg_tape_mark(t);
+#define NAMED(call, ...)                                                                       \
+    do {                                                                                       \
+        (void)call(t, __VA_ARGS__);                                                            \
+        assert_int_equal(wg_tape_status(t), WG_ESLOTS);                                        \
+        assert_int_equal(strncmp(wg_tape_message(t), #call ":", strlen(#call ":")), 0);        \
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);                                         \
+    } while (0)
+    NAMED(wg_input, 1);
+    NAMED(wg_inputs, 1, two, &y);
+    NAMED(wg_let, wg_sin(x[0]));
+    NAMED(wg_sum, 2, x);
+    NAMED(wg_dot, 2, x, x);
+    NAMED(wg_norm2, 2, x);
+    NAMED(wg_mat_input, 1, 2, two, 1);
+    NAMED(wg_mat_input_strided, 1, 2, two, 1, 1);
+    NAMED(wg_mat_input_borrowed, 1, 2, two, 1);
+    NAMED(wg_mat_gather, 1, 2, turned);
+    NAMED(wg_mat_sum, v);
+    NAMED(wg_mat_sum_axis, v, WG_EACH_COL);
+    NAMED(wg_mat_norm_axis, v, 3, WG_EACH_ROW);
+    NAMED(wg_mat_logsumexp_axis, v, WG_EACH_ROW);
+    NAMED(wg_mat_norm_one, v);
+    NAMED(wg_mat_norm_inf, v);
+    NAMED(wg_logm, a);
+    NAMED(wg_powm_real, a, 0.5);
+#undef NAMED
+    wg_tape_free(t);
+}
+
 /* Slots are 32 bits wide: the last one that can be given out is 2^32 - 2. */
 static void slots_do_not_wrap_around(void **state) {
     (void)state;
@@ -329,6 +369,7 @@ int main(void) {
         TEST(ten_million_statements_take_the_bytes_they_should),
         TEST(high_water_marks_outlive_rewinds_and_resets),
         TEST(a_tape_gives_out_max_slots_variables_and_no_more),
+        TEST(the_call_that_found_no_slot_is_named),
         TEST(slots_do_not_wrap_around),
         TEST(a_budget_is_never_passed_and_well_used),
         TEST(a_budget_for_records_and_adjoints_holds_both),

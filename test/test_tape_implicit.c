@@ -96,6 +96,13 @@ static void implicit_function_on_a_forward_tape(void **state) {
     wg_tape_free(t);
 }
 
+static int find_call(void *ctx, const char *text, size_t bytes) {
+    static const char call[] = "wg_fixed_point";
+    for (size_t i = 0; i + sizeof call - 1 <= bytes; i++)
+        if (memcmp(text + i, call, sizeof call - 1) == 0) *(int *)ctx = 1;
+    return 0;
+}
+
 static void fixed_point_has_its_derivative(void **state) {
     (void)state;
     double x = 1;
@@ -106,6 +113,9 @@ static void fixed_point_has_its_derivative(void **state) {
     assert_true(wg_value(y) == x);
     assert_int_equal(wg_reverse(t, y), WG_OK);
     close_to(wg_adjoint(t, p), -sin(0.8 * x) * x / (1 + 0.8 * sin(0.8 * x)), 8);
+    int named = 0;
+    assert_int_equal(wg_tape_dump(t, find_call, &named), WG_OK);
+    assert_true(named);
     wg_tape_free(t);
 }
 

@@ -218,7 +218,7 @@ static wg_status step(wg_tape *on, size_t n, const wg_real *in, size_t m, wg_rea
         (result) = wg_constant(42);                                                            \
         STATUS(WG_ENULL, f, tape, __VA_ARGS__);                                                \
         assert_int_equal(wg_tape_status(tape), WG_ENULL);                                      \
-        assert_non_null(strstr(wg_tape_message(tape), #f));                                    \
+        assert_says(#f);                                                                       \
         assert_non_null(strstr(wg_tape_message(tape), "NULL"));                                \
         assert_passive(result);                                                                \
         wg_tape_reset(tape);                                                                   \

@@ -12,7 +12,9 @@
  *
  * Derivatives by an input that has a value per point go through sums only where they are
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
- * and is refused (WG_EMODE); its jvp is not, and shared inputs always work.
+ * and is refused (WG_EMODE); its jvp is not, and shared inputs always work. A loop (function.h)
+ * counts as one operation here: where one of the things it takes is a sum over the points, all
+ * it gives is; it is refused where it also takes what each point has of its own.
  *
  * What a recording computes twice is done once here, and its adjoints are added up before they
  * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add
@@ -57,8 +59,10 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
                                                    wg_function **out);
 
 /* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
- * column k holds the coefficient of s^k in y(x + s dx). order < 64, and small: every order
- * about doubles the operations.   Errors: WG_EARG: the order. */
+ * column k holds the coefficient of s^k in y(x + s dx). order < 64, and small: the operations
+ * grow as a power of it, about the square with exp and sin, the cube and more with
+ * quotients and roots. Measured, times those of f: order 2 takes 5 to 14, order 4 takes
+ * 17 to 95, order 8 takes 80 to 900.   Errors: WG_EARG: the order. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
                                                   size_t order, wg_function **out);
 

@@ -452,9 +452,8 @@ static int is_identifier(const char *name) {
     return *name != 0 && strlen(name) <= 64;
 }
 
-static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *options,
-                      wg_write *write, void *ctx) {
-    static const char call[] = "wg_function_emit";
+static wg_status emit(wgi_core *c, const char *call, const wg_function *f,
+                      const wg_emit_options *options, wg_write *write, void *ctx) {
     const char *const name = options != NULL && options->name != NULL ? options->name : "wg_f";
     const size_t unit = options != NULL && options->unit != 0 ? options->unit : UNIT;
     const int blas = options != NULL ? options->blas : 0;
@@ -487,15 +486,19 @@ static wg_status emit(wgi_core *c, const wg_function *f, const wg_emit_options *
     return c->status != WG_OK ? c->status : status;
 }
 
-wg_status wg_function_emit(wg_tape *t, const wg_function *f, const wg_emit_options *options,
-                           wg_write *write, void *ctx) {
-    static const char call[] = "wg_function_emit";
+static wg_status drive(wg_tape *t, const char *call, const wg_function *f,
+                       const wg_emit_options *options, wg_write *write, void *ctx) {
     wgi_drive d;
     wg_status s = wgi_drive_open(&d, t, call, no_callback, NULL, 0, 0, 0);
     if (s == WG_OK && (f == NULL || write == NULL))
         s = wgi_fail(d.c, WG_ENULL, "%s: the function or write is NULL", call);
-    if (s == WG_OK) s = emit(d.c, f, options, write, ctx);
+    if (s == WG_OK) s = emit(d.c, call, f, options, write, ctx);
     return wgi_drive_close(&d, s);
+}
+
+wg_status wg_function_emit(wg_tape *t, const wg_function *f, const wg_emit_options *options,
+                           wg_write *write, void *ctx) {
+    return drive(t, "wg_function_emit", f, options, write, ctx);
 }
 
 wg_status wg_function_text(wg_tape *t, const wg_function *f, const wg_emit_options *options,
@@ -503,7 +506,7 @@ wg_status wg_function_text(wg_tape *t, const wg_function *f, const wg_emit_optio
     wgi_buffer_text b = {buffer, bytes, 0};
     if (needed == NULL || (buffer == NULL && bytes != 0)) return WG_ENULL;
     if (bytes != 0) *buffer = 0;
-    const wg_status s = wg_function_emit(t, f, options, wgi_text_to_buffer, &b);
+    const wg_status s = drive(t, "wg_function_text", f, options, wgi_text_to_buffer, &b);
     *needed = b.at;
     return s;
 }

@@ -383,19 +383,8 @@ static void input_guards(wgi_source *s) {
     }
 }
 
-static void all(wgi_source *s, const batch *b) {
+static void shared_inputs(wgi_source *s) {
     const wg_function *const f = s->f;
-    wgi_text_format(&s->o, "%sint %s_batch(size_t points, const double *const *arg, ", s->scope,
-                    s->name);
-    PUT("const ptrdiff_t *arg_step,\n"
-        "    double *const *res, const ptrdiff_t *res_step, size_t *where) {\n");
-    wgi_text_format(&s->o, "    double u[%zu];\n", s->uniforms + (s->uniforms == 0));
-    wgi_text_format(&s->o, "    %s_lanes total[%zu];\n", s->name, b->sums + (b->sums == 0));
-    PUT("    double sum[sizeof total / sizeof *total];\n"
-        "    int first = 0, now, failed[8];\n"
-        "    size_t at = 0;\n"
-        "    (void)now, (void)res, (void)res_step, (void)arg, (void)arg_step, (void)u, (void)sum;\n"
-        "    memset(total, 0, sizeof total);\n");
     for (size_t i = 0, run; i < f->n; i += run) {
         const uint32_t k = s->argument[i];
         run = read_together(s, i);
@@ -406,19 +395,10 @@ static void all(wgi_source *s, const batch *b) {
         wgi_text_format(&s->o, "[(ptrdiff_t)(%u + e) * arg_step[%u]] : 0;\n", s->entry[i],
                         2 * k + 1);
     }
-    input_guards(s);
-    calls(s, 0, b->once, "once", "NULL");
-    PUT("    for (size_t p = 0; p < points; p += 8) {\n"
-        "        const size_t valid = points - p < 8 ? points - p : 8;\n"
-        "        wgi_block(p, valid, u, arg, arg_step, res, res_step, total, failed);\n"
-        "        for (size_t l = 0; l < valid; l++)\n"
-        "            if (failed[l] != 0 && (first == 0 || (at == p + l && failed[l] < first)))\n"
-        "                first = failed[l], at = p + l;\n"
-        "    }\n"
-        "    for (size_t k = 0; k < sizeof total / sizeof *total; k++)\n"
-        "        sum[k] = ((total[k][0] + total[k][1]) + (total[k][2] + total[k][3])) +\n"
-        "                 ((total[k][4] + total[k][5]) + (total[k][6] + total[k][7]));\n");
-    calls(s, b->each, (uint32_t)s->units, "after", "sum");
+}
+
+static void summed_outputs(wgi_source *s) {
+    const wg_function *const f = s->f;
     for (size_t k = 0, j = 0; k < f->outputs; k++) {
         const size_t size = wgi_argument_size(&f->output[k]);
         if (!(f->output[k].flags & WG_SUMMED) || size == 0) {
@@ -433,6 +413,35 @@ static void all(wgi_source *s, const batch *b) {
         }
         wgi_text_put(&s->o, "    }\n");
     }
+}
+
+static void all(wgi_source *s, const batch *b) {
+    wgi_text_format(&s->o, "%sint %s_batch(size_t points, const double *const *arg, ", s->scope,
+                    s->name);
+    PUT("const ptrdiff_t *arg_step,\n"
+        "    double *const *res, const ptrdiff_t *res_step, size_t *where) {\n");
+    wgi_text_format(&s->o, "    double u[%zu];\n", s->uniforms + (s->uniforms == 0));
+    wgi_text_format(&s->o, "    %s_lanes total[%zu];\n", s->name, b->sums + (b->sums == 0));
+    PUT("    double sum[sizeof total / sizeof *total];\n"
+        "    int first = 0, now, failed[8];\n"
+        "    size_t at = 0;\n"
+        "    (void)now, (void)res, (void)res_step, (void)arg, (void)arg_step, (void)u, (void)sum;\n"
+        "    memset(total, 0, sizeof total);\n");
+    shared_inputs(s);
+    input_guards(s);
+    calls(s, 0, b->once, "once", "NULL");
+    PUT("    for (size_t p = 0; p < points; p += 8) {\n"
+        "        const size_t valid = points - p < 8 ? points - p : 8;\n"
+        "        wgi_block(p, valid, u, arg, arg_step, res, res_step, total, failed);\n"
+        "        for (size_t l = 0; l < valid; l++)\n"
+        "            if (failed[l] != 0 && (first == 0 || (at == p + l && failed[l] < first)))\n"
+        "                first = failed[l], at = p + l;\n"
+        "    }\n"
+        "    for (size_t k = 0; k < sizeof total / sizeof *total; k++)\n"
+        "        sum[k] = ((total[k][0] + total[k][1]) + (total[k][2] + total[k][3])) +\n"
+        "                 ((total[k][4] + total[k][5]) + (total[k][6] + total[k][7]));\n");
+    calls(s, b->each, (uint32_t)s->units, "after", "sum");
+    summed_outputs(s);
     PUT("    if (first != 0 && where != NULL) *where = at;\n    return first;\n}\n\n" UNDEFINED);
 }
 

@@ -367,23 +367,6 @@ uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x
 
 /* ---- comparisons ---- */
 
-int wgi_compare(unsigned comparison, double a, double b) {
-    switch (comparison) {
-    case 0:
-        return a < b;
-    case 1:
-        return a <= b;
-    case 2:
-        return a > b;
-    case 3:
-        return a >= b;
-    case 4:
-        return a == b;
-    default:
-        return a != b;
-    }
-}
-
 /* The place of a guard in the table: its own, or a free one. */
 static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
     uint64_t h = mix((uint64_t)x->comparison * 2 + (uint64_t)x->outcome + 1, x->a);

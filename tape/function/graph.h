@@ -173,7 +173,6 @@ size_t wgi_argument_size(const wg_argument *a);
 /* Sets *out to 0 unless results over some of the points and over the others add up to those
  * over all: callable.c. 0: a failure, kept by t, whose arena is used. */
 int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
-int wgi_compare(unsigned comparison, double a, double b);
 
 /* The value of an operation's node at operands x. */
 double wgi_node_value(const wgi_node *node, const double *x);

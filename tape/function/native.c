@@ -215,48 +215,43 @@ static void array(wgi_source *s, uint32_t node) {
     wgi_text_format(&s->o, " = array_%s(%u, q); }\n", function[n->array], (unsigned)n->count);
 }
 
-static void statement(wgi_source *s, uint32_t node) {
+static void product(wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
-    char v[24];
-    if (n->kind == WGI_NODE_TIMES) {
+    place(s, node, 1);
+    wgi_text_put(&s->o, " = ");
+    operand(s, n, 0);
+    wgi_text_put(&s->o, " * ");
+    operand(s, n, 1);
+    wgi_text_put(&s->o, ";\n");
+}
+
+/* A function that gives value and slope: s5 is the slope that belongs to the value of node 5. */
+static void with_slope(wgi_source *s, uint32_t node, const char *function) {
+    const wgi_node *const n = &s->f->node[node];
+    if (n->kind == WGI_NODE_OP) {
+        wgi_text_format(&s->o, "  V s%u;\n", node);
         place(s, node, 1);
-        wgi_text_put(&s->o, " = ");
+        wgi_text_format(&s->o, " = %s(", function);
         operand(s, n, 0);
-        wgi_text_put(&s->o, " * ");
-        operand(s, n, 1);
-        wgi_text_put(&s->o, ";\n");
+        wgi_text_format(&s->o, ", &s%u);\n", node);
         return;
     }
-    if (n->kind == WGI_NODE_ARRAY) {
-        array(s, node);
-        return;
-    }
-    const vector_row *const r = row_of(n);
+    place(s, node, 0);
+    wgi_text_format(&s->o, ";\n  (void)%s(", function);
+    operand(s, n, 0);
+    wgi_text_put(&s->o, ", &");
+    leaf(s, node);
+    wgi_text_put(&s->o, ");\n");
+}
+
+/* The value of a row, or a partial; that may need the value, v. */
+static void by_text(wgi_source *s, uint32_t node, const vector_row *r) {
+    const wgi_node *const n = &s->f->node[node];
     const int value = n->kind == WGI_NODE_OP;
-    if (r == NULL || n->kind == WGI_NODE_SECOND) {
-        by_lanes(s, node);
-        return;
-    }
-    if (r->slope != NULL) {
-        if (value) {
-            wgi_text_format(&s->o, "  V s%u;\n", node);
-            place(s, node, 1);
-            wgi_text_format(&s->o, " = %s(", r->slope);
-            operand(s, n, 0);
-            wgi_text_format(&s->o, ", &s%u);\n", node);
-        } else {
-            place(s, node, 0);
-            wgi_text_format(&s->o, ";\n  (void)%s(", r->slope);
-            operand(s, n, 0);
-            wgi_text_put(&s->o, ", &");
-            leaf(s, node);
-            wgi_text_put(&s->o, ");\n");
-        }
-        return;
-    }
     const char *const text = value ? r->value : r->first[n->part];
     const int needs_v =
         !value && s->same[node] == WGI_NO_NODE && wgi_source_letters(text, 'v') != 0;
+    char v[24];
     if (needs_v) {
         (void)snprintf(v, sizeof v, "v%u", node);
         wgi_text_format(&s->o, "  const V %s = ", v);
@@ -267,6 +262,18 @@ static void statement(wgi_source *s, uint32_t node) {
     wgi_text_put(&s->o, value ? " = " : " = (");
     put_row(s, text, node, needs_v ? v : NULL);
     wgi_text_put(&s->o, value ? ";\n" : ") - ZERO;\n"); /* the text may be a number */
+}
+
+static void statement(wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY) {
+        (n->kind == WGI_NODE_TIMES ? product : array)(s, node);
+        return;
+    }
+    const vector_row *const r = row_of(n);
+    if (r == NULL || n->kind == WGI_NODE_SECOND) by_lanes(s, node);
+    else if (r->slope != NULL) with_slope(s, node, r->slope);
+    else by_text(s, node, r);
 }
 
 /* ---- the plan ---- */

@@ -256,6 +256,54 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
         result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
 }
 
+/* How the node, and those of its family, are evaluated; gives the slope of a row that keeps it,
+ * or WGI_NO_NODE. */
+static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    const wgi_node *const n = wgi_fn_node_of(m, node);
+    if (n->kind == WGI_NODE_ARRAY) {
+        c->how = WGI_FN_ARRAY;
+        if (n->count > m->p.operands) m->p.operands = n->count;
+    } else if (n->kind == WGI_NODE_REPEAT) {
+        c->how = WGI_FN_REPEAT;
+    } else if (n->kind == WGI_NODE_DENSE) {
+        c->how = WGI_FN_DENSE;
+    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE) {
+        c->how = c->kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
+    } else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
+        c->how = WGI_FN_SLOPE;
+        return n->kind == WGI_NODE_FIRST ? node : m->sibling[node];
+    } else if (wgi_fn_by_rows(m, n)) {
+        c->how = WGI_FN_FIRSTS;
+        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j])
+            if (wgi_fn_node_of(m, j)->kind == WGI_NODE_SECOND) c->how = WGI_FN_SECONDS;
+    } else {
+        c->how = WGI_FN_FIRST;
+        c->part = n->part;
+        c->value = m->value[node];
+        if (c->value != WGI_NO_NODE) want_column(m, c->value);
+    }
+    return WGI_NO_NODE;
+}
+
+/* The value, where it is wanted, and the slope. */
+static void list_slope(wgi_fn_maker *m, uint32_t node, uint32_t slope, wgi_fn_call *c) {
+    c->results = 2;
+    (void)column_add(m, slope == node ? m->sibling[node] : node);
+    (void)column_add(m, slope);
+}
+
+/* The family; where it is done by rows, also which partials they are. */
+static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+        (void)column_add(m, j);
+    if (!wgi_fn_by_rows(m, wgi_fn_node_of(m, node))) return;
+    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j]) {
+        const wgi_node *const n = wgi_fn_node_of(m, j);
+        const int beside = c->how == WGI_FN_SECONDS && n->kind == WGI_NODE_FIRST;
+        (void)column_add(m, n->part + (beside ? (uint32_t)WGI_FN_PART_FIRST : 0));
+    }
+}
+
 static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     wgi_fn_call c;
@@ -274,47 +322,12 @@ static void call(wgi_fn_maker *m, uint32_t node) {
         c.kernel = m->p.simd->row[row].value;
         c.adjoint = m->p.simd->row[row].vjp;
     }
-    uint32_t second = WGI_NO_NODE; /* the slope of a row that keeps it */
-    if (n->kind == WGI_NODE_ARRAY) {
-        c.how = WGI_FN_ARRAY;
-        if (n->count > m->p.operands) m->p.operands = n->count;
-    } else if (n->kind == WGI_NODE_REPEAT) {
-        c.how = WGI_FN_REPEAT;
-    } else if (n->kind == WGI_NODE_DENSE) {
-        c.how = WGI_FN_DENSE;
-    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE)
-        c.how = c.kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
-    else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
-        c.how = WGI_FN_SLOPE;
-        second = n->kind == WGI_NODE_FIRST ? node : m->sibling[node];
-    } else if (wgi_fn_by_rows(m, n)) {
-        c.how = WGI_FN_FIRSTS;
-        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j])
-            if (wgi_fn_node_of(m, j)->kind == WGI_NODE_SECOND) c.how = WGI_FN_SECONDS;
-    } else {
-        c.how = WGI_FN_FIRST;
-        c.part = n->part;
-        c.value = m->value[node];
-        if (c.value != WGI_NO_NODE) want_column(m, c.value);
-    }
+    const uint32_t slope = choose_how(m, node, &c);
     if (wgi_node_has_parts(n)) {
         list_parts(m, node, &c);
         c.repeat = n->kind == WGI_NODE_DENSE ? node : n->part;
-    } else if (second != WGI_NO_NODE) {
-        const uint32_t value = second == node ? m->sibling[node] : node;
-        c.results = 2;
-        (void)column_add(m, value); /* WGI_NO_NODE: not wanted */
-        (void)column_add(m, second);
-    } else {
-        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c.results++)
-            (void)column_add(m, j);
-        for (uint32_t j = node; wgi_fn_by_rows(m, n) && j != WGI_NO_NODE; j = m->sibling[j])
-            (void)column_add(
-                m, wgi_fn_node_of(m, j)->part +
-                       (c.how == WGI_FN_SECONDS && wgi_fn_node_of(m, j)->kind == WGI_NODE_FIRST
-                            ? (uint32_t)WGI_FN_PART_FIRST
-                            : 0));
-    }
+    } else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
+    else list_family(m, node, &c);
     field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
     wgi_fn_call *const to = wgi_fn_added(m, &m->calls, sizeof *to);
     if (to != NULL) *to = c;

@@ -262,22 +262,18 @@ static int is_of_repeats(const char *name) {
            (begins(name, "given") && strspn(name + 5, "0123456789") == strlen(name + 5));
 }
 
-static int is_taken(const wgi_source *s, size_t in, size_t out, const char *name) {
-    if ((s->f->repeats != 0 || wgi_dense_is_in(s->f)) && is_of_repeats(name)) return 1;
-    for (size_t k = 0; k < in; k++)
-        if (strcmp(s->in[k], name) == 0) return 1;
-    for (size_t k = 0; k < out; k++)
-        if (strcmp(s->out[k], name) == 0) return 1;
-    return is_reserved(name) || strcmp(name, s->name) == 0;
+/* Is it a name that no argument may have, whatever the others are called? */
+static int is_refused(const wgi_source *s, const char *name) {
+    return is_reserved(name) || strcmp(name, s->name) == 0 ||
+           (is_of_repeats(name) && (s->f->repeats != 0 || wgi_dense_is_in(s->f)));
 }
 
-enum { LONGEST = 40 };
+enum { LONGEST = 40, SUFFIX = 16 };
 
-/* Letters, digits and underscores; a letter first; none that is known. */
-static const char *identifier(wgi_source *s, size_t in, size_t out, const char *name) {
-    char *const to = wg_tape_keep(&s->c->head, LONGEST + 16, NULL);
+/* Letters, digits and underscores; a letter first; not like a macro, or a function of the text.
+ * Gives the length. */
+static size_t spell(const wgi_source *s, const char *name, char *to) {
     size_t n = 0;
-    if (to == NULL) return "";
     if (is_digit(*name) || *name == '_') to[n++] = 'a';
     for (; *name != 0 && n < LONGEST; name++) to[n++] = in_word(*name) ? *name : '_';
     to[n] = 0;
@@ -288,19 +284,66 @@ static const char *identifier(wgi_source *s, size_t in, size_t out, const char *
         to[LONGEST] = 0;
         n = strlen(to);
     }
-    for (unsigned i = 2; is_taken(s, in, out, to); i++) (void)snprintf(to + n, 16, "_%u", i);
+    return n;
+}
+
+struct given {
+    const char *name; /* NULL: free */
+    unsigned suffix;  /* none below is free for this spelling */
+};
+
+/* The identifiers given, by hash. Those of one spelling are told apart by a suffix: the search
+ * for one begins where that for the one before has ended, as what is given stays given. */
+typedef struct identifiers {
+    struct given *at;
+    size_t places; /* a power of two, more than are ever filled */
+} identifiers;
+
+/* The place of a name: its own, or the free one for it. */
+static struct given *place_of(const identifiers *all, const char *name) {
+    uint64_t h = 0;
+    for (const char *p = name; *p != 0; p++) h = (h ^ (unsigned char)*p) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(h ^ h >> 32) & (all->places - 1);
+    while (all->at[i].name != NULL && strcmp(all->at[i].name, name) != 0)
+        i = (i + 1) & (all->places - 1);
+    return &all->at[i];
+}
+
+static const char *identifier(const wgi_source *s, const identifiers *all, const char *name) {
+    char *const to = wg_tape_keep(&s->c->head, LONGEST + SUFFIX, NULL);
+    if (to == NULL) return "";
+    const size_t n = spell(s, name, to);
+    struct given *place = place_of(all, to), *const spelling = place;
+    /* a refused spelling is kept for its suffix alone */
+    if (place->name == NULL && is_refused(s, to)) {
+        place->name = wg_tape_keep(&s->c->head, n + 1, to);
+        place->suffix = 2;
+        if (place->name == NULL) return "";
+    }
+    while (place->name != NULL || is_refused(s, to)) {
+        (void)snprintf(to + n, SUFFIX, "_%u", spelling->suffix++);
+        place = place_of(all, to);
+    }
+    place->name = to;
+    place->suffix = 2;
     return to;
 }
 
 static void name_arguments(wgi_source *s) {
     const wg_function *const f = s->f;
+    identifiers all = {NULL, 4};
+    /* an identifier of each argument, and the spelling of a refused one */
+    while (all.places < 4 * (f->inputs + f->outputs)) all.places *= 2;
+    all.at = wg_tape_keep(&s->c->head, all.places * sizeof *all.at, NULL);
+    if (all.at == NULL) return;
+    for (size_t i = 0; i < all.places; i++) all.at[i].name = NULL;
     for (size_t k = 0, e = 0; k < f->inputs && s->c->status == WG_OK; k++) {
-        s->in[k] = identifier(s, k, 0, f->input[k].name);
+        s->in[k] = identifier(s, &all, f->input[k].name);
         for (size_t l = 0; l < wgi_argument_size(&f->input[k]); l++, e++)
             s->argument[e] = (uint32_t)k, s->entry[e] = (uint32_t)l;
     }
     for (size_t k = 0; k < f->outputs && s->c->status == WG_OK; k++)
-        s->out[k] = identifier(s, f->inputs, k, f->output[k].name);
+        s->out[k] = identifier(s, &all, f->output[k].name);
 }
 
 wg_status wgi_source_use_blas(wgi_source *s) {
