@@ -256,7 +256,8 @@ static const char *permutation(wg_mat x, size_t dims, const size_t *dim, const s
                                size_t row_dims, struct walk *w) {
     ptrdiff_t down[DIMS] = {0}, across[DIMS] = {0};
     size_t rows = 1, cols = 1, seen = 0, k = 0;
-    if (dims > DIMS || row_dims > dims) return "more than 4 dimensions";
+    if (dims > DIMS) return "more than 4 dimensions";
+    if (row_dims > dims) return "more dimensions for the rows than there are";
     /* The first dimensions that make up the rows; leading ones of length 1 are theirs too. */
     for (; k < dims && (rows < x.rows || dim[k] == 1 || x.rows == 0) &&
            !(x.rows == 0 && rows == 0);
@@ -324,7 +325,8 @@ static int is_packed(wgi_view x) { return !x.trans && (x.ld == x.rows || x.cols 
 static wg_status gather_shape(wg_block *b) {
     const struct list *const l = (const struct list *)b->params;
     size_t n;
-    if (__builtin_mul_overflow(l->rows, l->cols, &n)) return refuse(b, WG_ESHAPE, NULL);
+    if (__builtin_mul_overflow(l->rows, l->cols, &n))
+        return refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     b->out[0].rows = l->rows;
     b->out[0].cols = l->cols;
     return list_check(b, l, b->in[0].rows * b->in[0].cols);

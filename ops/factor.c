@@ -20,8 +20,7 @@
 wg_status wgi_factor_shape(wg_block *b) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
-    if (n != 0 && p->count > SIZE_MAX / n) return WG_ESHAPE;
-    if (b->in[0].cols != n * p->count) {
+    if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count) {
         b->why = p->count == 1 ? "the matrix is not square"
                                : "the batch is not of that many square matrices";
         return WG_ESHAPE;
@@ -573,8 +572,7 @@ enum { CHOLESKY_BLOCK = WGI_CHOLESKY_BLOCK };
 
 static wg_status cholesky_shape(wg_block *b) {
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
-    if (n != 0 && count > SIZE_MAX / n) return WG_ESHAPE;
-    if (b->in[0].cols != n * count) {
+    if ((n != 0 && count > SIZE_MAX / n) || b->in[0].cols != n * count) {
         b->why = count == 1 ? "the matrix is not square"
                             : "the batch is not of that many square matrices";
         return WG_ESHAPE;

@@ -178,7 +178,10 @@ wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op) {
     }
     const size_t n = wgi_line_length(a, p->axis), count = wgi_line_count(a, p->axis);
     for (int k = 1; k < op->operands; k++)
-        if (b->in[k].rows != a->rows || b->in[k].cols != a->cols) return WG_ESHAPE;
+        if (b->in[k].rows != a->rows || b->in[k].cols != a->cols) {
+            b->why = "the operands are of different shapes";
+            return WG_ESHAPE;
+        }
     for (int k = 0; k < op->vectors; k++) {
         const wg_block_arg *const v = &b->in[op->operands + k];
         if ((v->rows != 1 && v->cols != 1) || v->rows * v->cols != n) {

@@ -67,7 +67,10 @@ static double norm_1(size_t n, const double *a, size_t ld) {
 
 static wg_status square(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) return WG_ESHAPE;
+    if (b->in[0].cols != n) {
+        b->why = "the matrix is not square";
+        return WG_ESHAPE;
+    }
     b->out[0].rows = b->out[0].cols = n;
     return WG_OK;
 }

@@ -272,19 +272,20 @@ static void centre(wg_tape *t, const wgi_written *l) {
         for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(x[i], mean));
     }
 }
-static void var_expand(wg_tape *t, const wgi_written *l) {
+/* What a variance is divided by; 0: the result is NaN, and so are its derivatives. */
+static double divisor(wg_tape *t, const wgi_written *l) {
     const double of = (double)l->n - l->p->p;
-    *l->y = wg_constant(NAN);
-    if (!(of > 0)) return;
-    centre(t, l);
-    *l->y = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), of));
+    if (of > 0) centre(t, l);
+    else *l->y = wg_let(t, wg_mul(NAN, wg_sum(t, l->n, l->x[0])));
+    return of > 0 ? of : 0;
+}
+static void var_expand(wg_tape *t, const wgi_written *l) {
+    const double of = divisor(t, l);
+    if (of > 0) *l->y = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), of));
 }
 static void std_expand(wg_tape *t, const wgi_written *l) {
-    const double of = (double)l->n - l->p->p;
-    *l->y = wg_constant(NAN);
-    if (!(of > 0)) return;
-    centre(t, l);
-    *l->y = wg_let(t, wg_div(wg_norm2(t, l->n, l->room), sqrt(of)));
+    const double of = divisor(t, l);
+    if (of > 0) *l->y = wg_let(t, wg_div(wg_norm2(t, l->n, l->room), sqrt(of)));
 }
 
 /* Scaled by the power of two below the largest number: a step, without derivative. */

@@ -234,9 +234,9 @@ static wg_status trsm_shape(wg_block *b) {
         b->why = "a flag is none of side L R, uplo L U, trans N T, diag N U";
         return WG_EARG;
     }
-    if (n != 0 && p->count > SIZE_MAX / n) return WG_ESHAPE;
     const size_t k = p->count != 0 ? b->in[1].cols / p->count : 0;
-    if (b->in[0].cols != n * p->count || b->in[1].cols != k * p->count) {
+    if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count ||
+        b->in[1].cols != k * p->count) {
         b->why = p->count == 1 ? "the matrix is not square" : "not a batch of square matrices";
         return WG_ESHAPE;
     }

@@ -176,7 +176,11 @@ static wg_status not_finite(wg_block *b) {
 static wg_status eigen_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     for (size_t i = 0; i < b->inputs; i++)
-        if (b->in[i].rows != n || b->in[i].cols != n) return WG_ESHAPE;
+        if (b->in[i].rows != n || b->in[i].cols != n) {
+            b->why = b->inputs == 1 ? "the matrix is not square"
+                                    : "the matrices are not square and of one order";
+            return WG_ESHAPE;
+        }
     if (n > WGI_SPECTRAL_ORDER) {
         b->why = WGI_SPECTRAL_TOO_LARGE;
         return WG_ESHAPE;
@@ -488,7 +492,10 @@ static wg_status function_shape(wg_block *b) {
         b->why = "the exponent is not finite";
         return WG_EARG;
     }
-    if (b->in[0].cols != n) return WG_ESHAPE;
+    if (b->in[0].cols != n) {
+        b->why = "the matrix is not square";
+        return WG_ESHAPE;
+    }
     if (n > WGI_SPECTRAL_ORDER) {
         b->why = WGI_SPECTRAL_TOO_LARGE;
         return WG_ESHAPE;

@@ -75,8 +75,10 @@ static forms forms_of(const wg_block *b) {
 
 static wg_status sylvester_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[1].rows;
-    if (b->in[0].cols != m || b->in[1].cols != n || b->in[2].rows != m || b->in[2].cols != n)
+    if (b->in[0].cols != m || b->in[1].cols != n || b->in[2].rows != m || b->in[2].cols != n) {
+        b->why = "A and B are square, C has the rows of A and the columns of B";
         return WG_ESHAPE;
+    }
     b->out[0].rows = m, b->out[0].cols = n;
     b->saved_bytes = 2 * (m * m + n * n) * sizeof(double);
     b->work_bytes = larger(2 * m * n, wgi_schur_doubles(larger(m, n))) * sizeof(double);
@@ -158,7 +160,10 @@ const wg_block_op wgi_op_sylvester = {
 /* saved: S (discrete: the form of K), U. */
 static wg_status lyapunov_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n || b->in[1].rows != n || b->in[1].cols != n) return WG_ESHAPE;
+    if (b->in[0].cols != n || b->in[1].rows != n || b->in[1].cols != n) {
+        b->why = "the matrices are not square and of one order";
+        return WG_ESHAPE;
+    }
     b->out[0].rows = b->out[0].cols = n;
     b->saved_bytes = 2 * n * n * sizeof(double);
     b->work_bytes = larger(2 * n * n + 2 * n, wgi_schur_doubles(n)) * sizeof(double);

@@ -243,7 +243,7 @@ static inline void spectral_check_empty(const struct spectral_case *c) {
     wg_tape_free(t);
 }
 
-/* Shapes that do not fit: the message names the operation and the shapes. */
+/* Shapes that do not fit: the message names the operation and the shapes, and says why. */
 static inline void spectral_check_shapes(const struct spectral_case *c) {
     wg_tape *t = wg_tape_new(NULL);
     wg_mat in[SPECTRAL_MATRICES], out[SPECTRAL_MATRICES];
@@ -257,6 +257,8 @@ static inline void spectral_check_shapes(const struct spectral_case *c) {
         assert_non_null(strstr(wg_tape_message(t), c->name));
         if (strstr(wg_tape_message(t), shape) == NULL)
             fail_msg("no %s in: %s", shape, wg_tape_message(t));
+        if (strstr(wg_tape_message(t), "WG_ESHAPE") != NULL)
+            fail_msg("no reason: %s", wg_tape_message(t));
         wg_tape_reset(t);
     }
     wg_tape_free(t);

@@ -459,7 +459,7 @@ static void what_cannot_be_written_out_is_refused_by_name(void **state) {
     k = (stepping){3, 0, 0, &tired};
     assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
                      WG_ECONVERGE);
-    assert_message(coded, "wg_checkpoint: region 0 of step 0 returned");
+    assert_message(coded, "wg_checkpoint: region 0 of step 0 returned WG_ECONVERGE");
 }
 
 static void functions_of_loops_survive_a_lack_of_memory(void **state) {

@@ -312,6 +312,47 @@ static void sums_are_over_all_points_in_lanes(void **state) {
     hand_close(&h);
 }
 
+/* Results at each point that are the same at all of them: a call, arithmetic, a product by the
+ * rule, of use for nothing else. */
+static void what_is_done_once_is_a_result_at_every_point(void **state) {
+    enum { RESULTS = 4 };
+    emitted e;
+    hand h;
+    const double u[2] = {0.7, -1.3};
+    double x[POINTS], y[POINTS][RESULTS];
+    (void)state;
+    hand_open(&h);
+    const uint32_t b = hand_input(&h, "u", 2, 1, WG_SHARED), a = hand_input(&h, "x", 1, 1, 0);
+    const uint32_t out[RESULTS] = {WGI_GRAPH1(&h.g, sin, b), WGI_GRAPH2(&h.g, sub, b, b + 1),
+                                   wgi_graph_times(&h.g, b, WGI_GRAPH1(&h.g, exp, b + 1)),
+                                   WGI_GRAPH2(&h.g, mul, a, b)};
+    hand_output(&h, "y", RESULTS, 1, 0, out);
+    hand_finish(&h);
+    FILE *const f = emitted_text(&e);
+    emit(f, &h, "o", WG_EMIT_BATCH, 0);
+    emit(f, &h, "units", WG_EMIT_BATCH, 1);
+    assert_int_equal(fclose(f), 0);
+    emitted_open(&e, emitted_compilers[!has_compiler("gcc")], "-O2");
+    for (int units = 0; units < 2; units++) {
+        batch_fn *batch;
+        EMITTED(&e, units ? "units" : "o", "_batch", batch);
+        const ptrdiff_t xs[] = {0, 1, 1, 1}, ys[] = {RESULTS, 1};
+        for (size_t p = 0; p < POINTS; p++) x[p] = uniform(-1, 1);
+        memset(y, 0x7f, sizeof y);
+        assert_int_equal(
+            batch(POINTS, (const double *const[]){u, x}, xs, (double *const[]){y[0]}, ys, NULL),
+            0);
+        for (size_t p = 0; p < POINTS; p++) {
+            const double want[RESULTS] = {sin(u[0]), u[0] - u[1], u[0] * exp(u[1]),
+                                          x[p] * u[0]};
+            for (size_t k = 0; k < RESULTS; k++) same("done once", k, y[p][k], want[k]);
+        }
+    }
+    emitted_close(&e);
+    emitted_remove(&e);
+    hand_close(&h);
+}
+
 /* c * sqrt(x) by x where c is 0 and x is 0. */
 static void zero_times_infinity_is_zero_by_the_rule(void **state) {
     emitted e;
@@ -684,6 +725,7 @@ int main(void) {
         cmocka_unit_test(every_row_and_partial_is_that_of_the_table),
         cmocka_unit_test(drawn_functions_are_what_the_walk_gives),
         cmocka_unit_test(sums_are_over_all_points_in_lanes),
+        cmocka_unit_test(what_is_done_once_is_a_result_at_every_point),
         cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),
         cmocka_unit_test(a_batch_fails_where_evaluation_fails),
         cmocka_unit_test(any_name_becomes_an_identifier),

@@ -299,6 +299,40 @@ static void symmetric_operands_have_the_values_of_one_triangle(void **state) {
         }
 }
 
+/* ---- variances of too few numbers ---- */
+
+static wg_status spread(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const wg_mat a = wg_mat_gather(t, n, 1, x);
+    (void)m;
+    y[0] = *(const int *)data ? wg_mat_std(t, a, 3) : wg_mat_var(t, a, 3);
+    return WG_OK;
+}
+
+/* The tape says NaN, for the value and its derivatives; so does the function. */
+static void a_variance_of_too_few_numbers_has_no_derivative(void **state) {
+    (void)state;
+    const wg_argument in = {"x", 3, 1, 0}, out = {"y", 1, 1, 0};
+    const double x[3] = {1, 2, 4};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (int root = 0; root < 2; root++) {
+        wg_function *f, *g;
+        double value, slope[3], got;
+        written_out_must("tape", wg_gradient(t, spread, &root, 3, x, &value, slope));
+        written_out_must("record",
+                         wg_function_record(t, spread, &root, 1, &in, x, 1, &out, &f));
+        written_out_must("gradient", wg_function_gradient(t, f, &g));
+        assert_int_equal(graph_walk(f, x, &got), 0);
+        assert_true(isnan(value) && isnan(got));
+        double by_function[3];
+        assert_int_equal(graph_walk(g, x, by_function), 0);
+        for (int k = 0; k < 3; k++) assert_true(isnan(slope[k]) && isnan(by_function[k]));
+        wg_function_free(g);
+        wg_function_free(f);
+    }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_on_matrices_are_parts_of_functions),
@@ -307,6 +341,7 @@ int main(void) {
         cmocka_unit_test(an_operation_of_the_users_works_in_a_hessian),
         cmocka_unit_test(repeated_operations_are_shared),
         cmocka_unit_test(symmetric_operands_have_the_values_of_one_triangle),
+        cmocka_unit_test(a_variance_of_too_few_numbers_has_no_derivative),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

@@ -191,6 +191,7 @@ static void a_model_is_printed_and_drawn(void **state) {
         bytes small = empty();
         small.room = room;
         assert_int_equal(wg_model_print(m, put, &small), WG_EWRITE);
+        assert_has(wg_tape_message(tape), "wg_model_print: write gave a failure");
     }
 }
 

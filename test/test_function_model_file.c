@@ -111,6 +111,7 @@ static void damaged_files_are_refused(void **state) {
         bytes small = empty();
         small.room = n;
         assert_int_equal(wg_model_save(m, put, &small), WG_EWRITE);
+        assert_has(wg_tape_message(tape), "wg_model_save: write gave a failure");
     }
     bytes text = empty();
     (void)put(&text, "w = 1\nb = 2\n", 12);

@@ -238,6 +238,10 @@ static void edges_and_mistakes(void **state) {
     free(work);
     wg_function_free(f);
     wg_function_free(NULL);
+    /* all outputs of no functions */
+    assert_int_equal(wg_function_join(t, 0, NULL, &f), WG_OK);
+    assert_true(wg_function_inputs(f) == 0 && wg_function_outputs(f) == 0);
+    wg_function_free(f);
     wg_tape_free(t);
     wg_tape_free(plain);
 }

@@ -427,7 +427,8 @@ static void what_lies_outside_is_refused(void **state) {
     MATRIX_REFUSED(t, WG_EARG, "wg_take_cols of 2x3: an index", wg_take_cols(t, a, 4, six));
     MATRIX_REFUSED(t, WG_EARG, "wg_embedding of 2x3: an index", wg_embedding(t, a, 4, six));
     MATRIX_REFUSED(t, WG_ENULL, "index list", wg_gather(t, a, 2, 2, NULL));
-    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gather of 2x3", wg_gather(t, a, SIZE_MAX, 2, zero));
+    MATRIX_REFUSED(t, WG_ESHAPE, "wg_gather of 2x3: a result larger than",
+                   wg_gather(t, a, SIZE_MAX, 2, zero));
     MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, 1, 2, 0, 1, 3));
     MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 1, -1, 3, 0, 1, 3));
     MATRIX_REFUSED(t, WG_ESHAPE, "wg_slice of 2x3", wg_slice(t, a, 0, 1, 1, 3, 1, 1));
@@ -449,6 +450,8 @@ static void what_lies_outside_is_refused(void **state) {
                    wg_permute(t, a, 2, two_three, same, 1));
     MATRIX_REFUSED(t, WG_EARG, "dimensions do not fit", wg_permute(t, a, 2, five, swap, 1));
     MATRIX_REFUSED(t, WG_EARG, "more than 4", wg_permute(t, a, 5, five, five, 1));
+    MATRIX_REFUSED(t, WG_EARG, "wg_permute of 2x3: more dimensions for the rows than there are",
+                   wg_permute(t, a, 2, two_three, swap, 3));
     MATRIX_REFUSED(t, WG_ENULL, "wg_permute", wg_permute(t, a, 2, NULL, swap, 1));
     assert_int_equal(wg_mat_reverse(t, wg_permute(t, a, 2, two_three, swap, 1), NULL, 3),
                      WG_OK);

@@ -588,7 +588,11 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     (void)wg_solve_batch(t, 3, wg_mat_fill(t, 1, 3, 1), wg_mat_fill(t, 1, 2, 1));
     failed_with(t, m, WG_ESHAPE, "1x3, 1x2", "do not divide");
     (void)wg_solve_batch(t, SIZE_MAX / 2, a, b);
-    failed_with(t, m, WG_ESHAPE, "wg_solve_batch", "3x3");
+    failed_with(t, m, WG_ESHAPE, "wg_solve_batch of 3x3, 4x2", "not of that many square");
+    (void)wg_cholesky_batch(t, SIZE_MAX / 2, a);
+    failed_with(t, m, WG_ESHAPE, "wg_cholesky_batch of 3x3", "not of that many square");
+    (void)wg_trsm_batch(t, SIZE_MAX / 2, 'L', 'L', 'N', 'N', 1, a, b);
+    failed_with(t, m, WG_ESHAPE, "wg_trsm_batch of 3x3, 4x2", "not a batch of square");
     (void)wg_trsm(t, 'L', 'L', 'N', 'N', 1, a, b);
     failed_with(t, m, WG_ESHAPE, "wg_trsm of 3x3, 4x2", "right-hand side");
     (void)wg_trsm(t, 'R', 'L', 'N', 'N', 1, a, b);

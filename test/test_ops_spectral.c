@@ -198,10 +198,16 @@ static void shapes_that_do_not_fit_are_named(void **state) {
         assert_null(functions[k].call(t, wg_mat_fill(t, 2, 3, 1)).value);
         assert_int_equal(wg_tape_status(t), WG_ESHAPE);
         assert_non_null(strstr(wg_tape_message(t), functions[k].name));
-        assert_non_null(strstr(wg_tape_message(t), "2x3"));
+        assert_non_null(strstr(wg_tape_message(t), "2x3: the matrix is not square"));
         wg_tape_reset(t);
     }
     wg_mat w, v, s;
+    assert_int_equal(wg_eigh(t, wg_mat_fill(t, 2, 3, 1), &w, &v), WG_ESHAPE);
+    assert_non_null(strstr(wg_tape_message(t), "wg_eigh of 2x3: the matrix is not square"));
+    wg_tape_reset(t);
+    assert_null(wg_eigvalsh_general(t, wg_mat_identity(t, 2), wg_mat_identity(t, 3)).value);
+    assert_non_null(strstr(wg_tape_message(t), "2x2, 3x3: the matrices are not square and"));
+    wg_tape_reset(t);
     /* results that are not wanted */
     const wg_mat one = wg_mat_identity(t, 2);
     assert_int_equal(wg_eigh(t, one, NULL, &v), WG_OK);

@@ -73,7 +73,8 @@ WG_API wg_mat wg_broadcast_to(wg_tape *t, wg_mat x, size_t rows, size_t cols);
  * result is element (i[0], i[1], ...) of x.
  * Shapes:  the product of the first few dim is the rows of x, that of the others its columns;
  *          the first row_dims dimensions of the result make its rows.
- * Errors:  WG_EARG: more than 4 dimensions, or perm is no permutation. */
+ * Errors:  WG_EARG: more than 4 dimensions, dim does not give the shape of x, or perm is no
+ *          permutation. */
 WG_API wg_mat wg_permute(wg_tape *t, wg_mat x, size_t dims, const size_t *dim,
                          const size_t *perm, size_t row_dims);
 

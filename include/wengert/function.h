@@ -26,7 +26,8 @@ enum { WG_SHARED = 1, WG_PASSIVE = 2, WG_SUMMED = 4 };
 
 /* An input or output: rows by cols entries, column after column. */
 typedef struct wg_argument {
-    const char *name; /* one word; NULL: x0, x1, ... or y0, y1, ... by its place */
+    const char *name; /* one word: printable ASCII without blank, quotation mark and backslash;
+                       * NULL: x0, x1, ... or y0, y1, ... by its place */
     size_t rows, cols;
     unsigned flags;
 } wg_argument;

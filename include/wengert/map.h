@@ -167,8 +167,9 @@ static inline wg_source wg_each_step(wg_source s) {
  *          Source: Griewank and Walther 2000, TOMS 26(1).
  * Cost:    one record; the tape keeps the results, `stored` states, and where those are not all
  *          the state before the last step.
- * Errors:  as wg_map; WG_EGUARD names step and cell; WG_EARG: a name that is not
- *          there, or there twice. */
+ * Errors:  as wg_map; WG_EGUARD names step and cell; WG_EARG: a name that is not there, or
+ *          there twice; more cells, steps or a farther neighbour than an int can count; no
+ *          such boundary. */
 WG_API wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage,
                          size_t states, const wg_state *state, const wg_scan_options *o,
                          wg_mat *y);

@@ -48,7 +48,8 @@ WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real 
 
 /* A view that does not fit gives a failed matrix (all NaN, value NULL); the operation that
  * meets it refuses with WG_ESHAPE. */
-/* Element (i, j) as a scalar variable. */
+/* Element (i, j) as a scalar variable; out of range, or of a failed matrix: a constant, NaN.
+ * The value is read where it stands: not after a reset, or a rewind to before a. */
 static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
     wg_real x = {__builtin_nan(""), {0, 0}};
     if (a.value != NULL && i < a.rows && j < a.cols) {

@@ -137,9 +137,9 @@ WG_API wg_mat wgi_model_sum_at(const char *file, int line, wg_model *m, wg_mat a
 /* wg_model_gradient - dx[i] = dy/dx[i], nodes of the shapes and axes of x[i], 0 where y does
  * not depend on it. Named dy/dx. They can be differentiated again.
  * Shapes:  y 1-by-1; x: n placeholders or variables.
- * Errors:  also returned; WG_EARG: x[i] is none, or WG_PASSIVE; those of wg_function_extract
- *          and wg_function_gradient: WG_EMODE where y is not linear in a sum over points that
- *          depends on x; a Hessian times a fed vector can be had. */
+ * Errors:  also returned; WG_EARG: x[i] is none, WG_PASSIVE, or there twice; those of
+ *          wg_function_extract and wg_function_gradient: WG_EMODE where y is not linear in a
+ *          sum over points that depends on x; a Hessian times a fed vector can be had. */
 #define wg_model_gradient(...) wgi_model_gradient_at(__FILE__, __LINE__, __VA_ARGS__)
 WG_API wg_status wgi_model_gradient_at(const char *file, int line, wg_model *m, wg_mat y,
                                        size_t n, const wg_mat *x, wg_mat *dx);

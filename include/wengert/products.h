@@ -129,7 +129,9 @@ typedef struct wg_conv {
  * Shapes:  x channels-by-(height width batch); w channels-by-(kernel height width filters);
  *          bias of `filters`, NULL: none; r filters-by-(pixels of the result times batch).
  * Adjoint: of the product of matrices that it is; patches of x are gathered anew, not kept.
- * Cost:    2 channels kernel filters pixels flops in dgemm, backward twice that. */
+ * Cost:    2 channels kernel filters pixels flops in dgemm, backward twice that.
+ * Errors:  WG_EARG: no kernel, or sizes of the result beyond those of BLAS; of wg_conv1d also
+ *          columns that batch or filters do not divide. */
 WG_API wg_mat wg_conv2d(wg_tape *t, const wg_conv *s, wg_mat x, wg_mat w, const wg_mat *bias);
 WG_API wg_mat wg_conv1d(wg_tape *t, size_t batch, size_t filters, size_t stride, size_t pad,
                         wg_mat x, wg_mat w, const wg_mat *bias);

@@ -9,7 +9,9 @@
  *
  * Adjoints keep the zero rule line by line: where the adjoint of a result is 0, or a partial
  * is, nothing is added. Of no elements: sum and norm 0, product 1, logsumexp -inf; an extremum,
- * a mean or a variance is refused (WG_ESHAPE). A NaN among the operands gives NaN.
+ * a mean or a variance is refused (WG_ESHAPE). A NaN among the operands gives NaN. Sums,
+ * means, variances and products are computed as they stand: they may overflow, and squares
+ * underflow, where the result need not.
  * Cost:    one or two passes over the operand each way; the tape keeps a few numbers per line,
  *          unless said.
  * Errors:  WG_EARG: an axis that is none, and as said; those of wg_apply. The result is NaN
@@ -54,7 +56,8 @@ WG_API wg_real wg_mat_min(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_mat_min_axis(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_norm - (sum |a|^p)^(1/p) over the elements, 1 <= p <= INFINITY; p = 2 over all
- * elements is the Frobenius norm. Neither overflows nor underflows before its result does.
+ * elements is the Frobenius norm. Neither overflows nor underflows before its result does; in
+ * the adjoint an |a| / y below DBL_MIN has few digits, or counts as 0.
  * Adjoint: a_ += y_ sign(a) (|a| / y)^(p-1), and 0 where the norm is 0; p = INFINITY: split
  * evenly over ties.   Errors:  WG_EARG: another p. */
 WG_API wg_real wg_mat_norm(wg_tape *t, wg_mat a, double p);

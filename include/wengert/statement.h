@@ -6,7 +6,8 @@
  * far, and its code, all by value. wg_let(t, e) appends the statement to the tape and gives a
  * variable. A statement has at most 8 operands, 8 numbers and 128 bits of code; all three
  * limits are checked by the compiler. What the optimiser leaves of a statement is its arithmetic,
- * one test, and the stores of its records.
+ * one test, and the stores of its records. Two expressions are of two types: c ? wg_sin(x) :
+ * wg_cos(x) does not compile, but with a wg_let around each it does.
  *
  * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable,
  * 2 an expression);  a b c d their values;  v the value;  s the list of operands.

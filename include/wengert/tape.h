@@ -68,7 +68,8 @@ WG_API WG_MUST_CHECK wg_status wg_tape_forward(wg_tape *t, size_t width);
 WG_API wg_status wg_tape_status(const wg_tape *t);
 /* wg_tape_message - what failed last, and where: the failure of the tape, or of a call that
  * could not do its work and left the recording as it was (a sweep without a seed, a variable of
- * another tape). Empty when nothing did. Valid until the next call. */
+ * another tape). Calls that only read, of a const tape, leave none: their status is all. Empty
+ * when nothing did. Valid until the next call. */
 WG_API const char *wg_tape_message(const wg_tape *t);
 
 /* wg_tape_stats - counts and bytes.  Errors: WG_ENULL. */

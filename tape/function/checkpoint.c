@@ -80,8 +80,8 @@ static wg_status explain(const place *at, wg_status s) {
         wgi_why(at->r->b, at->r->why, "region %zu of step %zu: %s", number, at->step,
                 wg_tape_message(at->r->k->work));
     else if (s != WG_OK)
-        wgi_why(at->r->b, at->r->why, "region %zu of step %zu returned %d", number, at->step,
-                (int)s);
+        wgi_why(at->r->b, at->r->why, "region %zu of step %zu returned %s", number, at->step,
+                wg_status_text(s));
     return s;
 }
 
@@ -224,8 +224,8 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
         for (size_t i = 0; i < n; i++) next[i] = wgi_nan();
         const wg_status s = r->record(t, step, n, now, k->np, x + n, next, r->data);
         if (s != WG_OK)
-            return wgi_fail(c, s, "region %zu of step %zu returned %d", number % k->regions,
-                            step, (int)s);
+            return wgi_fail(c, s, "region %zu of step %zu returned %s", number % k->regions,
+                            step, wg_status_text(s));
         if (c->status != WG_OK) return c->status;
         wg_real *const was = now;
         now = next;

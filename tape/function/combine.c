@@ -101,7 +101,8 @@ wg_status wg_function_join(wg_tape *t, size_t count, const wg_function *const *f
         given = f[i] != NULL;
         if (given) arguments += f[i]->inputs + f[i]->outputs;
     }
-    wg_status s = wgi_making_begin(&k, t, "wg_function_join", given, arguments, out);
+    wg_status s =
+        wgi_making_begin(&k, t, "wg_function_join", given || count == 0, arguments, out);
     if (s == WG_OK) s = join(&k, count, f);
     return k.c == NULL ? s : wgi_making_end(&k, s, out);
 }

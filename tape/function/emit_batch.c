@@ -148,7 +148,8 @@ static int places(wgi_source *s, batch *b) {
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
             const int summed = (f->output[k].flags & WG_SUMMED) != 0;
             b->result[j] = summed ? WGI_NO_NODE : (uint32_t)b->results++;
-            if (summed) s->uses[f->result[j]]++; /* read at the end */
+            /* read at the end, or at the points */
+            if (summed || f->node[f->result[j]].when != WGI_EACH) s->uses[f->result[j]]++;
         }
     wgi_source_fold(s, 76);
     wgi_source_slots(s);

@@ -267,8 +267,8 @@ static wg_status from_numbers(walk *w, const wg_argument *a, wg_points data, wg_
     if (fill != NULL) {
         const wg_status s = fill(p, 1, w->filled, user);
         if (s != WG_OK)
-            return wgi_fail(w->g->c, s, "%s: %s: the callback of input %s returned %d",
-                            w->g->call, w->b->op->name, a->name, (int)s);
+            return wgi_fail(w->g->c, s, "%s: %s: the callback of input %s returned %s",
+                            w->g->call, w->b->op->name, a->name, wg_status_text(s));
         data = (wg_points){w->filled, 0, 1};
     }
     for (size_t e = 0; e < size_of(a); e++)

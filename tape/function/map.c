@@ -115,8 +115,8 @@ static wg_status fill(const run *r, size_t first, size_t points) {
         if (count == 0) continue;
         const wg_status s = from->fill(first, count, r->copy[i], from->user);
         if (s == WG_OK) continue;
-        wgi_why(r->b, r->why, "the callback of input %zu (%s) returned %d", i, f->input[i].name,
-                (int)s);
+        wgi_why(r->b, r->why, "the callback of input %zu (%s) returned %s", i, f->input[i].name,
+                wg_status_text(s));
         return s;
     }
     return WG_OK;

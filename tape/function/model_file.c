@@ -70,7 +70,8 @@ wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
     flush(&o);
     put(&o, 8, o.sum);
     flush(&o);
-    return o.failed ? WG_EWRITE : WG_OK;
+    return o.failed ? WGI_MODEL_REFUSE(m, WG_EWRITE, "wg_model_save: write gave a failure")
+                    : WG_OK;
 }
 
 /* ---- reading ---- */

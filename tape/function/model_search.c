@@ -289,6 +289,8 @@ static wg_status draw(wg_model *m, const char *call, wg_write *write, void *ctx,
         for (wgi_node_of *n = m->first; n != NULL && !o.failed; n = n->next) put(&s, &o, n);
         wgi_text_put(&o, foot);
         status = wgi_text_close(&o);
+        if (status != WG_OK)
+            (void)WGI_MODEL_REFUSE(m, status, "%s: write gave a failure", call);
     }
     wg_tape_reset(m->scratch);
     return status;

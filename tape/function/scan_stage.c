@@ -67,8 +67,8 @@ wg_status wgi_scan_source(const wgi_scan_run *r, const wgi_scan_stage *stage, si
     *x = (wg_points){to, (ptrdiff_t)entries, 1};
     const wg_status s = count != 0 ? from->fill(first, count, to, from->user) : WG_OK;
     if (s != WG_OK)
-        wgi_why(r->b, r->why, "the callback of input %s, in step %zu, returned %d", a->name,
-                c->step, (int)s);
+        wgi_why(r->b, r->why, "the callback of input %s, in step %zu, returned %s", a->name,
+                c->step, wg_status_text(s));
     return s;
 }
 
