@@ -58,11 +58,11 @@ static void triangular_systems_of_all_kinds_agree(void **state) {
 
 static void factorisations_agree_to_second_order(void **state) {
     (void)state;
-    for (int shared = 0; shared < 4; shared++)
+    for (int transposed = 0; transposed < 2; transposed++)
         for (kind what = CHOLESKY; what <= INVERSE; what++) {
             spec s = plain(what, 19, 3, 0);
-            s.shared = shared;
-            s.ta = "NT"[shared >> 1];
+            s.shared = 2 * transposed + ((int)what + transposed) % 2;
+            s.ta = "NT"[transposed];
             check(&s, 1, 1);
         }
 }
