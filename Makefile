@@ -302,6 +302,7 @@ PEERS := \
     sacado_fad:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
     ceres:bench:ceres/jet.h:libceres-dev:-:-isystem/usr/include/eigen3 \
     eigen:bench:Eigen/Core,unsupported/Eigen/AutoDiff:libeigen3-dev:-:-isystem/usr/include/eigen3 \
+    adolc_sparse:sparsity:adolc/adolc_sparse.h,ColPack/ColPackHeaders.h:libadolc-dev,libcolpack-dev:-ladolc,-lColPack:- \
     torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
 
 comma := ,
@@ -316,9 +317,10 @@ peers = $(strip $(foreach row,$(2),$(if $(filter $(1),$(call field,2,$(row))),$(
 names = $(foreach row,$(1),$(call field,1,$(row)))
 BENCH_PEERS := $(call peers,bench,$(PEERS_FOUND))
 MATRIX_PEERS := $(call peers,matrix,$(PEERS_FOUND))
+SPARSITY_PEERS := $(call peers,sparsity,$(PEERS_FOUND))
 PEER_DEFS := '-DWG_BENCH_PEERS(X)=$(foreach p,$(MORE_PEERS) $(call names,$(BENCH_PEERS)),X($(p)))' \
     '-DWG_BENCH_ABSENT=$(foreach row,$(filter-out $(PEERS_FOUND),$(call peers,bench,$(PEERS))),"$(call field,1,$(row)) (Debian: $(call field,4,$(row)))",)' \
-    $(if $(MATRIX_PEERS),-DWG_HAVE_TORCH)
+    $(if $(MATRIX_PEERS),-DWG_HAVE_TORCH) $(if $(SPARSITY_PEERS),-DWG_HAVE_ADOLC_SPARSE)
 peer_objs = $(patsubst %,$(B)/bench/peers/%.o,$(call names,$(1)))
 peer_libs = $(foreach row,$(1),$(call field,5,$(row)))
 $(foreach row,$(PEERS),$(eval $(B)/bench/peers/$(call field,1,$(row)).o: PEER_CPPFLAGS = $(call field,6,$(row))))
@@ -334,8 +336,8 @@ $(B)/bench/peers/%.o: MORE_CXXFLAGS = $(PEER_FLAGS)
 $(B)/bench/report.o: MORE_CPPFLAGS += \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(BENCH_FLAGS); library: $(CFLAGS)"'
 $(B)/bench/report.o: $(call list,commit)
-$(B)/bench/peers/peers.o $(B)/bench/matrix.o: MORE_CPPFLAGS += $(PEER_DEFS)
-$(B)/bench/peers/peers.o $(B)/bench/matrix.o: $(call list,peers)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: MORE_CPPFLAGS += $(PEER_DEFS)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: $(call list,peers)
 
 BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 # The tapes' and the matrices' have peers in C++.
@@ -346,6 +348,9 @@ $(WITH_PEERS): $(call peer_objs,$(BENCH_PEERS)) $(B)/bench/peers/peers.o $(call 
 $(B)/bench/matrix: LINKER = $(if $(MATRIX_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
 $(B)/bench/matrix: MORE_LIBS = $(call peer_libs,$(MATRIX_PEERS))
 $(B)/bench/matrix: $(call peer_objs,$(MATRIX_PEERS)) $(call list,peers)
+$(B)/bench/sparsity: LINKER = $(if $(SPARSITY_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
+$(B)/bench/sparsity: MORE_LIBS = $(call peer_libs,$(SPARSITY_PEERS))
+$(B)/bench/sparsity: $(call peer_objs,$(SPARSITY_PEERS)) $(call list,peers)
 # The evals are those of the tool.
 $(B)/bench/evals: $(BENCH_CORE) $(B)/bench/workloads.o $(B)/bench/check.o $(B)/bench/evals_input.o $(B)/bench/evals_case.o $(GRADBENCH_OBJS) $(call list,gradbench)
 $(filter-out $(B)/bench/evals,$(BENCHES)): $(filter-out $(B)/bench/peers/peers.o,$(BENCH_OBJS)) $(call list,bench)

@@ -44,10 +44,9 @@ static wg_status all(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *
 /* What a solver is given as its user data. */
 struct problem {
     wg_tape *tape;
-    /* for those who want second derivatives by their pattern */
-    wg_function *hessian, *taylor;
+    wg_sparsity *jacobian, *hessian; /* of the constraints, of all: a lower triangle */
+    wg_function *taylor;
     void *work;
-    int entries, row[N * N], col[N * N]; /* the lower triangle of the Lagrangian's Hessian */
 };
 
 /* ---- Ipopt: IpStdCInterface.h --------------------------------------------------------------
@@ -71,17 +70,22 @@ static bool eval_g(int n, double *x, bool new_x, int m, double *g, void *data) {
     return wg_eval(p->tape, constraints, NULL, (size_t)n, x, (size_t)m, g) == WG_OK;
 }
 
-/* Values NULL: where they will stand. Here all of them do, row after row. */
+static void copy_places(const wg_sparsity *s, int *row, int *col) {
+    const wg_pattern *const at = wg_sparsity_pattern(s);
+    for (size_t k = 0; k < at->entries; k++) row[k] = (int)at->row[k], col[k] = (int)at->col[k];
+}
+
+/* Values NULL: where they will stand. */
 static bool eval_jac_g(int n, double *x, bool new_x, int m, int entries, int *row, int *col,
                        double *values, void *data) {
     const struct problem *p = data;
-    (void)new_x;
+    (void)n, (void)new_x, (void)m, (void)entries;
     if (values == NULL) {
-        for (int k = 0; k < entries; k++) row[k] = k / n, col[k] = k % n;
+        copy_places(p->jacobian, row, col);
         return true;
     }
-    return wg_jacobian(p->tape, constraints, NULL, (size_t)n, x, (size_t)m, NULL, WG_ROW_MAJOR,
-                       values, (size_t)n) == WG_OK;
+    return wg_sparse_jacobian(p->tape, p->jacobian, constraints, NULL, x, NULL, values) ==
+           WG_OK;
 }
 
 /* The Hessian of factor f + lambda g, entries that are always 0 left out. */
@@ -89,20 +93,14 @@ static bool eval_h(int n, double *x, bool new_x, double factor, int m, double *l
                    bool new_lambda, int entries, int *row, int *col, double *values,
                    void *data) {
     const struct problem *p = data;
-    double w[1 + M] = {factor}, h[N * N];
-    (void)new_x, (void)new_lambda;
+    double w[1 + M] = {factor};
+    (void)n, (void)new_x, (void)new_lambda, (void)entries;
     if (values == NULL) {
-        memcpy(row, p->row, (size_t)entries * sizeof *row);
-        memcpy(col, p->col, (size_t)entries * sizeof *col);
+        copy_places(p->hessian, row, col);
         return true;
     }
     memcpy(w + 1, lambda, (size_t)m * sizeof *w);
-    const wg_points at[] = {{x, 0, 1}, {w, 0, 1}};
-    const wg_results to = {h, 0, 1};
-    if (wg_function_evaluate(p->hessian, 1, at, &to, NULL, p->work, NULL) != WG_OK)
-        return false;
-    for (int k = 0; k < entries; k++) values[k] = h[p->row[k] + n * p->col[k]];
-    return true;
+    return wg_sparse_hessian(p->tape, p->hessian, all, NULL, x, w, NULL, NULL, values) == WG_OK;
 }
 
 /* ---- NLopt: nlopt.h ------------------------------------------------------------------------
@@ -287,21 +285,20 @@ static void expect(const char *who, size_t n, const double *got, const double *w
     wrong |= differ;
 }
 
-/* The functions with second derivatives, and the pattern that Ipopt wants first. */
+/* The patterns, which Ipopt wants first, and the function of those who want series. */
 static wg_status prepare(struct problem *p, const double *x) {
     const wg_argument in = {"x", N, 1, 0}, out = {"y", 1 + M, 1, 0};
     wg_function *f = NULL;
-    wg_status s = wg_function_record(p->tape, all, NULL, 1, &in, x, 1, &out, &f);
-    if (s == WG_OK) s = wg_function_hessian(p->tape, f, &p->hessian);
+    wg_status s =
+        wg_jacobian_sparsity(p->tape, constraints, NULL, N, x, M, WG_ROW_MAJOR, &p->jacobian);
+    if (s == WG_OK)
+        s = wg_hessian_sparsity(p->tape, all, NULL, N, x, 1 + M, 'L', WG_COL_MAJOR,
+                                &p->hessian);
+    if (s == WG_OK) s = wg_function_record(p->tape, all, NULL, 1, &in, x, 1, &out, &f);
     if (s == WG_OK) s = wg_function_taylor(p->tape, f, 2, &p->taylor);
     wg_function_free(f);
     if (s != WG_OK) return s;
-    for (int j = 0; j < N; j++)
-        for (int i = j; i < N; i++)
-            if (!wg_function_is_zero(p->hessian, 0, (size_t)(i + N * j)))
-                p->row[p->entries] = i, p->col[p->entries++] = j;
-    const size_t h = wg_function_work(p->hessian, NULL), t = wg_function_work(p->taylor, NULL);
-    p->work = malloc(h > t ? h : t);
+    p->work = malloc(wg_function_work(p->taylor, NULL));
     return p->work != NULL ? WG_OK : WG_ENOMEM;
 }
 
@@ -309,6 +306,7 @@ static void optimisation(struct problem *p) {
     double x[] = {1, 5, 4, 2}, v[] = {1, 0, 0, 0}, f, g[N], y[1 + M], jac[N * 6], h[N * N];
     double lambda[] = {1, 10};
     int row[N * N], col[N * N];
+    const int entries = (int)wg_sparsity_pattern(p->hessian)->entries;
     const double gradient[] = {22, 2, 3, 10}, value = 24;
     const double at[] = {40, 46}, rows[] = {40, 8, 10, 20, 2, 10, 8, 4};
     /* factor 1, the lower triangle column by column; all 10 of it are there */
@@ -318,9 +316,9 @@ static void optimisation(struct problem *p) {
     well = well && eval_g(N, x, false, M, y, p) &&
            eval_jac_g(N, x, false, M, N * M, row, col, NULL, p) &&
            eval_jac_g(N, x, false, M, N * M, NULL, NULL, jac, p) &&
-           eval_h(N, x, false, 1, M, lambda, true, p->entries, row, col, NULL, p) &&
-           eval_h(N, x, false, 1, M, lambda, true, p->entries, NULL, NULL, h, p);
-    wrong |= !well || p->entries != 10;
+           eval_h(N, x, false, 1, M, lambda, true, entries, row, col, NULL, p) &&
+           eval_h(N, x, false, 1, M, lambda, true, entries, NULL, NULL, h, p);
+    wrong |= !well || entries != 10;
     expect("Ipopt eval_f", 1, &f, &value);
     expect("Ipopt eval_grad_f", N, g, gradient);
     expect("Ipopt eval_g", M, y, at);
@@ -389,7 +387,8 @@ int main(void) {
         wrong = 1;
     }
     free(p.work);
-    wg_function_free(p.hessian), wg_function_free(p.taylor);
+    wg_sparsity_free(p.jacobian), wg_sparsity_free(p.hessian);
+    wg_function_free(p.taylor);
     wg_tape_free(p.tape);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }

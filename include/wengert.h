@@ -11,6 +11,7 @@
 #include <wengert/scalar.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
+#include <wengert/sparsity.h>
 #include <wengert/matrix.h>
 #include <wengert/elementwise.h>
 #include <wengert/reduce.h>

@@ -56,7 +56,8 @@ static void cumprod_expand(wg_tape *t, const wgi_written *l) {
 
 /* ---- descriptors ---- */
 
-WGI_LINE_OP(cumsum, 0, 1, 0, 1, 0, 0, cumsum_vjp, cumsum_jvp, NULL, wgi_line_anything);
+WGI_LINE_OP(cumsum, WG_OP_LINEAR, 1, 0, 1, 0, 0, cumsum_vjp, cumsum_jvp, NULL,
+            wgi_line_anything);
 WGI_LINE_OP(cumprod, 0, 1, 0, 1, 0, 0, cumprod_vjp, cumprod_jvp, NULL, wgi_line_anything);
 
 WGI_ALONG(cumsum)

@@ -11,6 +11,7 @@
 #include <wengert/data.h>
 #include "copy.h"
 #include "expand.h"
+#include "structure.h"
 #include "view.h"
 
 #include <limits.h>
@@ -418,10 +419,18 @@ static wg_status scatter_add_expand(wg_tape *t, const wg_block *b, const wg_real
     return WG_OK;
 }
 
-const wg_block_op wgi_op_scatter_add = {"wg_scatter_add",  WG_OP_TRANS | WG_OP_ZERO_RULE,
-                                        scatter_shape,     scatter_add_value,
-                                        scatter_add_vjp,   scatter_add_jvp,
-                                        scatter_add_expand};
+const wg_block_op wgi_op_scatter_add = {
+    "wg_scatter_add",  WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_LINEAR,
+    scatter_shape,     scatter_add_value,
+    scatter_add_vjp,   scatter_add_jvp,
+    scatter_add_expand};
+
+const size_t *wgi_scatter_indices(const wg_block_op *op, const void *params, size_t *n) {
+    const struct list *const l = (const struct list *)params;
+    if (op != &wgi_op_scatter_add) return NULL;
+    *n = l->n;
+    return l->index;
+}
 
 wg_mat wg_scatter_add(wg_tape *t, wg_mat x, wg_mat u, const size_t *index) {
     const wg_mat in[2] = {x, u};

@@ -317,17 +317,19 @@ OP3(select, "by mask")
 #undef OP4
 #undef ROW
 
-#define OP1(name, ...)                                                                         \
-    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE,                                           \
+#define ROW(name, more)                                                                        \
+    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | (more),                     \
      name##_shape,    name##_value,                                                            \
      name##_vjp,      name##_jvp,                                                              \
      name##_expand},
+#define OP1(name, ...) ROW(name, 0)
 #define OP2 OP1
 #define OP3 OP1
 #define OP4 OP1
 const wg_block_op wgi_elementwise_ops[WGI_ROWS] = {
 #include "scalar.def"
-    OP1(scale, "p0 a") OP2(axpby, "p0 a + p1 b") OP3(select, "by mask")};
+    ROW(scale, WG_OP_LINEAR) ROW(axpby, WG_OP_LINEAR) ROW(select, WG_OP_LINEAR)};
+#undef ROW
 #undef OP1
 #undef OP2
 #undef OP3
@@ -388,7 +390,7 @@ static wg_status map_run_vjp(wg_block *b) { return run(b, by_map.vjp, b->params,
 static wg_status map_run_jvp(wg_block *b) { return run(b, by_map.jvp, b->params, JVP, 1); }
 
 wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
-    static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE,
+    static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH,
                                    map_shape,    map_run_value,
                                    map_run_vjp,  map_run_jvp,
                                    NULL};

@@ -131,9 +131,9 @@ static inline wg_status wgi_line_anything(wg_block *b) {
                                         name##_shape,   name##_run_value,                      \
                                         name##_run_vjp, name##_run_jvp,                        \
                                         name##_write}
-#define WGI_LINE_NUMBER(name, keep, keep_n, vjp, jvp, slope, check)                            \
-    WGI_LINE_OP(name, WG_OP_TRANS, 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);             \
-    WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS)
+#define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
+    WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
+    WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))
 
 /* Puts an operation on the tape. Inline: a matrix is returned in memory. */
 static inline wg_mat wgi_line_apply(wg_tape *t, const wg_block_op *op, wg_axis axis, double p,

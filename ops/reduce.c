@@ -326,18 +326,18 @@ static wg_status norm_order(wg_block *b) {
     return WG_EARG;
 }
 
-WGI_LINE_NUMBER(sum, 0, 0, sum_vjp, sum_jvp, NULL, wgi_line_anything);
-WGI_LINE_NUMBER(mean, 0, 0, mean_vjp, mean_jvp, NULL, wgi_line_no_elements);
-WGI_LINE_NUMBER(var, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope,
+WGI_LINE_NUMBER(sum, WG_OP_LINEAR, 0, 0, sum_vjp, sum_jvp, NULL, wgi_line_anything);
+WGI_LINE_NUMBER(mean, WG_OP_LINEAR, 0, 0, mean_vjp, mean_jvp, NULL, wgi_line_no_elements);
+WGI_LINE_NUMBER(var, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(std, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope,
+WGI_LINE_NUMBER(std, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(prod, 0, 1, prod_vjp, prod_jvp, NULL, wgi_line_anything);
-WGI_LINE_NUMBER(max, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
+WGI_LINE_NUMBER(prod, 0, 0, 1, prod_vjp, prod_jvp, NULL, wgi_line_anything);
+WGI_LINE_NUMBER(max, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(min, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
+WGI_LINE_NUMBER(min, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(norm, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope, norm_order);
+WGI_LINE_NUMBER(norm, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope, norm_order);
 WGI_LINE_OP(layer_norm, 0, 1, 2, 1, 3, 0, layer_norm_vjp, layer_norm_jvp, NULL,
             wgi_line_anything);
 

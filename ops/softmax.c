@@ -284,7 +284,7 @@ static wg_status labels(wg_block *b) {
     return WG_OK;
 }
 
-WGI_LINE_NUMBER(logsumexp, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, logsumexp_slope,
+WGI_LINE_NUMBER(logsumexp, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, logsumexp_slope,
                 wgi_line_anything);
 WGI_LINE_OP(cross_entropy, 0, 1, 0, 0, 0, 1, wgi_line_slope_vjp, wgi_line_slope_jvp,
             cross_entropy_slope, labels);

@@ -17,6 +17,7 @@
  * Letters: s the pattern, v its values, x, r dense; i a row of S, j a column, k an entry. */
 #include <wengert/sparse.h>
 #include "expand.h"
+#include "structure.h"
 #include "view.h"
 
 #include <limits.h>
@@ -245,6 +246,15 @@ const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape, spmm_value,
                                  spmm_vjp,  spmm_jvp,    spmm_expand};
 const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape, spmm_value,
                                  spmm_vjp,  spmm_jvp,    spmm_expand};
+
+const wg_csr *wgi_spmm_pattern(const wg_block_op *op, const void *params, int *trans,
+                               int *vector) {
+    const struct spmm *const p = (const struct spmm *)params;
+    if (op != &wgi_op_spmv && op != &wgi_op_spmm) return NULL;
+    *trans = p->trans;
+    *vector = p->vector;
+    return &p->s;
+}
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 

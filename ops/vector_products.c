@@ -220,8 +220,9 @@ static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trace = {"wg_trace", WG_OP_TRANS, trace_shape, trace_value,
-                                  trace_vjp,  trace_jvp,   trace_expand};
+const wg_block_op wgi_op_trace = {
+    "wg_trace",  WG_OP_TRANS | WG_OP_LINEAR, trace_shape, trace_value, trace_vjp, trace_jvp,
+    trace_expand};
 
 wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0, 1, &a); }
 

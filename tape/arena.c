@@ -106,8 +106,10 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
 
 /* Gives back the ranges of a buffer that hold nothing now; 0: there are none. */
 static int give_up_idle(wgi_core *c) {
-    wgi_region *const all[] = {&c->code,   &c->values, &c->adjoints, &c->tangents, &c->places,
-                               &c->labels, &c->second, &c->scratch,  &c->drive};
+    wgi_region *const all[] = {&c->code,    &c->values,   &c->adjoints, &c->tangents,
+                               &c->places,  &c->labels,   &c->second,   &c->scratch,
+                               &c->drive,   &c->index[0], &c->index[1], &c->index[2],
+                               &c->index[3]};
     const int records = c->width != 0 ? 0 : c->current + 1;
     int any = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -493,9 +495,10 @@ wg_tape *wg_tape_new(const wg_options *opt) {
 void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
-    wgi_region *const all[] = {&c->code,   &c->values,  &c->adjoints, &c->tangents,
-                               &c->places, &c->labels,  &c->second,   &c->scratch,
-                               &c->drive,  &c->branches};
+    wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
+                               &c->places,   &c->labels,   &c->second,   &c->scratch,
+                               &c->drive,    &c->branches, &c->index[0], &c->index[1],
+                               &c->index[2], &c->index[3]};
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);

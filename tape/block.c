@@ -553,6 +553,12 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
     return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
 }
 
+wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
+    if (b->op == &wgi_small_op) wgi_small_forward(c, b);
+    else if (!wgi_gather_forward(c, b)) return tangents(c, b);
+    return WG_OK;
+}
+
 /* ---- replay ---- */
 
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The check of a block operation: its operands become the inputs of a function, its results the
- * outputs, and that function goes through wg_check_gradient on a tape of its own. */
+ * outputs, and that function goes through wg_check_gradient on a tape of its own; then through a
+ * look at what the flags of the operation say of its Jacobian. */
 #include "tape.h"
 
+#include <math.h>
 #include <string.h>
+#include <wengert/sparsity.h>
 
 typedef struct checked_op {
     const wg_block_op *op;
@@ -46,6 +49,67 @@ static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
     return WG_OK;
 }
 
+/* Are two products of Jacobians with a direction the same but for rounding? */
+#define ROUNDING 0x1p-26
+static int same(size_t m, const double *a, const double *b) {
+    double largest = 0;
+    for (size_t i = 0; i < m; i++) largest = fmax(largest, fabs(a[i]));
+    for (size_t i = 0; i < m; i++)
+        if (!(fabs(a[i] - b[i]) <= ROUNDING * largest)) return 0;
+    return 1;
+}
+
+static wg_status not_as_said(wgi_core *c, const checked_op *k, const char *what) {
+    return wgi_refuse(c, WG_EMISMATCH, "wg_check_op: %s: its flags (0x%x) say that %s",
+                      k->op->name, k->op->flags, what);
+}
+
+/* jw = the Jacobian that patterns are made from, times v. */
+static wg_status sparse_product(wgi_core *c, wg_tape *own, checked_op *k, size_t n,
+                                const double *x, size_t m, const double *v, double *jw) {
+    wg_sparsity *s;
+    wg_status r = wg_jacobian_sparsity(own, call, k, n, x, m, WG_ROW_MAJOR, &s);
+    if (r != WG_OK) return r;
+    const wg_pattern *const p = wg_sparsity_pattern(s);
+    double *const values = wg_tape_keep(&c->head, (p->entries + 1) * sizeof *values, NULL);
+    r = values == NULL ? c->status : wg_sparse_jacobian(own, s, call, k, x, NULL, values);
+    for (size_t j = 0; r == WG_OK && j < m; j++) {
+        jw[j] = 0;
+        for (size_t e = p->start[j]; e < p->start[j + 1]; e++)
+            jw[j] += values[e] * v[p->col[e]];
+    }
+    wg_sparsity_free(s);
+    return r;
+}
+
+/* Along one direction: the derivative at x against that at another point, and against that of
+ * the pattern. */
+static wg_status check_flags(wgi_core *c, wg_tape *own, checked_op *k, size_t n,
+                             const double *x, size_t m) {
+    const unsigned linear = WG_OP_LINEAR | WG_OP_MOVES, sparse = WG_OP_EACH | WG_OP_MOVES;
+    double *const v = wg_tape_keep(&c->head, (2 * n + 2 * m + 1) * sizeof *v, NULL);
+    if (v == NULL) return c->status;
+    double *const other = v + n, *const jv = other + n, *const jw = jv + m;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = 0.5 + (double)(i * 7919 % 1009) / 1009;
+        other[i] = 1.25 * x[i] + 0.125 * v[i];
+    }
+    wg_status s = wg_jvp(own, call, k, n, x, v, m, NULL, jv);
+    if (s == WG_OK && (k->op->flags & linear) != 0) {
+        s = wg_jvp(own, call, k, n, other, v, m, NULL, jw);
+        if (s == WG_OK && !same(m, jv, jw))
+            return not_as_said(c, k, "results are linear, and derivatives are not constant");
+    }
+    if (s == WG_OK && (k->op->flags & sparse) != 0) {
+        s = sparse_product(c, own, k, n, x, m, v, jw);
+        if (s == WG_OK && !same(m, jv, jw))
+            return not_as_said(c, k, "results depend on fewer elements than they do");
+    }
+    return s == WG_OK || c->status != WG_OK
+               ? s
+               : wgi_refuse(c, s, "wg_check_op: %s: %s", k->op->name, wg_tape_message(own));
+}
+
 static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
     size_t n = 0, m = 0;
     for (size_t i = 0; i < k->inputs; i++)
@@ -74,7 +138,8 @@ static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
     s = wg_check_gradient(own, call, k, n, x, m, &found);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_check_op: %s: %s", k->op->name, wg_tape_message(own));
-    return WG_OK;
+    const unsigned says = WG_OP_LINEAR | WG_OP_EACH | WG_OP_MOVES;
+    return (k->op->flags & says) != 0 ? check_flags(c, own, k, n, x, m) : WG_OK;
 }
 
 wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,

@@ -52,8 +52,7 @@ double *wgi_drive_room(wgi_drive *d, size_t doubles) {
     return p;
 }
 
-/* Room that only the evaluation could tell the need of. NULL: none. */
-static double *late_room(wgi_drive *d, size_t doubles) {
+double *wgi_drive_late_room(wgi_drive *d, size_t doubles) {
     wgi_core *const c = d->c;
     if (doubles > SIZE_MAX / 16) return NULL;
     const wg_status s =
@@ -124,9 +123,6 @@ wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
 
 /* ---- reading ---- */
 
-/* The derivative of a constant: 0, and NaN for a NaN, which an output that was never set is. */
-static double of_constant(wg_real y) { return y.value == y.value ? 0 : y.value; }
-
 static void values(const wgi_drive *d, double *y) {
     for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
 }
@@ -145,7 +141,7 @@ wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g) {
     double nan = 0;
     if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only, zeros */
     for (size_t j = 0; j < d->m; j++)
-        if (d->y[j].at.slot == 0) nan += wgi_product(w[j], of_constant(d->y[j]));
+        if (d->y[j].at.slot == 0) nan += wgi_product(w[j], wgi_of_constant(d->y[j]));
     for (size_t i = 0; i < d->n; i++) g[i] = nan != nan ? nan : adjoint_of_input(d->c, i, 0);
     return WG_OK;
 }
@@ -308,12 +304,6 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
     return WG_OK;
 }
 
-/* Could a sweep be refused, although the tape is well and there is memory? After a rewind there
- * may be records of forgotten variables; a matrix operation may refuse by itself. */
-static int may_refuse(const wgi_core *c) {
-    return c->branch_count > 1 || c->head.last_block != NULL;
-}
-
 /* Rows 8 at a time, by as many sweeps over one recording; through a stage when a later one
  * could be refused. */
 static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
@@ -325,7 +315,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     s = wgi_region_need(c, &c->adjoints,
                         (size_t)c->head.slots * (m < LANES ? m : LANES) * sizeof(double), 0);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for adjoints", d->call);
-    double *const stage = m > LANES && may_refuse(c) ? late_room(d, m * k) : NULL;
+    double *const stage = m > LANES && wgi_may_refuse(c) ? wgi_drive_late_room(d, m * k) : NULL;
     if (c->status != WG_OK) return c->status;
     for (size_t first = 0; first < m; first += LANES) {
         const size_t rows = m - first < LANES ? m - first : LANES;
@@ -341,7 +331,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
             for (size_t l = 0; l < rows; l++) {
                 const wg_real y = d->y[first + l];
                 to[(first + l) * stride] =
-                    y.at.slot == 0 ? of_constant(y) : adjoint_of_input(c, i, l);
+                    y.at.slot == 0 ? wgi_of_constant(y) : adjoint_of_input(c, i, l);
             }
         }
     }
@@ -434,8 +424,8 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
         }
     } else if (s == WG_OK && order == 2) {
         for (size_t j = 0; j < n; j++) {
-            if (hv != NULL) hv[j] = of_constant(d.y[0]);
-            for (size_t i = 0; h != NULL && i < n; i++) h[j * ld + i] = of_constant(d.y[0]);
+            if (hv != NULL) hv[j] = wgi_of_constant(d.y[0]);
+            for (size_t i = 0; h != NULL && i < n; i++) h[j * ld + i] = wgi_of_constant(d.y[0]);
         }
     }
     if (s == WG_OK) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The forward tape: `width` tangents per slot, computed as statements come (record.c), and
- * no records. The tangent of a result is sum_i partial_i * tangent of operand i, under the zero
+ * no records; and tangents of what was recorded, from its records. The tangent of a result is sum_i partial_i * tangent of operand i, under the zero
  * rule: a product that came out NaN looks at its factors. */
 #include "tape.h"
+
+#include <string.h>
 
 enum { MAX_WIDTH = 64 };
 
@@ -63,4 +65,40 @@ double wg_tangent(const wg_tape *t, wg_real x, size_t lane) {
     if (c->status != WG_OK || lane >= c->width) return __builtin_nan("");
     if (x.at.slot == 0) return x.value == x.value ? 0 : x.value; /* what failed reads NaN */
     return wgi_alive(c, x.at) ? tangents_of(c, x.at.slot)[lane] : __builtin_nan("");
+}
+
+/* ---- over records ------------------------------------------------------------------------ */
+
+wg_status wgi_tangents_open(wgi_core *c, const char *call, size_t lanes) {
+    const size_t bytes = (size_t)c->head.slots * lanes * sizeof(double);
+    const wg_status s = wgi_region_need(c, &c->tangents, bytes, 0);
+    if (s != WG_OK)
+        return wgi_fail(c, s, "%s: no memory for %zu tangents of %u slots", call, lanes,
+                        c->head.slots);
+    memset(c->tangents.base, 0, bytes);
+    return WG_OK;
+}
+
+wg_status wgi_forward_sweep(wgi_core *c, size_t lanes) {
+    const int blocks = c->head.last_block != NULL;
+    wg_status s = WG_OK;
+    c->width = lanes; /* of the operations on matrices */
+    for (int k = 0; c->chunks != 0 && k <= c->current && s == WG_OK; k++) {
+        const wgi_record *r = c->chunk[k].base;
+        const wgi_record *const top = k == c->current ? c->head.top : c->chunk[k].top;
+        while (r != top && s == WG_OK) {
+            const wgi_record *next = blocks ? r : top;
+            while (next != top && next->kind != WGI_BLOCK) next++;
+            wgi_forward_lanes(r, next, wgi_tangents(c), lanes);
+            if (next != top) {
+                wgi_block *b;
+                memcpy(&b, &next->jac0, sizeof b);
+                s = wgi_block_forward(c, b);
+                next++;
+            }
+            r = next;
+        }
+    }
+    c->width = 0;
+    return s;
 }

@@ -40,6 +40,28 @@
         else NAME##_run(low, high, adjoint, stride);                                           \
     }
 
+/* The same forward. */
+#define FORWARD(NAME, LANES, WIDTH, ODD, ATTRIBUTE)                                            \
+    ATTRIBUTE static void NAME##_forward(const wgi_record *low, const wgi_record *high,        \
+                                         double *tangent) {                                    \
+        for (const wgi_record *r = low; r != high; r++) {                                      \
+            double *const to = tangent + (size_t)r->out * (LANES);                             \
+            const double *const from0 = tangent + (size_t)r->in0 * (LANES);                    \
+            const double *const from1 = tangent + (size_t)r->in1 * (LANES);                    \
+            for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
+                const NAME##_row a = *(const NAME##_row *)(const void *)(from0 + i);           \
+                const NAME##_row b = *(const NAME##_row *)(const void *)(from1 + i);           \
+                NAME##_row p0 = a * r->jac0, p1 = b * r->jac1;                                 \
+                if (__builtin_expect(ODD(p0, p1), 0))                                          \
+                    for (int l = 0; l < (WIDTH); l++) {                                        \
+                        p0[l] = wgi_product(a[l], r->jac0);                                    \
+                        p1[l] = wgi_product(b[l], r->jac1);                                    \
+                    }                                                                          \
+                *(NAME##_row *)(void *)(to + i) += p0 + p1;                                    \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
                     size_t stride);
 
@@ -51,12 +73,18 @@ typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoi
 KERNEL(avx2_4, 4, 4, ODD4, __attribute__((target("avx2"))))
 KERNEL(avx2_8, 8, 4, ODD4, __attribute__((target("avx2"))))
 KERNEL(avx512_8, 8, 8, ODD8, __attribute__((target("avx512f,avx512dq"))))
+FORWARD(avx2_4, 4, 4, ODD4, __attribute__((target("avx2"))))
+FORWARD(avx2_8, 8, 4, ODD4, __attribute__((target("avx2"))))
+FORWARD(avx512_8, 8, 8, ODD8, __attribute__((target("avx512f,avx512dq"))))
 #else
 #define ODD2(a, b) (a[0] != a[0] || a[1] != a[1] || b[0] != b[0] || b[1] != b[1])
 #endif
 KERNEL(base2, 2, 2, ODD2, )
 KERNEL(base4, 4, 2, ODD2, )
 KERNEL(base8, 8, 2, ODD2, )
+FORWARD(base2, 2, 2, ODD2, )
+FORWARD(base4, 4, 2, ODD2, )
+FORWARD(base8, 8, 2, ODD2, )
 
 static kernel *choose(size_t lanes) {
 #if defined(__x86_64__)
@@ -72,4 +100,27 @@ void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjo
     kernel *const run = choose(lanes);
     for (size_t first = 0; first < lanes; first += 8)
         run(low, high, adjoint + first, lanes);
+}
+
+static void forward_one(const wgi_record *low, const wgi_record *high, double *tangent) {
+    for (const wgi_record *r = low; r != high; r++)
+        tangent[r->out] +=
+            wgi_product(tangent[r->in0], r->jac0) + wgi_product(tangent[r->in1], r->jac1);
+}
+
+typedef void forward_kernel(const wgi_record *low, const wgi_record *high, double *tangent);
+
+static forward_kernel *choose_forward(size_t lanes) {
+#if defined(__x86_64__)
+    if (lanes == 8 && __builtin_cpu_supports("avx512dq")) return avx512_8_forward;
+    if (lanes == 8 && __builtin_cpu_supports("avx2")) return avx2_8_forward;
+    if (lanes == 4 && __builtin_cpu_supports("avx2")) return avx2_4_forward;
+#endif
+    if (lanes == 1) return forward_one;
+    return lanes == 2 ? base2_forward : lanes == 4 ? base4_forward : base8_forward;
+}
+
+void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
+                       size_t lanes) {
+    choose_forward(lanes)(low, high, tangent);
 }

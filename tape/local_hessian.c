@@ -63,10 +63,6 @@ struct lately {
     } statement[POINTS];
 };
 
-static int is_users(const wg_scalar_op *op) {
-    return op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count;
-}
-
 /* Is first partial k of an operation identically 0, or exactly 1? */
 static int is_zero(const wg_scalar_op *op, unsigned k) { return op->zero_first >> k & 1; }
 static int is_one(const wg_scalar_op *op, unsigned k) {
@@ -173,7 +169,7 @@ static void plan(struct lately *l, const wgi_entry *e) {
             add(l, NUMBER, i, number++, NONE, NONE);
             continue;
         }
-        number += (unsigned)is_users(op);
+        number += (unsigned)wgi_is_users(op);
         add(l, NODE, i, 0, NONE, NONE);
         for (unsigned k = 0; k < op->arity; k++)
             plan_stretch(l, &q, &p->node[n->arg[k]], op, k);
@@ -234,7 +230,7 @@ static void differentiate(const wg_scalar_op *op, const double *const *x, double
 static void evaluate(work *w, const struct wgi_step *n, double *v) {
     const double *x[4];
     for (unsigned k = 0; k < n->op->arity; k++) x[k] = w->value[n->arg[k]];
-    if (is_users(n->op)) differentiate(n->op, x, v, w->d, w->s);
+    if (wgi_is_users(n->op)) differentiate(n->op, x, v, w->d, w->s);
     else wgi_scalar_second_lanes[n->op - wgi_scalar_ops](x, v, w->d, w->s);
 }
 
@@ -303,15 +299,14 @@ static void settle(wgi_core *c, struct lately *all) {
 
 /* ---- the recording ---- */
 
-/* Is that the plan of the entry? The code of an operation of a user's is its address, which
- * stands among the numbers. */
+/* Is that the plan of the entry, and of the same operations of a user's? */
 static int is_plan_of(const struct lately *l, const wgi_entry *e) {
     const wgi_program *const p = &l->program;
     if (l->bits != e->bits || l->code != e->code) return 0;
     size_t number = 0;
     for (int i = p->operands; i < p->nodes; i++) {
         const wg_scalar_op *const op = p->node[i].op;
-        if (op != NULL && !is_users(op)) continue;
+        if (op != NULL && !wgi_is_users(op)) continue;
         if (op != NULL && memcmp(&op, &e->number[number], sizeof op) != 0) return 0;
         number++;
     }

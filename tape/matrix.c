@@ -37,6 +37,19 @@ int wgi_gather_reverse(wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
+int wgi_gather_forward(wgi_core *c, const wgi_block *b) {
+    if (b->op == &input_op) return 1;
+    if (b->op != &gather_op) return 0;
+    const uint32_t *const slot = b->params;
+    double *const tangent = wgi_tangents(c);
+    const size_t row = c->width * sizeof(double);
+    for (size_t i = 0; i < b->outs; i++)
+        if (slot[i] != 0)
+            memcpy(tangent + ((size_t)b->out + i) * c->width,
+                   tangent + (size_t)slot[i] * c->width, row);
+    return 1;
+}
+
 int wgi_gather_replay(wgi_core *c, const wgi_block *b) {
     double *const to = b->operand[0].value;
     const size_t n = (size_t)b->operand[0].rows * b->operand[0].cols;

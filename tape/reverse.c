@@ -37,6 +37,23 @@ static const wgi_record *first_disordered(const wgi_record *low, const wgi_recor
     return NULL;
 }
 
+static wg_status disordered(wgi_core *c, const wgi_record *r) {
+    c->swept = 0;
+    return wgi_fail(c, WG_ESTALE,
+                    "slot %u was recorded with slot %u, which a rewind had forgotten", r->out,
+                    r->in0 >= r->out ? r->in0 : r->in1);
+}
+
+wg_status wgi_records_ordered(wgi_core *c) {
+    if (c->branch_count <= 1) return WG_OK;
+    for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
+        const wgi_record *const to = k == c->current ? c->head.top : c->chunk[k].top;
+        const wgi_record *const odd = first_disordered(c->chunk[k].base, to);
+        if (odd != NULL) return disordered(c, odd);
+    }
+    return WG_OK;
+}
+
 /* The records [low, high), none of them a block's. */
 static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
     double *const adjoint = wgi_adjoints(c);
@@ -46,12 +63,7 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
         const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
-        if (odd != NULL) {
-            c->swept = 0;
-            return wgi_fail(c, WG_ESTALE,
-                            "slot %u was recorded with slot %u, which a rewind had forgotten",
-                            odd->out, odd->in0 >= odd->out ? odd->in0 : odd->in1);
-        }
+        if (odd != NULL) return disordered(c, odd);
         if (c->lanes == 1) sweep(from, to, adjoint);
         else wgi_sweep_lanes(from, to, adjoint, c->lanes);
         high = chunk->first;

@@ -18,16 +18,7 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
-/* What the two passes work on. Rows of `lanes` doubles per slot. */
-typedef struct passes {
-    wgi_core *c;
-    uint64_t records, second;
-    const double *w;
-    double *vt, *wt;
-    double *x, *xt, *ht, *work; /* one array operation */
-} passes;
-
-static inline __attribute__((always_inline)) void forward(const passes *p, size_t lanes) {
+static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
     uint64_t done = 0;
     for (int k = 0; done < p->records; k++) {
@@ -49,7 +40,7 @@ static inline __attribute__((always_inline)) void forward(const passes *p, size_
     }
 }
 
-static void inject_array(const passes *p, const wgi_record *q, size_t lanes, double w) {
+static void inject_array(const wgi_passes *p, const wgi_record *q, size_t lanes, double w) {
     wgi_entry e;
     (void)wgi_code_read(p->c, (uint64_t)q->jac0, &e);
     for (size_t l = 0; l < lanes; l++) {
@@ -60,8 +51,8 @@ static void inject_array(const passes *p, const wgi_record *q, size_t lanes, dou
     }
 }
 
-static inline __attribute__((always_inline)) void inject(const passes *p, const wgi_record *q,
-                                                         size_t lanes) {
+static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
+                                                         const wgi_record *q, size_t lanes) {
     const double w = p->w[q->out];
     if (w == 0) return;
     if (q->kind == WGI_SECOND_WHOLE) {
@@ -77,7 +68,7 @@ static inline __attribute__((always_inline)) void inject(const passes *p, const 
     for (size_t l = 0; l < lanes; l++) j[l] += wgi_product(h, vi[l]);
 }
 
-static inline __attribute__((always_inline)) void backward(const passes *p, size_t lanes) {
+static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
     const wgi_record *const second = entries(c);
     uint64_t q = p->second;
@@ -128,10 +119,12 @@ static int has_blocks(const wgi_core *c, wg_real y) {
     return 0;
 }
 
-/* Prepares everything for the root y: local second derivatives, adjoints, workspace. */
-static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t lanes,
-                             passes *p) {
-    const uint64_t slots = (uint64_t)y.at.slot + 1;
+wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
+                          const double *w, size_t lanes, wgi_passes *p) {
+    uint32_t root = 0;
+    for (size_t j = 0; j < m; j++)
+        if (y[j].at.slot > root) root = y[j].at.slot;
+    const uint64_t slots = (uint64_t)root + 1;
     wg_status s = wgi_second_prepare(c);
     const size_t longest = (size_t)c->second_longest;
     if (s == WG_OK)
@@ -139,16 +132,18 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t la
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
     if (s == WG_OK) s = wgi_adjoints_open(c, slots, 1);
     if (s != WG_OK)
-        return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call,
-                          y.at.slot);
+        return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
     p->c = c;
-    p->records = wgi_record_after(c, y.at.slot);
-    wgi_adjoints(c)[y.at.slot] = 1;
+    p->root = root;
+    p->lanes = lanes;
+    p->records = wgi_record_after(c, root);
+    for (size_t j = 0; j < m; j++)
+        if (y[j].at.slot != 0) wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
     s = wgi_sweep(c, p->records, 0);
     if (s != WG_OK) return s;
     p->w = wgi_adjoints(c);
     p->second = c->second_records;
-    while (p->second > 0 && entries(c)[p->second - 1].out > y.at.slot) p->second--;
+    while (p->second > 0 && entries(c)[p->second - 1].out > root) p->second--;
     p->vt = (double *)(void *)c->tangents.base;
     p->wt = p->vt + (size_t)slots * lanes;
     p->x = wgi_scratch(c, longest * sizeof(double));
@@ -158,8 +153,28 @@ static wg_status open_passes(wgi_core *c, const char *call, wg_real y, size_t la
     return WG_OK;
 }
 
-static void clear(const passes *p, uint32_t root, size_t lanes) {
-    memset(p->vt, 0, ((size_t)root + 1) * 2 * lanes * sizeof(double));
+void wgi_second_clear(const wgi_passes *p) {
+    memset(p->vt, 0, ((size_t)p->root + 1) * 2 * p->lanes * sizeof(double));
+}
+
+void wgi_second_run(const wgi_passes *p) {
+    switch (p->lanes) {
+    case 1:
+        forward(p, 1);
+        backward(p, 1);
+        break;
+    case 2:
+        forward(p, 2);
+        backward(p, 2);
+        break;
+    case 4:
+        forward(p, 4);
+        backward(p, 4);
+        break;
+    default:
+        forward(p, LANES);
+        backward(p, LANES);
+    }
 }
 
 wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
@@ -169,21 +184,20 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
     if (n != 0 && (x == NULL || v == NULL || hv == NULL))
         return wgi_refuse(c, WG_ENULL, "wg_tape_hvp: an array of %zu entries is NULL", n);
     const uint64_t used = c->scratch_used;
-    passes p;
+    wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
     if (s == WG_OK && has_blocks(c, y)) {
-        s = wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, n != 0 ? v : (const double[]){0},
+        s = wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, 1, n != 0 ? v : (const double[]){0},
                                  hv, n);
         return s != WG_OK ? s : wg_reverse(t, y);
     }
-    if (s == WG_OK) s = open_passes(c, "wg_tape_hvp", y, 1, &p);
+    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
     if (s == WG_OK) {
         const uint32_t root = y.at.slot;
-        clear(&p, root, 1);
+        wgi_second_clear(&p);
         for (size_t i = 0; i < n; i++)
             if (x[i].at.slot != 0 && x[i].at.slot <= root) p.vt[x[i].at.slot] += v[i];
-        forward(&p, 1);
-        backward(&p, 1);
+        wgi_second_run(&p);
         for (size_t i = 0; i < n; i++)
             hv[i] = x[i].at.slot != 0 && x[i].at.slot <= root ? p.wt[x[i].at.slot] : 0;
     }
@@ -200,23 +214,22 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
     if (ld < n)
         return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
     const uint64_t used = c->scratch_used;
-    passes p;
+    wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
     if (s == WG_OK && has_blocks(c, y)) {
-        s = wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, NULL, h, ld);
+        s = wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
         return s != WG_OK ? s : wg_reverse(t, y);
     }
-    if (s == WG_OK) s = open_passes(c, "wg_tape_hessian", y, LANES, &p);
+    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
     const uint32_t root = y.at.slot;
     for (size_t first = 0; first < n && s == WG_OK; first += LANES) {
         const size_t k = n - first < LANES ? n - first : LANES;
-        clear(&p, root, LANES);
+        wgi_second_clear(&p);
         for (size_t l = 0; l < k; l++) {
             const uint32_t slot = x[first + l].at.slot;
             if (slot != 0 && slot <= root) p.vt[(size_t)slot * LANES + l] = 1;
         }
-        forward(&p, LANES);
-        backward(&p, LANES);
+        wgi_second_run(&p);
         for (size_t l = 0; l < k; l++)
             for (size_t i = first + l; i < n; i++) {
                 const uint32_t slot = x[i].at.slot;

@@ -91,4 +91,28 @@ const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low
     }
 }
 
+/* One element: at, bt are rows of tangents, NULL of a constant. */
+static void tangent(unsigned kind, double a, double b, double v, size_t lanes, const double *at,
+                    const double *bt, double *vt) {
+    const double da = kind == WGI_SMALL_MUL ? b : kind == WGI_SMALL_DIV ? 1 / b : 1;
+    const double db = kind == WGI_SMALL_MUL   ? a
+                      : kind == WGI_SMALL_DIV ? -v / b
+                      : kind == WGI_SMALL_SUB ? -1
+                                              : 1;
+    for (size_t l = 0; l < lanes; l++)
+        vt[l] = (at != NULL ? wgi_product(at[l], da) : 0) +
+                (bt != NULL ? wgi_product(bt[l], db) : 0);
+}
+
+void wgi_small_forward(wgi_core *c, const wgi_block *b) {
+    const wgi_small *const s = (const wgi_small *)(const void *)b;
+    const double *const v = wgi_small_values(s);
+    double *const all = wgi_tangents(c);
+    for (uint32_t e = 0; e < s->outs; e++)
+        tangent(s->kind, s->a[e], s->b[e], v[e], c->width,
+                s->in[0] != 0 ? all + ((size_t)s->in[0] + e) * c->width : NULL,
+                s->in[1] != 0 ? all + ((size_t)s->in[1] + e) * c->width : NULL,
+                all + ((size_t)s->out + e) * c->width);
+}
+
 const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL, NULL};

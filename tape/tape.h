@@ -89,7 +89,7 @@ struct wgi_block {
 } __attribute__((may_alias));
 typedef struct wgi_block wgi_block;
 
-enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16 };
+enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4 };
 
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; must be first */
@@ -109,6 +109,7 @@ typedef struct wgi_core {
     int current; /* the one being filled */
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
     wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
+    wgi_region index[WGI_INDEX_REGIONS]; /* while a sparsity is being found: index_sets.h */
     wgi_record *kept_limit; /* as head.limit, of a tape that keeps its code */
     uint64_t code_words, place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
@@ -142,6 +143,7 @@ typedef struct wgi_core {
     uint64_t second_records; /* local second derivatives kept for the current recording */
     uint64_t second_words;   /* for how many words of code they were made; 0: none */
     uint64_t second_longest; /* operands of the longest array operation */
+    uint64_t fits, fits_into; /* the last recording found to fit into a pattern, and which */
 
     wg_status status;
     char message[512];
@@ -292,6 +294,10 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
 /* The same of small elementwise operations, down to `low` or the first other record. Gives the
  * last one done. */
 const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low);
+/* The tangents of a block's results, from those of its operands: c->width lanes. */
+wg_status wgi_block_forward(wgi_core *c, const wgi_block *b);
+/* The same of small elementwise operations. */
+void wgi_small_forward(wgi_core *c, const wgi_block *b);
 /* New values of the results, after a replay up to the block. */
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
 /* The block whose record has a number; NULL: it is a statement's. */
@@ -302,6 +308,7 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b);
 wg_status wgi_blocks_room(wgi_core *c);
 /* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
+int wgi_gather_forward(wgi_core *c, const wgi_block *b);
 int wgi_gather_replay(wgi_core *c, const wgi_block *b);
 int wgi_is_gather(const wgi_block *b);
 /* The slots that a gather collected; NULL: it is none. */
@@ -325,6 +332,8 @@ static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
 /* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
  * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
+/* Are all operands older than results, as whoever goes through records forward has to know? */
+wg_status wgi_records_ordered(wgi_core *c);
 /* Makes room for adjoints of `slots` slots and clears them. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
@@ -336,7 +345,19 @@ static inline double wgi_product(double d, double p) {
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
                      size_t lanes);
 
+/* The same forward: every slot starts with zeros, or a seed. Lanes of 1, 2, 4 or 8. */
+void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
+                       size_t lanes);
+
 /* ---- forward.c --------------------------------------------------------------------------- */
+
+/* Room for tangents of `lanes` (1, 2, 4, 8) lanes of what was recorded, cleared; then, with the
+ * seeds there, the tangents of all. */
+wg_status wgi_tangents_open(wgi_core *c, const char *call, size_t lanes);
+wg_status wgi_forward_sweep(wgi_core *c, size_t lanes);
+static inline double *wgi_tangents(const wgi_core *c) {
+    return (double *)(void *)c->tangents.base;
+}
 
 /* The tangents of a statement on a forward tape; slots 0 are left out. */
 void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
@@ -391,6 +412,10 @@ typedef struct wgi_program {
     } node[WGI_MAX_NODES];
 } wgi_program;
 void wgi_program_of(const wgi_entry *e, wgi_program *p);
+/* Is an operation a user's, not of the table? Its code is its address, among the numbers. */
+static inline int wgi_is_users(const wg_scalar_op *op) {
+    return op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count;
+}
 /* Values of all nodes from the operands' values x; gives the value of the statement. */
 double wgi_program_run(wgi_program *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
@@ -434,10 +459,33 @@ wg_status wgi_second_prepare(wgi_core *c);
 
 /* ---- function/curvature.c ---------------------------------------------------------------- */
 
-/* H v (v not NULL: to h), or H with its leading dimension, of a recording with blocks, by way
- * of a function. */
+/* H v for some directions v (n-by-directions), or H (v NULL), of a recording with blocks, by way
+ * of a function; h has the leading dimension ld. */
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
-                               const wg_real *x, const double *v, double *h, size_t ld);
+                               const wg_real *x, size_t directions, const double *v, double *h,
+                               size_t ld);
+
+/* ---- second.c ---------------------------------------------------------------------------- */
+
+/* What the two passes of a Hessian times vectors work on. Rows of `lanes` (1, 2, 4, 8) doubles
+ * per slot up to the root: tangents vt, and in wt what the passes give. */
+typedef struct wgi_passes {
+    wgi_core *c;
+    uint32_t root;
+    size_t lanes;
+    uint64_t records, second;
+    const double *w;
+    double *vt, *wt;
+    double *x, *xt, *ht, *work; /* one array operation */
+} wgi_passes;
+
+/* Prepares everything for sum_j w[j] y[j] (w NULL: all 1), of which one at least is a variable:
+ * local second derivatives, adjoints (to be read afterwards), workspace. No blocks. */
+wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
+                          const double *w, size_t lanes, wgi_passes *p);
+/* Before directions are put into vt; and the passes. */
+void wgi_second_clear(const wgi_passes *p);
+void wgi_second_run(const wgi_passes *p);
 
 /* ---- drivers.c ---------------------------------------------------------------------------
  * A driver opens, takes room, evaluates (begin, inputs, call) once or more often, and closes.
@@ -459,6 +507,15 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
                          size_t n, size_t m, size_t doubles);
 /* The next of those numbers. */
 double *wgi_drive_room(wgi_drive *d, size_t doubles);
+/* Numbers that only the evaluation could tell the need of. NULL: no room, the tape has failed. */
+double *wgi_drive_late_room(wgi_drive *d, size_t doubles);
+/* Could a sweep be refused, although the tape is well and there is memory? After a rewind there
+ * may be records of forgotten variables; a matrix operation may refuse by itself. */
+static inline int wgi_may_refuse(const wgi_core *c) {
+    return c->branch_count > 1 || c->head.last_block != NULL;
+}
+/* The derivative of a constant: 0, and NaN for a NaN, which an output that was never set is. */
+static inline double wgi_of_constant(wg_real y) { return y.value == y.value ? 0 : y.value; }
 /* Empties the tape for an evaluation: passive, or with `width` tangents, or recording (0). */
 void wgi_drive_begin(wgi_drive *d, int passive, size_t width);
 /* Calls the function and checks what it left. */

@@ -68,6 +68,11 @@ static void asking_a_function_answers(void **state) {
     assert_memory_equal(&stats, &before, sizeof stats);
     STATUS(0, wg_function_is_zero, NULL, 0, 0);
     STATUS(0, wg_function_work, NULL, NULL);
+    wg_sparsity *entries = NULL;
+    STATUS(WG_ENULL, wg_function_sparsity, NULL, fn, 0, WG_ROW_MAJOR, &entries);
+    DRIVEN(wg_function_sparsity, tape, NULL, 0, WG_ROW_MAJOR, &entries);
+    DRIVEN(wg_function_sparsity, tape, fn, 0, WG_ROW_MAJOR, NULL);
+    assert_null(entries);
     STATUS(WG_ENULL, wg_function_depends, NULL, fn, 0, depends);
     DRIVEN(wg_function_depends, tape, NULL, 0, depends);
     DRIVEN(wg_function_depends, tape, fn, 0, NULL);

@@ -125,6 +125,26 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
     STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
     STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
+    /* sparse derivatives */
+    wg_sparsity *pattern = NULL;
+    STATUS(WG_ENULL, wg_jacobian_sparsity, NULL, square, NULL, 1, &one, 1, WG_ROW_MAJOR,
+           &pattern);
+    STATUS(WG_ENULL, wg_hessian_sparsity, NULL, square, NULL, 1, &one, 1, 'L', WG_ROW_MAJOR,
+           &pattern);
+    STATUS(WG_ENULL, wg_jacobian_sparsity_of, NULL, 1, 1, 0, NULL, NULL, WG_ROW_MAJOR, 0,
+           &pattern);
+    STATUS(WG_ENULL, wg_hessian_sparsity_of, NULL, 1, 1, 0, NULL, NULL, 'L', WG_ROW_MAJOR, 0,
+           &pattern);
+    STATUS(WG_ENULL, wg_sparsity_select, NULL, NULL, 0, NULL, NULL, &pattern);
+    STATUS(WG_ENULL, wg_sparsity_select, tape, NULL, 0, NULL, NULL, &pattern);
+    STATUS(WG_ENULL, wg_sparse_jacobian, NULL, NULL, square, NULL, &one, &v, &v);
+    STATUS(WG_ENULL, wg_sparse_hessian, NULL, NULL, square, NULL, &one, &one, &v, &v, &v);
+    STATUS(WG_ENULL, wg_sparse_jacobian, tape, NULL, square, NULL, &one, &v, &v);
+    STATUS(WG_ENULL, wg_sparse_hessian, tape, NULL, square, NULL, &one, &one, &v, &v, &v);
+    wg_tape_reset(tape);
+    assert_null((try("wg_sparsity_pattern"), wg_sparsity_pattern(NULL)));
+    assert_int_equal((try("wg_sparsity_colours"), wg_sparsity_colours(NULL)), 0);
+    HAPPENS(wg_sparsity_free, NULL);
     /* without a tape at all */
     assert_non_null((try("wg_tape_new"), wg_status_text(WG_OK)));
     try("wg_status_text");

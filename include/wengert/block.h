@@ -53,8 +53,11 @@ enum {
     WG_OP_TRANS = 1,     /* takes transposed operands; otherwise they are copied before */
     WG_OP_ZERO_RULE = 2, /* keeps the zero rule per element; otherwise a call of vjp with all
                             adjoints 0 is left out */
-    WG_OP_MOVES = 4 /* every element of a result is one of an operand, or a constant: functions
-                       need no expand then */
+    WG_OP_MOVES = 4,  /* every element of a result is one of an operand, or a constant, whatever
+                         their values: functions need no expand then */
+    WG_OP_LINEAR = 8, /* the results are linear in all operands together (sparsity.h) */
+    WG_OP_EACH = 16   /* element (i, j) of a result depends on none but element (i, j) of each
+                         operand, or that of its only row or column (sparsity.h) */
 };
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <wengert/drivers.h>
+#include <wengert/sparsity.h>
 #include <wengert/threads.h>
 
 WG_BEGIN_DECLS
@@ -97,6 +98,12 @@ WG_API wg_status wg_function_statistics(const wg_function *f, wg_function_stats 
  * the same, a result of a loop among them: this is the sparsity that a solver is told of.
  * No such entry: 0. */
 WG_API int wg_function_is_zero(const wg_function *f, size_t output, size_t entry);
+/* wg_function_sparsity - the entries of an output that are not identically 0, as a pattern: of a
+ * function made by wg_function_jacobian or wg_function_hessian that of the Jacobian or Hessian.
+ * t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG, WG_ENOMEM. *out is NULL. */
+WG_API WG_MUST_CHECK wg_status wg_function_sparsity(wg_tape *t, const wg_function *f,
+                                                    size_t output, wg_layout layout,
+                                                    wg_sparsity **out);
 /* wg_function_depends - which inputs an output depends on: depends[k] is 1 if it does on any
  * entry of input k, 0 if not. What a loop gives is taken to depend on all that it takes.
  * t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG, WG_ENOMEM. */

@@ -102,7 +102,8 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
 
 /* wg_check_op - applies an operation to the operands and compares: jvp with finite differences
  * of value, and vjp with jvp (or with finite differences where there is none), along random
- * directions.  Works on a tape of its own.
+ * directions; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the Jacobian with what it
+ * is.  Works on a tape of its own.
  * Shapes:  in of `inputs`: constants or variables of t, whose values are taken.
  * Errors:  WG_EMISMATCH: the message of t names operation, operand and the two numbers; what
  * the operation returns. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Second derivatives of a recording with operations on matrices: as a function, in which they
  * are written out in scalar operations, and its product of Hessian and vector, evaluated at the
- * recorded point: for one direction, or along all inputs at once. Slower than the passes of
+ * recorded point: for some directions, or along all inputs at once. Slower than the passes of
  * second.c over statements alone, and with allocations: who needs many records a function of
  * their own. */
 #include "graph.h"
@@ -20,7 +20,7 @@ typedef struct curvature {
 } curvature;
 
 static wg_status open(curvature *k, const wgi_core *c, size_t n, const wg_real *x,
-                      const double *v) {
+                      size_t directions, const double *v) {
     wg_tape *const t = k->work;
     uint32_t *const of_slot =
         wg_tape_keep(t, (size_t)c->head.slots * sizeof *of_slot, NULL); /* place + 1 */
@@ -40,15 +40,16 @@ static wg_status open(curvature *k, const wgi_core *c, size_t n, const wg_real *
         }
         k->place[i] = of_slot[slot] - 1;
     }
-    k->directions = v != NULL ? 1 : k->n;
+    k->directions = v != NULL ? directions : k->n;
     const size_t numbers = k->directions * k->n;
     if (k->n != 0 && k->directions > SIZE_MAX / 64 / k->n) return WG_ENOMEM;
     k->v = wg_tape_keep(t, (numbers + 1) * sizeof(double), NULL);
     k->hv = wg_tape_keep(t, (numbers + 1) * sizeof(double), NULL);
     if (wg_tape_status(t) != WG_OK) return wg_tape_status(t);
     memset(k->v, 0, numbers * sizeof(double));
-    for (size_t i = 0; v != NULL && i < n; i++)
-        if (k->place[i] != SIZE_MAX) k->v[k->place[i]] += v[i];
+    for (size_t l = 0; v != NULL && l < directions; l++)
+        for (size_t i = 0; i < n; i++)
+            if (k->place[i] != SIZE_MAX) k->v[l * k->n + k->place[i]] += v[l * n + i];
     for (size_t i = 0; v == NULL && i < k->n; i++) k->v[i * k->n + i] = 1;
     return WG_OK;
 }
@@ -99,19 +100,21 @@ static double entry(const curvature *k, size_t i, size_t j) {
 }
 
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
-                               const wg_real *x, const double *v, double *h, size_t ld) {
+                               const wg_real *x, size_t directions, const double *v, double *h,
+                               size_t ld) {
     wg_options options;
     curvature k;
     memset(&options, 0, sizeof options);
     memset(&k, 0, sizeof k);
     options.memory = c->memory;
     k.work = wg_tape_new(&options);
-    wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, v);
+    wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
     else s = products(&k, c, call, y);
     for (size_t i = 0; s == WG_OK && i < n; i++) {
         const size_t row = k.place[i];
-        if (v != NULL) h[i] = row != SIZE_MAX ? k.hv[row] : 0;
+        for (size_t l = 0; v != NULL && l < directions; l++)
+            h[l * ld + i] = row != SIZE_MAX ? k.hv[l * k.n + row] : 0;
         for (size_t j = 0; v == NULL && j < n; j++)
             h[i * ld + j] =
                 row != SIZE_MAX && k.place[j] != SIZE_MAX ? entry(&k, row, k.place[j]) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a function is, and its end. */
+#include "../sparsity.h"
 #include "making.h"
 #include "repeat.h"
 
@@ -43,6 +44,53 @@ int wg_function_is_zero(const wg_function *f, size_t output, size_t entry) {
         return 0;
     const wgi_node *const n = &f->node[f->result[first_entry(f->output, output) + entry]];
     return n->kind == WGI_NODE_NUMBER && n->value == 0;
+}
+
+/* What wg_function_sparsity works on. */
+typedef struct coordinates {
+    const wg_function *f;
+    size_t output;
+    uint32_t *row, *col;
+} coordinates;
+
+static size_t put_coordinates(const coordinates *k) {
+    const wg_argument *const a = &k->f->output[k->output];
+    size_t count = 0;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++) {
+            if (wg_function_is_zero(k->f, k->output, i + j * a->rows)) continue;
+            if (k->row != NULL) k->row[count] = (uint32_t)i, k->col[count] = (uint32_t)j;
+            count++;
+        }
+    return count;
+}
+
+wg_status wg_function_sparsity(wg_tape *t, const wg_function *f, size_t output,
+                               wg_layout layout, wg_sparsity **out) {
+    const char *const call = "wg_function_sparsity";
+    coordinates k = {f, output, NULL, NULL};
+    wgi_making m;
+    wg_function *none = NULL;
+    if (out != NULL) *out = NULL;
+    wg_status s = wgi_making_begin(&m, t, call, f != NULL, 0, &none);
+    if (s == WG_OK && out == NULL) s = wgi_fail(m.c, WG_ENULL, "%s: out is NULL", call);
+    if (s == WG_OK && output >= f->outputs)
+        s = wgi_fail(m.c, WG_EARG, "%s: output %zu of %zu", call, output, f->outputs);
+    if (s == WG_OK &&
+        (f->output[output].rows >= UINT32_MAX || f->output[output].cols >= UINT32_MAX))
+        s = wgi_fail(m.c, WG_ENOMEM, "%s: output %zu is too large", call, output);
+    if (s == WG_OK) {
+        const size_t count = put_coordinates(&k);
+        k.row = wgi_making_list(&m, count);
+        k.col = wgi_making_list(&m, count);
+        s = m.c->status;
+        if (s == WG_OK) {
+            (void)put_coordinates(&k);
+            s = wgi_sparsity_given(m.c, call, f->output[output].rows, f->output[output].cols,
+                                   count, k.row, k.col, layout, out);
+        }
+    }
+    return m.c == NULL ? s : wgi_drive_close(&m.d, s);
 }
 
 static wg_status mark(wgi_making *k, const wg_function *f, size_t output,

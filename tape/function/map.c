@@ -4,6 +4,7 @@
  *
  * Adjoints have to be added to what is there, and callbacks fill memory: those go through
  * workspace, some points at a time. */
+#include "../sparsity.h"
 #include "map.h"
 
 #include <string.h>
@@ -384,4 +385,24 @@ wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_sourc
     if (s != WG_OK) return failed(k, s, y);
     const wgi_map m = {k, points, threads, feeds};
     return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
+}
+
+/* ---- what depends on what ---------------------------------------------------------------- */
+
+int wgi_map_by_point(const wgi_block *b, wgi_by_point *p) {
+    if (b->op != &wgi_op_map) return 0;
+    const wgi_map *const m = b->params;
+    const wg_function *const f = m->k->f;
+    memset(p, 0, sizeof *p);
+    p->points = m->points;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const wg_argument *const a = &f->input[i];
+        if (m->feed[i].kind != WGI_FROM_MATRIX) continue;
+        const uint32_t operand = m->feed[i].operand;
+        p->in[operand] = wgi_argument_shared(a) ? 0 : wgi_argument_size(a);
+        if (!wgi_argument_active(a)) p->passive |= 1u << operand;
+    }
+    for (size_t k = 0; k < f->outputs; k++)
+        p->out[k] = wgi_argument_summed(&f->output[k]) ? 0 : wgi_argument_size(&f->output[k]);
+    return 1;
 }

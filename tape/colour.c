@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Colourings: lines of a pattern that can share a sweep.
+ *
+ * Greedy: each line gets the smallest colour that is free. What is not free is kept as bits, 64
+ * colours a word, with the lines across: a look at every entry of a line tells all its
+ * conflicts, whatever the neighbours are. Lines are taken in their order, and where the number
+ * of sweeps may be more than it must, also those with most neighbours first.
+ * Source: Gebremedhin, Manne, Pothen 2005, SIAM Review 47(4) (partial distance-2 and star
+ * colouring; what a colouring has to keep). */
+#include "sparsity.h"
+
+#include <string.h>
+
+/* Beyond so many words of 64 colours each further line gets a colour of its own. */
+enum { WORD = 64, MOST_WORDS = 64 };
+
+static size_t sweeps(size_t colours) {
+    return (colours + WGI_SWEEP_LANES - 1) / WGI_SWEEP_LANES;
+}
+
+static void *keep(wgi_core *c, size_t count, size_t size) {
+    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
+}
+
+static size_t line_length(const wgi_lines *a, size_t i) {
+    return a->start[i + 1] - a->start[i];
+}
+
+/* ---- orders ---- */
+
+/* Lines by how many others may meet them, most first; equals in their order. */
+static void largest_first(const wgi_lines *a, const wgi_lines *b, uint32_t *bucket,
+                          uint32_t *key, uint32_t *order) {
+    enum { KEYS = 4096 };
+    memset(bucket, 0, (KEYS + 1) * sizeof *bucket);
+    for (size_t i = 0; i < a->lines; i++) {
+        size_t met = 0;
+        for (size_t e = a->start[i]; e < a->start[i + 1] && met < KEYS; e++)
+            met += line_length(b, a->index[e]) - 1;
+        key[i] = (uint32_t)(met < KEYS ? KEYS - 1 - met : 0);
+        bucket[key[i] + 1]++;
+    }
+    for (size_t k = 0; k < KEYS; k++) bucket[k + 1] += bucket[k];
+    for (size_t i = 0; i < a->lines; i++) order[bucket[key[i]]++] = (uint32_t)i;
+}
+
+/* ---- lines that have no line across in common ---- */
+
+/* The colours of one round among the entries of a line across: of all that are coloured, and of
+ * those that are wanted. */
+typedef struct taken {
+    uint64_t any, wanted;
+} taken;
+
+static int is_wanted(const wgi_lines *a, size_t e) { return a->wanted == NULL || a->wanted[e]; }
+
+/* One colour of the round for line i; -1: none is free. */
+static int colour_line(const wgi_lines *a, size_t i, taken *across) {
+    uint64_t used = 0;
+    for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
+        const taken *const t = &across[a->index[e]];
+        used |= is_wanted(a, e) ? t->any : t->wanted;
+    }
+    if (~used == 0) return -1;
+    const int colour = __builtin_ctzll(~used);
+    const uint64_t bit = (uint64_t)1 << colour;
+    for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
+        taken *const t = &across[a->index[e]];
+        t->any |= bit;
+        if (is_wanted(a, e)) t->wanted |= bit;
+    }
+    return colour;
+}
+
+/* Rounds of 64 colours: what gets none in one waits for the next, which is the same as to look
+ * at all colours at once. `waiting` holds the lines in order. */
+static size_t colour_in_order(const wgi_lines *a, size_t waiting, uint32_t *order,
+                              taken *across, uint32_t *colour) {
+    size_t colours = 0;
+    for (size_t round = 0; waiting != 0 && round < MOST_WORDS; round++) {
+        size_t left = 0;
+        memset(across, 0, a->across * sizeof *across);
+        for (size_t k = 0; k < waiting; k++) {
+            const uint32_t i = order[k];
+            const int got = colour_line(a, i, across);
+            if (got < 0) {
+                order[left++] = i;
+                continue;
+            }
+            colour[i] = (uint32_t)(round * WORD) + (uint32_t)got;
+            if (colour[i] >= colours) colours = (size_t)colour[i] + 1;
+        }
+        waiting = left;
+    }
+    for (size_t k = 0; k < waiting; k++) colour[order[k]] = (uint32_t)colours++;
+    return colours;
+}
+
+/* Leaves out lines without a wanted entry. */
+static size_t only_wanted(const wgi_lines *a, size_t n, uint32_t *order, uint32_t *colour) {
+    size_t left = 0;
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t i = order[k];
+        int any = 0;
+        for (size_t e = a->start[i]; e < a->start[i + 1] && !any; e++) any = is_wanted(a, e);
+        if (any) order[left++] = i;
+        else colour[i] = WGI_NO_COLOUR;
+    }
+    return left;
+}
+
+wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
+                           uint32_t *colour, size_t *colours) {
+    uint32_t *const order = keep(c, a->lines, sizeof *order);
+    uint32_t *const other = keep(c, a->lines, sizeof *other);
+    uint32_t *const bucket = keep(c, 4096, sizeof *bucket);
+    taken *const across = keep(c, a->across, sizeof *across);
+    if (c->status != WG_OK) return c->status;
+    for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
+    size_t n = only_wanted(a, a->lines, order, colour);
+    *colours = colour_in_order(a, n, order, across, colour);
+
+    size_t least = 0; /* the wanted entries of a line across have colours of their own */
+    for (size_t i = 0; i < b->lines; i++) {
+        size_t wanted = 0;
+        for (size_t e = b->start[i]; e < b->start[i + 1]; e++)
+            wanted += (size_t)is_wanted(b, e);
+        if (wanted > least) least = wanted;
+    }
+    if (sweeps(*colours) <= sweeps(least)) return WG_OK;
+    largest_first(a, b, bucket, other, order);
+    n = only_wanted(a, a->lines, order, other);
+    memcpy(other, colour, a->lines * sizeof *other);
+    const size_t again = colour_in_order(a, n, order, across, other);
+    if (sweeps(again) >= sweeps(*colours)) return WG_OK;
+    memcpy(colour, other, a->lines * sizeof *colour);
+    *colours = again;
+    return WG_OK;
+}
+
+/* ---- stars ---- */
+
+/* Of every variable, `words` words each: the colours among its neighbours; those that two or
+ * more of them have; and those of neighbours that are the hub of a star, of which it is a leaf.
+ */
+typedef struct stars {
+    const wgi_lines *a;
+    size_t words;
+    uint64_t *any, *many, *hub;
+    uint64_t used[MOST_WORDS];
+    uint32_t *colour;
+} stars;
+
+static int has(const uint64_t *of, const stars *s, size_t i, uint32_t colour) {
+    return of[i * s->words + colour / WORD] >> colour % WORD & 1;
+}
+static void add(uint64_t *of, const stars *s, size_t i, uint32_t colour) {
+    of[i * s->words + colour / WORD] |= (uint64_t)1 << colour % WORD;
+}
+
+/* Is the colour one of those that are kept as bits? The others are of one variable each. */
+static int shared(const stars *s, uint32_t colour) { return colour < s->words * WORD; }
+
+/* A colour that makes no path of four variables with two colours: v may not have that of a
+ * neighbour w; nor, where two neighbours have the colour of w, that of any neighbour of w; nor
+ * that of a hub of which w is a leaf. */
+static uint32_t free_colour(stars *s, size_t v) {
+    const wgi_lines *const a = s->a;
+    memset(s->used, 0, s->words * sizeof *s->used);
+    for (size_t e = a->start[v]; e < a->start[v + 1]; e++) {
+        const size_t w = a->index[e];
+        const uint32_t d = s->colour[w];
+        if (w == v || !shared(s, d)) continue;
+        s->used[d / WORD] |= (uint64_t)1 << d % WORD;
+        const uint64_t *const more = (has(s->many, s, v, d) ? s->any : s->hub) + w * s->words;
+        for (size_t i = 0; i < s->words; i++) s->used[i] |= more[i];
+    }
+    for (size_t i = 0; i < s->words; i++)
+        if (~s->used[i] != 0)
+            return (uint32_t)(i * WORD) + (uint32_t)__builtin_ctzll(~s->used[i]);
+    return WGI_NO_COLOUR;
+}
+
+/* Neighbours of w with colour c have become two: w is their hub. */
+static void becomes_hub(stars *s, size_t w, uint32_t c) {
+    const wgi_lines *const a = s->a;
+    for (size_t e = a->start[w]; e < a->start[w + 1]; e++)
+        if (s->colour[a->index[e]] == c && a->index[e] != w)
+            add(s->hub, s, a->index[e], s->colour[w]);
+}
+
+static void give_colour(stars *s, size_t v, uint32_t c) {
+    const wgi_lines *const a = s->a;
+    s->colour[v] = c;
+    if (!shared(s, c)) return;
+    for (size_t e = a->start[v]; e < a->start[v + 1]; e++) {
+        const size_t w = a->index[e];
+        const uint32_t d = s->colour[w];
+        if (w == v) continue;
+        if (has(s->any, s, w, c) && !has(s->many, s, w, c)) {
+            add(s->many, s, w, c);
+            if (shared(s, d)) becomes_hub(s, w, c);
+        } else if (has(s->many, s, w, c) && shared(s, d)) add(s->hub, s, v, d);
+        add(s->any, s, w, c);
+        if (shared(s, d) && has(s->many, s, v, d)) add(s->hub, s, w, c);
+    }
+}
+
+/* Colours of all, in an order; 0: they do not fit into the words, and there may be more. */
+static size_t star_in_order(stars *s, const uint32_t *order) {
+    const wgi_lines *const a = s->a;
+    const size_t bytes = a->lines * s->words * sizeof(uint64_t);
+    size_t colours = 0;
+    memset(s->any, 0, bytes);
+    memset(s->many, 0, bytes);
+    memset(s->hub, 0, bytes);
+    for (size_t i = 0; i < a->lines; i++) s->colour[i] = WGI_NO_COLOUR;
+    uint32_t own = (uint32_t)(s->words * WORD);
+    for (size_t k = 0; k < a->lines; k++) {
+        const size_t v = order[k];
+        if (line_length(a, v) == 0) continue;
+        uint32_t c = free_colour(s, v);
+        if (c == WGI_NO_COLOUR && s->words < MOST_WORDS) return 0;
+        if (c == WGI_NO_COLOUR) c = own++;
+        give_colour(s, v, c);
+        if (c >= colours) colours = (size_t)c + 1;
+    }
+    return colours;
+}
+
+static int room(wgi_core *c, stars *s) {
+    const size_t words = s->a->lines * s->words;
+    s->any = keep(c, words, sizeof *s->any);
+    s->many = keep(c, words, sizeof *s->many);
+    s->hub = keep(c, words, sizeof *s->hub);
+    return c->status == WG_OK;
+}
+
+wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, uint32_t *colour, size_t *colours,
+                          unsigned char *swapped) {
+    stars s = {a, 1, NULL, NULL, NULL, {0}, colour};
+    uint32_t *const order = keep(c, a->lines, sizeof *order);
+    uint32_t *const key = keep(c, a->lines, sizeof *key);
+    uint32_t *const bucket = keep(c, 4096, sizeof *bucket);
+    size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
+    *colours = 0;
+    if (c->status != WG_OK || entries == 0) {
+        for (size_t i = 0; c->status == WG_OK && i < a->lines; i++) colour[i] = WGI_NO_COLOUR;
+        return c->status;
+    }
+    for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
+    if (!room(c, &s)) return c->status;
+    while ((*colours = star_in_order(&s, order)) == 0) {
+        s.words *= 4;
+        if (!room(c, &s)) return c->status;
+    }
+    if (sweeps(*colours) > 1) {
+        largest_first(a, a, bucket, key, order);
+        const size_t again = star_in_order(&s, order);
+        if (again == 0 || sweeps(again) >= sweeps(*colours)) {
+            for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
+            (void)star_in_order(&s, order);
+        } else *colours = again;
+    }
+    for (size_t i = 0; i < a->lines; i++)
+        for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
+            const uint32_t d = colour[a->index[e]];
+            swapped[e] = i != a->index[e] && shared(&s, d) && has(s.many, &s, i, d);
+        }
+    return WG_OK;
+}
