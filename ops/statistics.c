@@ -553,15 +553,19 @@ wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat z, w
 
 /* ---- Gaussian process: operands X, scale, (sigma, noise), Y ----
  * Pairs of points (i, j), i > j, are met column by column, as the lower triangles of the
- * Cholesky factor and of H have them; K is made anew where it is needed. */
+ * Cholesky factor and of H have them, and f, the covariances for sigma = 1, which are kept. */
 
 struct process {
     struct normal normal;
     size_t d;
-    double *u;
-    double *h, *q, *k, *slope, *ut; /* workspace; h also for residuals */
+    double *u, *f;
+    double *h, *q, *slope, *ut; /* workspace; h also for residuals */
     double sigma, noise;
 };
+
+static size_t pairs_of(size_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n; }
+/* Column j of a triangle of pairs. */
+static size_t pairs_before(size_t n, size_t j) { return pairs_of(n) - pairs_of(n - j); }
 
 static struct process process_of(const wg_block *b) {
     struct process s;
@@ -570,10 +574,9 @@ static struct process process_of(const wg_block *b) {
     s.d = b->in[POINTS].cols;
     s.normal.n = n, s.normal.k = k;
     s.normal.l = wgi_take(&saved, n * n), s.normal.a = wgi_take(&saved, n * k);
-    s.u = wgi_take(&saved, n * s.d);
+    s.u = wgi_take(&saved, n * s.d), s.f = wgi_take(&saved, pairs_of(n));
     s.h = wgi_take(&work, n * (n > k ? n : k));
-    s.q = wgi_take(&work, n), s.k = wgi_take(&work, n), s.slope = wgi_take(&work, n);
-    s.ut = wgi_take(&work, n * s.d);
+    s.q = wgi_take(&work, n), s.slope = wgi_take(&work, n), s.ut = wgi_take(&work, n * s.d);
     s.sigma = b->in[AMPLITUDES].value[0], s.noise = b->in[AMPLITUDES].value[1];
     return s;
 }
@@ -587,8 +590,9 @@ static wg_status process_shape(wg_block *b) {
     /* K is no operand: nobody has asked yet whether its size can be counted */
     if (n != 0 && n > SIZE_MAX / 64 / n) return misfit(b, "there are too many points");
     b->out[0].rows = b->out[0].cols = 1;
-    b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d);
-    b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 3 * wgi_room_of(n) + wgi_room_of(n * d);
+    b->saved_bytes =
+        wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d) + wgi_room_of(pairs_of(n));
+    b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 2 * wgi_room_of(n) + wgi_room_of(n * d);
     return WG_OK;
 }
 
@@ -605,9 +609,12 @@ static wg_status process_value(wg_block *b) {
     const size_t n = s.normal.n;
     scaled(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
     for (size_t j = 0; j < n; j++) {
-        double *const k = s.normal.l + j * (n + 1);
-        k[0] = s.sigma * s.sigma + s.noise * s.noise;
-        covariances(kernel, distances_after(&s, j, k + 1), s.sigma * s.sigma, k + 1, k + 1);
+        double *const k = s.normal.l + j * (n + 1), *const f = s.f + pairs_before(n, j);
+        const double square = s.sigma * s.sigma;
+        const size_t m = distances_after(&s, j, s.q);
+        covariances(kernel, m, 1, s.q, f);
+        k[0] = square + s.noise * s.noise;
+        for (size_t i = 0; i < m; i++) k[1 + i] = square * f[i];
     }
     wgi_get(n, s.normal.k, wgi_value_of(&b->in[OTHERS], s.normal.k, 0), s.normal.a);
     b->out[0].value[0] = density(&s.normal, s.h, &b->info);
@@ -627,13 +634,14 @@ static wg_status process_vjp(wg_block *b) {
     curvature(&s.normal, s.h);
     for (size_t j = 0; j < n; j++) {
         double *const h = s.h + j * (n + 1) + 1;
-        const size_t m = distances_after(&s, j, s.q), i = j + 1;
-        covariances(kernel, m, 1, s.q, s.k);
+        const double *const f = s.f + pairs_before(n, j);
+        const size_t m = n - j - 1, i = j + 1;
         diagonal += h[-1];
-        sum += dot(m, h, s.k);
+        sum += dot(m, h, f);
         if (x->bar == NULL && scale->bar == NULL) continue;
+        (void)distances_after(&s, j, s.q);
         for (size_t e = 0; e < m; e++) h[e] *= w * square;
-        slopes(kernel, m, s.q, s.k, h, h);
+        slopes(kernel, m, s.q, f, h, h);
         column_adjoint(m, s.d, s.u + i, n, s.u + j, n, s.q, h, scale,
                        x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
                        x->bar != NULL ? x->bar + j : NULL, x->bar_ld);
@@ -660,14 +668,13 @@ static wg_status process_jvp(wg_block *b) {
     scaled_tangents(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
     curvature(&s.normal, s.h);
     for (size_t j = 0; j < n; j++) {
-        const double *const h = s.h + j * (n + 1) + 1;
+        const double *const h = s.h + j * (n + 1) + 1, *const f = s.f + pairs_before(n, j);
         const size_t m = distances_after(&s, j, s.q), i = j + 1;
-        covariances(kernel, m, 1, s.q, s.k);
         for (size_t e = 0; e < m; e++) s.slope[e] = square;
-        slopes(kernel, m, s.q, s.k, s.slope, s.slope);
-        column_tangent(m, s.d, s.u + i, s.ut + i, n, s.u + j, s.ut + j, n, s.slope, s.k,
-                       2 * s.sigma * st, s.k);
-        sum += dot(m, h, s.k) + h[-1] * (s.sigma * st + s.noise * noise_t);
+        slopes(kernel, m, s.q, f, s.slope, s.slope);
+        column_tangent(m, s.d, s.u + i, s.ut + i, n, s.u + j, s.ut + j, n, s.slope, f,
+                       2 * s.sigma * st, s.q);
+        sum += dot(m, h, s.q) + h[-1] * (s.sigma * st + s.noise * noise_t);
     }
     b->out[0].bar[0] = sum;
     return WG_OK;
