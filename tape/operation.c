@@ -21,7 +21,7 @@ wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real *x) {
     s.value = op->value(s.x);
     op->first(s.x, s.value, s.partial);
     unsigned number = WGI_OP_USER;
-    if (op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count) {
+    if (!wgi_is_users(op)) {
         number = (unsigned)(op - wgi_scalar_ops);
     } else {
         const uint64_t address = (uint64_t)(uintptr_t)op;

@@ -43,6 +43,36 @@ static void only_what_is_exact_is_simplified(void **state) {
     wg_tape_free(t);
 }
 
+/* The slope of a choice asks which side was taken, not what the sides are. */
+static wg_status chosen(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_real left = wg_let(t, wg_add(wg_mul(3, x[0]), wg_exp(x[1])));
+    y[0] = wg_let(t, wg_select_lt(x[0], x[1], left, wg_mul(5, x[0])));
+    return WG_OK;
+}
+
+static void derivatives_of_a_choice_leave_its_sides_out(void **state) {
+    (void)state;
+    static const double at[2][2] = {{0.25, 0.5}, {0.5, 0.25}};
+    wg_tape *t = code_tape();
+    const wg_argument in[] = {{"x", 1, 1, 0}, {"u", 1, 1, WG_PASSIVE}};
+    const wg_argument out = {"y", 1, 1, 0};
+    wg_function *f = NULL;
+    wg_function_stats s;
+    (void)must(t, wg_function_record(t, chosen, NULL, 2, in, at[0], 1, &out, &f), &f);
+    f = next(t, wg_function_gradient, f);
+    for (int k = 0; k < 2; k++) {
+        double slope;
+        assert_int_equal(graph_walk(f, at[k], &slope), 0);
+        assert_true(slope == (k == 0 ? 3 : 5));
+    }
+    assert_int_equal(wg_function_statistics(f, &s), WG_OK);
+    assert_int_equal(s.each, 5); /* two slopes, times 3, times 5, their sum */
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 /* A factor that is a number here and a variable at the next level is not lost. */
 static void what_is_a_number_here_may_be_differentiated_there(void **state) {
     (void)state;
@@ -374,6 +404,7 @@ int main(void) {
         cmocka_unit_test(inputs_of_a_hessian_may_repeat),
         cmocka_unit_test(passive_inputs_follow_their_variable_without_derivative),
         cmocka_unit_test(only_what_is_exact_is_simplified),
+        cmocka_unit_test(derivatives_of_a_choice_leave_its_sides_out),
         cmocka_unit_test(what_is_a_number_here_may_be_differentiated_there),
         cmocka_unit_test(a_join_computes_what_is_common_once),
         cmocka_unit_test(names_that_are_taken_get_a_number),

@@ -24,10 +24,6 @@ int wgi_file_is_word(const char *name, size_t bytes) {
     return bytes != 0;
 }
 
-static int is_builtin(const wg_scalar_op *op) {
-    return op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count;
-}
-
 typedef struct sink {
     wg_write *write; /* NULL: bytes are counted */
     void *ctx;
@@ -84,7 +80,7 @@ static void put_arguments(sink *o, size_t count, const wg_argument *a) {
 
 static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     const unsigned fields = wgi_file_by_kind[n->kind].fields;
-    const int user = n->op != NULL && !is_builtin(n->op);
+    const int user = n->op != NULL && wgi_is_users(n->op);
     put(o, 1, wgi_file_by_kind[n->kind].code | (user ? (unsigned)WGI_FILE_USER : 0));
     if (n->kind == WGI_NODE_NUMBER) {
         uint64_t bits;

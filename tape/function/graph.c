@@ -265,8 +265,7 @@ uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
         g->stats.folded++;
         return wgi_graph_number(g, op->value(value));
     }
-    if (op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count)
-        return wgi_graph_node(g, &n, op->arity, x);
+    if (wgi_is_users(op)) return wgi_graph_node(g, &n, op->arity, x);
     const unsigned which = (unsigned)(op - wgi_scalar_ops);
     const uint32_t less = simpler(g, which, x);
     if (less != WGI_NO_NODE) {

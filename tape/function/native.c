@@ -40,7 +40,7 @@ static const vector_row vector_rows[] = {
 };
 
 static const vector_row *row_of(const wgi_node *n) {
-    if (n->op < wgi_scalar_ops || n->op >= wgi_scalar_ops + wgi_scalar_op_count) return NULL;
+    if (wgi_is_users(n->op)) return NULL;
     const size_t k = (size_t)(n->op - wgi_scalar_ops);
     if (k >= sizeof vector_rows / sizeof *vector_rows) return NULL;
     const vector_row *const r = &vector_rows[k];

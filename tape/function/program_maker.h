@@ -105,9 +105,7 @@ static inline int wgi_fn_in_columns(const wgi_fn_maker *m, uint32_t i) {
             (m->when == WGI_EACH && i < m->f->n && wgi_fn_node_of(m, i)->when == WGI_EACH));
 }
 static inline int wgi_fn_row_of(const wg_scalar_op *op) {
-    return op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count
-               ? (int)(op - wgi_scalar_ops)
-               : -1;
+    return wgi_is_users(op) ? -1 : (int)(op - wgi_scalar_ops);
 }
 
 /* Batch k of so many groups begins at group k * WGI_FN_BATCH and has these: */

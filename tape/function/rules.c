@@ -225,10 +225,6 @@ static int is_number(const char *text) {
     return end != text && *end == 0;
 }
 
-static int built_in(const wg_scalar_op *op) {
-    return op >= wgi_scalar_ops && op < wgi_scalar_ops + wgi_scalar_op_count;
-}
-
 /* Rows whose second partials are not the derivatives of the text of the first ones, to the last
  * digits and at the ends of the range. */
 static int has_a_better_second(const wg_scalar_op *op) {
@@ -246,6 +242,23 @@ static int has_a_better_second(const wg_scalar_op *op) {
     return 0;
 }
 
+/* A first partial as a node. Of one that is piecewise constant, operands that its text does not
+ * read, as c and d in (a < b ? 1.0 : 0.0), need not be alive: numbers stand in their places. */
+static uint32_t first_partial(wgi_graph *g, uint32_t node, uint32_t k) {
+    const wg_scalar_op *const op = g->node[node].op;
+    const char *const text = op->text[1 + k];
+    uint32_t x[4];
+    if (wgi_is_users(op) || !piecewise_constant(op, k) || strchr(text, 'v') != NULL)
+        return same_operands(g, node, WGI_NODE_FIRST, k);
+    memcpy(x, g->operand + g->node[node].first, op->arity * sizeof *x);
+    for (int i = 0; i < (int)op->arity; i++)
+        if (strchr(text, 'a' + i) == NULL) x[i] = wgi_graph_number(g, 0);
+    wgi_node like = g->node[node];
+    like.kind = WGI_NODE_FIRST;
+    like.part = k;
+    return wgi_graph_node(g, &like, op->arity, x);
+}
+
 static uint32_t of_op(wgi_graph *g, uint32_t node, uint32_t k) {
     const wg_scalar_op *const op = g->node[node].op;
     const char *const text = op->text[1 + k];
@@ -255,10 +268,10 @@ static uint32_t of_op(wgi_graph *g, uint32_t node, uint32_t k) {
     /* the text of a piecewise constant may name a variable, where that is 0 or NaN; those of
      * users have second partials of their own, which need not be the derivatives of the first
      */
-    const int opaque = !built_in(op) || has_a_better_second(op) ||
+    const int opaque = wgi_is_users(op) || has_a_better_second(op) ||
                        (piecewise_constant(op, k) && !is_number(text));
     const uint32_t parsed = opaque ? WGI_NO_NODE : parse(g, text, op->arity, x, node);
-    return parsed != WGI_NO_NODE ? parsed : same_operands(g, node, WGI_NODE_FIRST, k);
+    return parsed != WGI_NO_NODE ? parsed : first_partial(g, node, k);
 }
 
 static uint32_t of_first(wgi_graph *g, uint32_t node, uint32_t j) {

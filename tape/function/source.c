@@ -388,8 +388,7 @@ static int can_be_written(const char *text, unsigned arity) {
 static wg_status check_operations(wgi_source *s) {
     for (size_t i = 0; i < s->f->nodes; i++) {
         const wgi_node *const n = &s->f->node[i];
-        if (n->op == NULL) continue;
-        if (n->op >= wgi_scalar_ops && n->op < wgi_scalar_ops + wgi_scalar_op_count) continue;
+        if (n->op == NULL || !wgi_is_users(n->op)) continue;
         if (!can_be_written(wgi_source_text(n), n->op->arity) ||
             !can_be_written(n->op->text[0], n->op->arity))
             return wgi_fail(s->c, WG_EMODE, "%s: the operation %s cannot be written as C",
@@ -495,9 +494,7 @@ void wgi_source_count(wgi_source *s) {
 }
 
 static int row_of(const wgi_node *n) {
-    if (n->kind != WGI_NODE_OP || n->op < wgi_scalar_ops ||
-        n->op >= wgi_scalar_ops + wgi_scalar_op_count)
-        return -1;
+    if (n->kind != WGI_NODE_OP || wgi_is_users(n->op)) return -1;
     return (int)(n->op - wgi_scalar_ops);
 }
 
