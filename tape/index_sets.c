@@ -169,6 +169,7 @@ typedef struct walk {
     uint32_t *mark, visit;
     int region;
     uint64_t to;     /* words of the region in use */
+    uint64_t full;   /* so many when it has taken all inputs: nothing is left to be found */
     uint64_t bottom; /* of its part of the stack */
 } walk;
 
@@ -195,7 +196,7 @@ static size_t descend(walk *w, int aside) {
     uint64_t put = w->bottom;
     uint32_t one;
     size_t count;
-    while (k->stack > put && k->c->status == WG_OK) {
+    while (k->stack > put && w->to < w->full && k->c->status == WG_OK) {
         uint32_t *const stack = wgi_sets_words(k, WGI_INDEX_STACK);
         const wgi_set s = stack[--k->stack];
         const uint32_t *const m = members(k, s, &one, &count);
@@ -233,7 +234,7 @@ static void become_long(wgi_sets *k, wgi_set s, int region, uint64_t from, size_
 static void write_out(wgi_sets *k, wgi_set s) {
     if (!wgi_sets_room(k, WGI_INDEX_POOL, k->pool, k->n)) return;
     const uint64_t from = k->pool;
-    walk w = {k, k->inner_mark, ++k->visit, WGI_INDEX_POOL, from, k->stack};
+    walk w = {k, k->inner_mark, ++k->visit, WGI_INDEX_POOL, from, from + k->n, k->stack};
     if (!push(k, s)) return;
     (void)descend(&w, 0);
     k->stack = w.bottom;
@@ -269,12 +270,12 @@ size_t wgi_sets_write(wgi_sets *k, size_t count, const wgi_set *set) {
     }
     if (!wgi_sets_room(k, WGI_INDEX_LIST, k->list, k->n)) return 0;
     const uint64_t from = k->list;
-    walk w = {k, k->mark, ++k->visit, WGI_INDEX_LIST, from, k->stack};
+    walk w = {k, k->mark, ++k->visit, WGI_INDEX_LIST, from, from + k->n, k->stack};
     for (size_t i = 0; i < count; i++)
         if (!push(k, set[i])) return 0;
     const size_t aside = descend(&w, 1);
     k->stack = w.bottom + aside;
-    for (size_t i = 0; i < aside && k->c->status == WG_OK; i++) {
+    for (size_t i = 0; i < aside && w.to < w.full && k->c->status == WG_OK; i++) {
         const wgi_set s = wgi_sets_words(k, WGI_INDEX_STACK)[w.bottom + i];
         const uint32_t *const m = wgi_sets_members(k, s, &one, &n);
         if (m != NULL) take(&w, n, m);

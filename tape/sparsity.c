@@ -107,7 +107,8 @@ wg_status wgi_find_jacobian(wgi_drive *d, wgi_sets *k, wgi_lines *found) {
 typedef struct nearness {
     wgi_bits code;
     unsigned bits, operands; /* bits 0: none */
-    int curved, user;        /* an operation of the user's: its address counts */
+    int curved;
+    uint64_t users; /* numbers that are addresses of operations of the user's: these count */
     uint8_t near[WGI_MAX_OPERANDS];
 } nearness;
 
@@ -117,10 +118,13 @@ static void look_at(const wgi_entry *e, nearness *s) {
     wgi_program p;
     wgi_program_of(e, &p);
     *s = (nearness){.code = e->code, .bits = e->bits, .operands = (unsigned)e->operands};
+    unsigned number = 0;
     for (int i = p.operands; i < p.nodes; i++) {
         const struct wgi_step *const n = &p.node[i];
-        if (n->op == NULL) continue;
-        s->user |= wgi_is_users(n->op);
+        if (n->op == NULL || wgi_is_users(n->op)) {
+            s->users |= (uint64_t)(n->op != NULL) << number++;
+            if (n->op == NULL) continue;
+        }
         for (unsigned k = 0; k < n->op->arity; k++) {
             const struct wgi_step *const x = &p.node[n->arg[k]];
             if (n->op->zero_first >> k & 1) /* a step: what is below it has no effect */
@@ -145,7 +149,7 @@ static void look_at(const wgi_entry *e, nearness *s) {
 static const nearness *nearness_of(const wgi_entry *e, nearness *lately) {
     nearness *const s =
         &lately[(uint64_t)(e->code >> 64 ^ e->code) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
-    if (s->bits != e->bits || s->code != e->code || s->user) look_at(e, s);
+    if (s->bits != e->bits || s->code != e->code || s->users != 0) look_at(e, s);
     return s;
 }
 
@@ -161,12 +165,12 @@ static uint64_t hash_code(wgi_core *c, uint64_t h) {
         h = wgi_mix(h, (uint64_t)e.out << 32 | (uint64_t)e.type << 16 | e.op, e.operands);
         if (e.type == WGI_ENTRY_STATEMENT) {
             h = wgi_mix(h, (uint64_t)e.code, (uint64_t)(e.code >> 64));
-            if (nearness_of(&e, lately)->user)
-                for (size_t i = 0; i < e.numbers; i++) {
-                    uint64_t bits;
-                    memcpy(&bits, &e.number[i], sizeof bits);
-                    h = wgi_mix(h, bits, i);
-                }
+            const uint64_t users = nearness_of(&e, lately)->users;
+            for (size_t i = 0; users >> i != 0; i++) {
+                uint64_t address;
+                memcpy(&address, &e.number[i], sizeof address);
+                if (users >> i & 1) h = wgi_mix(h, address, i);
+            }
         }
         for (size_t i = 0; i + 1 < e.operands; i += 2) h = wgi_mix(h, e.slot[i], e.slot[i + 1]);
         if (e.operands % 2 != 0) h = wgi_mix(h, e.slot[e.operands - 1], 1);
@@ -238,11 +242,13 @@ static void statement_curves(wgi_curves *q, const wgi_entry *e, const nearness *
     }
 }
 
-static wgi_set join_operands(wgi_curves *q, const wgi_entry *e) {
-    if (!wgi_sets_room(q->k, WGI_INDEX_STACK, 0, e->operands)) return 0;
+/* All sets of the operands from `first` on. */
+static wgi_set join_operands(wgi_curves *q, const wgi_entry *e, size_t first) {
+    const size_t n = e->operands - first;
+    if (!wgi_sets_room(q->k, WGI_INDEX_STACK, 0, n)) return 0;
     wgi_set *const set = wgi_sets_words(q->k, WGI_INDEX_STACK);
-    for (size_t i = 0; i < e->operands; i++) set[i] = q->of[e->slot[i]];
-    return wgi_sets_join(q->k, e->operands, set);
+    for (size_t i = 0; i < n; i++) set[i] = q->of[e->slot[first + i]];
+    return wgi_sets_join(q->k, n, set);
 }
 
 static void array_curves(wgi_curves *q, const wgi_entry *e) {
@@ -259,13 +265,13 @@ static void array_curves(wgi_curves *q, const wgi_entry *e) {
         for (size_t i = 0; i < n; i++) wgi_connect(q, q->of[e->slot[i]], q->of[e->slot[i]]);
         return;
     }
-    const wgi_set all = join_operands(q, e);
-    if (e->op == WGI_ARRAY_polynomial) {
+    if (e->op == WGI_ARRAY_polynomial) { /* linear in the first of its coefficients */
         const wgi_set at = q->of[e->slot[n - 1]];
         for (size_t i = 1; i + 1 < n; i++) wgi_connect(q, q->of[e->slot[i]], at);
-        wgi_connect(q, at, all);
+        if (n > 2) wgi_connect(q, at, join_operands(q, e, 1));
         return;
     }
+    const wgi_set all = join_operands(q, e, 0);
     wgi_connect(q, all, all);
 }
 

@@ -138,13 +138,22 @@ static wgi_set join_all(wgi_sets *k, const wgi_block *b, const wgi_set *of) {
     return wgi_sets_join(k, n, set);
 }
 
-/* The sets on which element e of an operation element by element depends. */
-static size_t sets_of_element(const wgi_block *b, const wgi_set *of, size_t e, wgi_set *set) {
-    const wgi_operand *const y = &b->operand[b->inputs];
-    size_t n = 0;
+/* Of an operation element by element: on what element e of result y depends, operand by operand;
+ * of a constant the empty set. */
+static void sets_of_element(const wgi_block *b, const wgi_set *of, const wgi_operand *y,
+                            size_t e, wgi_set *set) {
     for (uint32_t i = 0; i < b->inputs; i++)
-        if (b->operand[i].slot != 0) set[n++] = of[slot_of(&b->operand[i], y->rows, e)];
-    return n;
+        set[i] = b->operand[i].slot != 0 ? of[slot_of(&b->operand[i], y->rows, e)] : 0;
+}
+
+static void each_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
+    wgi_set set[WGI_MAX_ARGS];
+    for (const wgi_operand *y = b->operand + b->inputs; y < b->operand + b->inputs + b->outputs;
+         y++)
+        for (size_t e = 0; e < size_of(y); e++) {
+            sets_of_element(b, of, y, e, set);
+            of[y->slot + e] = wgi_sets_join(k, b->inputs, set);
+        }
 }
 
 typedef struct term_sets {
@@ -229,8 +238,7 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     } else if (wgi_map_by_point(b, &by_point)) {
         map_sets(k, b, &by_point, of);
     } else if (b->op->flags & WG_OP_EACH) {
-        for (uint32_t e = 0; e < b->outs; e++)
-            of[b->out + e] = wgi_sets_join(k, sets_of_element(b, of, e, set), set);
+        each_sets(k, b, of);
     } else if (!wgi_is_gather(b)) {
         const wgi_set all = join_all(k, b, of);
         for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = all;
@@ -259,26 +267,31 @@ static const wg_scalar_op *scalar_op(const wgi_block *b) {
     return NULL;
 }
 
+/* What is near what in element e of result y; near[i]: bit j: operand j is to operand i. */
+static void element_curves(wgi_curves *q, const wgi_block *b, const wgi_operand *y, size_t e,
+                           const unsigned *near) {
+    wgi_set of[WGI_MAX_ARGS], set[WGI_MAX_ARGS];
+    sets_of_element(b, q->of, y, e, of);
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        size_t n = 0;
+        for (uint32_t j = 0; j < b->inputs; j++)
+            if (near[i] >> j & 1) set[n++] = of[j];
+        wgi_connect(q, of[i], wgi_sets_join(q->k, n, set));
+    }
+}
+
 /* An operation element by element: pairs of operands whose second partial is not 0. */
 static void each_curves(wgi_curves *q, const wgi_block *b) {
     const wg_scalar_op *const op = scalar_op(b);
-    const wgi_operand *const y = &b->operand[b->inputs];
     unsigned near[WGI_MAX_ARGS] = {0};
     for (unsigned i = 0, pair = 0; i < b->inputs; i++)
         for (unsigned j = i; j < b->inputs; j++, pair++)
             if (op == NULL || (op->zero_second >> pair & 1) == 0)
                 near[i] |= 1u << j, near[j] |= 1u << i;
-    for (uint32_t e = 0; e < b->outs && q->k->c->status == WG_OK; e++) {
-        wgi_set of[WGI_MAX_ARGS], set[WGI_MAX_ARGS];
-        for (uint32_t i = 0; i < b->inputs; i++)
-            of[i] = b->operand[i].slot != 0 ? q->of[slot_of(&b->operand[i], y->rows, e)] : 0;
-        for (uint32_t i = 0; i < b->inputs; i++) {
-            size_t n = 0;
-            for (uint32_t j = 0; j < b->inputs; j++)
-                if (near[i] >> j & 1) set[n++] = of[j];
-            wgi_connect(q, of[i], wgi_sets_join(q->k, n, set));
-        }
-    }
+    for (const wgi_operand *y = b->operand + b->inputs; y < b->operand + b->inputs + b->outputs;
+         y++)
+        for (size_t e = 0; e < size_of(y) && q->k->c->status == WG_OK; e++)
+            element_curves(q, b, y, e, near);
 }
 
 static void connect_both(wgi_curves *q, wgi_set a, wgi_set b) {

@@ -567,6 +567,30 @@ static void a_function_has_the_pattern_of_the_tape(void **state) {
     wg_function_free(f), wg_function_free(h);
 }
 
+/* The first coefficient of a polynomial stands in no product, neither in its row nor in that of
+ * the argument. */
+FUNCTION(one_polynomial) {
+    (void)m, UNUSED(data);
+    y[0] = wg_polynomial(t, n - 1, x, x[n - 1]);
+    return WG_OK;
+}
+
+static void a_polynomial_is_linear_in_its_first_coefficient(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3, 0.5}, other[] = {2, 1, 4, -0.5};
+    for (size_t n = 2; n <= 4; n++) {
+        wg_sparsity *const s = check_hessian(one_polynomial, NULL, n, x, other, 1, NULL, 'F',
+                                             WG_ROW_MAJOR, one_polynomial, NULL);
+        const wg_pattern *const p = wg_sparsity_pattern(s);
+        wg_sparsity *again; /* which asks for (j, i) where (i, j) is */
+        assert_int_equal(p->entries, 2 * (n - 1) - 1 - (n == 2));
+        ok(tape, wg_hessian_sparsity_of(tape, n, 1, p->entries, p->row, p->col, 'F',
+                                        WG_ROW_MAJOR, 0, &again));
+        wg_sparsity_free(again);
+        wg_sparsity_free(s);
+    }
+}
+
 /* A chain of sums must not be copied at each link, nor a triangle of a chain of products. */
 static void memory_is_in_proportion_to_entries(void **state) {
     (void)state;
@@ -602,6 +626,7 @@ int main(void) {
         TEST(zeros_beside_infinities_stay_zeros),
         TEST(recordings_may_be_in_several_pieces),
         TEST(a_function_has_the_pattern_of_the_tape),
+        TEST(a_polynomial_is_linear_in_its_first_coefficient),
         TEST(memory_is_in_proportion_to_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

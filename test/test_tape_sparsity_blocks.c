@@ -330,6 +330,76 @@ static void flags_of_the_users_operations_count(void **state) {
                    "wg_check_op: linear cube: its flags (0x8) say that results are linear");
 }
 
+/* Two results: squares, and products with a column that is repeated. */
+static wg_status pair_shape(wg_block *b) {
+    b->out[0].rows = b->out[1].rows = b->in[0].rows;
+    b->out[0].cols = b->out[1].cols = b->in[0].cols;
+    return WG_OK;
+}
+static wg_status pair_value(wg_block *b) {
+    const wg_block_arg *const u = &b->in[0], *const y = b->out;
+    for (size_t j = 0; j < u->cols; j++)
+        for (size_t i = 0; i < u->rows; i++) {
+            const double a = *at(u->value, u->ld, i, j);
+            *at(y[0].value, y[0].ld, i, j) = a * a;
+            *at(y[1].value, y[1].ld, i, j) = a * b->in[1].value[i];
+        }
+    return WG_OK;
+}
+static wg_status pair_vjp(wg_block *b) {
+    const wg_block_arg *const u = &b->in[0], *const v = &b->in[1], *const y = b->out;
+    for (size_t j = 0; j < u->cols; j++)
+        for (size_t i = 0; i < u->rows; i++) {
+            const double a = *at(u->value, u->ld, i, j), w = *at(y[1].bar, y[1].bar_ld, i, j);
+            *at(u->bar, u->bar_ld, i, j) +=
+                2 * a * *at(y[0].bar, y[0].bar_ld, i, j) + v->value[i] * w;
+            v->bar[i] += a * w;
+        }
+    return WG_OK;
+}
+static wg_status pair_expand(wg_tape *t, const wg_block *b, const wg_real *in, wg_real *y) {
+    const size_t n = b->in[0].rows * b->in[0].cols, rows = b->in[0].rows;
+    for (size_t e = 0; e < n; e++) {
+        y[e] = wg_let(t, wg_square(in[e]));
+        y[n + e] = wg_let(t, wg_mul(in[e], in[n + e % rows]));
+    }
+    return WG_OK;
+}
+static const wg_block_op two_results = {.name = "pair",
+                                        .flags = WG_OP_EACH,
+                                        .shape = pair_shape,
+                                        .value = pair_value,
+                                        .vjp = pair_vjp,
+                                        .expand = pair_expand};
+
+static wg_status pairs(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                       void *data) {
+    const wg_mat u[] = {wg_mat_gather(t, 5, 3, in), wg_mat_gather(t, 5, 1, in + 15)};
+    wg_mat b[2];
+    (void)n, (void)m, (void)data;
+    const wg_status s = wg_apply(t, &two_results, NULL, 0, 2, u, 2, b);
+    put(b[0], 15, y), put(b[1], 15, y + 15);
+    return s;
+}
+static wg_status sum_of_pairs(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                              void *data) {
+    wg_real all[30];
+    const wg_status s = pairs(t, n, in, 30, all, data);
+    (void)m;
+    y[0] = wg_sum(t, 30, all);
+    return s;
+}
+
+static void each_of_several_results_has_its_elements(void **state) {
+    (void)state;
+    wg_sparsity *s = check_jacobian(pairs, NULL, 20, x, other, 30, WG_ROW_MAJOR);
+    assert_int_equal(wg_sparsity_pattern(s)->entries, 30 * 2);
+    wg_sparsity_free(s);
+    s = check_hessian(pairs, NULL, 20, x, other, 30, NULL, 'L', WG_ROW_MAJOR, sum_of_pairs,
+                      NULL);
+    wg_sparsity_free(s);
+}
+
 static void other_indices_are_another_recording(void **state) {
     (void)state;
     size_t k = 0;
@@ -379,6 +449,7 @@ int main(void) {
         BLOCKS(other_indices_are_another_recording),
         BLOCKS(blocks_repeat_without_allocation),
         BLOCKS(flags_of_the_users_operations_count),
+        BLOCKS(each_of_several_results_has_its_elements),
         BLOCKS(a_tape_that_is_left_paused_is_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

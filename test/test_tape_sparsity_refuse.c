@@ -160,6 +160,61 @@ static wg_status sum_of_pairs(wg_tape *t, size_t n, const wg_real *in, size_t m,
     return s;
 }
 
+/* Numbers in a statement are not part of the recording, beside an operation of the user's
+ * either. */
+static double scaled_value(const double *a) { return a[0] * a[0] * a[1]; }
+static void scaled_first(const double *a, double v, double *d) {
+    (void)v;
+    d[0] = 2 * a[0] * a[1], d[1] = a[0] * a[0];
+}
+static double scaled_second(const double *a, double *d, double *s) {
+    scaled_first(a, 0, d);
+    s[0] = 2 * a[1], s[1] = 2 * a[0], s[2] = 0;
+    return scaled_value(a);
+}
+static const wg_scalar_op scaled_ops[2] = {{.name = "scaled",
+                                            .arity = 2,
+                                            .value = scaled_value,
+                                            .first = scaled_first,
+                                            .second = scaled_second},
+                                           {.name = "as scaled",
+                                            .arity = 2,
+                                            .value = scaled_value,
+                                            .first = scaled_first,
+                                            .second = scaled_second}};
+struct scaled_by {
+    const wg_scalar_op *op;
+    double number;
+};
+static wg_status scaled_twice(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                              void *data) {
+    const struct scaled_by *const by = data;
+    const wg_real number = wg_constant(by->number);
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_add(wg_apply_scalar(t, by->op, (const wg_real[]){in[0], number}),
+                            wg_apply_scalar(t, by->op, (const wg_real[]){number, in[1]})));
+    return WG_OK;
+}
+
+static void numbers_are_no_part_of_a_recording(void **state) {
+    (void)state;
+    const double at[2] = {2, 3};
+    double values[4], y, dense[4];
+    wg_sparsity *s;
+    struct scaled_by by = {&scaled_ops[0], 0.5};
+    ok(tape, wg_hessian_sparsity(tape, scaled_twice, &by, 2, at, 1, 'F', WG_ROW_MAJOR, &s));
+    for (int k = 0; k < 3; k++) {
+        by.number += 0.25;
+        by.op = &scaled_ops[k / 2];
+        ok(tape, wg_sparse_hessian(tape, s, scaled_twice, &by, at, NULL, &y, NULL, values));
+        ok(tape, wg_hessian(tape, scaled_twice, &by, 2, at, &y, NULL, dense, 2));
+        assert_entries(wg_sparsity_pattern(s), values, dense, 'F');
+        /* was the pattern of the recording found anew? */
+        assert_int_equal(wgi_core_of(tape)->fits != 0, k == 2);
+    }
+    wg_sparsity_free(s);
+}
+
 static void a_given_pattern_is_looked_at_once(void **state) {
     (void)state;
     uint32_t row[3 * N], col[3 * N];
@@ -599,6 +654,7 @@ int main(void) {
         TEST(another_branch_is_accepted_where_it_fits),
         TEST(a_hessian_looks_at_the_operations_too),
         TEST(a_hessian_tells_operations_apart),
+        TEST(numbers_are_no_part_of_a_recording),
         TEST(a_given_pattern_is_looked_at_once),
         TEST(a_given_hessian_is_looked_at_once),
         TEST(entries_are_chosen),
