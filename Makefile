@@ -392,7 +392,7 @@ uninstall: ## remove what install put there
 
 again = +@$(MAKE) --no-print-directory
 LEVEL ?= -O1
-SANITIZE = -g $(LEVEL) -fno-omit-frame-pointer -fno-sanitize-recover=all
+SANITIZE = -g1 $(LEVEL) -fno-omit-frame-pointer -fno-sanitize-recover=all
 
 asan: ## the tests under the address, leak and undefined-behaviour sanitizers
 	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
