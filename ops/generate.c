@@ -10,7 +10,7 @@
  *   generate special_text   > tape/function/special_text.h; see generate_text.c
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
- * that users call. statement_lists.h: one structure per operand count and their concatenations;
+ * that users call. statement_lists.h: one structure per operand count and what is done with it;
  * exact counts in the type are what lets a compiler dissolve a whole statement. A host program:
  * no part of the library. */
 #include "generate_text.h"
@@ -90,13 +90,15 @@ static void write_scalar(void) {
             const char suffix[] = {'d', letter[k], 0};
             function(r, suffix, r->partial[k], 1);
         }
+        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d, WGI_%s) };\n", r->name, i,
+               r->name, i, r->class);
     }
     puts("\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
     for (int i = 0; i < n; i++) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_OP%d(%s, WGI_OP_%s, WGI_%s", r->arity, r->name, r->name, r->class);
+        printf(") WGI_OP%d(%s", r->arity, r->name);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
@@ -294,8 +296,8 @@ static void write_generic_tape(void) {
 }
 
 /* ---- statement_lists.h -------------------------------------------------------------------
- * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone variable is its
- * wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
+ * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone
+ * variable is its wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
 
 enum { LONE = -1 };
 
@@ -317,111 +319,24 @@ static const char *mark_of(int k) {
     return s;
 }
 
-static const char *separator(int *first) {
-    const char *s = *first ? "" : ", ";
-    *first = 0;
-    return s;
-}
-
-/* The partials of one list: p0.. for a, q0.. for b; a lone variable has the factor itself. */
-static void partials(char product, const char *d, int k, int *first) {
-    if (k == LONE) printf("%s%s", separator(first), d);
-    for (int i = 0; i < k; i++) printf("%s%c%d", separator(first), product, i);
-}
-
-static void values(const char *var, int k, int *first) {
-    if (k == LONE) printf("%s%sv", separator(first), var);
-    for (int i = 0; i < k; i++) printf("%s%s.x%d", separator(first), var, i);
-}
-
-static void members(const char *var, int k, char member, int *first) {
-    if (k == LONE) printf("%swgi_word(%s)", separator(first), var);
-    for (int i = 0; i < k; i++) printf("%s%s.%c%d", separator(first), var, member, i);
-}
-
-/* The list of m operands scaled by da followed by the list of n scaled by db (n may be none). */
-static void joined(int m, int n) {
-    const char *const name[2] = {"a", "b"}, *const factor[2] = {"da", "db"};
-    const int size[2] = {m > 0 ? m : 0, n > 0 ? n : 0};
-    const char product[] = "pq";
-    int first = 1;
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < size[side]; i++)
-            printf("%s%c%d = %s * %s.p%d", first ? "\n    double " : ", ", product[side], i,
-                   factor[side], name[side], i),
-                first = 0;
-    if (first) {
-        printf(" (void)guard;");
-    } else {
-        /* two products per test: only a NaN has to look for the exact zero in it */
-        printf(";\n    if (guard && WGI_UNLIKELY(");
-        char pending[16] = "";
-        first = 1;
-        for (int side = 0; side < 2; side++)
-            for (int i = 0; i < size[side]; i++) {
-                char now[16];
-                snprintf(now, sizeof now, "%c%d", product[side], i);
-                if (pending[0] == 0) {
-                    memcpy(pending, now, sizeof now);
-                    continue;
-                }
-                printf("%s__builtin_isunordered(%s, %s)", first ? "" : " || ", pending, now);
-                pending[0] = 0;
-                first = 0;
-            }
-        if (pending[0] != 0)
-            printf("%s__builtin_isunordered(%s, %s)", first ? "" : " || ", pending, pending);
-        printf(")) {\n");
-        for (int side = 0; side < 2; side++)
-            for (int i = 0; i < size[side]; i++)
-                printf("        %c%d = wgi_zero_rule(%s, %s.p%d, %c%d);\n", product[side], i,
-                       factor[side], name[side], i, product[side], i);
-        printf("    }");
-    }
-    first = 1;
-    printf("\n    return (wgi_s%d){", count(m) + count(n));
-    partials('p', "da", m, &first);
-    partials('q', "db", n, &first);
-    values("a", m, &first);
-    values("b", n, &first);
-    members("a", m, 'h', &first);
-    members("b", n, 'h', &first);
-    puts("};\n}");
-}
-
-static void write_join(int m, int n) {
-    printf("WGI_LIST wgi_s%d wgi_join_%s_%s(%s a, double av, double da, %s b, double bv,\n"
-           "    double db, int guard) {\n   ",
-           count(m) + count(n), mark_of(m), mark_of(n), type_of(m), type_of(n));
-    if (m != LONE) printf(" (void)av;");
-    if (n != LONE) printf(" (void)bv;");
-    if (m == 0 && n == 0) {
-        puts(" (void)da; (void)b; (void)db; (void)guard; return a; }");
-        return;
-    }
-    if (m == 0) printf(" (void)a; (void)da;");
-    if (n == 0) printf(" (void)b; (void)db;");
-    joined(m, n);
-}
-
-static void write_scale(int m) {
-    printf("WGI_LIST %s wgi_scale_%s(%s a, double av, double da, int guard) {",
-           m == LONE ? "wgi_s1" : type_of(m), mark_of(m), type_of(m));
-    if (m != LONE) printf(" (void)av;");
-    if (m == 0) {
-        puts(" (void)da; (void)guard; return a; }");
-        return;
-    }
-    joined(m, 0);
+/* wgi_put_<m>: what operand a brings to the list of a statement, by the chain rule: its partials times d. */
+static void write_put(int m) {
+    printf("WGI_LIST void wgi_put_%d(const ", m);
+    printf(m == 0 ? "void" : "wgi_s%d", m);
+    puts(" *a, double d, double *p, double *x, uint64_t *h) {");
+    if (m == 0) puts("    (void)a; (void)d; (void)p; (void)x; (void)h;");
+    for (int i = 0; i < m; i++)
+        printf("    p[%d] = d * a->p[%d], x[%d] = a->x[%d], h[%d] = a->h[%d];\n", i, i, i, i, i, i);
+    puts("}");
 }
 
 static void write_record(int at, int n) {
     const int i = 2 * at, two = i + 1 < n;
-    printf("    r[%d].out = out, r[%d].in0 = (uint32_t)s.h%d, r[%d].in1 = ", at, at, i, at);
-    if (two) printf("(uint32_t)s.h%d", i + 1);
+    printf("    r[%d].out = out, r[%d].in0 = (uint32_t)s->h[%d], r[%d].in1 = ", at, at, i, at);
+    if (two) printf("(uint32_t)s->h[%d]", i + 1);
     else printf("0");
-    printf(", r[%d].kind = 0, r[%d].jac0 = s.p%d, r[%d].jac1 = ", at, at, i, at);
-    if (two) printf("s.p%d;\n", i + 1);
+    printf(", r[%d].kind = 0, r[%d].jac0 = p%d, r[%d].jac1 = ", at, at, i, at);
+    if (two) printf("p%d;\n", i + 1);
     else printf("0.0;\n");
 }
 
@@ -430,15 +345,15 @@ static void write_merged(int n) {
     const int pairs = n / 2;
     printf("    if ((");
     for (int k = 1; k < pairs; k++)
-        printf("%s(s.h0 ^ s.h%d) | (s.h1 ^ s.h%d)", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
-    printf(") == 0) {\n        r[0].out = out, r[0].in0 = (uint32_t)s.h0, r[0].in1 = (uint32_t)s.h1, r[0].kind = 0;\n");
+        printf("%s(s->h[0] ^ s->h[%d]) | (s->h[1] ^ s->h[%d])", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
+    printf(") == 0) {\n        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;\n");
     for (int side = 0; side < 2; side++) {
         printf("        r[0].jac%d = ", side);
-        for (int k = 0; k < pairs; k++) printf("%ss.p%d", k ? " + " : "", 2 * k + side);
+        for (int k = 0; k < pairs; k++) printf("%sp%d", k ? " + " : "", 2 * k + side);
         printf(";\n");
     }
     if (n % 2 == 1)
-        printf("        r[1].out = out, r[1].in0 = (uint32_t)s.h%d, r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = s.p%d, "
+        printf("        r[1].out = out, r[1].in0 = (uint32_t)s->h[%d], r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = p%d, "
                "r[1].jac1 = 0.0;\n", n - 1, n - 1);
     printf("        t->top = r + %d;\n        return wgi_result(t, value, out);\n    }\n",
            1 + n % 2);
@@ -448,17 +363,31 @@ static void write_merged(int n) {
 static void write_repeated(int n) {
     printf("    int alone = 1;\n");
     for (int i = 0; i + 1 < n; i++)
-        printf("    %sif (s.h%d == s.h%d) s.p%d += s.p%d, alone = 0;\n", i ? "else " : "", n - 1, i,
+        printf("    %sif (s->h[%d] == s->h[%d]) p%d += p%d, alone = 0;\n", i ? "else " : "", n - 1, i,
                i, n - 1);
+}
+
+/* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
+ * none a NaN, which by the zero rule may have to be 0? */
+static void write_ready(int n) {
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n"
+           "    const uint64_t k = (uint64_t)t->stamp << 32;\n"
+           "    return (t->top < limit) & ((", n, n);
+    for (int i = 0; i < n; i++) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
+    printf(") >> 32 == 0) &\n        (!products | !(");
+    for (int i = 0; i < n; i += 2)
+        printf("%s__builtin_isunordered(s->p[%d], s->p[%d])", i ? " | " : "", i, i + 1 < n ? i + 1 : i);
+    puts("));\n}");
 }
 
 static void write_append(int n) {
     const int records = (n + 1) / 2;
-    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, wgi_s%d s) {\n    const uint64_t k = (uint64_t)t->stamp << 32;\n    return (t->top < limit) & ((", n, n);
-    for (int i = 0; i < n; i++) printf("%s(s.h%d ^ k)", i ? " | " : "", i);
-    printf(") >> 32 == 0);\n}\n");
-    printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, wgi_s%d s) {\n", n, n);
-    printf("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;\n");
+    write_ready(n);
+    printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, const wgi_s%d *s) {\n", n, n);
+    puts("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;");
+    printf("    double p0 = s->p[0]");
+    for (int i = 1; i < n; i++) printf(", p%d = s->p[%d]", i, i);
+    puts(";");
     if (n >= 4) write_merged(n);
     if (n % 2 == 1 && n > 1) write_repeated(n);
     for (int k = 0; k < records; k++) write_record(k, n);
@@ -468,49 +397,25 @@ static void write_append(int n) {
 }
 
 static void write_choice(const char *macro, const char *stem) {
-    printf("#define %s(s) _Generic((s)", macro);
+    printf("#define %s(s) _Generic(s", macro);
     for (int n = LONE; n <= MAX_OPERANDS; n++)
         printf(", \\\n    %s: wgi_%s_%s", type_of(n), stem, mark_of(n));
     puts(")");
 }
 
-/* wgi_l<k>: k literal numbers, their concatenation, and their place in a statement. */
-static void write_numbers(void) {
-    puts("typedef struct wgi_l0 {\n} wgi_l0;");
-    for (int k = 1; k <= MAX_NUMBERS; k++) {
-        printf("typedef struct wgi_l%d {\n    double ", k);
-        for (int i = 0; i < k; i++) printf("%sl%d", i ? ", " : "", i);
-        printf(";\n} wgi_l%d;\n", k);
-    }
-    for (int j = 0; j <= MAX_NUMBERS; j++)
-        for (int k = 0; j + k <= MAX_NUMBERS; k++) {
-            int first = 1;
-            printf("WGI_LIST wgi_l%d wgi_concat_%d_%d(wgi_l%d a, wgi_l%d b) {", j + k, j, k, j, k);
-            if (j == 0) printf(" (void)a;");
-            if (k == 0) printf(" (void)b;");
-            printf(" return (wgi_l%d){", j + k);
-            members("a", j, 'l', &first);
-            members("b", k, 'l', &first);
-            puts("}; }");
-        }
-    printf("#define WGI_CONCAT(l, k) _Generic((l)");
-    for (int j = 0; j <= MAX_NUMBERS; j++) {
-        printf(", \\\n    wgi_l%d: _Generic((k)", j);
-        for (int k = 0; j + k <= MAX_NUMBERS; k++) printf(", wgi_l%d: wgi_concat_%d_%d", k, j, k);
-        if (j > 0) printf(", default: wgi_too_many_numbers");
-        printf(")");
-    }
-    puts(")");
-    /* one by one: copied as a whole they would be built in memory on the fast path, too */
-    for (int k = 0; k <= MAX_NUMBERS; k++) {
-        printf("WGI_FUNCTION void wgi_keep_%d(double *w, wgi_l%d l) {%s", k, k,
-               k == 0 ? " (void)w; (void)l;" : "");
-        for (int i = 0; i < k; i++) printf(" w[%d] = l.l%d;", i, i);
-        puts(" }");
-    }
-    printf("#define WGI_KEEP(l) _Generic((l)");
-    for (int k = 0; k <= MAX_NUMBERS; k++) printf(", wgi_l%d: wgi_keep_%d", k, k);
-    puts(")\n");
+/* By the number of something known when compiling. */
+static void write_choice_by_number(const char *macro, const char *stem) { /* more is refused elsewhere */
+    printf("#define %s(n) _Generic((char(*)[n + 1])0", macro);
+    for (int n = 0; n <= MAX_OPERANDS; n++) printf(", \\\n    wgi_c%d: wgi_%s%d", n, stem, n);
+    printf(", default: wgi_%s%d)\n", stem, MAX_OPERANDS);
+}
+
+/* The numbers of an operand: one by one; copied as a whole they would be built in memory on the fast path, too. */
+static void write_numbers(int k) {
+    printf("WGI_FUNCTION void wgi_numbers_%d(double *to, const double *from) {%s", k,
+           k == 0 ? " (void)to; (void)from;" : "");
+    for (int i = 0; i < k; i++) printf(" to[%d] = from[%d];", i, i);
+    puts(" }");
 }
 
 /* The functions that the fast path leaves to. The list field by field: a structure that is handed
@@ -522,13 +427,13 @@ static void write_slow(int n) {
            "    wgi_bits code, const char *file", mark_of(n));
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);
-    printf(");\nWGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, %s s, const double *number,\n"
+    printf(");\nWGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
            "    uint64_t head, wgi_bits code, const char *file) {\n", mark_of(n), type_of(n));
     if (n == 0) puts("    (void)s;");
     printf("    return wgi_let_%s(t, value, number, head, code, file", mark_of(n));
-    if (n == LONE) printf(", wgi_word(s), 1, value");
+    if (n == LONE) printf(", wgi_word(*s), 1, value");
     for (int k = 0; k < 3 && n != LONE; k++)
-        for (int i = 0; i < operands; i++) printf(", s.%c%d", "hpx"[k], i);
+        for (int i = 0; i < operands; i++) printf(", s->%c[%d]", "hpx"[k], i);
     puts(");\n}");
 }
 
@@ -537,40 +442,27 @@ static void write_lists(void) {
     puts("/* Generated by ops/generate.c: `make generate`. Do not edit.");
     puts(" *");
     puts(" * wgi_s<n>: n operands of one statement: partials p, values x, handles h as words (slot in the low half). A lone");
-    puts(" * variable is its wg_handle (partial 1), called r in names. wgi_join_m_n: the chain rule,");
-    puts(" * da on the m operands of a, db on the n of b; guarded, a product with an exact 0 is 0. */");
+    puts(" * variable is its wg_handle (partial 1), called r in names. wgi_put_<n>: the chain rule, what an operand with n");
+    puts(" * operands of its own (their partials times d) brings to those of a statement. */");
     puts("#ifndef WENGERT_STATEMENT_LISTS_H\n#define WENGERT_STATEMENT_LISTS_H\n");
-    puts("typedef struct wgi_s0 {\n} wgi_s0;");
-    for (int n = 1; n <= MAX_OPERANDS; n++) {
-        printf("typedef struct wgi_s%d {\n    double ", n);
-        for (int i = 0; i < n; i++) printf("%sp%d", i ? ", " : "", i);
-        for (int i = 0; i < n; i++) printf(", x%d", i);
-        printf(";\n    uint64_t ");
-        for (int i = 0; i < n; i++) printf("%sh%d", i ? ", " : "", i);
-        printf(";\n} wgi_s%d;\n", n);
-    }
+    for (int n = 0; n <= MAX_OPERANDS; n++)
+        printf("typedef char (*wgi_c%d)[%d];\ntypedef struct wgi_s%d {\n    double p[%d], x[%d];\n    uint64_t h[%d];\n} wgi_s%d;\n"
+               "extern wgi_s%d wgi_type%d; /* its type is meant: there is no such variable */\n",
+               n, n + 1, n, n, n, n, n, n, n);
+    write_choice_by_number("WGI_LIST_OF", "type");
     puts("");
-    for (int m = LONE; m <= MAX_OPERANDS; m++)
-        for (int n = LONE; n <= MAX_OPERANDS; n++)
-            if (count(m) + count(n) <= MAX_OPERANDS) write_join(m, n);
-    printf("#define WGI_JOIN(s, u) _Generic((s)");
-    for (int m = LONE; m <= MAX_OPERANDS; m++) {
-        printf(", \\\n    %s: _Generic((u)", type_of(m));
-        for (int n = LONE; n <= MAX_OPERANDS; n++)
-            if (count(m) + count(n) <= MAX_OPERANDS)
-                printf(", %s: wgi_join_%s_%s", type_of(n), mark_of(m), mark_of(n));
-        if (count(m) > 0) printf(", default: wgi_join_0_0");
-        printf(")");
-    }
-    puts(")\n");
-    for (int m = LONE; m <= MAX_OPERANDS; m++) write_scale(m);
-    write_choice("WGI_SCALE", "scale");
+    for (int m = 0; m <= MAX_OPERANDS; m++) write_put(m);
+    printf("#define WGI_PUT(s) _Generic(s");
+    for (int m = 1; m <= MAX_OPERANDS; m++) printf(", wgi_s%d: wgi_put_%d", m, m);
+    puts(", default: wgi_put_0)");
     puts("");
-    write_numbers();
-    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, wgi_s0 s) { (void)t; (void)limit; (void)s; return 0; }");
-    puts("WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, wgi_s0 s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
-    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, wg_handle s) { (void)t; (void)limit; (void)s; return 0; }");
-    puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, wg_handle s) {\n    (void)t;\n    return (wg_real){value, s};\n}");
+    for (int k = 0; k <= MAX_NUMBERS; k++) write_numbers(k);
+    write_choice_by_number("WGI_PUT_NUMBERS", "numbers_");
+    puts("");
+    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, const wgi_s0 *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
+    puts("WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, const wgi_s0 *s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
+    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, const wg_handle *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
+    puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {\n    (void)t;\n    return (wg_real){value, *s};\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     write_choice("WGI_READY", "ready");

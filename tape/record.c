@@ -187,6 +187,17 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
 
 /* ---- wg_let, where the fast path is left ---- */
 
+const wg_tape wgi_no_tape = {0};
+
+/* The fast path multiplies partials as they are; where one came out NaN they are made again, by the zero rule. */
+static void by_the_zero_rule(wgi_statement *s) {
+    wgi_entry e = {.bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
+    wgi_program p;
+    wgi_program_of(&e, &p);
+    wgi_program_run(&p, s->x);
+    wgi_program_partials(&p, s->partial);
+}
+
 /* list: n partials, n values, n handles. */
 static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, size_t n,
                                                     const void *list, const double *number,
@@ -205,6 +216,11 @@ static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, si
     s.code = code;
     s.file = file;
     s.line = (int)(head & UINT32_MAX);
+    for (size_t i = 0; i < n; i++)
+        if (s.partial[i] != s.partial[i]) {
+            by_the_zero_rule(&s);
+            break;
+        }
     return wgi_let(t, &s);
 }
 
@@ -249,14 +265,14 @@ static inline __attribute__((always_inline)) void keep(wgi_core *c, double value
 #define LET(n)                                                                                 \
     wg_real wgi_let_##n(wg_tape *t, double value, const double *number, uint64_t head,         \
                         wgi_bits code, const char *file, EACH##n(H), EACH##n(P), EACH##n(X)) { \
-        const wgi_s##n s = {EACH##n(p), EACH##n(x), EACH##n(h)};                               \
-        if (WGI_UNLIKELY(t == NULL || !wgi_ready_##n(t, wgi_core_of(t)->kept_limit, s))) {     \
-            const wgi_s##n list = s; /* s itself stays in registers */                         \
+        const wgi_s##n s = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                         \
+        if (WGI_UNLIKELY(t == NULL || !wgi_ready_##n(t, wgi_core_of(t)->kept_limit, &s, 1))) { \
+            const wgi_s##n list = s; /* s itself does, too */                                  \
             return in_general(t, value, n, &list, number, head, code, file);                   \
         }                                                                                      \
-        const uint64_t handle[] = {EACH##n(h)};                                                \
+        const uint64_t handle[] = {EACH##n(h)}; /* s stays in registers */                     \
         keep(wgi_core_of(t), value, n, handle, number, head, code);                            \
-        return wgi_append_##n(t, value, s);                                                    \
+        return wgi_append_##n(t, value, &s);                                                   \
     }
 LET(1)
 LET(2)
@@ -281,7 +297,7 @@ wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head,
 
 wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
                   const char *file, uint64_t h0, double p0, double x0) {
-    const wgi_s1 list = {p0, x0, h0};
+    const wgi_s1 list = {{p0}, {x0}, {h0}};
     return in_general(t, value, 1, &list, number, head, code, file);
 }
 

@@ -66,7 +66,8 @@ WG_END_DECLS
 #endif
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
-    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
     WGI_FUNCTION double wgi_op_##name##_v(double a) {                                          \
         (void)a;                                                                               \
         return value_;                                                                         \
@@ -95,7 +96,8 @@ WG_END_DECLS
     WGI_USER_ROW1(name)
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
-    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b) {                                \
         (void)a, (void)b;                                                                      \
         return value_;                                                                         \
@@ -140,7 +142,8 @@ WG_END_DECLS
 #define WG_OPERATION3(name, value_, da_, db_, dc_,                                             \
                       daa_, dab_, dac_, dbb_, dbc_, dcc_,                                      \
                       class_, source_)                                                         \
-    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c) {                      \
         (void)a, (void)b, (void)c;                                                             \
         return value_;                                                                         \
@@ -196,7 +199,8 @@ WG_END_DECLS
 #define WG_OPERATION4(name, value_, da_, db_, dc_, dd_,                                        \
                       daa_, dab_, dac_, dad_, dbb_, dbc_, dbd_, dcc_, dcd_, ddd_,              \
                       class_, source_)                                                         \
-    enum { wgi_class_##name = WGI_##class_ };                                                  \
+    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c, double d) {            \
         (void)a, (void)b, (void)c, (void)d;                                                    \
         return value_;                                                                         \
@@ -263,20 +267,25 @@ WG_END_DECLS
 
 #ifndef __cplusplus
 /* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
-#define WG_CALL1(name, x) WGI_APPLY1(name, WGI_OP_USER, wgi_class_##name, x, WGI_WITH_NAME)
+#define WG_CALL1(name, x) WGI_NAMED(name, WGI_OP1(name, x))
 #define WG_CALL2(name, x, y)                                                                   \
-    WGI_APPLY2(name, WGI_OP_USER, wgi_class_##name, x, y, WGI_WITH_NAME)
+    WGI_NAMED(name, WGI_OP2(name, x, y))
 #define WG_CALL3(name, x, y, z)                                                                \
-    WGI_APPLY3(name, WGI_OP_USER, wgi_class_##name, x, y, z, WGI_WITH_NAME)
+    WGI_NAMED(name, WGI_OP3(name, x, y, z))
 #define WG_CALL4(name, x, y, z, w)                                                             \
-    WGI_APPLY4(name, WGI_OP_USER, wgi_class_##name, x, y, z, w, WGI_WITH_NAME)
+    WGI_NAMED(name, WGI_OP4(name, x, y, z, w))
 
 /* In code the descriptor of a user's operation is a number: the bits of its address. */
-#define WGI_WITH_NAME(name, lit) WGI_CONCAT(lit, (wgi_l1){0})(lit, wgi_address(&wgi_user_##name))
-WGI_FUNCTION wgi_l1 wgi_address(const wg_scalar_op *op) {
+#define WGI_NAMED(name, e)                                                                     \
+    __extension__({                                                                            \
+        __auto_type wgi_u = e;                                                                 \
+        wgi_u.lit[sizeof wgi_u.lit / 8 - 1] = wgi_address(&wgi_user_##name);                   \
+        wgi_u;                                                                                 \
+    })
+WGI_FUNCTION double wgi_address(const wg_scalar_op *op) {
     const uint64_t bits = (uint64_t)(uintptr_t)op;
-    wgi_l1 number;
-    __builtin_memcpy(&number.l0, &bits, sizeof bits);
+    double number;
+    __builtin_memcpy(&number, &bits, sizeof bits);
     return number;
 }
 #endif

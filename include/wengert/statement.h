@@ -10,10 +10,13 @@
  * wg_cos(x) does not compile, but with a wg_let around each it does.
  *
  * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable,
- * 2 an expression);  a b c d their values;  v the value;  s the list of operands.
+ * 2 an expression);  i h g f their metas, n that of the result;  p2 l2 .. operands and numbers
+ * before the second one, ..;  a b c d their values;  v the value;  e the expression.
  * An expression is a structure made where it stands:
  *   value, at (operands), lit (its numbers), code (bits),
- *   meta: an array of size 0 whose element has the size 2 * (bits of code) + (partials may be 0, or infinite).
+ *   meta: an array of size 0 whose element has the size bits of code << 18 | numbers << 12 |
+ *   operands << 6 | operations whose partials may be 0, or infinite: the sum of those of the
+ *   parts.
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
 #ifndef WENGERT_STATEMENT_H
@@ -26,7 +29,19 @@
 
 enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar.def */
 enum { WGI_MAX_OPERANDS = 8, WGI_MAX_NUMBERS = 8, WGI_MAX_CODE = 128 };
+/* The meta of a number and of a variable; what is in a meta. */
+enum { WGI_OF_NUMBER = 2 << 18 | 1 << 12, WGI_OF_VARIABLE = 2 << 18 | 1 << 6 };
+#define WGI_BITS(meta) (meta >> 18)
+#define WGI_NUMBERS(meta) (meta >> 12 & 63)
+#define WGI_OPERANDS(meta) (meta >> 6 & 63)
+#define WGI_GUARDED(meta) (meta & 63)
 enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next literal */
+
+/* The code of an operation, its bits, and what it adds to the metas of its operands. */
+#define WGI_CODE(op) ((op) >= 1 && (op) <= 4 ? ((op)-1) * 4 + 2 : (op)*4 + 3)
+#define WGI_WIDTH(op) ((op) >= 1 && (op) <= 4 ? 4 : 9)
+#define WGI_ADDS(op, class)                                                                    \
+    (WGI_WIDTH(op) << 18 | ((op) == WGI_OP_USER) << 12 | ((class) != WGI_ARITH))
 
 typedef unsigned __int128 wgi_bits;
 
@@ -40,15 +55,6 @@ typedef unsigned __int128 wgi_bits;
 #else
 #define WGI_LIST extern inline __attribute__((gnu_inline))
 #endif
-
-/* d p when the product came out NaN: exactly 0 when either factor is. */
-WGI_FUNCTION double wgi_zero_rule(double d, double p, double product) {
-    return (d == 0) | (p == 0) ? 0 : product;
-}
-
-/* What a statement with more than 8 numbers calls, and cannot. */
-void wgi_too_many_numbers(void) __attribute__((
-    error("wengert: more than 8 numbers in one statement: split it with wg_let")));
 
 /* The head word of an entry of kept code: slot, type, bits of code or operation, operands,
  * numbers. */
@@ -72,7 +78,15 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
     return x;
 }
 
-/* wgi_let_n: everything the fast path does not do: capacity, stale handles, constants, modes, code.
+/* The tape, or one without room in place of none: selected without a branch, which compilers
+ * would carry from statement to statement. */
+extern WG_API const wg_tape wgi_no_tape;
+WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
+    return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
+}
+
+/* wgi_let_n: everything the fast path does not do: capacity, stale handles, constants, modes, code,
+ * the zero rule (a partial of the fast path is a plain product: where one came out NaN, by it 0).
  * Gets numbers, head (with the line in place of the slot), code and file of the statement. */
 WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
@@ -80,20 +94,18 @@ WG_END_DECLS
 
 #ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
 
-WGI_FUNCTION wgi_l1 wgi_number_of(double x) { return (wgi_l1){x}; }
-
 /* What stands for the fields that a number and a variable do not have. */
 struct wgi_number {
     double value;
     wgi_s0 at;
-    wgi_l1 lit;
+    double lit[1];
     wgi_bits code;
-    char meta[0][4];
+    char meta[0][WGI_OF_NUMBER];
 };
 struct wgi_variable {
-    wgi_l0 lit;
+    double lit[0];
     wgi_bits code;
-    char meta[0][4];
+    char meta[0][WGI_OF_VARIABLE];
 };
 static const struct wgi_number wgi_number __attribute__((unused)) = {0, {}, {0}, 1, {}};
 static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, {}};
@@ -105,233 +117,163 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
 /* Fields of an operand x of kind k. */
 #define WGI_EXPR(x, k) __builtin_choose_expr(k, x, wgi_number)
 #define WGI_REST(x, k) __builtin_choose_expr(k == 1, wgi_variable, WGI_EXPR(x, k))
-#define WGI_VALUE(x, k) ((double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x))
-#define WGI_LIT(x, k)                                                                          \
-    __builtin_choose_expr(k, WGI_REST(x, k).lit,                                               \
-                          wgi_number_of((double)__builtin_choose_expr(k, 0, x)))
+#define WGI_VALUE(x, k) (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x)
+#define WGI_CODE_OF(x, k) __builtin_choose_expr(k < 2, (wgi_bits)(k == 0), WGI_REST(x, k).code)
 #define WGI_META(x, k) sizeof(WGI_REST(x, k).meta[0])
 
-/* Bits of an operation, and its code. */
-#define WGI_WIDTH(op) ((op) >= 1 && (op) <= 4 ? 4 : 9)
-#define WGI_CODE(op) ((wgi_bits)((op) >= 1 && (op) <= 4 ? ((op)-1) * 4 + 2 : (op)*4 + 3))
-/* Number of variables in a list. */
-#define WGI_COUNT(p) (sizeof *p == sizeof(wg_handle) ? 1 : sizeof *p / 24)
+/* Operand o of kind k, value v and meta m, whose partial is d, takes its place in expression
+ * wgi_e, behind i operands and l numbers. Most operands are variables and numbers: they do
+ * without a call to be inlined. */
+#define WGI_TAKE(o, k, v, m, d, i, l)                                                          \
+    __builtin_choose_expr(                                                                     \
+        k == 1,                                                                                \
+        (wgi_e.at.p[i] = d, wgi_e.at.x[i] = v,                                                 \
+         (void)__builtin_memcpy(&wgi_e.at.h[i], &WGI_EXPR(o, k).at, 8)),                       \
+        __builtin_choose_expr(                                                                 \
+            k,                                                                                 \
+            (WGI_PUT(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at, WGI_OPERANDS(m) ? d : 0,           \
+                                        &wgi_e.at.p[i], &wgi_e.at.x[i], &wgi_e.at.h[i]),       \
+             WGI_TAKE_NUMBERS(o, k, m, &wgi_e.lit[l])),                                        \
+            (void)(wgi_e.lit[l] = v)))
+#define WGI_TAKE_NUMBERS(o, k, m, to)                                                          \
+    __builtin_choose_expr(WGI_NUMBERS(m),                                                      \
+                          WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit), (void)0)
 
-#define WGI_NOT_A_POINTER(x)                                                                   \
-    _Static_assert(__builtin_classify_type(x) != 5,                                            \
-                   "wengert: an operand is a pointer: an index or a * is missing")
-#define WGI_FITS(count, bits)                                                                  \
-    _Static_assert((count) <= WGI_MAX_OPERANDS,                                                \
+#define WGI_NOT_A_POINTER(c)                                                                   \
+    _Static_assert(c, "wengert: an operand is a pointer: an index or a * is missing")
+#define WGI_IS_OPERAND(x) __builtin_classify_type(x) != 5
+
+/* Looked at once, in wg_let. */
+#define WGI_FITS(meta)                                                                         \
+    _Static_assert(WGI_OPERANDS(meta) <= WGI_MAX_OPERANDS,                                     \
                    "wengert: more than 8 variables in one statement: split it with wg_let");   \
-    _Static_assert((bits) <= WGI_MAX_CODE,                                                     \
+    _Static_assert(WGI_NUMBERS(meta) <= WGI_MAX_NUMBERS,                                       \
+                   "wengert: more than 8 numbers in one statement: split it with wg_let");     \
+    _Static_assert(WGI_BITS(meta) <= WGI_MAX_CODE,                                             \
                    "wengert: too many operations in one statement: split it with wg_let")
-#define WGI_NUMBERS_FIT(l, k)                                                                  \
-    _Static_assert(sizeof(l) + sizeof(k) <= 8 * WGI_MAX_NUMBERS,                               \
-                   "wengert: more than 8 numbers in one statement: split it with wg_let")
 
-/* Built-in operations as scalar.h uses them. */
-#define WGI_OP1(name, op, class, x_) WGI_APPLY1(name, op, class, x_, WGI_AS_IT_IS)
-#define WGI_OP2(name, op, class, x_, y_) WGI_APPLY2(name, op, class, x_, y_, WGI_AS_IT_IS)
-#define WGI_OP3(name, op, class, x_, y_, z_) WGI_APPLY3(name, op, class, x_, y_, z_, WGI_AS_IT_IS)
-#define WGI_OP4(name, op, class, x_, y_, z_, w_)                                               \
-    WGI_APPLY4(name, op, class, x_, y_, z_, w_, WGI_AS_IT_IS)
-#define WGI_AS_IT_IS(name, lit) lit
+/* The expression of meta n and value v, its operands still to be taken. */
+#define WGI_EXPRESSION(n, v)                                                                   \
+    const double wgi_v = v;                                                                    \
+    struct wg_expression_needs_wg_let {                                                        \
+        double value;                                                                          \
+        __typeof__(WGI_LIST_OF(WGI_OPERANDS(n))) at;                                           \
+        double lit[WGI_NUMBERS(n)];                                                            \
+        wgi_bits code;                                                                         \
+        char meta[0][n];                                                                       \
+    } wgi_e;                                                                                   \
+    wgi_e.value = wgi_v
 
-#define WGI_APPLY1(name, op, class, x_, finish)                                                \
+/* The operations; scalar.h and operation.h give them their names and constants. */
+#define WGI_OP1(name, x_)                                                                      \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
-        WGI_NOT_A_POINTER(wgi_x);                                                              \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
-        enum { wgi_g = (wgi_i) & 1, wgi_1 = wgi_i / 2 };                                       \
-        enum { wgi_n = wgi_1 + WGI_WIDTH(op) };                                                \
-        const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        WGI_FITS(WGI_COUNT(wgi_p), wgi_n);                                                     \
+        enum { wgi_n = wgi_i + WGI_ADDS_##name };                                              \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const double wgi_v = wgi_op_##name##_v(wgi_a);                                         \
-        const __auto_type wgi_s = WGI_SCALE(*wgi_p)(                                           \
-            WGI_EXPR(wgi_x, wgi_j).at, wgi_a,                                                  \
-            sizeof *wgi_p ? wgi_op_##name##_da(wgi_a, wgi_v) : 0, (class) || wgi_g);           \
-        const __auto_type wgi_lit = finish(name, WGI_LIT(wgi_x, wgi_j));                       \
-        struct wg_expression_needs_wg_let {                                                    \
-            double value;                                                                      \
-            __typeof__(wgi_s) at;                                                              \
-            __typeof__(wgi_lit) lit;                                                           \
-            wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
-        };                                                                                     \
-        (struct wg_expression_needs_wg_let){                                                   \
-            wgi_v, wgi_s, wgi_lit,                                                             \
-            WGI_REST(wgi_x, wgi_j).code |                                                      \
-            WGI_CODE(op) << wgi_1,                                                             \
-            {}};                                                                               \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a));                                       \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_v), 0, 0);          \
+        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_i);                             \
+        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j);                                               \
+        wgi_e;                                                                                 \
     })
 
-#define WGI_APPLY2(name, op, class, x_, y_, finish)                                            \
+#define WGI_OP2(name, x_, y_)                                                                  \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
-        WGI_NOT_A_POINTER(wgi_x);                                                              \
-        WGI_NOT_A_POINTER(wgi_y);                                                              \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y));                     \
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
         enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
-        enum { wgi_g = (wgi_i | wgi_h) & 1, wgi_1 = wgi_i / 2 };                               \
-        enum { wgi_2 = wgi_1 + wgi_h / 2 };                                                    \
-        enum { wgi_n = wgi_2 + WGI_WIDTH(op) };                                                \
-        const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        const __typeof__(WGI_EXPR(wgi_y, wgi_k).at) *wgi_q;                                    \
-        WGI_FITS(WGI_COUNT(wgi_p) + WGI_COUNT(wgi_q), wgi_n);                                  \
+        enum { wgi_2 = wgi_i + wgi_h, wgi_n = wgi_2 + WGI_ADDS_##name };                       \
+        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b);                                  \
-        const __auto_type wgi_at2 = WGI_JOIN(*wgi_p, *wgi_q)(                                   \
-            WGI_EXPR(wgi_x, wgi_j).at, wgi_a,                                                  \
-            sizeof *wgi_p ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_v) : 0,                       \
-            WGI_EXPR(wgi_y, wgi_k).at, wgi_b,                                                  \
-            sizeof *wgi_q ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_v) : 0, (class) || wgi_g);    \
-        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
-        const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
-                                              WGI_REST(wgi_y, wgi_k).lit)(                     \
-            WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
-        const __auto_type wgi_lit = finish(name, wgi_lit2);                                      \
-        struct wg_expression_needs_wg_let {                                                    \
-            double value;                                                                      \
-            __typeof__(wgi_at2) at;                                                             \
-            __typeof__(wgi_lit) lit;                                                           \
-            wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
-        };                                                                                     \
-        (struct wg_expression_needs_wg_let){                                                   \
-            wgi_v, wgi_at2, wgi_lit,                                                           \
-            WGI_REST(wgi_x, wgi_j).code |                                                      \
-            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
-            WGI_CODE(op) << wgi_2,                                                             \
-            {}};                                                                               \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b));                                \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v), 0, 0);   \
+        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v), wgi_p2,  \
+                 wgi_l2);                                                                      \
+        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_2);                             \
+        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
+                                                      << WGI_BITS(wgi_i);                      \
+        wgi_e;                                                                                 \
     })
 
-#define WGI_APPLY3(name, op, class, x_, y_, z_, finish)                                        \
+#define WGI_OP3(name, x_, y_, z_)                                                              \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
-        WGI_NOT_A_POINTER(wgi_x);                                                              \
-        WGI_NOT_A_POINTER(wgi_y);                                                              \
-        WGI_NOT_A_POINTER(wgi_z);                                                              \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
+                          WGI_IS_OPERAND(wgi_z));                                              \
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
         enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
-        enum { wgi_l = WGI_KIND(wgi_z), wgi_f = WGI_META(wgi_z, wgi_l) };                      \
-        enum { wgi_g = (wgi_i | wgi_h | wgi_f) & 1, wgi_1 = wgi_i / 2 };                       \
-        enum { wgi_2 = wgi_1 + wgi_h / 2 };                                                    \
-        enum { wgi_3 = wgi_2 + wgi_f / 2 };                                                    \
-        enum { wgi_n = wgi_3 + WGI_WIDTH(op) };                                                \
-        const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        const __typeof__(WGI_EXPR(wgi_y, wgi_k).at) *wgi_q;                                    \
-        const __typeof__(WGI_EXPR(wgi_z, wgi_l).at) *wgi_t;                                    \
-        WGI_FITS(WGI_COUNT(wgi_p) + WGI_COUNT(wgi_q) + WGI_COUNT(wgi_t), wgi_n);               \
+        enum { wgi_l = WGI_KIND(wgi_z), wgi_g = WGI_META(wgi_z, wgi_l) };                      \
+        enum {                                                                                 \
+            wgi_2 = wgi_i + wgi_h,                                                             \
+            wgi_3 = wgi_2 + wgi_g,                                                             \
+            wgi_n = wgi_3 + WGI_ADDS_##name                                                    \
+        };                                                                                     \
+        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
+        enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                    \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
         const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c);                           \
-        const __auto_type wgi_at2 = WGI_JOIN(*wgi_p, *wgi_q)(                                   \
-            WGI_EXPR(wgi_x, wgi_j).at, wgi_a,                                                  \
-            sizeof *wgi_p ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                \
-            WGI_EXPR(wgi_y, wgi_k).at, wgi_b,                                                  \
-            sizeof *wgi_q ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v) : 0, (class) || wgi_g); \
-        const __auto_type wgi_at3 = WGI_JOIN(wgi_at2, *wgi_t)(                                   \
-            wgi_at2, 0, 1,                                                                      \
-            WGI_EXPR(wgi_z, wgi_l).at, wgi_c,                                                  \
-            sizeof *wgi_t ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v) : 0, (class) || wgi_g); \
-        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
-        const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
-                                              WGI_REST(wgi_y, wgi_k).lit)(                     \
-            WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
-        WGI_NUMBERS_FIT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit);                                 \
-        const __auto_type wgi_lit3 = WGI_CONCAT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit)(             \
-            wgi_lit2, WGI_LIT(wgi_z, wgi_l));                                                    \
-        const __auto_type wgi_lit = finish(name, wgi_lit3);                                      \
-        struct wg_expression_needs_wg_let {                                                    \
-            double value;                                                                      \
-            __typeof__(wgi_at3) at;                                                             \
-            __typeof__(wgi_lit) lit;                                                           \
-            wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
-        };                                                                                     \
-        (struct wg_expression_needs_wg_let){                                                   \
-            wgi_v, wgi_at3, wgi_lit,                                                           \
-            WGI_REST(wgi_x, wgi_j).code |                                                      \
-            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
-            WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                             \
-            WGI_CODE(op) << wgi_3,                                                             \
-            {}};                                                                               \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c));                         \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v),   \
+                 0, 0);                                                                        \
+        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v),   \
+                 wgi_p2, wgi_l2);                                                              \
+        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v),   \
+                 wgi_p3, wgi_l3);                                                              \
+        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_3);                             \
+        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
+                                                      << WGI_BITS(wgi_i);                      \
+        wgi_e.code |= WGI_CODE_OF(wgi_z, wgi_l) << WGI_BITS(wgi_2);                            \
+        wgi_e;                                                                                 \
     })
 
-#define WGI_APPLY4(name, op, class, x_, y_, z_, w_, finish)                                    \
+#define WGI_OP4(name, x_, y_, z_, w_)                                                          \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
         const __auto_type wgi_w = (w_);                                                        \
-        WGI_NOT_A_POINTER(wgi_x);                                                              \
-        WGI_NOT_A_POINTER(wgi_y);                                                              \
-        WGI_NOT_A_POINTER(wgi_z);                                                              \
-        WGI_NOT_A_POINTER(wgi_w);                                                              \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
+                          WGI_IS_OPERAND(wgi_z) && WGI_IS_OPERAND(wgi_w));                     \
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
         enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
-        enum { wgi_l = WGI_KIND(wgi_z), wgi_f = WGI_META(wgi_z, wgi_l) };                      \
-        enum { wgi_m = WGI_KIND(wgi_w), wgi_e = WGI_META(wgi_w, wgi_m) };                      \
-        enum { wgi_g = (wgi_i | wgi_h | wgi_f | wgi_e) & 1, wgi_1 = wgi_i / 2 };               \
-        enum { wgi_2 = wgi_1 + wgi_h / 2 };                                                    \
-        enum { wgi_3 = wgi_2 + wgi_f / 2 };                                                    \
-        enum { wgi_4 = wgi_3 + wgi_e / 2 };                                                    \
-        enum { wgi_n = wgi_4 + WGI_WIDTH(op) };                                                \
-        const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        const __typeof__(WGI_EXPR(wgi_y, wgi_k).at) *wgi_q;                                    \
-        const __typeof__(WGI_EXPR(wgi_z, wgi_l).at) *wgi_t;                                    \
-        const __typeof__(WGI_EXPR(wgi_w, wgi_m).at) *wgi_u;                                    \
-        WGI_FITS(WGI_COUNT(wgi_p) + WGI_COUNT(wgi_q) + WGI_COUNT(wgi_t) + WGI_COUNT(wgi_u), wgi_n); \
+        enum { wgi_l = WGI_KIND(wgi_z), wgi_g = WGI_META(wgi_z, wgi_l) };                      \
+        enum { wgi_m = WGI_KIND(wgi_w), wgi_f = WGI_META(wgi_w, wgi_m) };                      \
+        enum {                                                                                 \
+            wgi_2 = wgi_i + wgi_h,                                                             \
+            wgi_3 = wgi_2 + wgi_g,                                                             \
+            wgi_4 = wgi_3 + wgi_f,                                                             \
+            wgi_n = wgi_4 + WGI_ADDS_##name                                                    \
+        };                                                                                     \
+        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
+        enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                    \
+        enum { wgi_p4 = WGI_OPERANDS(wgi_3), wgi_l4 = WGI_NUMBERS(wgi_3) };                    \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
         const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
         const double wgi_d = WGI_VALUE(wgi_w, wgi_m);                                          \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d);                    \
-        const __auto_type wgi_at2 = WGI_JOIN(*wgi_p, *wgi_q)(                                   \
-            WGI_EXPR(wgi_x, wgi_j).at, wgi_a,                                                  \
-            sizeof *wgi_p ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,         \
-            WGI_EXPR(wgi_y, wgi_k).at, wgi_b,                                                  \
-            sizeof *wgi_q ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0, (class) || wgi_g); \
-        const __auto_type wgi_at3 = WGI_JOIN(wgi_at2, *wgi_t)(                                   \
-            wgi_at2, 0, 1,                                                                      \
-            WGI_EXPR(wgi_z, wgi_l).at, wgi_c,                                                  \
-            sizeof *wgi_t ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0, (class) || wgi_g); \
-        const __auto_type wgi_at4 = WGI_JOIN(wgi_at3, *wgi_u)(                                   \
-            wgi_at3, 0, 1,                                                                      \
-            WGI_EXPR(wgi_w, wgi_m).at, wgi_d,                                                  \
-            sizeof *wgi_u ? wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0, (class) || wgi_g); \
-        WGI_NUMBERS_FIT(WGI_REST(wgi_x, wgi_j).lit, WGI_REST(wgi_y, wgi_k).lit);               \
-        const __auto_type wgi_lit2 = WGI_CONCAT(WGI_REST(wgi_x, wgi_j).lit,                      \
-                                              WGI_REST(wgi_y, wgi_k).lit)(                     \
-            WGI_LIT(wgi_x, wgi_j), WGI_LIT(wgi_y, wgi_k));                                     \
-        WGI_NUMBERS_FIT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit);                                 \
-        const __auto_type wgi_lit3 = WGI_CONCAT(wgi_lit2, WGI_REST(wgi_z, wgi_l).lit)(             \
-            wgi_lit2, WGI_LIT(wgi_z, wgi_l));                                                    \
-        WGI_NUMBERS_FIT(wgi_lit3, WGI_REST(wgi_w, wgi_m).lit);                                 \
-        const __auto_type wgi_lit4 = WGI_CONCAT(wgi_lit3, WGI_REST(wgi_w, wgi_m).lit)(             \
-            wgi_lit3, WGI_LIT(wgi_w, wgi_m));                                                    \
-        const __auto_type wgi_lit = finish(name, wgi_lit4);                                      \
-        struct wg_expression_needs_wg_let {                                                    \
-            double value;                                                                      \
-            __typeof__(wgi_at4) at;                                                             \
-            __typeof__(wgi_lit) lit;                                                           \
-            wgi_bits code;                                                                     \
-            char meta[0][2 * wgi_n + (wgi_g | ((class) != WGI_ARITH))];                         \
-        };                                                                                     \
-        (struct wg_expression_needs_wg_let){                                                   \
-            wgi_v, wgi_at4, wgi_lit,                                                           \
-            WGI_REST(wgi_x, wgi_j).code |                                                      \
-            WGI_REST(wgi_y, wgi_k).code << wgi_1 |                                             \
-            WGI_REST(wgi_z, wgi_l).code << wgi_2 |                                             \
-            WGI_REST(wgi_w, wgi_m).code << wgi_3 |                                             \
-            WGI_CODE(op) << wgi_4,                                                             \
-            {}};                                                                               \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d));                  \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
+                 wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), 0, 0);                 \
+        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
+                 wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p2, wgi_l2);       \
+        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                   \
+                 wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p3, wgi_l3);       \
+        WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                   \
+                 wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p4, wgi_l4);       \
+        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_4);                             \
+        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
+                                                      << WGI_BITS(wgi_i);                      \
+        wgi_e.code |= WGI_CODE_OF(wgi_z, wgi_l) << WGI_BITS(wgi_2) | WGI_CODE_OF(wgi_w, wgi_m) \
+                                                                         << WGI_BITS(wgi_3);   \
+        wgi_e;                                                                                 \
     })
 
 /* wg_let - appends the statement `e` (an expression, a variable or a number) to the tape and
@@ -343,27 +285,25 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
  * WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE (traced tapes). */
 #define wg_let(tape, e)                                                                        \
     __extension__({                                                                            \
-        wg_tape *const wgi_t = (tape);                                                         \
+        wg_tape *const wgi_o = (tape), *const wgi_t = wgi_tape(wgi_o);                         \
         const __auto_type wgi_x = (e);                                                         \
-        WGI_NOT_A_POINTER(wgi_x);                                                              \
-        enum { wgi_j = WGI_KIND(wgi_x) };                                                      \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
+        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
+        WGI_FITS(wgi_i);                                                                       \
+        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         wg_real wgi_r;                                                                         \
-        const __typeof__(WGI_EXPR(wgi_x, wgi_j).at) *wgi_p;                                    \
-        if (WGI_NEARLY_ALWAYS(wgi_t != NULL &&                                                 \
-                              WGI_READY(*wgi_p)(wgi_t, wgi_t->limit,                           \
-                                                WGI_EXPR(wgi_x, wgi_j).at)))                   \
-            wgi_r = WGI_APPEND(*wgi_p)(wgi_t, WGI_VALUE(wgi_x, wgi_j),                         \
-                                       WGI_EXPR(wgi_x, wgi_j).at);                             \
+        if (WGI_NEARLY_ALWAYS(WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                            \
+                wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i))))         \
+            wgi_r = WGI_APPEND(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, wgi_a,                        \
+                                                          &WGI_EXPR(wgi_x, wgi_j).at);         \
         else {                                                                                 \
-            const __auto_type wgi_l = WGI_LIT(wgi_x, wgi_j);                                   \
-            enum { wgi_n = sizeof wgi_l / 8 };                                                 \
             double wgi_w[WGI_MAX_NUMBERS];                                                     \
-            WGI_KEEP(wgi_l)(wgi_w, wgi_l);                                                     \
-            wgi_r = WGI_SLOW(*wgi_p)(wgi_t, WGI_VALUE(wgi_x, wgi_j),                           \
-                                     WGI_EXPR(wgi_x, wgi_j).at, wgi_n ? wgi_w : NULL,          \
-                                     wgi_code_head(__LINE__, 0, WGI_META(wgi_x, wgi_j) / 2,    \
-                                                   WGI_COUNT(wgi_p), wgi_n),                   \
-                                     WGI_REST(wgi_x, wgi_j).code, __FILE__);                   \
+            WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                      \
+            wgi_r = WGI_SLOW(WGI_EXPR(wgi_x, wgi_j).at)(                                       \
+                wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_NUMBERS(wgi_i) ? wgi_w : NULL,   \
+                wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i), WGI_OPERANDS(wgi_i),               \
+                              WGI_NUMBERS(wgi_i)),                                             \
+                WGI_CODE_OF(wgi_x, wgi_j), __FILE__);                                          \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

@@ -13,8 +13,8 @@
  * as well. There are no comparisons of variables: wg_lt(t, x, y), or wg_value.
  *
  * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
- * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, S is
- * a partial of the expression possibly infinite. */
+ * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, S may a
+ * partial of the expression be infinite, or 0. */
 #ifndef WENGERT_STATEMENT_HPP
 #define WENGERT_STATEMENT_HPP
 
@@ -70,22 +70,6 @@ WGI_FUNCTION void put(list<N> &r, double d, const lone &s, std::integer_sequence
     r.p[At] = d, r.x[At] = s.x, r.h[At] = s.h;
 }
 
-/* The zero rule for those products: called where one of them came out NaN. */
-template <int At, int N, int M, int... I>
-WGI_FUNCTION void exact(list<N> &r, double d, const list<M> &s,
-                        std::integer_sequence<int, I...>) {
-    (void)d, (void)s, (void)r;
-    ((r.p[At + I] = wgi_zero_rule(d, s.p[I], r.p[At + I])), ...);
-}
-template <int At, int N>
-WGI_FUNCTION void exact(list<N> &, double, const lone &, std::integer_sequence<int, 0>) {}
-
-/* Is one of the partials a NaN? Two per test. */
-template <int N, int... K>
-WGI_FUNCTION bool has_nan(const list<N> &s, std::integer_sequence<int, K...>) {
-    return (__builtin_isunordered(s.p[2 * K], s.p[2 * K + 1 < N ? 2 * K + 1 : 2 * K]) || ...);
-}
-
 template <int At, int L, int M, int... I>
 WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s,
                               std::integer_sequence<int, I...>) {
@@ -111,7 +95,7 @@ namespace detail {
 
 /* What is no operand is reported, and then treated as nothing. */
 template <class X, class = void> struct operand {
-    static constexpr bool is = false, active = false, singular = false, product = false;
+    static constexpr bool is = false, active = false, singular = false;
     static constexpr int count = 0, literals = 0, bits = 0;
     static double value(const X &) { return 0; }
     static list<0> at(const X &) { return list<0>(); }
@@ -120,7 +104,7 @@ template <class X, class = void> struct operand {
 };
 
 template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> {
-    static constexpr bool is = true, active = false, singular = false, product = false;
+    static constexpr bool is = true, active = false, singular = false;
     static constexpr int count = 0, literals = 1, bits = 2;
     WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
     WGI_MEMBER static list<0> at(X) { return list<0>(); }
@@ -133,7 +117,7 @@ template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> 
 };
 
 template <> struct operand<wg_real> {
-    static constexpr bool is = true, active = true, singular = false, product = false;
+    static constexpr bool is = true, active = true, singular = false;
     static constexpr int count = 1, literals = 0, bits = 2;
     WGI_MEMBER static double value(const wg_real &x) { return x.value; }
     WGI_MEMBER static lone at(const wg_real &x) {
@@ -148,7 +132,7 @@ template <> struct operand<wg_real> {
 
 template <int N, int L, int B, bool S> struct operand<expression<N, L, B, S>> {
     using type = expression<N, L, B, S>;
-    static constexpr bool is = true, active = true, singular = S, product = true;
+    static constexpr bool is = true, active = true, singular = S;
     static constexpr int count = N, literals = L, bits = B;
     WGI_MEMBER static double value(const type &x) { return x.value; }
     WGI_MEMBER static list<N> at(const type &x) { return x.at; }
@@ -172,9 +156,6 @@ template <class F, class... X> struct result {
     static constexpr int inner = (operand<X>::bits + ...);
     static constexpr int bits = inner + (F::op >= 1 && F::op <= 4 ? 4 : 9);
     static constexpr bool singular = (operand<X>::singular || ...);
-    /* do products of partials need the zero rule? */
-    static constexpr bool guard = (F::kind != WGI_ARITH || singular) &&
-                                  ((operand<X>::count != 0 && operand<X>::product) || ...);
     static_assert(count <= WGI_MAX_OPERANDS,
                   "wengert: more than 8 variables in one statement: split it with wg_let");
     static_assert(literals <= WGI_MAX_NUMBERS,
@@ -208,12 +189,6 @@ WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
     (put<R::template operand_at<K>>(r.at, d[K], operand<X>::at(x),
                                     indices<operand<X>::count>()),
      ...);
-    if constexpr (R::guard) {
-        if (WGI_UNLIKELY(has_nan(r.at, indices<(R::count + 1) / 2>())))
-            (exact<R::template operand_at<K>>(r.at, d[K], operand<X>::at(x),
-                                              indices<operand<X>::count>()),
-             ...);
-    }
     (put_numbers<R::template number_at<K>>(r.lit, operand<X>::lit(x),
                                            indices<operand<X>::literals>()),
      ...);
@@ -228,18 +203,21 @@ WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
 #define WGI_LISTS_OF(n)                                                                        \
     template <int... I>                                                                        \
     WGI_FUNCTION wgi_s##n c_list(const list<n> &s, std::integer_sequence<int, I...>) {         \
-        return wgi_s##n{s.p[I]..., s.x[I]..., s.h[I]...};                                      \
+        return wgi_s##n{{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};                                \
     }                                                                                          \
-    WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s) {                              \
-        return wgi_ready_##n(t, t->limit, c_list(s, indices<n>()));                            \
+    WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s, bool products) {               \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_ready_##n(t, t->limit, &l, products);                                       \
     }                                                                                          \
     WGI_FUNCTION wg_real append(wg_tape *t, double value, const list<n> &s) {                  \
-        return wgi_append_##n(t, value, c_list(s, indices<n>()));                              \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_append_##n(t, value, &l);                                                   \
     }                                                                                          \
     WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<n> &s,                      \
                               const double *number, uint64_t head, wgi_bits code,              \
                               const char *file) {                                              \
-        return wgi_slow_##n(t, value, c_list(s, indices<n>()), number, head, code, file);       \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_slow_##n(t, value, &l, number, head, code, file);                           \
     }
 WGI_LISTS_OF(1)
 WGI_LISTS_OF(2)
@@ -254,13 +232,14 @@ static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 
 WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<0> &, const double *number,
                           uint64_t head, wgi_bits code, const char *file) {
-    return wgi_slow_0(t, value, wgi_s0{}, number, head, code, file);
+    const wgi_s0 none{};
+    return wgi_slow_0(t, value, &none, number, head, code, file);
 }
 WGI_FUNCTION wg_real slow(wg_tape *t, double value, const lone &s, const double *number,
                           uint64_t head, wgi_bits code, const char *file) {
     wg_handle at;
     __builtin_memcpy(&at, &s.h, sizeof at);
-    return wgi_slow_r(t, value, at, number, head, code, file);
+    return wgi_slow_r(t, value, &at, number, head, code, file);
 }
 
 template <int L, int... I>
@@ -281,7 +260,8 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin
     using O = operand<E>;
     WGI_ARE_OPERANDS(E);
     if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
-        if (WGI_NEARLY_ALWAYS(t != nullptr && ready(t, e.at))) return append(t, e.value, e.at);
+        wg_tape *const some = wgi_tape(t);
+        if (WGI_NEARLY_ALWAYS(ready(some, e.at, O::singular))) return append(some, e.value, e.at);
     }
     double number[WGI_MAX_NUMBERS];
     store_numbers(number, O::lit(e), indices<O::literals>());
