@@ -14,6 +14,7 @@
 
 #include "workloads/bundle.h"
 #include "workloads/mixture.h"
+#include "workloads/rosenbrock.h"
 
 enum { POINTS = 4096 };
 
@@ -410,13 +411,9 @@ enum { N = 16 };
 
 static wg_status rosenbrock(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                             void *data) {
-    wg_real f = wg_constant(0);
+    const struct rosenbrock_params terms = {n - 1};
     (void)m, (void)data;
-    for (size_t i = 0; i + 1 < n; i++)
-        f = wg_let(t,
-                   wg_add(f, wg_add(wg_mul(100, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
-                                    wg_square(wg_sub(1, x[i])))));
-    y[0] = f;
+    y[0] = rosenbrock_real(t, &terms, x, NULL);
     return WG_OK;
 }
 

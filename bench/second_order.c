@@ -10,18 +10,15 @@
 #include <string.h>
 
 #include "harness.h"
+#include "workloads/rosenbrock.h"
 
 enum { N = 20000 };
 
 /* ---- chains of terms f = sum_i term(x[i], x[i+1]) ---- */
 
 static wg_real rosenbrock(wg_tape *t, size_t n, const wg_real *x) {
-    wg_real f = wg_constant(0);
-    for (size_t i = 0; i + 1 < n; i++)
-        f = wg_let(t,
-                   wg_add(f, wg_add(wg_mul(100, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
-                                    wg_square(wg_sub(1, x[i])))));
-    return f;
+    const struct rosenbrock_params terms = {n - 1};
+    return rosenbrock_real(t, &terms, x, NULL);
 }
 
 static wg_real transcendental(wg_tape *t, size_t n, const wg_real *x) {

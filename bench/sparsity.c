@@ -11,6 +11,7 @@
 
 #include "harness.h"
 #include "sparsity.h"
+#include "workloads/rosenbrock.h"
 
 #ifdef WG_HAVE_ADOLC_SPARSE
 extern const struct sparsity_peer sparsity_peer_adolc;
@@ -50,13 +51,9 @@ static wg_status bratu(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
 
 static wg_status rosenbrock(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                             void *data) {
-    wg_real f = wg_constant(0);
+    const struct rosenbrock_params terms = {n - 1};
     (void)m, (void)data;
-    for (size_t i = 0; i + 1 < n; i++)
-        f = wg_let(t,
-                   wg_add(f, wg_add(wg_mul(100, wg_square(wg_sub(x[i + 1], wg_square(x[i])))),
-                                    wg_square(wg_sub(1, x[i])))));
-    y[0] = f;
+    y[0] = rosenbrock_real(t, &terms, x, NULL);
     return WG_OK;
 }
 

@@ -322,19 +322,21 @@ static void lookup_first(size_t n, const double *x, const double *number, double
     for (size_t i = 0; i < n; i++) d[i] = i == k && k < n - 1 ? 1 : 0;
 }
 
+/* ---- the table ---- */
+
+#define ROW(name, near, indexed, value, first, second)                                         \
+    [WGI_ARRAY_##name] = {#name, "wg_" #name, WGI_NEAR_##near, indexed, value, first, second}
 const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT] = {
-    [WGI_ARRAY_sum] = {"sum", sum_value, sum_first, NULL},
-    [WGI_ARRAY_product] = {"product", product_value, product_first, product_second},
-    [WGI_ARRAY_dot] = {"dot", dot_value, dot_first, dot_second},
-    [WGI_ARRAY_linear] = {"linear", linear_value, linear_first, NULL},
-    [WGI_ARRAY_polynomial] = {"polynomial", polynomial_value, polynomial_first,
-                              polynomial_second},
-    [WGI_ARRAY_norm2] = {"norm2", norm2_value, norm2_first, norm2_second},
-    [WGI_ARRAY_squared_norm] = {"squared_norm", squared_norm_value, squared_norm_first,
-                                squared_norm_second},
-    [WGI_ARRAY_logsumexp] = {"logsumexp", logsumexp_value, logsumexp_first, logsumexp_second},
-    [WGI_ARRAY_maximum] = {"maximum", maximum_value, extremum_first, NULL},
-    [WGI_ARRAY_minimum] = {"minimum", minimum_value, extremum_first, NULL},
-    [WGI_ARRAY_mean] = {"mean", mean_value, mean_first, NULL},
-    [WGI_ARRAY_lookup] = {"lookup", lookup_value, lookup_first, NULL},
+    ROW(sum, NONE, 0, sum_value, sum_first, NULL),
+    ROW(product, ALL, 0, product_value, product_first, product_second),
+    ROW(dot, PAIR, 0, dot_value, dot_first, dot_second),
+    ROW(linear, NONE, 0, linear_value, linear_first, NULL),
+    ROW(polynomial, LAST, 0, polynomial_value, polynomial_first, polynomial_second),
+    ROW(norm2, ALL, 0, norm2_value, norm2_first, norm2_second),
+    ROW(squared_norm, ITSELF, 0, squared_norm_value, squared_norm_first, squared_norm_second),
+    ROW(logsumexp, ALL, 0, logsumexp_value, logsumexp_first, logsumexp_second),
+    ROW(maximum, NONE, 0, maximum_value, extremum_first, NULL),
+    ROW(minimum, NONE, 0, minimum_value, extremum_first, NULL),
+    ROW(mean, NONE, 0, mean_value, mean_first, NULL),
+    ROW(lookup, NONE, 1, lookup_value, lookup_first, NULL),
 };

@@ -8,8 +8,19 @@
 
 #include <stddef.h>
 
+/* Which pairs of operands have a second partial that is not identically 0. */
+enum wgi_array_near {
+    WGI_NEAR_NONE,   /* none: linear */
+    WGI_NEAR_ITSELF, /* each operand with itself */
+    WGI_NEAR_PAIR,   /* operands 0 and 1, 2 and 3, ... with each other */
+    WGI_NEAR_LAST,   /* the last with itself and all but the first, where there are such */
+    WGI_NEAR_ALL     /* all with all */
+};
+
 typedef struct wgi_array_op {
-    const char *name;
+    const char *name, *call; /* as users call it */
+    enum wgi_array_near near;
+    int indexed; /* the last operand is an index, which must choose one of the others */
     double (*value)(size_t n, const double *x, const double *number);
     void (*first)(size_t n, const double *x, const double *number, double v, double *d);
     /* NULL: linear in the operands */

@@ -37,13 +37,14 @@ static const struct {
                {"ops/array.h", "array"},
                {"ops/array.c", "array"}};
 
-/* What the limits of <float.h> are, and libm's exp under another name. */
+/* What the limits of <float.h> are, libm's exp under another name, and what C99 calls it. */
 static const struct {
     const char *name, *text;
 } known[] = {{"DBL_MAX", "1.7976931348623157e308"},
              {"DBL_MIN", "2.2250738585072014e-308"},
              {"DBL_EPSILON", "2.220446049250313e-16"},
-             {"wgi_exp", "exp"}};
+             {"wgi_exp", "exp"},
+             {"WGI_NAN", "NAN"}};
 
 static void fail(const char *what, const char *where) {
     fprintf(stderr, "generate: %s: %s\n", what, where);

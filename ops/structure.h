@@ -6,8 +6,9 @@
 
 #include <wengert/sparse.h>
 
-/* The sum of products of elements; params: an int, 1 where the second operand is transposed. */
-extern const wg_block_op wgi_op_dot;
+/* Is the result the sum of products of the elements of two operands, each with that of the same
+ * place? */
+int wgi_is_inner_product(const wg_block_op *op);
 
 /* Where a sum of elements goes: element k of the second operand is added to element index[k] of the
  * first. NULL: the operation is no such sum. */

@@ -5,6 +5,7 @@
  * Letters: x, y operands, A a square matrix, alpha a number; w adjoint of the result; at, xt
  * tangents, ab, xb adjoints. */
 #include "products.h"
+#include "structure.h"
 
 /* ---- scal, axpy ---- */
 
@@ -175,6 +176,8 @@ const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape, dot_value,
                                 dot_vjp,      dot_jvp,     dot_expand};
 const wg_block_op wgi_op_trace_product = {
     "wg_trace_product", WG_OP_TRANS, dot_shape, dot_value, dot_vjp, dot_jvp, dot_expand};
+
+int wgi_is_inner_product(const wg_block_op *op) { return op == &wgi_op_dot; }
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
     const wg_mat in[2] = {x, y};

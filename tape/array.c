@@ -12,6 +12,8 @@
 const char *wgi_array_name(unsigned op) {
     return op < WGI_ARRAY_COUNT ? wgi_array_ops[op].name : "array operation";
 }
+static const char *call_of(unsigned op) { return wgi_array_ops[op].call; }
+
 /* The constants among the operands of an entry. */
 static size_t constants(const wgi_entry *e) {
     size_t n = 0;
@@ -45,18 +47,17 @@ void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, d
     wgi_array_ops[e->op].second(e->operands, x, number, wgi_values(c)[e->out], xt, ht, work);
 }
 
-/* Does the index, the last of the operands of a lookup, choose an element? */
-static int chooses(size_t n, const double *x) {
-    return wgi_array_place(n - 1, x[n - 1]) < n - 1;
+/* Does the index, the last operand where the operation has one, choose an element? */
+static int chooses(unsigned op, size_t n, const double *x) {
+    return !wgi_array_ops[op].indexed || wgi_array_place(n - 1, x[n - 1]) < n - 1;
 }
 
 wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x) {
     char text[WGI_NUMBER_TEXT];
     const size_t n = e->operands;
-    if (e->op != WGI_ARRAY_lookup || chooses(n, x)) return WG_OK;
-    return wgi_fail(c, WG_EARG,
-                    "wg_tape_replay: wg_lookup of slot %u: index %s of %zu elements", e->out,
-                    wgi_number_text(text, x[n - 1]), n - 1);
+    if (chooses(e->op, n, x)) return WG_OK;
+    return wgi_fail(c, WG_EARG, "wg_tape_replay: %s of slot %u: index %s of %zu elements",
+                    call_of(e->op), e->out, wgi_number_text(text, x[n - 1]), n - 1);
 }
 
 /* ---- recording ---- */
@@ -70,16 +71,15 @@ typedef struct operands {
 } operands;
 
 static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
-    const char *name = wgi_array_name(op);
     if (n > UINT32_MAX) {
-        wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", name, n);
+        wgi_fail(c, WG_ESHAPE, "%s: %zu operands", call_of(op), n);
         return 0;
     }
     const size_t bytes = n * sizeof(double);
     const wg_status s =
         wgi_scratch_need(c, n * (sizeof(wg_real) + sizeof(uint32_t)) + 2 * bytes + 256);
     if (s != WG_OK) {
-        wgi_fail(c, s, "wg_%s: no workspace for %zu operands", name, n);
+        wgi_fail(c, s, "%s: no workspace for %zu operands", call_of(op), n);
         return 0;
     }
     o->variable = wgi_scratch(c, n * sizeof(wg_real));
@@ -89,22 +89,6 @@ static int open_operands(wgi_core *c, unsigned op, size_t n, operands *o) {
     return 1;
 }
 
-/* As users call them. */
-static const char *const called[WGI_ARRAY_COUNT] = {
-    [WGI_ARRAY_sum] = "wg_sum",
-    [WGI_ARRAY_product] = "wg_product",
-    [WGI_ARRAY_dot] = "wg_dot",
-    [WGI_ARRAY_linear] = "wg_linear",
-    [WGI_ARRAY_polynomial] = "wg_polynomial",
-    [WGI_ARRAY_norm2] = "wg_norm2",
-    [WGI_ARRAY_squared_norm] = "wg_squared_norm",
-    [WGI_ARRAY_logsumexp] = "wg_logsumexp",
-    [WGI_ARRAY_maximum] = "wg_maximum",
-    [WGI_ARRAY_minimum] = "wg_minimum",
-    [WGI_ARRAY_mean] = "wg_mean",
-    [WGI_ARRAY_lookup] = "wg_lookup",
-};
-
 /* Where a call was written. */
 typedef struct place {
     const char *file;
@@ -113,23 +97,23 @@ typedef struct place {
 
 static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, size_t numbers,
                       const double *number, place at) {
-    const char *name = wgi_array_name(op);
+    const char *const call = call_of(op);
     uint32_t active = 0;
-    if (wgi_check_handles(c, called[op], n, o->variable) != WG_OK) return wgi_nan();
+    if (wgi_check_handles(c, call, n, o->variable) != WG_OK) return wgi_nan();
     for (size_t i = 0; i < n; i++) {
         o->x[i] = o->variable[i].value;
         o->slot[i] = o->variable[i].at.slot;
         active |= o->slot[i];
     }
     char text[WGI_NUMBER_TEXT];
-    if (op == WGI_ARRAY_lookup && !chooses(n, o->x)) {
-        wgi_fail(c, WG_EARG, "wg_lookup: index %s of %zu elements",
+    if (!chooses(op, n, o->x)) {
+        wgi_fail(c, WG_EARG, "%s: index %s of %zu elements", call,
                  wgi_number_text(text, o->x[n - 1]), n - 1);
         return wgi_nan();
     }
     const double v = wgi_array_ops[op].value(n, o->x, number);
     if ((c->flags & WG_TRACE) != 0 && !(v - v == 0)) {
-        wgi_fail(c, WG_ENONFINITE, "wg_%s of %zu operands gave %s", name, n,
+        wgi_fail(c, WG_ENONFINITE, "%s of %zu operands gave %s", call, n,
                  wgi_number_text(text, v));
         return wgi_nan();
     }
@@ -138,10 +122,10 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     const uint64_t code = c->code_words, places = c->place_count;
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 ||
-         wgi_code_keep_array(c, called[op], op, n, o->variable, numbers, number) == WG_OK) &&
+         wgi_code_keep_array(c, call, op, n, o->variable, numbers, number) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
-         wgi_place_keep(c, called[op], c->head.slots, at.file, at.line) == WG_OK))
-        y = wgi_append(c, called[op], v, n, o->slot, o->partial);
+         wgi_place_keep(c, call, c->head.slots, at.file, at.line) == WG_OK))
+        y = wgi_append(c, call, v, n, o->slot, o->partial);
     if (c->status != WG_OK) {
         c->code_words = code;
         c->place_count = places;
@@ -149,12 +133,11 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     return y;
 }
 
-/* Is the call refused before anything else? n operands in the array x, and n entries in
- * another. */
-static int refused(wgi_core *c, const char *name, size_t n, const void *x, const void *other) {
-    if (n != 0 && (x == NULL || other == NULL))
-        wgi_fail(c, WG_ENULL, "wg_%s: an array of %zu entries is NULL", name, n);
-    else if (n > UINT32_MAX / 2) wgi_fail(c, WG_ESHAPE, "wg_%s: %zu operands", name, n);
+/* Is the call refused before anything else? x NULL: one of its arrays of n entries is. */
+static int refused(wgi_core *c, const char *call, size_t n, const wg_real *x) {
+    if (n != 0 && x == NULL)
+        wgi_fail(c, WG_ENULL, "%s: an array of %zu entries is NULL", call, n);
+    else if (n > UINT32_MAX / 2) wgi_fail(c, WG_ESHAPE, "%s: %zu operands", call, n);
     return c->status != WG_OK;
 }
 
@@ -177,28 +160,24 @@ static wg_real apply_to(wgi_core *c, unsigned op, size_t n, const wg_real *x, co
     return result;
 }
 
-/* The same with everything checked; `other` is y or the numbers, where the operation has such.
- */
-static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const void *other,
-                     const wg_real *z, place at) {
+/* The same with everything checked. */
+static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const wg_real *y,
+                     const wg_real *z, const double *number, place at) {
     if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return wgi_nan();
-    const wg_real *const y = op == WGI_ARRAY_dot && n != 0 ? other : NULL;
-    const double *const number = op == WGI_ARRAY_linear && n != 0 ? other : NULL;
     wg_real result = wgi_nan();
-    if (!refused(c, wgi_array_name(op), n, x, other))
-        result = apply_to(c, op, n, x, y, z, number, at);
+    if (!refused(c, call_of(op), n, x)) result = apply_to(c, op, n, x, y, z, number, at);
     if (c->status != WG_OK) wgi_fail_where(c, at.file, at.line);
     return result;
 }
 
 /* Of nothing these have no value. */
 static wg_real apply_to_some(wg_tape *t, unsigned op, size_t n, const wg_real *x, place at) {
-    if (n != 0 || t == NULL) return apply(t, op, n, x, x, NULL, at);
+    if (n != 0 || t == NULL) return apply(t, op, n, x, NULL, NULL, NULL, at);
     wgi_core *const c = wgi_core_of(t);
     if (c->status != WG_OK) return wgi_nan();
-    wgi_fail(c, WG_ESHAPE, "wg_%s: of 0 operands", wgi_array_name(op));
+    wgi_fail(c, WG_ESHAPE, "%s: of 0 operands", call_of(op));
     wgi_fail_where(c, at.file, at.line);
     return wgi_nan();
 }
@@ -206,7 +185,7 @@ static wg_real apply_to_some(wg_tape *t, unsigned op, size_t n, const wg_real *x
 #define ALL(name)                                                                              \
     wg_real wgi_##name##_at(const char *file, int line, wg_tape *t, size_t n,                  \
                             const wg_real *x) {                                                \
-        return apply(t, WGI_ARRAY_##name, n, x, x, NULL, (place){file, line});                 \
+        return apply(t, WGI_ARRAY_##name, n, x, NULL, NULL, NULL, (place){file, line});        \
     }
 ALL(sum)
 ALL(product)
@@ -227,23 +206,24 @@ SOME(mean)
 
 wg_real wgi_dot_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x,
                    const wg_real *y) {
-    return apply(t, WGI_ARRAY_dot, n, x, y, NULL, (place){file, line});
+    return apply(t, WGI_ARRAY_dot, n, y != NULL ? x : NULL, y, NULL, NULL, (place){file, line});
 }
 wg_real wgi_linear_at(const char *file, int line, wg_tape *t, size_t n, const double *c,
                       const wg_real *x) {
-    return apply(t, WGI_ARRAY_linear, n, x, c, NULL, (place){file, line});
+    return apply(t, WGI_ARRAY_linear, n, c != NULL ? x : NULL, NULL, NULL, c,
+                 (place){file, line});
 }
 wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *c,
                           wg_real z) {
     if (n == 0) return wgi_sum_at(file, line, t, 0, NULL); /* a constant, whatever z is */
-    return apply(t, WGI_ARRAY_polynomial, n, c, c, &z, (place){file, line});
+    return apply(t, WGI_ARRAY_polynomial, n, c, NULL, &z, NULL, (place){file, line});
 }
 
 wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, size_t n,
                       const wg_real *x) {
     const place at = {file, line};
     if (n == 0) return apply_to_some(t, WGI_ARRAY_lookup, 0, NULL, at);
-    return apply(t, WGI_ARRAY_lookup, n, x, x, &index, at);
+    return apply(t, WGI_ARRAY_lookup, n, x, NULL, &index, NULL, at);
 }
 
 /* ---- comparisons ---- */

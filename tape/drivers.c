@@ -77,12 +77,14 @@ wg_status wgi_drive_call(wgi_drive *d) {
     wgi_core *const c = d->c;
     const uint64_t generation = c->generation;
     const size_t width = c->width;
+    d->theirs = 0;
     if (c->status != WG_OK) return c->status;
     for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
     const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
     if (c->generation != generation)
         return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
-    if (c->status != WG_OK) return c->status;
+    d->theirs = c->status != WG_OK;
+    if (d->theirs) return c->status;
     if (c->width != width)
         return wgi_fail(c, WG_EMODE, "%s: the function has changed the mode of the tape",
                         d->call);
@@ -115,6 +117,7 @@ wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
     if (c == NULL) return s; /* never opened */
     if (s != WG_OK && c->status == WG_OK)
         (void)wgi_fail(c, s, "%s: %s", d->call, wg_status_text(s));
+    if (!d->theirs) wgi_fail_as(c, d->call);
     memcpy(message, c->message, sizeof message);
     c->driving = 0;
     wgi_drive_begin(d, 0, d->width);

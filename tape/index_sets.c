@@ -72,6 +72,10 @@ static const uint32_t *members(const wgi_sets *k, wgi_set s, uint32_t *one, size
     }
 }
 
+int wgi_sets_is_few(const wgi_sets *k, wgi_set s) {
+    return s <= k->n || (at(k, s)[0] & ((1 << KIND_BITS) - 1)) == FEW;
+}
+
 /* ---- making ---- */
 
 /* The words from `used` on become a set; one that was made lately and is the same takes its
@@ -254,6 +258,35 @@ const uint32_t *wgi_sets_members(wgi_sets *k, wgi_set s, uint32_t *one, size_t *
     return m;
 }
 
+/* In increasing order, by Shell's method: one set contains another only where it was made
+ * later, and that gives it the greater number. */
+static void sort(size_t n, wgi_set *s) {
+    for (size_t gap = n / 2; gap != 0; gap /= 2)
+        for (size_t i = gap; i < n; i++) {
+            const wgi_set x = s[i];
+            size_t j = i;
+            for (; j >= gap && s[j - gap] > x; j -= gap) s[j] = s[j - gap];
+            s[j] = x;
+        }
+}
+
+/* Takes what was put aside, the largest first: what a walk that writes one of them out has been
+ * to is contained in it. */
+static void take_aside(walk *w, size_t aside) {
+    wgi_sets *const k = w->k;
+    uint32_t one;
+    size_t n;
+    sort(aside, wgi_sets_words(k, WGI_INDEX_STACK) + w->bottom);
+    k->stack = w->bottom + aside;
+    for (size_t i = aside; i-- > 0 && w->to < w->full && k->c->status == WG_OK;) {
+        const wgi_set s = wgi_sets_words(k, WGI_INDEX_STACK)[w->bottom + i];
+        if (members(k, s, &one, &n) == NULL && at(k, s)[1] > w->visit) continue;
+        const uint32_t *const m = wgi_sets_members(k, s, &one, &n);
+        if (m != NULL) take(w, n, m);
+    }
+    k->stack = w->bottom;
+}
+
 size_t wgi_sets_write(wgi_sets *k, size_t count, const wgi_set *set) {
     const wgi_set only = count == 1 ? set[0] : 0;
     uint32_t one;
@@ -273,14 +306,7 @@ size_t wgi_sets_write(wgi_sets *k, size_t count, const wgi_set *set) {
     walk w = {k, k->mark, ++k->visit, WGI_INDEX_LIST, from, from + k->n, k->stack};
     for (size_t i = 0; i < count; i++)
         if (!push(k, set[i])) return 0;
-    const size_t aside = descend(&w, 1);
-    k->stack = w.bottom + aside;
-    for (size_t i = 0; i < aside && w.to < w.full && k->c->status == WG_OK; i++) {
-        const wgi_set s = wgi_sets_words(k, WGI_INDEX_STACK)[w.bottom + i];
-        const uint32_t *const m = wgi_sets_members(k, s, &one, &n);
-        if (m != NULL) take(&w, n, m);
-    }
-    k->stack = w.bottom;
+    take_aside(&w, descend(&w, 1));
     if (k->c->status != WG_OK) return 0;
     k->list = w.to;
     n = (size_t)(w.to - from);

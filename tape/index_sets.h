@@ -40,6 +40,8 @@ wgi_set wgi_sets_join(wgi_sets *k, size_t count, const wgi_set *set);
 size_t wgi_sets_write(wgi_sets *k, size_t count, const wgi_set *set);
 /* The members of one set, until the next call; `one` is room for a single one. */
 const uint32_t *wgi_sets_members(wgi_sets *k, wgi_set s, uint32_t *one, size_t *count);
+/* Has it at most WGI_FEW members, which stand there in order? */
+int wgi_sets_is_few(const wgi_sets *k, wgi_set s);
 /* Room in a region for so many words more than `used`; 0: the tape has failed. */
 int wgi_sets_room(wgi_sets *k, int region, uint64_t used, uint64_t more);
 

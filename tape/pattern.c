@@ -312,15 +312,39 @@ static wg_status needs_code(const wgi_drive *d) {
     return wgi_fail(d->c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d->call);
 }
 
+/* The union of lines and of the same lines the other way; both are in order. */
+static wg_status join_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
+                            wgi_lines *both) {
+    if (room(c, both, a->lines, a->across, entries_of(a) + entries_of(b), 0) != WG_OK)
+        return c->status;
+    size_t n = 0;
+    for (size_t i = 0; i < a->lines; i++) {
+        const uint32_t *x = a->index + a->start[i], *const x_end = a->index + a->start[i + 1];
+        const uint32_t *y = b->index + b->start[i], *const y_end = b->index + b->start[i + 1];
+        while (x != x_end || y != y_end) {
+            const int left = y == y_end || (x != x_end && *x <= *y);
+            const uint32_t next = left ? *x : *y;
+            x += x != x_end && *x == next;
+            y += y != y_end && *y == next;
+            both->index[n++] = next;
+        }
+        both->start[i + 1] = n;
+    }
+    return WG_OK;
+}
+
 /* What was recorded, in order. */
 static wg_status find_rows(wgi_drive *d, int hessian, wgi_lines *rows) {
     wgi_sets k;
-    wgi_lines found, turned;
+    wgi_lines found, turned, again;
+    int half = 0; /* entries may be there in one triangle only */
     wg_status s = wgi_sets_open(&k, d->c, d->call, (uint32_t)d->n);
     if (s == WG_OK)
-        s = hessian ? wgi_find_hessian(d, &k, &found) : wgi_find_jacobian(d, &k, &found);
-    if (s == WG_OK) s = transpose(d->c, &found, hessian ? rows : &turned);
-    if (s == WG_OK && !hessian) s = transpose(d->c, &turned, rows);
+        s = hessian ? wgi_find_hessian(d, &k, &found, &half) : wgi_find_jacobian(d, &k, &found);
+    const int whole = hessian && !half; /* it is its own transpose */
+    if (s == WG_OK) s = transpose(d->c, &found, whole ? rows : &turned);
+    if (s == WG_OK && !whole) s = transpose(d->c, &turned, half ? &again : rows);
+    if (s == WG_OK && half) s = join_lines(d->c, &turned, &again, rows);
     wgi_sets_close(&k);
     return s;
 }

@@ -181,13 +181,15 @@ typedef struct implicit {
     wg_real *in, *out; /* n + np, n */
     double *value;     /* of in */
     double *jac;       /* n-by-(n + np) by rows */
+    int theirs;        /* the function has failed the tape, in a call of its own */
 } implicit;
 
 /* Calls F with its variables in k->in. */
-static wg_status call_f(wgi_core *c, const implicit *k) {
+static wg_status call_f(wgi_core *c, implicit *k) {
     for (size_t j = 0; j < k->n; j++) k->out[j] = wgi_nan();
     const wg_status r = k->f(&c->head, k->n + k->np, k->in, k->n, k->out, k->data);
-    if (c->status != WG_OK) return c->status;
+    k->theirs = c->status != WG_OK;
+    if (k->theirs) return c->status;
     if ((unsigned)r >= WG_STATUS_COUNT)
         return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", k->call, (int)r);
     if (r != WG_OK)
@@ -196,7 +198,7 @@ static wg_status call_f(wgi_core *c, const implicit *k) {
 }
 
 /* The Jacobian of F by rows: one recording, several sweeps. */
-static wg_status by_rows(wgi_core *c, const implicit *k) {
+static wg_status by_rows(wgi_core *c, implicit *k) {
     const size_t all = k->n + k->np;
     const wg_mark start = wg_tape_mark(&c->head);
     wg_status s = wg_inputs(&c->head, all, k->value, k->in);
@@ -218,7 +220,7 @@ static wg_status by_rows(wgi_core *c, const implicit *k) {
 }
 
 /* By columns, on a forward tape: as many evaluations as it takes. */
-static wg_status by_columns(wgi_core *c, const implicit *k) {
+static wg_status by_columns(wgi_core *c, implicit *k) {
     const size_t all = k->n + k->np;
     for (size_t first = 0; first < all; first += c->width) {
         const wg_mark start = wg_tape_mark(&c->head);
@@ -316,7 +318,10 @@ static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_rea
     if (s == WG_OK && !constant && (c->flags & WG_KEEP_CODE) != 0 && c->width == 0)
         s = wgi_fail(c, WG_EMODE, "%s: a code-keeping tape: its replay could not solve",
                      k->call);
-    if (s == WG_OK && !constant) s = attach(c, k, x, p, y);
+    if (s == WG_OK && !constant) {
+        s = attach(c, k, x, p, y);
+        if (!k->theirs) wgi_fail_as(c, k->call);
+    }
     for (size_t i = 0; y != NULL && i < k->n && (s != WG_OK || constant); i++)
         y[i] = s == WG_OK ? wg_constant(x[i]) : wgi_nan();
     return s;
@@ -324,12 +329,12 @@ static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_rea
 
 wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                       size_t np, const wg_real *p, wg_real *y) {
-    implicit k = {"wg_implicit", f, data, n, np, 0, NULL, NULL, NULL, NULL};
+    implicit k = {"wg_implicit", f, data, n, np, 0, NULL, NULL, NULL, NULL, 0};
     return solution(t, &k, x, p, y);
 }
 
 wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n, const double *x,
                          size_t np, const wg_real *p, wg_real *y) {
-    implicit k = {"wg_fixed_point", g, data, n, np, 1, NULL, NULL, NULL, NULL};
+    implicit k = {"wg_fixed_point", g, data, n, np, 1, NULL, NULL, NULL, NULL, 0};
     return solution(t, &k, x, p, y);
 }

@@ -115,4 +115,12 @@ void wgi_small_forward(wgi_core *c, const wgi_block *b) {
                 all + ((size_t)s->out + e) * c->width);
 }
 
+const wg_scalar_op *wgi_small_row(const wgi_small *s) {
+    static const unsigned char row[] = {[WGI_SMALL_ADD] = WGI_OP_add,
+                                        [WGI_SMALL_SUB] = WGI_OP_sub,
+                                        [WGI_SMALL_MUL] = WGI_OP_mul,
+                                        [WGI_SMALL_DIV] = WGI_OP_div};
+    return &wgi_scalar_ops[row[s->kind]];
+}
+
 const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL, NULL};

@@ -109,7 +109,7 @@ typedef struct nearness {
     unsigned bits, operands; /* bits 0: none */
     int curved;
     uint64_t users; /* numbers that are addresses of operations of the user's: these count */
-    uint8_t near[WGI_MAX_OPERANDS];
+    uint16_t near[WGI_MAX_OPERANDS];
 } nearness;
 
 enum { LATELY = 64 };
@@ -137,8 +137,8 @@ static void look_at(const wgi_entry *e, nearness *s) {
                 if (n->op->zero_second >> pair & 1) continue;
                 for (int r = x->first; r < x->last; r++)
                     for (int q = y->first; q < y->last; q++) {
-                        s->near[r] |= (uint8_t)(1u << q);
-                        s->near[q] |= (uint8_t)(1u << r);
+                        s->near[r] |= (uint16_t)(1u << q);
+                        s->near[q] |= (uint16_t)(1u << r);
                     }
             }
         }
@@ -227,19 +227,41 @@ void wgi_connect(wgi_curves *q, wgi_set a, wgi_set b) {
     }
 }
 
-static void statement_curves(wgi_curves *q, const wgi_entry *e, const nearness *s) {
+/* A long set is not connected with short ones: each of its members would get a link, once for
+ * each of the sums that a chain of sums goes through. The short ones are with it. */
+static int one_way(wgi_curves *q, wgi_set from, unsigned n, const wgi_set *to) {
+    if (wgi_sets_is_few(q->k, from)) return 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!wgi_sets_is_few(q->k, to[i])) return 0;
+    q->half = 1;
+    return 1;
+}
+
+void wgi_connect_both(wgi_curves *q, wgi_set a, wgi_set b) {
+    if (a == 0 || b == 0) return;
+    if (!one_way(q, a, 1, &b)) wgi_connect(q, a, b);
+    if (!one_way(q, b, 1, &a)) wgi_connect(q, b, a);
+}
+
+void wgi_connect_near(wgi_curves *q, unsigned n, const wgi_set *of, const uint16_t *near) {
     wgi_set both = 0;
-    for (unsigned i = 0; i < e->operands; i++) {
-        wgi_set set[WGI_MAX_OPERANDS];
-        size_t n = 0;
-        if (s->near[i] == 0) continue;
-        if (i == 0 || s->near[i] != s->near[i - 1]) {
-            for (unsigned j = 0; j < e->operands; j++)
-                if (s->near[i] >> j & 1) set[n++] = q->of[e->slot[j]];
-            both = wgi_sets_join(q->k, n, set);
-        }
-        wgi_connect(q, q->of[e->slot[i]], both);
+    uint16_t joined = 0; /* what is joined in it */
+    for (unsigned i = 0; i < n; i++) {
+        wgi_set set[WGI_MAX_ARGS];
+        unsigned sets = 0;
+        for (unsigned j = 0; j < n; j++)
+            if (near[i] >> j & 1 && of[j] != 0) set[sets++] = of[j];
+        if (sets == 0 || one_way(q, of[i], sets, set)) continue;
+        if (near[i] != joined) both = wgi_sets_join(q->k, sets, set);
+        joined = near[i];
+        wgi_connect(q, of[i], both);
     }
+}
+
+static void statement_curves(wgi_curves *q, const wgi_entry *e, const nearness *s) {
+    wgi_set of[WGI_MAX_OPERANDS];
+    for (unsigned i = 0; i < e->operands; i++) of[i] = q->of[e->slot[i]];
+    wgi_connect_near(q, (unsigned)e->operands, of, s->near);
 }
 
 /* All sets of the operands from `first` on. */
@@ -253,24 +275,17 @@ static wgi_set join_operands(wgi_curves *q, const wgi_entry *e, size_t first) {
 
 static void array_curves(wgi_curves *q, const wgi_entry *e) {
     const size_t n = e->operands;
-    if (n == 0 || wgi_array_linear(e->op)) return;
-    if (e->op == WGI_ARRAY_dot) {
-        for (size_t i = 0; i + 1 < n; i += 2) {
-            wgi_connect(q, q->of[e->slot[i]], q->of[e->slot[i + 1]]);
-            wgi_connect(q, q->of[e->slot[i + 1]], q->of[e->slot[i]]);
-        }
-        return;
-    }
-    if (e->op == WGI_ARRAY_squared_norm) {
-        for (size_t i = 0; i < n; i++) wgi_connect(q, q->of[e->slot[i]], q->of[e->slot[i]]);
-        return;
-    }
-    if (e->op == WGI_ARRAY_polynomial) { /* linear in the first of its coefficients */
-        const wgi_set at = q->of[e->slot[n - 1]];
-        for (size_t i = 1; i + 1 < n; i++) wgi_connect(q, q->of[e->slot[i]], at);
-        if (n > 2) wgi_connect(q, at, join_operands(q, e, 1));
-        return;
-    }
+    const enum wgi_array_near near = wgi_array_ops[e->op].near;
+    if (n == 0 || near == WGI_NEAR_NONE) return;
+    for (size_t i = 0; i < n && near == WGI_NEAR_ITSELF; i++)
+        wgi_connect(q, q->of[e->slot[i]], q->of[e->slot[i]]);
+    for (size_t i = 0; i + 1 < n && near == WGI_NEAR_PAIR; i += 2)
+        wgi_connect_both(q, q->of[e->slot[i]], q->of[e->slot[i + 1]]);
+    const wgi_set last = q->of[e->slot[n - 1]];
+    for (size_t i = 1; i + 1 < n && near == WGI_NEAR_LAST && last != 0; i++)
+        if (!one_way(q, q->of[e->slot[i]], 1, &last)) wgi_connect(q, q->of[e->slot[i]], last);
+    if (near == WGI_NEAR_LAST && n > 2) wgi_connect(q, last, join_operands(q, e, 1));
+    if (near != WGI_NEAR_ALL) return;
     const wgi_set all = join_operands(q, e, 0);
     wgi_connect(q, all, all);
 }
@@ -309,7 +324,7 @@ static unsigned char *needed_slots(wgi_core *c, const unsigned char *alive) {
         if (e.type == WGI_ENTRY_GUARD || !alive[e.out]) continue;
         const nearness *const s =
             e.type == WGI_ENTRY_STATEMENT ? nearness_of(&e, lately) : NULL;
-        if (s == NULL && wgi_array_linear(e.op)) continue;
+        if (s == NULL && wgi_array_ops[e.op].near == WGI_NEAR_NONE) continue;
         for (size_t i = 0; i < e.operands; i++)
             if (s == NULL || s->near[i] != 0) needed[e.slot[i]] = 1;
     }
@@ -351,9 +366,9 @@ static size_t linked(const wgi_curves *q, size_t i) {
     return n;
 }
 
-wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found) {
+wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found, int *half) {
     wgi_core *const c = d->c;
-    wgi_curves q = {k, NULL, NULL, 0, NULL};
+    wgi_curves q = {k, NULL, NULL, 0, NULL, 0};
     const unsigned char *const alive = alive_slots(d);
     const unsigned char *const needed = alive != NULL ? needed_slots(c, alive) : NULL;
     q.of = needed != NULL ? propagate(d, k, needed) : NULL;
@@ -364,6 +379,7 @@ wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found) {
     memset(q.head, 0, (d->n + 1) * sizeof *q.head);
     memset(q.recent, 0, sizeof *q.recent << PAIR_BITS);
     all_curves(d, &q, alive);
+    *half = q.half;
     found->start[0] = 0;
     for (size_t i = 0; i < d->n && c->status == WG_OK; i++) {
         const size_t sets = linked(&q, i);

@@ -55,9 +55,10 @@ static inline size_t wgi_sparsity_sweeps(const wg_sparsity *s) {
  * the outputs, and for Hessians the operations. Never 0. A failure is kept by the tape. */
 uint64_t wgi_recording_hash(wgi_drive *d, int hessian);
 /* The pattern of what a driver recorded: columns of every output; or of every input the inputs
- * with which it occurs in something that is not linear, both triangles. Unsorted. */
+ * with which it occurs in something that is not linear, in both triangles or, half: in one of
+ * them at least. Unsorted. */
 wg_status wgi_find_jacobian(wgi_drive *d, wgi_sets *k, wgi_lines *found);
-wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found);
+wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found, int *half);
 
 static inline uint64_t wgi_mix(uint64_t h, uint64_t a, uint64_t b) {
     const wgi_bits p =
@@ -72,10 +73,15 @@ typedef struct wgi_curves {
     uint32_t *head;    /* of every input: its last link + 1 */
     uint64_t links;    /* each a set and the link before */
     uint64_t *recent;  /* pairs of sets that have been connected lately */
+    int half;          /* some pairs are connected in one direction only */
 } wgi_curves;
 
 /* The inputs a each occur with all of b in something that is not linear. */
 void wgi_connect(wgi_curves *q, wgi_set a, wgi_set b);
+/* And those of b with all of a. */
+void wgi_connect_both(wgi_curves *q, wgi_set a, wgi_set b);
+/* Of n operands with these sets; bit j of near[i]: operand j is near i, and i is near j. */
+void wgi_connect_near(wgi_curves *q, unsigned n, const wgi_set *of, const uint16_t *near);
 
 /* ---- sparsity_block.c -------------------------------------------------------------------- */
 

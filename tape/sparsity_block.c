@@ -247,68 +247,60 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
 
 /* ---- second order ---- */
 
-static void small_curves(wgi_curves *q, const wgi_small *s) {
-    if (s->kind == WGI_SMALL_ADD || s->kind == WGI_SMALL_SUB) return;
-    for (uint32_t e = 0; e < s->outs; e++) {
-        wgi_set both[2];
-        both[0] = s->in[0] != 0 ? q->of[s->in[0] + e] : 0;
-        both[1] = s->in[1] != 0 ? q->of[s->in[1] + e] : 0;
-        wgi_connect(q, both[0], both[1]);
-        wgi_connect(q, both[1],
-                    s->kind == WGI_SMALL_DIV ? wgi_sets_join(q->k, 2, both) : both[0]);
-    }
-}
-
 /* The operation of scalar.def that a block does element by element; NULL: it is of another
  * kind. */
 static const wg_scalar_op *scalar_op(const wgi_block *b) {
+    if (is_small(b)) return wgi_small_row(small_of(b));
     for (size_t row = 0; row < wgi_scalar_op_count; row++)
         if (b->op == &wgi_elementwise_ops[row]) return &wgi_scalar_ops[row];
     return NULL;
 }
 
-/* What is near what in element e of result y; near[i]: bit j: operand j is to operand i. */
-static void element_curves(wgi_curves *q, const wgi_block *b, const wgi_operand *y, size_t e,
-                           const unsigned *near) {
-    wgi_set of[WGI_MAX_ARGS], set[WGI_MAX_ARGS];
-    sets_of_element(b, q->of, y, e, of);
-    for (uint32_t i = 0; i < b->inputs; i++) {
-        size_t n = 0;
-        for (uint32_t j = 0; j < b->inputs; j++)
-            if (near[i] >> j & 1) set[n++] = of[j];
-        wgi_connect(q, of[i], wgi_sets_join(q->k, n, set));
+/* Pairs of operands whose second partial is not 0; near[i]: bit j: operand j is near operand
+ * i. */
+static void near_operands(const wgi_block *b, unsigned operands, uint16_t *near) {
+    const wg_scalar_op *const op = scalar_op(b);
+    memset(near, 0, operands * sizeof *near);
+    for (unsigned i = 0, pair = 0; i < operands; i++)
+        for (unsigned j = i; j < operands; j++, pair++)
+            if (op == NULL || (op->zero_second >> pair & 1) == 0)
+                near[i] |= (uint16_t)(1u << j), near[j] |= (uint16_t)(1u << i);
+}
+
+static void small_curves(wgi_curves *q, const wgi_block *b) {
+    const wgi_small *const s = small_of(b);
+    uint16_t near[2];
+    near_operands(b, 2, near);
+    for (uint32_t e = 0; e < s->outs && (near[0] | near[1]) != 0; e++) {
+        wgi_set of[2];
+        for (int i = 0; i < 2; i++) of[i] = s->in[i] != 0 ? q->of[s->in[i] + e] : 0;
+        wgi_connect_near(q, 2, of, near);
     }
 }
 
-/* An operation element by element: pairs of operands whose second partial is not 0. */
 static void each_curves(wgi_curves *q, const wgi_block *b) {
-    const wg_scalar_op *const op = scalar_op(b);
-    unsigned near[WGI_MAX_ARGS] = {0};
-    for (unsigned i = 0, pair = 0; i < b->inputs; i++)
-        for (unsigned j = i; j < b->inputs; j++, pair++)
-            if (op == NULL || (op->zero_second >> pair & 1) == 0)
-                near[i] |= 1u << j, near[j] |= 1u << i;
+    wgi_set of[WGI_MAX_ARGS];
+    uint16_t near[WGI_MAX_ARGS];
+    near_operands(b, b->inputs, near);
     for (const wgi_operand *y = b->operand + b->inputs; y < b->operand + b->inputs + b->outputs;
          y++)
-        for (size_t e = 0; e < size_of(y) && q->k->c->status == WG_OK; e++)
-            element_curves(q, b, y, e, near);
-}
-
-static void connect_both(wgi_curves *q, wgi_set a, wgi_set b) {
-    wgi_connect(q, a, b);
-    wgi_connect(q, b, a);
+        for (size_t e = 0; e < size_of(y) && q->k->c->status == WG_OK; e++) {
+            sets_of_element(b, q->of, y, e, of);
+            wgi_connect_near(q, b->inputs, of, near);
+        }
 }
 
 static void connect_term(void *ctx, const wgi_block *b, size_t k, size_t from, size_t to) {
     wgi_curves *const q = ctx;
     (void)to;
-    connect_both(q, q->of[slot_at(&b->operand[0], k)], q->of[slot_at(&b->operand[1], from)]);
+    wgi_connect_both(q, q->of[slot_at(&b->operand[0], k)],
+                     q->of[slot_at(&b->operand[1], from)]);
 }
 
 static void dot_curves(wgi_curves *q, const wgi_block *b) {
     const wgi_operand *const x = &b->operand[0], *const y = &b->operand[1];
     for (size_t e = 0; e < size_of(x); e++)
-        connect_both(q, q->of[slot_at(x, e)], q->of[slot_at(y, e)]);
+        wgi_connect_both(q, q->of[slot_at(x, e)], q->of[slot_at(y, e)]);
 }
 
 static void map_curves(wgi_curves *q, const wgi_block *b, const wgi_by_point *p) {
@@ -322,10 +314,10 @@ static void map_curves(wgi_curves *q, const wgi_block *b, const wgi_by_point *p)
 void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
     wgi_by_point by_point;
     if (is_small(b)) {
-        small_curves(q, small_of(b));
+        small_curves(q, b);
         return;
     }
-    if (b->op == &wgi_op_dot && *(const int *)b->params == 0) {
+    if (wgi_is_inner_product(b->op)) {
         dot_curves(q, b);
         return;
     }

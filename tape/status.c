@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TEXT(name, text) [WG_##name] = "WG_" #name ": " text,
 static const char *const texts[] = {WG_STATUS_LIST(TEXT)};
@@ -32,6 +33,18 @@ wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...) {
     (void)vsnprintf(c->message, sizeof c->message, format, args);
     va_end(args);
     return s;
+}
+
+void wgi_fail_as(wgi_core *c, const char *call) {
+    char said[sizeof c->message];
+    const wg_status s = c->status;
+    const size_t n = strlen(call);
+    if (s == WG_OK ||
+        (strncmp(c->message, call, n) == 0 && strchr(": ", c->message[n]) != NULL))
+        return;
+    memcpy(said, c->message, sizeof said);
+    c->status = WG_OK;
+    (void)wgi_fail(c, s, "%s: %s", call, said);
 }
 
 wg_status wg_tape_status(const wg_tape *t) {

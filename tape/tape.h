@@ -246,12 +246,15 @@ wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
  * the recording is as good as before. */
 wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+/* The failure, of something that `call` has called, becomes that of `call`, which the user
+ * made: its name stands before the message. */
+void wgi_fail_as(wgi_core *c, const char *call);
 /* Appends file:line to the message of the failure just kept. */
 void wgi_fail_where(wgi_core *c, const char *file, int line);
 /* A statement that gave a NaN or an infinity: names it with its operands. */
 void wgi_fail_trace(wgi_core *c, const wgi_statement *s);
 /* The passive NaN that failed recording calls return. */
-static inline wg_real wgi_nan(void) { return wg_constant(__builtin_nan("")); }
+static inline wg_real wgi_nan(void) { return wg_constant(WGI_NAN); }
 
 /* ---- record.c ---------------------------------------------------------------------------- */
 
@@ -298,6 +301,8 @@ const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b);
 /* The same of small elementwise operations. */
 void wgi_small_forward(wgi_core *c, const wgi_block *b);
+/* The operation that one does element by element. */
+const wg_scalar_op *wgi_small_row(const wgi_small *s);
 /* New values of the results, after a replay up to the block. */
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
 /* The block whose record has a number; NULL: it is a statement's. */
@@ -500,6 +505,7 @@ typedef struct wgi_drive {
     wg_real *x, *y; /* of the function; y is checked by wgi_drive_call */
     size_t width;   /* of the tape before, restored afterwards */
     size_t used;    /* bytes taken of the region */
+    int theirs;     /* the function has failed the tape: its calls have the names in messages */
 } wgi_drive;
 
 /* Resets the tape and takes room for x, y and `doubles` numbers. After a failure: close. */

@@ -51,6 +51,7 @@ static int commit(void *ctx, void *p, size_t bytes) {
     memset(p, 0x5a, bytes); /* nobody may count on zeros */
     m->range[i].committed += bytes;
     m->committed += bytes;
+    if (m->committed > m->most) m->most = m->committed;
     return 0;
 }
 

@@ -24,6 +24,7 @@ struct counted {
     size_t wrong;     /* arguments that no correct library passes */
     size_t ranges;    /* living */
     size_t committed; /* bytes, of living ranges */
+    size_t most;      /* that ever were at a time */
     struct {
         char *base;
         size_t bytes, committed;

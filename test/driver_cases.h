@@ -39,6 +39,29 @@ static inline void assert_message(const wg_tape *t, const char *part) {
 }
 static inline void assert_nan(double x) { assert_true(x != x); }
 
+/* ---- functions, recorded at x on the tape with WG_KEEP_CODE ------------------------------ */
+
+static inline wg_function *function_of(wg_callback *f, void *data, size_t inputs,
+                                       const wg_argument *in, const double *x, size_t outputs,
+                                       const wg_argument *out) {
+    wg_function *g = NULL;
+    if (wg_function_record(coded, f, data, inputs, in, x, outputs, out, &g) != WG_OK)
+        fail_msg("%s", wg_tape_message(coded));
+    return g;
+}
+static inline wg_callable *callable_of(wg_function *f) {
+    wg_callable *k = NULL;
+    if (wg_callable_new(coded, f, &k) != WG_OK) fail_msg("%s", wg_tape_message(coded));
+    wg_function_free(f); /* it has a copy */
+    return k;
+}
+static inline wg_callable *callable(wg_callback *f, size_t inputs, const wg_argument *in,
+                                    const double *x, size_t outputs, const wg_argument *out) {
+    return callable_of(function_of(f, NULL, inputs, in, x, outputs, out));
+}
+
+/* ---- callbacks for drivers --------------------------------------------------------------- */
+
 /* y[j] = sin(x[j % n]) x[(j + 1) % n] + j; data: how often it was called. */
 static inline wg_status wave(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {

@@ -4,7 +4,10 @@
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-warn='-Wall -Wextra -Wpedantic -Werror -Iinclude'
+# what users may have switched on
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wfloat-conversion -Wdouble-promotion -Wshadow -Wundef
+    -Wcast-qual -Werror -Iinclude'
+warn_c="$warn -Wold-style-definition" warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
 bad=0
 complain() { echo "headers: $1" >&2; bad=1; }
 
@@ -20,9 +23,9 @@ compiles() {
     name=$1
     shift
     case $name in *.hpp) ;; *)
-        $CC -std=c11 $warn $CPPFLAGS "$@" -fsyntax-only -x c "$dir/$name.c" || complain "$name $* as C11" ;;
+        $CC -std=c11 $warn_c $CPPFLAGS "$@" -fsyntax-only -x c "$dir/$name.c" || complain "$name $* as C11" ;;
     esac
-    $CXX -std=c++17 $warn $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++17"
+    $CXX -std=c++17 $warn_cxx $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++17"
 }
 
 mkdir "$dir/wengert"
@@ -40,7 +43,7 @@ compiles wengert/generic.h -DWG_AS_DUAL
     echo '#include <complex.h>'
     for header in $reversed; do echo "#include <$header>"; done
 } >"$dir/backwards.c"
-$CC -std=gnu11 $warn $CPPFLAGS -fsyntax-only "$dir/backwards.c" || complain 'backwards'
+$CC -std=gnu11 $warn_c $CPPFLAGS -fsyntax-only "$dir/backwards.c" || complain 'backwards'
 
 # Macros: what is there beside what the standard headers they include define.
 standard=$(sed -n 's|^ *# *include <\([a-z_0-9.]*\)>.*|\1|p' include/wengert/* | grep -v '^wengert' | LC_ALL=C sort -u)

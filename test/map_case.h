@@ -36,18 +36,7 @@ static inline wg_status mixed_callback(wg_tape *t, size_t n, const wg_real *x, s
 static const double start[ENTRIES] = {0.5, 1.5, 0.25, 1, 2, -1, 0, 0.75, 1.25};
 
 static inline wg_function *mixed_function(void) {
-    wg_function *f = NULL;
-    assert_int_equal(
-        wg_function_record(coded, mixed_callback, NULL, INPUTS, in, start, OUTPUTS, out, &f),
-        WG_OK);
-    return f;
-}
-
-static inline wg_callable *callable_of(wg_function *f) {
-    wg_callable *k = NULL;
-    if (wg_callable_new(coded, f, &k) != WG_OK) fail_msg("%s", wg_tape_message(coded));
-    wg_function_free(f); /* it has a copy */
-    return k;
+    return function_of(mixed_callback, NULL, INPUTS, in, start, OUTPUTS, out);
 }
 
 static inline wg_callable *mixed_callable(void) { return callable_of(mixed_function()); }

@@ -57,17 +57,6 @@ static inline int open_looping(void **state) {
     return tape == NULL || coded == NULL;
 }
 
-static inline wg_callable *callable(wg_callback *f, size_t inputs, const wg_argument *in,
-                                    const double *x, size_t outputs, const wg_argument *out) {
-    wg_function *g = NULL;
-    wg_callable *k = NULL;
-    if (wg_function_record(coded, f, NULL, inputs, in, x, outputs, out, &g) != WG_OK ||
-        wg_callable_new(coded, g, &k) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    wg_function_free(g);
-    return k;
-}
-
 typedef struct models {
     wg_callable *swing, *term;
     double d[STEPS], w[PATHS];
@@ -192,10 +181,7 @@ static inline wg_status few_in_full(wg_tape *t, size_t n, const wg_real *x, size
 static inline wg_function *recorded(wg_callback *f, void *data, size_t n, const double *x,
                                     size_t m) {
     const wg_argument in = {"x", n, 1, 0}, out = {"y", m, 1, 0};
-    wg_function *g = NULL;
-    if (wg_function_record(coded, f, data, 1, &in, x, 1, &out, &g) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    return g;
+    return function_of(f, data, 1, &in, x, 1, &out);
 }
 
 typedef wg_status transform(wg_tape *t, const wg_function *f, wg_function **out);

@@ -23,12 +23,7 @@ static const char *compile_to;
 
 static inline wg_callable *make(wg_callback *f, size_t inputs, const wg_argument *in,
                                 const double *x, size_t outputs, const wg_argument *out) {
-    wg_function *g = NULL;
-    wg_callable *k = NULL;
-    if (wg_function_record(coded, f, NULL, inputs, in, x, outputs, out, &g) != WG_OK ||
-        wg_callable_new(coded, g, &k) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    wg_function_free(g);
+    wg_callable *const k = callable(f, inputs, in, x, outputs, out);
     if (compile_to == NULL) return k;
     const wg_compile_options o = {.directory = compile_to};
     wg_callable *compiled = NULL;

@@ -342,11 +342,8 @@ static wg_status stepped(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_re
 }
 
 static const wg_argument all_in = {"x", N + NP, 1, 0}, all_out = {"y", N, 1, 0};
-static wg_function *function_of(stepping k) {
-    wg_function *f = NULL;
-    if (wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    return f;
+static wg_function *steps_of(stepping k) {
+    return function_of(stepped, &k, 1, &all_in, at, 1, &all_out);
 }
 
 static void a_loop_is_written_out_in_a_function(void **state) {
@@ -360,7 +357,7 @@ static void a_loop_is_written_out_in_a_function(void **state) {
             double x[ALL];
             for (int whole = 0; whole < 2; whole++) {
                 wg_function *jacobian = NULL;
-                f[whole] = function_of((stepping){steps, asks, whole, NULL});
+                f[whole] = steps_of((stepping){steps, asks, whole, NULL});
                 assert_int_equal(wg_function_statistics(f[whole], &stats[whole]), WG_OK);
                 assert_int_equal(wg_function_jacobian(coded, f[whole], &jacobian), WG_OK);
                 assert_int_equal(wg_function_jacobian(coded, jacobian, &second[whole]), WG_OK);
@@ -414,7 +411,7 @@ static void a_loop_has_second_derivatives(void **state) {
 /* What a replay of a tape with a checkpoint would decide anew, a function has decided. */
 static void a_comparison_in_a_region_is_one_of_the_function(void **state) {
     (void)state;
-    wg_function *const f = function_of((stepping){1, 1, 0, NULL});
+    wg_function *const f = steps_of((stepping){1, 1, 0, NULL});
     double x[N + NP], y[N];
     const wg_points in = {x, 0, 1};
     const wg_results out = {y, 0, 1};

@@ -16,22 +16,6 @@ static int open_looping(void **state) {
     return tape == NULL || coded == NULL;
 }
 
-static wg_function *function_of(wg_callback *f, void *data, size_t inputs,
-                                const wg_argument *in, const double *x, size_t outputs,
-                                const wg_argument *out) {
-    wg_function *g = NULL;
-    if (wg_function_record(coded, f, data, inputs, in, x, outputs, out, &g) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    return g;
-}
-
-static wg_callable *callable_of(wg_function *f) {
-    wg_callable *k = NULL;
-    if (wg_callable_new(coded, f, &k) != WG_OK) fail_msg("%s", wg_tape_message(coded));
-    wg_function_free(f);
-    return k;
-}
-
 typedef wg_status transform(wg_tape *t, const wg_function *f, wg_function **out);
 static wg_function *made(transform *by, const wg_function *f) {
     wg_function *g = NULL;

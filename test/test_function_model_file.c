@@ -33,6 +33,38 @@ static void initial_values_are_what_they_were(void **state) {
     assert_null(wg_model_values(m, placeholder("x", one, one)));
 }
 
+/* Bounds, means and deviations that make no numbers. */
+static void initial_values_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    const double inf = INFINITY, nan = NAN, most = 1.7976931348623157e308;
+    const struct {
+        wg_initial i;
+        const char *part;
+    } cases[] = {
+        {wg_initial_uniform(1, 2, 1), "wg_model_variable: v between 2 and 1"},
+        {wg_initial_uniform(1, nan, 1), "v between nan and 1"},
+        {wg_initial_uniform(1, 0, nan), "v between 0 and nan"},
+        {wg_initial_uniform(1, -inf, inf), "v between -inf and inf"},
+        {wg_initial_uniform(1, -most, most), "v between -1.7976931348623157e+308 and 1.79"},
+        {wg_initial_normal(1, 0, -1), "wg_model_variable: v with mean 0 and deviation -1"},
+        {wg_initial_normal(1, 0, nan), "v with mean 0 and deviation nan"},
+        {wg_initial_normal(1, 0, inf), "v with mean 0 and deviation inf"},
+        {wg_initial_normal(1, nan, 1), "v with mean nan and deviation 1"},
+        {wg_initial_normal(1, inf, 1), "v with mean inf and deviation 1"},
+        {{.kind = 77}, "wg_model_variable: initial values of kind 77 for v"},
+        {{.kind = -1}, "kind -1 for v"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const wg_mark before = wg_tape_mark(tape);
+        const wg_mat v = wg_model_variable(m, "v", three, one, cases[k].i);
+        assert_has(wg_tape_message(tape), "test_function_model_file.c:");
+        assert_failed(v, before, WG_EARG, cases[k].part);
+    }
+    /* these make numbers */
+    const wg_mat point = wg_model_variable(m, "v", three, one, wg_initial_uniform(1, 2, 2));
+    const wg_mat exact = wg_model_variable(m, "w", three, one, wg_initial_normal(1, 3, 0));
+    assert_true(wg_model_values(m, point)[1] == 2 && wg_model_values(m, exact)[2] == 3);
+}
+
 static const double odd[6] = {-0.0, 1e-310, INFINITY, -1.0 / 3, NAN, 1.7976931348623157e308};
 
 static void make_variables(wg_model *to, int turned) {
@@ -214,6 +246,7 @@ static void files_of_other_variables_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(initial_values_are_what_they_were),
+        TEST(initial_values_that_cannot_be_are_refused),
         TEST(variables_come_back_from_a_file),
         TEST(damaged_files_are_refused),
         TEST(files_that_were_made_to_do_harm_are_refused),

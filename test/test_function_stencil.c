@@ -17,14 +17,8 @@ static double number(size_t i) { return 0.1 * (double)(i % 23) - 1 + 0.013 * (do
 static wg_callable *plain_of(wg_callback *f, size_t inputs, const wg_argument *in,
                              size_t outputs, const wg_argument *out) {
     double x[32];
-    wg_function *g = NULL;
-    wg_callable *k = NULL;
     for (size_t i = 0; i < 32; i++) x[i] = 1 + 0.25 * (double)i;
-    if (wg_function_record(coded, f, NULL, inputs, in, x, outputs, out, &g) != WG_OK ||
-        wg_callable_new(coded, g, &k) != WG_OK)
-        fail_msg("%s", wg_tape_message(coded));
-    wg_function_free(g);
-    return k;
+    return callable(f, inputs, in, x, outputs, out);
 }
 
 static wg_callable *stencil_of(const wg_callable *plain, const wg_source *from) {

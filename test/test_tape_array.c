@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_array.c - array operations on the tape, in every mode, against closed forms in long
  * double and the oracle test/data/logsumexp.txt. The letters are those of array_case.h. */
+#include "../ops/array.h"
 #include "array_case.h"
 #include "oracle_text.h"
 
@@ -370,6 +371,40 @@ static void polynomials_of_large_coefficients_have_finite_derivatives(void **sta
     wg_tape_free(t);
 }
 
+static int near_by_kind(enum wgi_array_near near, size_t n, size_t i, size_t j) {
+    if (near == WGI_NEAR_ITSELF) return i == j;
+    if (near == WGI_NEAR_PAIR) return i / 2 == j / 2 && i != j;
+    if (near == WGI_NEAR_LAST) return n > 2 && i != 0 && j != 0 && (i == n - 1 || j == n - 1);
+    return near == WGI_NEAR_ALL;
+}
+
+/* Where a Hessian is not 0 the table says so; where it says so, it is not 0, but for the diagonal
+ * of a product. */
+static void the_table_says_what_is_near_what(void **state) {
+    enum { MOST = 6 };
+    (void)state;
+    for (int op = 0; op < WGI_ARRAY_COUNT; op++) {
+        const wgi_array_op *const a = &wgi_array_ops[op];
+        assert_int_equal(a->near == WGI_NEAR_NONE, a->second == NULL);
+        for (size_t n = 2; n <= MOST && a->second != NULL; n += 2) {
+            double x[MOST], number[MOST], ht[MOST], work[MOST];
+            for (size_t i = 0; i < n; i++)
+                x[i] = 0.75 + 0.125 * (double)i, number[i] = 2 - x[i];
+            const double v = a->value(n, x, number);
+            for (size_t j = 0; j < n; j++) {
+                double xt[MOST] = {0};
+                xt[j] = 1;
+                a->second(n, x, number, v, xt, ht, work);
+                for (size_t i = 0; i < n; i++) {
+                    const int near = near_by_kind(a->near, n, i, j);
+                    if ((ht[i] != 0) != near && (i != j || !near))
+                        fail_msg("%s of %zu: (%zu, %zu) is %g", a->call, n, i, j, ht[i]);
+                }
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinary_arrays_agree_with_closed_forms),
@@ -386,6 +421,7 @@ int main(void) {
         cmocka_unit_test(logsumexp_agrees_with_its_oracle_in_every_mode),
         cmocka_unit_test(array_operations_and_statements_may_follow_each_other),
         cmocka_unit_test(polynomials_of_large_coefficients_have_finite_derivatives),
+        cmocka_unit_test(the_table_says_what_is_near_what),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

@@ -162,6 +162,34 @@ static void hessians_are_the_dense_ones(void **state) {
                                        objective, &k));
 }
 
+static wg_status one_small(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                           void *data) {
+    const wg_mat a = wg_mat_gather(t, n / 2, 1, in), b = wg_mat_gather(t, n / 2, 1, in + n / 2);
+    const char op = *(const char *)data;
+    put(op == '+'   ? wg_mat_add(t, a, b)
+        : op == '-' ? wg_mat_sub(t, a, b)
+        : op == '*' ? wg_mat_mul(t, a, b)
+                    : wg_mat_div(t, a, b),
+        m, y);
+    return WG_OK;
+}
+
+/* Of small matrices, which have records of their own: what the table says of the operation. */
+static void small_ones_are_as_curved_as_their_rows(void **state) {
+    static const struct {
+        char op;
+        size_t entries; /* of two elements: both triangles */
+    } cases[] = {{'+', 0}, {'-', 0}, {'*', 4}, {'/', 6}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char op = cases[k].op;
+        wg_sparsity *s;
+        ok(tape, wg_hessian_sparsity(tape, one_small, &op, 4, x, 2, 'F', WG_ROW_MAJOR, &s));
+        assert_int_equal(wg_sparsity_pattern(s)->entries, cases[k].entries);
+        wg_sparsity_free(s);
+    }
+}
+
 static wg_status paused(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
                         void *data) {
     const wg_status s = objective(t, n, in, m, y, data);
@@ -450,6 +478,7 @@ int main(void) {
         BLOCKS(blocks_repeat_without_allocation),
         BLOCKS(flags_of_the_users_operations_count),
         BLOCKS(each_of_several_results_has_its_elements),
+        BLOCKS(small_ones_are_as_curved_as_their_rows),
         BLOCKS(a_tape_that_is_left_paused_is_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ WG_API void *wg_tape_keep(wg_tape *t, size_t bytes, const void *data);
 
 /* A matrix of NaN, what a recording call gives after a failure. */
 static inline wg_mat wg_mat_failed(size_t rows, size_t cols) {
-    wg_mat a = {NULL, rows, cols, rows != 0 ? rows : 1, {0, 0}, 0};
+    wg_mat a = {WGI_NULL, rows, cols, rows != 0 ? rows : 1, {0, 0}, 0};
     return a;
 }
 

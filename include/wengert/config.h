@@ -26,10 +26,15 @@
 #ifdef __cplusplus
 #define WG_BEGIN_DECLS extern "C" {
 #define WG_END_DECLS }
+#define WGI_NULL nullptr
 #else
 #define WG_BEGIN_DECLS
 #define WG_END_DECLS
+#define WGI_NULL NULL
 #endif
+
+/* NAN is a float, of which compilers may warn. */
+#define WGI_NAN __builtin_nan("")
 
 /* Exported from the shared library. */
 #define WG_API __attribute__((visibility("default")))

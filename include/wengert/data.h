@@ -95,7 +95,7 @@ WG_API wg_mat wg_pad(wg_tape *t, wg_mat x, size_t above, size_t below, size_t le
 /* wg_mat_diagonal - the main diagonal as a column: a view, no record. */
 static inline wg_mat wg_mat_diagonal(wg_mat a) {
     const size_t n = a.rows < a.cols ? a.rows : a.cols;
-    if (a.value == NULL) return wg_mat_failed(n, 1);
+    if (!a.value) return wg_mat_failed(n, 1);
     a.rows = n;
     a.cols = 1;
     a.ld += 1;

@@ -151,7 +151,7 @@ WGI_FUNCTION double wg_dual_tangent(wg_dual x, size_t lane) {
     WGI_EACH(WGI_STEP)
 #undef WGI_STEP
 #endif
-    return __builtin_nan("");
+    return WGI_NAN;
 }
 
 /* ---- the chain rule ------------------------------------------------------------------------

@@ -61,8 +61,8 @@ enum { WGI_FROM_MATRIX, WGI_FROM_DATA, WGI_FROM_FILL, WGI_FROM_STATE, WGI_FROM_N
  * `points` will do where it has one entry. Views work without a copy: a row of neighbours, or
  * the transpose of a matrix with one row per point. */
 static inline wg_source wg_from_matrix(wg_mat a) {
-    wg_source s = {WGI_FROM_MATRIX, 0, {0, 0, 0, 0, {0, 0}, 0}, {0, 0, 0}, 0, 0, 0, {0, 0, 0}};
-    s.matrix = a;
+    const wg_points none = {WGI_NULL, 0, 0};
+    wg_source s = {WGI_FROM_MATRIX, 0, a, none, WGI_NULL, WGI_NULL, WGI_NULL, {0, 0, 0}};
     return s;
 }
 /* wg_from_data - numbers without derivative, not copied: entry e of point p at

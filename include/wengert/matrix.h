@@ -51,8 +51,8 @@ WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real 
 /* Element (i, j) as a scalar variable; out of range, or of a failed matrix: a constant, NaN.
  * The value is read where it stands: not after a reset, or a rewind to before a. */
 static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
-    wg_real x = {__builtin_nan(""), {0, 0}};
-    if (a.value != NULL && i < a.rows && j < a.cols) {
+    wg_real x = {WGI_NAN, {0, 0}};
+    if (a.value && i < a.rows && j < a.cols) {
         const size_t skip = a.trans ? j + i * a.ld : i + j * a.ld;
         x.value = a.value[skip];
         if (a.at.slot != 0) {

@@ -66,31 +66,33 @@ enum { WGI_INITIAL_FILL, WGI_INITIAL_VALUES, WGI_INITIAL_UNIFORM, WGI_INITIAL_NO
 
 /* wg_initial_fill - all entries a.   wg_initial_values - those, copied, column after column.
  * wg_initial_uniform - between low and high.   wg_initial_normal - with mean and deviation.
- * The same seed gives the same numbers. */
+ * The same seed gives the same numbers. What is wrong is said where a variable is made. */
 static inline wg_initial wg_initial_fill(double a) {
-    wg_initial i = {WGI_INITIAL_FILL, 0, 0, 0, 0};
+    wg_initial i = {WGI_INITIAL_FILL, 0, 0, 0, WGI_NULL};
     i.a = a;
     return i;
 }
 static inline wg_initial wg_initial_values(const double *values) {
-    wg_initial i = {WGI_INITIAL_VALUES, 0, 0, 0, 0};
+    wg_initial i = {WGI_INITIAL_VALUES, 0, 0, 0, WGI_NULL};
     i.values = values;
     return i;
 }
 static inline wg_initial wg_initial_uniform(uint64_t seed, double low, double high) {
-    wg_initial i = {WGI_INITIAL_UNIFORM, 0, 0, 0, 0};
+    wg_initial i = {WGI_INITIAL_UNIFORM, 0, 0, 0, WGI_NULL};
     i.seed = seed;
     i.a = low, i.b = high;
     return i;
 }
 static inline wg_initial wg_initial_normal(uint64_t seed, double mean, double deviation) {
-    wg_initial i = {WGI_INITIAL_NORMAL, 0, 0, 0, 0};
+    wg_initial i = {WGI_INITIAL_NORMAL, 0, 0, 0, WGI_NULL};
     i.seed = seed;
     i.a = mean, i.b = deviation;
     return i;
 }
 
-/* wg_model_variable - one value for all points. It is initialised, and recorded with that. */
+/* wg_model_variable - one value for all points. It is initialised, and recorded with that.
+ * Errors:  also WG_ENULL: values; WG_EARG: low > high, a difference of both that is not finite,
+ *          a mean that is not finite, a deviation that is negative or not finite. */
 #define wg_model_variable(...) wgi_model_variable_at(__FILE__, __LINE__, __VA_ARGS__)
 WG_API wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char *name,
                                     wg_dim rows, wg_dim cols, wg_initial initial);
@@ -178,12 +180,12 @@ WG_API WG_MUST_CHECK wg_status wg_model_dot(wg_model *m, wg_write *write, void *
  * one variable: a later call takes the place of an earlier one.
  * Order:   everything in a run reads variables as they were before it; what is to follow an
  *          update takes `next` in place of the variable. No other order can be told apart.
- * Errors:  WG_ENULL; WG_EARG: no variable, no node; WG_ESHAPE: other dimensions. */
+ * Errors:  WG_ENULL; WG_EARG: no variable, no node; WG_ESHAPE: other dimensions; WG_ESTALE. */
 WG_API wg_status wg_model_update(wg_model *m, wg_mat variable, wg_mat next);
 
 /* wg_model_function - the computation of the nodes y: a function of the placeholders and
  * variables that they depend on, by their names; outputs have the names of the nodes.
- * Errors:  WG_EARG: no node, a node twice; those of wg_function_extract and
+ * Errors:  WG_EARG: no node, a node twice; WG_ESTALE; those of wg_function_extract and
  *          wg_function_compose. */
 WG_API WG_MUST_CHECK wg_status wg_model_function(wg_model *m, size_t count, const wg_mat *y,
                                                  wg_function **out);

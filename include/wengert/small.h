@@ -82,7 +82,7 @@ WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, cons
 #define WGI_SMALL_OPERATION(name, which, sign)                                                 \
     WGI_INLINE wg_mat wgi_small_##name(wg_tape *t, wg_mat a, wg_mat b) {                       \
         wg_mat y;                                                                              \
-        if (WGI_LIKELY(t != NULL && wgi_small_fits(t, &a, &b))) {                              \
+        if (WGI_LIKELY(t && wgi_small_fits(t, &a, &b))) {                                      \
             const uint32_t n = (uint32_t)(a.rows * a.cols);                                    \
             const wgi_small *const s = wgi_small_open(t, which, n, &a, &b);                    \
             double *const v = wgi_small_values(s);                                             \

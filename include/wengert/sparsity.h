@@ -56,8 +56,8 @@ WG_API WG_MUST_CHECK wg_status wg_jacobian_sparsity(wg_tape *t, wg_callback *f, 
 /* wg_hessian_sparsity - of the Hessian of sum_j w[j] y[j] by x, n-by-n, whatever w: of what is
  * not linear in the recording at x.
  * triangle: 'L': entries with row >= col; 'U': row <= col; 'F': both.
- * Cost:    as above; with the square of n where one input is multiplied by each of n sums that
- *          grow by an input (b += x[i]; s += b * x[0]).
+ * Cost:    as above; where two sums are multiplied by each other while both grow by an input
+ *          (b += u[i]; c += v[i]; s += b * c) with the cube of n, for entries of n^2.
  * Errors:  also WG_EARG: triangle; WG_EMODE: t was opened without WG_KEEP_CODE. */
 WG_API WG_MUST_CHECK wg_status wg_hessian_sparsity(wg_tape *t, wg_callback *f, void *data,
                                                    size_t n, const double *x, size_t m,

@@ -164,7 +164,9 @@ WG_API double wgi_acsch_d(double a);
 WG_API double wgi_acsch_dd(double a);
 WG_API double wgi_acoth(double a);
 
-static inline double wgi_acoth_d(double a) { return fabs(a) < 1 ? NAN : 1 / (1 - a) / (1 + a); }
+static inline double wgi_acoth_d(double a) {
+    return fabs(a) < 1 ? WGI_NAN : 1 / (1 - a) / (1 + a);
+}
 
 static inline double wgi_acoth_dd(double a) {
     double d = wgi_acoth_d(a);

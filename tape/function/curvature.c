@@ -75,12 +75,10 @@ static wg_status products(curvature *k, wgi_core *c, const char *call, wg_real y
     wg_tape *const scratch = wg_tape_new(&options);
     wg_status s = scratch == NULL
                       ? WG_ENOMEM
-                      : wg_function_extract(&c->head, 1, &in, k->x, 1, &out, &y, &f);
-    if (scratch == NULL || s != WG_OK) {
-        char why[sizeof c->message];
-        memcpy(why, scratch == NULL ? "" : c->message, scratch == NULL ? 1 : sizeof why);
-        s = wgi_refuse(c, s, "%s: %s", call, scratch == NULL ? "no workspace" : why);
-    } else {
+                      : wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
+    if (scratch == NULL) {
+        s = wgi_refuse(c, s, "%s: no workspace", call);
+    } else if (s == WG_OK) {
         s = wg_function_hvp(scratch, f, &hvp);
         if (s == WG_OK) s = evaluate(k, hvp);
         if (s != WG_OK)

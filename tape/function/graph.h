@@ -177,6 +177,13 @@ int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
 /* The value of an operation's node at operands x. */
 double wgi_node_value(const wgi_node *node, const double *x);
 
+/* ---- a piece of tape: recording.c ---- */
+
+/* wg_function_extract, for what the user called. */
+wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
+                               const wg_argument *input, const wg_real *x, size_t outputs,
+                               const wg_argument *output, const wg_real *y, wg_function **out);
+
 /* ---- derivatives: rules.c, sweep.c ---- */
 
 #define WGI_NO_NODE UINT32_MAX /* no node: identically 0 */

@@ -231,9 +231,9 @@ static const char *made_up(wg_model *m, const char *call, const char *operation)
     return text_kept(m, call, name);
 }
 
-wgi_node_of *wgi_model_add(wg_model *m, unsigned kind, const char *name, const char *operation,
-                           wg_mat a, const wg_dim *dim, const char *file, int line) {
-    static const char call[] = "wg_model";
+static wgi_node_of *add(wg_model *m, const char *call, unsigned kind, const char *name,
+                        const char *operation, wg_mat a, const wg_dim *dim, const char *file,
+                        int line) {
     if (m->c->status != WG_OK) return NULL;
     wgi_node_of *const n = wgi_model_keep(m, call, sizeof *n, NULL);
     if (n == NULL) return NULL;
@@ -264,6 +264,16 @@ wgi_node_of *wgi_model_add(wg_model *m, unsigned kind, const char *name, const c
     return n;
 }
 
+wgi_node_of *wgi_model_add(wg_model *m, const char *call, unsigned kind, const char *name,
+                           const char *operation, wg_mat a, const wg_dim *dim, const char *file,
+                           int line) {
+    wgi_node_of *const n = add(m, call, kind, name, operation, a, dim, file, line);
+    if (n != NULL) return n;
+    wgi_fail_as(m->c, call);
+    wgi_fail_where(m->c, file, line);
+    return NULL;
+}
+
 /* The checks before a node is made. */
 static wg_status may_add(wg_model *m, const char *call, const char *name, const char *file,
                          int line) {
@@ -290,17 +300,20 @@ wg_mat wgi_model_placeholder_at(const char *file, int line, wg_model *m, const c
     const wg_dim dim[2] = {rows, cols};
     const wg_mat failed = wg_mat_failed(rows.size, cols.size);
     if (m == NULL) return failed;
-    wg_status s = may_add(m, call, name, file, line);
-    if (s == WG_OK) s = need_name(m, call, name);
+    if (may_add(m, call, name, file, line) != WG_OK) return failed;
+    wg_status s = need_name(m, call, name);
     if (s == WG_OK) s = fits(m, call, name, dim);
     if (s == WG_OK && (flags & ~(unsigned)(WG_SHARED | WG_PASSIVE)) != 0)
         s = wgi_fail(m->c, WG_EARG, "%s: flags %u of %s", call, flags, name);
-    if (s != WG_OK) return failed;
+    if (s != WG_OK) {
+        wgi_fail_where(m->c, file, line);
+        return failed;
+    }
     const double zero = 0;
     const wg_mat a = sample != NULL
                          ? wg_mat_input(m->t, rows.size, cols.size, sample, rows.size)
                          : wg_mat_input_strided(m->t, rows.size, cols.size, &zero, 0, 0);
-    wgi_node_of *const n = wgi_model_add(m, WG_PLACEHOLDER, name, "", a, dim, file, line);
+    wgi_node_of *const n = wgi_model_add(m, call, WG_PLACEHOLDER, name, "", a, dim, file, line);
     if (n == NULL) return failed;
     n->flags = flags;
     return n->mat;
@@ -337,6 +350,32 @@ static void initialise(wgi_node_of *n) {
     }
 }
 
+static int finite(double x) { return x - x == 0; }
+
+/* Can a variable begin with that? */
+static wg_status check_initial(wg_model *m, const char *call, const char *name,
+                               const wg_initial *i) {
+    char a[WGI_NUMBER_TEXT], b[WGI_NUMBER_TEXT];
+    switch (i->kind) {
+    case WGI_INITIAL_FILL:
+        return WG_OK;
+    case WGI_INITIAL_VALUES:
+        if (i->values != NULL) return WG_OK;
+        return wgi_fail(m->c, WG_ENULL, "%s: the initial values of %s are NULL", call, name);
+    case WGI_INITIAL_UNIFORM:
+        if (i->a <= i->b && finite(i->b - i->a)) return WG_OK;
+        return wgi_fail(m->c, WG_EARG, "%s: %s between %s and %s", call, name,
+                        wgi_number_text(a, i->a), wgi_number_text(b, i->b));
+    case WGI_INITIAL_NORMAL:
+        if (finite(i->a) && i->b >= 0 && finite(i->b)) return WG_OK;
+        return wgi_fail(m->c, WG_EARG, "%s: %s with mean %s and deviation %s", call, name,
+                        wgi_number_text(a, i->a), wgi_number_text(b, i->b));
+    default:
+        return wgi_fail(m->c, WG_EARG, "%s: initial values of kind %d for %s", call, i->kind,
+                        name);
+    }
+}
+
 wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char *name,
                              wg_dim rows, wg_dim cols, wg_initial initial) {
     static const char call[] = "wg_model_variable";
@@ -345,12 +384,14 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
     first.dim[0] = rows, first.dim[1] = cols;
     const wg_mat failed = wg_mat_failed(rows.size, cols.size);
     if (m == NULL) return failed;
-    wg_status s = may_add(m, call, name, file, line);
-    if (s == WG_OK) s = need_name(m, call, name);
+    if (may_add(m, call, name, file, line) != WG_OK) return failed;
+    wg_status s = need_name(m, call, name);
     if (s == WG_OK) s = fits(m, call, name, first.dim);
-    if (s == WG_OK && initial.kind == WGI_INITIAL_VALUES && initial.values == NULL)
-        s = wgi_fail(m->c, WG_ENULL, "%s: the initial values of %s are NULL", call, name);
-    if (s != WG_OK) return failed;
+    if (s == WG_OK) s = check_initial(m, call, name, &initial);
+    if (s != WG_OK) {
+        wgi_fail_where(m->c, file, line);
+        return failed;
+    }
     const size_t bytes = wgi_model_size(&first) * sizeof(double);
     if (initial.kind == WGI_INITIAL_VALUES && bytes != 0)
         initial.values = wgi_model_keep(m, call, bytes, initial.values);
@@ -359,7 +400,8 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
     first.initial = initial;
     initialise(&first);
     const wg_mat a = wg_mat_input(m->t, rows.size, cols.size, first.values, rows.size);
-    wgi_node_of *const n = wgi_model_add(m, WG_VARIABLE, name, "", a, first.dim, file, line);
+    wgi_node_of *const n =
+        wgi_model_add(m, call, WG_VARIABLE, name, "", a, first.dim, file, line);
     if (n == NULL) return failed;
     n->flags = WG_SHARED;
     n->values = first.values;
@@ -414,7 +456,8 @@ static wg_mat close(operation *o, wg_mat y) {
     const char *const name = text_kept(m, o->name, o->name);
     if (name == NULL) return failed;
     const unsigned kind = y.at.slot == 0 ? WG_CONSTANT : WG_OPERATION;
-    wgi_node_of *const n = wgi_model_add(m, kind, NULL, name, y, dim, o->file, o->line);
+    wgi_node_of *const n =
+        wgi_model_add(m, o->name, kind, NULL, name, y, dim, o->file, o->line);
     if (n == NULL) return failed;
     if (kind == WG_OPERATION) memcpy(n->from, o->from, sizeof n->from);
     return n->mat;
@@ -480,7 +523,7 @@ wg_mat wgi_model_name_at(const char *file, int line, wg_model *m, wg_mat a, cons
     if (n != NULL) return rename_node(m, call, n, name, axis) == WG_OK ? a : failed;
     const wgi_block *const b = a.at.slot == 0 ? NULL : wgi_block_of(m->c, a.at.slot);
     const wg_dim dim[2] = {{rows, a.rows}, {cols, a.cols}};
-    n = wgi_model_add(m, a.at.slot == 0 ? WG_CONSTANT : WG_OPERATION, name,
+    n = wgi_model_add(m, call, a.at.slot == 0 ? WG_CONSTANT : WG_OPERATION, name,
                       b == NULL ? "" : b->op->name, a, dim, file, line);
     if (n == NULL) return failed;
     n->mat = a; /* known by the caller's own, also without elements */
@@ -531,8 +574,12 @@ wg_status wg_model_update(wg_model *m, wg_mat variable, wg_mat next) {
     wgi_node_of *v, *n;
     wg_dim both;
     if (m == NULL) return WG_ENULL;
-    wg_status s = known(m, call, &variable, &v);
+    wg_status s = wgi_model_ready(m, call);
+    if (s == WG_OK) s = known(m, call, &variable, &v);
     if (s == WG_OK) s = known(m, call, &next, &n);
+    if (s == WG_OK && wgi_mat_stale(m->c, &n->mat))
+        s = WGI_MODEL_REFUSE(m, WG_ESTALE, "%s: the tape was rewound to before %s", call,
+                             n->name);
     if (s != WG_OK) return s;
     if (!(v->kind & WG_VARIABLE))
         return WGI_MODEL_REFUSE(m, WG_EARG, "%s: %s is no variable", call, v->name);

@@ -73,9 +73,10 @@ wgi_node_of *wgi_model_node_of(const wg_model *m, const wg_mat *a);
 wgi_node_of *wgi_model_leaf(const wg_model *m, const char *name);
 int wgi_model_name_taken(const wg_model *m, const char *name);
 /* A matrix becomes a node, with a name that is not taken (NULL: that of the operation and a
- * number). NULL: a failure, which is the tape's. */
-wgi_node_of *wgi_model_add(wg_model *m, unsigned kind, const char *name, const char *operation,
-                           wg_mat a, const wg_dim *dim, const char *file, int line);
+ * number). NULL: a failure, of this or of the recording of a, which is the tape's. */
+wgi_node_of *wgi_model_add(wg_model *m, const char *call, unsigned kind, const char *name,
+                           const char *operation, wg_mat a, const wg_dim *dim, const char *file,
+                           int line);
 /* Memory that lives as long as the model; NULL: a failure, kept by the tape. */
 void *wgi_model_keep(wg_model *m, const char *call, size_t bytes, const void *data);
 /* Bytes of scratch, 64-byte aligned, until wg_tape_reset(m->scratch); NULL: none, with a

@@ -101,7 +101,8 @@ static wg_status extract(wg_model *m, const char *call, size_t count, wgi_node_o
     ends e;
     wg_status s = find_ends(m, call, count, y, name, &e);
     if (s == WG_OK)
-        s = wg_function_extract(m->t, e.inputs, e.input, e.x, e.outputs, e.output, e.y, out);
+        s = wgi_function_extract(m->t, call, e.inputs, e.input, e.x, e.outputs, e.output, e.y,
+                                 out);
     if (s == WG_OK && e.made != 0) s = put_in(m, call, &e, out);
     return s;
 }
@@ -169,13 +170,13 @@ static const wgi_made *own(wg_model *m, const char *call, wg_function *f) {
 }
 
 /* Output k of a function, with that value, as a node with the dimensions of another one. */
-static wgi_node_of *derived(wg_model *m, const wgi_made *made, size_t k, const double *value,
-                            const char *operation, const wgi_node_of *like, const char *file,
-                            int line) {
+static wgi_node_of *derived(wg_model *m, const char *call, const wgi_made *made, size_t k,
+                            const double *value, const char *operation, const wgi_node_of *like,
+                            const char *file, int line) {
     const wg_argument *const a = &made->f->output[k];
     const wg_mat y = wg_mat_input(m->t, a->rows, a->cols, value, a->rows != 0 ? a->rows : 1);
-    wgi_node_of *const n = wgi_model_add(m, WG_OPERATION | WGI_DERIVED, a->name, operation, y,
-                                         like->dim, file, line);
+    wgi_node_of *const n = wgi_model_add(m, call, WG_OPERATION | WGI_DERIVED, a->name,
+                                         operation, y, like->dim, file, line);
     if (n == NULL) return NULL;
     n->made = made;
     n->output = a->name;
@@ -216,7 +217,7 @@ static wg_status make_sum(wg_model *m, const char *call, wgi_node_of *of, const 
     const wgi_made *const made = s == WG_OK ? own(m, call, sum) : NULL;
     if (s == WG_OK) s = made == NULL ? m->c->status : evaluate(m, call, made->f, &value);
     if (s != WG_OK) return s;
-    wgi_node_of *const n = derived(m, made, 0, value, "sum over points", of, file, line);
+    wgi_node_of *const n = derived(m, call, made, 0, value, "sum over points", of, file, line);
     if (n == NULL) return m->c->status;
     n->from[0] = of;
     *out = n->mat;
@@ -322,12 +323,13 @@ static wg_status make_gradient(wg_model *m, const char *call, wg_mat y, size_t n
     for (size_t k = 0; s == WG_OK && k < n; k++) {
         wgi_node_of *node;
         if (k < there) {
-            node = derived(m, made, k, value + e, "derivative", by[k], file, line);
+            node = derived(m, call, made, k, value + e, "derivative", by[k], file, line);
             e += wgi_model_size(by[k]);
             if (node != NULL) node->from[0] = of, node->from[1] = by[k];
         } else {
             const wg_mat zero = wg_mat_fill(m->t, by[k]->dim[0].size, by[k]->dim[1].size, 0);
-            node = wgi_model_add(m, WG_CONSTANT, name[k], "", zero, by[k]->dim, file, line);
+            node =
+                wgi_model_add(m, call, WG_CONSTANT, name[k], "", zero, by[k]->dim, file, line);
         }
         if (node == NULL) return m->c->status;
         for (size_t i = 0; i < n; i++)

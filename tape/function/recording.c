@@ -499,7 +499,13 @@ static wg_status check_variables(wgi_core *c, const char *call, size_t n, const 
 wg_status wg_function_extract(wg_tape *t, size_t inputs, const wg_argument *input,
                               const wg_real *x, size_t outputs, const wg_argument *output,
                               const wg_real *y, wg_function **out) {
-    static const char call[] = "wg_function_extract";
+    return wgi_function_extract(t, "wg_function_extract", inputs, input, x, outputs, output, y,
+                                out);
+}
+
+wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
+                               const wg_argument *input, const wg_real *x, size_t outputs,
+                               const wg_argument *output, const wg_real *y, wg_function **out) {
     if (out != NULL) *out = NULL;
     if (t == NULL) return WG_ENULL;
     wgi_core *const from = wgi_core_of(t);
@@ -537,6 +543,7 @@ wg_status wg_function_extract(wg_tape *t, size_t inputs, const wg_argument *inpu
         s = open(&r, &g, from);
     }
     if (s == WG_OK) s = build(&g, &r, inputs, in, x, outputs, named, y, out);
+    wgi_fail_as(c, call);
     if (c->status != WG_OK) s = wgi_refuse(from, s, "%s", c->message);
     wg_tape_free(work);
     return s;

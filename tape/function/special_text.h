@@ -94,7 +94,9 @@ TEXT("wgi_acosh_dd",
      "}\n",
      {14, -1})
 TEXT("wgi_acoth_d",
-     "static inline double wgi_acoth_d(double a) { return fabs(a) < 1 ? NAN : 1 / (1 - a) / (1 + a); }\n",
+     "static inline double wgi_acoth_d(double a) {\n"
+     "    return fabs(a) < 1 ? NAN : 1 / (1 - a) / (1 + a);\n"
+     "}\n",
      {-1})
 TEXT("wgi_acoth_dd",
      "static inline double wgi_acoth_dd(double a) {\n"
@@ -950,7 +952,9 @@ TEXT("wgi_lambertwm1_dd",
      {136, -1})
 TEXT("wgi_array_op",
      "static typedef struct wgi_array_op {\n"
-     "    const char *name;\n"
+     "    const char *name, *call;\n"
+     "    enum wgi_array_near near;\n"
+     "    int indexed;\n"
      "    double (*value)(size_t n, const double *x, const double *number);\n"
      "    void (*first)(size_t n, const double *x, const double *number, double v, double *d);\n"
      "    void (*second)(size_t n, const double *x, const double *number, double v, const double *xt,\n"
