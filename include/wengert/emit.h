@@ -137,7 +137,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function
  *                       compiled; compiled.cached: all of those were there before;
  *                       compiled.why: why one is not.
  * Cost:    a scan by one thread on a grid of lines of 8 cells and more reads and writes its
- *          states in place. */
+ *          states in place. Where the adjoint needs values of functions such as exp, the function
+ *          and the adjoint are compiled once more, for scans that keep them. */
 WG_API WG_MUST_CHECK wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
                                                    const wg_compile_options *options,
                                                    wg_callable **out, wg_compiled *compiled);

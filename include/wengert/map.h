@@ -166,7 +166,9 @@ static inline wg_source wg_each_step(wg_source s) {
  *          a step is computed again at most r times, where C(stored + r, r) >= steps.
  *          Source: Griewank and Walther 2000, TOMS 26(1).
  * Cost:    one record; the tape keeps the results, `stored` states, and where those are not all
- *          the state before the last step.
+ *          the state before the last step. Where they are all, on one line of 8 cells and more
+ *          or a plane of them, compiled stages also keep values and slopes of functions such as
+ *          exp for the adjoint, if those of all steps take at most 8 megabytes.
  * Errors:  as wg_map; WG_EGUARD names step and cell; WG_EARG: a name that is not there, or
  *          there twice; more cells, steps or a farther neighbour than an int can count; no
  *          such boundary. */

@@ -15,8 +15,9 @@
 #include "special_text.h"
 #undef VECTOR_TEXT
 
-/* Sums with a room for the last vector; operations up to which their order is looked at. */
-enum { SUMS_APART = 4096, SCHEDULED = 1000, FEW_OPERANDS = 4 };
+/* Sums with a room for the last vector; operations up to which their order is looked at; the
+ * width at which an operation may have a mask. */
+enum { SUMS_APART = 4096, SCHEDULED = 1000, FEW_OPERANDS = 4, MASKS = 8 };
 
 /* ---- texts of rows over vectors ---- */
 
@@ -225,6 +226,14 @@ static void product(wgi_source *s, uint32_t node) {
     wgi_text_put(&s->o, ";\n");
 }
 
+int wgi_native_is_slope(const wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    const uint32_t value = s->same[node];
+    const vector_row *const r = n->kind == WGI_NODE_FIRST ? row_of(n) : NULL;
+    return r != NULL && r->slope != NULL && value != WGI_NO_NODE &&
+           s->unit[value] == s->unit[node];
+}
+
 /* A function that gives value and slope: s5 is the slope that belongs to the value of node 5. */
 static void with_slope(wgi_source *s, uint32_t node, const char *function) {
     const wgi_node *const n = &s->f->node[node];
@@ -234,6 +243,11 @@ static void with_slope(wgi_source *s, uint32_t node, const char *function) {
         wgi_text_format(&s->o, " = %s(", function);
         operand(s, n, 0);
         wgi_text_format(&s->o, ", &s%u);\n", node);
+        return;
+    }
+    if (wgi_native_is_slope(s, node)) {
+        place(s, node, 1);
+        wgi_text_format(&s->o, " = s%u;\n", s->same[node]);
         return;
     }
     place(s, node, 0);
@@ -292,8 +306,16 @@ static int is_call(const wgi_node *n) {
     return 1;
 }
 
-/* The nodes that calls need, where few of them are used after: a unit of their own, so that the
- * calls of several vectors overlap. Gives how many they are; they are listed first. */
+int wgi_native_takes_long(const wgi_node *n) {
+    const char *const text = wgi_source_text(n);
+    if (is_call(n)) return 1;
+    return text != NULL && n->kind != WGI_NODE_OP && wgi_source_letters(text, 'v') != 0 &&
+           wgi_source_calls(n->op->text[0]);
+}
+
+/* The nodes that calls need, where few of them are used after, and there is something to do
+ * after: a unit of their own, so that the calls of several vectors overlap. Gives how many they
+ * are; they are listed first. */
 static size_t calls_first(wgi_source *s, size_t first) {
     enum { FEW = 8 };
     const wg_function *const f = s->f;
@@ -317,7 +339,7 @@ static size_t calls_first(wgi_source *s, size_t first) {
             across++;
         }
     }
-    if (count == 0 || count == f->each || across > FEW) return 0;
+    if (count == 0 || count + FEW >= f->each || across > FEW) return 0;
     size_t at[2] = {0, count};
     for (size_t i = 0; i < f->each; i++)
         s->list[at[!before[first + i]]++] = (uint32_t)(first + i);
@@ -551,7 +573,8 @@ static const char macros[] =
     "#define NAN_IN(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)\n"
     "#define FLAGS(m) _mm512_movepi64_mask((__m512i)(m))\n"
     "#define ANY(b) ((b) != 0)\n"
-    "#define MASKED(v) (V)_mm512_maskz_mov_pd(live, (__m512d)(v))\n"
+    "#define ADD(s, v) SUM(s) = (A)_mm512_mask_add_pd((__m512d)SUM(s), live, (__m512d)SUM(s), "
+    "(__m512d)(v))\n"
     "#else\n"
     "typedef M B;\n"
     "#if WIDTH == 4\n"
@@ -561,7 +584,7 @@ static const char macros[] =
     "#endif\n"
     "#define FLAGS(m) (m)\n"
     "#define ANY(b) any(b)\n"
-    "#define MASKED(v) (V)((M)(v) & live)\n"
+    "#define ADD(s, v) SUM(s) += TERM(v)\n"
     "#endif\n"
     "#define UNIT const double *u, const double *const *input, double *const *result, \\\n"
     "    double *sum, V *t, size_t from, size_t to, M lane, size_t valid, B *bad_out, B *wrong_out\n"
@@ -575,7 +598,6 @@ static const char macros[] =
     "#define IN(i) (*(const A *)(const void *)(input[i] + p))\n"
     "#define OUT(j) (*(A *)(void *)(result[j] + p))\n"
     "#define SUM(s) (*(A *)(void *)(sum + 8 * (s) + p % 8))\n"
-    "#define ADD(s, v) SUM(s) += TERM(v)\n"
     "#define CHECK(a, b) bad |= NAN_IN(a, b)\n";
 
 /* How many vectors a unit does at a time: the slots are to stay near. */
@@ -588,10 +610,10 @@ static size_t vectors_of(const wgi_source *s, const wgi_native_form *form) {
 }
 
 /* All points; where there are sums, the vector in which points end goes into a sum of its own,
- * unless there are too many of them: then each term is masked. */
-static void entry(wgi_source *s, const uses *k) {
+ * unless there are too many of them, or masks cost nothing: then each term is masked. */
+static void entry(wgi_source *s, const wgi_native_form *form, const uses *k) {
     const size_t sums = s->f->program->sums;
-    const int apart = sums != 0 && sums <= SUMS_APART;
+    const int apart = sums != 0 && sums <= SUMS_APART && form->width < MASKS;
     wgi_text_put(
         &s->o, "static void run(UNIT) {\n"
                "  for (size_t p = from; p < to; p += VECTORS * WIDTH) {\n"
@@ -661,9 +683,10 @@ void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *ke
         }
     if (wgi_source_defines(s, "wgi_array_place")) wgi_text_put(&s->o, lookup);
     wgi_text_put(&s->o, macros);
-    wgi_text_put(&s->o, s->f->program->sums > SUMS_APART ? "#define TERM(v) MASKED(v)\n"
-                                                         : "#define TERM(v) (v)\n");
+    wgi_text_put(&s->o, s->f->program->sums > SUMS_APART
+                            ? "#define TERM(v) (V)((M)(v) & live)\n"
+                            : "#define TERM(v) (v)\n");
     for (uint32_t u = 0; u < s->units; u++) unit(s, &k, u, &at);
     wgi_text_format(&s->o, "const char " WGI_NATIVE_KEY "[] = \"%s\";\n", key);
-    entry(s, &k);
+    entry(s, form, &k);
 }

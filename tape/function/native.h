@@ -22,9 +22,13 @@ typedef struct wgi_native_form {
 unsigned wgi_native_width(const wgi_fn_program *p);
 /* What a node counts among operations. */
 size_t wgi_native_weight(const wgi_node *n);
+/* Is it a call of a function that takes long, or a partial that needs the value of one? */
+int wgi_native_takes_long(const wgi_node *n);
 /* Writes it into s->o. The plan is made at the first call; WG_EMODE: the slots take too much.
  */
 wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form);
+/* Is it a slope that comes with a value of its unit? */
+int wgi_native_is_slope(const wgi_source *s, uint32_t node);
 /* Puts the list of each unit into an order in which operations wait little for each other and
  * few numbers are alive at a time. */
 void wgi_native_schedule(wgi_source *s);

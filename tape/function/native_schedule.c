@@ -3,7 +3,7 @@
  *
  * Time is counted in operations. Of those whose operands are there in time the one with the
  * longest way to the end is next; as soon as about as many numbers are alive as there are
- * registers, the one that leaves the fewest. */
+ * registers, the one that leaves the fewest. Slopes follow their values. */
 #include "native.h"
 
 #include "../../ops/elementwise.h"
@@ -28,7 +28,9 @@ typedef struct unit {
     uint32_t edges;
 } unit;
 
-static uint32_t latency(const wgi_node *n) {
+static uint32_t latency(const wgi_source *s, uint32_t node) {
+    const wgi_node *const n = &s->f->node[node];
+    if (wgi_native_is_slope(s, node)) return 1;
     if (n->op == &wgi_scalar_ops[WGI_ROW_div]) return 13;
     if (n->op == &wgi_scalar_ops[WGI_ROW_sqrt]) return 20;
     if (n->op == &wgi_scalar_ops[WGI_ROW_add] || n->op == &wgi_scalar_ops[WGI_ROW_sub] ||
@@ -72,7 +74,7 @@ static void link_up(unit *q) {
         uint32_t longest = 0;
         for (uint32_t e = q->head[i]; e != WGI_NO_NODE; e = q->next[e])
             if (q->way[q->edge[e]] > longest) longest = q->way[q->edge[e]];
-        q->way[i] = longest + latency(&q->s->f->node[q->list[i]]);
+        q->way[i] = longest + latency(q->s, q->list[i]);
     }
 }
 
@@ -87,6 +89,8 @@ static int raises(const unit *q, uint32_t i) {
 /* The best of those that are ready: its place in that list. */
 static uint32_t choose(const unit *q, uint32_t ready, uint32_t now, int alive) {
     uint32_t best = 0;
+    for (uint32_t k = 0; k < ready; k++)
+        if (wgi_native_is_slope(q->s, q->list[q->ready[k]])) return k;
     if (alive >= ALIVE) {
         int least = raises(q, q->ready[0]);
         for (uint32_t k = 1; k < ready; k++) {
@@ -113,7 +117,7 @@ static void schedule(unit *q, uint32_t *to) {
         if (q->waits[i] == 0) q->ready[ready++] = i;
     for (uint32_t now = 0; ready != 0; now++) {
         const uint32_t at = choose(q, ready, now, alive), i = q->ready[at];
-        const uint32_t node = q->list[i], done = now + latency(&q->s->f->node[node]);
+        const uint32_t node = q->list[i], done = now + latency(q->s, node);
         alive += raises(q, i);
         q->ready[at] = q->ready[--ready];
         *to++ = node;

@@ -268,7 +268,6 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
         to->is_field = 1;
         to->field = (uint32_t)r->s->fields;
         new_field(r, a->name, a)->given = 1;
-        r->s->given_by_step |= x->each_step;
     }
     if (x->kind == WGI_FROM_MATRIX) return read_matrix(r, k, a, x, to);
     if (x->kind >= WGI_FROM_STATE) return read_neighbour(r, k, a, x, to);
@@ -297,6 +296,7 @@ static wg_status make_room(reading *r) {
         wg_tape_keep(t, (r->states + inputs + outputs + 1) * sizeof *field, NULL);
     wgi_feed *feed = wg_tape_keep(t, (inputs + 1) * sizeof *feed, NULL);
     wgi_drain *drain = wg_tape_keep(t, (outputs + 1) * sizeof *drain, NULL);
+    uint32_t *list = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *list, NULL);
     if (r->c->status != WG_OK) return r->c->status;
     memset(r->s, 0, sizeof *r->s);
     r->s->stages = r->stages;
@@ -306,7 +306,24 @@ static wg_status make_room(reading *r) {
     r->s->field = field;
     for (size_t k = 0, first = 0; k < r->stages; k++) {
         const wg_function *const f = function_of(r, k);
-        stage[k] = (wgi_scan_stage){r->stage[k].f, feed, drain, first, 0, 0, NULL, NULL};
+        wgi_scan_stage *const to = &stage[k];
+        memset(to, 0, sizeof *to);
+        to->k = r->stage[k].f;
+        to->feed = feed;
+        to->drain = drain;
+        to->first_input = first;
+        to->shared = list;
+        for (uint32_t i = 0; i < f->inputs; i++)
+            if (wgi_argument_shared(&f->input[i])) to->shared[to->shares++] = i;
+        to->adjoint = list += to->shares;
+        for (uint32_t i = 0, at = 0, l = 0; i < f->inputs; i++) {
+            if (wgi_argument_shared(&f->input[i])) to->adjoint[l++] = at;
+            at += wgi_argument_active(&f->input[i]) != 0;
+        }
+        to->summed = list += to->shares;
+        for (uint32_t j = 0; j < f->outputs; j++)
+            if (wgi_argument_summed(&f->output[j])) to->summed[to->sums++] = j;
+        list += to->sums;
         for (size_t j = 0; j < f->outputs; j++) drain[j] = (wgi_drain){0, 0};
         feed += f->inputs, drain += f->outputs;
         first += f->inputs;
@@ -329,6 +346,35 @@ static void share_rim(wgi_scan *s) {
         wgi_field_align(&s->field[n], &s->grid);
         s->line = s->field[n].lo[0] + s->grid.cells[0] + s->field[n].hi[0];
     }
+    for (size_t k = 0; k < s->stages; k++) {
+        memcpy(s->stage[k].kept.lo, lo, sizeof lo);
+        memcpy(s->stage[k].kept.hi, hi, sizeof hi);
+        wgi_field_align(&s->stage[k].kept, &s->grid);
+    }
+}
+
+/* What stages hand on to their adjoints is kept of every step, where all states are and both
+ * together are not much; where a stage does all cells at a time. */
+static void lay_out_kept(wgi_scan *s) {
+    enum { MOST = 1 << 20 };
+    const wgi_grid *const g = &s->grid;
+    size_t size = 0;
+    if (s->gathers || s->stored < s->steps || s->steps == 0 || g->cells[0] < WGI_GRID_LANES)
+        return;
+    for (size_t k = 0; k < s->stages; k++) {
+        wgi_field *const f = &s->stage[k].kept;
+        const size_t flat = s->stage[k].flat;
+        if (s->stage[k].k->kept == NULL) continue;
+        if (g->lines > 1 && (g->cells[2] > 1 || flat < g->cells[1])) continue;
+        f->entries =
+            wgi_argument_size(&s->stage[k].k->keeping->output[s->stage[k].k->f->outputs]);
+        f->at = size;
+        if (f->entries > MOST || g->points > MOST) return;
+        size += wgi_field_lay_out(f, g);
+        size = (size + 7) / 8 * 8;
+        if (size > MOST / s->steps) return;
+    }
+    s->kept_size = size;
 }
 
 /* How many lines a stage may take with the rim between them: fields of cells and shared inputs
@@ -357,6 +403,7 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
 static wg_status check_size(const reading *r) {
     const wgi_scan *const s = r->s;
     double n = ((double)s->stored + 8) * (double)s->state_size +
+               (double)s->stored * (double)s->kept_size +
                4 * ((double)s->passing_size + (double)s->given_size);
     for (size_t k = 0; k < s->stages; k++) {
         const wg_function *const f = function_of(r, k);
@@ -402,6 +449,7 @@ static wg_status lay_out(reading *r) {
                 from->shift = wgi_field_shift(&s->field[from->field], r->stage[k].x[i].offset);
         }
     for (size_t k = 0; k < s->stages; k++) s->stage[k].flat = flat_lines(s, &s->stage[k]);
+    lay_out_kept(s);
     s->results = s->states;
     for (size_t k = 0; k < s->stages; k++)
         for (size_t j = 0; j < function_of(r, k)->outputs; j++)

@@ -5,7 +5,8 @@
  * of a step stand in three places: `old`, the states at its start; `next`, those at its end, in
  * the same layout; `passing`, outputs that a later stage of the step reads. Beside them stand
  * matrices and data, `given`, once more in that layout: of all steps, or of this one. Each has
- * values, tangents and adjoints. */
+ * values, tangents and adjoints. What stages hand on to their adjoints, `kept`, stands beside
+ * the states that are stored. */
 #ifndef WENGERT_TAPE_FUNCTION_SCAN_H
 #define WENGERT_TAPE_FUNCTION_SCAN_H
 
@@ -45,8 +46,12 @@ typedef struct wgi_scan_stage {
     wgi_feed *feed;
     wgi_drain *drain;
     size_t first_input; /* among those of all stages */
-    int again;          /* the adjoint of a later stage reads what it gives */
-    size_t flat;        /* lines at a time, with what stands between them; 0: not so */
+    size_t shares, sums;
+    uint32_t *shared, *summed; /* so many inputs and outputs are */
+    uint32_t *adjoint;         /* of each shared input: the output of the vjp */
+    wgi_field kept;            /* what it hands on to its adjoint: kept.h */
+    int again;                 /* the adjoint of a later stage reads what it gives */
+    size_t flat;               /* lines at a time, with what stands between them; 0: not so */
     /* of the adjoint as a stencil: every input, every output */
     wgi_feed *tap;
     wgi_scan_pool *pool;
@@ -56,11 +61,11 @@ typedef struct wgi_scan {
     size_t steps, stored, stages, states, fields, results, inputs;
     wg_threads *threads;
     int sums_by_step;
-    int given_by_step; /* are there such matrices or data? */
     wgi_grid grid;
     size_t chunk;       /* lines at a time */
     size_t line, plane; /* from line to line, plane to plane, in all fields */
     size_t state_size, passing_size, given_size; /* doubles */
+    size_t kept_size;                            /* of a step; 0: nothing is kept */
     wgi_scan_stage *stage;
     wgi_field *field;     /* states first */
     int gathers;          /* are all stages stencils, whose adjoints are, too? */

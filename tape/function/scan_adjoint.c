@@ -91,10 +91,11 @@ static void add_to_matrix(const wgi_scan_run *r, const wgi_feed *from, const wg_
 static void add_to_shared(const wgi_scan_run *r, const wgi_scan_stage *stage,
                           const wgi_scan_chunk *c) {
     const wg_function *const f = stage->k->f;
-    for (size_t i = 0, at = 0; i < f->inputs; i++) {
-        if (!wgi_argument_active(&f->input[i])) continue;
-        const wg_results w = r->y[at++];
+    for (size_t l = 0; l < stage->shares; l++) {
+        const size_t i = stage->shared[l];
         const wgi_feed *const from = &stage->feed[i];
+        if (!wgi_argument_active(&f->input[i])) continue;
+        const wg_results w = r->y[stage->adjoint[l]];
         if (w.data == NULL) continue;
         if (from->is_field) add_to_global(r, from, w);
         else add_to_matrix(r, from, &f->input[i], c, w);
@@ -104,23 +105,24 @@ static void add_to_shared(const wgi_scan_run *r, const wgi_scan_stage *stage,
 /* The adjoint of a chunk whose rows are known; 0: not in this way. */
 static int walk_back(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s,
                      const wgi_scan_chunk *c, wgi_pieces *p) {
+    wgi_strip *const by = r->at.kept != NULL && s->kept_walks ? &s->kept : &s->adjoint;
     const wg_function *const f = stage->k->f;
     if (!wgi_scan_shared(r, stage, c, p)) return 0;
-    for (size_t k = 0; k < f->outputs; k++)
-        if (wgi_argument_summed(&f->output[k])) r->x[f->inputs + k] = weight(r, stage, k, c, p);
-    for (size_t i = 0, at = 0; i < f->inputs; i++)
-        if (wgi_argument_active(&f->input[i]))
-            r->y[at++] = wgi_argument_shared(&f->input[i]) ? basin(r, stage, i, c, p)
-                                                           : (wg_results){NULL, 0, 0};
+    for (size_t l = 0; l < stage->sums; l++)
+        r->x[f->inputs + stage->summed[l]] = weight(r, stage, stage->summed[l], c, p);
+    for (size_t l = 0; l < stage->shares; l++)
+        if (wgi_argument_active(&f->input[stage->shared[l]]))
+            r->y[stage->adjoint[l]] = basin(r, stage, stage->shared[l], c, p);
     const ptrdiff_t skip = wgi_scan_further(r, c);
-    const int done = wgi_strip_walk(&s->adjoint, c->points, skip, s->beyond, r->x, r->y);
+    const int done = wgi_strip_walk(by, c->points, skip, s->beyond, r->x);
     /* zeros again, behind what the rows hold now */
     const size_t written =
         wgi_scan_most(s->filled, s->beyond ? wgi_scan_round_up(c->points) : c->points);
-    for (size_t k = 0; k < s->adjoint.results && written > c->points && !s->apart; k++)
+    for (size_t k = 0; k < s->adjoint.results && written > c->points && !r->apart; k++)
         wgi_scan_clear(s->basin + k * s->pitch + s->pad + c->points, written - c->points);
     s->filled = c->points;
     if (!done) return 0;
+    wgi_strip_sums(by, r->y);
     for (size_t k = 0; k < s->meetings; k++) {
         const wgi_scan_meeting *const m = &s->meeting[k];
         const double *row[WGI_MOST_ROWS];
@@ -129,7 +131,8 @@ static int walk_back(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_sca
         for (size_t i = 0; i < m->count; i++)
             row[i] = s->basin + m->row[i] * s->pitch + s->pad + (low - m->apart[i]);
         wgi_rows_gather(m->count, *m->place.base + m->place.skip + skip + low, row,
-                        wgi_scan_round_up((size_t)((ptrdiff_t)c->points + m->high - low)));
+                        (m->rows - 1) * s->pitch +
+                            wgi_scan_round_up((size_t)((ptrdiff_t)c->points + m->high - low)));
     }
     add_to_shared(r, stage, c);
     return 1;
@@ -137,7 +140,7 @@ static int walk_back(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_sca
 
 wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step) {
     const wg_function *const f = stage->k->f;
-    for (size_t k = 0; k < f->outputs; k++)
+    for (size_t k = 0; k < f->outputs && !r->apart; k++)
         if (stage->drain[k].is_field)
             wgi_field_fold(&r->s->field[stage->drain[k].at], &r->s->grid,
                            wgi_scan_field_at(r, &r->dot, stage->drain[k].at, 1));

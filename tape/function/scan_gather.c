@@ -132,7 +132,7 @@ int wgi_scan_gather_plan(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_
     }
     wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
     for (size_t k = 0; k < s->adjoint.results; k++)
-        s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch), 1};
+        s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch), 1, 0};
     for (size_t o = 0; o < gather->outputs; o++) {
         const wgi_scan_pool *const to = &stage->pool[o];
         for (size_t e = 0; e < wgi_argument_size(&f->input[to->input]); e++) {
@@ -174,12 +174,12 @@ static void add_rows(const wgi_scan_run *r, const wgi_scan_stage *stage,
 }
 
 /* A chunk whose rows are known; 0: not in this way. */
-static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_strips *s,
+static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s,
                 const wgi_scan_chunk *c) {
     wgi_pieces p = {(char *)r->room, 0};
     for (size_t n = 0; s->adjoint.shares && n < s->adjoint.f->inputs; n++)
         if (!stage->tap[n].is_field && source(r, stage, n, c, &p) != WG_OK) return 0;
-    if (!wgi_strip_walk(&s->adjoint, c->points, wgi_scan_further(r, c), s->beyond, r->x, NULL))
+    if (!wgi_strip_walk(&s->adjoint, c->points, wgi_scan_further(r, c), s->beyond, r->x))
         return 0;
     add_rows(r, stage, s, c);
     return 1;
@@ -209,7 +209,7 @@ static void add_lines(const wgi_scan_run *r, const wgi_scan_pool *to, const wgi_
 }
 
 static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                          const wgi_scan_strips *s, const wgi_scan_chunk *c) {
+                          wgi_scan_strips *s, const wgi_scan_chunk *c) {
     const wg_function *const gather = stage->k->stencil->gather;
     wgi_pieces p = {(char *)r->room, 0};
     wg_status status = WG_OK;
@@ -237,7 +237,7 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
 
 wg_status wgi_scan_gather(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step) {
     const wg_function *const f = stage->k->f;
-    const wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
+    wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
     wgi_scan_chunk c = {.step = step, .points = strip->points};
     for (size_t k = 0; k < f->outputs; k++)
         wgi_field_fill(&r->s->field[stage->drain[k].at], &r->s->grid,

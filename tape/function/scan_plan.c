@@ -40,6 +40,15 @@ static size_t copies_of(const wgi_scan *s) {
     return p.used;
 }
 
+/* What is in the spare places beside the cells is of no cell's concern then. */
+static int no_neighbours(const wgi_scan *s) {
+    for (size_t n = 0; n < s->fields; n++)
+        for (int d = 0; d < 3; d++)
+            if (s->field[n].lo[d] != 0 || s->field[n].hi[d] != (d == 0 ? s->field[n].spare : 0))
+                return 0;
+    return 1;
+}
+
 /* How far apart rows are that meet: all of a stencil, if it is much smaller than a chunk. */
 static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
     const ptrdiff_t near = 2 * WGI_GRID_LANES, most_of = (ptrdiff_t)(points / 4);
@@ -63,16 +72,24 @@ static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_
         return;
     }
     for (size_t i = 0; i < f->inputs; i++) streams += wgi_argument_size(&f->input[i]);
-    to->far = farthest(stage, points);
-    to->pad = wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
+    const int apart = no_neighbours(s);
+    to->far = apart ? 0 : farthest(stage, points);
+    to->pad = apart ? 0 : wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
     to->pitch = wgi_scan_round_up(points) + 2 * to->pad;
     to->meeting = wgi_pieces_take(p, streams * sizeof *to->meeting);
     to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
 }
 
+/* Rows begin where vectors do; what is saved stays where it is. */
+enum { ALIGNED = 64 };
+static char *aligned(void *saved) {
+    return saved == NULL ? NULL
+                         : (char *)saved + (ALIGNED - (uintptr_t)saved % ALIGNED) % ALIGNED;
+}
+
 size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *work,
                         size_t *kept) {
-    wgi_pieces p = {(char *)work, 0}, keep = {(char *)saved, 0};
+    wgi_pieces p = {(char *)work, 0}, keep = {aligned(saved), 0};
     size_t inputs = 0, outputs = 0, room = 0, evaluation = 0;
     r->s = s;
     for (size_t k = 0; k < s->stages; k++) {
@@ -88,13 +105,16 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
     r->loop.stored = s->stored;
     r->loop.size = s->state_size;
     wgi_loop_keep(&r->loop, &keep);
-    if (kept != NULL) *kept = keep.used;
+    r->kept = wgi_pieces_doubles(&keep, s->stored * s->kept_size);
+    r->has_kept = wgi_pieces_take(&keep, s->kept_size != 0 ? s->stored : 0);
+    if (kept != NULL) *kept = keep.used + ALIGNED;
     r->why = wgi_pieces_take(&p, WGI_WHY);
     r->x = wgi_pieces_take(&p, inputs * sizeof *r->x);
     r->y = wgi_pieces_take(&p, outputs * sizeof *r->y);
     r->in = wgi_pieces_take(&p, inputs * sizeof *r->in);
     r->value = wgi_pieces_take(&p, s->inputs * sizeof *r->value);
     r->tangent = wgi_pieces_take(&p, s->inputs * sizeof *r->tangent);
+    r->given = wgi_pieces_take(&p, s->inputs * sizeof *r->given);
     wgi_loop_work(&r->loop, &p);
     r->at.next = wgi_pieces_doubles(&p, s->state_size);
     r->at.passing = wgi_pieces_doubles(&p, s->passing_size);
@@ -111,6 +131,8 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         wgi_strip_take(&to->value, f->f, points, &p);
         wgi_strip_take(&to->adjoint, wgi_scan_adjoint_of(s, &s->stage[k]), points, &p);
         wgi_strip_take(&to->tangent, f->jvp, points, &p);
+        wgi_strip_take(&to->keeping, s->kept_size != 0 ? f->keeping : NULL, points, &p);
+        wgi_strip_take(&to->kept, s->kept_size != 0 ? f->kept : NULL, points, &p);
         take_basin(s, &s->stage[k], to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));
@@ -127,12 +149,21 @@ static wgi_spot feed_place(wgi_scan_run *r, int bar, const wgi_feed *from, size_
     return wgi_scan_place(r, bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
 }
 
-/* Of all inputs of the code: those of the function, and weights of its outputs. */
+static wgi_spot kept_place(wgi_scan_run *r, const wgi_scan_stage *stage, size_t e) {
+    const wgi_field *const f = &stage->kept;
+    return (wgi_spot){&r->at.kept, (ptrdiff_t)(f->at + f->origin + e * f->size), 0, 1};
+}
+
+/* Of all inputs of the code: those of the function, weights of its outputs, what is kept. */
 static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
     const wg_function *const f = stage->k->f;
     for (size_t k = 0; k < strip->inputs; k++) {
         size_t i = 0, e = 0;
         wgi_strip_input(strip, k, &i, &e);
+        if (i == f->inputs + f->outputs) {
+            strip->read[k] = kept_place(r, stage, e);
+            continue;
+        }
         const int weighs = i >= f->inputs;
         if (weighs ? !stage->drain[i - f->inputs].is_field : !stage->feed[i].is_field) return 0;
         strip->read[k] = weighs ? wgi_scan_place(r, 1, stage->drain[i - f->inputs].at, 1, 0, e)
@@ -142,17 +173,19 @@ static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
 }
 
 static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
-    const wg_function *const f = stage->k->f;
+    const wg_function *const f = strip->f;
     if (!plan_inputs(r, stage, strip)) return 0;
     for (size_t k = 0; k < strip->results; k++) strip->written[k].base = NULL;
     for (size_t k = 0; k < f->outputs; k++)
         for (size_t e = 0;
              !wgi_argument_summed(&f->output[k]) && e < wgi_argument_size(&f->output[k]); e++) {
             const size_t j = wgi_strip_result(strip, k, e);
+            const int is_kept = k == stage->k->f->outputs;
             if (j >= strip->results || strip->written[j].base != NULL ||
-                !stage->drain[k].is_field)
+                (!is_kept && !stage->drain[k].is_field))
                 return 0;
-            strip->written[j] = wgi_scan_place(r, 0, stage->drain[k].at, 1, 0, e);
+            strip->written[j] = is_kept ? kept_place(r, stage, e)
+                                        : wgi_scan_place(r, 0, stage->drain[k].at, 1, 0, e);
         }
     return 1;
 }
@@ -171,6 +204,7 @@ static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t
     if (at == NULL) {
         at = &s->meeting[s->meetings++];
         memset(at, 0, sizeof *at);
+        at->rows = 1;
         at->place = to;
         at->field = field;
         at->entry = entry;
@@ -182,23 +216,28 @@ static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t
     at->row[at->count++] = row;
 }
 
-/* What is in the spare places beside the cells is of no cell's concern then. */
-static int no_neighbours(const wgi_scan *s) {
-    for (size_t n = 0; n < s->fields; n++)
-        for (int d = 0; d < 3; d++)
-            if (s->field[n].lo[d] != 0 || s->field[n].hi[d] != (d == 0 ? s->field[n].spare : 0))
-                return 0;
-    return 1;
+/* Rows that follow each other, as do the places where they go, are one. */
+static void join_meetings(wgi_scan_strips *s) {
+    size_t kept = 0;
+    for (size_t k = 0; k < s->meetings; k++) {
+        const wgi_scan_meeting *const m = &s->meeting[k];
+        wgi_scan_meeting *const last = kept != 0 ? &s->meeting[kept - 1] : NULL;
+        if (last != NULL && m->count == 1 && last->count == 1 &&
+            m->place.base == last->place.base && m->row[0] == last->row[0] + last->rows &&
+            m->place.skip == last->place.skip + (ptrdiff_t)(last->rows * s->pitch))
+            last->rows++;
+        else s->meeting[kept++] = *m;
+    }
+    s->meetings = kept;
 }
 
 static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
     const wg_function *const f = stage->k->f;
     if (!plan_inputs(r, stage, &s->adjoint)) return 0;
     s->meetings = s->filled = 0;
-    s->apart = no_neighbours(r->s);
     wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
     for (size_t k = 0; k < s->adjoint.results; k++)
-        s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1};
+        s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1, 0};
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
         const wgi_feed *const from = &stage->feed[i];
         if (!wgi_argument_active(&f->input[i])) continue;
@@ -213,11 +252,26 @@ static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_s
             plan_meeting(s, feed_place(r, 1, from, e), from->field, e, j);
         }
     }
+    if (r->apart && s->points != 0) join_meetings(s);
+    return 1;
+}
+
+/* Its results are those of the adjoint, and go to the same rows. */
+static int plan_kept(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
+    const wg_function *const f = s->kept.f;
+    if (s->kept.results != s->adjoint.results || !plan_inputs(r, stage, &s->kept)) return 0;
+    for (size_t o = 0; o < f->outputs; o++)
+        for (size_t e = 0;
+             !wgi_argument_summed(&f->output[o]) && e < wgi_argument_size(&f->output[o]); e++)
+            if (wgi_strip_result(&s->kept, o, e) != wgi_strip_result(&s->adjoint, o, e))
+                return 0;
+    for (size_t k = 0; k < s->kept.results; k++) s->kept.written[k] = s->adjoint.written[k];
     return 1;
 }
 
 void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
     const wgi_scan *const s = r->s;
+    r->apart = no_neighbours(s);
     for (size_t k = 0; k < s->stages; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
         wgi_scan_strips *const to = &r->strip[k];
@@ -230,17 +284,38 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
         wgi_scan_chunk all = {.step = 0};
         wgi_scan_next_chunk(r, stage, &all);
         to->points = wgi_scan_more(r, &all) ? 0 : all.points;
-        to->plain = to->value_walks && !to->value.shares && !to->value.sums;
         to->adjoint_walks =
             adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
             (s->gathers ? wgi_scan_gather_plan(r, stage, to) : plan_adjoint(r, stage, to));
+        to->keeping_walks = to->points != 0 && to->value_walks && stage->kept.entries != 0 &&
+                            wgi_strip_walks(&to->keeping, points) &&
+                            plan_value(r, stage, &to->keeping);
+        to->kept_walks = to->points != 0 && to->adjoint_walks && stage->kept.entries != 0 &&
+                         wgi_strip_walks(&to->kept, points) && plan_kept(r, stage, to);
     }
 }
 
 /* ---- matrices and data ------------------------------------------------------------------ */
 
+static void list_given(wgi_scan_run *r) {
+    for (int each_step = 0; each_step < 2; each_step++) {
+        for (size_t k = 0; k < r->s->stages; k++)
+            for (size_t i = 0; i < r->s->stage[k].k->f->inputs; i++) {
+                const wgi_feed *const from = &r->s->stage[k].feed[i];
+                if (from->is_field && from->kind < WGI_FROM_STATE &&
+                    from->each_step == each_step)
+                    r->given[r->givens++] = from;
+            }
+        if (!each_step) r->steady = r->givens;
+    }
+    r->beyond = r->s->grid;
+    for (int d = 0; d < 3; d++)
+        if (r->beyond.boundary[d] == WG_ZERO_OUTSIDE) r->beyond.boundary[d] = WG_CLAMPED;
+}
+
 void wgi_scan_prepare(wgi_scan_run *r, int tangents) {
     wgi_pieces p = {(char *)r->room, 0};
+    list_given(r);
     for (size_t k = 0; k < r->s->stages; k++) {
         const wgi_scan_stage *const stage = &r->s->stage[k];
         for (size_t i = 0; i < stage->k->f->inputs; i++) {

@@ -9,7 +9,10 @@
  * for all steps (scan_plan.c). Its adjoint leaves a row for every neighbour in a basin; a place
  * of the field then takes from all rows that meet there (scan_adjoint.c). What cannot be done
  * so, and chunks in which the zero rule has something to say, go through wg_function_evaluate,
- * with the same bits (scan_stage.c). */
+ * with the same bits (scan_stage.c).
+ *
+ * A stage that does all cells at a time may walk by a function that keeps what takes long
+ * (kept.h): its adjoint then reads that, where it is there of all stages of the step. */
 #ifndef WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 #define WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 
@@ -23,6 +26,7 @@
 /* Values, or tangents, or adjoints, of a step. */
 typedef struct wgi_scan_numbers {
     double *old, *next, *passing, *given;
+    double *kept; /* values only; NULL: nothing is kept of this step */
 } wgi_scan_numbers;
 
 /* Adjoints of an input on their way to a field. */
@@ -37,6 +41,7 @@ typedef struct wgi_scan_meeting {
     wgi_spot place;
     uint32_t field;
     size_t entry, count;
+    size_t rows;         /* next to each other, as their places are */
     ptrdiff_t low, high; /* of all of them, from there on */
     size_t row[WGI_MOST_ROWS];
     ptrdiff_t apart[WGI_MOST_ROWS];
@@ -45,14 +50,14 @@ typedef struct wgi_scan_meeting {
 /* What a stage runs by. */
 typedef struct wgi_scan_strips {
     wgi_strip value, adjoint, tangent; /* adjoint: as a stencil, where that is made use of */
+    wgi_strip keeping, kept;           /* value and adjoint with what is kept */
     int value_walks, adjoint_walks;    /* all rows are known beforehand */
-    int plain;                         /* values: no shared inputs, no sums */
-    size_t points;                     /* of the chunk that is all of the grid; otherwise 0 */
-    int beyond;                        /* what is beyond the cells is like cells */
-    double *basin;                     /* adjoints of inputs, zeros around each row */
-    ptrdiff_t far;                     /* rows do not meet that are so far apart */
-    size_t pad, pitch, filled;         /* points of the rows that are not zeros */
-    int apart;                         /* no row meets another: there are no neighbours */
+    int keeping_walks, kept_walks;
+    size_t points;             /* of the chunk that is all of the grid; otherwise 0 */
+    int beyond;                /* what is beyond the cells is like cells */
+    double *basin;             /* adjoints of inputs, zeros around each row */
+    ptrdiff_t far;             /* rows do not meet that are so far apart */
+    size_t pad, pitch, filled; /* points of the rows that are not zeros */
     size_t meetings;
     wgi_scan_meeting *meeting;
 } wgi_scan_strips;
@@ -69,6 +74,13 @@ typedef struct wgi_scan_run {
     void *work;
     wgi_scan_strips *strip;   /* of every stage */
     wgi_scan_numbers at, dot; /* dot: tangents or adjoints */
+    int apart;                /* no row meets another: there are no neighbours */
+    double *kept;             /* of all steps */
+    unsigned char *has_kept;  /* of which of them is it there? */
+    int keeps;                /* is it to be, in this sweep? */
+    const wgi_feed **given;   /* matrices and data of cells: those of all steps first */
+    size_t steady, givens;
+    wgi_grid beyond; /* the grid, with cells beyond its borders for what is given */
     wgi_loop loop;
     int results; /* are they wanted? */
 } wgi_scan_run;
@@ -139,7 +151,8 @@ static inline wgi_spot wgi_scan_place(wgi_scan_run *r, int bar, uint32_t field, 
                                 : field >= r->s->states ? &n->passing
                                 : next                  ? &n->next
                                                         : &n->old;
-    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0};
+    const int moves = base == &n->old || base == &n->next;
+    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0, moves};
 }
 
 /* The function of which a stage's adjoint is made. */
@@ -180,8 +193,7 @@ int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wg
                     wgi_pieces *p);
 /* By native code and this thread, or by the interpreter and all: the same bits. */
 wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                            const wgi_strip *strip, const wg_function *f,
-                            const wgi_scan_chunk *c);
+                            wgi_strip *strip, const wg_function *f, const wgi_scan_chunk *c);
 /* Where the sums of an output stand. */
 double *wgi_scan_sums_at(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t k,
                          const wgi_scan_numbers *n, int bar, size_t step);
@@ -200,8 +212,9 @@ static inline ptrdiff_t wgi_scan_further(const wgi_scan_run *r, const wgi_scan_c
     return (ptrdiff_t)(c->first % g->cells[1] * r->s->line + c->first / g->cells[1] * plane);
 }
 
-/* Values of the outputs; with tangents, those instead. */
-wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+/* Values of the outputs; with tangents, those instead. What is kept as well, where r->at.kept is
+ * not NULL, or it becomes NULL. */
+wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents);
 /* Adjoints of the inputs: scan_adjoint.c; as a stencil: scan_gather.c. */
 wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);

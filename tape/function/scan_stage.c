@@ -81,8 +81,7 @@ wg_status wgi_scan_values(const wgi_scan_run *r, const wgi_scan_stage *stage,
 }
 
 wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                            const wgi_strip *strip, const wg_function *f,
-                            const wgi_scan_chunk *c) {
+                            wgi_strip *strip, const wg_function *f, const wgi_scan_chunk *c) {
     wg_function_guard guard = {0, 0};
     if (wgi_strip_run(strip, c->points, r->x, r->y)) return WG_OK;
     const wg_status s =
@@ -149,6 +148,17 @@ double *wgi_scan_sums_at(const wgi_scan_run *r, const wgi_scan_stage *stage, siz
     return all + (r->s->sums_by_step ? step * wgi_argument_size(&stage->k->f->output[k]) : 0);
 }
 
+/* Where the sums of output k over the cells begin, or go on; NULL: they are not wanted. */
+static double *sum_from(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t k,
+                        const wgi_scan_numbers *n, int bar, const wgi_scan_chunk *c) {
+    const int is_field = stage->drain[k].is_field;
+    if (!is_field && !r->results) return NULL;
+    double *const sum = wgi_scan_sums_at(r, stage, k, n, bar, c->step);
+    if (is_field && c->first == 0)
+        memset(sum, 0, wgi_argument_size(&stage->k->f->output[k]) * sizeof *sum);
+    return sum;
+}
+
 /* What was evaluated, to where it belongs. */
 static void pour(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_numbers *n,
                  int bar, const wgi_scan_chunk *c) {
@@ -157,9 +167,7 @@ static void pour(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
         const wg_argument *const y = &stage->k->f->output[k];
         if (r->y[k].data == NULL) continue;
         if (wgi_argument_summed(y)) {
-            double *const sum = wgi_scan_sums_at(r, stage, k, n, bar, c->step);
-            if (to->is_field && c->first == 0)
-                memset(sum, 0, wgi_argument_size(y) * sizeof *sum);
+            double *const sum = sum_from(r, stage, k, n, bar, c);
             for (size_t e = 0; e < wgi_argument_size(y); e++) sum[e] += r->y[k].data[e];
         } else if (to->is_field && !wgi_scan_in_place(&r->s->field[to->at], c)) {
             wgi_scan_spread(r, &r->s->field[to->at], wgi_scan_field_at(r, n, to->at, 1), c,
@@ -170,27 +178,24 @@ static void pour(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
 
 int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_chunk *c,
                     wgi_pieces *p) {
-    for (size_t i = 0; i < stage->k->f->inputs; i++)
-        if (wgi_argument_shared(&stage->k->f->input[i]) &&
-            wgi_scan_source(r, stage, i, &r->at, r->value, c, p, &r->x[i]) != WG_OK)
-            return 0;
+    for (size_t l = 0; l < stage->shares; l++) {
+        const size_t i = stage->shared[l];
+        if (wgi_scan_source(r, stage, i, &r->at, r->value, c, p, &r->x[i]) != WG_OK) return 0;
+    }
     return 1;
 }
 
 /* Values of a chunk whose rows are known; 0: not in this way. */
-static int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_strips *s,
-                const wgi_scan_chunk *c, wgi_pieces *p) {
-    const wg_function *const f = stage->k->f;
-    if (s->plain)
-        return wgi_strip_walk(&s->value, c->points, wgi_scan_further(r, c), s->beyond, NULL,
-                              NULL);
-    if (!wgi_scan_shared(r, stage, c, p)) return 0;
-    for (size_t k = 0; k < f->outputs; k++)
-        r->y[k] = wgi_argument_summed(&f->output[k]) ? outlet(r, stage, k, &r->at, 0, c, p)
-                                                     : (wg_results){NULL, 0, 0};
-    if (!wgi_strip_walk(&s->value, c->points, wgi_scan_further(r, c), s->beyond, r->x, r->y))
-        return 0;
-    pour(r, stage, &r->at, 0, c);
+static inline int walk(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_strip *by,
+                       ptrdiff_t further, int beyond, const wgi_scan_chunk *c) {
+    wgi_pieces p = {(char *)r->room, 0};
+    if (stage->shares != 0 && !wgi_scan_shared(r, stage, c, &p)) return 0;
+    if (!wgi_strip_walk(by, c->points, further, beyond, r->x)) return 0;
+    for (size_t l = 0; l < stage->sums; l++) {
+        double *const sum = sum_from(r, stage, stage->summed[l], &r->at, 0, c);
+        const size_t entries = wgi_argument_size(&stage->k->f->output[stage->summed[l]]);
+        for (size_t e = 0; sum != NULL && e < entries; e++) sum[e] += wgi_strip_sum(by, l, e);
+    }
     return 1;
 }
 
@@ -198,13 +203,14 @@ static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage, 
                             int tangents) {
     const wg_function *const f = stage->k->f, *const fn = tangents ? stage->k->jvp : f;
     const wgi_scan_numbers *const n = tangents ? &r->dot : &r->at;
-    const wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
+    wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
     wgi_scan_chunk c = {.step = step};
     do {
         wgi_pieces p = {(char *)r->room, 0};
         wgi_scan_next_chunk(r, stage, &c);
-        if (!tangents && strip->value_walks && walk(r, stage, strip, &c, &p)) continue;
-        p.used = 0;
+        if (!tangents && strip->value_walks &&
+            walk(r, stage, &strip->value, wgi_scan_further(r, &c), strip->beyond, &c))
+            continue;
         wg_status s = wgi_scan_values(r, stage, &c, &p);
         for (size_t i = 0, at = f->inputs; tangents && i < f->inputs && s == WG_OK; i++)
             if (wgi_argument_active(&f->input[i]))
@@ -219,12 +225,25 @@ static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage, 
     return WG_OK;
 }
 
-wg_status wgi_scan_forward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+/* All cells at a time; 0: not so. */
+static int walk_all(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *strip,
+                    size_t step) {
+    const wgi_scan_chunk all = {.step = step, .points = strip->points};
+    if (r->at.kept != NULL && stage->kept.entries != 0) {
+        if (strip->keeping_walks && walk(r, stage, &strip->keeping, 0, strip->beyond, &all))
+            return 1;
+        r->at.kept = NULL;
+    }
+    return strip->points != 0 && strip->value_walks &&
+           walk(r, stage, &strip->value, 0, strip->beyond, &all);
+}
+
+wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents) {
-    const wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
     const wgi_scan_numbers *const n = tangents ? &r->dot : &r->at;
-    const int done = !tangents && strip->plain && strip->points != 0 &&
-                     wgi_strip_walk(&strip->value, strip->points, 0, strip->beyond, NULL, NULL);
+    wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
+    const int done = !tangents && walk_all(r, stage, strip, step);
+    if (done && r->apart && strip->beyond) return WG_OK; /* it wrote beyond the cells, too */
     const wg_status s = done ? WG_OK : all_chunks(r, stage, step, tangents);
     for (size_t k = 0; k < stage->k->f->outputs && s == WG_OK; k++)
         if (stage->drain[k].is_field)

@@ -64,57 +64,60 @@ static void read_data(const wgi_scan_run *r, const wgi_feed *from, size_t first,
     }
 }
 
-/* Is this input among those given, of all steps or of each? */
-static int is_given(const wgi_feed *from, int each_step) {
-    return from->is_field && from->kind < WGI_FROM_STATE && from->each_step == each_step;
-}
-
-/* Values, or tangents, of what is given for all steps, or for one. Beyond a border stands what
- * is in the outermost cells, so that nothing unusual happens there. */
-static void read_given(const wgi_scan_run *r, int bar, int each_step, size_t step) {
+/* Values, or tangents, of what is given, from a point on. Beyond a border stands what is in the
+ * outermost cells, so that nothing unusual happens there. */
+static void read_given(const wgi_scan_run *r, int bar, const wgi_feed *from, size_t first) {
     double *const to = bar ? r->dot.given : r->at.given;
-    const size_t first = each_step ? step * r->s->grid.points : 0;
-    wgi_grid g = r->s->grid;
-    for (int d = 0; d < 3; d++)
-        if (g.boundary[d] == WG_ZERO_OUTSIDE) g.boundary[d] = WG_CLAMPED;
-    for (size_t k = 0; k < r->s->stages; k++)
-        for (size_t i = 0; i < r->s->stage[k].k->f->inputs; i++) {
-            const wgi_feed *const from = &r->s->stage[k].feed[i];
-            if (!is_given(from, each_step)) continue;
-            const wgi_field *const f = &r->s->field[from->field];
-            const wg_block_arg *const a = &r->b->in[from->operand];
-            if (from->kind == WGI_FROM_DATA && !bar) read_data(r, from, first, to);
-            else if (from->kind == WGI_FROM_MATRIX && (!bar || a->bar != NULL))
-                exchange(r, a, bar, first, from->field, to, READ);
-            wgi_field_fill(f, &g, to + f->at);
-        }
+    const wgi_field *const f = &r->s->field[from->field];
+    const wg_block_arg *const a = &r->b->in[from->operand];
+    if (from->kind == WGI_FROM_DATA && !bar) read_data(r, from, first, to);
+    else if (from->kind == WGI_FROM_MATRIX && (!bar || a->bar != NULL))
+        exchange(r, a, bar, first, from->field, to, READ);
+    wgi_field_fill(f, &r->beyond, to + f->at);
 }
 
-/* Adjoints of what is given. */
-static void add_given(const wgi_scan_run *r, int each_step, size_t step) {
-    const size_t first = each_step ? step * r->s->grid.points : 0;
-    for (size_t k = 0; k < r->s->stages; k++)
-        for (size_t i = 0; i < r->s->stage[k].k->f->inputs; i++) {
-            const wgi_feed *const from = &r->s->stage[k].feed[i];
-            wg_block_arg *const a = wgi_scan_matrix_of(r, from);
-            if (!is_given(from, each_step) || a == NULL) continue;
-            const wgi_field *const f = &r->s->field[from->field];
-            exchange(r, a, 1, first, from->field, r->dot.given, ADD);
-            if (each_step) wgi_scan_clear(r->dot.given + f->at, f->entries * f->size);
-        }
+static void add_given(const wgi_scan_run *r, const wgi_feed *from, size_t first) {
+    wg_block_arg *const a = wgi_scan_matrix_of(r, from);
+    if (a != NULL) exchange(r, a, 1, first, from->field, r->dot.given, ADD);
+}
+
+/* Those of all steps, which come first, and those of each. */
+static void read_steady(const wgi_scan_run *r, int bar) {
+    for (size_t k = 0; k < r->steady; k++) read_given(r, bar, r->given[k], 0);
+}
+
+static void read_step(const wgi_scan_run *r, int bar, size_t step) {
+    for (size_t k = r->steady; k < r->givens; k++)
+        read_given(r, bar, r->given[k], step * r->s->grid.points);
+}
+
+/* Their adjoints, which are 0 again then. */
+static void add_step(const wgi_scan_run *r, size_t step) {
+    for (size_t k = r->steady; k < r->givens; k++) {
+        const wgi_field *const f = &r->s->field[r->given[k]->field];
+        if (wgi_scan_matrix_of(r, r->given[k]) == NULL) continue;
+        add_given(r, r->given[k], step * r->s->grid.points);
+        wgi_scan_clear(r->dot.given + f->at, f->entries * f->size);
+    }
 }
 
 /* ---- steps ------------------------------------------------------------------------------ */
+
+static double *kept_of(const wgi_scan_run *r, size_t step) {
+    return r->kept + step * r->s->kept_size;
+}
 
 static wg_status advance(void *context, size_t step, const double *from, double *to) {
     wgi_scan_run *const r = context;
     const double *const next = r->at.next;
     r->at.old = (double *)(uintptr_t)from; /* it is read only */
     r->at.next = to;
+    r->at.kept = r->keeps ? kept_of(r, step) : NULL;
     wg_status s = WG_OK;
-    if (r->s->given_by_step) read_given(r, 0, 1, step);
+    read_step(r, 0, step);
     for (size_t k = 0; k < r->s->stages && s == WG_OK; k++)
         s = wgi_scan_forward(r, &r->s->stage[k], step, 0);
+    if (r->keeps) r->has_kept[step] = r->at.kept != NULL;
     r->at.next = (double *)(uintptr_t)next;
     return s;
 }
@@ -133,9 +136,11 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     const wgi_scan *const s = r->s;
     wg_status status = WG_OK;
     r->at.old = (double *)(uintptr_t)state;
-    if (s->given_by_step) read_given(r, 0, 1, step);
+    read_step(r, 0, step);
+    r->at.kept = NULL;
     for (size_t k = 0; k < s->stages && status == WG_OK; k++)
         if (s->stage[k].again) status = wgi_scan_forward(r, &s->stage[k], step, 0);
+    if (s->kept_size != 0 && r->has_kept[step]) r->at.kept = kept_of(r, step);
     if (s->gathers) {
         clear_unset(r);
     } else {
@@ -145,7 +150,7 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
         status = s->gathers ? wgi_scan_gather(r, &s->stage[k], step)
                             : wgi_scan_backward(r, &s->stage[k], step);
-    if (s->given_by_step && status == WG_OK) add_given(r, 1, step);
+    if (status == WG_OK) add_step(r, step);
     double *const before = r->dot.old;
     r->dot.old = r->dot.next;
     r->dot.next = before;
@@ -199,9 +204,10 @@ static wg_status value(wg_block *b) {
     wgi_scan_run r;
     open(&r, b, VALUE);
     r.results = 1;
+    r.keeps = r.s->kept_size != 0;
     clear_sums(&r, 0);
     wgi_scan_clear(r.at.given, r.s->given_size);
-    read_given(&r, 0, 0, 0);
+    read_steady(&r, 0);
     start(&r, 0, r.loop.state);
     const double *last = NULL;
     const wg_status s = wgi_loop_forward(&r.loop, &last);
@@ -214,7 +220,7 @@ static wg_status vjp(wg_block *b) {
     open(&r, b, ADJOINT);
     wgi_scan_clear(r.at.given, r.s->given_size);
     wgi_scan_clear(r.dot.given, r.s->given_size);
-    read_given(&r, 0, 0, 0);
+    read_steady(&r, 0);
     if (!r.s->gathers) wgi_scan_clear(r.dot.next, r.s->state_size);
     for (uint32_t k = 0; k < r.s->states; k++)
         exchange(&r, &b->out[k], 1, 0, k, r.dot.next, READ);
@@ -225,7 +231,7 @@ static wg_status vjp(wg_block *b) {
             wgi_field_fold(&r.s->field[k], &r.s->grid, r.dot.next + r.s->field[k].at);
         exchange(&r, &b->in[k], 1, 0, k, r.dot.next, ADD);
     }
-    if (s == WG_OK) add_given(&r, 0, 0);
+    for (size_t k = 0; k < r.steady && s == WG_OK; k++) add_given(&r, r.given[k], 0);
     return s;
 }
 
@@ -237,11 +243,11 @@ static wg_status jvp(wg_block *b) {
     r.at.next = r.loop.spare + r.loop.size;
     wgi_scan_clear(r.at.given, r.s->given_size);
     wgi_scan_clear(r.dot.given, r.s->given_size);
-    for (int bar = 0; bar < 2; bar++) read_given(&r, bar, 0, 0);
+    for (int bar = 0; bar < 2; bar++) read_steady(&r, bar);
     start(&r, 0, r.at.old);
     start(&r, 1, r.dot.old);
     for (size_t step = 0; step < r.s->steps; step++) {
-        for (int bar = 0; bar < 2 && r.s->given_by_step; bar++) read_given(&r, bar, 1, step);
+        for (int bar = 0; bar < 2; bar++) read_step(&r, bar, step);
         for (size_t k = 0; k < r.s->stages; k++) {
             r.results = 0;
             wg_status s = wgi_scan_forward(&r, &r.s->stage[k], step, 0);

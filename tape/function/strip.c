@@ -35,7 +35,7 @@ static int fits(const wg_function *f) {
 
 void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_pieces *p) {
     memset(s, 0, sizeof *s);
-    if (!fits(f)) return;
+    if (f == NULL || !fits(f)) return;
     const wgi_fn_program *const program = f->program;
     const size_t in = program->native_inputs, out = program->native_results;
     s->f = f;
@@ -51,6 +51,10 @@ void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_piece
     s->tail_to = wgi_pieces_take(p, out * sizeof *s->tail_to);
     s->read = wgi_pieces_take(p, in * sizeof *s->read);
     s->written = wgi_pieces_take(p, out * sizeof *s->written);
+    s->shared = wgi_pieces_take(p, f->inputs * sizeof *s->shared);
+    s->summed = wgi_pieces_take(p, f->outputs * sizeof *s->summed);
+    s->sum_result = wgi_pieces_take(p, f->outputs * sizeof *s->sum_result);
+    s->moving = wgi_pieces_take(p, (in + out) * sizeof *s->moving);
     s->once = wgi_pieces_take(p, f->once != 0 ? wgi_fn_once_work(f) : 0);
     if (p->base == NULL) return;
     for (size_t k = 0; k < in; k++) s->tail_from[k] = s->column + k * LANES;
@@ -58,8 +62,14 @@ void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_piece
     s->uniform[0] = 0;
     if (program->numbers != 0)
         memcpy(s->uniform + 1, program->number, program->numbers * sizeof *s->uniform);
-    for (size_t k = 0; k < f->inputs; k++) s->shares |= (f->input[k].flags & WG_SHARED) != 0;
-    for (size_t k = 0; k < f->outputs; k++) s->sums |= (f->output[k].flags & WG_SUMMED) != 0;
+    for (uint32_t k = 0; k < f->inputs; k++)
+        if (f->input[k].flags & WG_SHARED) s->shared[s->shares++] = k;
+    for (uint32_t k = 0, j = 0; k < f->outputs;
+         j += (uint32_t)wgi_argument_size(&f->output[k++]))
+        if (f->output[k].flags & WG_SUMMED) {
+            s->sum_result[s->sums] = j;
+            s->summed[s->sums++] = k;
+        }
 }
 
 /* ---- where everything stands ---- */
@@ -79,7 +89,7 @@ static int find_inputs(const wgi_strip *s, const wg_points *x) {
             if ((group->wanted >> i & 1) == 0) continue;
             const double *const at = a->data + (ptrdiff_t)(group->entry + i) * a->entry;
             if (odd(at)) return 0;
-            s->from[k++] = at;
+            s->from[k++] = (double *)(uintptr_t)at;
         }
     }
     return 1;
@@ -129,14 +139,11 @@ static void repeat(const wgi_strip *s, size_t points, const wg_results *y) {
     }
 }
 
-static void shared_inputs(const wgi_strip *s, size_t points, const wg_points *x) {
+static void shared_inputs(const wgi_strip *s, const wg_points *x) {
     const wg_function *const f = s->f;
-    double *to = s->uniform;
-    *to++ = (double)points;
-    if (!s->shares && f->once == 0) return;
-    to += f->program->numbers;
-    for (size_t k = 0; k < f->inputs; k++) {
-        if (!(f->input[k].flags & WG_SHARED)) continue;
+    double *to = s->uniform + 1 + f->program->numbers;
+    for (size_t n = 0; n < s->shares; n++) {
+        const uint32_t k = s->shared[n];
         const size_t entries = wgi_argument_size(&f->input[k]);
         for (size_t e = 0; e < entries; e++)
             *to++ = x[k].data == NULL ? 0 : x[k].data[(ptrdiff_t)e * x[k].entry];
@@ -146,15 +153,20 @@ static void shared_inputs(const wgi_strip *s, size_t points, const wg_points *x)
 
 /* ---- running ---- */
 
+static int run(const wgi_strip *s, double *const *from, double *const *to, size_t points,
+               size_t valid) {
+    return s->f->program->native(s->uniform, (const double *const *)from, to, s->sum, points,
+                                 valid);
+}
+
 /* Fewer points than there are lanes, from `first` on. Gives what the code gave. */
 static int run_tail(const wgi_strip *s, size_t first, size_t points) {
-    const wgi_fn_program *const p = s->f->program;
     double *to = s->column;
     for (size_t k = 0; k < s->inputs; k++, to += LANES) {
         const double *const from = s->from[k] + first;
         for (size_t i = 0; i < LANES; i++) to[i] = from[i < points ? i : points - 1];
     }
-    const int said = p->native(s->uniform, s->tail_from, s->tail_to, s->sum, LANES, points);
+    const int said = run(s, s->tail_from, s->tail_to, LANES, points);
     for (size_t k = 0; k < s->results; k++, to += LANES)
         memcpy(s->to[k] + first, to, points * sizeof *to);
     return said;
@@ -169,32 +181,35 @@ static int run_block(const wgi_strip *s, size_t points) {
     const wgi_fn_program *const p = s->f->program;
     const size_t whole = points / LANES * LANES;
     if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
-    if (whole != 0 && p->native(s->uniform, s->from, s->to, s->sum, whole, whole) != 0)
-        return 0;
+    if (whole != 0 && run(s, s->from, s->to, whole, whole) != 0) return 0;
     if (whole != points && run_tail(s, whole, points - whole) != 0) return 0;
     for (size_t k = 0; k < p->sums; k++)
         s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
     return 1;
 }
 
-static void give_sums(const wgi_strip *s, const wg_results *y) {
-    const uint32_t *from = s->f->program->result_uniform;
-    for (size_t k = 0; k < s->f->outputs; k++) {
-        const size_t entries = wgi_argument_size(&s->f->output[k]);
-        const int given = (s->f->output[k].flags & WG_SUMMED) && y[k].data != NULL;
-        for (size_t e = 0; given && e < entries; e++)
-            y[k].data[(ptrdiff_t)e * y[k].entry] = s->uniform[from[e]];
-        from += entries;
+double wgi_strip_sum(const wgi_strip *s, size_t n, size_t e) {
+    return s->uniform[s->f->program->result_uniform[s->sum_result[n] + e]];
+}
+
+void wgi_strip_sums(const wgi_strip *s, const wg_results *y) {
+    for (size_t n = 0; n < s->sums; n++) {
+        const wg_results *const to = &y[s->summed[n]];
+        const size_t entries = wgi_argument_size(&s->f->output[s->summed[n]]);
+        for (size_t e = 0; to->data != NULL && e < entries; e++)
+            to->data[(ptrdiff_t)e * to->entry] = wgi_strip_sum(s, n, e);
     }
 }
 
-static void begin(const wgi_strip *s, size_t points, const wg_points *x) {
+static inline void begin(const wgi_strip *s, size_t points, const wg_points *x) {
     const wgi_fn_program *const p = s->f->program;
-    shared_inputs(s, points, x);
+    s->uniform[0] = (double)points;
+    if (s->shares != 0 || s->f->once != 0) shared_inputs(s, x);
     if (p->sums != 0) memset(s->uniform + p->sum_at, 0, p->sums * sizeof *s->uniform);
 }
 
-int wgi_strip_run(const wgi_strip *s, size_t points, const wg_points *x, const wg_results *y) {
+int wgi_strip_run(wgi_strip *s, size_t points, const wg_points *x, const wg_results *y) {
+    s->aimed = 0;
     if (s->f == NULL || !find_inputs(s, x) || !find_results(s, y)) return 0;
     const wgi_fn_program *const p = s->f->program;
     const size_t step = p->sums != 0 ? p->block : points;
@@ -207,7 +222,7 @@ int wgi_strip_run(const wgi_strip *s, size_t points, const wg_points *x, const w
     }
     if (points > step) (void)find_results(s, y);
     repeat(s, points, y);
-    if (s->sums) give_sums(s, y);
+    wgi_strip_sums(s, y);
     return 1;
 }
 
@@ -244,24 +259,49 @@ int wgi_strip_walks(const wgi_strip *s, size_t points) {
     return s->f != NULL && (s->f->program->sums == 0 || points <= s->f->program->block);
 }
 
-int wgi_strip_walk(const wgi_strip *s, size_t points, ptrdiff_t further, int beyond,
-                   const wg_points *x, const wg_results *y) {
+static double *place(const wgi_spot *at, ptrdiff_t further) {
+    return *at->base + at->skip + (at->still ? 0 : further);
+}
+
+static void list_moving(wgi_strip *s) {
+    s->moves = 0;
+    for (size_t k = 0; k < s->inputs + s->results; k++) {
+        const int reads = k < s->inputs;
+        const wgi_spot *const at = reads ? &s->read[k] : &s->written[k - s->inputs];
+        double **const row = reads ? &s->from[k] : &s->to[k - s->inputs];
+        if (at->moves) s->moving[s->moves++] = (wgi_moving){row, at->base, *row - *at->base};
+    }
+}
+
+/* The third time and later only those that move, unless all do. */
+static inline void aim(wgi_strip *s, ptrdiff_t further) {
+    const int again = s->aimed != 0 && s->further == further;
+    if (again && s->aimed > 1 && s->moves < s->inputs + s->results) {
+        for (size_t n = 0; n < s->moves; n++)
+            *s->moving[n].row = *s->moving[n].base + s->moving[n].skip;
+        return;
+    }
+    for (size_t k = 0; k < s->inputs; k++) s->from[k] = place(&s->read[k], further);
+    for (size_t k = 0; k < s->results; k++) s->to[k] = place(&s->written[k], further);
+    if (again && s->aimed > 1) return;
+    if (again) list_moving(s);
+    s->aimed = 1 + again;
+    s->further = further;
+}
+
+int wgi_strip_walk(wgi_strip *s, size_t points, ptrdiff_t further, int beyond,
+                   const wg_points *x) {
     const wgi_fn_program *const p = s->f->program;
     begin(s, points, x);
-    for (size_t k = 0; k < s->inputs; k++)
-        s->from[k] = *s->read[k].base + s->read[k].skip + (s->read[k].still ? 0 : further);
-    for (size_t k = 0; k < s->results; k++)
-        s->to[k] =
-            *s->written[k].base + s->written[k].skip + (s->written[k].still ? 0 : further);
+    aim(s, further);
     if (!beyond) {
         if (!run_block(s, points)) return 0;
     } else {
         const size_t lanes = (points + LANES - 1) / LANES * LANES;
         if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
-        if (p->native(s->uniform, s->from, s->to, s->sum, lanes, points) != 0) return 0;
+        if (run(s, s->from, s->to, lanes, points) != 0) return 0;
         for (size_t k = 0; k < p->sums; k++)
             s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
     }
-    if (s->sums) give_sums(s, y);
     return 1;
 }
