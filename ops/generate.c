@@ -299,7 +299,7 @@ static void write_generic_tape(void) {
  * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone
  * variable is its wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
 
-enum { LONE = -1 };
+enum { LONE = -1, KEPT_OPERANDS = 2 };
 
 static int count(int k) { return k == LONE ? 1 : k; }
 static const char *type_of(int k) {
@@ -367,6 +367,12 @@ static void write_repeated(int n) {
                i, n - 1);
 }
 
+/* Is one of the partials a NaN? Two per test. */
+static void write_unordered(int n) {
+    for (int i = 0; i < n; i += 2)
+        printf("%s__builtin_isunordered(s->p[%d], s->p[%d])", i ? " | " : "", i, i + 1 < n ? i + 1 : i);
+}
+
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
  * none a NaN, which by the zero rule may have to be 0? */
 static void write_ready(int n) {
@@ -375,8 +381,7 @@ static void write_ready(int n) {
            "    return (t->top < limit) & ((", n, n);
     for (int i = 0; i < n; i++) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
     printf(") >> 32 == 0) &\n        (!products | !(");
-    for (int i = 0; i < n; i += 2)
-        printf("%s__builtin_isunordered(s->p[%d], s->p[%d])", i ? " | " : "", i, i + 1 < n ? i + 1 : i);
+    write_unordered(n);
     puts("));\n}");
 }
 
@@ -403,6 +408,13 @@ static void write_choice(const char *macro, const char *stem) {
     puts(")");
 }
 
+/* By the list; for the empty one, a lone variable and lists of more there is nothing to be done. */
+static void write_choice_of_lists(const char *macro, const char *stem, int most) {
+    printf("#define %s(s) _Generic(s", macro);
+    for (int n = 1; n <= most; n++) printf(", wgi_s%d: wgi_%s_%d", n, stem, n);
+    printf(", default: wgi_%s_0)\n", stem);
+}
+
 /* By the number of something known when compiling. */
 static void write_choice_by_number(const char *macro, const char *stem) { /* more is refused elsewhere */
     printf("#define %s(n) _Generic((char(*)[n + 1])0", macro);
@@ -416,6 +428,38 @@ static void write_numbers(int k) {
            k == 0 ? " (void)to; (void)from;" : "");
     for (int i = 0; i < k; i++) printf(" to[%d] = from[%d];", i, i);
     puts(" }");
+}
+
+/* wgi_kept_<n>: a tape that only keeps its code, and has room, gets the value and the code of a statement but for
+ * its numbers; they go to where the result points (NULL: not so). Statements of few variables do it where they
+ * stand, for around a call all values in registers go through memory; of more it would take the compiler too long,
+ * and wgi_let_<n> does it. Stamps are not compared as in wgi_ready_<n>: compilers would do it once, and keep the
+ * result for here, there. */
+static void write_kept(int n) {
+    printf("WGI_LIST double *wgi_kept_%d(wg_tape *t, double value, const wgi_s%d *s, int products, uint64_t head,\n"
+           "    wgi_bits code) {\n"
+           "    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp", n, n);
+    if (n > 1) printf(" ||\n        (");
+    for (int i = 1; i < n; i++) printf("%s(s->h[0] ^ s->h[%d])", i > 1 ? " | " : "", i);
+    if (n > 1) printf(") >> 32 != 0");
+    printf(" ||\n        (products && (");
+    write_unordered(n);
+    printf(")))\n        return NULL;\n"
+           "    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;\n"
+           "    uint64_t *const w = t->code + t->code_words;\n"
+           "    wgi_halves *const h = (wgi_halves *)(void *)w;\n"
+           "    const uint32_t out = t->slots;\n"
+           "    h->first = out, h->second = (uint32_t)(head >> 32);\n"
+           "    w[1] = (uint64_t)code;\n"
+           "    if (slots == 3) w[2] = (uint64_t)(code >> 64);\n");
+    for (int i = 0; i < n; i += 2) {
+        printf("    h[slots + %d].first = (uint32_t)s->h[%d], h[slots + %d].second = ", i / 2, i, i / 2);
+        if (i + 1 < n) printf("(uint32_t)s->h[%d];\n", i + 1);
+        else puts("0;");
+    }
+    printf("    t->values[out] = value;\n"
+           "    t->code_words += slots + %d + (head >> 56);\n"
+           "    return (double *)(void *)(w + slots + %d);\n}\n", (n + 1) / 2, (n + 1) / 2);
 }
 
 /* The functions that the fast path leaves to. The list field by field: a structure that is handed
@@ -452,9 +496,7 @@ static void write_lists(void) {
     write_choice_by_number("WGI_LIST_OF", "type");
     puts("");
     for (int m = 0; m <= MAX_OPERANDS; m++) write_put(m);
-    printf("#define WGI_PUT(s) _Generic(s");
-    for (int m = 1; m <= MAX_OPERANDS; m++) printf(", wgi_s%d: wgi_put_%d", m, m);
-    puts(", default: wgi_put_0)");
+    write_choice_of_lists("WGI_PUT", "put", MAX_OPERANDS);
     puts("");
     for (int k = 0; k <= MAX_NUMBERS; k++) write_numbers(k);
     write_choice_by_number("WGI_PUT_NUMBERS", "numbers_");
@@ -464,10 +506,14 @@ static void write_lists(void) {
     puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, const wg_handle *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
     puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {\n    (void)t;\n    return (wg_real){value, *s};\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
+    printf("enum { WGI_KEPT_OPERANDS = %d };\n", KEPT_OPERANDS);
+    puts("WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,\n    wgi_bits code) {\n    (void)t; (void)value; (void)s; (void)products; (void)head; (void)code;\n    return NULL;\n}");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_kept(n);
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     write_choice("WGI_READY", "ready");
     write_choice("WGI_APPEND", "append");
     write_choice("WGI_SLOW", "slow");
+    write_choice_of_lists("WGI_KEPT", "kept", KEPT_OPERANDS);
     puts("\n#endif");
 }
 

@@ -217,14 +217,16 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
 void wgi_limit_set(wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
     c->head.record_origin = (uint64_t)(uintptr_t)k->base - k->first * sizeof(wgi_record);
-    c->head.limit = c->kept_limit = NULL;
+    c->head.limit = c->head.kept_limit = NULL;
     const unsigned slow = WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
     const int kept = (c->flags & WG_KEEP_CODE) != 0;
     if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
         (c->flags & slow) != 0)
         return;
     /* what was not asked for since the last reset may be given to something else */
-    if (kept && (c->code.asked != c->resets || c->values.asked != c->resets)) return;
+    if (kept && (c->code.base == NULL || c->code.asked != c->resets || c->values.base == NULL ||
+                 c->values.asked != c->resets))
+        return;
     /* a statement of the fast path needs 4 records at most, and takes at least one per slot; a
      * small block takes one for up to WGI_SMALL slots */
     const size_t room = k->memory.committed / sizeof(wgi_record);
@@ -238,13 +240,15 @@ void wgi_limit_set(wgi_core *c) {
     }
     /* a statement takes a record at least, one value, and a number of words */
     const uint64_t values = c->values.committed / sizeof(double);
-    const uint64_t words = c->code.committed / 8, used = WGI_CODE_START + c->code_words;
+    const uint64_t words = c->code.committed / 8, used = WGI_CODE_START + c->head.code_words;
     uint64_t statements = words > used ? (words - used) / WGI_STATEMENT_WORDS : 0;
     if (values < c->head.slots + statements)
         statements = values > c->head.slots ? values - c->head.slots : 0;
     if (c->head.top < limit && (uint64_t)(limit - c->head.top) > statements)
         limit = c->head.top + statements;
-    c->kept_limit = limit;
+    c->head.kept_limit = limit;
+    c->head.code = wgi_code_words(c);
+    c->head.values = wgi_values(c);
 }
 
 wg_status wgi_records_need(wgi_core *c, size_t records) {
@@ -445,7 +449,7 @@ static void branch_start(wgi_core *c, size_t n) {
     wgi_branch *const b =
         c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
     const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
-    b[n] = (wgi_branch){c->code_words, records, payload_position(c), c->head.slots, stamp};
+    b[n] = (wgi_branch){c->head.code_words, records, payload_position(c), c->head.slots, stamp};
     c->branch_count = n + 1;
     if (n == 0 || (c->flags & WG_CHECKED) != 0) c->head.stamp = stamp;
 }
@@ -537,7 +541,7 @@ void wg_tape_reset(wg_tape *t) {
     c->inputs = 0;
     c->head.last_block = NULL;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
-    c->code_words = c->place_count = c->label_count = 0;
+    c->head.code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
     c->passive = 0;
     c->half_replayed = 0;
@@ -560,7 +564,7 @@ wg_mark wg_tape_mark(const wg_tape *t) {
     if (t == NULL) return m;
     const wgi_core *c = wgi_core_of_const(t);
     m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
-    m.code = c->code_words;
+    m.code = c->head.code_words;
     m.places = c->place_count;
     m.payload = payload_position(c);
     m.block = (uint64_t)(uintptr_t)c->head.last_block;
@@ -572,7 +576,7 @@ wg_mark wg_tape_mark(const wg_tape *t) {
 }
 
 int wgi_mark_alive(const wgi_core *c, wg_mark m) {
-    return m.slot <= c->head.slots && m.code <= c->code_words &&
+    return m.slot <= c->head.slots && m.code <= c->head.code_words &&
            m.record <= (c->chunks == 0 ? 0 : wgi_record_count(c)) &&
            m.payload <= payload_position(c) &&
            m.stamp == branches(c)[branch_before(c, &m)].stamp;
@@ -586,7 +590,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         return wgi_refuse(
             c, WG_EMARK,
             "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
-    const int cut = m.slot < c->head.slots || m.code < c->code_words ||
+    const int cut = m.slot < c->head.slots || m.code < c->head.code_words ||
                     m.payload < payload_position(c) ||
                     (c->chunks != 0 && m.record < wgi_record_count(c));
     const size_t kept = branch_before(c, &m) + 1;
@@ -610,7 +614,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     c->head.slots = m.slot;
     c->inputs = m.inputs;
-    c->code_words = m.code;
+    c->head.code_words = m.code;
     c->place_count = m.places;
     if (cut) {
         branch_start(c, kept);
@@ -657,7 +661,7 @@ wg_status wg_tape_stats(const wg_tape *t, wg_stats *out) {
     s.records = records;
     s.slots = slots;
     s.record_bytes = records * sizeof(wgi_record);
-    s.code_bytes = c->code_words * 8;
+    s.code_bytes = c->head.code_words * 8;
     s.payload_bytes = payload_used(c);
     s.adjoint_bytes = c->swept * c->lanes * 8;
     s.committed_bytes = c->committed;

@@ -119,7 +119,7 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     }
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(v);
     wgi_array_ops[op].first(n, o->x, number, v, o->partial);
-    const uint64_t code = c->code_words, places = c->place_count;
+    const uint64_t code = c->head.code_words, places = c->place_count;
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 ||
          wgi_code_keep_array(c, call, op, n, o->variable, numbers, number) == WG_OK) &&
@@ -127,7 +127,7 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
          wgi_place_keep(c, call, c->head.slots, at.file, at.line) == WG_OK))
         y = wgi_append(c, call, v, n, o->slot, o->partial);
     if (c->status != WG_OK) {
-        c->code_words = code;
+        c->head.code_words = code;
         c->place_count = places;
     }
     return y;

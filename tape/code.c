@@ -7,8 +7,8 @@
 #include <string.h>
 
 static wg_status room(wgi_core *c, const char *call, size_t more) {
-    c->kept_limit = NULL;
-    const size_t used = (size_t)(WGI_CODE_START + c->code_words) * 8;
+    c->head.kept_limit = NULL;
+    const size_t used = (size_t)(WGI_CODE_START + c->head.code_words) * 8;
     const wg_status s = wgi_region_need(c, &c->code, used + more * 8, used);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for %zu words of code", call, more);
     return WG_OK;
@@ -58,13 +58,13 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
             number[numbers++] = s->number[k++];
         }
     }
-    uint64_t *w = wgi_code_words(c) + c->code_words;
+    uint64_t *w = wgi_code_words(c) + c->head.code_words;
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
     *w++ = (uint64_t)code;
     if (s->bits > 64) *w++ = (uint64_t)(code >> 64);
     w = put_slots(w, operands, slot);
     memcpy(w, number, numbers * sizeof *number);
-    c->code_words = (uint64_t)(w + numbers - wgi_code_words(c));
+    c->head.code_words = (uint64_t)(w + numbers - wgi_code_words(c));
     return WG_OK;
 }
 
@@ -75,7 +75,7 @@ wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t
     size_t constants = 0;
     for (size_t i = 0; i < n; i++) constants += x[i].at.slot == 0;
     if (room(c, call, 3 + (n + 1) / 2 + constants + numbers) != WG_OK) return c->status;
-    uint64_t *w = wgi_code_words(c) + c->code_words;
+    uint64_t *w = wgi_code_words(c) + c->head.code_words;
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
     *w++ = n;
     *w++ = constants + numbers;
@@ -88,26 +88,27 @@ wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t
     w += numbers;
     for (size_t i = 0; i < n; i++)
         if (x[i].at.slot == 0) memcpy(w++, &x[i].value, sizeof(double));
-    c->code_words = (uint64_t)(w - wgi_code_words(c));
+    c->head.code_words = (uint64_t)(w - wgi_code_words(c));
     return WG_OK;
 }
 
 wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison, int outcome,
                               wg_real x, wg_real y) {
     if (room(c, call, 4) != WG_OK) return c->status;
-    uint64_t *w = wgi_code_words(c) + c->code_words;
+    uint64_t *w = wgi_code_words(c) + c->head.code_words;
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
     *w++ = (uint64_t)x.at.slot | (uint64_t)y.at.slot << 32;
     memcpy(w++, &x.value, sizeof(double));
     memcpy(w++, &y.value, sizeof(double));
-    c->code_words = (uint64_t)(w - wgi_code_words(c));
+    c->head.code_words = (uint64_t)(w - wgi_code_words(c));
     wgi_limit_set(c);
     return WG_OK;
 }
 
 uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
     const uint64_t *w = wgi_code_words(c) + word;
-    const uint64_t h = *w++;
+    uint64_t h; /* written in halves, too */
+    memcpy(&h, w++, sizeof h);
     e->out = (uint32_t)h;
     e->type = (int)(h >> 32 & 15);
     e->op = e->bits = (unsigned)(h >> 36 & 4095);
@@ -292,7 +293,7 @@ static double run_statement(const wgi_core *c, const wgi_entry *e, wgi_program *
 static wg_status array_room(wgi_core *c, const char *call, double **x, double **partial) {
     size_t most = WGI_MAX_OPERANDS;
     wgi_entry e;
-    for (uint64_t w = 0; w < c->code_words;) {
+    for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_ARRAY && e.operands > most) most = e.operands;
     }
@@ -350,7 +351,7 @@ wg_status wg_tape_verify(wg_tape *t) {
     wg_status s = array_room(c, "wg_tape_verify", &x, &partial);
     wgi_entry e;
     wgi_program p;
-    for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
+    for (uint64_t w = 0; w < c->head.code_words && s == WG_OK;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_GUARD) continue;
         const double v = e.type == WGI_ENTRY_ARRAY ? wgi_array_run(c, &e, x, partial)
@@ -421,7 +422,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     uint64_t record = 0;
     wgi_entry e;
     wgi_program p;
-    for (uint64_t w = 0; w < c->code_words && s == WG_OK;) {
+    for (uint64_t w = 0; w < c->head.code_words && s == WG_OK;) {
         w = wgi_code_read(c, w, &e);
         s = replay_blocks(c, e.out, &record);
         if (s != WG_OK) break;

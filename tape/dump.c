@@ -121,7 +121,7 @@ static int step(walk *w) {
     w->record = w->last;
     w->coded = 0;
     w->block = NULL;
-    if (w->word < w->c->code_words) {
+    if (w->word < w->c->head.code_words) {
         const uint64_t after = wgi_code_read(w->c, w->word, &w->entry);
         w->coded = w->entry.out == w->next;
         if (w->coded) w->word = after;

@@ -31,7 +31,7 @@ wg_status wg_tape_forward(wg_tape *t, size_t width) {
     if (width > MAX_WIDTH)
         return wgi_refuse(c, WG_EARG, "wg_tape_forward: %zu tangents, not 0 to %d", width,
                           MAX_WIDTH);
-    if (c->head.slots != 1 || c->code_words != 0)
+    if (c->head.slots != 1 || c->head.code_words != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_forward: the tape is not empty");
     /* the row of the constant; it stays there while nothing is recorded */
     const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);

@@ -352,7 +352,7 @@ static wg_status take_array(wgi_core *c, const wgi_entry *e, uint64_t word) {
 }
 
 wg_status wgi_second_prepare(wgi_core *c) {
-    if (c->second_words == c->code_words && c->code_words != 0) return WG_OK;
+    if (c->second_words == c->head.code_words && c->head.code_words != 0) return WG_OK;
     c->second_words = c->second_records = c->second_longest = 0;
     const uint64_t used = c->scratch_used;
     wg_status s = wgi_region_need(c, &c->second, 0, 0);
@@ -361,13 +361,13 @@ wg_status wgi_second_prepare(wgi_core *c) {
     struct lately *const lately = wgi_scratch(c, LATELY * sizeof *lately);
     for (size_t k = 0; k < LATELY; k++) lately[k].bits = 0, lately[k].waiting = 0;
     wgi_entry e;
-    for (uint64_t word = 0, next; word < c->code_words && s == WG_OK; word = next) {
+    for (uint64_t word = 0, next; word < c->head.code_words && s == WG_OK; word = next) {
         next = wgi_code_read(c, word, &e);
         if (e.type == WGI_ENTRY_STATEMENT) s = take_statement(c, &e, lately);
         else if (e.type == WGI_ENTRY_ARRAY) s = take_array(c, &e, word);
     }
     for (size_t k = 0; k < LATELY && s == WG_OK; k++) settle(c, &lately[k]);
     c->scratch_used = used;
-    if (s == WG_OK) c->second_words = c->code_words;
+    if (s == WG_OK) c->second_words = c->head.code_words;
     return s;
 }

@@ -51,7 +51,7 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for tangents", call);
     }
     if (c->flags & WG_KEEP_CODE) {
-        c->kept_limit = NULL;
+        c->head.kept_limit = NULL;
         const wg_status s = wgi_region_need(c, &c->values, (c->head.slots + n) * sizeof(double),
                                             (size_t)c->head.slots * sizeof(double));
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for values", call);
@@ -171,14 +171,14 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
-    const uint64_t code = c->code_words, places = c->place_count;
+    const uint64_t code = c->head.code_words, places = c->place_count;
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
         ((c->flags & WG_KEEP_PLACES) == 0 ||
          wgi_place_keep(c, "wg_let", c->head.slots, s->file, s->line) == WG_OK))
         y = wgi_append(c, "wg_let", s->value, s->operands, slot, s->partial);
     if (c->status != WG_OK) {
-        c->code_words = code;
+        c->head.code_words = code;
         c->place_count = places;
         wgi_fail_where(c, s->file, s->line);
     }
@@ -224,30 +224,9 @@ static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, si
     return wgi_let(t, &s);
 }
 
-/* Keeps the value and the code of a statement of n variables for which there is room. What one
- * statement waits for of the one before is a sum of two numbers. */
-static inline __attribute__((always_inline)) void keep(wgi_core *c, double value, size_t n,
-                                                      const uint64_t *handle,
-                                                      const double *number, uint64_t head,
-                                                      wgi_bits code) {
-    const uint32_t out = c->head.slots;
-    const size_t numbers = head >> 56, bits = head >> 36 & 4095;
-    const size_t slots = bits > 64 ? 3 : 2, first = slots + (n + 1) / 2;
-    uint64_t *const w = wgi_code_words(c) + c->code_words;
-    c->code_words += first + numbers;
-    wgi_values(c)[out] = value;
-    w[0] = (head & ~(uint64_t)UINT32_MAX) | out;
-    w[1] = (uint64_t)code;
-    if (bits > 64) w[2] = (uint64_t)(code >> 64);
-    for (size_t i = 0; i < n; i += 2) {
-        const uint32_t two[] = {(uint32_t)handle[i], i + 1 < n ? (uint32_t)handle[i + 1] : 0};
-        memcpy(w + slots + i / 2, two, sizeof two);
-    }
-    for (size_t i = 0; i < numbers; i++) memcpy(w + first + i, number + i, sizeof *w);
-}
-
 /* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): a tape that only keeps its code goes on from
- * here as fast as it can. */
+ * here as fast as it can; the rest is done by a function of the same arguments, so that nothing
+ * is put aside for it. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -262,16 +241,21 @@ static inline __attribute__((always_inline)) void keep(wgi_core *c, double value
 #define h(i) h##i
 #define p(i) p##i
 #define x(i) x##i
+#define ARGUMENTS(n)                                                                           \
+    wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,              \
+        const char *file, EACH##n(H), EACH##n(P), EACH##n(X)
 #define LET(n)                                                                                 \
-    wg_real wgi_let_##n(wg_tape *t, double value, const double *number, uint64_t head,         \
-                        wgi_bits code, const char *file, EACH##n(H), EACH##n(P), EACH##n(X)) { \
+    static __attribute__((noinline)) wg_real general_##n(ARGUMENTS(n)) {                       \
+        const wgi_s##n list = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                      \
+        return in_general(t, value, n, &list, number, head, code, file);                       \
+    }                                                                                          \
+    wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
         const wgi_s##n s = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                         \
-        if (WGI_UNLIKELY(t == NULL || !wgi_ready_##n(t, wgi_core_of(t)->kept_limit, &s, 1))) { \
-            const wgi_s##n list = s; /* s itself does, too */                                  \
-            return in_general(t, value, n, &list, number, head, code, file);                   \
-        }                                                                                      \
-        const uint64_t handle[] = {EACH##n(h)}; /* s stays in registers */                     \
-        keep(wgi_core_of(t), value, n, handle, number, head, code);                            \
+        double *const w = t != NULL ? wgi_kept_##n(t, value, &s, 1, head, code) : NULL;        \
+        if (WGI_UNLIKELY(w == NULL))                                                           \
+            return general_##n(t, value, number, head, code, file, EACH##n(h), EACH##n(p),     \
+                               EACH##n(x));                                                    \
+        for (size_t i = 0; i < head >> 56; i++) w[i] = number[i];                              \
         return wgi_append_##n(t, value, &s);                                                   \
     }
 LET(1)

@@ -159,7 +159,7 @@ static uint64_t hash_code(wgi_core *c, uint64_t h) {
     nearness lately[LATELY];
     wgi_entry e;
     memset(lately, 0, sizeof lately);
-    for (uint64_t w = 0; w < c->code_words;) {
+    for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_GUARD) continue;
         h = wgi_mix(h, (uint64_t)e.out << 32 | (uint64_t)e.type << 16 | e.op, e.operands);
@@ -319,7 +319,7 @@ static unsigned char *needed_slots(wgi_core *c, const unsigned char *alive) {
     if (needed == NULL) return NULL;
     memset(lately, 0, sizeof lately);
     memset(needed, 0, c->head.slots);
-    for (uint64_t w = 0; w < c->code_words;) {
+    for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_GUARD || !alive[e.out]) continue;
         const nearness *const s =
@@ -339,7 +339,7 @@ static void all_curves(wgi_drive *d, wgi_curves *q, const unsigned char *alive) 
     nearness lately[LATELY];
     wgi_entry e;
     memset(lately, 0, sizeof lately);
-    for (uint64_t w = 0; w < c->code_words && c->status == WG_OK;) {
+    for (uint64_t w = 0; w < c->head.code_words && c->status == WG_OK;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_GUARD || !alive[e.out]) continue;
         if (e.type == WGI_ENTRY_ARRAY) {

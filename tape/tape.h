@@ -110,8 +110,7 @@ typedef struct wgi_core {
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
     wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
     wgi_region index[WGI_INDEX_REGIONS]; /* while a sparsity is being found: index_sets.h */
-    wgi_record *kept_limit; /* as head.limit, of a tape that keeps its code */
-    uint64_t code_words, place_count, label_count;
+    uint64_t place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
 
     /* payloads: values of matrices, blocks */

@@ -363,8 +363,40 @@ static void code_has_room_whatever_comes_between_the_statements(void **state) {
     wg_tape_free(t);
 }
 
+/* Code is one word up to 64 bits and two up to 128. An operand is 2 bits, a sine 9, a sum or a
+ * product 4. */
+static void code_of_every_length_is_read_as_it_was_written(void **state) {
+    (void)state;
+#define SIN7(x) wg_sin(wg_sin(wg_sin(wg_sin(wg_sin(wg_sin(wg_sin(x)))))))
+#define SIN12(x) SIN7(wg_sin(wg_sin(wg_sin(wg_sin(wg_sin(x))))))
+    wg_tape *t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (int turn = 0; turn < 2; turn++) {
+        wg_tape_reset(t);
+        wg_real x = wg_input(t, 0.5), y = wg_input(t, 0.25), z = wg_input(t, 2);
+        for (int i = 0; i < 400; i++) {
+            (void)wg_let(t, wg_sin(x));
+            x = wg_let(t, SIN7(x));            /* 65 bits */
+            (void)wg_let(t, SIN7(SIN7(x)));    /* 128 */
+            y = wg_let(t, SIN7(wg_mul(x, y))); /* 71 */
+            (void)wg_let(t, wg_add(wg_mul(x, y), z));
+            z = wg_let(t, SIN7(wg_add(wg_mul(x, y), z)));               /* 77 */
+            y = wg_let(t, SIN12(wg_add(wg_add(wg_mul(x, y), z), x)));   /* 128 */
+            z = wg_let(t, SIN12(wg_add(wg_add(wg_mul(x, y), z), 0.5))); /* 128 */
+            x = wg_let(t, wg_add(wg_mul(0.5, x), wg_mul(wg_add(y, 0.25), wg_mul(z, 0.125))));
+        }
+        assert_ok(t);
+        assert_int_equal(wg_tape_verify(t), WG_OK);
+        assert_int_equal(wg_tape_replay(t, 0, NULL, NULL), WG_OK);
+        assert_true(wg_tape_value(t, x) == wg_value(x));
+    }
+    wg_tape_free(t);
+#undef SIN12
+#undef SIN7
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(code_of_every_length_is_read_as_it_was_written),
         TEST(code_has_room_whatever_comes_between_the_statements),
         TEST(ten_million_statements_take_the_bytes_they_should),
         TEST(high_water_marks_outlive_rewinds_and_resets),

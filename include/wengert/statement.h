@@ -291,9 +291,22 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
+        const uint64_t wgi_h =                                                                 \
+            wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i), WGI_OPERANDS(wgi_i),                   \
+                          WGI_NUMBERS(wgi_i));                                                 \
+        int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
+            wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i));              \
+        if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                       \
+            double *const wgi_w = WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                         \
+                wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i), wgi_h,           \
+                WGI_CODE_OF(wgi_x, wgi_j));                                                    \
+            if (wgi_w != NULL) {                                                               \
+                WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                  \
+                wgi_f = 1;                                                                     \
+            }                                                                                  \
+        }                                                                                      \
         wg_real wgi_r;                                                                         \
-        if (WGI_NEARLY_ALWAYS(WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                            \
-                wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i))))         \
+        if (WGI_NEARLY_ALWAYS(wgi_f))                                                          \
             wgi_r = WGI_APPEND(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, wgi_a,                        \
                                                           &WGI_EXPR(wgi_x, wgi_j).at);         \
         else {                                                                                 \
@@ -301,9 +314,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                      \
             wgi_r = WGI_SLOW(WGI_EXPR(wgi_x, wgi_j).at)(                                       \
                 wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_NUMBERS(wgi_i) ? wgi_w : NULL,   \
-                wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i), WGI_OPERANDS(wgi_i),               \
-                              WGI_NUMBERS(wgi_i)),                                             \
-                WGI_CODE_OF(wgi_x, wgi_j), __FILE__);                                          \
+                wgi_h, WGI_CODE_OF(wgi_x, wgi_j), __FILE__);                                   \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

@@ -209,6 +209,11 @@ WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_ready_##n(t, t->limit, &l, products);                                       \
     }                                                                                          \
+    WGI_FUNCTION double *kept(wg_tape *t, double value, const list<n> &s, bool products,       \
+                              uint64_t head, wgi_bits code) {                                  \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_kept_##n(t, value, &l, products, head, code);                               \
+    }                                                                                          \
     WGI_FUNCTION wg_real append(wg_tape *t, double value, const list<n> &s) {                  \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_append_##n(t, value, &l);                                                   \
@@ -259,14 +264,23 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin
     using namespace wg::detail;
     using O = operand<E>;
     WGI_ARE_OPERANDS(E);
+    const uint64_t head = wgi_code_head(line, 0, O::bits, O::count, O::literals);
     if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
         wg_tape *const some = wgi_tape(t);
-        if (WGI_NEARLY_ALWAYS(ready(some, e.at, O::singular))) return append(some, e.value, e.at);
+        bool fast = ready(some, e.at, O::singular);
+        if (O::count <= WGI_KEPT_OPERANDS && !WGI_NEARLY_ALWAYS(fast)) {
+            double *const w = kept(some, e.value, e.at, O::singular, head, e.code);
+            if (w != nullptr) {
+                store_numbers(w, e.lit, indices<O::literals>());
+                fast = true;
+            }
+        }
+        if (WGI_NEARLY_ALWAYS(fast)) return append(some, e.value, e.at);
     }
     double number[WGI_MAX_NUMBERS];
     store_numbers(number, O::lit(e), indices<O::literals>());
-    return slow(t, O::value(e), O::at(e), O::literals != 0 ? number : nullptr,
-                wgi_code_head(line, 0, O::bits, O::count, O::literals), O::code(e), file);
+    return slow(t, O::value(e), O::at(e), O::literals != 0 ? number : nullptr, head, O::code(e),
+                file);
 }
 
 namespace wg {

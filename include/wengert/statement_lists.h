@@ -341,6 +341,167 @@ WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
+enum { WGI_KEPT_OPERANDS = 2 };
+WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,
+    wgi_bits code) {
+    (void)t; (void)value; (void)s; (void)products; (void)head; (void)code;
+    return NULL;
+}
+WGI_LIST double *wgi_kept_1(wg_tape *t, double value, const wgi_s1 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        (products && (__builtin_isunordered(s->p[0], s->p[0]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = 0;
+    t->values[out] = value;
+    t->code_words += slots + 1 + (head >> 56);
+    return (double *)(void *)(w + slots + 1);
+}
+WGI_LIST double *wgi_kept_2(wg_tape *t, double value, const wgi_s2 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    t->values[out] = value;
+    t->code_words += slots + 1 + (head >> 56);
+    return (double *)(void *)(w + slots + 1);
+}
+WGI_LIST double *wgi_kept_3(wg_tape *t, double value, const wgi_s3 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = 0;
+    t->values[out] = value;
+    t->code_words += slots + 2 + (head >> 56);
+    return (double *)(void *)(w + slots + 2);
+}
+WGI_LIST double *wgi_kept_4(wg_tape *t, double value, const wgi_s4 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = (uint32_t)s->h[3];
+    t->values[out] = value;
+    t->code_words += slots + 2 + (head >> 56);
+    return (double *)(void *)(w + slots + 2);
+}
+WGI_LIST double *wgi_kept_5(wg_tape *t, double value, const wgi_s5 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[4]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = (uint32_t)s->h[3];
+    h[slots + 2].first = (uint32_t)s->h[4], h[slots + 2].second = 0;
+    t->values[out] = value;
+    t->code_words += slots + 3 + (head >> 56);
+    return (double *)(void *)(w + slots + 3);
+}
+WGI_LIST double *wgi_kept_6(wg_tape *t, double value, const wgi_s6 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = (uint32_t)s->h[3];
+    h[slots + 2].first = (uint32_t)s->h[4], h[slots + 2].second = (uint32_t)s->h[5];
+    t->values[out] = value;
+    t->code_words += slots + 3 + (head >> 56);
+    return (double *)(void *)(w + slots + 3);
+}
+WGI_LIST double *wgi_kept_7(wg_tape *t, double value, const wgi_s7 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[6]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = (uint32_t)s->h[3];
+    h[slots + 2].first = (uint32_t)s->h[4], h[slots + 2].second = (uint32_t)s->h[5];
+    h[slots + 3].first = (uint32_t)s->h[6], h[slots + 3].second = 0;
+    t->values[out] = value;
+    t->code_words += slots + 4 + (head >> 56);
+    return (double *)(void *)(w + slots + 4);
+}
+WGI_LIST double *wgi_kept_8(wg_tape *t, double value, const wgi_s8 *s, int products, uint64_t head,
+    wgi_bits code) {
+    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
+        ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5]) | (s->h[0] ^ s->h[6]) | (s->h[0] ^ s->h[7])) >> 32 != 0 ||
+        (products && (__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[7]))))
+        return NULL;
+    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
+    uint64_t *const w = t->code + t->code_words;
+    wgi_halves *const h = (wgi_halves *)(void *)w;
+    const uint32_t out = t->slots;
+    h->first = out, h->second = (uint32_t)(head >> 32);
+    w[1] = (uint64_t)code;
+    if (slots == 3) w[2] = (uint64_t)(code >> 64);
+    h[slots + 0].first = (uint32_t)s->h[0], h[slots + 0].second = (uint32_t)s->h[1];
+    h[slots + 1].first = (uint32_t)s->h[2], h[slots + 1].second = (uint32_t)s->h[3];
+    h[slots + 2].first = (uint32_t)s->h[4], h[slots + 2].second = (uint32_t)s->h[5];
+    h[slots + 3].first = (uint32_t)s->h[6], h[slots + 3].second = (uint32_t)s->h[7];
+    t->values[out] = value;
+    t->code_words += slots + 4 + (head >> 56);
+    return (double *)(void *)(w + slots + 4);
+}
 WG_API wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head,
     wgi_bits code, const char *file, uint64_t h0, double p0, double x0);
 WGI_FUNCTION wg_real wgi_slow_r(wg_tape *t, double value, const wg_handle *s, const double *number,
@@ -435,5 +596,6 @@ WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const
     wgi_s6: wgi_slow_6, \
     wgi_s7: wgi_slow_7, \
     wgi_s8: wgi_slow_8)
+#define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, default: wgi_kept_0)
 
 #endif

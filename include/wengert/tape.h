@@ -16,6 +16,11 @@ typedef struct wgi_record {
     double jac0, jac1;
 } wgi_record;
 
+/* A word of kept code that is two numbers: the head of an entry, two slots. */
+typedef struct wgi_halves {
+    uint32_t first, second;
+} wgi_halves;
+
 /* The part of the tape that the recorders in statement.h and small.h touch. */
 struct wg_tape {
     wgi_record *top;    /* the next record */
@@ -27,6 +32,10 @@ struct wg_tape {
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* where values of matrices go; a multiple of 32 */
     uint64_t record_origin;          /* the address that record number 0 would have */
+    wgi_record *kept_limit;          /* as limit, of a tape that keeps its code: then */
+    uint64_t *code;                  /* word number 0 of the code, */
+    double *values;                  /* the values of all slots, */
+    uint64_t code_words;             /* and where the next entry of the code goes */
 };
 
 /* ---- life ------------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ wg_status wgi_slots_open(wg_model *m, const char *call, wgi_slots *s) {
     if (s->mark == NULL) return WG_ENOMEM;
     for (size_t k = 0; k < slots; k++) s->word[k] = 0, s->node[k] = NULL;
     wgi_entry e;
-    for (uint64_t w = 0; w < c->code_words;) {
+    for (uint64_t w = 0; w < c->head.code_words;) {
         const uint64_t at = w;
         w = wgi_code_read(c, w, &e);
         if (e.type != WGI_ENTRY_GUARD) s->word[e.out] = at + 1;

@@ -136,7 +136,7 @@ static wg_status open(taking *r, wgi_graph *g, wgi_core *c) {
     memset(r, 0, sizeof *r);
     r->g = g;
     r->c = c;
-    for (uint64_t w = 0; w < c->code_words;) {
+    for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_ARRAY && e.operands > longest) longest = e.operands;
     }
@@ -190,11 +190,11 @@ static wg_status need(taking *r) {
     wg_tape *const t = &r->g->c->head;
     size_t entries = 0, block = r->blocks;
     wgi_entry e;
-    for (uint64_t w = 0; w < r->c->code_words; entries++) w = wgi_code_read(r->c, w, &e);
+    for (uint64_t w = 0; w < r->c->head.code_words; entries++) w = wgi_code_read(r->c, w, &e);
     uint64_t *const at = wg_tape_keep(t, (entries + 1) * sizeof *at, NULL);
     if (at == NULL) return r->g->c->status;
     entries = 0;
-    for (uint64_t w = 0; w < r->c->code_words;) {
+    for (uint64_t w = 0; w < r->c->head.code_words;) {
         at[entries++] = w;
         w = wgi_code_read(r->c, w, &e);
     }
@@ -215,7 +215,7 @@ static wg_status need(taking *r) {
 
 static void take_code(taking *r) {
     wgi_entry e;
-    for (uint64_t w = 0; w < r->c->code_words && r->g->c->status == WG_OK;) {
+    for (uint64_t w = 0; w < r->c->head.code_words && r->g->c->status == WG_OK;) {
         w = wgi_code_read(r->c, w, &e);
         if (e.type == WGI_ENTRY_GUARD) {
             guard(r, &e);
