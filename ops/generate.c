@@ -90,8 +90,8 @@ static void write_scalar(void) {
             const char suffix[] = {'d', letter[k], 0};
             function(r, suffix, r->partial[k], 1);
         }
-        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d, WGI_%s) };\n", r->name, i,
-               r->name, i, r->class);
+        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d) };\n", r->name, i,
+               r->name, i);
     }
     puts("\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
     for (int i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ static void write_cxx(void) {
     puts("#include <wengert/scalar.h>\n#include <wengert/statement.hpp>\n");
     puts("#pragma GCC system_header\n");
     for (int i = 0; i < ROWS; i++)
-        printf("WGI_TEMPLATE%d(%s, WGI_%s)\n", rows[i].arity, rows[i].name, rows[i].class);
+        printf("WGI_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
     operators("WGI_OPERATOR");
     puts("\n#endif");
 }

@@ -189,9 +189,11 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
 
 const wg_tape wgi_no_tape = {0};
 
-/* The fast path multiplies partials as they are; where one came out NaN they are made again, by the zero rule. */
+/* The fast path multiplies partials as they are; where one came out NaN they are made again, by
+ * the zero rule. */
 static void by_the_zero_rule(wgi_statement *s) {
-    wgi_entry e = {.bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
+    wgi_entry e = {
+        .bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
     wgi_program p;
     wgi_program_of(&e, &p);
     wgi_program_run(&p, s->x);

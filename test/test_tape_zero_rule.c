@@ -317,6 +317,36 @@ static void adjoints_that_cancel_end_at_a_pole(void **state) {
     assert_true(wg_adjoint(t, u) == 0 && wg_adjoint(t, x) == 0);
 }
 
+/* Also a statement of arithmetic alone, whose numbers overflow; whichever way it takes to the tape,
+ * and when it is replayed. */
+static void a_statement_is_the_same_on_every_way_to_the_tape(void **state) {
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES, WG_CHECKED};
+    (void)state;
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        const wg_options o = {.flags = flags[k]};
+        wg_tape *const t = wg_tape_new(&o);
+        assert_non_null(t);
+        const wg_real x = wg_input(t, 0), none = wg_input(t, 0);
+        const wg_real plain = wg_let(t, wg_mul(wg_mul(wg_mul(x, 1e308), 1e308), none));
+        const wg_real beside =
+            wg_let(t, wg_mul(wg_mul(wg_mul(x, 1e308), 1e308), wg_constant(0)));
+        const wg_real root = wg_let(t, wg_mul(wg_sqrt(x), none));
+        assert_true(plain.value == 0 && beside.value == 0 && root.value == 0);
+        const wg_real of[] = {plain, beside, root};
+        for (int again = 0; again < 2; again++) {
+            for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(wg_reverse(t, of[i]), WG_OK);
+                assert_true(wg_adjoint(t, x) == 0);
+            }
+            if ((flags[k] & WG_KEEP_CODE) == 0) break;
+            const double at[] = {0, 0};
+            const wg_real in[] = {x, none};
+            assert_int_equal(wg_tape_replay(t, 2, in, at), WG_OK);
+        }
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product_with_a_root_at_zero_is_flat_fused_and_unfused),
@@ -331,6 +361,7 @@ int main(void) {
         cmocka_unit_test(directions_that_avoid_a_pole_have_finite_curvature),
         cmocka_unit_test(array_operations_follow_the_rule_per_element),
         cmocka_unit_test(adjoints_that_cancel_end_at_a_pole),
+        cmocka_unit_test(a_statement_is_the_same_on_every_way_to_the_tape),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

@@ -16,7 +16,8 @@
  *
  * Letters: a b c d operand values, v the value. A partial whose text is a bare 0 is skipped.
  * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly 0),
- * SING (a partial may be infinite or NaN at a finite operand). */
+ * SING (a partial may be infinite or NaN at a finite operand); said for readers, the zero rule is
+ * for all of them. */
 #ifndef WENGERT_OPERATION_H
 #define WENGERT_OPERATION_H
 
@@ -67,7 +68,7 @@ WG_END_DECLS
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
     enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
     WGI_FUNCTION double wgi_op_##name##_v(double a) {                                          \
         (void)a;                                                                               \
         return value_;                                                                         \
@@ -97,7 +98,7 @@ WG_END_DECLS
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
     enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b) {                                \
         (void)a, (void)b;                                                                      \
         return value_;                                                                         \
@@ -143,7 +144,7 @@ WG_END_DECLS
                       daa_, dab_, dac_, dbb_, dbc_, dcc_,                                      \
                       class_, source_)                                                         \
     enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c) {                      \
         (void)a, (void)b, (void)c;                                                             \
         return value_;                                                                         \
@@ -200,7 +201,7 @@ WG_END_DECLS
                       daa_, dab_, dac_, dad_, dbb_, dbc_, dbd_, dcc_, dcd_, ddd_,              \
                       class_, source_)                                                         \
     enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER, WGI_##class_) };                            \
+           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
     WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c, double d) {            \
         (void)a, (void)b, (void)c, (void)d;                                                    \
         return value_;                                                                         \
@@ -276,12 +277,6 @@ WG_END_DECLS
     WGI_NAMED(name, WGI_OP4(name, x, y, z, w))
 
 /* In code the descriptor of a user's operation is a number: the bits of its address. */
-#define WGI_NAMED(name, e)                                                                     \
-    __extension__({                                                                            \
-        __auto_type wgi_u = e;                                                                 \
-        wgi_u.lit[sizeof wgi_u.lit / 8 - 1] = wgi_address(&wgi_user_##name);                   \
-        wgi_u;                                                                                 \
-    })
 WGI_FUNCTION double wgi_address(const wg_scalar_op *op) {
     const uint64_t bits = (uint64_t)(uintptr_t)op;
     double number;

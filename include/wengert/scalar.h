@@ -114,468 +114,468 @@ enum {
 /* neg: linearity */
 WGI_FUNCTION double wgi_op_neg_v(double a) { return -a; }
 WGI_FUNCTION double wgi_op_neg_da(double a, double v) { (void)a; (void)v; return -1.0; }
-enum { WGI_CODE_neg = WGI_CODE(0), WGI_ADDS_neg = WGI_ADDS(0, WGI_ARITH) };
+enum { WGI_CODE_neg = WGI_CODE(0), WGI_ADDS_neg = WGI_ADDS(0) };
 
 /* add: linearity */
 WGI_FUNCTION double wgi_op_add_v(double a, double b) { return a + b; }
 WGI_FUNCTION double wgi_op_add_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
 WGI_FUNCTION double wgi_op_add_db(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
-enum { WGI_CODE_add = WGI_CODE(1), WGI_ADDS_add = WGI_ADDS(1, WGI_ARITH) };
+enum { WGI_CODE_add = WGI_CODE(1), WGI_ADDS_add = WGI_ADDS(1) };
 
 /* sub: linearity */
 WGI_FUNCTION double wgi_op_sub_v(double a, double b) { return a - b; }
 WGI_FUNCTION double wgi_op_sub_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
 WGI_FUNCTION double wgi_op_sub_db(double a, double b, double v) { (void)a; (void)b; (void)v; return -1.0; }
-enum { WGI_CODE_sub = WGI_CODE(2), WGI_ADDS_sub = WGI_ADDS(2, WGI_ARITH) };
+enum { WGI_CODE_sub = WGI_CODE(2), WGI_ADDS_sub = WGI_ADDS(2) };
 
 /* mul: product rule */
 WGI_FUNCTION double wgi_op_mul_v(double a, double b) { return a * b; }
 WGI_FUNCTION double wgi_op_mul_da(double a, double b, double v) { (void)a; (void)v; return b; }
 WGI_FUNCTION double wgi_op_mul_db(double a, double b, double v) { (void)b; (void)v; return a; }
-enum { WGI_CODE_mul = WGI_CODE(3), WGI_ADDS_mul = WGI_ADDS(3, WGI_ARITH) };
+enum { WGI_CODE_mul = WGI_CODE(3), WGI_ADDS_mul = WGI_ADDS(3) };
 
 /* div: quotient rule */
 WGI_FUNCTION double wgi_op_div_v(double a, double b) { return a / b; }
 WGI_FUNCTION double wgi_op_div_da(double a, double b, double v) { (void)a; (void)v; return 1 / b; }
 WGI_FUNCTION double wgi_op_div_db(double a, double b, double v) { (void)a; return -v / b; }
-enum { WGI_CODE_div = WGI_CODE(4), WGI_ADDS_div = WGI_ADDS(4, WGI_SING) };
+enum { WGI_CODE_div = WGI_CODE(4), WGI_ADDS_div = WGI_ADDS(4) };
 
 /* fma: product rule; C11 7.12.13.1 */
 WGI_FUNCTION double wgi_op_fma_v(double a, double b, double c) { return fma(a, b, c); }
 WGI_FUNCTION double wgi_op_fma_da(double a, double b, double c, double v) { (void)a; (void)c; (void)v; return b; }
 WGI_FUNCTION double wgi_op_fma_db(double a, double b, double c, double v) { (void)b; (void)c; (void)v; return a; }
 WGI_FUNCTION double wgi_op_fma_dc(double a, double b, double c, double v) { (void)a; (void)b; (void)c; (void)v; return 1; }
-enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5, WGI_ARITH) };
+enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5) };
 
 /* inv: quotient rule */
 WGI_FUNCTION double wgi_op_inv_v(double a) { return 1 / a; }
 WGI_FUNCTION double wgi_op_inv_da(double a, double v) { (void)a; return -v * v; }
-enum { WGI_CODE_inv = WGI_CODE(6), WGI_ADDS_inv = WGI_ADDS(6, WGI_SING) };
+enum { WGI_CODE_inv = WGI_CODE(6), WGI_ADDS_inv = WGI_ADDS(6) };
 
 /* square: power rule */
 WGI_FUNCTION double wgi_op_square_v(double a) { return a * a; }
 WGI_FUNCTION double wgi_op_square_da(double a, double v) { (void)v; return 2 * a; }
-enum { WGI_CODE_square = WGI_CODE(7), WGI_ADDS_square = WGI_ADDS(7, WGI_ARITH) };
+enum { WGI_CODE_square = WGI_CODE(7), WGI_ADDS_square = WGI_ADDS(7) };
 
 /* cube: power rule */
 WGI_FUNCTION double wgi_op_cube_v(double a) { return a * a * a; }
 WGI_FUNCTION double wgi_op_cube_da(double a, double v) { (void)v; return 3 * a * a; }
-enum { WGI_CODE_cube = WGI_CODE(8), WGI_ADDS_cube = WGI_ADDS(8, WGI_ARITH) };
+enum { WGI_CODE_cube = WGI_CODE(8), WGI_ADDS_cube = WGI_ADDS(8) };
 
 /* fmod: a = n b + v, n = trunc(a/b) held */
 WGI_FUNCTION double wgi_op_fmod_v(double a, double b) { return fmod(a, b); }
 WGI_FUNCTION double wgi_op_fmod_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
 WGI_FUNCTION double wgi_op_fmod_db(double a, double b, double v) { return -rint((a - v) / b); }
-enum { WGI_CODE_fmod = WGI_CODE(9), WGI_ADDS_fmod = WGI_ADDS(9, WGI_SING) };
+enum { WGI_CODE_fmod = WGI_CODE(9), WGI_ADDS_fmod = WGI_ADDS(9) };
 
 /* remainder: a = n b + v, n = rint(a/b) held; IEC 60559 */
 WGI_FUNCTION double wgi_op_remainder_v(double a, double b) { return remainder(a, b); }
 WGI_FUNCTION double wgi_op_remainder_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
 WGI_FUNCTION double wgi_op_remainder_db(double a, double b, double v) { return -rint((a - v) / b); }
-enum { WGI_CODE_remainder = WGI_CODE(10), WGI_ADDS_remainder = WGI_ADDS(10, WGI_SING) };
+enum { WGI_CODE_remainder = WGI_CODE(10), WGI_ADDS_remainder = WGI_ADDS(10) };
 
 /* sqrt: power rule; DLMF 4.4.1 */
 WGI_FUNCTION double wgi_op_sqrt_v(double a) { return sqrt(a); }
 WGI_FUNCTION double wgi_op_sqrt_da(double a, double v) { (void)a; return 0.5 / (v + 0); }
-enum { WGI_CODE_sqrt = WGI_CODE(11), WGI_ADDS_sqrt = WGI_ADDS(11, WGI_SING) };
+enum { WGI_CODE_sqrt = WGI_CODE(11), WGI_ADDS_sqrt = WGI_ADDS(11) };
 
 /* cbrt: power rule */
 WGI_FUNCTION double wgi_op_cbrt_v(double a) { return cbrt(a); }
 WGI_FUNCTION double wgi_op_cbrt_da(double a, double v) { (void)a; return 1 / (3 * v * v); }
-enum { WGI_CODE_cbrt = WGI_CODE(12), WGI_ADDS_cbrt = WGI_ADDS(12, WGI_SING) };
+enum { WGI_CODE_cbrt = WGI_CODE(12), WGI_ADDS_cbrt = WGI_ADDS(12) };
 
 /* rsqrt: power rule */
 WGI_FUNCTION double wgi_op_rsqrt_v(double a) { return 1 / sqrt(a); }
 WGI_FUNCTION double wgi_op_rsqrt_da(double a, double v) { return -0.5 * v / a; }
-enum { WGI_CODE_rsqrt = WGI_CODE(13), WGI_ADDS_rsqrt = WGI_ADDS(13, WGI_SING) };
+enum { WGI_CODE_rsqrt = WGI_CODE(13), WGI_ADDS_rsqrt = WGI_ADDS(13) };
 
 /* pow: DLMF 4.2.26 */
 WGI_FUNCTION double wgi_op_pow_v(double a, double b) { return pow(a, b); }
 WGI_FUNCTION double wgi_op_pow_da(double a, double b, double v) { return wgi_pow_da(a, b, v); }
 WGI_FUNCTION double wgi_op_pow_db(double a, double b, double v) { return wgi_pow_db(a, b, v); }
-enum { WGI_CODE_pow = WGI_CODE(14), WGI_ADDS_pow = WGI_ADDS(14, WGI_SING) };
+enum { WGI_CODE_pow = WGI_CODE(14), WGI_ADDS_pow = WGI_ADDS(14) };
 
 /* hypot: chain rule; 0 at the cone tip */
 WGI_FUNCTION double wgi_op_hypot_v(double a, double b) { return hypot(a, b); }
 WGI_FUNCTION double wgi_op_hypot_da(double a, double b, double v) { return wgi_hypot_da(a, b, v); }
 WGI_FUNCTION double wgi_op_hypot_db(double a, double b, double v) { return wgi_hypot_da(b, a, v); }
-enum { WGI_CODE_hypot = WGI_CODE(15), WGI_ADDS_hypot = WGI_ADDS(15, WGI_SING) };
+enum { WGI_CODE_hypot = WGI_CODE(15), WGI_ADDS_hypot = WGI_ADDS(15) };
 
 /* exp: DLMF 4.7.7 */
 WGI_FUNCTION double wgi_op_exp_v(double a) { return exp(a); }
 WGI_FUNCTION double wgi_op_exp_da(double a, double v) { (void)a; return v; }
-enum { WGI_CODE_exp = WGI_CODE(16), WGI_ADDS_exp = WGI_ADDS(16, WGI_GUARD) };
+enum { WGI_CODE_exp = WGI_CODE(16), WGI_ADDS_exp = WGI_ADDS(16) };
 
 /* exp2: DLMF 4.7.10 */
 WGI_FUNCTION double wgi_op_exp2_v(double a) { return exp2(a); }
 WGI_FUNCTION double wgi_op_exp2_da(double a, double v) { return wgi_exp2_times(a, v, 0.693147180559945309417); }
-enum { WGI_CODE_exp2 = WGI_CODE(17), WGI_ADDS_exp2 = WGI_ADDS(17, WGI_GUARD) };
+enum { WGI_CODE_exp2 = WGI_CODE(17), WGI_ADDS_exp2 = WGI_ADDS(17) };
 
 /* exp10: DLMF 4.7.10 */
 WGI_FUNCTION double wgi_op_exp10_v(double a) { return pow(10.0, a); }
 WGI_FUNCTION double wgi_op_exp10_da(double a, double v) { (void)a; return 2.30258509299404568402 * v; }
-enum { WGI_CODE_exp10 = WGI_CODE(18), WGI_ADDS_exp10 = WGI_ADDS(18, WGI_GUARD) };
+enum { WGI_CODE_exp10 = WGI_CODE(18), WGI_ADDS_exp10 = WGI_ADDS(18) };
 
 /* expm1: DLMF 4.7.7 */
 WGI_FUNCTION double wgi_op_expm1_v(double a) { return expm1(a); }
 WGI_FUNCTION double wgi_op_expm1_da(double a, double v) { (void)v; return exp(a); }
-enum { WGI_CODE_expm1 = WGI_CODE(19), WGI_ADDS_expm1 = WGI_ADDS(19, WGI_GUARD) };
+enum { WGI_CODE_expm1 = WGI_CODE(19), WGI_ADDS_expm1 = WGI_ADDS(19) };
 
 /* log: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log_v(double a) { return log(a); }
 WGI_FUNCTION double wgi_op_log_da(double a, double v) { return (a < 0 ? v : 1 / (a + 0)); }
-enum { WGI_CODE_log = WGI_CODE(20), WGI_ADDS_log = WGI_ADDS(20, WGI_SING) };
+enum { WGI_CODE_log = WGI_CODE(20), WGI_ADDS_log = WGI_ADDS(20) };
 
 /* log2: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log2_v(double a) { return log2(a); }
 WGI_FUNCTION double wgi_op_log2_da(double a, double v) { return (a < 0 ? v : 1.44269504088896340736 / (a + 0)); }
-enum { WGI_CODE_log2 = WGI_CODE(21), WGI_ADDS_log2 = WGI_ADDS(21, WGI_SING) };
+enum { WGI_CODE_log2 = WGI_CODE(21), WGI_ADDS_log2 = WGI_ADDS(21) };
 
 /* log10: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log10_v(double a) { return log10(a); }
 WGI_FUNCTION double wgi_op_log10_da(double a, double v) { return (a < 0 ? v : 0.434294481903251827651 / (a + 0)); }
-enum { WGI_CODE_log10 = WGI_CODE(22), WGI_ADDS_log10 = WGI_ADDS(22, WGI_SING) };
+enum { WGI_CODE_log10 = WGI_CODE(22), WGI_ADDS_log10 = WGI_ADDS(22) };
 
 /* log1p: DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log1p_v(double a) { return log1p(a); }
 WGI_FUNCTION double wgi_op_log1p_da(double a, double v) { return (a < -1 ? v : 1 / (1 + a)); }
-enum { WGI_CODE_log1p = WGI_CODE(23), WGI_ADDS_log1p = WGI_ADDS(23, WGI_SING) };
+enum { WGI_CODE_log1p = WGI_CODE(23), WGI_ADDS_log1p = WGI_ADDS(23) };
 
 /* log1mx: log(1 - a); DLMF 4.7.1 */
 WGI_FUNCTION double wgi_op_log1mx_v(double a) { return log1p(-a); }
 WGI_FUNCTION double wgi_op_log1mx_da(double a, double v) { return (a > 1 ? v : -1 / (1 - a)); }
-enum { WGI_CODE_log1mx = WGI_CODE(24), WGI_ADDS_log1mx = WGI_ADDS(24, WGI_SING) };
+enum { WGI_CODE_log1mx = WGI_CODE(24), WGI_ADDS_log1mx = WGI_ADDS(24) };
 
 /* log1mexp: log(1 - exp a), a < 0; Maechler 2012 */
 WGI_FUNCTION double wgi_op_log1mexp_v(double a) { return wgi_log1mexp(a); }
 WGI_FUNCTION double wgi_op_log1mexp_da(double a, double v) { (void)v; return wgi_log1mexp_d(a); }
-enum { WGI_CODE_log1mexp = WGI_CODE(25), WGI_ADDS_log1mexp = WGI_ADDS(25, WGI_SING) };
+enum { WGI_CODE_log1mexp = WGI_CODE(25), WGI_ADDS_log1mexp = WGI_ADDS(25) };
 
 /* log_base: log a / log b; DLMF 4.2.19 */
 WGI_FUNCTION double wgi_op_log_base_v(double a, double b) { return wgi_log_base(a, b); }
 WGI_FUNCTION double wgi_op_log_base_da(double a, double b, double v) { return wgi_log_base_da(a, b, v); }
 WGI_FUNCTION double wgi_op_log_base_db(double a, double b, double v) { return wgi_log_base_db(a, b, v); }
-enum { WGI_CODE_log_base = WGI_CODE(26), WGI_ADDS_log_base = WGI_ADDS(26, WGI_SING) };
+enum { WGI_CODE_log_base = WGI_CODE(26), WGI_ADDS_log_base = WGI_ADDS(26) };
 
 /* xlogy: a log b, 0 where a is 0 */
 WGI_FUNCTION double wgi_op_xlogy_v(double a, double b) { return wgi_xlogy(a, b); }
 WGI_FUNCTION double wgi_op_xlogy_da(double a, double b, double v) { (void)a; (void)v; return log(b); }
 WGI_FUNCTION double wgi_op_xlogy_db(double a, double b, double v) { (void)v; return a / b; }
-enum { WGI_CODE_xlogy = WGI_CODE(27), WGI_ADDS_xlogy = WGI_ADDS(27, WGI_SING) };
+enum { WGI_CODE_xlogy = WGI_CODE(27), WGI_ADDS_xlogy = WGI_ADDS(27) };
 
 /* log_sum_exp: softmax; Blanchard, Higham, Higham 2021 */
 WGI_FUNCTION double wgi_op_log_sum_exp_v(double a, double b) { return wgi_log_sum_exp(a, b); }
 WGI_FUNCTION double wgi_op_log_sum_exp_da(double a, double b, double v) { (void)v; return wgi_log_sum_exp_da(a, b); }
 WGI_FUNCTION double wgi_op_log_sum_exp_db(double a, double b, double v) { (void)v; return wgi_log_sum_exp_da(b, a); }
-enum { WGI_CODE_log_sum_exp = WGI_CODE(28), WGI_ADDS_log_sum_exp = WGI_ADDS(28, WGI_GUARD) };
+enum { WGI_CODE_log_sum_exp = WGI_CODE(28), WGI_ADDS_log_sum_exp = WGI_ADDS(28) };
 
 /* log_diff_exp: log(exp a - exp b); Maechler 2012 */
 WGI_FUNCTION double wgi_op_log_diff_exp_v(double a, double b) { return wgi_log_diff_exp(a, b); }
 WGI_FUNCTION double wgi_op_log_diff_exp_da(double a, double b, double v) { (void)v; return wgi_log_diff_exp_da(a, b); }
 WGI_FUNCTION double wgi_op_log_diff_exp_db(double a, double b, double v) { (void)v; return wgi_log_diff_exp_db(a, b); }
-enum { WGI_CODE_log_diff_exp = WGI_CODE(29), WGI_ADDS_log_diff_exp = WGI_ADDS(29, WGI_SING) };
+enum { WGI_CODE_log_diff_exp = WGI_CODE(29), WGI_ADDS_log_diff_exp = WGI_ADDS(29) };
 
 /* sigmoid: 1 / (1 + exp -a) */
 WGI_FUNCTION double wgi_op_sigmoid_v(double a) { return wgi_sigmoid(a); }
 WGI_FUNCTION double wgi_op_sigmoid_da(double a, double v) { return wgi_sigmoid_d(a, v); }
-enum { WGI_CODE_sigmoid = WGI_CODE(30), WGI_ADDS_sigmoid = WGI_ADDS(30, WGI_GUARD) };
+enum { WGI_CODE_sigmoid = WGI_CODE(30), WGI_ADDS_sigmoid = WGI_ADDS(30) };
 
 /* log_sigmoid: -log(1 + exp -a) */
 WGI_FUNCTION double wgi_op_log_sigmoid_v(double a) { return -wgi_softplus(-a); }
 WGI_FUNCTION double wgi_op_log_sigmoid_da(double a, double v) { (void)v; return wgi_sigmoid(-a); }
-enum { WGI_CODE_log_sigmoid = WGI_CODE(31), WGI_ADDS_log_sigmoid = WGI_ADDS(31, WGI_GUARD) };
+enum { WGI_CODE_log_sigmoid = WGI_CODE(31), WGI_ADDS_log_sigmoid = WGI_ADDS(31) };
 
 /* softplus: log(1 + exp a) */
 WGI_FUNCTION double wgi_op_softplus_v(double a) { return wgi_softplus(a); }
 WGI_FUNCTION double wgi_op_softplus_da(double a, double v) { (void)v; return wgi_sigmoid(a); }
-enum { WGI_CODE_softplus = WGI_CODE(32), WGI_ADDS_softplus = WGI_ADDS(32, WGI_GUARD) };
+enum { WGI_CODE_softplus = WGI_CODE(32), WGI_ADDS_softplus = WGI_ADDS(32) };
 
 /* logit: log(a / (1 - a)) */
 WGI_FUNCTION double wgi_op_logit_v(double a) { return wgi_logit(a); }
 WGI_FUNCTION double wgi_op_logit_da(double a, double v) { (void)v; return wgi_logit_d(a); }
-enum { WGI_CODE_logit = WGI_CODE(33), WGI_ADDS_logit = WGI_ADDS(33, WGI_SING) };
+enum { WGI_CODE_logit = WGI_CODE(33), WGI_ADDS_logit = WGI_ADDS(33) };
 
 /* sin: DLMF 4.20.1 */
 WGI_FUNCTION double wgi_op_sin_v(double a) { return sin(a); }
 WGI_FUNCTION double wgi_op_sin_da(double a, double v) { (void)v; return cos(a); }
-enum { WGI_CODE_sin = WGI_CODE(34), WGI_ADDS_sin = WGI_ADDS(34, WGI_GUARD) };
+enum { WGI_CODE_sin = WGI_CODE(34), WGI_ADDS_sin = WGI_ADDS(34) };
 
 /* cos: DLMF 4.20.2 */
 WGI_FUNCTION double wgi_op_cos_v(double a) { return cos(a); }
 WGI_FUNCTION double wgi_op_cos_da(double a, double v) { (void)v; return -sin(a); }
-enum { WGI_CODE_cos = WGI_CODE(35), WGI_ADDS_cos = WGI_ADDS(35, WGI_GUARD) };
+enum { WGI_CODE_cos = WGI_CODE(35), WGI_ADDS_cos = WGI_ADDS(35) };
 
 /* tan: DLMF 4.20.3 */
 WGI_FUNCTION double wgi_op_tan_v(double a) { return tan(a); }
 WGI_FUNCTION double wgi_op_tan_da(double a, double v) { (void)a; return 1 + v * v; }
-enum { WGI_CODE_tan = WGI_CODE(36), WGI_ADDS_tan = WGI_ADDS(36, WGI_GUARD) };
+enum { WGI_CODE_tan = WGI_CODE(36), WGI_ADDS_tan = WGI_ADDS(36) };
 
 /* sec: DLMF 4.20.5 */
 WGI_FUNCTION double wgi_op_sec_v(double a) { return 1 / cos(a); }
 WGI_FUNCTION double wgi_op_sec_da(double a, double v) { return v * tan(a); }
-enum { WGI_CODE_sec = WGI_CODE(37), WGI_ADDS_sec = WGI_ADDS(37, WGI_GUARD) };
+enum { WGI_CODE_sec = WGI_CODE(37), WGI_ADDS_sec = WGI_ADDS(37) };
 
 /* csc: DLMF 4.20.4 */
 WGI_FUNCTION double wgi_op_csc_v(double a) { return 1 / sin(a); }
 WGI_FUNCTION double wgi_op_csc_da(double a, double v) { return -v / tan(a); }
-enum { WGI_CODE_csc = WGI_CODE(38), WGI_ADDS_csc = WGI_ADDS(38, WGI_SING) };
+enum { WGI_CODE_csc = WGI_CODE(38), WGI_ADDS_csc = WGI_ADDS(38) };
 
 /* cot: DLMF 4.20.6 */
 WGI_FUNCTION double wgi_op_cot_v(double a) { return 1 / tan(a); }
 WGI_FUNCTION double wgi_op_cot_da(double a, double v) { (void)a; return -(1 + v * v); }
-enum { WGI_CODE_cot = WGI_CODE(39), WGI_ADDS_cot = WGI_ADDS(39, WGI_SING) };
+enum { WGI_CODE_cot = WGI_CODE(39), WGI_ADDS_cot = WGI_ADDS(39) };
 
 /* asin: DLMF 4.24.7 */
 WGI_FUNCTION double wgi_op_asin_v(double a) { return asin(a); }
 WGI_FUNCTION double wgi_op_asin_da(double a, double v) { (void)v; return 1 / sqrt((1 - a) * (1 + a)); }
-enum { WGI_CODE_asin = WGI_CODE(40), WGI_ADDS_asin = WGI_ADDS(40, WGI_SING) };
+enum { WGI_CODE_asin = WGI_CODE(40), WGI_ADDS_asin = WGI_ADDS(40) };
 
 /* acos: DLMF 4.24.8 */
 WGI_FUNCTION double wgi_op_acos_v(double a) { return acos(a); }
 WGI_FUNCTION double wgi_op_acos_da(double a, double v) { (void)v; return -1 / sqrt((1 - a) * (1 + a)); }
-enum { WGI_CODE_acos = WGI_CODE(41), WGI_ADDS_acos = WGI_ADDS(41, WGI_SING) };
+enum { WGI_CODE_acos = WGI_CODE(41), WGI_ADDS_acos = WGI_ADDS(41) };
 
 /* atan: DLMF 4.24.9 */
 WGI_FUNCTION double wgi_op_atan_v(double a) { return atan(a); }
 WGI_FUNCTION double wgi_op_atan_da(double a, double v) { (void)v; return wgi_atan_d(a); }
-enum { WGI_CODE_atan = WGI_CODE(42), WGI_ADDS_atan = WGI_ADDS(42, WGI_GUARD) };
+enum { WGI_CODE_atan = WGI_CODE(42), WGI_ADDS_atan = WGI_ADDS(42) };
 
 /* asec: DLMF 4.24.11 */
 WGI_FUNCTION double wgi_op_asec_v(double a) { return wgi_asec(a); }
 WGI_FUNCTION double wgi_op_asec_da(double a, double v) { (void)v; return wgi_asec_d(a); }
-enum { WGI_CODE_asec = WGI_CODE(43), WGI_ADDS_asec = WGI_ADDS(43, WGI_SING) };
+enum { WGI_CODE_asec = WGI_CODE(43), WGI_ADDS_asec = WGI_ADDS(43) };
 
 /* acsc: DLMF 4.24.10 */
 WGI_FUNCTION double wgi_op_acsc_v(double a) { return wgi_acsc(a); }
 WGI_FUNCTION double wgi_op_acsc_da(double a, double v) { (void)v; return -wgi_asec_d(a); }
-enum { WGI_CODE_acsc = WGI_CODE(44), WGI_ADDS_acsc = WGI_ADDS(44, WGI_SING) };
+enum { WGI_CODE_acsc = WGI_CODE(44), WGI_ADDS_acsc = WGI_ADDS(44) };
 
 /* acot: arctan(1/a), DLMF 4.23.9, 4.24.12 */
 WGI_FUNCTION double wgi_op_acot_v(double a) { return atan(1 / a); }
 WGI_FUNCTION double wgi_op_acot_da(double a, double v) { (void)v; return -wgi_atan_d(a); }
-enum { WGI_CODE_acot = WGI_CODE(45), WGI_ADDS_acot = WGI_ADDS(45, WGI_GUARD) };
+enum { WGI_CODE_acot = WGI_CODE(45), WGI_ADDS_acot = WGI_ADDS(45) };
 
 /* atan2: DLMF 4.24.9 with 4.23.37 */
 WGI_FUNCTION double wgi_op_atan2_v(double a, double b) { return atan2(a, b); }
 WGI_FUNCTION double wgi_op_atan2_da(double a, double b, double v) { (void)v; return wgi_atan2_da(a, b); }
 WGI_FUNCTION double wgi_op_atan2_db(double a, double b, double v) { (void)v; return -wgi_atan2_da(b, a); }
-enum { WGI_CODE_atan2 = WGI_CODE(46), WGI_ADDS_atan2 = WGI_ADDS(46, WGI_SING) };
+enum { WGI_CODE_atan2 = WGI_CODE(46), WGI_ADDS_atan2 = WGI_ADDS(46) };
 
 /* sinpi: sin(pi a) */
 WGI_FUNCTION double wgi_op_sinpi_v(double a) { return wgi_sinpi(a); }
 WGI_FUNCTION double wgi_op_sinpi_da(double a, double v) { (void)v; return 3.14159265358979323846 * wgi_cospi(a); }
-enum { WGI_CODE_sinpi = WGI_CODE(47), WGI_ADDS_sinpi = WGI_ADDS(47, WGI_GUARD) };
+enum { WGI_CODE_sinpi = WGI_CODE(47), WGI_ADDS_sinpi = WGI_ADDS(47) };
 
 /* cospi: cos(pi a) */
 WGI_FUNCTION double wgi_op_cospi_v(double a) { return wgi_cospi(a); }
 WGI_FUNCTION double wgi_op_cospi_da(double a, double v) { (void)v; return -3.14159265358979323846 * wgi_sinpi(a); }
-enum { WGI_CODE_cospi = WGI_CODE(48), WGI_ADDS_cospi = WGI_ADDS(48, WGI_GUARD) };
+enum { WGI_CODE_cospi = WGI_CODE(48), WGI_ADDS_cospi = WGI_ADDS(48) };
 
 /* sinh: DLMF 4.34.1 */
 WGI_FUNCTION double wgi_op_sinh_v(double a) { return sinh(a); }
 WGI_FUNCTION double wgi_op_sinh_da(double a, double v) { (void)v; return cosh(a); }
-enum { WGI_CODE_sinh = WGI_CODE(49), WGI_ADDS_sinh = WGI_ADDS(49, WGI_GUARD) };
+enum { WGI_CODE_sinh = WGI_CODE(49), WGI_ADDS_sinh = WGI_ADDS(49) };
 
 /* cosh: DLMF 4.34.2 */
 WGI_FUNCTION double wgi_op_cosh_v(double a) { return cosh(a); }
 WGI_FUNCTION double wgi_op_cosh_da(double a, double v) { (void)v; return sinh(a); }
-enum { WGI_CODE_cosh = WGI_CODE(50), WGI_ADDS_cosh = WGI_ADDS(50, WGI_GUARD) };
+enum { WGI_CODE_cosh = WGI_CODE(50), WGI_ADDS_cosh = WGI_ADDS(50) };
 
 /* tanh: DLMF 4.34.3 */
 WGI_FUNCTION double wgi_op_tanh_v(double a) { return wgi_tanh(a); }
 WGI_FUNCTION double wgi_op_tanh_da(double a, double v) { return wgi_tanh_d(a, v); }
-enum { WGI_CODE_tanh = WGI_CODE(51), WGI_ADDS_tanh = WGI_ADDS(51, WGI_GUARD) };
+enum { WGI_CODE_tanh = WGI_CODE(51), WGI_ADDS_tanh = WGI_ADDS(51) };
 
 /* sech: DLMF 4.34.5 */
 WGI_FUNCTION double wgi_op_sech_v(double a) { return wgi_sech(a); }
 WGI_FUNCTION double wgi_op_sech_da(double a, double v) { return -v * wgi_tanh(a); }
-enum { WGI_CODE_sech = WGI_CODE(52), WGI_ADDS_sech = WGI_ADDS(52, WGI_GUARD) };
+enum { WGI_CODE_sech = WGI_CODE(52), WGI_ADDS_sech = WGI_ADDS(52) };
 
 /* csch: DLMF 4.34.4 */
 WGI_FUNCTION double wgi_op_csch_v(double a) { return wgi_csch(a); }
 WGI_FUNCTION double wgi_op_csch_da(double a, double v) { return -v / wgi_tanh(a); }
-enum { WGI_CODE_csch = WGI_CODE(53), WGI_ADDS_csch = WGI_ADDS(53, WGI_SING) };
+enum { WGI_CODE_csch = WGI_CODE(53), WGI_ADDS_csch = WGI_ADDS(53) };
 
 /* coth: DLMF 4.34.6 */
 WGI_FUNCTION double wgi_op_coth_v(double a) { return 1 / wgi_tanh(a); }
 WGI_FUNCTION double wgi_op_coth_da(double a, double v) { (void)v; return -wgi_csch(a) * wgi_csch(a); }
-enum { WGI_CODE_coth = WGI_CODE(54), WGI_ADDS_coth = WGI_ADDS(54, WGI_SING) };
+enum { WGI_CODE_coth = WGI_CODE(54), WGI_ADDS_coth = WGI_ADDS(54) };
 
 /* asinh: DLMF 4.38.9 */
 WGI_FUNCTION double wgi_op_asinh_v(double a) { return asinh(a); }
 WGI_FUNCTION double wgi_op_asinh_da(double a, double v) { (void)v; return wgi_asinh_d(a); }
-enum { WGI_CODE_asinh = WGI_CODE(55), WGI_ADDS_asinh = WGI_ADDS(55, WGI_GUARD) };
+enum { WGI_CODE_asinh = WGI_CODE(55), WGI_ADDS_asinh = WGI_ADDS(55) };
 
 /* acosh: DLMF 4.38.10 */
 WGI_FUNCTION double wgi_op_acosh_v(double a) { return acosh(a); }
 WGI_FUNCTION double wgi_op_acosh_da(double a, double v) { (void)v; return wgi_acosh_d(a); }
-enum { WGI_CODE_acosh = WGI_CODE(56), WGI_ADDS_acosh = WGI_ADDS(56, WGI_SING) };
+enum { WGI_CODE_acosh = WGI_CODE(56), WGI_ADDS_acosh = WGI_ADDS(56) };
 
 /* atanh: DLMF 4.38.11 */
 WGI_FUNCTION double wgi_op_atanh_v(double a) { return atanh(a); }
 WGI_FUNCTION double wgi_op_atanh_da(double a, double v) { return (fabs(a) > 1 ? v : 1 / ((1 - a) * (1 + a))); }
-enum { WGI_CODE_atanh = WGI_CODE(57), WGI_ADDS_atanh = WGI_ADDS(57, WGI_SING) };
+enum { WGI_CODE_atanh = WGI_CODE(57), WGI_ADDS_atanh = WGI_ADDS(57) };
 
 /* asech: DLMF 4.38.13 */
 WGI_FUNCTION double wgi_op_asech_v(double a) { return wgi_asech(a); }
 WGI_FUNCTION double wgi_op_asech_da(double a, double v) { (void)v; return wgi_asech_d(a); }
-enum { WGI_CODE_asech = WGI_CODE(58), WGI_ADDS_asech = WGI_ADDS(58, WGI_SING) };
+enum { WGI_CODE_asech = WGI_CODE(58), WGI_ADDS_asech = WGI_ADDS(58) };
 
 /* acsch: DLMF 4.38.12 */
 WGI_FUNCTION double wgi_op_acsch_v(double a) { return wgi_acsch(a); }
 WGI_FUNCTION double wgi_op_acsch_da(double a, double v) { (void)v; return wgi_acsch_d(a); }
-enum { WGI_CODE_acsch = WGI_CODE(59), WGI_ADDS_acsch = WGI_ADDS(59, WGI_SING) };
+enum { WGI_CODE_acsch = WGI_CODE(59), WGI_ADDS_acsch = WGI_ADDS(59) };
 
 /* acoth: DLMF 4.38.14 */
 WGI_FUNCTION double wgi_op_acoth_v(double a) { return wgi_acoth(a); }
 WGI_FUNCTION double wgi_op_acoth_da(double a, double v) { (void)v; return wgi_acoth_d(a); }
-enum { WGI_CODE_acoth = WGI_CODE(60), WGI_ADDS_acoth = WGI_ADDS(60, WGI_SING) };
+enum { WGI_CODE_acoth = WGI_CODE(60), WGI_ADDS_acoth = WGI_ADDS(60) };
 
 /* erf: DLMF 7.10.1 */
 WGI_FUNCTION double wgi_op_erf_v(double a) { return erf(a); }
 WGI_FUNCTION double wgi_op_erf_da(double a, double v) { (void)v; return 1.12837916709551257390 * wgi_exp_msq(a); }
-enum { WGI_CODE_erf = WGI_CODE(61), WGI_ADDS_erf = WGI_ADDS(61, WGI_GUARD) };
+enum { WGI_CODE_erf = WGI_CODE(61), WGI_ADDS_erf = WGI_ADDS(61) };
 
 /* erfc: DLMF 7.10.1 */
 WGI_FUNCTION double wgi_op_erfc_v(double a) { return erfc(a); }
 WGI_FUNCTION double wgi_op_erfc_da(double a, double v) { (void)v; return -1.12837916709551257390 * wgi_exp_msq(a); }
-enum { WGI_CODE_erfc = WGI_CODE(62), WGI_ADDS_erfc = WGI_ADDS(62, WGI_GUARD) };
+enum { WGI_CODE_erfc = WGI_CODE(62), WGI_ADDS_erfc = WGI_ADDS(62) };
 
 /* erfcx: exp(a^2) erfc a; DLMF 7.9.3 */
 WGI_FUNCTION double wgi_op_erfcx_v(double a) { return wgi_erfcx(a); }
 WGI_FUNCTION double wgi_op_erfcx_da(double a, double v) { return wgi_erfcx_d(a, v); }
-enum { WGI_CODE_erfcx = WGI_CODE(63), WGI_ADDS_erfcx = WGI_ADDS(63, WGI_GUARD) };
+enum { WGI_CODE_erfcx = WGI_CODE(63), WGI_ADDS_erfcx = WGI_ADDS(63) };
 
 /* Phi: normal distribution; DLMF 7.10.1 */
 WGI_FUNCTION double wgi_op_Phi_v(double a) { return wgi_Phi(a); }
 WGI_FUNCTION double wgi_op_Phi_da(double a, double v) { (void)v; return wgi_phi(a); }
-enum { WGI_CODE_Phi = WGI_CODE(64), WGI_ADDS_Phi = WGI_ADDS(64, WGI_GUARD) };
+enum { WGI_CODE_Phi = WGI_CODE(64), WGI_ADDS_Phi = WGI_ADDS(64) };
 
 /* log_Phi: Mills ratio; DLMF 7.8.1, 7.9.3 */
 WGI_FUNCTION double wgi_op_log_Phi_v(double a) { return wgi_log_Phi(a); }
 WGI_FUNCTION double wgi_op_log_Phi_da(double a, double v) { (void)v; return wgi_log_Phi_d(a); }
-enum { WGI_CODE_log_Phi = WGI_CODE(65), WGI_ADDS_log_Phi = WGI_ADDS(65, WGI_GUARD) };
+enum { WGI_CODE_log_Phi = WGI_CODE(65), WGI_ADDS_log_Phi = WGI_ADDS(65) };
 
 /* inv_Phi: normal quantile; inverse function rule */
 WGI_FUNCTION double wgi_op_inv_Phi_v(double a) { return wgi_inv_Phi(a); }
 WGI_FUNCTION double wgi_op_inv_Phi_da(double a, double v) { return wgi_inv_Phi_d(a, v); }
-enum { WGI_CODE_inv_Phi = WGI_CODE(66), WGI_ADDS_inv_Phi = WGI_ADDS(66, WGI_SING) };
+enum { WGI_CODE_inv_Phi = WGI_CODE(66), WGI_ADDS_inv_Phi = WGI_ADDS(66) };
 
 /* lgamma: log |Gamma|; DLMF 5.2.2 */
 WGI_FUNCTION double wgi_op_lgamma_v(double a) { return wgi_lgamma(a); }
 WGI_FUNCTION double wgi_op_lgamma_da(double a, double v) { (void)v; return wgi_digamma(a); }
-enum { WGI_CODE_lgamma = WGI_CODE(67), WGI_ADDS_lgamma = WGI_ADDS(67, WGI_SING) };
+enum { WGI_CODE_lgamma = WGI_CODE(67), WGI_ADDS_lgamma = WGI_ADDS(67) };
 
 /* tgamma: DLMF 5.2.2 */
 WGI_FUNCTION double wgi_op_tgamma_v(double a) { return tgamma(a); }
 WGI_FUNCTION double wgi_op_tgamma_da(double a, double v) { return wgi_tgamma_d(a, v); }
-enum { WGI_CODE_tgamma = WGI_CODE(68), WGI_ADDS_tgamma = WGI_ADDS(68, WGI_SING) };
+enum { WGI_CODE_tgamma = WGI_CODE(68), WGI_ADDS_tgamma = WGI_ADDS(68) };
 
 /* digamma: DLMF 5.15.1 */
 WGI_FUNCTION double wgi_op_digamma_v(double a) { return wgi_digamma(a); }
 WGI_FUNCTION double wgi_op_digamma_da(double a, double v) { (void)v; return wgi_trigamma(a); }
-enum { WGI_CODE_digamma = WGI_CODE(69), WGI_ADDS_digamma = WGI_ADDS(69, WGI_SING) };
+enum { WGI_CODE_digamma = WGI_CODE(69), WGI_ADDS_digamma = WGI_ADDS(69) };
 
 /* j0: DLMF 10.6.3 */
 WGI_FUNCTION double wgi_op_j0_v(double a) { return wgi_j0(a); }
 WGI_FUNCTION double wgi_op_j0_da(double a, double v) { (void)v; return -wgi_j1(a); }
-enum { WGI_CODE_j0 = WGI_CODE(70), WGI_ADDS_j0 = WGI_ADDS(70, WGI_GUARD) };
+enum { WGI_CODE_j0 = WGI_CODE(70), WGI_ADDS_j0 = WGI_ADDS(70) };
 
 /* j1: DLMF 10.6.2 */
 WGI_FUNCTION double wgi_op_j1_v(double a) { return wgi_j1(a); }
 WGI_FUNCTION double wgi_op_j1_da(double a, double v) { return wgi_j1_d(a, v); }
-enum { WGI_CODE_j1 = WGI_CODE(71), WGI_ADDS_j1 = WGI_ADDS(71, WGI_GUARD) };
+enum { WGI_CODE_j1 = WGI_CODE(71), WGI_ADDS_j1 = WGI_ADDS(71) };
 
 /* y0: DLMF 10.6.3 */
 WGI_FUNCTION double wgi_op_y0_v(double a) { return wgi_y0(a); }
 WGI_FUNCTION double wgi_op_y0_da(double a, double v) { (void)v; return -wgi_y1(a); }
-enum { WGI_CODE_y0 = WGI_CODE(72), WGI_ADDS_y0 = WGI_ADDS(72, WGI_SING) };
+enum { WGI_CODE_y0 = WGI_CODE(72), WGI_ADDS_y0 = WGI_ADDS(72) };
 
 /* y1: DLMF 10.6.2 */
 WGI_FUNCTION double wgi_op_y1_v(double a) { return wgi_y1(a); }
 WGI_FUNCTION double wgi_op_y1_da(double a, double v) { return wgi_y1_d(a, v); }
-enum { WGI_CODE_y1 = WGI_CODE(73), WGI_ADDS_y1 = WGI_ADDS(73, WGI_SING) };
+enum { WGI_CODE_y1 = WGI_CODE(73), WGI_ADDS_y1 = WGI_ADDS(73) };
 
 /* lambertw0: DLMF 4.13.1, 4.13.4 */
 WGI_FUNCTION double wgi_op_lambertw0_v(double a) { return wgi_lambertw0(a); }
 WGI_FUNCTION double wgi_op_lambertw0_da(double a, double v) { (void)v; return wgi_lambertw0_d(a); }
-enum { WGI_CODE_lambertw0 = WGI_CODE(74), WGI_ADDS_lambertw0 = WGI_ADDS(74, WGI_SING) };
+enum { WGI_CODE_lambertw0 = WGI_CODE(74), WGI_ADDS_lambertw0 = WGI_ADDS(74) };
 
 /* lambertwm1: DLMF 4.13.1, 4.13.4 */
 WGI_FUNCTION double wgi_op_lambertwm1_v(double a) { return wgi_lambertwm1(a); }
 WGI_FUNCTION double wgi_op_lambertwm1_da(double a, double v) { (void)v; return wgi_lambertwm1_d(a); }
-enum { WGI_CODE_lambertwm1 = WGI_CODE(75), WGI_ADDS_lambertwm1 = WGI_ADDS(75, WGI_SING) };
+enum { WGI_CODE_lambertwm1 = WGI_CODE(75), WGI_ADDS_lambertwm1 = WGI_ADDS(75) };
 
 /* floor: step */
 WGI_FUNCTION double wgi_op_floor_v(double a) { return floor(a); }
 WGI_FUNCTION double wgi_op_floor_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_floor = WGI_CODE(76), WGI_ADDS_floor = WGI_ADDS(76, WGI_GUARD) };
+enum { WGI_CODE_floor = WGI_CODE(76), WGI_ADDS_floor = WGI_ADDS(76) };
 
 /* ceil: step */
 WGI_FUNCTION double wgi_op_ceil_v(double a) { return ceil(a); }
 WGI_FUNCTION double wgi_op_ceil_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_ceil = WGI_CODE(77), WGI_ADDS_ceil = WGI_ADDS(77, WGI_GUARD) };
+enum { WGI_CODE_ceil = WGI_CODE(77), WGI_ADDS_ceil = WGI_ADDS(77) };
 
 /* trunc: step */
 WGI_FUNCTION double wgi_op_trunc_v(double a) { return trunc(a); }
 WGI_FUNCTION double wgi_op_trunc_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_trunc = WGI_CODE(78), WGI_ADDS_trunc = WGI_ADDS(78, WGI_GUARD) };
+enum { WGI_CODE_trunc = WGI_CODE(78), WGI_ADDS_trunc = WGI_ADDS(78) };
 
 /* round: step; halves away from zero */
 WGI_FUNCTION double wgi_op_round_v(double a) { return round(a); }
 WGI_FUNCTION double wgi_op_round_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_round = WGI_CODE(79), WGI_ADDS_round = WGI_ADDS(79, WGI_GUARD) };
+enum { WGI_CODE_round = WGI_CODE(79), WGI_ADDS_round = WGI_ADDS(79) };
 
 /* rint: step; halves to even in the default mode */
 WGI_FUNCTION double wgi_op_rint_v(double a) { return rint(a); }
 WGI_FUNCTION double wgi_op_rint_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_rint = WGI_CODE(80), WGI_ADDS_rint = WGI_ADDS(80, WGI_GUARD) };
+enum { WGI_CODE_rint = WGI_CODE(80), WGI_ADDS_rint = WGI_ADDS(80) };
 
 /* sign: step */
 WGI_FUNCTION double wgi_op_sign_v(double a) { return (a > 0 ? 1.0 : a < 0 ? -1.0 : a == 0 ? 0.0 : a); }
 WGI_FUNCTION double wgi_op_sign_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_sign = WGI_CODE(81), WGI_ADDS_sign = WGI_ADDS(81, WGI_GUARD) };
+enum { WGI_CODE_sign = WGI_CODE(81), WGI_ADDS_sign = WGI_ADDS(81) };
 
 /* fabs: sign, 0 at 0 */
 WGI_FUNCTION double wgi_op_fabs_v(double a) { return fabs(a); }
 WGI_FUNCTION double wgi_op_fabs_da(double a, double v) { (void)v; return (a > 0 ? 1.0 : a < 0 ? -1.0 : a); }
-enum { WGI_CODE_fabs = WGI_CODE(82), WGI_ADDS_fabs = WGI_ADDS(82, WGI_GUARD) };
+enum { WGI_CODE_fabs = WGI_CODE(82), WGI_ADDS_fabs = WGI_ADDS(82) };
 
 /* relu: 0 at 0 */
 WGI_FUNCTION double wgi_op_relu_v(double a) { return (a <= 0 ? 0.0 : a); }
 WGI_FUNCTION double wgi_op_relu_da(double a, double v) { (void)v; return (a > 0 ? 1.0 : a <= 0 ? 0.0 : a); }
-enum { WGI_CODE_relu = WGI_CODE(83), WGI_ADDS_relu = WGI_ADDS(83, WGI_GUARD) };
+enum { WGI_CODE_relu = WGI_CODE(83), WGI_ADDS_relu = WGI_ADDS(83) };
 
 /* copysign: |a| times the sign of b */
 WGI_FUNCTION double wgi_op_copysign_v(double a, double b) { return copysign(a, b); }
 WGI_FUNCTION double wgi_op_copysign_da(double a, double b, double v) { (void)v; return (a > 0 ? 1.0 : a < 0 ? -1.0 : a) * copysign(1.0, b); }
 WGI_FUNCTION double wgi_op_copysign_db(double a, double b, double v) { (void)a; (void)b; (void)v; return 0; }
-enum { WGI_CODE_copysign = WGI_CODE(84), WGI_ADDS_copysign = WGI_ADDS(84, WGI_GUARD) };
+enum { WGI_CODE_copysign = WGI_CODE(84), WGI_ADDS_copysign = WGI_ADDS(84) };
 
 /* fmax: a tie splits evenly */
 WGI_FUNCTION double wgi_op_fmax_v(double a, double b) { return (a > b || b != b || (a == b && signbit(b)) ? a : b); }
 WGI_FUNCTION double wgi_op_fmax_da(double a, double b, double v) { (void)v; return (a > b || b != b ? 1.0 : a == b ? 0.5 : 0.0); }
 WGI_FUNCTION double wgi_op_fmax_db(double a, double b, double v) { (void)v; return (b > a || a != a ? 1.0 : a == b ? 0.5 : 0.0); }
-enum { WGI_CODE_fmax = WGI_CODE(85), WGI_ADDS_fmax = WGI_ADDS(85, WGI_GUARD) };
+enum { WGI_CODE_fmax = WGI_CODE(85), WGI_ADDS_fmax = WGI_ADDS(85) };
 
 /* fmin: a tie splits evenly */
 WGI_FUNCTION double wgi_op_fmin_v(double a, double b) { return (a < b || b != b || (a == b && signbit(a)) ? a : b); }
 WGI_FUNCTION double wgi_op_fmin_da(double a, double b, double v) { (void)v; return (a < b || b != b ? 1.0 : a == b ? 0.5 : 0.0); }
 WGI_FUNCTION double wgi_op_fmin_db(double a, double b, double v) { (void)v; return (b < a || a != a ? 1.0 : a == b ? 0.5 : 0.0); }
-enum { WGI_CODE_fmin = WGI_CODE(86), WGI_ADDS_fmin = WGI_ADDS(86, WGI_GUARD) };
+enum { WGI_CODE_fmin = WGI_CODE(86), WGI_ADDS_fmin = WGI_ADDS(86) };
 
 /* fdim: relu(a - b) */
 WGI_FUNCTION double wgi_op_fdim_v(double a, double b) { return fdim(a, b); }
 WGI_FUNCTION double wgi_op_fdim_da(double a, double b, double v) { return (a > b ? 1.0 : a <= b ? 0.0 : v); }
 WGI_FUNCTION double wgi_op_fdim_db(double a, double b, double v) { return (a > b ? -1.0 : a <= b ? 0.0 : v); }
-enum { WGI_CODE_fdim = WGI_CODE(87), WGI_ADDS_fdim = WGI_ADDS(87, WGI_GUARD) };
+enum { WGI_CODE_fdim = WGI_CODE(87), WGI_ADDS_fdim = WGI_ADDS(87) };
 
 /* clamp: a in the closed interval [b, c] */
 WGI_FUNCTION double wgi_op_clamp_v(double a, double b, double c) { return (a < b ? b : a > c ? c : a); }
 WGI_FUNCTION double wgi_op_clamp_da(double a, double b, double c, double v) { (void)v; return (a < b || a > c ? 0.0 : 1.0); }
 WGI_FUNCTION double wgi_op_clamp_db(double a, double b, double c, double v) { (void)c; (void)v; return (a < b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_clamp_dc(double a, double b, double c, double v) { (void)v; return (a > c && !(a < b) ? 1.0 : 0.0); }
-enum { WGI_CODE_clamp = WGI_CODE(88), WGI_ADDS_clamp = WGI_ADDS(88, WGI_GUARD) };
+enum { WGI_CODE_clamp = WGI_CODE(88), WGI_ADDS_clamp = WGI_ADDS(88) };
 
 /* select_lt: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_lt_v(double a, double b, double c, double d) { return (a < b ? c : d); }
@@ -583,7 +583,7 @@ WGI_FUNCTION double wgi_op_select_lt_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_lt_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_lt_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a < b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_lt_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a < b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_lt = WGI_CODE(89), WGI_ADDS_select_lt = WGI_ADDS(89, WGI_GUARD) };
+enum { WGI_CODE_select_lt = WGI_CODE(89), WGI_ADDS_select_lt = WGI_ADDS(89) };
 
 /* select_le: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_le_v(double a, double b, double c, double d) { return (a <= b ? c : d); }
@@ -591,7 +591,7 @@ WGI_FUNCTION double wgi_op_select_le_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_le_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_le_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a <= b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_le_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a <= b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_le = WGI_CODE(90), WGI_ADDS_select_le = WGI_ADDS(90, WGI_GUARD) };
+enum { WGI_CODE_select_le = WGI_CODE(90), WGI_ADDS_select_le = WGI_ADDS(90) };
 
 /* select_gt: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_gt_v(double a, double b, double c, double d) { return (a > b ? c : d); }
@@ -599,7 +599,7 @@ WGI_FUNCTION double wgi_op_select_gt_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_gt_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_gt_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a > b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_gt_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a > b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_gt = WGI_CODE(91), WGI_ADDS_select_gt = WGI_ADDS(91, WGI_GUARD) };
+enum { WGI_CODE_select_gt = WGI_CODE(91), WGI_ADDS_select_gt = WGI_ADDS(91) };
 
 /* select_ge: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_ge_v(double a, double b, double c, double d) { return (a >= b ? c : d); }
@@ -607,7 +607,7 @@ WGI_FUNCTION double wgi_op_select_ge_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_ge_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_ge_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a >= b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_ge_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a >= b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_ge = WGI_CODE(92), WGI_ADDS_select_ge = WGI_ADDS(92, WGI_GUARD) };
+enum { WGI_CODE_select_ge = WGI_CODE(92), WGI_ADDS_select_ge = WGI_ADDS(92) };
 
 /* select_eq: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_eq_v(double a, double b, double c, double d) { return (a == b ? c : d); }
@@ -615,7 +615,7 @@ WGI_FUNCTION double wgi_op_select_eq_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_eq_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_eq_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a == b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_eq_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a == b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_eq = WGI_CODE(93), WGI_ADDS_select_eq = WGI_ADDS(93, WGI_GUARD) };
+enum { WGI_CODE_select_eq = WGI_CODE(93), WGI_ADDS_select_eq = WGI_ADDS(93) };
 
 /* select_ne: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_ne_v(double a, double b, double c, double d) { return (a != b ? c : d); }
@@ -623,12 +623,12 @@ WGI_FUNCTION double wgi_op_select_ne_da(double a, double b, double c, double d, 
 WGI_FUNCTION double wgi_op_select_ne_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
 WGI_FUNCTION double wgi_op_select_ne_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 0.0 : 1.0); }
-enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94, WGI_GUARD) };
+enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94) };
 
 /* stop_gradient: the identity, taken for a constant */
 WGI_FUNCTION double wgi_op_stop_gradient_v(double a) { return a; }
 WGI_FUNCTION double wgi_op_stop_gradient_da(double a, double v) { (void)a; (void)v; return 0; }
-enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95, WGI_ARITH) };
+enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95) };
 
 #ifdef __cplusplus
 #include <wengert/scalar.hpp>

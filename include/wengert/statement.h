@@ -15,8 +15,7 @@
  * An expression is a structure made where it stands:
  *   value, at (operands), lit (its numbers), code (bits),
  *   meta: an array of size 0 whose element has the size bits of code << 18 | numbers << 12 |
- *   operands << 6 | operations whose partials may be 0, or infinite: the sum of those of the
- *   parts.
+ *   operands << 6 | operations: the sum of those of the parts.
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
 #ifndef WENGERT_STATEMENT_H
@@ -34,14 +33,14 @@ enum { WGI_OF_NUMBER = 2 << 18 | 1 << 12, WGI_OF_VARIABLE = 2 << 18 | 1 << 6 };
 #define WGI_BITS(meta) (meta >> 18)
 #define WGI_NUMBERS(meta) (meta >> 12 & 63)
 #define WGI_OPERANDS(meta) (meta >> 6 & 63)
-#define WGI_GUARDED(meta) (meta & 63)
+/* Were partials multiplied? A NaN among them may have to be 0 then, by the zero rule. */
+#define WGI_PRODUCTS(meta) ((meta & 63) > 1)
 enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next literal */
 
 /* The code of an operation, its bits, and what it adds to the metas of its operands. */
 #define WGI_CODE(op) ((op) >= 1 && (op) <= 4 ? ((op)-1) * 4 + 2 : (op)*4 + 3)
 #define WGI_WIDTH(op) ((op) >= 1 && (op) <= 4 ? 4 : 9)
-#define WGI_ADDS(op, class)                                                                    \
-    (WGI_WIDTH(op) << 18 | ((op) == WGI_OP_USER) << 12 | ((class) != WGI_ARITH))
+#define WGI_ADDS(op) (WGI_WIDTH(op) << 18 | ((op) == WGI_OP_USER) << 12 | 1)
 
 typedef unsigned __int128 wgi_bits;
 
@@ -138,6 +137,15 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
 #define WGI_TAKE_NUMBERS(o, k, m, to)                                                          \
     __builtin_choose_expr(WGI_NUMBERS(m),                                                      \
                           WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit), (void)0)
+
+/* The expression of a user's operation, with its descriptor (operation.h). Here, as such calls are
+ * nested, too. */
+#define WGI_NAMED(name, e)                                                                     \
+    __extension__({                                                                            \
+        __auto_type wgi_u = e;                                                                 \
+        wgi_u.lit[sizeof wgi_u.lit / 8 - 1] = wgi_address(&wgi_user_##name);                   \
+        wgi_u;                                                                                 \
+    })
 
 #define WGI_NOT_A_POINTER(c)                                                                   \
     _Static_assert(c, "wengert: an operand is a pointer: an index or a * is missing")
@@ -291,14 +299,13 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const uint64_t wgi_h =                                                                 \
-            wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i), WGI_OPERANDS(wgi_i),                   \
-                          WGI_NUMBERS(wgi_i));                                                 \
+        const uint64_t wgi_h = wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i),                     \
+                                             WGI_OPERANDS(wgi_i), WGI_NUMBERS(wgi_i));         \
         int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
-            wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i));              \
+            wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));             \
         if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                       \
             double *const wgi_w = WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                         \
-                wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_GUARDED(wgi_i), wgi_h,           \
+                wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i), wgi_h,          \
                 WGI_CODE_OF(wgi_x, wgi_j));                                                    \
             if (wgi_w != NULL) {                                                               \
                 WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                  \

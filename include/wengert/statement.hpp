@@ -13,8 +13,8 @@
  * as well. There are no comparisons of variables: wg_lt(t, x, y), or wg_value.
  *
  * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
- * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, S may a
- * partial of the expression be infinite, or 0. */
+ * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, P were
+ * partials multiplied? */
 #ifndef WENGERT_STATEMENT_HPP
 #define WENGERT_STATEMENT_HPP
 
@@ -82,7 +82,7 @@ WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s,
 /* ---- operands: numbers, variables, expressions ------------------------------------------ */
 
 /* Made by the operations; wg_let makes a variable of it. */
-template <int N, int L, int B, bool S> struct expression {
+template <int N, int L, int B, bool P> struct expression {
     double value;
     detail::list<N> at;
     detail::numbers<L> lit;
@@ -95,7 +95,7 @@ namespace detail {
 
 /* What is no operand is reported, and then treated as nothing. */
 template <class X, class = void> struct operand {
-    static constexpr bool is = false, active = false, singular = false;
+    static constexpr bool is = false, active = false, compound = false, products = false;
     static constexpr int count = 0, literals = 0, bits = 0;
     static double value(const X &) { return 0; }
     static list<0> at(const X &) { return list<0>(); }
@@ -104,7 +104,7 @@ template <class X, class = void> struct operand {
 };
 
 template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> {
-    static constexpr bool is = true, active = false, singular = false;
+    static constexpr bool is = true, active = false, compound = false, products = false;
     static constexpr int count = 0, literals = 1, bits = 2;
     WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
     WGI_MEMBER static list<0> at(X) { return list<0>(); }
@@ -117,7 +117,7 @@ template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> 
 };
 
 template <> struct operand<wg_real> {
-    static constexpr bool is = true, active = true, singular = false;
+    static constexpr bool is = true, active = true, compound = false, products = false;
     static constexpr int count = 1, literals = 0, bits = 2;
     WGI_MEMBER static double value(const wg_real &x) { return x.value; }
     WGI_MEMBER static lone at(const wg_real &x) {
@@ -130,9 +130,9 @@ template <> struct operand<wg_real> {
     WGI_MEMBER static wgi_bits code(const wg_real &) { return 0; }
 };
 
-template <int N, int L, int B, bool S> struct operand<expression<N, L, B, S>> {
-    using type = expression<N, L, B, S>;
-    static constexpr bool is = true, active = true, singular = S;
+template <int N, int L, int B, bool P> struct operand<expression<N, L, B, P>> {
+    using type = expression<N, L, B, P>;
+    static constexpr bool is = true, active = true, compound = true, products = P;
     static constexpr int count = N, literals = L, bits = B;
     WGI_MEMBER static double value(const type &x) { return x.value; }
     WGI_MEMBER static list<N> at(const type &x) { return x.at; }
@@ -155,14 +155,13 @@ template <class F, class... X> struct result {
     static constexpr int literals = (operand<X>::literals + ...) + (F::op == WGI_OP_USER);
     static constexpr int inner = (operand<X>::bits + ...);
     static constexpr int bits = inner + (F::op >= 1 && F::op <= 4 ? 4 : 9);
-    static constexpr bool singular = (operand<X>::singular || ...);
     static_assert(count <= WGI_MAX_OPERANDS,
                   "wengert: more than 8 variables in one statement: split it with wg_let");
     static_assert(literals <= WGI_MAX_NUMBERS,
                   "wengert: more than 8 numbers in one statement: split it with wg_let");
     static_assert(bits <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
-    using type = expression<count, literals, bits, singular || F::kind != WGI_ARITH>;
+    using type = expression<count, literals, bits, (operand<X>::compound || ...)>;
 
     static constexpr int before(const int *n, int k) {
         return k == 0 ? 0 : n[0] + before(n + 1, k - 1);
@@ -267,9 +266,9 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin
     const uint64_t head = wgi_code_head(line, 0, O::bits, O::count, O::literals);
     if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
         wg_tape *const some = wgi_tape(t);
-        bool fast = ready(some, e.at, O::singular);
+        bool fast = ready(some, e.at, O::products);
         if (O::count <= WGI_KEPT_OPERANDS && !WGI_NEARLY_ALWAYS(fast)) {
-            double *const w = kept(some, e.value, e.at, O::singular, head, e.code);
+            double *const w = kept(some, e.value, e.at, O::products, head, e.code);
             if (w != nullptr) {
                 store_numbers(w, e.lit, indices<O::literals>());
                 fast = true;
@@ -295,8 +294,8 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
 
 /* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar.def ----- */
 
-#define WGI_ROW(name, class_, ...)                                                             \
-    static constexpr int op = WGI_OP_##name, kind = class_;                                    \
+#define WGI_ROW(name, ...)                                                                     \
+    static constexpr int op = WGI_OP_##name;                                                   \
     WGI_MEMBER static double v(const double *a) {                                              \
         (void)a;                                                                               \
         return wgi_op_##name##_v(__VA_ARGS__);                                                 \
@@ -304,9 +303,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     template <int K> WGI_MEMBER static double d(const double *a, double v)
 
 /* wg_NAME of operands, and wg::NAME where one of them is a variable or an expression. */
-#define WGI_TEMPLATE1(name, class_)                                                            \
+#define WGI_TEMPLATE1(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, class_, a[0]) { return wgi_op_##name##_da(a[0], v); }                    \
+        WGI_ROW(name, a[0]) { return wgi_op_##name##_da(a[0], v); }                            \
     };                                                                                         \
     template <class X> WGI_FUNCTION auto wg_##name(const X &x) {                               \
         WGI_ARE_OPERANDS(X);                                                                   \
@@ -319,9 +318,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE2(name, class_)                                                            \
+#define WGI_TEMPLATE2(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, class_, a[0], a[1]) {                                                    \
+        WGI_ROW(name, a[0], a[1]) {                                                            \
             if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], v);                    \
             else return wgi_op_##name##_db(a[0], a[1], v);                                     \
         }                                                                                      \
@@ -337,9 +336,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE3(name, class_)                                                            \
+#define WGI_TEMPLATE3(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, class_, a[0], a[1], a[2]) {                                              \
+        WGI_ROW(name, a[0], a[1], a[2]) {                                                      \
             if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], v);              \
             else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], v);         \
             else return wgi_op_##name##_dc(a[0], a[1], a[2], v);                               \
@@ -358,9 +357,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE4(name, class_)                                                            \
+#define WGI_TEMPLATE4(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, class_, a[0], a[1], a[2], a[3]) {                                        \
+        WGI_ROW(name, a[0], a[1], a[2], a[3]) {                                                \
             if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], a[3], v);        \
             else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], a[3], v);   \
             else if constexpr (K == 2) return wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v);   \
@@ -382,7 +381,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
 
 /* Operations of a user's own (wengert/operation.h): their descriptor's address is a number. */
 #define WGI_USER_ROW(name)                                                                     \
-    static constexpr int op = WGI_OP_USER, kind = wgi_class_##name;                            \
+    static constexpr int op = WGI_OP_USER;                                                     \
     WGI_MEMBER static double address() {                                                       \
         const uint64_t bits = reinterpret_cast<uintptr_t>(&wgi_user_##name);                   \
         double number;                                                                         \
