@@ -32,7 +32,8 @@ TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 # ---- dependencies ---------------------------------------------------------------------------
 # What run, test and bench need beside make. The stamp is an included makefile: make itself
-# starts again once it is there, and then sees the compiler that was missing.
+# starts again once it is there, and then sees the compiler that was missing. A cblas.h alone may be
+# the reference BLAS's: OpenBLAS is there where a program links with it.
 
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
 ifneq ($(filter deps run test bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
@@ -44,16 +45,18 @@ endif
 $(STAMP):
 	@set -e; need=; \
 	want() { case "$$need " in *" $$1 "*) ;; *) need="$$need $$1";; esac; }; \
-	have_header() { echo "#include <$$2>" | $$1 -E - >/dev/null 2>&1; }; \
+	have_header() { echo "#include <$$1>" | $(CC) $(CPPFLAGS) $(BLAS_CFLAGS) -E - >/dev/null 2>&1; }; \
+	links() { echo 'int main(void) { return 0; }' | $(CC) $(LDFLAGS) -x c - -o $@.probe "$$@" 2>/dev/null && rm $@.probe; }; \
+	mkdir -p $(@D); \
 	case '$(notdir $(CC))' in *clang*) cc=clang cxx=clang;; *) cc=gcc cxx=g++;; esac; \
 	command -v $(firstword $(CC)) >/dev/null || want $$cc; \
 	command -v $(firstword $(CXX)) >/dev/null || want $$cxx; \
-	have_header '$(CC)' stdio.h || want libc6-dev; \
+	have_header stdio.h || want libc6-dev; \
 	command -v pkg-config >/dev/null || want pkg-config; \
-	pkg-config --exists cmocka 2>/dev/null || have_header '$(CC)' cmocka.h || want libcmocka-dev; \
-	pkg-config --exists jansson 2>/dev/null || have_header '$(CC)' jansson.h || want libjansson-dev; \
-	pkg-config --exists openblas 2>/dev/null || have_header '$(CC)' cblas.h || want libopenblas-dev; \
-	pkg-config --exists lapacke 2>/dev/null || have_header '$(CC)' lapacke.h || want liblapacke-dev; \
+	pkg-config --exists cmocka 2>/dev/null || have_header cmocka.h || want libcmocka-dev; \
+	pkg-config --exists jansson 2>/dev/null || have_header jansson.h || want libjansson-dev; \
+	{ have_header cblas.h && links $(filter-out -llapacke,$(BLAS_LIBS)); } || want libopenblas-dev; \
+	pkg-config --exists lapacke 2>/dev/null || have_header lapacke.h || want liblapacke-dev; \
 	case $@ in *-report) command -v gnuplot >/dev/null || want gnuplot-nox;; esac; \
 	if [ "$$need" ]; then \
 	    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
@@ -66,7 +69,7 @@ $(STAMP):
 	    $$as env DEBIAN_FRONTEND=noninteractive \
 	        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
 	fi; \
-	mkdir -p $(@D); touch $@
+	touch $@
 
 # ---- flags ----------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "opt_problems.h"
-#include "opt_problems_kernels.h"
 #include "oracle_text.h"
 
 #ifndef TEST_DATA

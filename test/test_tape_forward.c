@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "opt_cases.h"
-#define WG_AS_DOUBLE
-#include "opt_problems_kernels.h"
-#undef WG_AS_DOUBLE
-#define WG_AS_DUAL
-#include "opt_problems_kernels.h"
-#undef WG_AS_DUAL
-#include <wengert/generic.h>
 #include "tolerance.h"
 
 static wg_tape *tape;

@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The problems of opt_problems.c as kernels: one source for doubles, duals and tapes.
+/* opt_problems_kernel.h - the problems of opt_problems.c for the type of <wengert/generic.h>.
  *
  * Per problem either residuals r (f = sum r_i^2) or constraints, and for some an objective; n
- * variables, m residuals. WG_NAME(opt_problem)(t, number, n, m, x, f, r) evaluates the problem
- * of that number in opt_problems[]. */
+ * variables, m residuals. */
 #include <wengert/generic.h>
-
-#ifndef OPT_PROBLEMS_DATA
-#define OPT_PROBLEMS_DATA
-static const double OPT_PI = 3.14159265358979323846;
-static const double OPT_BARD[15] = {0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39,
-                                    0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39};
-static const double OPT_GAUSSIAN[15] = {0.0009, 0.0044, 0.0175, 0.0540, 0.1295,
-                                        0.2420, 0.3521, 0.3989, 0.3521, 0.2420,
-                                        0.1295, 0.0540, 0.0175, 0.0044, 0.0009};
-static const double OPT_MEYER[16] = {34780, 28610, 23650, 19630, 16370, 13720, 11540, 9744,
-                                     8261,  7030,  6005,  5147,  4427,  3820,  3307,  2872};
-static const double OPT_KOWALIK[11] = {0.1957, 0.1947, 0.1735, 0.1600, 0.0844, 0.0627,
-                                       0.0456, 0.0342, 0.0323, 0.0235, 0.0246};
-static const double OPT_KOWALIK_U[11] = {4,     2,   1,      0.5,    0.25,  0.167,
-                                         0.125, 0.1, 0.0833, 0.0714, 0.0625};
-static const double OPT_OSBORNE1[33] = {
-    0.844, 0.908, 0.932, 0.936, 0.925, 0.908, 0.881, 0.850, 0.818, 0.784, 0.751,
-    0.718, 0.685, 0.658, 0.628, 0.603, 0.580, 0.558, 0.538, 0.522, 0.506, 0.490,
-    0.478, 0.467, 0.457, 0.448, 0.438, 0.431, 0.424, 0.420, 0.414, 0.411, 0.406};
-static const double OPT_OSBORNE2[65] = {
-    1.366, 1.191, 1.112, 1.013, 0.991, 0.885, 0.831, 0.847, 0.786, 0.725, 0.746, 0.679, 0.608,
-    0.655, 0.616, 0.606, 0.602, 0.626, 0.651, 0.724, 0.649, 0.649, 0.694, 0.644, 0.624, 0.661,
-    0.612, 0.558, 0.533, 0.495, 0.500, 0.423, 0.395, 0.375, 0.372, 0.391, 0.396, 0.405, 0.428,
-    0.429, 0.523, 0.562, 0.607, 0.653, 0.672, 0.708, 0.633, 0.668, 0.645, 0.632, 0.591, 0.559,
-    0.597, 0.625, 0.739, 0.710, 0.729, 0.720, 0.636, 0.581, 0.428, 0.292, 0.162, 0.098, 0.054};
-static const double OPT_CHEMICAL[10] = {-6.089,  -17.164, -34.054, -5.914,  -24.721,
-                                        -14.986, -24.100, -10.708, -26.662, -22.179};
-static const double OPT_HS99_A[8] = {0, 50, 50, 75, 75, 75, 100, 100};
-static const double OPT_HS99_T[8] = {0, 25, 50, 100, 150, 200, 290, 380};
-#endif
 
 #define RES(name)                                                                              \
     static void WG_NAME(name)(wg_tape * t, int n, int m, const wg_real *x, wg_real *r)
@@ -492,9 +461,8 @@ static const struct {
     {WG_NAME(hs99_c), WG_NAME(hs99)},
 };
 
-/* f and, where the problem has them, r[0..m). f may be NULL; r may not when f is a sum. */
-static void WG_NAME(opt_problem)(wg_tape *t, int number, int n, int m, const wg_real *x,
-                                 wg_real *f, wg_real *r) {
+void WG_NAME(opt_problem)(wg_tape *t, int number, int n, int m, const wg_real *x, wg_real *f,
+                          wg_real *r) {
     if (WG_NAME(opt_kernels)[number].res != NULL && r != NULL)
         WG_NAME(opt_kernels)[number].res(t, n, m, x, r);
     if (f == NULL) return;
