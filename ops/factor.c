@@ -14,6 +14,7 @@
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "structure.h"
 
 /* ---- factoring ---- */
 
@@ -716,6 +717,12 @@ const wg_block_op wgi_op_cholesky = {"wg_cholesky",  WG_OP_TRANS,  cholesky_shap
 const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
                                            cholesky_value,      cholesky_vjp, cholesky_jvp,
                                            cholesky_expand};
+
+int wgi_factor_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
+    if (op != &wgi_op_cholesky_batch) return 0;
+    p->count = *(const size_t *)params;
+    return 1;
+}
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {
     wg_mat l;

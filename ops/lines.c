@@ -6,6 +6,8 @@
  * copies, eight at a time: what lies in one cache line is read at once. */
 #include "lines.h"
 
+#include "structure.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -199,6 +201,13 @@ wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op) {
         __builtin_mul_overflow(n, per_line * sizeof(double), &b->work_bytes))
         return WG_ENOMEM;
     return WG_OK;
+}
+
+int wgi_line_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
+    if ((op->flags & WGI_OP_LINES) == 0) return 0;
+    const wg_axis axis = ((const wgi_line_params *)params)->axis;
+    if (axis != WG_ALL) p->part[0] = axis == WG_EACH_ROW ? WGI_ITS_ROW : WGI_ITS_COLUMN;
+    return 1;
 }
 
 /* ---- of one line ---- */

@@ -95,6 +95,9 @@ void wgi_line_slope_jvp(const wgi_line *l);
 
 /* ---- descriptors ---- */
 
+/* The flag of operations whose params are wgi_line_params. */
+enum { WGI_OP_LINES = 1 << 16 };
+
 /* What a shape is checked for beside: that no line is without elements; nothing. */
 wg_status wgi_line_no_elements(wg_block *b);
 static inline wg_status wgi_line_anything(wg_block *b) {
@@ -127,7 +130,8 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {called,         WG_OP_ZERO_RULE | (flags),             \
+    static const wg_block_op op_##id = {called,                                          \
+                                        WG_OP_ZERO_RULE | WGI_OP_LINES | (flags),              \
                                         name##_shape,   name##_run_value,                      \
                                         name##_run_vjp, name##_run_jvp,                        \
                                         name##_write}

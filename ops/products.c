@@ -9,6 +9,8 @@
  * bt, ct their tangents; w adjoint of the result. */
 #include "products.h"
 
+#include "structure.h"
+
 /* ---- pieces ---- */
 
 /* c += alpha a b by loops, c not transposed. */
@@ -457,6 +459,33 @@ static wg_status batch_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 
 const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS, batch_shape, batch_value,
                                        batch_vjp,       batch_jvp,   batch_expand};
+
+/* ---- what an element depends on ---- */
+
+static void of_a_product(wgi_parts *p) {
+    p->product = 1;
+    p->part[0] = WGI_ITS_ROW, p->part[1] = WGI_ITS_COLUMN, p->part[2] = WGI_ITS_ELEMENT;
+    p->near[0] = 2, p->near[1] = 1, p->near[2] = 0;
+}
+
+int wgi_product_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
+    const wg_block_op *const two[] = {&wgi_op_gemm, &wgi_op_gemv, &wgi_op_matmul, &wgi_op_ger,
+                                      &wgi_op_outer};
+    if (op == &wgi_op_gemm_batch) {
+        p->count = ((const struct batch *)params)->count;
+        p->turned = (unsigned)((const struct batch *)params)->turn;
+        of_a_product(p);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        if (op == two[i]) {
+            p->column = (unsigned)((const struct product *)params)->vector;
+            p->turned = (unsigned)((const struct product *)params)->turn;
+            of_a_product(p);
+            return 1;
+        }
+    return 0;
+}
 
 wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                      wg_mat b) {

@@ -8,6 +8,7 @@
  * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
 #include "expand.h"
 #include "factor.h"
+#include "structure.h"
 
 /* ---- with a factor ---- */
 
@@ -378,6 +379,20 @@ const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape, trsm_value,
                                  trsm_vjp,  trsm_jvp,    trsm_expand};
 const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS, trsm_shape, trsm_value,
                                        trsm_vjp,        trsm_jvp,    trsm_expand};
+
+int wgi_solve_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
+    int right = 0;
+    if (op == &wgi_op_factor_solve || op == &wgi_op_solve || op == &wgi_op_solve_spd ||
+        op == &wgi_op_solve_batch || op == &wgi_op_solve_spd_batch) {
+        p->count = ((const wgi_factored *)params)->count;
+    } else if (op == &wgi_op_trsm || op == &wgi_op_trsv || op == &wgi_op_trsm_batch) {
+        p->count = ((const struct triangular *)params)->count;
+        right = ((const struct triangular *)params)->side == 'R';
+    } else return 0;
+    p->part[1] = right ? WGI_ITS_ROW : WGI_ITS_COLUMN;
+    p->near[0] = 3, p->near[1] = 1;
+    return 1;
+}
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

@@ -4,6 +4,8 @@
 #ifndef WENGERT_OPS_STRUCTURE_H
 #define WENGERT_OPS_STRUCTURE_H
 
+#include <stdint.h>
+
 #include <wengert/sparse.h>
 
 /* Is the result the sum of products of the elements of two operands, each with that of the same
@@ -18,5 +20,29 @@ const size_t *wgi_scatter_indices(const wg_block_op *op, const void *params, siz
  * row or a column. NULL: the operation is none. */
 const wg_csr *wgi_spmm_pattern(const wg_block_op *op, const void *params, int *trans,
                                int *vector);
+
+/* What element (i, j) of the result depends on of an operand: row i of it, column j of it, or all
+ * of it. Where the result is a batch of matrices side by side, i and j count in one of them, and
+ * operands are their matrices for that one. */
+typedef enum { WGI_ALL_OF_IT, WGI_ITS_ROW, WGI_ITS_COLUMN, WGI_ITS_ELEMENT } wgi_part;
+
+enum { WGI_PART_OPERANDS = 5 };
+typedef struct wgi_parts {
+    size_t count; /* matrices of the batch */
+    unsigned column,
+        turned; /* bit k: operand k is taken as a column; it is transposed after that */
+    wgi_part part[WGI_PART_OPERANDS];
+    uint16_t near[WGI_PART_OPERANDS]; /* bit l of near[k]: not linear in operands k and l */
+    int product; /* in operands 0 and 1 the sum of products, each of an element of the row with that
+                    at the same place of the column */
+} wgi_parts;
+
+/* Of reductions and other operations along lines, products, solves and batches. 0: unknown. */
+int wgi_parts_of(const wg_block_op *op, const void *params, wgi_parts *p);
+/* By the files of these operations; p is all of every operand of one matrix, near everything. */
+int wgi_line_parts(const wg_block_op *op, const void *params, wgi_parts *p);
+int wgi_product_parts(const wg_block_op *op, const void *params, wgi_parts *p);
+int wgi_solve_parts(const wg_block_op *op, const void *params, wgi_parts *p);
+int wgi_factor_parts(const wg_block_op *op, const void *params, wgi_parts *p);
 
 #endif

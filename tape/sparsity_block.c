@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the results of an operation on matrices depend on, element by element where that is
  * known: of the tape's own operations, of operations element by element, of those that only move
- * elements, which are asked where each went, of sparse products, and of maps over points. All
- * results of any other depend on all operands, and are not linear in them unless it says so. */
+ * elements, which are asked where each went, of sparse products, of maps over points, and by rows and
+ * columns of products, solves, batches and operations along lines. All results of any other depend on
+ * all operands, and are not linear in them unless it says so. */
 #include "../ops/elementwise.h"
 #include "../ops/structure.h"
 #include "sparsity.h"
@@ -205,6 +206,114 @@ static void map_sets(wgi_sets *k, const wgi_block *b, const wgi_by_point *p, wgi
     }
 }
 
+/* ---- rows, columns, members of a batch ---- */
+
+/* A matrix of slots as an operation reads it; slot 0: a constant. */
+typedef struct lattice {
+    uint32_t slot;
+    size_t rows, cols, down, across;
+} lattice;
+
+static lattice lattice_turned(lattice a) {
+    return (lattice){a.slot, a.cols, a.rows, a.across, a.down};
+}
+
+/* Operand k for one member of the batch. */
+static lattice lattice_of(const wgi_block *b, const wgi_parts *p, uint32_t k, size_t member) {
+    const wgi_operand *const o = &b->operand[k];
+    lattice a = {o->slot, o->rows, o->cols / p->count, o->trans ? o->ld : 1,
+                 o->trans ? 1 : o->ld};
+    if (a.slot != 0) a.slot += (uint32_t)(member * a.cols * a.across);
+    if (k >= WGI_PART_OPERANDS) return a;
+    if ((p->column >> k & 1) && a.cols != 1) a = lattice_turned(a);
+    return p->turned >> k & 1 ? lattice_turned(a) : a;
+}
+
+/* Its sets in one; of a row, a column or an element: that of those sizes. */
+static wgi_set join_lattice(wgi_sets *k, const wgi_set *of, lattice a) {
+    if (a.slot == 0 || !wgi_sets_room(k, WGI_INDEX_STACK, 0, a.rows * a.cols)) return 0;
+    wgi_set *const set = wgi_sets_words(k, WGI_INDEX_STACK);
+    size_t n = 0;
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) set[n++] = of[a.slot + i * a.down + j * a.across];
+    return wgi_sets_join(k, n, set);
+}
+static lattice row_of(lattice a, size_t i) {
+    if (a.slot != 0) a.slot += (uint32_t)(i * a.down);
+    a.rows = 1;
+    return a;
+}
+static lattice column_of(lattice a, size_t j) {
+    if (a.slot != 0) a.slot += (uint32_t)(j * a.across);
+    a.cols = 1;
+    return a;
+}
+
+/* What elements of the result of one member depend on, operand by operand. Elements differ from row
+ * to row, or from column to column, or not at all. */
+typedef struct member_sets {
+    const wgi_block *b;
+    const wgi_parts *p;
+    const wgi_set *of;
+    lattice in[WGI_MAX_ARGS], out;
+    wgi_set *line[WGI_MAX_ARGS]; /* of every row, column, or of all */
+    int by_row, by_column;
+} member_sets;
+
+static wgi_part part_of(const wgi_parts *p, uint32_t k) {
+    return k < WGI_PART_OPERANDS ? p->part[k] : WGI_ALL_OF_IT;
+}
+
+static int open_member(wgi_sets *k, member_sets *s, size_t member) {
+    const wgi_block *const b = s->b;
+    s->by_row = s->by_column = 0;
+    s->out = lattice_of(b, s->p, b->inputs, member);
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_part part = part_of(s->p, i);
+        const lattice a = s->in[i] = lattice_of(b, s->p, i, member);
+        const size_t lines = part == WGI_ITS_ROW ? a.rows : part == WGI_ITS_COLUMN ? a.cols : 1;
+        s->by_row |= part == WGI_ITS_ROW || part == WGI_ITS_ELEMENT;
+        s->by_column |= part == WGI_ITS_COLUMN || part == WGI_ITS_ELEMENT;
+        s->line[i] = wg_tape_keep(&k->c->head, (lines + 1) * sizeof *s->line[i], NULL);
+        if (s->line[i] == NULL) return 0;
+        for (size_t l = 0; l < lines && part != WGI_ITS_ELEMENT; l++)
+            s->line[i][l] = join_lattice(k, s->of,
+                                         part == WGI_ITS_ROW      ? row_of(a, l)
+                                         : part == WGI_ITS_COLUMN ? column_of(a, l)
+                                                                  : a);
+    }
+    return k->c->status == WG_OK;
+}
+
+static void sets_of_parts(const member_sets *s, size_t i, size_t j, wgi_set *set) {
+    for (uint32_t k = 0; k < s->b->inputs; k++) {
+        const wgi_part part = part_of(s->p, k);
+        const lattice a = s->in[k];
+        if (part != WGI_ITS_ELEMENT)
+            set[k] = s->line[k][part == WGI_ITS_ROW ? i : part == WGI_ITS_COLUMN ? j : 0];
+        else set[k] = a.slot != 0 ? s->of[a.slot + i * a.down + j * a.across] : 0;
+    }
+}
+
+static int part_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
+    wgi_parts p;
+    wgi_set set[WGI_MAX_ARGS];
+    if (b->outputs != 1 || !wgi_parts_of(b->op, b->params, &p)) return 0;
+    member_sets s = {.b = b, .p = &p, .of = of};
+    for (size_t m = 0; m < p.count && open_member(k, &s, m); m++)
+        for (size_t j = 0; j < s.out.cols; j++)
+            for (size_t i = 0; i < s.out.rows; i++) {
+                const uint32_t y = s.out.slot + (uint32_t)(i + j * s.out.rows);
+                if (i != 0 && !s.by_row) of[y] = of[y - 1];
+                else if (j != 0 && !s.by_column) of[y] = of[y - s.out.rows];
+                else {
+                    sets_of_parts(&s, i, j, set);
+                    of[y] = wgi_sets_join(k, b->inputs, set);
+                }
+            }
+    return 1;
+}
+
 static int scatter_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     size_t n = 0;
     const size_t *const to = wgi_scatter_indices(b->op, b->params, &n);
@@ -233,7 +342,8 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     const uint32_t *const from = moved(k->c, b);
     if (from != NULL) {
         for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = of[from[e]];
-    } else if (spmm_terms(b, join_term, &(term_sets){k, of}) || scatter_sets(k, b, of)) {
+    } else if (spmm_terms(b, join_term, &(term_sets){k, of}) || scatter_sets(k, b, of) ||
+               part_sets(k, b, of)) {
         return;
     } else if (wgi_map_by_point(b, &by_point)) {
         map_sets(k, b, &by_point, of);
@@ -303,6 +413,27 @@ static void dot_curves(wgi_curves *q, const wgi_block *b) {
         wgi_connect_both(q, q->of[slot_at(x, e)], q->of[slot_at(y, e)]);
 }
 
+static int part_curves(wgi_curves *q, const wgi_block *b) {
+    wgi_parts p;
+    wgi_set set[WGI_MAX_ARGS];
+    if (b->outputs != 1 || b->inputs > WGI_PART_OPERANDS || !wgi_parts_of(b->op, b->params, &p))
+        return 0;
+    member_sets s = {.b = b, .p = &p, .of = q->of};
+    for (size_t m = 0; m < p.count && p.product; m++) {
+        const lattice x = lattice_of(b, &p, 0, m), y = lattice_of(b, &p, 1, m);
+        for (size_t l = 0; l < x.cols; l++)
+            wgi_connect_both(q, join_lattice(q->k, q->of, column_of(x, l)),
+                             join_lattice(q->k, q->of, row_of(y, l)));
+    }
+    for (size_t m = 0; m < p.count && !p.product && open_member(q->k, &s, m); m++)
+        for (size_t j = 0; j < (s.by_column ? s.out.cols : s.out.cols != 0); j++)
+            for (size_t i = 0; i < (s.by_row ? s.out.rows : s.out.rows != 0); i++) {
+                sets_of_parts(&s, i, j, set);
+                wgi_connect_near(q, b->inputs, set, p.near);
+            }
+    return 1;
+}
+
 static void map_curves(wgi_curves *q, const wgi_block *b, const wgi_by_point *p) {
     const wgi_set shared = join_point(q->k, b, q->of, p, SIZE_MAX, 0);
     for (size_t point = 0; point < p->points && q->k->c->status == WG_OK; point++) {
@@ -331,6 +462,7 @@ void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
         each_curves(q, b);
         return;
     }
+    if (part_curves(q, b)) return;
     const wgi_set all = join_all(q->k, b, q->of);
     wgi_connect(q, all, all);
 }
@@ -385,6 +517,11 @@ uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h) {
     size_t n = 0;
     const size_t *const index = wgi_scatter_indices(b->op, b->params, &n);
     for (size_t i = 0; index != NULL && i < n; i++) h = wgi_mix(h, index[i], i);
+    wgi_parts part;
+    if (wgi_parts_of(b->op, b->params, &part)) {
+        h = wgi_mix(h, part.count, (uint64_t)part.column << 32 | part.turned);
+        for (int k = 0; k < WGI_PART_OPERANDS; k++) h = wgi_mix(h, part.part[k], part.near[k]);
+    }
     wgi_by_point p;
     if (wgi_map_by_point(b, &p)) {
         h = wgi_mix(h, p.points, p.passive);
