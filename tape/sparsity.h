@@ -105,6 +105,13 @@ typedef struct wgi_by_point {
 /* function/map.c: 0: the block is no map. */
 int wgi_map_by_point(const wgi_block *b, wgi_by_point *p);
 
+/* function/inline.c: the sets y of the results of a call, map or scan, from those of all slots; or, with
+ * q, of a call what is not linear in it. 0: the block is none of those. */
+int wgi_function_sets(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi_set *of,
+                      wgi_set *y);
+/* A number that has in it what these sets are made from. */
+uint64_t wgi_function_hash(const wgi_block *b, uint64_t h);
+
 /* ---- colour.c ---------------------------------------------------------------------------- */
 
 /* Colours of lines `a` of which no two with a wanted entry in the same line across have one in

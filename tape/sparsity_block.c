@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the results of an operation on matrices depend on, element by element where that is
  * known: of the tape's own operations, of operations element by element, of those that only move
- * elements, which are asked where each went, of sparse products, of maps over points, and by rows and
+ * elements, which are asked where each went, of sparse products, of calls, maps and scans, and by rows and
  * columns of products, solves, batches and operations along lines. All results of any other depend on
  * all operands, and are not linear in them unless it says so. */
 #include "../ops/elementwise.h"
@@ -190,22 +190,6 @@ static wgi_set join_point(wgi_sets *k, const wgi_block *b, const wgi_set *of,
     return wgi_sets_join(k, n, set);
 }
 
-static void map_sets(wgi_sets *k, const wgi_block *b, const wgi_by_point *p, wgi_set *of) {
-    const wgi_set shared = join_point(k, b, of, p, SIZE_MAX, 0);
-    for (size_t point = 0; point < p->points && k->c->status == WG_OK; point++) {
-        const wgi_set own = join_point(k, b, of, p, point, shared);
-        for (uint32_t j = 0; j < b->outputs; j++) {
-            const wgi_operand *const y = &b->operand[b->inputs + j];
-            for (size_t e = 0; e < p->out[j]; e++) of[y->slot + point * p->out[j] + e] = own;
-        }
-    }
-    const wgi_set all = join_all(k, b, of);
-    for (uint32_t j = 0; j < b->outputs; j++) {
-        const wgi_operand *const y = &b->operand[b->inputs + j];
-        for (size_t e = 0; p->out[j] == 0 && e < size_of(y); e++) of[y->slot + e] = all;
-    }
-}
-
 /* ---- rows, columns, members of a batch ---- */
 
 /* A matrix of slots as an operation reads it; slot 0: a constant. */
@@ -338,15 +322,12 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
         return;
     }
     if (b->outs == 0) return;
-    wgi_by_point by_point;
     const uint32_t *const from = moved(k->c, b);
     if (from != NULL) {
         for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = of[from[e]];
     } else if (spmm_terms(b, join_term, &(term_sets){k, of}) || scatter_sets(k, b, of) ||
-               part_sets(k, b, of)) {
+               part_sets(k, b, of) || wgi_function_sets(k, NULL, b, of, of + b->out)) {
         return;
-    } else if (wgi_map_by_point(b, &by_point)) {
-        map_sets(k, b, &by_point, of);
     } else if (b->op->flags & WG_OP_EACH) {
         each_sets(k, b, of);
     } else if (!wgi_is_gather(b)) {
@@ -462,7 +443,7 @@ void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
         each_curves(q, b);
         return;
     }
-    if (part_curves(q, b)) return;
+    if (part_curves(q, b) || wgi_function_sets(q->k, q, b, q->of, NULL)) return;
     const wgi_set all = join_all(q->k, b, q->of);
     wgi_connect(q, all, all);
 }
@@ -522,11 +503,5 @@ uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h) {
         h = wgi_mix(h, part.count, (uint64_t)part.column << 32 | part.turned);
         for (int k = 0; k < WGI_PART_OPERANDS; k++) h = wgi_mix(h, part.part[k], part.near[k]);
     }
-    wgi_by_point p;
-    if (wgi_map_by_point(b, &p)) {
-        h = wgi_mix(h, p.points, p.passive);
-        for (uint32_t i = 0; i < b->inputs; i++) h = wgi_mix(h, p.in[i], i);
-        for (uint32_t j = 0; j < b->outputs; j++) h = wgi_mix(h, p.out[j], j);
-    }
-    return h;
+    return wgi_function_hash(b, h);
 }

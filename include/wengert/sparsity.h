@@ -10,6 +10,11 @@
  * counts with both of its sides; a C `if` only with the one that was taken. Columns (or rows)
  * that have no row in common get the same colour and are computed together, 8 colours a sweep.
  *
+ * Operations on matrices count element by element where they work so or move elements; by rows and columns
+ * in products, triangular and other solves and reductions of lines; by members in batches; calls, maps and
+ * scans by the nodes of their functions. A result of any other depends on all operands. In Hessians all
+ * inputs of a point of a map, and of a scan, occur together.
+ *
  * An evaluation compares what was recorded with what the pattern was found for. Where that
  * differs, the pattern of the new recording is found, too: it may have fewer entries (the
  * others are 0 then), and with an entry outside the call is refused: WG_EMISMATCH, the message

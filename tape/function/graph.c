@@ -9,6 +9,7 @@
 
 #include "../../ops/array.h"
 #include "../../ops/elementwise.h"
+#include "../sparsity.h"
 
 #include <math.h>
 #include <string.h>
@@ -664,6 +665,23 @@ static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_a
     return lay_out_at(base, start, input, output);
 }
 
+static uint64_t identity_of(const wg_function *f) {
+    uint64_t h = f->n;
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        h = wgi_mix(h, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
+                    n->kind == WGI_NODE_NUMBER ? 0 : n->part);
+        h = wgi_mix(h, (uint64_t)(uintptr_t)n->op, n->count);
+        for (uint32_t k = 0; k < n->count; k++) h = wgi_mix(h, f->operand[n->first + k], k);
+    }
+    for (size_t j = 0; j < f->m; j++) h = wgi_mix(h, f->result[j], j);
+    for (size_t i = 0; i < f->inputs; i++)
+        h = wgi_mix(h, f->input[i].flags, wgi_argument_size(&f->input[i]));
+    for (size_t k = 0; k < f->outputs; k++)
+        h = wgi_mix(h, f->output[k].flags, wgi_argument_size(&f->output[k]));
+    return h;
+}
+
 /* A function of an arena, or a part of another one, as one of its own. */
 static wg_function *own(wgi_graph *g, const wg_function *body);
 
@@ -676,6 +694,7 @@ static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *con
     }
     if (g->c->status == WG_OK) {
         f->work = wgi_repeat_work(f);
+        f->identity = identity_of(f);
         f->stats.guards = wgi_repeat_guards(f);
     }
     if (g->c->status == WG_OK && wgi_fn_program_new(g->c, f) == WG_OK) return f;

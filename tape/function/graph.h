@@ -32,7 +32,7 @@ typedef enum {
     WGI_NODE_FIRST,  /* first partial `part` of op at its operands */
     WGI_NODE_SECOND, /* second partial `part` of op, packed as in wg_scalar_op */
     WGI_NODE_TIMES,  /* product of two by the zero rule: 0 when either is */
-    WGI_NODE_ARRAY,  /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
+    WGI_NODE_ARRAY, /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
                         lookup */
     WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
                    */
@@ -88,6 +88,7 @@ struct wg_function {
     wgi_graph_guard *guard;
     size_t repeats;
     struct wgi_repeat *repeat; /* their bodies are this function's */
+    uint64_t identity; /* a number made from its nodes: of its structure, not of its numbers */
     wg_function_stats stats;
     struct wgi_fn_program *program; /* program.c: how it is evaluated */
     struct wgi_native *native;      /* compile.c: code that was loaded for it, or NULL */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls, maps and scans in a recording that becomes a function. The nodes of their functions
  * become nodes of that one, at each point, in each step; where these would be many, the points,
- * or the steps, become a repeat. */
+ * or the steps, become a repeat. And the same way through them with sets in the place of nodes:
+ * what the results depend on. */
 #include "inline.h"
 
+#include "../../ops/array.h"
 #include "../../ops/expand.h"
+#include "../sparsity.h"
 #include "map.h"
 #include "repeat.h"
 #include "scan.h"
@@ -34,16 +37,60 @@ struct walk {
     double *old, *next, *passing;
     const uint32_t *stepped; /* in the body of a repeat: the nodes of data of the step, by
                               * inputs of all stages */
+    /* where nodes are sets: there is no graph but for its tape. curves: NULL, or where what is not
+     * linear is connected */
+    wgi_sets *sets;
+    wgi_curves *curves;
 };
 
 /* So many operations are written out, unless the tape says otherwise; more become a repeat. */
 enum { WRITTEN_OUT = 1 << 16 };
 static int is_repeated(const walk *w, size_t times, size_t operations) {
     const size_t asked = w->g->c->loops_over;
-    return times > 1 && operations > (asked == 0 ? WRITTEN_OUT : asked) / times;
+    return w->sets == NULL && times > 1 &&
+           operations > (asked == 0 ? WRITTEN_OUT : asked) / times;
 }
 
 static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
+
+/* ---- nodes, or sets --------------------------------------------------------------------- */
+
+static uint32_t zero(const walk *w) { return w->sets != NULL ? 0 : wgi_graph_number(w->g, 0); }
+
+static uint32_t plus(const walk *w, uint32_t a, uint32_t b) {
+    if (w->sets != NULL) return wgi_sets_join(w->sets, 2, (const wgi_set[]){a, b});
+    return WGI_GRAPH2(w->g, add, a, b);
+}
+
+/* The number without its derivative. */
+static uint32_t held(const walk *w, uint32_t a) {
+    return w->sets != NULL ? 0 : wgi_graph_op(w->g, wgi_expand_hold, &a);
+}
+
+/* Connects what a node is not linear in; x: its operands. */
+static void connect(const walk *w, const wgi_node *n, const wgi_set *x) {
+    if (n->kind == WGI_NODE_OP) {
+        uint16_t near[4] = {0, 0, 0, 0};
+        for (unsigned k = 0, pair = 0; k < n->count; k++)
+            for (unsigned l = k; l < n->count; l++, pair++)
+                if ((n->op->zero_second >> pair & 1) == 0)
+                    near[k] |= (uint16_t)(1u << l), near[l] |= (uint16_t)(1u << k);
+        wgi_connect_near(w->curves, n->count, x, near);
+    } else if (n->kind == WGI_NODE_TIMES) {
+        wgi_connect_both(w->curves, x[0], x[1]);
+    } else if (n->kind != WGI_NODE_SUM && n->kind != WGI_NODE_PART) {
+        const wgi_set all = wgi_sets_join(w->sets, n->count, x);
+        wgi_connect(w->curves, all, all);
+    }
+}
+
+/* The set of a node, from those of its operands. */
+static wgi_set set_of(const walk *w, const wgi_node *n, wgi_set *x) {
+    for (uint32_t k = 0; n->kind == WGI_NODE_OP && k < n->count; k++)
+        if (n->op->zero_first >> k & 1) x[k] = 0;
+    if (w->curves != NULL) connect(w, n, x);
+    return wgi_sets_join(w->sets, n->count, x);
+}
 
 /* ---- a function at its points ----------------------------------------------------------- */
 
@@ -57,7 +104,9 @@ static void put_node(walk *w, size_t i, size_t points) {
     const wgi_node *const n = &w->f->node[i];
     for (uint32_t k = 0; k < n->count; k++)
         w->operand[k] = w->node[w->f->operand[n->first + k]];
-    if (n->kind != WGI_NODE_SUM)
+    if (w->sets != NULL) {
+        if (!is_sum(w->f, i)) w->node[i] = set_of(w, n, w->operand);
+    } else if (n->kind != WGI_NODE_SUM)
         w->node[i] = wgi_graph_again(w->g, n, wgi_repeat_of(w->f, n), w->operand);
     else if (!is_sum(w->f, i))
         w->node[i] =
@@ -74,8 +123,7 @@ static void put_nodes(walk *w, wgi_when when, size_t points) {
 static void add_up(walk *w) {
     for (size_t i = 0; i < w->f->nodes; i++)
         if (is_sum(w->f, i))
-            w->node[i] =
-                WGI_GRAPH2(w->g, add, w->node[i], w->node[w->f->operand[w->f->node[i].first]]);
+            w->node[i] = plus(w, w->node[i], w->node[w->f->operand[w->f->node[i].first]]);
 }
 
 /* Passive inputs have values only. */
@@ -84,8 +132,7 @@ static void hold_passive(walk *w, wgi_when when) {
     for (size_t i = 0; i < w->f->inputs; to += size_of(&w->f->input[i++])) {
         const wg_argument *const a = &w->f->input[i];
         if (wgi_argument_active(a) || wgi_argument_shared(a) != (when == WGI_ONCE)) continue;
-        for (size_t e = 0; e < size_of(a); e++)
-            to[e] = wgi_graph_op(w->g, wgi_expand_hold, &to[e]);
+        for (size_t e = 0; e < size_of(a); e++) to[e] = held(w, to[e]);
     }
 }
 
@@ -102,7 +149,7 @@ static wg_status put_inputs(walk *w, wgi_when when, size_t p) {
 
 /* Those that can be looked at now: at each point, or once. */
 static void put_guards(walk *w, int at_points) {
-    for (size_t k = 0; k < w->f->guards; k++) {
+    for (size_t k = 0; w->sets == NULL && k < w->f->guards; k++) {
         const wgi_graph_guard *const g = &w->f->guard[k];
         const int each = w->f->node[g->a].when == WGI_EACH || w->f->node[g->b].when == WGI_EACH;
         if (each == at_points)
@@ -124,7 +171,7 @@ static void put_outputs(walk *w, int sums, size_t p) {
 static wg_status written_out(walk *w, size_t points) {
     wg_status s = WG_OK;
     for (size_t i = 0; i < w->f->nodes; i++)
-        if (is_sum(w->f, i)) w->node[i] = wgi_graph_number(w->g, 0);
+        if (is_sum(w->f, i)) w->node[i] = zero(w);
     for (size_t p = 0; p < points && s == WG_OK; p++) {
         s = put_inputs(w, WGI_EACH, p);
         put_nodes(w, WGI_EACH, points);
@@ -264,6 +311,10 @@ static void from_matrix(const walk *w, size_t operand, size_t entries, size_t p,
 /* Data, or what a callback fills in. */
 static wg_status from_numbers(walk *w, const wg_argument *a, wg_points data, wg_fill *fill,
                               void *user, size_t p, uint32_t *to) {
+    if (w->sets != NULL) {
+        memset(to, 0, size_of(a) * sizeof *to);
+        return WG_OK;
+    }
     if (fill != NULL) {
         const wg_status s = fill(p, 1, w->filled, user);
         if (s != WG_OK)
@@ -326,8 +377,7 @@ static wg_status input_of_stage(walk *w, size_t i, size_t p, uint32_t *to) {
         const double *const at = field_of(w, from->field, from->kind == WGI_FROM_NEXT) +
                                  cell_of(w, f, p) + from->shift;
         for (size_t e = 0; e < f->entries; e++)
-            to[e] = at[e * f->size] == 0 ? wgi_graph_number(w->g, 0)
-                                         : (uint32_t)at[e * f->size] - 1;
+            to[e] = at[e * f->size] == 0 ? zero(w) : (uint32_t)at[e * f->size] - 1;
         return WG_OK;
     }
     const uint32_t first =
@@ -358,8 +408,7 @@ static void output_of_stage(walk *w, size_t k, size_t p, const uint32_t *from) {
     if (!wgi_argument_summed(a)) memcpy(to + (w->step * points + p) * n, from, n * sizeof *to);
     else if (w->scan->sums_by_step) memcpy(to + w->step * n, from, n * sizeof *to);
     else
-        for (size_t e = 0; e < n; e++)
-            to[e] = w->step == 0 ? from[e] : WGI_GRAPH2(w->g, add, to[e], from[e]);
+        for (size_t e = 0; e < n; e++) to[e] = w->step == 0 ? from[e] : plus(w, to[e], from[e]);
 }
 
 /* States from their operands, and to the results of their number. */
@@ -413,7 +462,7 @@ static wg_status open_scan(walk *w) {
     w->input = input_of_stage;
     w->output = output_of_stage;
     const wg_status s = open(w, scan->stages, f);
-    for (size_t e = 0; s == WG_OK && e < w->b->outs; e++) w->y[e] = wgi_graph_number(w->g, 0);
+    for (size_t e = 0; s == WG_OK && e < w->b->outs; e++) w->y[e] = zero(w);
     return s;
 }
 
@@ -610,4 +659,76 @@ wg_status wgi_inline(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32
     w.x = x;
     w.y = y;
     return b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w);
+}
+
+/* ---- what depends on what --------------------------------------------------------------- */
+
+int wgi_function_sets(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi_set *of,
+                      wgi_set *y) {
+    wg_tape *const t = &k->c->head;
+    wgi_graph none;
+    walk w;
+    size_t operands = 0;
+    memset(&none, 0, sizeof none);
+    memset(&w, 0, sizeof w);
+    if (!wgi_inlines(b->op) || (q != NULL && b->op != &wgi_op_call)) return 0;
+    for (uint32_t i = 0; i < b->inputs; i++) operands += elements(&b->operand[i]);
+    wgi_set *const x = wg_tape_keep(t, (operands + 1) * sizeof *x, NULL), *to = x;
+    w.y = wg_tape_keep(t, ((size_t)b->outs + 1) * sizeof *y, NULL);
+    if (x == NULL || w.y == NULL) return 1;
+    for (const wgi_operand *o = b->operand; o < b->operand + b->inputs; o++)
+        for (size_t j = 0; j < o->cols; j++)
+            for (size_t i = 0; i < o->rows; i++)
+                *to++ =
+                    o->slot != 0 ? of[o->slot + (o->trans ? j + i * o->ld : i + j * o->ld)] : 0;
+    none.c = k->c;
+    none.call = k->call;
+    w.g = &none;
+    w.b = b;
+    w.x = x;
+    w.sets = k;
+    w.curves = q;
+    if ((b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w)) == WG_OK && y != NULL)
+        memcpy(y, w.y, b->outs * sizeof *y);
+    return 1;
+}
+
+static uint64_t hash_scan(const wgi_scan *scan, uint64_t h) {
+    const wgi_grid *const g = &scan->grid;
+    h = wgi_mix(h, scan->steps, (uint64_t)scan->sums_by_step);
+    for (int d = 0; d < 3; d++) h = wgi_mix(h, g->cells[d], g->boundary[d]);
+    for (size_t k = 0; k < scan->fields; k++) {
+        const wgi_field *const f = &scan->field[k];
+        h = wgi_mix(h, f->at + f->origin, f->entries << 1 | (uint64_t)f->global);
+        h = wgi_mix(h, f->line, f->plane + f->size);
+    }
+    for (size_t k = 0; k < scan->stages; k++) {
+        const wgi_scan_stage *const stage = &scan->stage[k];
+        const wg_function *const f = stage->k->f;
+        h = wgi_mix(h, f->identity, k);
+        for (size_t i = 0; i < f->inputs; i++) {
+            const wgi_feed *const from = &stage->feed[i];
+            const int field = from->kind == WGI_FROM_STATE || from->kind == WGI_FROM_NEXT;
+            h = wgi_mix(h, (uint64_t)from->kind << 1 | (uint64_t)from->each_step,
+                        field                           ? from->field
+                        : from->kind == WGI_FROM_MATRIX ? from->operand
+                                                        : 0);
+            h = wgi_mix(h, field ? (uint64_t)from->shift : 0, i);
+        }
+        for (size_t j = 0; j < f->outputs; j++)
+            h = wgi_mix(h, stage->drain[j].at, (uint64_t)stage->drain[j].is_field);
+    }
+    return h;
+}
+
+uint64_t wgi_function_hash(const wgi_block *b, uint64_t h) {
+    if (!wgi_inlines(b->op)) return h;
+    if (b->op == &wgi_op_scan) return hash_scan(*(const wgi_scan *const *)b->params, h);
+    const wgi_map *const map = b->params;
+    h = wgi_mix(h, map->k->f->identity, map->points);
+    for (size_t i = 0; map->feed != NULL && i < map->k->f->inputs; i++) {
+        const int matrix = map->feed[i].kind == WGI_FROM_MATRIX;
+        h = wgi_mix(h, (uint64_t)matrix, matrix ? map->feed[i].operand : 0);
+    }
+    return h;
 }
