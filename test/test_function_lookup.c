@@ -4,64 +4,18 @@
  *
  * Letters: e elements, i indices; inputs x (differentiated), i. */
 #define _DEFAULT_SOURCE /* mkdtemp */
-#include "emitted.h"
+#include "compile_case.h"
 
-#include <math.h>
 #include <wengert/array.h>
 #include <wengert/derive.h>
 #include <wengert/file.h>
 #include <wengert/map.h>
-#include "tolerance.h"
 
 typedef int point_fn(const double *const *arg, double *const *res);
 typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *arg_step,
                      double *const *res, const ptrdiff_t *res_step, size_t *where);
 
-enum { X = 4, I = 2, N = X + I, M = 7, MOST = 2048, POINTS = 83 };
-
-static char directory[64];
-static const char *compiler;
-
-static int open_directory(void **state) {
-    (void)state;
-    compiler = getenv("CC");
-    /* a wrapper with arguments is no program */
-    if (compiler == NULL || *compiler == 0 || strchr(compiler, ' ') != NULL) compiler = "cc";
-    (void)snprintf(directory, sizeof directory, "/tmp/wengert-test-XXXXXX");
-    return mkdtemp(directory) == NULL;
-}
-static int close_directory(void **state) {
-    char line[128];
-    (void)state;
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    return system(line) != 0;
-}
-
-static wg_function *compiled(wg_tape *t, const wg_function *f) {
-    static const char *const quick[] = {"-O1", NULL};
-    const wg_compile_options o = {compiler, quick, directory};
-    wg_compiled how;
-    wg_function *out = NULL;
-    if (wg_function_compile(t, f, &o, &out, &how) != WG_OK) fail_msg("%s", wg_tape_message(t));
-    if (!how.native) fail_msg("%s", how.why);
-    return out;
-}
-
-/* Arrays of structures of all inputs and outputs. */
-static void evaluate(const wg_function *f, size_t points, const double *x, double *y) {
-    wg_points in[16];
-    wg_results out[16];
-    size_t at = 0;
-    for (size_t k = 0; k < f->inputs; at += wgi_argument_size(&f->input[k++]))
-        in[k] = (wg_points){x + at, (ptrdiff_t)f->n, 1};
-    at = 0;
-    for (size_t k = 0; k < f->outputs; at += wgi_argument_size(&f->output[k++]))
-        out[k] = (wg_results){y + at, (ptrdiff_t)f->m, 1};
-    void *const work = malloc(wg_function_work(f, NULL) + 1);
-    assert_non_null(work);
-    assert_int_equal(wg_function_evaluate(f, points, in, out, NULL, work, NULL), WG_OK);
-    free(work);
-}
+enum { X = 4, I = 2, N = X + I, M = 7 };
 
 /* ---- against selects by hand ---- */
 
@@ -142,8 +96,8 @@ static void assert_alike(const wg_function *f, const wg_function *g, size_t poin
     draw_choices(x, f->n, points);
     memset(y, 0, sizeof y);
     memset(z, 0, sizeof z);
-    evaluate(f, points, x, y);
-    evaluate(g, points, x, z);
+    assert_int_equal(evaluate(f, points, x, y, 1, NULL), WG_OK);
+    assert_int_equal(evaluate(g, points, x, z, 1, NULL), WG_OK);
     for (size_t j = 0; j < points * f->m; j++) {
         const double size = 1 + fabs(y[j]);
         if (same_bits(y[j], z[j]) ||
@@ -217,7 +171,7 @@ static void a_constant_index_is_no_lookup(void **state) {
         wg_tape_reset(t);
         assert_int_equal(wg_function_compose(t, f, number, &g), WG_OK);
         assert_int_equal(lookups_in(g), 1); /* by x[0] */
-        evaluate(g, 1, x, y);
+        assert_int_equal(evaluate(g, 1, x, y, 1, NULL), WG_OK);
         if (outside) assert_true(isnan(y[2]) && isnan(y[0]) && isnan(y[6]));
         else assert_true(y[0] == 2.5 && y[2] == y[3] && y[6] == y[3]);
         assert_true(close_ulp(y[3], sin(-0.25), TOL_VALUE_ULP) && y[4] == 2.5);
@@ -247,13 +201,13 @@ static void a_number_for_an_index_chooses_too(void **state) {
     assert_int_equal(lookups_in(h.f), INDICES);
     wg_function *jacobian = NULL;
     for (size_t i = 0; i < 2 * POINTS; i++) x[i] = (double)i;
-    evaluate(h.f, POINTS, x, got);
+    assert_int_equal(evaluate(h.f, POINTS, x, got, 1, NULL), WG_OK);
     for (size_t p = 0; p < POINTS; p++)
         for (size_t k = 0; k < INDICES; k++)
             assert_true(same_bits(got[p * INDICES + k], k < 2 ? x[2 * p + k] : NAN));
     assert_int_equal(wg_function_jacobian(h.t, h.f, &jacobian), WG_OK);
     assert_int_equal(lookups_in(jacobian), 0);
-    evaluate(jacobian, 1, x, slope);
+    assert_int_equal(evaluate(jacobian, 1, x, slope, 1, NULL), WG_OK);
     for (size_t k = 0; k < INDICES; k++)
         assert_true(slope[2 * k] == (k == 0) && slope[2 * k + 1] == (k == 1));
     wg_function_free(jacobian);
@@ -334,7 +288,7 @@ static void assert_walks(const wg_function *f, const wg_function *g, size_t poin
     assert_true(points * f->n <= MOST && points * f->m <= MOST);
     for (size_t i = 0; i < points * f->n; i++)
         x[i] = i / f->n % 3 == 0 ? special[below(SPECIALS)] : uniform(-1, 8);
-    evaluate(g, points, x, y);
+    assert_int_equal(evaluate(g, points, x, y, 1, NULL), WG_OK);
     for (size_t p = 0; p < points; p++) {
         assert_int_equal(graph_walk(f, x + p * f->n, want), 0);
         for (size_t j = 0; j < f->m; j++)
@@ -363,7 +317,7 @@ static void compiled_lookups_have_the_bits_of_the_interpreter(void **state) {
         const int sums = seed % 2 == 0;
         hand_open(&h);
         draw(&h, 50 + seed, 150, sums);
-        wg_function *const g = compiled(h.t, h.f);
+        wg_function *const g = must_compile(h.t, h.f);
         for (int again = 0; again < 20; again++) assert_walks(h.f, g, sums ? 1 : 83);
         wg_function_free(g);
         hand_close(&h);
@@ -394,12 +348,12 @@ compiled_lookups_in_tables_and_inputs_have_the_bits_of_the_interpreter(void **st
             }
     hand_output(&h, "y", results, 1, 0, y);
     hand_finish(&h);
-    wg_function *const g = compiled(h.t, h.f);
+    wg_function *const g = must_compile(h.t, h.f);
     for (int again = 0; again < 50; again++) {
         static double at[2 * LONG + 2], want[64], in[POINTS * (2 * LONG + 2)], got[POINTS * 64];
         for (size_t k = 0; k < sizeof in / sizeof *in; k++)
             in[k] = below(9) == 0 ? special[below(SPECIALS)] : uniform(-1, LONG + 1);
-        evaluate(g, POINTS, in, got);
+        assert_int_equal(evaluate(g, POINTS, in, got, 1, NULL), WG_OK);
         for (size_t p = 0; p < POINTS; p++) {
             memcpy(at, in + p * h.n, sizeof at);
             memcpy(at + 2 + LONG, in + 2 + LONG, LONG * sizeof *at); /* shared */
@@ -479,12 +433,12 @@ static void products_by_the_zero_rule_are_careful_in_lookups(void **state) {
                              five, five, six);
         hand_output(&h, "y", 1, 1, 0, &y);
         hand_finish(&h);
-        wg_function *const g = compiled(h.t, h.f);
+        wg_function *const g = must_compile(h.t, h.f);
         static const double points[] = {0, INFINITY, 0, 1, 2, 0, 0, INFINITY, 1, 1, 1, 7};
         static const double want[3][4] = {{0, 2, 5, NAN}, {5, NAN, 5, 6}, {5, 6, 5, 6}};
         double got[4];
         for (int native = 0; native < 2; native++) {
-            evaluate(native ? g : h.f, 4, points, got);
+            assert_int_equal(evaluate(native ? g : h.f, 4, points, got, 1, NULL), WG_OK);
             for (int p = 0; p < 4; p++) assert_true(same_bits(got[p], want[how][p]));
         }
         wg_function_free(g);
