@@ -258,6 +258,13 @@ const wg_csr *wgi_spmm_pattern(const wg_block_op *op, const void *params, int *t
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
+/* As a constant matrix that stands where the row starts do. */
+static int is_stale(const wg_tape *t, const wg_csr *s) {
+    const wg_mat starts = {(const double *)(const void *)s->start, 1, 1, 1, {0, s->stamp}, 0};
+    double first;
+    return wg_mat_value(t, starts, &first, 1) == WG_ESTALE;
+}
+
 /* What is wrong with a flag or a pattern. */
 static wg_status check(const wg_tape *t, char trans, const wg_csr *s, const char **why) {
     if (!is_turned(trans) && trans != 'N' && trans != 'n') {
@@ -268,8 +275,8 @@ static wg_status check(const wg_tape *t, char trans, const wg_csr *s, const char
         *why = "no pattern";
         return WG_ENULL;
     }
-    if (s->start == NULL || (t != NULL && s->stamp != t->stamp)) {
-        *why = "a pattern of another tape, or from before a reset";
+    if (s->start == NULL || is_stale(t, s)) {
+        *why = "a pattern of another tape, or from before a reset or rewind";
         return WG_ESTALE;
     }
     return WG_OK;

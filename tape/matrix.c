@@ -87,6 +87,16 @@ static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, 
 
 /* ---- making ------------------------------------------------------------------------------ */
 
+/* Room for n values. Also what has none stands somewhere: between two marks a constant is found
+ * by where it is. */
+static double *room(wgi_core *c, const char *call, size_t rows, size_t cols, size_t n) {
+    const size_t bytes = (n != 0 ? n : 1) * sizeof(double);
+    const wg_status s = wgi_payload_need(c, bytes);
+    if (s == WG_OK) return wgi_payload_take(c, bytes);
+    (void)wgi_fail(c, s, "%s: no room for %zux%zu values", call, rows, cols);
+    return NULL;
+}
+
 /* A constant matrix in the arena, its values not yet there. NULL values: failed. */
 static wg_mat blank(wgi_core *c, const char *call, size_t rows, size_t cols) {
     wg_mat m = wg_mat_failed(rows, cols);
@@ -96,14 +106,8 @@ static wg_mat blank(wgi_core *c, const char *call, size_t rows, size_t cols) {
                        cols);
         return m;
     }
-    const size_t bytes = rows * cols * sizeof(double);
-    const wg_status s = wgi_payload_need(c, bytes);
-    if (s != WG_OK) {
-        (void)wgi_fail(c, s, "%s: no room for %zux%zu values", call, rows, cols);
-        return m;
-    }
-    m.value = wgi_payload_take(c, bytes);
-    m.at.stamp = c->head.stamp;
+    m.value = room(c, call, rows, cols, rows * cols);
+    if (m.value != NULL) m.at.stamp = c->head.stamp;
     return m;
 }
 
@@ -194,11 +198,13 @@ static wg_mat borrowed(wg_tape *t, const char *call, size_t rows, size_t cols, c
     if (t == NULL || short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
     if (a == NULL || rows == 0 || cols == 0 || rows > INT_MAX || cols > INT_MAX)
         return constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld); /* nothing to borrow */
+    wgi_core *const c = wgi_core_of(t);
     wg_mat m = wg_mat_failed(rows, cols);
-    if (wgi_core_of(t)->status != WG_OK) return m;
+    if (c->status != WG_OK) return m;
+    if ((c->flags & WG_CHECKED) != 0 && room(c, call, rows, cols, 0) == NULL) return m;
     m.value = a;
     m.ld = ld;
-    m.at.stamp = wgi_core_of(t)->head.stamp;
+    m.at.stamp = c->head.stamp;
     return m;
 }
 

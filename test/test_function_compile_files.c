@@ -274,8 +274,14 @@ static void reasons_are_whole(void **state) {
     wg_function_free(compiled(h.t, h.f, compiler, NULL, directory, &how));
     assert_non_null(strstr(how.why, "cannot be written"));
     hand_close(&h);
-    /* no part of a path is taken for all of it */
     open_small(&h, 12.25);
+    /* what is wrong with flags, and not what they define */
+    static const char *const missing[] = {"/not/there.o", NULL};
+    wg_function_free(compiled(h.t, h.f, compiler, missing, directory, &how));
+    assert_int_equal(how.native, 0);
+    assert_non_null(strstr(how.why, "/not/there.o"));
+    assert_null(strstr(how.why, "#define"));
+    /* no part of a path is taken for all of it */
     memset(where, 'd', sizeof where);
     memcpy(where, directory, strlen(directory));
     for (size_t i = strlen(directory); i < sizeof where; i += 100) where[i] = '/';

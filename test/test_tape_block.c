@@ -471,6 +471,48 @@ static void a_checked_tape_finds_foreign_and_forgotten_constants(void **state) {
     wg_tape_free(other);
 }
 
+static void an_operation_without_workspace_lacks_none(void **state) {
+    int done = 0;
+    (void)state;
+    for (size_t budget = 4096; !done; budget += 4096) {
+        const wg_options o = {.flags = WG_KEEP_CODE, .budget = budget};
+        wg_tape *t = wg_tape_new(&o);
+        if (t == NULL) continue;
+        (void)wg_mat_neg(t, wg_mat_input(t, 2, 3, A, 2));
+        done = wg_tape_status(t) == WG_OK;
+        assert_null(strstr(wg_tape_message(t), "workspace"));
+        wg_tape_free(t);
+    }
+}
+
+/* What takes no room of its own is on one side of a mark all the same. */
+static void a_checked_tape_knows_where_constants_without_room_stand(void **state) {
+    const wg_options o = {.flags = WG_CHECKED};
+    wg_tape *t = wg_tape_new(&o);
+    double v[3];
+    (void)state;
+    const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+    const wg_mark first = wg_tape_mark(t);
+    for (int empty = 0; empty < 2; empty++) {
+        (void)wg_mat_exp(t, x);
+        assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+        const wg_mat a =
+            empty ? wg_mat_constant(t, 0, 1, NULL, 1) : wg_mat_constant_borrowed(t, 3, 1, X, 3);
+        const wg_mark m = wg_tape_mark(t);
+        (void)wg_mat_exp(t, x);
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        (void)wg_mat_exp(t, a); /* from before the mark */
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_int_equal(wg_mat_value(t, a, v, 3), WG_OK);
+        assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+        assert_int_equal(wg_mat_value(t, a, v, 3), WG_ESTALE);
+    }
+    const wg_mat late = wg_mat_constant_borrowed(t, 3, 1, X, 3); /* nothing else since */
+    assert_int_equal(wg_tape_rewind(t, first), WG_OK);
+    assert_int_equal(wg_mat_value(t, late, v, 3), WG_ESTALE);
+    wg_tape_free(t);
+}
+
 static void a_refused_root_leaves_no_adjoints(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
@@ -543,6 +585,8 @@ int main(void) {
         cmocka_unit_test(a_rewind_in_a_buffer_gives_all_payload_back),
         cmocka_unit_test(a_forward_tape_that_keeps_code_has_the_values_of_blocks),
         cmocka_unit_test(a_checked_tape_finds_foreign_and_forgotten_constants),
+        cmocka_unit_test(a_checked_tape_knows_where_constants_without_room_stand),
+        cmocka_unit_test(an_operation_without_workspace_lacks_none),
         cmocka_unit_test(a_refused_root_leaves_no_adjoints),
         cmocka_unit_test(dumps_go_on_behind_a_gather_of_a_block),
         cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),

@@ -390,17 +390,28 @@ static int ask(build *b) {
     return 1;
 }
 
+/* With its flags, of a text that is empty. */
+static int ask_of_nothing(build *b, const char *const *what, char *said, hash *all) {
+    static const char *const nothing[] = {"-x", "c", "/dev/null"};
+    const size_t before = b->arguments;
+    for (; *what != NULL; what++) add(b, *what);
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) add(b, nothing[i]);
+    const int status = run(b->argument, said, WHY, all);
+    b->argument[b->arguments = before] = NULL;
+    return status;
+}
+
 /* What it makes of its flags here: -march=native is another one elsewhere. */
 static int ask_macros(build *b) {
-    static const char *const question[] = {"-dM", "-E", "-x", "c", "/dev/null"};
-    const size_t before = b->arguments;
+    static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
+                                                                               NULL};
     char said[WHY];
     hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
-    for (size_t i = 0; i < sizeof question / sizeof *question; i++) add(b, question[i]);
-    const int status = run(b->argument, said, sizeof said, &h);
-    b->argument[b->arguments = before] = NULL;
+    const int status = ask_of_nothing(b, macros, said, &h);
     b->macros = h;
-    return status == 0 ? 1 : compiler_failed(b, said);
+    if (status == 0) return 1;
+    (void)ask_of_nothing(b, check, said, NULL); /* what is wrong, and no macros before it */
+    return compiler_failed(b, said);
 }
 
 static int describe(build *b, wgi_source *s, const wgi_native_form *form) {
