@@ -114,20 +114,20 @@ static struct steps steps_of(const wg_block_arg *a, size_t ld) {
     return s;
 }
 
+/* Are n elements from number e on, or all, as far apart as those of a column? */
+static int is_line(struct steps s, size_t rows, size_t e, size_t n) {
+    return s.across == rows * s.down || e % rows + n <= rows;
+}
+
 /* The elements from number e on: where they lie, or if they do not lie together copied to room.
  */
 static double *fetch(double *base, struct steps s, size_t rows, size_t e, size_t n,
                      double *room) {
     size_t i = e % rows, j = e / rows;
-    const double *const from = base + i * s.down + j * s.across;
-    if (i + n <= rows) {
-        if (s.down == 1) return base + i + j * s.across;
-        for (size_t k = 0; k < n; k++) room[k] = from[k * s.down];
-        return room;
-    }
-    for (size_t k = 0; k < n; k++) {
-        room[k] = base[i * s.down + j * s.across];
-        if (++i == rows) i = 0, j++;
+    if (s.down == 1 && is_line(s, rows, e, n)) return base + i + j * s.across;
+    for (size_t k = 0; k < n; i = 0, j++) {
+        const double *const from = base + j * s.across;
+        for (; i < rows && k < n; i++) room[k++] = from[i * s.down];
     }
     return room;
 }
@@ -140,9 +140,9 @@ static void give(double *base, struct steps s, size_t rows, size_t e, size_t n,
         base[j * s.across] += wgi_simd_best()->sum(n, room);
         return;
     }
-    for (size_t k = 0; k < n; k++) {
-        base[i * s.down + j * s.across] += room[k];
-        if (++i == rows) i = 0, j++;
+    for (size_t k = 0; k < n; i = 0, j++) {
+        double *const to = base + j * s.across;
+        for (; i < rows && k < n; i++) to[i * s.down] += room[k++];
     }
 }
 
@@ -172,7 +172,7 @@ static void by_pieces(const wg_block *b, wgi_kernel *f, const void *params, int 
             in[k].value = fetch(b->in[k].value, value[k], rows, e, n, room[2 * k]);
             if (what == VALUE || from == NULL) continue;
             in[k].bar = room[2 * k + 1];
-            if (what == JVP || (bar[k].down == 1 && e % rows + n <= rows))
+            if (what == JVP || (bar[k].down == 1 && is_line(bar[k], rows, e, n)))
                 in[k].bar = fetch(from, bar[k], rows, e, n, in[k].bar);
             else memset(in[k].bar, 0, n * sizeof(double));
         }

@@ -55,8 +55,7 @@ static double density(const struct normal *d, double *quadratic, int *info) {
 static void curvature(const struct normal *d, double *h) {
     const int n = wgi_int(d->n), k = wgi_int(d->k);
     if (n == 0) return;
-    wgi_copy_lower(d->n, d->l, d->n, h, d->n);
-    (void)LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, h, n);
+    wgi_cholesky_inverse(d->n, d->l, h);
     if (k == 1) {
         for (size_t j = 0; j < d->n; j++) {
             const double s = d->a[j];

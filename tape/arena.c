@@ -490,7 +490,6 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     *c = start;
     c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
     c->head.slots = 1;
-    c->head.last_slot = (uint32_t)c->max_slots;
     new_generation(c);
     wgi_limit_set(c);
     return &c->head;

@@ -6,6 +6,10 @@
  * div: a_ += w/b, b_ -= (v/b) w. Products follow the zero rule. */
 #include "tape.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* to += sign w: two elements at once. */
 static inline void add(uint32_t n, double *to, const double *w, double sign) {
     uint32_t i = 0;
@@ -36,7 +40,7 @@ static void add_quotients(uint32_t n, const wgi_small *s, const double *w, doubl
     }
 }
 
-static inline void sweep(const wgi_small *s, const double *w, double *a, double *b) {
+static void sweep(const wgi_small *s, const double *w, double *a, double *b) {
     const uint32_t n = s->outs;
     switch (s->kind) {
     case WGI_SMALL_ADD:
@@ -76,19 +80,67 @@ static void sweep_lanes(const wgi_small *s, double *adjoint, size_t lanes) {
     }
 }
 
-const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low) {
-    double *const adjoint = wgi_adjoints(c);
-    for (;; b = b->prev) {
-        const wgi_small *const s = (const wgi_small *)(const void *)b;
-        if (c->lanes == 1)
-            sweep(s, adjoint + s->out, s->in[0] != 0 ? adjoint + s->in[0] : NULL,
-                  s->in[1] != 0 ? adjoint + s->in[1] : NULL);
-        else sweep_lanes(s, adjoint, c->lanes);
-        const wgi_block *const before = b->prev;
-        if (before == NULL || before->op != &wgi_small_op || before->record + 1 != b->record ||
-            before->record < low)
-            return b;
+/* A run of blocks, downwards. Where the results are one vector of WIDTH their adjoint is still in
+ * a register if it was that of an operand a moment ago: a chain of operations does not wait for
+ * what it has just stored. */
+#define KERNEL(NAME, WIDTH, ODD, ATTRIBUTE)                                                    \
+    typedef double NAME##_row                                                                  \
+        __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
+    ATTRIBUTE static const wgi_block *NAME(const wgi_block *block, uint64_t low,               \
+                                           double *adjoint) {                                  \
+        NAME##_row last = {0};                                                                 \
+        uint32_t last_slot = 0; /* of what is in last */                                       \
+        for (uint64_t record = block->record;; record--) {                                     \
+            const wgi_small *const s = (const wgi_small *)(const void *)block;                 \
+            const wgi_block *const before = block->prev;                                       \
+            const uint32_t in0 = s->in[0], in1 = s->in[1], kind = s->kind;                     \
+            double *const a = adjoint + in0, *const b = adjoint + in1;                         \
+            const double *const out = adjoint + s->out;                                        \
+            if (s->outs == (WIDTH) && kind != WGI_SMALL_DIV) {                                 \
+                NAME##_row w = last;                                                           \
+                if (s->out != last_slot) w = *(const NAME##_row *)out;                         \
+                NAME##_row x = w, y = kind == WGI_SMALL_SUB ? -w : w;                          \
+                if (kind == WGI_SMALL_MUL) {                                                   \
+                    x = w * *(const NAME##_row *)s->b;                                         \
+                    y = w * *(const NAME##_row *)s->a;                                         \
+                    if (__builtin_expect(ODD(x, y), 0))                                        \
+                        for (size_t i = 0; i < (WIDTH); i++) {                                 \
+                            x[i] = wgi_product(w[i], s->b[i]);                                 \
+                            y[i] = wgi_product(w[i], s->a[i]);                                 \
+                        }                                                                      \
+                }                                                                              \
+                if (in0 != 0) *(NAME##_row *)a = x += *(const NAME##_row *)a;                  \
+                if (in1 != 0) *(NAME##_row *)b = y += *(const NAME##_row *)b;                  \
+                last = y, last_slot = in1;                                                     \
+                if (in0 >= (uint64_t)in1 + (WIDTH)) last = x, last_slot = in0;                 \
+            } else {                                                                           \
+                sweep(s, out, in0 != 0 ? a : NULL, in1 != 0 ? b : NULL);                       \
+                last_slot = 0;                                                                 \
+            }                                                                                  \
+            if (record == low || before == NULL || before->op != &wgi_small_op ||              \
+                before->record != record - 1)                                                  \
+                return block;                                                                  \
+            block = before;                                                                    \
+        }                                                                                      \
     }
+#if defined(__x86_64__)
+#define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
+#define ODD4(a, b) _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
+KERNEL(avx2, 4, ODD4, __attribute__((target("avx2"))))
+#else
+#define ODD2(a, b) (a[0] != a[0] || a[1] != a[1] || b[0] != b[0] || b[1] != b[1])
+#endif
+KERNEL(base, 2, ODD2, )
+
+const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low) {
+    if (c->lanes != 1) {
+        sweep_lanes((const wgi_small *)(const void *)b, wgi_adjoints(c), c->lanes);
+        return b;
+    }
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return avx2(b, low, wgi_adjoints(c));
+#endif
+    return base(b, low, wgi_adjoints(c));
 }
 
 /* One element: at, bt are rows of tangents, NULL of a constant. */

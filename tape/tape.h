@@ -195,6 +195,12 @@ static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
  * room for code and values, too. Who moves these, or takes of them without this, sets it to
  * NULL. */
 void wgi_limit_set(wgi_core *c);
+/* Is there more room for records than small blocks leave slots for? */
+static inline int wgi_limit_far(const wgi_core *c) {
+    const uint64_t left = c->max_slots + 1 - c->head.slots;
+    return c->head.top < c->head.limit &&
+           (uint64_t)(c->head.limit - c->head.top) > left / WGI_SMALL;
+}
 /* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but
  * may move: call it once, before the first piece is taken. */
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes);

@@ -98,6 +98,28 @@ static void determinants_and_inverses_have_their_derivatives(void **state) {
     }
 }
 
+/* S times the gradient of log det S: one at a time, by halves, by halves of different orders. */
+static void the_gradient_of_a_log_determinant_is_the_inverse(void **state) {
+    (void)state;
+    static const size_t orders[] = {31, 32, 33, 64, 71, 130};
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        const size_t n = orders[k];
+        wg_tape *const t = wg_tape_new(NULL);
+        const wg_mat s = definite(t, random_input(t, 42, n, n, 0));
+        const wg_real y = wg_logdet_spd(t, s);
+        double *const g = random_numbers(0, n * n);
+        if (wg_reverse(t, y) != WG_OK) fail_msg("%s", wg_tape_message(t));
+        assert_int_equal(wg_mat_adjoint(t, s, g, n), WG_OK);
+        const wg_mat one = wg_matmul(t, s, wg_mat_constant(t, n, n, g, n));
+        assert_int_equal(wg_mat_value(t, one, g, n), WG_OK);
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++)
+                assert_true(fabs(g[i + j * n] - (i == j)) <= TOL_MATRIX_ULP * DBL_EPSILON);
+        free(g);
+        wg_tape_free(t);
+    }
+}
+
 /* ---- determinants ---- */
 
 static double gradient_of_det(wg_tape *t, size_t n, const double *v, double *g) {
@@ -302,6 +324,7 @@ int main(void) {
         cmocka_unit_test(cholesky_has_its_derivatives_at_every_block_count),
         cmocka_unit_test(the_blocked_adjoint_of_cholesky_is_the_dense_one),
         cmocka_unit_test(determinants_and_inverses_have_their_derivatives),
+        cmocka_unit_test(the_gradient_of_a_log_determinant_is_the_inverse),
         cmocka_unit_test(the_gradient_of_a_singular_determinant_is_its_cofactors),
         cmocka_unit_test(the_gradient_of_a_determinant_is_zero_from_corank_two_on),
         cmocka_unit_test(small_pivots_are_no_singularity),

@@ -95,6 +95,85 @@ static void small_operations_keep_the_zero_rule_and_their_place(void **state) {
     wg_tape_free(other);
 }
 
+/* Operations on vectors of 1 to 8, whose operands are now and then the latest result, views that
+ * overlap, or constants. */
+static wg_mat wander(wg_tape *t, uint64_t seed, wg_mat x) {
+    wg_mat all[60] = {x};
+    wg_mat y = x;
+    for (size_t made = 1; made < sizeof all / sizeof *all; made++) {
+        const uint64_t r = (seed = seed * 6364136223846793005 + 1442695040888963407) >> 33;
+        const size_t n = r % 3 == 0 ? 1 + r / 3 % 8 : 4;
+        wg_mat in[2];
+        for (size_t k = 0; k < 2; k++) {
+            const uint64_t q = r >> (8 + 8 * k);
+            wg_mat a = q % 4 != 0 && y.rows >= n ? y : all[q / 4 % made];
+            if (a.rows < n) a = x;
+            in[k] = wg_mat_block(a, q / 16 % (a.rows - n + 1), 0, n, 1);
+        }
+        if (r % 7 == 0) in[r % 2] = wg_mat_fill(t, n, 1, 0.75);
+        switch (r / 7 % 5) {
+        case 0:
+            y = wg_mat_sub(t, in[0], in[1]);
+            break;
+        case 1:
+            y = wg_mat_div(t, in[0], wg_mat_add(t, wg_mat_mul(t, in[1], in[1]), in[1]));
+            break;
+        case 2:
+            y = wg_mat_add(t, in[0], in[1]);
+            break;
+        default:
+            y = wg_mat_mul(t, in[0], in[1]);
+        }
+        all[made] = y;
+    }
+    return y;
+}
+
+/* A sweep of one adjoint has vectors and what it remembers, one of lanes has neither. */
+static void short_vectors_have_the_same_bits_in_lanes(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    double v[20], g[20], lane[20];
+    size_t moved = 0;
+    for (size_t i = 0; i < 20; i++) v[i] = 0.8 + 0.07 * (double)i;
+    for (uint64_t seed = 1; seed < 400; seed++) {
+        wg_tape_reset(t);
+        const wg_mat x = wg_mat_input(t, 20, 1, v, 20);
+        const wg_mat y = wander(t, seed, x);
+        if (y.at.slot == 0) continue;
+        const wg_real root[2] = {wg_mat_at(y, 0, 0), wg_mat_at(y, y.rows - 1, 0)};
+        const double w[4] = {0.3, 1, -0.7, 1};
+        const double one[2] = {w[0], w[2]};
+        assert_int_equal(wg_reverse_lanes(t, 2, 2, root, w), WG_OK);
+        assert_int_equal(wg_mat_adjoint_lane(t, x, 0, lane, 20), WG_OK);
+        assert_int_equal(wg_reverse_seeds(t, 2, root, one), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, x, g, 20), WG_OK);
+        for (size_t i = 0; i < 20; i++) {
+            if (g[i] == g[i]) assert_memory_equal(&g[i], &lane[i], sizeof *g);
+            else assert_true(lane[i] != lane[i]);
+            moved += g[i] == g[i] && g[i] != 0;
+        }
+    }
+    assert_true(moved > 1000);
+    wg_tape_free(t);
+}
+
+static void vectors_of_four_keep_the_zero_rule(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double v[4] = {INFINITY, 2, NAN, 3}, z[4] = {0, 1, 0, -INFINITY};
+    const double w[4] = {0, 1, 0, 1};
+    double g[4];
+    wg_mat a = wg_mat_input(t, 4, 1, v, 4), b = wg_mat_input(t, 4, 1, z, 4);
+    const wg_mat y = wg_mat_mul(t, a, b);
+    assert_int_equal(wg_mat_reverse(t, y, w, 4), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, b, g, 4), WG_OK);
+    assert_true(g[0] == 0 && g[1] == 2 && g[2] == 0 && g[3] == 3);
+    assert_int_equal(wg_mat_adjoint(t, a, g, 4), WG_OK);
+    assert_true(g[0] == 0 && g[1] == 1 && g[2] == 0 && g[3] == -INFINITY);
+    wg_tape_free(t);
+}
+
 /* ---- looking into the tape ---- */
 
 struct sink {
@@ -592,6 +671,8 @@ int main(void) {
         cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),
         cmocka_unit_test(small_operations_are_those_of_any_size),
         cmocka_unit_test(small_operations_keep_the_zero_rule_and_their_place),
+        cmocka_unit_test(short_vectors_have_the_same_bits_in_lanes),
+        cmocka_unit_test(vectors_of_four_keep_the_zero_rule),
         cmocka_unit_test(dumps_show_a_block_as_one_line),
         cmocka_unit_test(a_traced_tape_names_the_block),
         cmocka_unit_test(slots_and_budgets_are_kept),

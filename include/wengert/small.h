@@ -36,40 +36,57 @@ static inline double *wgi_small_values(const wgi_small *s) {
 
 WG_API extern const wg_block_op wgi_small_op;
 
-/* Two elements at once, wherever they are. */
+/* Two elements at once, wherever they are; and four, where registers are that wide. */
 typedef double wgi_pair __attribute__((vector_size(16), aligned(8), may_alias));
+#ifdef __AVX__
+typedef double wgi_most __attribute__((vector_size(32), aligned(8), may_alias));
+#else
+typedef wgi_pair wgi_most;
+#endif
+enum { WGI_MOST = sizeof(wgi_most) / sizeof(double) };
+#define WGI_SMALL_VALUES(type, sign)                                                           \
+    (*(type *)(v + i) = *(const type *)(a.value + i) sign * (const type *)(b.value + i))
 
-/* May two matrices be recorded inline? */
+/* Are two matrices of this tape, of one shape, without gaps, and small? */
 WGI_INLINE int wgi_small_fits(const wg_tape *t, const wg_mat *a, const wg_mat *b) {
-    const size_t rows = a->rows, cols = a->cols, n = rows * cols;
-    return t->top < t->limit && a->at.stamp == t->stamp && b->at.stamp == t->stamp &&
-           rows == b->rows && cols == b->cols && rows <= WGI_SMALL && n - 1 < WGI_SMALL &&
-           (a->trans | b->trans) == 0 && ((a->ld == rows && b->ld == rows) || cols == 1) &&
-           (a->at.slot | b->at.slot) != 0 && a->at.slot + n <= t->slots &&
-           b->at.slot + n <= t->slots && t->last_slot - t->slots >= WGI_SMALL &&
-           (size_t)(t->payload_end - t->payload_top) >= sizeof(wgi_small) + 8 * WGI_SMALL + 32;
+    const size_t rows = a->rows, cols = a->cols;
+    return ((rows ^ b->rows) | (cols ^ b->cols) | (a->trans | b->trans)) == 0 &&
+           rows * cols - 1 < WGI_SMALL && (cols == 1 || (a->ld == rows && b->ld == rows)) &&
+           a->at.stamp == t->stamp && b->at.stamp == t->stamp;
 }
 
-/* Room for n values, as a block with its record. */
-WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, const wg_mat *a,
-                                     const wg_mat *b) {
-    wgi_small *const s = (wgi_small *)(void *)t->payload_top;
+/* A block of n results with its record: where their values go. NULL: there is no room, an operand
+ * is not on the tape any more, or both are constants. There are slots where there are records.
+ * What is stored is volatile where compilers would join it in vectors, for more instructions. */
+WGI_INLINE double *wgi_small_open(wg_tape *t, unsigned kind, size_t n, const wg_mat *a,
+                                  const wg_mat *b) {
     wgi_record *const r = t->top;
-    const uint32_t out = t->slots;
+    char *const p = t->payload_top;
+    const uint64_t out = t->slots, in0 = a->at.slot, in1 = b->at.slot;
+    volatile wg_tape *const to = t;
+    volatile wgi_small *const s = (volatile wgi_small *)(void *)p;
+    if (WGI_UNLIKELY(r >= t->limit)) return WGI_NULL;
+    if (WGI_UNLIKELY((size_t)(t->payload_end - p) < sizeof *s + 8 * WGI_SMALL)) return WGI_NULL;
+    if (WGI_UNLIKELY(in0 + n > out)) return WGI_NULL;
+    if (WGI_UNLIKELY(in1 + n > out)) return WGI_NULL;
+    if (WGI_UNLIKELY((in0 | in1) == 0)) return WGI_NULL;
     s->op = &wgi_small_op;
     s->prev = t->last_block;
     s->record = ((uint64_t)(uintptr_t)r - t->record_origin) / sizeof *r;
-    s->out = out, s->outs = n;
-    s->in[0] = a->at.slot, s->in[1] = b->at.slot;
+    s->out = (uint32_t)out;
+    s->outs = (uint32_t)n;
+    s->in[0] = (uint32_t)in0;
+    s->in[1] = (uint32_t)in1;
     s->kind = kind;
-    s->a = a->value, s->b = b->value;
-    r->out = out, r->in0 = r->in1 = 0, r->kind = 1, r->jac1 = 0;
-    __builtin_memcpy(&r->jac0, &s, sizeof s);
-    t->top = r + 1;
-    t->slots = out + n;
-    t->last_block = (struct wgi_block *)(void *)s;
-    t->payload_top += (sizeof *s + 8 * (size_t)n + 31) / 32 * 32;
-    return s;
+    s->a = a->value;
+    s->b = b->value;
+    r->out = (uint32_t)out, r->in0 = r->in1 = 0, r->kind = 1, r->jac1 = 0;
+    __builtin_memcpy(&r->jac0, &p, sizeof p);
+    to->top = r + 1;
+    to->slots = (uint32_t)(out + n);
+    to->last_block = (struct wgi_block *)(void *)p;
+    to->payload_top = p + (sizeof *s + 8 * n + 31) / 32 * 32;
+    return (double *)(void *)(p + sizeof *s);
 }
 
 /* A matrix field by field: copied as a whole it goes through memory, also where the result
@@ -82,18 +99,23 @@ WGI_INLINE wgi_small *wgi_small_open(wg_tape *t, unsigned kind, uint32_t n, cons
 #define WGI_SMALL_OPERATION(name, which, sign)                                                 \
     WGI_INLINE wg_mat wgi_small_##name(wg_tape *t, wg_mat a, wg_mat b) {                       \
         wg_mat y;                                                                              \
-        if (WGI_LIKELY(t && wgi_small_fits(t, &a, &b))) {                                      \
-            const uint32_t n = (uint32_t)(a.rows * a.cols);                                    \
-            const wgi_small *const s = wgi_small_open(t, which, n, &a, &b);                    \
-            double *const v = wgi_small_values(s);                                             \
-            uint32_t i = 0;                                                                    \
-            for (; i + 2 <= n; i += 2)                                                         \
-                *(wgi_pair *)(v + i) =                                                         \
-                    *(const wgi_pair *)(a.value + i) sign * (const wgi_pair *)(b.value + i);   \
-            if (i < n) v[i] = a.value[i] sign b.value[i];                                      \
+        const size_t n = a.rows * a.cols;                                                      \
+        double *v = WGI_NULL;                                                                  \
+        if (WGI_LIKELY(t && wgi_small_fits(t, &a, &b)))                                        \
+            v = wgi_small_open(t, which, n, &a, &b);                                           \
+        if (WGI_LIKELY(v != WGI_NULL)) {                                                       \
+            size_t i = 0;                                                                      \
+            y.at.slot = t->slots - (uint32_t)n, y.at.stamp = a.at.stamp;                       \
+            for (; i + WGI_MOST <= n; i += WGI_MOST) WGI_SMALL_VALUES(wgi_most, sign);         \
+            if (WGI_UNLIKELY(i < n)) {                                                         \
+                if (WGI_MOST > 2 && (n & 2) != 0) {                                            \
+                    WGI_SMALL_VALUES(wgi_pair, sign);                                          \
+                    i += 2;                                                                    \
+                }                                                                              \
+                if ((n & 1) != 0) WGI_SMALL_VALUES(double, sign);                              \
+            }                                                                                  \
             y.value = v;                                                                       \
             y.rows = a.rows, y.cols = a.cols, y.ld = a.rows;                                   \
-            y.at.slot = s->out, y.at.stamp = t->stamp;                                         \
             y.trans = 0;                                                                       \
         } else {                                                                               \
             wg_mat x[2], r;                                                                    \

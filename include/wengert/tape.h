@@ -28,7 +28,6 @@ struct wg_tape {
     uint32_t slots;     /* the next slot */
     uint32_t kind;      /* 0; keeps stamp out of the word of slots (store forwarding) */
     uint32_t stamp;     /* of handles of this tape and generation; never 0 */
-    uint32_t last_slot; /* the largest there may be */
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* where values of matrices go; a multiple of 32 */
     uint64_t record_origin;          /* the address that record number 0 would have */
