@@ -130,7 +130,7 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {called,                                          \
+    static const wg_block_op op_##id = {called,                                                \
                                         WG_OP_ZERO_RULE | WGI_OP_LINES | (flags),              \
                                         name##_shape,   name##_run_value,                      \
                                         name##_run_vjp, name##_run_jvp,                        \

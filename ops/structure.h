@@ -21,20 +21,22 @@ const size_t *wgi_scatter_indices(const wg_block_op *op, const void *params, siz
 const wg_csr *wgi_spmm_pattern(const wg_block_op *op, const void *params, int *trans,
                                int *vector);
 
-/* What element (i, j) of the result depends on of an operand: row i of it, column j of it, or all
- * of it. Where the result is a batch of matrices side by side, i and j count in one of them, and
- * operands are their matrices for that one. */
+/* What element (i, j) of the result depends on of an operand: all of it, row i, column j, or
+ * element (i, j). Where the result is a batch of matrices side by side, i and j count in one of
+ * them, and operands are their matrices for that one. */
 typedef enum { WGI_ALL_OF_IT, WGI_ITS_ROW, WGI_ITS_COLUMN, WGI_ITS_ELEMENT } wgi_part;
 
 enum { WGI_PART_OPERANDS = 5 };
 typedef struct wgi_parts {
     size_t count; /* matrices of the batch */
-    unsigned column,
-        turned; /* bit k: operand k is taken as a column; it is transposed after that */
+    /* bit k: operand k is taken as a column; it is transposed after that */
+    unsigned column, turned;
     wgi_part part[WGI_PART_OPERANDS];
-    uint16_t near[WGI_PART_OPERANDS]; /* bit l of near[k]: not linear in operands k and l */
-    int product; /* in operands 0 and 1 the sum of products, each of an element of the row with that
-                    at the same place of the column */
+    /* bit l of near[k]: the result is not linear in operands k and l */
+    uint16_t near[WGI_PART_OPERANDS];
+    /* is it the sum of products of an element of operand 0's row with that at the same place of
+     * operand 1's column, and linear in all else? */
+    int product;
 } wgi_parts;
 
 /* Of reductions and other operations along lines, products, solves and batches. 0: unknown. */

@@ -96,9 +96,10 @@ static wg_status colour_jacobian(plan *p) {
     wg_status s = wgi_colour_lines(c, &p->cols, &p->rows, p->colour, &p->colours);
     if (s != WG_OK || (p->colours <= 1 && !p->no_tangents)) return s;
     s = wgi_colour_lines(c, &p->rows, &p->cols, rows, &by_rows);
+    if (s != WG_OK) return s;
     const int fewer = sweeps(by_rows) < sweeps(p->colours) ||
                       (sweeps(by_rows) == sweeps(p->colours) && by_rows < p->colours);
-    if (s != WG_OK || (!fewer && !p->no_tangents)) return s;
+    if (!fewer && !p->no_tangents) return s;
     p->backward = 1;
     p->colours = by_rows;
     p->colour = rows;

@@ -67,8 +67,10 @@ static wgi_set *propagate(wgi_drive *d, wgi_sets *k, const unsigned char *needed
     for (size_t i = 0; i < d->n; i++) of[i + 1] = (wgi_set)(i + 1);
     for (int i = 0; i < chunks(c); i++)
         for (const wgi_record *r = first_of(c, i), *const end = end_of(c, i); r != end;) {
-            if (r->kind == WGI_BLOCK) wgi_block_sets(k, block_of(r++), of);
-            else r = statement(k, r, end, needed, of);
+            if (r->kind == WGI_BLOCK) {
+                const wgi_block *const b = block_of(r++);
+                if (needed == NULL || wgi_block_is_alive(b, needed)) wgi_block_sets(k, b, of);
+            } else r = statement(k, r, end, needed, of);
             if (c->status != WG_OK) return NULL;
         }
     return of;

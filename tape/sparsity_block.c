@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the results of an operation on matrices depend on, element by element where that is
  * known: of the tape's own operations, of operations element by element, of those that only move
- * elements, which are asked where each went, of sparse products, of calls, maps and scans, and by rows and
- * columns of products, solves, batches and operations along lines. All results of any other depend on
- * all operands, and are not linear in them unless it says so. */
+ * elements, which are asked where each went, of sparse products, of calls, maps and scans, and by
+ * rows and columns of products, solves, batches and operations along lines. All results of any
+ * other depend on all operands, and are not linear in them unless it says so. */
 #include "../ops/elementwise.h"
 #include "../ops/structure.h"
 #include "sparsity.h"
@@ -202,13 +202,13 @@ static lattice lattice_turned(lattice a) {
     return (lattice){a.slot, a.cols, a.rows, a.across, a.down};
 }
 
-/* Operand k for one member of the batch. */
+/* Operand k, or behind the operands the result, for one member of the batch. */
 static lattice lattice_of(const wgi_block *b, const wgi_parts *p, uint32_t k, size_t member) {
     const wgi_operand *const o = &b->operand[k];
     lattice a = {o->slot, o->rows, o->cols / p->count, o->trans ? o->ld : 1,
                  o->trans ? 1 : o->ld};
     if (a.slot != 0) a.slot += (uint32_t)(member * a.cols * a.across);
-    if (k >= WGI_PART_OPERANDS) return a;
+    if (k >= b->inputs || k >= WGI_PART_OPERANDS) return a;
     if ((p->column >> k & 1) && a.cols != 1) a = lattice_turned(a);
     return p->turned >> k & 1 ? lattice_turned(a) : a;
 }
@@ -233,8 +233,8 @@ static lattice column_of(lattice a, size_t j) {
     return a;
 }
 
-/* What elements of the result of one member depend on, operand by operand. Elements differ from row
- * to row, or from column to column, or not at all. */
+/* What elements of the result of one member depend on, operand by operand. They differ from row to
+ * row, or from column to column, or not at all. */
 typedef struct member_sets {
     const wgi_block *b;
     const wgi_parts *p;
@@ -326,7 +326,7 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     if (from != NULL) {
         for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = of[from[e]];
     } else if (spmm_terms(b, join_term, &(term_sets){k, of}) || scatter_sets(k, b, of) ||
-               part_sets(k, b, of) || wgi_function_sets(k, NULL, b, of, of + b->out)) {
+               part_sets(k, b, of) || wgi_function_sets(k, b, of, of + b->out)) {
         return;
     } else if (b->op->flags & WG_OP_EACH) {
         each_sets(k, b, of);
@@ -443,7 +443,7 @@ void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
         each_curves(q, b);
         return;
     }
-    if (part_curves(q, b) || wgi_function_sets(q->k, q, b, q->of, NULL)) return;
+    if (part_curves(q, b) || wgi_call_curves(q, b)) return;
     const wgi_set all = join_all(q->k, b, q->of);
     wgi_connect(q, all, all);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity_functions.c - sparse derivatives through calls, maps and scans: as the dense drivers have
- * them, and with the entries that the nodes of their functions have. */
+/* test_tape_sparsity_functions.c - sparse derivatives through calls, maps and scans: as the dense
+ * drivers have them, and with the entries that the nodes of their functions have. */
 #include "sparse_case.h"
 
 enum { CELLS = 12, N = 36 };
@@ -232,6 +232,67 @@ static void other_functions_are_another_recording(void **state) {
     wg_callable_free(k), wg_callable_free(l), wg_callable_free(step);
 }
 
+/* Neighbours whose places in memory are those of others, on grids with other rims. */
+enum { AROUND = 5 };
+typedef struct around {
+    const wg_callable *k;
+    size_t neighbours, cells[3];
+    ptrdiff_t offset[AROUND][3];
+} around;
+static wg_status sines(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                       void *data) {
+    wg_real sum = wg_constant(0);
+    (void)m, (void)data;
+    for (size_t i = 0; i < n; i++)
+        sum = wg_let(t, wg_add(sum, wg_sin(wg_mul(1 + (double)i, in[i]))));
+    *y = sum;
+    return WG_OK;
+}
+static wg_status stepped(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                         void *data) {
+    const around *const a = data;
+    wg_scan_options o = {.boundary = {WG_PERIODIC, WG_ZERO_OUTSIDE, WG_PERIODIC}};
+    const wg_state start = {"u", wg_mat_gather(t, 1, n, in)};
+    wg_source from[AROUND];
+    memcpy(o.cells, a->cells, sizeof o.cells);
+    for (size_t i = 0; i < a->neighbours; i++)
+        from[i] = wg_from_neighbour("u", a->offset[i][0], a->offset[i][1], a->offset[i][2]);
+    const wg_stage stage = {a->k, from};
+    wg_mat r;
+    ok(t, wg_scan(t, 1, 1, &stage, 1, &start, &o, &r));
+    for (size_t i = 0; i < m; i++) y[i] = wg_mat_at(r, 0, i);
+    return WG_OK;
+}
+static void other_neighbours_are_another_recording(void **state) {
+    static const wg_argument in[] = {
+        {"a", 1, 1, 0}, {"b", 1, 1, 0}, {"c", 1, 1, 0}, {"d", 1, 1, 0}, {"e", 1, 1, 0}};
+    const wg_argument out[] = {{"u", 1, 1, 0}};
+    wg_callable *const five = recorded(sines, 5, in, 1, out), *const two = recorded(sines, 2,
+                                                                                    in, 1, out);
+    const around pairs[][2] = {
+        {{five, 5, {2, 2, 2}, {{0, 0, 2}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}}},
+         {five, 5, {2, 2, 2}, {{0, 3, 1}, {0, 1, 0}, {0, 0, 1}, {0, 2, 0}, {0, 1, 1}}}},
+        {{two, 2, {4, 1, 1}, {{0, 1, 0}, {0, 2, 0}}},
+         {two, 2, {4, 1, 1}, {{0, 1, 0}, {0, 0, 1}}}},
+    };
+    double values[64];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t n = pairs[i][0].cells[0] * pairs[i][0].cells[1] * pairs[i][0].cells[2];
+        wg_sparsity *s;
+        ok(tape, wg_jacobian_sparsity(tape, stepped, (void *)&pairs[i][0], n, x, n,
+                                      WG_ROW_MAJOR, &s));
+        ok(tape, wg_sparse_jacobian(tape, s, stepped, (void *)&pairs[i][0], x, NULL, values));
+        assert_int_equal(
+            wg_sparse_jacobian(tape, s, stepped, (void *)&pairs[i][1], x, NULL, values),
+            WG_EMISMATCH);
+        wg_sparsity_free(s);
+        wg_sparsity_free(
+            check_jacobian(stepped, (void *)&pairs[i][1], n, x, other, n, WG_ROW_MAJOR));
+    }
+    wg_callable_free(five), wg_callable_free(two);
+}
+
 static int open_all(void **state) {
     for (size_t i = 0; i < N; i++) {
         x[i] = 0.4 + 0.05 * (double)(i * 7 % N);
@@ -244,9 +305,12 @@ static int open_all(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_tape)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(calls_are_as_sharp_as_their_function),  TEST(maps_are_as_sharp_as_their_function),
-        TEST(scans_are_as_sharp_as_their_steps),     TEST(stages_hand_on_what_they_depend_on),
+        TEST(calls_are_as_sharp_as_their_function),
+        TEST(maps_are_as_sharp_as_their_function),
+        TEST(scans_are_as_sharp_as_their_steps),
+        TEST(stages_hand_on_what_they_depend_on),
         TEST(other_functions_are_another_recording),
+        TEST(other_neighbours_are_another_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity_parts.c - sparse derivatives through operations whose results depend on rows, columns or
- * members of a batch: as the dense drivers have them, and, where nothing but those parts is read, with
- * no entry that is 0. */
+/* test_tape_sparsity_parts.c - sparse derivatives through operations whose results depend on
+ * rows, columns or members of a batch: as the dense drivers have them, and, where nothing but
+ * those parts is read, with no entry that is 0. */
 #include "sparse_case.h"
 
 enum { N = 72, SIDE = 6 }; /* two matrices a, b of 6 by 6 */

@@ -10,10 +10,12 @@
  * counts with both of its sides; a C `if` only with the one that was taken. Columns (or rows)
  * that have no row in common get the same colour and are computed together, 8 colours a sweep.
  *
- * Operations on matrices count element by element where they work so or move elements; by rows and columns
- * in products, triangular and other solves and reductions of lines; by members in batches; calls, maps and
- * scans by the nodes of their functions. A result of any other depends on all operands. In Hessians all
- * inputs of a point of a map, and of a scan, occur together.
+ * Operations on matrices count element by element where they work so or move elements; by rows
+ * and columns in wg_gemm, wg_gemm_batch, wg_matmul, wg_gemv, wg_ger, wg_outer, sparse products,
+ * solves with LU, Cholesky and triangles, and along the lines of reductions, softmax and their
+ * kin; by members in batches; calls, maps and scans by the nodes of their functions. A result of
+ * any other depends on all operands. In Hessians all inputs of a point of a map, and all of a
+ * scan, occur together.
  *
  * An evaluation compares what was recorded with what the pattern was found for. Where that
  * differs, the pattern of the new recording is found, too: it may have fewer entries (the
@@ -51,8 +53,8 @@ enum {
 /* ---- finding it --------------------------------------------------------------------------- */
 
 /* wg_jacobian_sparsity - of dy/dx, m-by-n, from one recording at x.
- * Cost:    of the recording, and some 100 ns per statement and entry; memory in proportion to
- *          both.
+ * Cost:    of the recording, and some 100 ns per statement (of a map or scan: per node, point and
+ *          step) and entry; memory in proportion to both.
  * Errors:  WG_EARG: layout; WG_ENOMEM also from n or m of 2^32 - 1 on. *out is NULL. */
 WG_API WG_MUST_CHECK wg_status wg_jacobian_sparsity(wg_tape *t, wg_callback *f, void *data,
                                                     size_t n, const double *x, size_t m,

@@ -32,7 +32,7 @@ typedef enum {
     WGI_NODE_FIRST,  /* first partial `part` of op at its operands */
     WGI_NODE_SECOND, /* second partial `part` of op, packed as in wg_scalar_op */
     WGI_NODE_TIMES,  /* product of two by the zero rule: 0 when either is */
-    WGI_NODE_ARRAY, /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
+    WGI_NODE_ARRAY,  /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
                         lookup */
     WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
                    */

@@ -37,7 +37,7 @@ struct walk {
     double *old, *next, *passing;
     const uint32_t *stepped; /* in the body of a repeat: the nodes of data of the step, by
                               * inputs of all stages */
-    /* where nodes are sets: there is no graph but for its tape. curves: NULL, or where what is not
+    /* where nodes are sets: of the graph there is its tape. curves: NULL, or where what is not
      * linear is connected */
     wgi_sets *sets;
     wgi_curves *curves;
@@ -84,7 +84,7 @@ static void connect(const walk *w, const wgi_node *n, const wgi_set *x) {
     }
 }
 
-/* The set of a node, from those of its operands. */
+/* The set of a node, from those of its operands: where its derivative is 0 they are emptied. */
 static wgi_set set_of(const walk *w, const wgi_node *n, wgi_set *x) {
     for (uint32_t k = 0; n->kind == WGI_NODE_OP && k < n->count; k++)
         if (n->op->zero_first >> k & 1) x[k] = 0;
@@ -104,11 +104,11 @@ static void put_node(walk *w, size_t i, size_t points) {
     const wgi_node *const n = &w->f->node[i];
     for (uint32_t k = 0; k < n->count; k++)
         w->operand[k] = w->node[w->f->operand[n->first + k]];
-    if (w->sets != NULL) {
-        if (!is_sum(w->f, i)) w->node[i] = set_of(w, n, w->operand);
-    } else if (n->kind != WGI_NODE_SUM)
+    if (is_sum(w->f, i)) return;
+    if (w->sets != NULL) w->node[i] = set_of(w, n, w->operand);
+    else if (n->kind != WGI_NODE_SUM)
         w->node[i] = wgi_graph_again(w->g, n, wgi_repeat_of(w->f, n), w->operand);
-    else if (!is_sum(w->f, i))
+    else
         w->node[i] =
             WGI_GRAPH2(w->g, mul, w->operand[0], wgi_graph_number(w->g, (double)points));
 }
@@ -176,9 +176,10 @@ static wg_status written_out(walk *w, size_t points) {
         s = put_inputs(w, WGI_EACH, p);
         put_nodes(w, WGI_EACH, points);
         put_guards(w, 1);
-        add_up(w);
         if (s == WG_OK) s = w->g->c->status;
-        if (s == WG_OK) put_outputs(w, 0, p);
+        if (s != WG_OK) break;
+        add_up(w);
+        put_outputs(w, 0, p);
     }
     return s;
 }
@@ -663,44 +664,58 @@ wg_status wgi_inline(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32
 
 /* ---- what depends on what --------------------------------------------------------------- */
 
-int wgi_function_sets(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi_set *of,
-                      wgi_set *y) {
-    wg_tape *const t = &k->c->head;
+/* Through a block with sets, of all slots; y: where those of its results go, or NULL. */
+static void go_through(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi_set *of,
+                       wgi_set *y) {
+    wgi_core *const c = k->c;
+    const int chunk = c->payload_current;
+    char *const top = c->head.payload_top;
     wgi_graph none;
     walk w;
     size_t operands = 0;
     memset(&none, 0, sizeof none);
     memset(&w, 0, sizeof w);
-    if (!wgi_inlines(b->op) || (q != NULL && b->op != &wgi_op_call)) return 0;
     for (uint32_t i = 0; i < b->inputs; i++) operands += elements(&b->operand[i]);
-    wgi_set *const x = wg_tape_keep(t, (operands + 1) * sizeof *x, NULL), *to = x;
-    w.y = wg_tape_keep(t, ((size_t)b->outs + 1) * sizeof *y, NULL);
-    if (x == NULL || w.y == NULL) return 1;
+    wgi_set *const x = wg_tape_keep(&c->head, (operands + 1) * sizeof *x, NULL), *to = x;
+    w.y = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *y, NULL);
+    if (x == NULL || w.y == NULL) return;
     for (const wgi_operand *o = b->operand; o < b->operand + b->inputs; o++)
         for (size_t j = 0; j < o->cols; j++)
             for (size_t i = 0; i < o->rows; i++)
                 *to++ =
                     o->slot != 0 ? of[o->slot + (o->trans ? j + i * o->ld : i + j * o->ld)] : 0;
-    none.c = k->c;
+    none.c = c;
     none.call = k->call;
     w.g = &none;
     w.b = b;
     w.x = x;
     w.sets = k;
     w.curves = q;
-    if ((b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w)) == WG_OK && y != NULL)
-        memcpy(y, w.y, b->outs * sizeof *y);
+    const wg_status s = b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w);
+    if (s == WG_OK && y != NULL) memcpy(y, w.y, b->outs * sizeof *y);
+    if (c->payload_current == chunk && top != NULL) c->head.payload_top = top;
+}
+
+int wgi_function_sets(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
+    if (!wgi_inlines(b->op)) return 0;
+    go_through(k, NULL, b, of, y);
+    return 1;
+}
+
+int wgi_call_curves(wgi_curves *q, const wgi_block *b) {
+    if (b->op != &wgi_op_call) return 0;
+    go_through(q->k, q, b, q->of, NULL);
     return 1;
 }
 
 static uint64_t hash_scan(const wgi_scan *scan, uint64_t h) {
     const wgi_grid *const g = &scan->grid;
-    h = wgi_mix(h, scan->steps, (uint64_t)scan->sums_by_step);
+    h = wgi_mix(h, scan->steps, (uint64_t)scan->states << 1 | (uint64_t)scan->sums_by_step);
     for (int d = 0; d < 3; d++) h = wgi_mix(h, g->cells[d], g->boundary[d]);
     for (size_t k = 0; k < scan->fields; k++) {
         const wgi_field *const f = &scan->field[k];
-        h = wgi_mix(h, f->at + f->origin, f->entries << 1 | (uint64_t)f->global);
-        h = wgi_mix(h, f->line, f->plane + f->size);
+        h = wgi_mix(h, f->entries, (uint64_t)f->global);
+        for (int d = 0; d < 3; d++) h = wgi_mix(h, f->lo[d], f->hi[d]);
     }
     for (size_t k = 0; k < scan->stages; k++) {
         const wgi_scan_stage *const stage = &scan->stage[k];

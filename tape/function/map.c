@@ -402,7 +402,5 @@ int wgi_map_by_point(const wgi_block *b, wgi_by_point *p) {
         p->in[operand] = wgi_argument_shared(a) ? 0 : wgi_argument_size(a);
         if (!wgi_argument_active(a)) p->passive |= 1u << operand;
     }
-    for (size_t k = 0; k < f->outputs; k++)
-        p->out[k] = wgi_argument_summed(&f->output[k]) ? 0 : wgi_argument_size(&f->output[k]);
     return 1;
 }
