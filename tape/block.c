@@ -258,7 +258,7 @@ static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorde
     wg_status s = call->work_bytes != 0 ? wgi_scratch_need(c, call->work_bytes) : WG_OK;
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
-    call->work = call->work_bytes != 0 ? wgi_scratch(c, call->work_bytes) : NULL;
+    call->work = call->work_bytes != 0 ? wgi_scratch(c, call->work_bytes) : b; /* of no bytes */
     s = b->op->value(call);
     c->scratch_used = used;
     if (s != WG_OK) return explain(c, wgi_fail, "", name, s, call);
