@@ -168,6 +168,12 @@ archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 LINKER = $(CC) $(CFLAGS)
 $(CXX_PROGS): LINKER = $(CXX) $(CXXFLAGS)
 link = $(call say,LD,$@)$(LINKER) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
+# What tests and examples are linked with: the static library, as its users do it. The shared one, where
+# it shows the tests all they ask for: with sanitizers, to link a program takes longer than to compile it.
+SHARED := $(findstring -fvisibility=default,$(CFLAGS))
+LIBRARY := $(B)/$(if $(SHARED),$(SO),libwengert.a)
+with_library = $(filter %.o,$^) $(filter %.a $(LIBRARY),$^) $(if $(SHARED),$(BESIDE))
+BESIDE := -Wl,-rpath,'$$ORIGIN/..'
 
 $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
@@ -271,8 +277,8 @@ $(B)/ops/elementwise_avx512.o $(B)/tape/function/program_avx512.o: MORE_CFLAGS =
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
 
-$(TEST_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
-	$(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+$(TEST_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
+	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 # Tests of what the examples share.
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
@@ -285,13 +291,13 @@ $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): $(BENCH_CORE)
 $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
 # Without a fuzzer main() is that of test/replay.c.
-$(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(B)/libwengert.a
-	$(link) $(FUZZ_LINK) $(filter %.o %.a,$^) $(BLAS_LIBS) $(SYSTEM_LIBS)
+$(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
+	$(link) $(FUZZ_LINK) $(with_library) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
-$(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(B)/libwengert.a $(call list,examples)
-	$(link) $(filter %.o %.a,$^) $(EXAMPLE_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+$(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
+	$(link) $(with_library) $(EXAMPLE_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
 
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
@@ -395,10 +401,11 @@ uninstall: ## remove what install put there
 
 again = +@$(MAKE) --no-print-directory
 LEVEL ?= -O1
-SANITIZE = -g1 $(LEVEL) -fno-omit-frame-pointer -fno-sanitize-recover=all
+SANITIZE = -g1 $(LEVEL) -fvisibility=default -fno-semantic-interposition -fno-omit-frame-pointer \
+    -fno-sanitize-recover=all
 
 asan: ## the tests under the address, leak and undefined-behaviour sanitizers
-	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
+	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined' OPENBLAS_NUM_THREADS=1
 
 ubsan: LEVEL = -O2
 ubsan: ## the tests under the undefined-behaviour sanitizer, optimised

@@ -361,6 +361,7 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
 
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
     enum { PIECES = 16 }; /* each may start on the next multiple of 64 */
+    if (bytes == 0) return WG_OK;
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
     return wgi_region_need(c, &c->scratch, (size_t)c->scratch_used + bytes + PIECES * 64,
                            (size_t)c->scratch_used);
@@ -368,6 +369,7 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {
     const size_t start = round_up(c->scratch_used, 64);
+    if (bytes == 0) return c; /* an address, though of nothing */
     if (bytes > SIZE_MAX / 4 || start + bytes > c->scratch.committed) return NULL;
     c->scratch_used = start + bytes;
     return c->scratch.base + start;

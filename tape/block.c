@@ -255,10 +255,10 @@ static wgi_block *draw(wgi_core *c, const wg_block_op *op, wg_block *call, size_
 static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorded) {
     const char *const name = b->op->name;
     const uint64_t used = c->scratch_used;
-    wg_status s = call->work_bytes != 0 ? wgi_scratch_need(c, call->work_bytes) : WG_OK;
+    wg_status s = wgi_scratch_need(c, call->work_bytes);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
-    call->work = call->work_bytes != 0 ? wgi_scratch(c, call->work_bytes) : b; /* of no bytes */
+    call->work = wgi_scratch(c, call->work_bytes);
     s = b->op->value(call);
     c->scratch_used = used;
     if (s != WG_OK) return explain(c, wgi_fail, "", name, s, call);

@@ -121,23 +121,41 @@ static int spmm_terms(const wgi_block *b, spmm_term *f, void *ctx) {
     return 1;
 }
 
-/* ---- any other operation ---- */
+/* ---- matrices of sets ---- */
+
+/* A matrix of slots as an operation reads it; slot 0: a constant. */
+typedef struct lattice {
+    uint32_t slot;
+    size_t rows, cols, down, across;
+} lattice;
+
+static lattice lattice_turned(lattice a) {
+    return (lattice){a.slot, a.cols, a.rows, a.across, a.down};
+}
+
+static lattice lattice_whole(const wgi_operand *o) {
+    return (lattice){o->slot, o->rows, o->cols, o->trans ? o->ld : 1, o->trans ? 1 : o->ld};
+}
+
+/* All its sets in one. */
+static wgi_set join_lattice(wgi_sets *k, const wgi_set *of, lattice a) {
+    if (a.slot == 0 || !wgi_sets_room(k, WGI_INDEX_STACK, 0, a.rows * a.cols)) return 0;
+    wgi_set *const set = wgi_sets_words(k, WGI_INDEX_STACK);
+    size_t n = 0;
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) set[n++] = of[a.slot + i * a.down + j * a.across];
+    return wgi_sets_join(k, n, set);
+}
 
 /* All sets of the operands. */
 static wgi_set join_all(wgi_sets *k, const wgi_block *b, const wgi_set *of) {
-    size_t n = 0;
+    wgi_set set[WGI_MAX_ARGS];
     for (uint32_t i = 0; i < b->inputs; i++)
-        if (b->operand[i].slot != 0) n += size_of(&b->operand[i]);
-    if (!wgi_sets_room(k, WGI_INDEX_STACK, 0, n)) return 0;
-    wgi_set *const set = wgi_sets_words(k, WGI_INDEX_STACK);
-    n = 0;
-    for (uint32_t i = 0; i < b->inputs; i++) {
-        const wgi_operand *const o = &b->operand[i];
-        for (size_t j = 0; o->slot != 0 && j < columns_of(o); j++)
-            for (size_t r = 0; r < length_of(o); r++) set[n++] = of[o->slot + r + j * o->ld];
-    }
-    return wgi_sets_join(k, n, set);
+        set[i] = join_lattice(k, of, lattice_whole(&b->operand[i]));
+    return wgi_sets_join(k, b->inputs, set);
 }
+
+/* ---- element by element, products, points of a map ---- */
 
 /* Of an operation element by element: on what element e of result y depends, operand by operand;
  * of a constant the empty set. */
@@ -192,36 +210,16 @@ static wgi_set join_point(wgi_sets *k, const wgi_block *b, const wgi_set *of,
 
 /* ---- rows, columns, members of a batch ---- */
 
-/* A matrix of slots as an operation reads it; slot 0: a constant. */
-typedef struct lattice {
-    uint32_t slot;
-    size_t rows, cols, down, across;
-} lattice;
-
-static lattice lattice_turned(lattice a) {
-    return (lattice){a.slot, a.cols, a.rows, a.across, a.down};
-}
-
 /* Operand k, or behind the operands the result, for one member of the batch. */
 static lattice lattice_of(const wgi_block *b, const wgi_parts *p, uint32_t k, size_t member) {
-    const wgi_operand *const o = &b->operand[k];
-    lattice a = {o->slot, o->rows, o->cols / p->count, o->trans ? o->ld : 1,
-                 o->trans ? 1 : o->ld};
+    lattice a = lattice_whole(&b->operand[k]);
+    a.cols /= p->count;
     if (a.slot != 0) a.slot += (uint32_t)(member * a.cols * a.across);
     if (k >= b->inputs || k >= WGI_PART_OPERANDS) return a;
     if ((p->column >> k & 1) && a.cols != 1) a = lattice_turned(a);
     return p->turned >> k & 1 ? lattice_turned(a) : a;
 }
 
-/* Its sets in one; of a row, a column or an element: that of those sizes. */
-static wgi_set join_lattice(wgi_sets *k, const wgi_set *of, lattice a) {
-    if (a.slot == 0 || !wgi_sets_room(k, WGI_INDEX_STACK, 0, a.rows * a.cols)) return 0;
-    wgi_set *const set = wgi_sets_words(k, WGI_INDEX_STACK);
-    size_t n = 0;
-    for (size_t j = 0; j < a.cols; j++)
-        for (size_t i = 0; i < a.rows; i++) set[n++] = of[a.slot + i * a.down + j * a.across];
-    return wgi_sets_join(k, n, set);
-}
 static lattice row_of(lattice a, size_t i) {
     if (a.slot != 0) a.slot += (uint32_t)(i * a.down);
     a.rows = 1;

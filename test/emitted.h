@@ -17,6 +17,7 @@
 #include "../ops/array.h"
 #include "../tape/function/graph.h"
 #include "graph_walk.h"
+#include "sanitized.h"
 #include <wengert/emit.h>
 
 /* ---- numbers ---- */
@@ -187,11 +188,9 @@ typedef struct emitted {
 static const char *const emitted_compilers[] = {"gcc", "clang"};
 
 /* Sanitizers look at the library, not at its texts: the compiler of this program will do. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if SANITIZED && defined(__clang__)
 #define EMITTED_ONE_COMPILER "clang"
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
+#elif SANITIZED
 #define EMITTED_ONE_COMPILER "gcc"
 #endif
 

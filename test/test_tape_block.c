@@ -345,6 +345,21 @@ static void small_operations_keep_the_limit_of_slots(void **state) {
     wg_tape_free(t);
 }
 
+/* So many elements that their number is a small one, in 64 bits. */
+static void small_operations_refuse_shapes_that_wrap_around(void **state) {
+    const size_t rows = SIZE_MAX / 3 + 1, cols = 3;
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const double x[2] = {1, 2};
+    wg_mat a = wg_mat_input(t, 2, 1, x, 2);
+    assert_int_equal(rows * cols, 2);
+    a.rows = a.ld = rows, a.cols = cols;
+    const wg_mat y = wg_mat_add(t, a, a);
+    assert_int_equal(wg_tape_status(t), WG_ESHAPE);
+    assert_null(y.value);
+    wg_tape_free(t);
+}
+
 static void an_empty_matrix_takes_room_in_a_buffer(void **state) {
     (void)state;
     enum { BYTES = 1 << 20, FENCE = 64 };
@@ -654,6 +669,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_follow_blocks_into_the_next_chunk_of_records),
         cmocka_unit_test(small_operations_keep_the_limit_of_slots),
+        cmocka_unit_test(small_operations_refuse_shapes_that_wrap_around),
         cmocka_unit_test(an_empty_matrix_takes_room_in_a_buffer),
         cmocka_unit_test(a_check_of_an_operation_at_the_end_of_a_chunk),
         cmocka_unit_test(a_replay_with_blocks_keeps_its_workspace),

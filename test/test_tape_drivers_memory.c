@@ -3,19 +3,15 @@
  */
 #include "counted.h"
 #include "driver_cases.h"
+#include "sanitized.h"
 
 /* ---- every allocation of the program is counted, where nothing else stands in its place ----
  */
 
-#if defined(__SANITIZE_ADDRESS__)
-#define COUNT_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define COUNT_MALLOC 0
-#endif
-#endif
-#if !defined(COUNT_MALLOC) && defined(__GLIBC__)
+#if defined(__GLIBC__) && !SANITIZED
 #define COUNT_MALLOC 1
+#else
+#define COUNT_MALLOC 0
 #endif
 
 static size_t mallocs;

@@ -14,20 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "counted.h"
+#include "sanitized.h"
 #include "walk.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                     \
-    __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
 
 static volatile size_t obtained; /* calls of malloc and its kin, and of the system */
 
-#if defined(__GLIBC__) && defined(__x86_64__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && defined(__x86_64__) && !SANITIZED
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

@@ -50,7 +50,8 @@ enum { WGI_MOST = sizeof(wgi_most) / sizeof(double) };
 /* Are two matrices of this tape, of one shape, without gaps, and small? */
 WGI_INLINE int wgi_small_fits(const wg_tape *t, const wg_mat *a, const wg_mat *b) {
     const size_t rows = a->rows, cols = a->cols;
-    return ((rows ^ b->rows) | (cols ^ b->cols) | (a->trans | b->trans)) == 0 &&
+    return ((rows ^ b->rows) | (cols ^ b->cols) | (a->trans | b->trans) |
+            (rows | cols) >> 31) == 0 &&
            rows * cols - 1 < WGI_SMALL && (cols == 1 || (a->ld == rows && b->ld == rows)) &&
            a->at.stamp == t->stamp && b->at.stamp == t->stamp;
 }
