@@ -6,6 +6,7 @@
  * are written when nothing can fail any more. */
 #include "tape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LANES = 8 }; /* columns or rows of a Jacobian at a time */
@@ -214,6 +215,7 @@ typedef struct blocks {
     wg_layout layout;
     double *const *jac;
     const size_t *ld;
+    int named; /* in messages: the caller has groups */
 } blocks;
 
 static int wanted(const blocks *b, size_t g) { return b->jac != NULL && b->jac[g] != NULL; }
@@ -244,18 +246,20 @@ static wg_status check_blocks(const wgi_drive *d, const blocks *b) {
     if (b->layout != WG_ROW_MAJOR && b->layout != WG_COL_MAJOR)
         return wgi_fail(c, WG_EARG, "%s: %d is no layout", d->call, (int)b->layout);
     for (size_t g = 0; g < b->groups; g++) {
+        char group[40] = "";
+        if (b->named) (void)snprintf(group, sizeof group, " of group %zu", g);
         if (b->size[g] != 0 && (b->x == NULL || b->x[g] == NULL))
-            return wgi_fail(c, WG_ENULL, "%s: x is NULL, with %zu inputs in group %zu", d->call,
-                            b->size[g], g);
+            return wgi_fail(c, WG_ENULL, "%s: x%s is NULL, with %zu inputs", d->call,
+                            b->x != NULL ? group : "", b->size[g]);
         if (!wanted(b, g)) continue;
         if (b->ld == NULL)
             return wgi_fail(c, WG_ENULL, "%s: the leading dimensions are NULL", d->call);
         const size_t least = b->layout == WG_ROW_MAJOR ? b->size[g] : d->m;
         if (b->ld[g] < least)
             return wgi_fail(c, WG_ESHAPE,
-                            "%s: the Jacobian of group %zu is %zu-by-%zu, %s, its leading "
-                            "dimension %zu is less than %zu",
-                            d->call, g, d->m, b->size[g],
+                            "%s: the Jacobian%s is %zu-by-%zu, %s, its leading dimension %zu "
+                            "is less than %zu",
+                            d->call, group, d->m, b->size[g],
                             b->layout == WG_ROW_MAJOR ? "row-major" : "column-major", b->ld[g],
                             least);
     }
@@ -379,7 +383,7 @@ static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *da
 
 wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                       size_t m, double *y, wg_layout layout, double *jac, size_t ld) {
-    const blocks b = {1, &n, &x, layout, &jac, &ld};
+    const blocks b = {1, &n, &x, layout, &jac, &ld, 0};
     return jacobian(t, "wg_jacobian", f, data, &b, m, y);
 }
 
@@ -387,7 +391,7 @@ wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t grou
                              const size_t *size, const double *const *x, size_t m, double *y,
                              wg_layout layout, double *const *jac, const size_t *ld) {
     const char *const call = "wg_jacobian_groups";
-    const blocks b = {size != NULL ? groups : 0, size, x, layout, jac, ld};
+    const blocks b = {size != NULL ? groups : 0, size, x, layout, jac, ld, 1};
     if (groups != 0 && size == NULL) {
         wgi_drive d;
         wg_status s = wgi_drive_open(&d, t, call, f, data, 0, 0, 0);

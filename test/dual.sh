@@ -49,10 +49,10 @@ int main(void) {
 }
 END
 for width in 1 2 4 8 16; do
+    $CC $flags $CFLAGS -DWG_DUAL_WIDTH=$width -c -o "$B/abi/callee.o" "$B/abi/callee.c"
     for set in $sets; do
         machine=$(echo "${set#-}" | tr , ' ')
         [ "$set" = - ] || machine=-$machine
-        $CC $flags $CFLAGS -DWG_DUAL_WIDTH=$width -c -o "$B/abi/callee.o" "$B/abi/callee.c"
         $CC $flags $CFLAGS $machine -DWG_DUAL_WIDTH=$width "$B/abi/caller.c" "$B/abi/callee.o" \
             -o "$B/abi/call" "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
         "$B/abi/call" || { echo "dual: width $width called with $machine" >&2; exit 1; }

@@ -209,7 +209,7 @@ static void null_arguments_are_named(void **state) {
     REFUSED(GROUPS(NULL, size, xs, none, ld), "wg_jacobian_groups", "the function is NULL");
     REFUSED(GROUPS(wave, NULL, xs, none, ld), "wg_jacobian_groups", "size is NULL");
     REFUSED(GROUPS(wave, size, NULL, none, ld), "wg_jacobian_groups", "x is NULL");
-    REFUSED(GROUPS(wave, size, xs, none, ld), "wg_jacobian_groups", "in group 1");
+    REFUSED(GROUPS(wave, size, xs, none, ld), "wg_jacobian_groups", "x of group 1 is NULL");
     REFUSED(GROUPS(wave, size, xs, jac, NULL), "wg_jacobian_groups", "leading dimensions");
     assert_true(y[0] == -77 && y[1] == -77);
 }
@@ -220,9 +220,8 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     double y[2] = {-77, -77}, jac[9] = {-77};
     assert_int_equal(wg_jacobian(tape, wave, NULL, 3, x, 2, y, WG_ROW_MAJOR, jac, 2),
                      WG_ESHAPE);
-    assert_message(tape,
-                   "wg_jacobian: the Jacobian of group 0 is 2-by-3, row-major, its leading "
-                   "dimension 2 is less than 3");
+    assert_message(tape, "wg_jacobian: the Jacobian is 2-by-3, row-major, its leading "
+                         "dimension 2 is less than 3");
     assert_int_equal(wg_jacobian(tape, wave, NULL, 3, x, 2, y, WG_COL_MAJOR, jac, 1),
                      WG_ESHAPE);
     assert_message(tape, "column-major");
