@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../tape/tape.h"
 #include "times_op.h"
 
 /* ---- small elementwise operations, recorded inline ---- */
@@ -345,6 +346,33 @@ static void small_operations_keep_the_limit_of_slots(void **state) {
     wg_tape_free(t);
 }
 
+static size_t recorded_inline(wg_tape *t, size_t operations) {
+    const double v[4] = {1, 2, 3, 4};
+    wg_tape_reset(t);
+    const wg_mat x = wg_mat_input(t, 4, 1, v, 4);
+    wg_mat y = x;
+    for (size_t i = 0; i < operations; i++) y = wg_mat_add(t, y, x);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    size_t n = 0;
+    for (const wgi_block *b = wgi_core_of(t)->head.last_block; b != NULL; b = b->prev)
+        n += b->op == &wgi_small_op;
+    return n;
+}
+
+/* More of them than there was room for at first, and nothing but them: the first few after every
+ * growth are the exception. */
+static void small_operations_stay_inline_in_a_recording_of_nothing_else(void **state) {
+    (void)state;
+    enum { MANY = 20000 };
+    const wg_options options[] = {{.flags = 0}, {.max_slots = 4 * MANY + 100}};
+    for (size_t k = 0; k < 2; k++) {
+        wg_tape *const t = wg_tape_new(&options[k]);
+        for (int turn = 0; turn < 2; turn++)
+            assert_in_range(recorded_inline(t, MANY), MANY - MANY / 50, MANY);
+        wg_tape_free(t);
+    }
+}
+
 /* So many elements that their number is a small one, in 64 bits. */
 static void small_operations_refuse_shapes_that_wrap_around(void **state) {
     const size_t rows = SIZE_MAX / 3 + 1, cols = 3;
@@ -669,6 +697,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_follow_blocks_into_the_next_chunk_of_records),
         cmocka_unit_test(small_operations_keep_the_limit_of_slots),
+        cmocka_unit_test(small_operations_stay_inline_in_a_recording_of_nothing_else),
         cmocka_unit_test(small_operations_refuse_shapes_that_wrap_around),
         cmocka_unit_test(an_empty_matrix_takes_room_in_a_buffer),
         cmocka_unit_test(a_check_of_an_operation_at_the_end_of_a_chunk),

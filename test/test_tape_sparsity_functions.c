@@ -163,6 +163,35 @@ static void scans_are_as_sharp_as_their_steps(void **state) {
     wg_callable_free(k);
 }
 
+/* Of so many steps that nothing is won by going through them. */
+static wg_status relaxed(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                         void *data) {
+    const wg_scan_options o = {.cells = {n}, .boundary = {WG_PERIODIC}, .stored = 20};
+    const wg_state start = {"u", wg_mat_gather(t, 1, n, in)};
+    const wg_source from[] = {wg_from_neighbour("u", -1, 0, 0), wg_from_state("u"),
+                              wg_from_matrix(wg_mat_fill(t, 1, 1, 1))};
+    const wg_stage stage = {data, from};
+    wg_mat r[2];
+    ok(t, wg_scan(t, 20000, 1, &stage, 1, &start, &o, r));
+    for (size_t i = 0; i < m; i++) y[i] = wg_mat_at(r[0], 0, i);
+    return WG_OK;
+}
+
+static void long_scans_cost_no_memory_by_step(void **state) {
+    enum { MANY = 100 };
+    static const double u[MANY] = {0.5};
+    wg_callable *const k = recorded(cell_step, 3, cell_in, 2, cell_out);
+    const wg_options o = {.budget = 64 << 20};
+    wg_tape *const t = wg_tape_new(&o);
+    wg_sparsity *s = NULL;
+    (void)state;
+    ok(t, wg_jacobian_sparsity(t, relaxed, k, MANY, u, MANY, WG_ROW_MAJOR, &s));
+    assert_int_equal(wg_sparsity_pattern(s)->entries, MANY * MANY);
+    wg_sparsity_free(s);
+    wg_tape_free(t);
+    wg_callable_free(k);
+}
+
 static wg_status two_stages(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
                             void *data) {
     wg_callable *const *const k = data;
@@ -308,6 +337,7 @@ int main(void) {
         TEST(calls_are_as_sharp_as_their_function),
         TEST(maps_are_as_sharp_as_their_function),
         TEST(scans_are_as_sharp_as_their_steps),
+        TEST(long_scans_cost_no_memory_by_step),
         TEST(stages_hand_on_what_they_depend_on),
         TEST(other_functions_are_another_recording),
         TEST(other_neighbours_are_another_recording),
