@@ -307,8 +307,8 @@ $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
 PEERS := \
     adolc:bench:adolc/adolc.h:libadolc-dev:-ladolc:- \
     adolc_kept:bench:adolc/adolc.h:libadolc-dev:-:- \
-    sacado:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
-    sacado_fad:bench:Sacado_trad.hpp:libtrilinos-sacado-dev:-:-isystem/usr/include/trilinos \
+    sacado:bench:Sacado_trad.hpp:libtrilinos-sacado-dev,libtrilinos-kokkos-dev:-:-isystem/usr/include/trilinos \
+    sacado_fad:bench:Sacado_trad.hpp:libtrilinos-sacado-dev,libtrilinos-kokkos-dev:-:-isystem/usr/include/trilinos \
     ceres:bench:ceres/jet.h:libceres-dev:-:-isystem/usr/include/eigen3 \
     eigen:bench:Eigen/Core,unsupported/Eigen/AutoDiff:libeigen3-dev:-:-isystem/usr/include/eigen3 \
     adolc_sparse:sparsity:adolc/adolc_sparse.h,ColPack/ColPackHeaders.h:libadolc-dev,libcolpack-dev:-ladolc,-lColPack:- \
