@@ -4,7 +4,6 @@
 #include "../ops/array.h"
 #include "array_case.h"
 #include "oracle_text.h"
-#include "sanitized.h"
 
 #ifndef TEST_DATA
 #define TEST_DATA "test/data/"
@@ -21,7 +20,7 @@ static void ordinary_arrays_agree_with_closed_forms(void **state) {
 }
 
 static void hundreds_of_operands_agree_with_closed_forms(void **state) {
-    enum { N = SANITIZED ? 260 : 520 };
+    enum { N = 520 };
     static double x[N];
     static int from[N];
     int bad = 0;
