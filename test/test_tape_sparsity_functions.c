@@ -177,19 +177,89 @@ static wg_status relaxed(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_r
     return WG_OK;
 }
 
+/* The same as one point of shared inputs: all nodes are done once. */
+enum { MANY = 100 };
+static wg_status ring(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                      void *data) {
+    (void)m, (void)data;
+    for (size_t i = 0; i < n; i++)
+        y[i] = wg_let(t, wg_add(wg_mul(0.5, in[i]), wg_mul(0.5, in[(i + 1) % n])));
+    return WG_OK;
+}
+static wg_status scanned(wg_tape *t, size_t n, size_t steps, const wg_callable *k,
+                         const wg_real *in, wg_real *y) {
+    const wg_state start = {"u", wg_mat_gather(t, n, 1, in)};
+    const wg_source from[] = {wg_from_state("u")};
+    const wg_stage stage = {k, from};
+    wg_mat r;
+    ok(t, wg_scan(t, steps, 1, &stage, 1, &start, &(wg_scan_options){.stored = 20}, &r));
+    for (size_t i = 0; i < n; i++) y[i] = wg_mat_at(r, i, 0);
+    return WG_OK;
+}
+static wg_status shared(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                        void *data) {
+    (void)m;
+    return scanned(t, n, 100000, data, in, y);
+}
+
 static void long_scans_cost_no_memory_by_step(void **state) {
-    enum { MANY = 100 };
-    static const double u[MANY] = {0.5};
-    wg_callable *const k = recorded(cell_step, 3, cell_in, 2, cell_out);
+    static double u[MANY] = {0.5};
+    const wg_argument all = {"u", MANY, 1, WG_SHARED}, to = {"u", MANY, 1, 0};
+    wg_callback *const f[] = {relaxed, shared};
+    wg_callable *k[] = {recorded(cell_step, 3, cell_in, 2, cell_out), NULL};
+    wg_function *g = NULL;
     const wg_options o = {.budget = 64 << 20};
-    wg_tape *const t = wg_tape_new(&o);
+    (void)state;
+    ok(tape, wg_function_record(tape, ring, NULL, 1, &all, u, 1, &to, &g));
+    ok(tape, wg_callable_new(tape, g, &k[1]));
+    wg_function_free(g);
+    for (int i = 0; i < 2; i++) {
+        wg_tape *const t = wg_tape_new(&o);
+        wg_sparsity *s = NULL;
+        ok(t, wg_jacobian_sparsity(t, f[i], k[i], MANY, u, MANY, WG_ROW_MAJOR, &s));
+        assert_int_equal(wg_sparsity_pattern(s)->entries, MANY * MANY);
+        wg_sparsity_free(s);
+        wg_tape_free(t);
+        wg_callable_free(k[i]);
+    }
+}
+
+/* A loop in a step is one node, however long it is. */
+static wg_status damped(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(0.5, wg_sin(in[0])));
+    for (int i = 1; i < 100; i++) y[0] = wg_let(t, wg_mul(0.5, wg_sin(y[0])));
+    return WG_OK;
+}
+static wg_status with_a_loop(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                             void *data) {
+    (void)m;
+    ok(t, scanned(t, 1, 50000, data, in, y));
+    for (size_t i = 1; i < n; i++) y[i] = wg_let(t, wg_square(in[i]));
+    return WG_OK;
+}
+static wg_status one_step(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                          void *data) {
+    (void)m;
+    return scanned(t, n, 1, data, in, y);
+}
+
+static void loops_in_a_step_do_not_make_it_long(void **state) {
+    const wg_argument one = {"u", 1, 1, 0}, four = {"u", 4, 1, 0};
+    wg_callable *const loop = recorded(damped, 1, &one, 1, &one);
+    wg_function *g = NULL;
+    wg_callable *k = NULL;
     wg_sparsity *s = NULL;
     (void)state;
-    ok(t, wg_jacobian_sparsity(t, relaxed, k, MANY, u, MANY, WG_ROW_MAJOR, &s));
-    assert_int_equal(wg_sparsity_pattern(s)->entries, MANY * MANY);
+    ok(tape, wg_function_record(tape, with_a_loop, loop, 1, &four, x, 1, &four, &g));
+    ok(tape, wg_callable_new(tape, g, &k));
+    ok(tape, wg_jacobian_sparsity(tape, one_step, k, 4, x, 4, WG_ROW_MAJOR, &s));
+    assert_int_equal(wg_sparsity_pattern(s)->entries, 4);
     wg_sparsity_free(s);
-    wg_tape_free(t);
+    wg_function_free(g);
     wg_callable_free(k);
+    wg_callable_free(loop);
 }
 
 static wg_status two_stages(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
@@ -338,6 +408,7 @@ int main(void) {
         TEST(maps_are_as_sharp_as_their_function),
         TEST(scans_are_as_sharp_as_their_steps),
         TEST(long_scans_cost_no_memory_by_step),
+        TEST(loops_in_a_step_do_not_make_it_long),
         TEST(stages_hand_on_what_they_depend_on),
         TEST(other_functions_are_another_recording),
         TEST(other_neighbours_are_another_recording),

@@ -14,8 +14,9 @@
  * and columns in wg_gemm, wg_gemm_batch, wg_matmul, wg_gemv, wg_ger, wg_outer, sparse products,
  * solves with LU, Cholesky and triangles, and along the lines of reductions, softmax and their
  * kin; by members in batches; calls, maps and scans by the nodes of their functions. A result of
- * any other, and of scans with more than 4 million nodes in all (by points and steps), depends on
- * all operands. In Hessians all inputs of a point of a map, and all of a scan, occur together.
+ * any other, and of scans with more than 4 million nodes in all (of every step; a loop in it is
+ * one), depends on all operands. In Hessians all inputs of a point of a map, and all of a scan,
+ * occur together.
  *
  * An evaluation compares what was recorded with what the pattern was found for. Where that
  * differs, the pattern of the new recording is found, too: it may have fewer entries (the

@@ -638,18 +638,12 @@ static wg_status repeated_steps(walk *w) {
     return c->status;
 }
 
-/* The nodes of a step. */
-static size_t work_of_step(const wgi_scan *scan) {
+static wg_status inline_scan(walk *w) {
+    const wgi_scan *const scan = w->scan = *(const wgi_scan *const *)w->b->params;
     size_t work = 0;
     for (size_t k = 0; k < scan->stages; k++)
         work += scan->grid.points * wgi_repeat_work(scan->stage[k].k->f);
-    return work;
-}
-
-static wg_status inline_scan(walk *w) {
-    const wgi_scan *const scan = w->scan = *(const wgi_scan *const *)w->b->params;
-    return is_repeated(w, scan->steps, work_of_step(scan)) ? repeated_steps(w)
-                                                           : written_out_steps(w);
+    return is_repeated(w, scan->steps, work) ? repeated_steps(w) : written_out_steps(w);
 }
 
 /* ---- which is it ------------------------------------------------------------------------ */
@@ -702,17 +696,22 @@ static void go_through(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi
     if (c->payload_current == chunk && top != NULL) c->head.payload_top = top;
 }
 
-/* A scan of many steps mixes what it is given; to go through all of its nodes costs more than the
- * sets tell. It depends on shapes alone, as a pattern must. */
+/* A scan of many steps mixes what it is given; to go through all of its nodes, and its points,
+ * costs more than the sets tell. It depends on shapes alone, as a pattern must. */
 enum { LONGEST_SCAN = 1 << 22 };
+
+static int is_longest(const wgi_scan *scan) {
+    size_t nodes = 0; /* of a step; a loop in it is one */
+    for (size_t k = 0; k < scan->stages; k++) {
+        const wg_function *const f = scan->stage[k].k->f;
+        nodes += f->once + f->after + (f->each + 1) * scan->grid.points;
+    }
+    return nodes != 0 && scan->steps > LONGEST_SCAN / nodes;
+}
 
 int wgi_function_sets(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
     if (!wgi_inlines(b->op)) return 0;
-    if (b->op == &wgi_op_scan) {
-        const wgi_scan *const scan = *(const wgi_scan *const *)b->params;
-        const size_t work = work_of_step(scan);
-        if (work != 0 && scan->steps > LONGEST_SCAN / work) return 0;
-    }
+    if (b->op == &wgi_op_scan && is_longest(*(const wgi_scan *const *)b->params)) return 0;
     go_through(k, NULL, b, of, y);
     return 1;
 }
