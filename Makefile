@@ -89,8 +89,8 @@ BLAS_LIBS ?= $(call packages,--libs,lapacke openblas,-llapacke -lopenblas)
 has = $(shell $(CC) $(CPPFLAGS) -include $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(2))
 # Sparse solves are there where SuiteSparse is; without it they refuse.
 SUITESPARSE := $(call has,suitesparse/umfpack.h,-lcholmod -lumfpack)
-BLAS_CFLAGS := $(BLAS_CFLAGS) $(if $(SUITESPARSE),-DWG_HAVE_SUITESPARSE)
-BLAS_LIBS := $(SUITESPARSE) $(BLAS_LIBS)
+MATH_CFLAGS := $(BLAS_CFLAGS) $(if $(SUITESPARSE),-DWG_HAVE_SUITESPARSE)
+MATH_LIBS := $(SUITESPARSE) $(BLAS_LIBS)
 # Compiled functions are loaded: a library of its own before glibc 2.34.
 SYSTEM_LIBS := -ldl -lm
 CMOCKA_CFLAGS := $(call packages,--cflags,cmocka)
@@ -100,7 +100,7 @@ JANSSON_CFLAGS := $(call packages,--cflags,jansson)
 JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
-FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(BLAS_LIBS)
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
@@ -179,7 +179,7 @@ $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
 
 $(B)/$(SO): $(LIB_OBJS) $(call list,lib)
-	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) -shared -Wl,-soname,$(SO) $(NO_UNDEFINED) $(filter %.o,$^) $(MATH_LIBS) $(SYSTEM_LIBS)
 
 $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $(@D)
@@ -191,7 +191,7 @@ $(B)/wengert.pc: Makefile include/wengert/config.h FORCE
 	   echo 'Description: Derivatives of numerical C codes'; \
 	   echo 'Version: $(VERSION)'; \
 	   echo 'Libs: -L$${libdir} -lwengert -lm'; \
-	   echo 'Libs.private: $(BLAS_LIBS) -ldl'; \
+	   echo 'Libs.private: $(MATH_LIBS) -ldl'; \
 	   echo 'Cflags: -I$${includedir}'; } > $@
 
 # find_package(wengert): wengert::wengert is the shared library, wengert::static the other one.
@@ -209,7 +209,7 @@ $(B)/wengert-config.cmake: Makefile include/wengert/config.h FORCE
 	  echo '    set_target_properties(wengert::static PROPERTIES'; \
 	  echo '        IMPORTED_LOCATION "$${wengert_libdir}/libwengert.a"'; \
 	  echo '        INTERFACE_INCLUDE_DIRECTORIES "$${wengert_includedir}"'; \
-	  echo "        INTERFACE_LINK_LIBRARIES \"$$(echo $(BLAS_LIBS) dl m | tr ' ' ';')\")"; \
+	  echo "        INTERFACE_LINK_LIBRARIES \"$$(echo $(MATH_LIBS) dl m | tr ' ' ';')\")"; \
 	  echo 'endif()'; } > $@
 	@{ echo 'set(PACKAGE_VERSION $(VERSION))'; \
 	   echo 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)'; \
@@ -233,7 +233,7 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	BLAS_LIBS='$(BLAS_LIBS)' BLAS_CFLAGS='$(BLAS_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
+	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate)
@@ -266,8 +266,8 @@ clean: ## remove build/
 
 # ---- tests and examples ---------------------------------------------------------------------
 
-$(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(BLAS_CFLAGS)
-$(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS)
+$(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
+$(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,dense.o statistics.o copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
@@ -278,7 +278,7 @@ $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
 
 $(TEST_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
-	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 # Tests of what the examples share.
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
@@ -292,12 +292,12 @@ $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
 # Without a fuzzer main() is that of test/replay.c.
 $(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
-	$(link) $(FUZZ_LINK) $(with_library) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) $(FUZZ_LINK) $(with_library) $(MATH_LIBS) $(SYSTEM_LIBS)
 
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
-	$(link) $(with_library) $(EXAMPLE_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) $(with_library) $(EXAMPLE_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
@@ -339,7 +339,7 @@ $(eval $(call LIST,peers,$(PEERS_FOUND) $(MORE_PEERS)))
 $(eval $(call LIST,commit,$(COMMIT)))
 $(eval $(call LIST,gradbench,$(GRADBENCH_OBJS)))
 $(B)/bench/%.o: MORE_CFLAGS = $(BENCH_FLAGS)
-$(B)/bench/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS) $(JANSSON_CFLAGS) $(PEER_CPPFLAGS)
+$(B)/bench/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS) $(JANSSON_CFLAGS) $(PEER_CPPFLAGS)
 $(B)/bench/peers/%.o: OUR_CXXFLAGS =
 $(B)/bench/peers/%.o: MORE_CXXFLAGS = $(PEER_FLAGS)
 $(B)/bench/report.o: MORE_CPPFLAGS += \
@@ -348,7 +348,7 @@ $(B)/bench/report.o: $(call list,commit)
 $(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: MORE_CPPFLAGS += $(PEER_DEFS)
 $(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: $(call list,peers)
 
-BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 # The tapes' and the matrices' have peers in C++.
 WITH_PEERS := $(B)/bench/bench $(B)/bench/evals
 $(WITH_PEERS): LINKER = $(if $(BENCH_PEERS)$(MORE_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
@@ -369,9 +369,9 @@ $(B)/bench/page: $(B)/bench/page_plot.o
 $(BENCH_TOOLS): %: %.o $(B)/bench/report.o
 	$(link) $(filter %.o,$^) $(JANSSON_LIBS) -lm
 
-$(B)/bench/gradbench/%.o: MORE_CPPFLAGS = $(BLAS_CFLAGS) $(JANSSON_CFLAGS)
+$(B)/bench/gradbench/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS) $(JANSSON_CFLAGS)
 $(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
-	$(link) $(filter %.o %.a,$^) $(JANSSON_LIBS) $(BLAS_LIBS) $(SYSTEM_LIBS)
+	$(link) $(filter %.o %.a,$^) $(JANSSON_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 
 # ---- installing -----------------------------------------------------------------------------
 
@@ -453,9 +453,9 @@ LIB_SRCS = $(patsubst $(B)/%.o,%.c,$(LIB_OBJS))
 analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fanalyzer
 	@if command -v clang-tidy >/dev/null; then s=0; for f in $(LIB_SRCS); do \
 	    clang-tidy --quiet --checks='$(TIDY)' $$f -- -std=c11 \
-	        $(OUR_CPPFLAGS) $(BLAS_CFLAGS) $(CPPFLAGS) 2>/dev/null || s=1; done; exit $$s; \
+	        $(OUR_CPPFLAGS) $(MATH_CFLAGS) $(CPPFLAGS) 2>/dev/null || s=1; done; exit $$s; \
 	else for f in $(LIB_SRCS); do \
-	    gcc -fanalyzer -O1 -c -o /dev/null $(OUR_CPPFLAGS) $(BLAS_CFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $$f || exit 1; done; fi
+	    gcc -fanalyzer -O1 -c -o /dev/null $(OUR_CPPFLAGS) $(MATH_CFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $$f || exit 1; done; fi
 	@if command -v cppcheck >/dev/null; then \
 	    cppcheck -q --std=c11 --enable=warning,performance,portability \
 	        --inline-suppr --suppress=missingIncludeSystem --suppress=unknownMacro -Iinclude -I. $(LIB_SRCS); fi

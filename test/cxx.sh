@@ -25,7 +25,7 @@ for cxx in g++ clang++; do
     compilers=$((compilers + 1))
     for level in -O0 -O2; do
         $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp "$work/kernel.o" \
-            -o "$work/user" "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
+            -o "$work/user" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/user" || fail "cxx_user.cpp with $cxx $level"
     done
     for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do

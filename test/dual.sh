@@ -22,7 +22,7 @@ for set in $sets; do
     [ "$set" = - ] || machine=-$machine
     for width in $(widths "$set"); do
         $CC $flags $machine -DWG_DUAL_WIDTH=$width test/test_include_dual.c test/oracle_csv.c \
-            $CFLAGS -o "$B/dual" "$B/libwengert.a" $LDFLAGS -lcmocka $BLAS_LIBS -lm
+            $CFLAGS -o "$B/dual" "$B/libwengert.a" $LDFLAGS -lcmocka $MATH_LIBS -lm
         if ! "$B/dual" >"$B/dual.log" 2>&1; then
             echo "dual: width $width, $CC $machine" >&2
             cat "$B/dual.log" >&2
@@ -54,7 +54,7 @@ for width in 1 2 4 8 16; do
         machine=$(echo "${set#-}" | tr , ' ')
         [ "$set" = - ] || machine=-$machine
         $CC $flags $CFLAGS $machine -DWG_DUAL_WIDTH=$width "$B/abi/caller.c" "$B/abi/callee.o" \
-            -o "$B/abi/call" "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
+            -o "$B/abi/call" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$B/abi/call" || { echo "dual: width $width called with $machine" >&2; exit 1; }
     done
 done

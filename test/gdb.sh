@@ -29,7 +29,7 @@ int main(void) {
 END
 for width in 1 4 16; do
     $CC -std=c11 -g -O0 -DWG_DUAL_WIDTH=$width -Iinclude $CPPFLAGS -o "$work/user" "$work/user.c" \
-        "$B/libwengert.a" $LDFLAGS $BLAS_LIBS -lm
+        "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     gdb -nx -batch -ex 'set confirm off' -ex 'source include/wengert-gdb.py' -ex 'break here' \
         -ex run -ex 'print x[0]' -ex 'print x[1]' -ex 'print x[1].at' -ex 'print *d' \
         -ex 'print *m' -ex 'print *a' -ex 'print *s' -ex 'print *t' -ex 'print/r x[0]' -ex continue \

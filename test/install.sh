@@ -9,7 +9,7 @@ root=$dir/root
 # one at a time: wengert.pc is of the prefix
 house() {
     flock "$B/install.lock" env -u MAKEFLAGS "$MAKE" -s "$1" DESTDIR="$root" prefix=/opt/wg libdir=/opt/wg/lib64 \
-        CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
+        B="$B" CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
 }
 fail() { echo "install: $1" >&2; exit 1; }
 

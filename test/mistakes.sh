@@ -53,7 +53,7 @@ for file in test/mistakes/*.c; do
     count=$((count + 1))
     phrases=$(said "$file" run)
     [ "$phrases" ] || continue
-    $CC $warn -O2 $CPPFLAGS -Iinclude "$file" "$B/libwengert.a" $LDFLAGS $CFLAGS $BLAS_LIBS -lm -o "$dir/run"
+    $CC $warn -O2 $CPPFLAGS -Iinclude "$file" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -lm -o "$dir/run"
     "$dir/run" >"$dir/out" || complain "$file ends with status $?"
     names "$file" "$dir/out" run "$phrases"
 done

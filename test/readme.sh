@@ -20,7 +20,7 @@ awk -v dir="$dir" '
 
 # one at a time: wengert.pc is of the prefix
 flock "$B/install.lock" env -u MAKEFLAGS "$MAKE" -s install DESTDIR="$dir/root" prefix=/usr libdir=/usr/lib \
-    CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
+    B="$B" CC="$CC" CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" >/dev/null
 export PKG_CONFIG_SYSROOT_DIR="$dir/root" PKG_CONFIG_PATH="$dir/root/usr/lib/pkgconfig"
 export LD_LIBRARY_PATH="$dir/root/usr/lib"
 
