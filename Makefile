@@ -269,7 +269,7 @@ clean: ## remove build/
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
-$(addprefix $(B)/ops/,dense.o statistics.o copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
+$(addprefix $(B)/ops/,dense.o statistics.o copy.o softmax.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 $(B)/ops/elementwise_avx2.o $(B)/tape/function/program_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
 $(B)/ops/elementwise_avx512.o $(B)/tape/function/program_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)

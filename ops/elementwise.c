@@ -127,7 +127,11 @@ static double *fetch(double *base, struct steps s, size_t rows, size_t e, size_t
     if (s.down == 1 && is_line(s, rows, e, n)) return base + i + j * s.across;
     for (size_t k = 0; k < n; i = 0, j++) {
         const double *const from = base + j * s.across;
-        for (; i < rows && k < n; i++) room[k++] = from[i * s.down];
+        const size_t m = rows - i < n - k ? rows - i : n - k;
+        if (s.down == 1) memcpy(room + k, from + i, m * sizeof(double));
+        else
+            for (size_t l = 0; l < m; l++) room[k + l] = from[(i + l) * s.down];
+        k += m;
     }
     return room;
 }
@@ -142,33 +146,48 @@ static void give(double *base, struct steps s, size_t rows, size_t e, size_t n,
     }
     for (size_t k = 0; k < n; i = 0, j++) {
         double *const to = base + j * s.across;
-        for (; i < rows && k < n; i++) to[i * s.down] += room[k++];
+        const size_t m = rows - i < n - k ? rows - i : n - k;
+        if (s.down == 1) wgi_simd_best()->axpy(m, 1, room + k, to + i);
+        else
+            for (size_t l = 0; l < m; l++) to[(i + l) * s.down] += room[k + l];
+        k += m;
     }
 }
 
+/* Pieces of short columns begin with a column: what of a stretched operand goes with the first one
+ * goes with all, and its adjoints are summed up in its room. */
 static void by_pieces(const wg_block *b, wgi_kernel *f, const void *params, int what) {
     const size_t inputs = b->inputs;
     double room[2 * ARITY][PIECE];
     struct steps value[ARITY], bar[ARITY];
     wg_block_arg in[ARITY], out = b->out[0];
     size_t rows = out.rows, cols = out.cols;
-    int together = 1; /* what lies in one line, and what is one number */
+    int together = 1, gaps = 0; /* all that lies in one line or is one number; what does not */
     for (size_t k = 0; k < inputs; k++) {
         in[k] = b->in[k];
         value[k] = steps_of(&in[k], in[k].ld);
         bar[k] = steps_of(&in[k], in[k].bar_ld);
         if (rows == 1) value[k].down = value[k].across, bar[k].down = bar[k].across;
-        else
-            together = together && value[k].across == rows * value[k].down &&
-                       bar[k].across == rows * bar[k].down;
+        else {
+            const int line =
+                value[k].across == rows * value[k].down && bar[k].across == rows * bar[k].down;
+            together &= line;
+            gaps |= !line && value[k].across != 0;
+        }
     }
     if (rows == 1 || together) rows *= cols, cols = 1;
     const size_t all = rows * cols;
+    const int aligned = cols > 1 && rows != 0 && rows <= (gaps ? LONG : PIECE / 2);
+    const size_t piece = aligned ? PIECE / rows * rows : PIECE,
+                 most = all < piece ? all : piece;
+    int once[ARITY];
+    for (size_t k = 0; k < inputs; k++) once[k] = aligned && value[k].across == 0;
     for (size_t e = 0, n; e < all; e += n) {
-        n = all - e < PIECE ? all - e : PIECE;
-        if (rows >= LONG && n > rows - e % rows) n = rows - e % rows;
+        n = all - e < piece ? all - e : piece;
+        if (!aligned && n > rows - e % rows) n = rows - e % rows;
         for (size_t k = 0; k < inputs; k++) {
             double *const from = b->in[k].bar;
+            if (once[k] && e != 0) continue;
             in[k].value = fetch(b->in[k].value, value[k], rows, e, n, room[2 * k]);
             if (what == VALUE || from == NULL) continue;
             in[k].bar = room[2 * k + 1];
@@ -180,8 +199,12 @@ static void by_pieces(const wg_block *b, wgi_kernel *f, const void *params, int 
         if (what != VALUE) out.bar = b->out[0].bar + e;
         f(n, in, &out, b->saved != NULL ? (double *)b->saved + e : NULL, params);
         for (size_t k = 0; what == VJP && k < inputs; k++)
-            if (in[k].bar == room[2 * k + 1]) give(b->in[k].bar, bar[k], rows, e, n, in[k].bar);
+            if (in[k].bar == room[2 * k + 1] && !once[k])
+                give(b->in[k].bar, bar[k], rows, e, n, in[k].bar);
     }
+    for (size_t k = 0; what == VJP && k < inputs; k++)
+        if (in[k].bar == room[2 * k + 1] && once[k])
+            give(b->in[k].bar, bar[k], rows, 0, most, in[k].bar);
 }
 
 /* ---- one call ---- */

@@ -104,8 +104,12 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
     const wgi_line_op *const op = l->op;
     const size_t n = l->n, kept = op->keep + op->keep_n * n;
     const struct layout y = layout_of(b, l);
-    const size_t group = y.together ? 1 : TOGETHER, next = op->full ? y.to.line : 1;
     const int copied = op->full && !y.together;
+    const int at_once = what == WGI_LINE_VALUE && op->values != NULL && n != 0 &&
+                        n <= WGI_LINE_SHORT &&
+                        (!y.together || (y.from[0].line == n && (!op->full || y.to.line == n)));
+    const size_t group = !y.together ? TOGETHER : at_once ? WGI_LINES_TOGETHER : 1;
+    const size_t next = op->full ? y.to.line : 1;
     double *const packed = room, *const packed_bar = packed + group * n;
     double *const operands = packed_bar + group * n;
     l->len = n, l->pieces = n != 0;
@@ -119,7 +123,7 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
         double *const bar = what == WGI_LINE_VALUE ? NULL : b->out->bar + first * next;
         if (copied && what != WGI_LINE_VALUE) pack(value, y.to, n, g, packed);
         if (copied && what == WGI_LINE_VJP) pack(bar, y.to, n, g, packed_bar);
-        for (size_t i = 0; i < g; i++) {
+        for (size_t i = 0; i < g; i += at_once ? g : 1) {
             for (int k = 0; k < op->operands; k++) {
                 l->x[k] = x[k] + i * n;
                 l->bar[k] = x_bar[k] != NULL ? x_bar[k] + i * n : NULL;
@@ -128,7 +132,8 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
             l->w = copied ? packed_bar + i * n : what == WGI_LINE_VALUE ? NULL : bar + i;
             l->number = first + i;
             if (kept != 0) l->saved = (double *)b->saved + (first + i) * kept;
-            call(l, what);
+            if (at_once) op->values(l, g);
+            else call(l, what);
         }
         if (copied && what == WGI_LINE_VALUE) unpack(value, y.to, n, g, packed);
         if (copied && what == WGI_LINE_JVP) unpack(bar, y.to, n, g, packed_bar);

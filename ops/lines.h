@@ -46,6 +46,9 @@ typedef struct wgi_line_op {
     int full;            /* the result has the shape of the first operand */
     size_t keep, keep_n; /* numbers kept per line: keep + keep_n n */
     void (*value)(const wgi_line *l);
+    /* of short lines next to each other: all that l points at is as long as a line, and that of
+     * the next line is behind it (y of numbers: the next number); NULL: one after the other */
+    void (*values)(const wgi_line *l, size_t lines);
     void (*vjp)(const wgi_line *l);
     void (*jvp)(const wgi_line *l);
     /* g of elements at .. at + m of the line; for vjp and jvp of results that are numbers */
@@ -64,6 +67,8 @@ static inline size_t wgi_line_count(const wg_block_arg *a, wg_axis axis) {
 }
 
 enum { WGI_LINE_VALUE, WGI_LINE_VJP, WGI_LINE_JVP };
+/* Up to so many elements a line is short, and up to so many lines are given to `values`. */
+enum { WGI_LINE_SHORT = 32, WGI_LINES_TOGETHER = 32 };
 wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op);
 /* All lines: values, adjoints or tangents. */
 wg_status wgi_line_run(wg_block *b, const wgi_line_op *op, int what);
@@ -108,8 +113,13 @@ static inline wg_status wgi_line_anything(wg_block *b) {
 /* Operations that look at elements in no order take transposed operands. */
 #define WGI_LINE_OP(name, flags, operands, vectors, full, keep, keep_n, vjp, jvp, slope,       \
                     check)                                                                     \
-    static const wgi_line_op name##_lines = {                                                  \
-        operands, vectors, full, keep, keep_n, name##_value, vjp, jvp, slope, name##_expand};  \
+    WGI_LINES_OP(name, flags, operands, vectors, full, keep, keep_n, NULL, vjp, jvp, slope,    \
+                 check)
+#define WGI_LINES_OP(name, flags, operands, vectors, full, keep, keep_n, values, vjp, jvp,     \
+                     slope, check)                                                             \
+    static const wgi_line_op name##_lines = {operands, vectors,      full,         keep,       \
+                                             keep_n,   name##_value, values,       vjp,        \
+                                             jvp,      slope,        name##_expand};           \
     static wg_status name##_shape(wg_block *b) {                                               \
         const wg_status s = wgi_line_shape(b, &name##_lines);                                  \
         return s == WG_OK ? check(b) : s;                                                      \
@@ -130,11 +140,11 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {called,                                                \
-                                        WG_OP_ZERO_RULE | WGI_OP_LINES | (flags),              \
-                                        name##_shape,   name##_run_value,                      \
-                                        name##_run_vjp, name##_run_jvp,                        \
-                                        name##_write}
+    static const wg_block_op op_##id = {                                                       \
+        called,         WG_OP_ZERO_RULE | WGI_OP_LINES | (flags),                              \
+        name##_shape,   name##_run_value,                                                      \
+        name##_run_vjp, name##_run_jvp,                                                        \
+        name##_write}
 #define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
     WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
     WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))

@@ -39,11 +39,51 @@ static double exponentials(const wgi_line *l, double m, double *e) {
     return rest;
 }
 
+/* What is left to do of a line when m, e and the sum of the other e are there. */
+typedef void finish(const wgi_line *l, double m, double rest);
+
+/* The same for short lines, with e in their y or in what they keep: one loop of exponentials over
+ * all of them. Their first largest elements are left out of the sums as exp(-infinity). */
+static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done) {
+    double m[WGI_LINES_TOGETHER];
+    size_t first[WGI_LINES_TOGETHER];
+    const size_t n = l->n;
+    double *const e = l->op->keep_n != 0 ? l->saved : l->y;
+    for (size_t j = 0; j < lines; j++) {
+        const double *const x = l->x[0] + j * n;
+        double *const to = e + j * n;
+        m[j] = l->simd->largest(n, x);
+        first[j] = 0;
+        for (size_t i = n; i-- > 0;) {
+            first[j] = x[i] == m[j] ? i : first[j];
+            to[i] = x[i] - m[j];
+        }
+        to[first[j]] = -INFINITY;
+    }
+    (void)l->simd->exp_sum(lines * n, e, 0, e);
+    wgi_line line = *l;
+    for (size_t j = 0; j < lines; j++, line.number++) {
+        double *const to = e + j * n, rest;
+        line.x[0] = l->x[0] + j * n;
+        line.y = l->op->full ? l->y + j * n : l->y + j;
+        if (l->op->keep_n != 0) line.saved = to;
+        if (fabs(m[j]) < INFINITY) {
+            rest = l->simd->sum(n, to);
+            to[first[j]] = 1;
+        } else rest = exponentials(&line, m[j], to);
+        line_is_done(&line, m[j], rest);
+    }
+}
+
 /* m - x, also where both are infinite */
 static double below(double m, double x) { return x == m ? 0.0 : m - x; }
 
 static void scale(const wgi_simd *simd, size_t n, double c, double *y) {
     wg_block_arg a;
+    if (n <= WGI_LINE_SHORT) {
+        for (size_t i = 0; i < n; i++) y[i] *= c;
+        return;
+    }
     memset(&a, 0, sizeof a);
     a.value = y;
     simd->row[WGI_ROW_scale].value(n, &a, &a, NULL, &c);
@@ -66,10 +106,17 @@ static void logsumexp_slope(const wgi_line *l, size_t at, size_t n, const double
     scale(l->simd, n, share, g);
 }
 
+static void softmax_done(const wgi_line *l, double m, double rest) {
+    (void)m;
+    scale(l->simd, l->n, 1 / (1 + rest), l->y);
+}
 static void softmax_value(const wgi_line *l) {
     if (l->n == 0) return;
-    const double rest = exponentials(l, wgi_line_top(l), l->y);
-    scale(l->simd, l->n, 1 / (1 + rest), l->y);
+    const double m = wgi_line_top(l);
+    softmax_done(l, m, exponentials(l, m, l->y));
+}
+static void softmax_values(const wgi_line *l, size_t lines) {
+    of_short_lines(l, lines, softmax_done);
 }
 
 /* to_i += p_i (t_i - sum of p t). Of the one p above 1/2 the difference is summed up as
@@ -102,22 +149,22 @@ static void softmax_jvp(const wgi_line *l) {
 
 /* saved: p = softmax(x), for log-softmax and cross-entropies */
 
-static double keep_softmax(const wgi_line *l, double *m) {
-    *m = wgi_line_top(l);
-    const double rest = exponentials(l, *m, l->saved);
+static void log_softmax_done(const wgi_line *l, double m, double rest) {
+    const double log_sum = log1p(rest);
     scale(l->simd, l->n, 1 / (1 + rest), l->saved);
-    return rest;
-}
-
-static void log_softmax_value(const wgi_line *l) {
-    double m;
-    if (l->n == 0) return;
-    const double log_sum = log1p(keep_softmax(l, &m));
     WGI_RUNS(l, r) {
         const double *const x = wgi_line_of(l, 0, r);
         double *const y = l->y + wgi_line_place(l, r);
         for (size_t i = 0; i < l->len; i++) y[i] = -below(m, x[i]) - log_sum;
     }
+}
+static void log_softmax_value(const wgi_line *l) {
+    if (l->n == 0) return;
+    const double m = wgi_line_top(l);
+    log_softmax_done(l, m, exponentials(l, m, l->saved));
+}
+static void log_softmax_values(const wgi_line *l, size_t lines) {
+    of_short_lines(l, lines, log_softmax_done);
 }
 /* c - p s with s the sum of all c; of the one p above 1/2 without the difference that cancels:
  * c (1 - p) - p (s - c), each summed up over the others. */
@@ -151,14 +198,25 @@ static void log_softmax_jvp(const wgi_line *l) {
 /* ---- cross-entropies ---- */
 
 /* saved: g = p, less 1 at the label as a sum over the others */
-static void cross_entropy_value(const wgi_line *l) {
+static void cross_entropy_done(const wgi_line *l, double m, double rest) {
     const size_t label = l->p->label[l->number];
-    const double x = wgi_line_of(l, 0, label / l->len)[label % l->len], m = wgi_line_top(l);
-    const double rest = exponentials(l, m, l->saved), sum = 1 + rest;
+    const double x = wgi_line_of(l, 0, label / l->len)[label % l->len], sum = 1 + rest;
     const double others = x == m ? rest : sum - l->saved[label];
     scale(l->simd, l->n, 1 / sum, l->saved);
     l->saved[label] = -others / sum;
     *l->y = below(m, x) + log1p(rest);
+}
+static void cross_entropy_value(const wgi_line *l) {
+    const double m = wgi_line_top(l);
+    cross_entropy_done(l, m, exponentials(l, m, l->saved));
+}
+static void cross_entropy_values(const wgi_line *l, size_t lines) {
+    of_short_lines(l, lines, cross_entropy_done);
+}
+static void cross_entropy_vjp(const wgi_line *l) {
+    if (*l->w == 0) return;
+    WGI_RUNS(l, r)
+    l->simd->axpy(l->len, *l->w, l->saved + wgi_line_place(l, r), wgi_line_bar(l, 0, r));
 }
 static void cross_entropy_slope(const wgi_line *l, size_t at, size_t n, const double *x,
                                 double *g) {
@@ -168,8 +226,13 @@ static void cross_entropy_slope(const wgi_line *l, size_t at, size_t n, const do
 
 /* saved: p, then m and the logarithm of the sum */
 static void cross_entropy_soft_value(const wgi_line *l) {
-    double m = 0, y = 0;
-    const double log_sum = l->n != 0 ? log1p(keep_softmax(l, &m)) : 0;
+    double m = 0, y = 0, log_sum = 0;
+    if (l->n != 0) {
+        m = wgi_line_top(l);
+        const double rest = exponentials(l, m, l->saved);
+        scale(l->simd, l->n, 1 / (1 + rest), l->saved);
+        log_sum = log1p(rest);
+    }
     l->saved[l->n] = m;
     l->saved[l->n + 1] = log_sum;
     WGI_RUNS(l, r) {
@@ -286,13 +349,14 @@ static wg_status labels(wg_block *b) {
 
 WGI_LINE_NUMBER(logsumexp, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, logsumexp_slope,
                 wgi_line_anything);
-WGI_LINE_OP(cross_entropy, 0, 1, 0, 0, 0, 1, wgi_line_slope_vjp, wgi_line_slope_jvp,
-            cross_entropy_slope, labels);
+WGI_LINES_OP(cross_entropy, 0, 1, 0, 0, 0, 1, cross_entropy_values, cross_entropy_vjp,
+             wgi_line_slope_jvp, cross_entropy_slope, labels);
 WGI_LINE_OP(cross_entropy_soft, 0, 2, 0, 0, 2, 1, cross_entropy_soft_vjp,
             cross_entropy_soft_jvp, NULL, wgi_line_anything);
-WGI_LINE_OP(softmax, 0, 1, 0, 1, 0, 0, softmax_vjp, softmax_jvp, NULL, wgi_line_anything);
-WGI_LINE_OP(log_softmax, 0, 1, 0, 1, 0, 1, log_softmax_vjp, log_softmax_jvp, NULL,
-            wgi_line_anything);
+WGI_LINES_OP(softmax, 0, 1, 0, 1, 0, 0, softmax_values, softmax_vjp, softmax_jvp, NULL,
+             wgi_line_anything);
+WGI_LINES_OP(log_softmax, 0, 1, 0, 1, 0, 1, log_softmax_values, log_softmax_vjp,
+             log_softmax_jvp, NULL, wgi_line_anything);
 
 WGI_REDUCTION(logsumexp)
 WGI_ALONG(softmax)

@@ -144,9 +144,9 @@ static void operands_are_stretched_wherever_they_have_length_one(void **state) {
 
 static void any_size_is_one_loop_or_several(void **state) {
     (void)state;
-    static const size_t sizes[][2] = {{0, 0},  {0, 3},  {3, 0},   {1, 1},  {2, 1},
-                                      {3, 1},  {4, 1},  {7, 1},   {1, 9},  {16, 1},
-                                      {31, 3}, {33, 9}, {300, 2}, {2, 300}};
+    static const size_t sizes[][2] = {
+        {0, 0},  {0, 3},  {3, 0},  {1, 1},   {2, 1},   {3, 1},   {4, 1},   {7, 1},   {1, 9},
+        {16, 1}, {31, 3}, {33, 9}, {300, 2}, {2, 300}, {10, 64}, {32, 17}, {128, 5}, {129, 5}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         const struct matrix_shape full = {sizes[k][0], sizes[k][1], 0};
         const struct matrix_shape whole[] = {full, full, full, full};
@@ -469,7 +469,8 @@ static void every_operation_passes_the_check_of_operations(void **state) {
             }
             in[a] = wg_mat_input(t, 2, 3, x[a], 2);
         }
-        if (strcmp(s->name, "stop_gradient") == 0) continue; /* its slope is not its derivative */
+        if (strcmp(s->name, "stop_gradient") == 0)
+            continue; /* its slope is not its derivative */
         if (wg_check_op(t, &wgi_elementwise_ops[r], NULL, 0, s->arity, in, 1) != WG_OK)
             fail_msg("%s", wg_tape_message(t));
     }

@@ -468,6 +468,91 @@ static void products_with_zeros_are_exact(void **state) {
     GRADIENT(wg_mat_prod, NAN, 3, huge, 0, 0, INFINITY);
 }
 
+/* ---- short lines, which are done together, against each alone ---- */
+
+enum { SHORT_MOST = 33, SHORT_LINES = 70 };
+
+/* Line j of n: any numbers, or some of the largest alike, infinite or NaN. */
+static double short_element(size_t n, size_t j, size_t i) {
+    const double x = (double)((7 * i + 3 * j) % 11) - 4;
+    switch (j % 9) {
+    case 1:
+        return i % 3 == j % 3 ? 12 : x;
+    case 3:
+        return i == j % n ? INFINITY : x;
+    case 4:
+        return i % 2 == 0 ? INFINITY : x;
+    case 6:
+        return -INFINITY;
+    case 7:
+        return i == (j + 1) % n ? NAN : x;
+    case 8:
+        return i == 0 ? x : -INFINITY;
+    default:
+        return 90 * x;
+    }
+}
+
+typedef wg_mat short_lines(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis);
+static wg_mat short_softmax(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis) {
+    (void)label;
+    return wg_mat_softmax(t, a, axis);
+}
+static wg_mat short_log_softmax(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis) {
+    (void)label;
+    return wg_mat_log_softmax(t, a, axis);
+}
+
+/* Both are good to TOL_LINE_ULP: values of themselves, adjoints of the largest term, size. */
+static void same_numbers(size_t n, const double *got, const double *ref, double size) {
+    for (size_t i = 0; i < n; i++)
+        assert_true((isnan(got[i]) && isnan(ref[i])) ||
+                    close_ulp(got[i], ref[i], 2 * TOL_LINE_ULP) ||
+                    fabs(got[i] - ref[i]) <= 2 * TOL_LINE_ULP * DBL_EPSILON * size);
+}
+
+static void compare_lines(short_lines *op, size_t n, wg_axis axis) {
+    static double x[SHORT_MOST * SHORT_LINES], w[SHORT_MOST * SHORT_LINES];
+    static double g[SHORT_MOST * SHORT_LINES], h[SHORT_MOST * SHORT_LINES];
+    size_t label[SHORT_LINES];
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t j = 0; j < SHORT_LINES; j++) {
+        label[j] = (j * j) % n;
+        for (size_t i = 0; i < n; i++) x[i + j * n] = short_element(n, j, i);
+    }
+    for (size_t i = 0; i < n * SHORT_LINES; i++) w[i] = (double)(i % 9) / 8;
+    const wg_mat a = wg_mat_input(t, n, SHORT_LINES, x, n);
+    const int row = axis == WG_EACH_ROW;
+    const wg_mat y = op(t, row ? wg_mat_transpose(a) : a, label, axis);
+    const wg_mat together = row ? wg_mat_transpose(y) : y;
+    const size_t height = together.rows;
+    assert_int_equal(wg_mat_reverse(t, together, w, height), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, a, g, n), WG_OK);
+    for (size_t j = 0; j < SHORT_LINES; j++) {
+        const wg_mat alone = op(t, wg_mat_block(a, 0, j, n, 1), &label[j], WG_ALL);
+        double v[SHORT_MOST], u[SHORT_MOST];
+        assert_int_equal(wg_mat_value(t, alone, v, height), WG_OK);
+        assert_int_equal(wg_mat_value(t, wg_mat_block(together, 0, j, height, 1), u, height),
+                         WG_OK);
+        same_numbers(height, u, v, 0);
+        assert_int_equal(wg_mat_reverse(t, alone, w + j * height, height), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, a, h, n), WG_OK);
+        same_numbers(n, g + j * n, h + j * n, (double)n);
+    }
+    wg_tape_free(t);
+}
+
+static void short_lines_together_are_as_each_alone(void **state) {
+    (void)state;
+    static short_lines *const op[] = {short_softmax, short_log_softmax, wg_mat_cross_entropy};
+    static const size_t length[] = {1, 2, 7, 10, 31, 32, 33};
+    for (size_t k = 0; k < sizeof op / sizeof *op; k++)
+        for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
+            compare_lines(op[k], length[i], WG_EACH_COL);
+            compare_lines(op[k], length[i], WG_EACH_ROW);
+        }
+}
+
 /* ---- long lines, for every path of the loops ---- */
 
 static void lines_longer_than_a_piece_add_up(void **state) {
@@ -618,6 +703,7 @@ int main(void) {
         cmocka_unit_test(a_large_share_has_the_same_slope_in_a_block),
         cmocka_unit_test(a_class_without_weight_does_not_matter),
         cmocka_unit_test(products_with_zeros_are_exact),
+        cmocka_unit_test(short_lines_together_are_as_each_alone),
         cmocka_unit_test(lines_longer_than_a_piece_add_up),
         cmocka_unit_test(what_has_no_meaning_is_refused),
         cmocka_unit_test(without_a_tape_a_reduction_is_nan_of_its_shape),
