@@ -43,7 +43,7 @@ static double exponentials(const wgi_line *l, double m, double *e) {
 typedef void finish(const wgi_line *l, double m, double rest);
 
 /* The same for short lines, with e in their y or in what they keep: one loop of exponentials over
- * all of them. Their first largest elements are left out of the sums as exp(-infinity). */
+ * all of them. */
 static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done) {
     double m[WGI_LINES_TOGETHER];
     size_t first[WGI_LINES_TOGETHER];
@@ -58,7 +58,6 @@ static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done
             first[j] = x[i] == m[j] ? i : first[j];
             to[i] = x[i] - m[j];
         }
-        to[first[j]] = -INFINITY;
     }
     (void)l->simd->exp_sum(lines * n, e, 0, e);
     wgi_line line = *l;
@@ -68,6 +67,7 @@ static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done
         line.y = l->op->full ? l->y + j * n : l->y + j;
         if (l->op->keep_n != 0) line.saved = to;
         if (fabs(m[j]) < INFINITY) {
+            to[first[j]] = 0;
             rest = l->simd->sum(n, to);
             to[first[j]] = 1;
         } else rest = exponentials(&line, m[j], to);
