@@ -299,7 +299,7 @@ static void write_generic_tape(void) {
  * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone
  * variable is its wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
 
-enum { LONE = -1, KEPT_OPERANDS = 2 };
+enum { LONE = -1, KEPT_OPERANDS = 2, WORDS = 7 };
 
 static int count(int k) { return k == LONE ? 1 : k; }
 static const char *type_of(int k) {
@@ -330,14 +330,17 @@ static void write_put(int m) {
     puts("}");
 }
 
-static void write_record(int at, int n) {
-    const int i = 2 * at, two = i + 1 < n;
-    printf("    r[%d].out = out, r[%d].in0 = (uint32_t)s->h[%d], r[%d].in1 = ", at, at, i, at);
-    if (two) printf("(uint32_t)s->h[%d]", i + 1);
+/* Record `at` of operands i and i + 1, of n; its partials are p<i> and p<i + 1>, or given. Beyond WORDS
+ * operands there are not enough registers for whole words. */
+static void write_record(const char *indent, int at, int i, int n, const char *p, const char *q) {
+    const int two = i + 1 < n;
+    char own[2][16];
+    snprintf(own[0], sizeof own[0], "p%d", i);
+    snprintf(own[1], sizeof own[1], two ? "p%d" : "0.0", i + 1);
+    printf("%sWGI_RECORD%s((r + %d), to, s->h[%d], ", indent, n > 2 && n <= WORDS ? "S" : "", at, i);
+    if (two) printf("s->h[%d]", i + 1);
     else printf("0");
-    printf(", r[%d].kind = 0, r[%d].jac0 = p%d, r[%d].jac1 = ", at, at, i, at);
-    if (two) printf("p%d;\n", i + 1);
-    else printf("0.0;\n");
+    printf(", %s, %s);\n", p ? p : own[0], q ? q : own[1]);
 }
 
 /* The same pair of variables in every whole pair, (x, y) (x, y) ..: one record for them all. */
@@ -346,15 +349,14 @@ static void write_merged(int n) {
     printf("    if ((");
     for (int k = 1; k < pairs; k++)
         printf("%s(s->h[0] ^ s->h[%d]) | (s->h[1] ^ s->h[%d])", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
-    printf(") == 0) {\n        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;\n");
-    for (int side = 0; side < 2; side++) {
-        printf("        r[0].jac%d = ", side);
-        for (int k = 0; k < pairs; k++) printf("%sp%d", k ? " + " : "", 2 * k + side);
-        printf(";\n");
-    }
-    if (n % 2 == 1)
-        printf("        r[1].out = out, r[1].in0 = (uint32_t)s->h[%d], r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = p%d, "
-               "r[1].jac1 = 0.0;\n", n - 1, n - 1);
+    puts(") == 0) {");
+    char sum[2][64] = {"", ""};
+    for (int side = 0; side < 2; side++)
+        for (int k = 0, at = 0; k < pairs; k++)
+            at += snprintf(sum[side] + at, sizeof sum[side] - (size_t)at, "%sp%d", k ? " + " : "",
+                           2 * k + side);
+    write_record("        ", 0, 0, n, sum[0], sum[1]);
+    if (n % 2 == 1) write_record("        ", 1, n - 1, n, NULL, NULL);
     printf("        t->top = r + %d;\n        return wgi_result(t, value, out);\n    }\n",
            1 + n % 2);
 }
@@ -389,13 +391,16 @@ static void write_append(int n) {
     const int records = (n + 1) / 2;
     write_ready(n);
     printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, const wgi_s%d *s) {\n", n, n);
-    puts("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n    t->slots = out + 1;");
+    puts("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n"
+         "    const uint64_t to = (uint64_t)out << 32;\n    t->slots = out + 1;");
+    for (int k = 0; k < records; k += 2)
+        printf("    WGI_AHEAD(r + %d);\n", k);
     printf("    double p0 = s->p[0]");
     for (int i = 1; i < n; i++) printf(", p%d = s->p[%d]", i, i);
     puts(";");
     if (n >= 4) write_merged(n);
     if (n % 2 == 1 && n > 1) write_repeated(n);
-    for (int k = 0; k < records; k++) write_record(k, n);
+    for (int k = 0; k < records; k++) write_record("    ", k, 2 * k, n, NULL, NULL);
     if (n % 2 == 1 && n > 1) printf("    t->top = r + %d + alone;\n", records - 1);
     else printf("    t->top = r + %d;\n", records);
     printf("    return wgi_result(t, value, out);\n}\n");
@@ -447,6 +452,7 @@ static void write_kept(int n) {
     printf(")))\n        return NULL;\n"
            "    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;\n"
            "    uint64_t *const w = t->code + t->code_words;\n"
+           "    WGI_AHEAD(w);\n"
            "    wgi_halves *const h = (wgi_halves *)(void *)w;\n"
            "    const uint32_t out = t->slots;\n"
            "    h->first = out, h->second = (uint32_t)(head >> 32);\n"

@@ -184,7 +184,7 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
     b->record = wgi_record_count(c);
-    *c->head.top = (wgi_record){b->out, 0, 0, WGI_BLOCK, 0, 0};
+    *c->head.top = (wgi_record){.out = b->out, .kind = WGI_BLOCK};
     memcpy(&c->head.top->jac0, &b, sizeof b);
     c->head.top++;
     b->prev = c->head.last_block;

@@ -59,6 +59,7 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
         }
     }
     uint64_t *w = wgi_code_words(c) + c->head.code_words;
+    WGI_AHEAD(w);
     *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
     *w++ = (uint64_t)code;
     if (s->bits > 64) *w++ = (uint64_t)(code >> 64);

@@ -290,8 +290,11 @@ static void settle(wgi_core *c, struct lately *all) {
             const int i = all->i[k], j = all->j[k];
             /* the same variable twice: d2/dxi dxj counts once from each side */
             const double times = i != j && slot[i] == slot[j] ? 2 : 1;
-            *e = (wgi_record){all->statement[l].out,    slot[i], slot[j], WGI_SECOND_LOCAL,
-                              times * w.h[at(i, j)][l], 0};
+            *e = (wgi_record){.out = all->statement[l].out,
+                              .in0 = slot[i],
+                              .in1 = slot[j],
+                              .kind = WGI_SECOND_LOCAL,
+                              .jac0 = times * w.h[at(i, j)][l]};
         }
     }
     all->waiting = 0;
@@ -347,7 +350,7 @@ static wg_status take_array(wgi_core *c, const wgi_entry *e, uint64_t word) {
     if (s != WG_OK) return s;
     wgi_record *const entries = (wgi_record *)(void *)c->second.base;
     entries[c->second_records++] =
-        (wgi_record){e->out, 0, 0, WGI_SECOND_WHOLE, (double)word, 0};
+        (wgi_record){.out = e->out, .kind = WGI_SECOND_WHOLE, .jac0 = (double)word};
     return WG_OK;
 }
 

@@ -106,7 +106,7 @@ static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *sl
         wgi_record *const r = first + (merged == 0 ? pair : pair == merged);
         double *const jac = k % 2 == 0 ? &r->jac0 : &r->jac1;
         if (pair > 0 && pair < merged) *jac += partial[i];
-        else if (k % 2 == 0) *r = (wgi_record){out, slot[i], 0, 0, partial[i], 0.0};
+        else if (k % 2 == 0) *r = (wgi_record){.in0 = slot[i], .out = out, .jac0 = partial[i]};
         else r->in1 = slot[i], *jac = partial[i];
         k++;
     }

@@ -11,7 +11,7 @@
 
 /* How far ahead of a backward sweep records are asked for, in bytes: the hardware stops at the end
  * of a page. Asking for an address that is not ours does nothing. */
-enum { AHEAD = 3072 };
+enum { AHEAD = 8256 };
 
 static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
     for (const wgi_record *r = high; r-- != low;) {

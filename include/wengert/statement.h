@@ -63,6 +63,10 @@ WGI_FUNCTION uint64_t wgi_code_head(uint32_t out, unsigned type, unsigned bits, 
            (uint64_t)operands << 48 | (uint64_t)numbers << 56;
 }
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "wengert: statements are recorded in words whose low half comes first"
+#endif
+
 /* A handle as one word, and back: statements load, compare and store it whole. */
 WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
     uint64_t word;
@@ -83,6 +87,22 @@ extern WG_API const wg_tape wgi_no_tape;
 WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
+
+/* Record r of a statement whose result has slot `to` >> 32: of one that has a single record, and of
+ * one that has several, in whole words, which have `to` in common. */
+#define WGI_RECORD(r, to, a, b, p, q)                                                          \
+    (r)->in0 = (uint32_t)(a), (r)->out = (uint32_t)(to >> 32), (r)->in1 = (uint32_t)(b),       \
+    (r)->kind = 0, (r)->jac0 = p, (r)->jac1 = q
+#define WGI_RECORDS(r, to, a, b, p, q)                                                         \
+    do {                                                                                       \
+        const uint64_t wgi_0 = to | (uint32_t)(a), wgi_1 = (uint32_t)(b);                      \
+        __builtin_memcpy((char *)(r), &wgi_0, 8);                                              \
+        __builtin_memcpy((char *)(r) + 8, &wgi_1, 8);                                          \
+        (r)->jac0 = p, (r)->jac1 = q;                                                          \
+    } while (0)
+/* Asks for memory that is written to soon, 97 lines of it ahead: the hardware does so too late where a
+ * statement takes several lines. To ask for what is not there does nothing. */
+#define WGI_AHEAD(p) __builtin_prefetch((const void *)((uintptr_t)(p) + 6208), 1)
 
 /* wgi_let_n: everything the fast path does not do: capacity, stale handles, constants, modes, code,
  * the zero rule (a partial of the fast path is a plain product: where one came out NaN, by it 0).

@@ -173,9 +173,11 @@ WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, const wgi_s1
 WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
     double p0 = s->p[0];
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = 0, r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = 0.0;
+    WGI_RECORD((r + 0), to, s->h[0], 0, p0, 0.0);
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
@@ -187,9 +189,11 @@ WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, const wgi_s2
 WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
     double p0 = s->p[0], p1 = s->p[1];
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
+    WGI_RECORD((r + 0), to, s->h[0], s->h[1], p0, p1);
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
@@ -201,13 +205,15 @@ WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, const wgi_s3
 WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2];
     int alone = 1;
     if (s->h[2] == s->h[0]) p0 += p2, alone = 0;
     else if (s->h[2] == s->h[1]) p1 += p2, alone = 0;
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = 0.0;
+    WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORDS((r + 1), to, s->h[2], 0, p2, 0.0);
     t->top = r + 1 + alone;
     return wgi_result(t, value, out);
 }
@@ -219,17 +225,17 @@ WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4
 WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) == 0) {
-        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;
-        r[0].jac0 = p0 + p2;
-        r[0].jac1 = p1 + p3;
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2, p1 + p3);
         t->top = r + 1;
         return wgi_result(t, value, out);
     }
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = (uint32_t)s->h[3], r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = p3;
+    WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
@@ -241,13 +247,14 @@ WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, const wgi_s5
 WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
+    WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) == 0) {
-        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;
-        r[0].jac0 = p0 + p2;
-        r[0].jac1 = p1 + p3;
-        r[1].out = out, r[1].in0 = (uint32_t)s->h[4], r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = p4, r[1].jac1 = 0.0;
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2, p1 + p3);
+        WGI_RECORDS((r + 1), to, s->h[4], 0, p4, 0.0);
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
@@ -256,9 +263,9 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     else if (s->h[4] == s->h[1]) p1 += p4, alone = 0;
     else if (s->h[4] == s->h[2]) p2 += p4, alone = 0;
     else if (s->h[4] == s->h[3]) p3 += p4, alone = 0;
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = (uint32_t)s->h[3], r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = p3;
-    r[2].out = out, r[2].in0 = (uint32_t)s->h[4], r[2].in1 = 0, r[2].kind = 0, r[2].jac0 = p4, r[2].jac1 = 0.0;
+    WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
+    WGI_RECORDS((r + 2), to, s->h[4], 0, p4, 0.0);
     t->top = r + 2 + alone;
     return wgi_result(t, value, out);
 }
@@ -270,18 +277,19 @@ WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6
 WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
+    WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) == 0) {
-        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;
-        r[0].jac0 = p0 + p2 + p4;
-        r[0].jac1 = p1 + p3 + p5;
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4, p1 + p3 + p5);
         t->top = r + 1;
         return wgi_result(t, value, out);
     }
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = (uint32_t)s->h[3], r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = p3;
-    r[2].out = out, r[2].in0 = (uint32_t)s->h[4], r[2].in1 = (uint32_t)s->h[5], r[2].kind = 0, r[2].jac0 = p4, r[2].jac1 = p5;
+    WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
+    WGI_RECORDS((r + 2), to, s->h[4], s->h[5], p4, p5);
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
@@ -293,13 +301,14 @@ WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, const wgi_s7
 WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
+    WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5], p6 = s->p[6];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) == 0) {
-        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;
-        r[0].jac0 = p0 + p2 + p4;
-        r[0].jac1 = p1 + p3 + p5;
-        r[1].out = out, r[1].in0 = (uint32_t)s->h[6], r[1].in1 = 0, r[1].kind = 0, r[1].jac0 = p6, r[1].jac1 = 0.0;
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4, p1 + p3 + p5);
+        WGI_RECORDS((r + 1), to, s->h[6], 0, p6, 0.0);
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
@@ -310,10 +319,10 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
     else if (s->h[6] == s->h[3]) p3 += p6, alone = 0;
     else if (s->h[6] == s->h[4]) p4 += p6, alone = 0;
     else if (s->h[6] == s->h[5]) p5 += p6, alone = 0;
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = (uint32_t)s->h[3], r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = p3;
-    r[2].out = out, r[2].in0 = (uint32_t)s->h[4], r[2].in1 = (uint32_t)s->h[5], r[2].kind = 0, r[2].jac0 = p4, r[2].jac1 = p5;
-    r[3].out = out, r[3].in0 = (uint32_t)s->h[6], r[3].in1 = 0, r[3].kind = 0, r[3].jac0 = p6, r[3].jac1 = 0.0;
+    WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
+    WGI_RECORDS((r + 2), to, s->h[4], s->h[5], p4, p5);
+    WGI_RECORDS((r + 3), to, s->h[6], 0, p6, 0.0);
     t->top = r + 3 + alone;
     return wgi_result(t, value, out);
 }
@@ -325,19 +334,20 @@ WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, const wgi_s8
 WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
     wgi_record *const r = t->top;
     const uint32_t out = t->slots;
+    const uint64_t to = (uint64_t)out << 32;
     t->slots = out + 1;
+    WGI_AHEAD(r + 0);
+    WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5], p6 = s->p[6], p7 = s->p[7];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6]) | (s->h[1] ^ s->h[7])) == 0) {
-        r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0;
-        r[0].jac0 = p0 + p2 + p4 + p6;
-        r[0].jac1 = p1 + p3 + p5 + p7;
+        WGI_RECORD((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4 + p6, p1 + p3 + p5 + p7);
         t->top = r + 1;
         return wgi_result(t, value, out);
     }
-    r[0].out = out, r[0].in0 = (uint32_t)s->h[0], r[0].in1 = (uint32_t)s->h[1], r[0].kind = 0, r[0].jac0 = p0, r[0].jac1 = p1;
-    r[1].out = out, r[1].in0 = (uint32_t)s->h[2], r[1].in1 = (uint32_t)s->h[3], r[1].kind = 0, r[1].jac0 = p2, r[1].jac1 = p3;
-    r[2].out = out, r[2].in0 = (uint32_t)s->h[4], r[2].in1 = (uint32_t)s->h[5], r[2].kind = 0, r[2].jac0 = p4, r[2].jac1 = p5;
-    r[3].out = out, r[3].in0 = (uint32_t)s->h[6], r[3].in1 = (uint32_t)s->h[7], r[3].kind = 0, r[3].jac0 = p6, r[3].jac1 = p7;
+    WGI_RECORD((r + 0), to, s->h[0], s->h[1], p0, p1);
+    WGI_RECORD((r + 1), to, s->h[2], s->h[3], p2, p3);
+    WGI_RECORD((r + 2), to, s->h[4], s->h[5], p4, p5);
+    WGI_RECORD((r + 3), to, s->h[6], s->h[7], p6, p7);
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
@@ -354,6 +364,7 @@ WGI_LIST double *wgi_kept_1(wg_tape *t, double value, const wgi_s1 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -372,6 +383,7 @@ WGI_LIST double *wgi_kept_2(wg_tape *t, double value, const wgi_s2 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -390,6 +402,7 @@ WGI_LIST double *wgi_kept_3(wg_tape *t, double value, const wgi_s3 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -409,6 +422,7 @@ WGI_LIST double *wgi_kept_4(wg_tape *t, double value, const wgi_s4 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -428,6 +442,7 @@ WGI_LIST double *wgi_kept_5(wg_tape *t, double value, const wgi_s5 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -448,6 +463,7 @@ WGI_LIST double *wgi_kept_6(wg_tape *t, double value, const wgi_s6 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -468,6 +484,7 @@ WGI_LIST double *wgi_kept_7(wg_tape *t, double value, const wgi_s7 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);
@@ -489,6 +506,7 @@ WGI_LIST double *wgi_kept_8(wg_tape *t, double value, const wgi_s8 *s, int produ
         return NULL;
     const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;
     uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
     wgi_halves *const h = (wgi_halves *)(void *)w;
     const uint32_t out = t->slots;
     h->first = out, h->second = (uint32_t)(head >> 32);

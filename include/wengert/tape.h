@@ -12,7 +12,7 @@ WG_BEGIN_DECLS
 
 /* One record, 32 bytes: adj[in0] += jac0 adj[out]; adj[in1] += jac1 adj[out]. */
 typedef struct wgi_record {
-    uint32_t out, in0, in1, kind;
+    uint32_t in0, out, in1, kind;
     double jac0, jac1;
 } wgi_record;
 
