@@ -23,11 +23,20 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
         call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
 }
 
+size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
+    const uint32_t slots = c->head.slots, stamp = c->head.stamp;
+    size_t i = 0;
+    if (c->flags & WG_CHECKED)
+        while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
+    else
+        while (i < n && (x[i].at.slot == 0 || (x[i].at.slot < slots && x[i].at.stamp == stamp)))
+            i++;
+    return i;
+}
+
 static wg_status check(wgi_core *c, report *to, const char *call, size_t n, const wg_real *x) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at))
-            return stale(c, to, call, i, x[i].at.slot, x[i].at.stamp);
-    return WG_OK;
+    const size_t i = wgi_first_stale(c, n, x);
+    return i == n ? WG_OK : stale(c, to, call, i, x[i].at.slot, x[i].at.stamp);
 }
 
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x) {
@@ -200,12 +209,52 @@ static void by_the_zero_rule(wgi_statement *s) {
     wgi_program_partials(&p, s->partial);
 }
 
+/* A statement with constants among its operands, where the fast path asks for nothing else: the
+ * same without them. 0: something else is the matter. list: n partials, n values, n handles. */
+static int without_constants(wg_tape *t, double value, size_t n, const void *list,
+                             wg_real *result) {
+    const double *const partial = list;
+    const uint64_t *const handle = (const uint64_t *)(const void *)(partial + 2 * n);
+    double p[WGI_MAX_OPERANDS];
+    uint64_t h[WGI_MAX_OPERANDS];
+    size_t k = 0;
+    if (t->top >= t->limit) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (partial[i] != partial[i]) return 0;
+        if (wgi_slot(handle[i]) == 0) continue;
+        if (wgi_stamp(handle[i]) != t->stamp || wgi_slot(handle[i]) >= t->slots) return 0;
+        p[k] = partial[i], h[k++] = handle[i];
+    }
+    switch (k) {
+    case 0: *result = wg_constant(value); return 1;
+#define REST(k)                                                                                \
+    case k: {                                                                                  \
+        wgi_s##k s;                                                                            \
+        for (size_t i = 0; i < k; i++) s.p[i] = p[i], s.h[i] = h[i];                           \
+        *result = wgi_append_##k(t, value, &s);                                                \
+        return 1;                                                                              \
+    }
+        REST(1)
+        REST(2)
+        REST(3)
+        REST(4)
+        REST(5)
+        REST(6)
+        REST(7)
+#undef REST
+    default: return 0;
+    }
+}
+
 /* list: n partials, n values, n handles. */
 static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, size_t n,
                                                     const void *list, const double *number,
                                                     uint64_t head, wgi_bits code,
                                                     const char *file) {
     const char *const p = list;
+    const int lone = n == 1 && (head >> 36 & 4095) == WGI_LEAF_BITS;
+    wg_real y;
+    if (t != NULL && !lone && without_constants(t, value, n, list, &y)) return y;
     wgi_statement s;
     s.value = value;
     s.operands = (unsigned)n;
@@ -304,14 +353,14 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
         const wg_status s = wgi_records_need(c, 1);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no room for records", call);
     }
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t slot = c->head.slots++;
-        x[i] = (wg_real){a[i], {slot, c->head.stamp}};
-        if (c->flags & WG_KEEP_CODE) wgi_values(c)[slot] = a[i];
-        if (c->width != 0)
-            memset((double *)(void *)c->tangents.base + (size_t)slot * c->width, 0,
-                   c->width * sizeof(double));
-    }
+    const uint32_t first = c->head.slots, stamp = c->head.stamp;
+    for (size_t i = 0; i < n; i++) x[i] = (wg_real){a[i], {first + (uint32_t)i, stamp}};
+    if (c->flags & WG_KEEP_CODE)
+        for (size_t i = 0; i < n; i++) wgi_values(c)[first + i] = x[i].value;
+    if (c->width != 0 && n != 0)
+        memset((double *)(void *)c->tangents.base + (size_t)first * c->width, 0,
+               n * c->width * sizeof(double));
+    c->head.slots += (uint32_t)n;
     c->inputs += (uint32_t)n;
     wgi_limit_set(c);
     return WG_OK;

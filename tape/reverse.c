@@ -3,8 +3,7 @@
  * topological sort, and no allocation once the adjoints have their memory.
  *
  * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes nothing,
- * and neither does a local derivative that is exactly 0: only a product that came out NaN has to
- * look at its factors (0 * inf). */
+ * and neither does a local derivative that is exactly 0. */
 #include "tape.h"
 
 #include <string.h>
@@ -13,18 +12,40 @@
  * of a page. Asking for an address that is not ours does nothing. */
 enum { AHEAD = 8256 };
 
+/* Is w 0, infinite or NaN? Else w times a local derivative of 0 is 0 without being looked at. Its
+ * bits are taken from where it is: loaded as an integer first, as compilers like to, it would
+ * become a double some cycles later, in every chain of operations. */
+static inline int needs_a_look(double w) {
+    uint64_t bits;
+#if defined(__x86_64__)
+    __asm__("" : "+x"(w));
+#endif
+    memcpy(&bits, &w, sizeof bits);
+    return 2 * bits - 1 >= 2 * (uint64_t)0x7ff0000000000000 - 1;
+}
+
+static inline __attribute__((always_inline)) void replay(const wgi_record *r,
+                                                         double *restrict adjoint) {
+    const double w = adjoint[r->out];
+    if (__builtin_expect(needs_a_look(w), 0)) {
+        if (w == 0) return;
+        adjoint[r->in0] += wgi_product(w, r->jac0);
+        adjoint[r->in1] += wgi_product(w, r->jac1);
+        return;
+    }
+    const double p0 = w * r->jac0, p1 = w * r->jac1;
+    adjoint[r->in0] += p0;
+    adjoint[r->in1] += p1;
+}
+
+/* Two records, one line of memory, at a time. */
 static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
-    for (const wgi_record *r = high; r-- != low;) {
+    if ((high - low) % 2 != 0) replay(--high, adjoint);
+    for (const wgi_record *r = high; r != low;) {
+        r -= 2;
         __builtin_prefetch((const void *)((uintptr_t)r - AHEAD));
-        const double w = adjoint[r->out];
-        if (w == 0) continue;
-        double p0 = w * r->jac0, p1 = w * r->jac1;
-        if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
-            p0 = wgi_product(w, r->jac0);
-            p1 = wgi_product(w, r->jac1);
-        }
-        adjoint[r->in0] += p0;
-        adjoint[r->in1] += p1;
+        replay(r + 1, adjoint);
+        replay(r, adjoint);
     }
 }
 
@@ -211,10 +232,14 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK) return c->status;
     if (c->swept == 0) return WG_ESEED;
-    for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at)) return WG_ESTALE;
+    if (wgi_first_stale(c, n, x) != n) return WG_ESTALE;
+    const double *const adjoint = wgi_adjoints(c);
+    const size_t lanes = c->lanes;
+    const uint64_t swept = c->swept;
     for (size_t i = 0; i < n; i++) {
-        const double w = wg_adjoint(t, x[i]);
+        const size_t slot = x[i].at.slot < swept ? x[i].at.slot : 0; /* slot 0 has 0 */
+        double w = adjoint[slot * lanes];
+        if (x[i].at.slot == 0 && x[i].value != x[i].value) w = x[i].value; /* what failed: NaN */
         g[i] = add ? g[i] + w : w;
     }
     return WG_OK;
@@ -228,8 +253,7 @@ wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t
     if (c->swept == 0) return WG_ESEED;
     if (k > c->asked) return WG_EARG;
     if (ld < n) return WG_ESHAPE;
-    for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at)) return WG_ESTALE;
+    if (wgi_first_stale(c, n, x) != n) return WG_ESTALE;
     for (size_t i = 0; i < n; i++) {
         const size_t slot = x[i].at.slot < c->swept ? x[i].at.slot : 0; /* row 0 is 0 */
         const double *const row = wgi_adjoints(c) + slot * c->lanes;

@@ -283,6 +283,8 @@ static inline int wgi_alive(const wgi_core *c, wg_handle h) {
     if (h.slot == 0 || h.slot >= c->head.slots) return 0;
     return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
 }
+/* The first of n handles that is neither a constant nor alive; n: there is none. */
+size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x);
 static inline uint64_t wgi_record_count(const wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
     return k->first + (uint64_t)(c->head.top - k->base);
