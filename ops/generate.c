@@ -376,12 +376,15 @@ static void write_unordered(int n) {
 }
 
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
- * none a NaN, which by the zero rule may have to be 0? */
+ * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
+ * wgi_append_<n> compares the variables. */
 static void write_ready(int n) {
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n"
            "    const uint64_t k = (uint64_t)t->stamp << 32;\n"
            "    return (t->top < limit) & ((", n, n);
-    for (int i = 0; i < n; i++) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
+    for (int i = 0; i < n; i++)
+        if (i < 2) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
+        else printf(" | (s->h[%d] ^ s->h[%d])", i & 1, i);
     printf(") >> 32 == 0) &\n        (!products | !(");
     write_unordered(n);
     puts("));\n}");
