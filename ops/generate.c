@@ -299,7 +299,7 @@ static void write_generic_tape(void) {
  * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone
  * variable is its wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
 
-enum { LONE = -1, KEPT_OPERANDS = 2, WORDS = 7 };
+enum { LONE = -1, KEPT_OPERANDS = 4, WORDS = 7 };
 
 static int count(int k) { return k == LONE ? 1 : k; }
 static const char *type_of(int k) {

@@ -107,17 +107,18 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
     const int copied = op->full && !y.together;
     const int at_once = what == WGI_LINE_VALUE && op->values != NULL && n != 0 &&
                         n <= WGI_LINE_SHORT &&
-                        (!y.together || (y.from[0].line == n && (!op->full || y.to.line == n)));
+                        (!y.together || y.from[0].line == n);
     const size_t group = !y.together ? TOGETHER : at_once ? WGI_LINES_TOGETHER : 1;
     const size_t next = op->full ? y.to.line : 1;
-    double *const packed = room, *const packed_bar = packed + group * n;
-    double *const operands = packed_bar + group * n;
+    const size_t packed_n = y.together ? 0 : group * n; /* results, adjoints, operands with theirs */
+    double *const packed = room, *const packed_bar = packed + packed_n;
+    double *const operands = packed_bar + packed_n;
     l->len = n, l->pieces = n != 0;
     for (size_t first = 0, g; first < count; first += g) {
         g = count - first < group ? count - first : group;
         double *x[2], *x_bar[2];
         for (int k = 0; k < op->operands; k++)
-            open_lines(b, &y, k, n, first, g, what, operands + (size_t)(2 * k) * group * n,
+            open_lines(b, &y, k, n, first, g, what, operands + (size_t)(2 * k) * packed_n,
                        &x[k], &x_bar[k]);
         double *const value = b->out->value + first * next;
         double *const bar = what == WGI_LINE_VALUE ? NULL : b->out->bar + first * next;

@@ -54,6 +54,10 @@ static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done
         double *const to = e + j * n;
         m[j] = l->simd->largest(n, x);
         first[j] = 0;
+        if (!(fabs(m[j]) < INFINITY)) { /* of such a line the exponentials are not asked for */
+            memset(to, 0, n * sizeof(double));
+            continue;
+        }
         for (size_t i = n; i-- > 0;) {
             first[j] = x[i] == m[j] ? i : first[j];
             to[i] = x[i] - m[j];

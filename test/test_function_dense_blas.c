@@ -62,10 +62,11 @@ static void put(written *w, const wg_function *f, unsigned entries, size_t unit,
 }
 
 /* As strict C99 without a warning. The program has BLAS in it, the one that evaluates; what else
- * BLAS_LIBS names is not loaded, for to unload it may leak. */
+ * MATH_LIBS names is not loaded, for to unload it may leak. */
 static void compile_texts(void) {
-    const char *const cflags = getenv("BLAS_CFLAGS"), *const libs = getenv("BLAS_LIBS");
+    const char *const cflags = getenv("MATH_CFLAGS"), *const libs = getenv("MATH_LIBS");
     char line[4096];
+    if (cflags == NULL || libs == NULL) fail_msg("MATH_CFLAGS or MATH_LIBS is not set");
     assert_int_equal(fclose(file), 0);
     for (size_t c = 0; c < 2; c++) {
         const char *const compiler = emitted_compilers[c];
@@ -76,8 +77,7 @@ static void compile_texts(void) {
         (void)snprintf(line, sizeof line,
                        "%s -std=c99 -Wall -Wextra -Wpedantic -Werror -O0 -ffp-contract=off "
                        "-fno-builtin-pow %s -shared -fPIC -o %s/%zu.so %s/e.c -Wl,--as-needed %s -lm",
-                       compiler, cflags != NULL ? cflags : "", made.directory, c,
-                       made.directory, libs != NULL ? libs : "");
+                       compiler, cflags, made.directory, c, made.directory, libs);
         assert_int_equal(system(line), 0);
         (void)snprintf(line, sizeof line, "%s/%zu.so", made.directory, c);
         library[libraries] = dlopen(line, RTLD_NOW | RTLD_LOCAL);

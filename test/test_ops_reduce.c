@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wengert/reduce.h>
@@ -553,6 +554,31 @@ static void short_lines_together_are_as_each_alone(void **state) {
         }
 }
 
+/* Who stops at FE_INVALID is not stopped by a line that is masked out. */
+static void infinite_lines_raise_no_flags(void **state) {
+    (void)state;
+    static short_lines *const op[] = {short_softmax, short_log_softmax, wg_mat_cross_entropy};
+    enum { WIDEST = 40 };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof op / sizeof *op; k++)
+        for (size_t n = 1; n <= WIDEST; n++) {
+            double x[3 * WIDEST];
+            const size_t label[3] = {0, 0, 0};
+            for (size_t i = 0; i < n; i++) {
+                x[i] = -INFINITY;
+                x[n + i] = 1000.0 + (double)i;
+                x[2 * n + i] = i == n / 2 ? INFINITY : -1000.0;
+            }
+            wg_tape_reset(t);
+            const wg_mat a = wg_mat_input(t, n, 3, x, n);
+            feclearexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO);
+            const wg_mat y = op[k](t, a, label, WG_EACH_COL);
+            assert_int_equal(fetestexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO), 0);
+            assert_true(isfinite(y.value[y.rows]));
+        }
+    wg_tape_free(t);
+}
+
 /* ---- long lines, for every path of the loops ---- */
 
 static void lines_longer_than_a_piece_add_up(void **state) {
@@ -704,6 +730,7 @@ int main(void) {
         cmocka_unit_test(a_class_without_weight_does_not_matter),
         cmocka_unit_test(products_with_zeros_are_exact),
         cmocka_unit_test(short_lines_together_are_as_each_alone),
+        cmocka_unit_test(infinite_lines_raise_no_flags),
         cmocka_unit_test(lines_longer_than_a_piece_add_up),
         cmocka_unit_test(what_has_no_meaning_is_refused),
         cmocka_unit_test(without_a_tape_a_reduction_is_nan_of_its_shape),

@@ -88,8 +88,9 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
 
-/* Record r of a statement whose result has slot `to` >> 32: of one that has a single record, and of
- * one that has several, in whole words, which have `to` in common. */
+/* Record r of a statement whose result has slot `to` >> 32. Where a statement of 3 to 7 operands has
+ * several they are written in whole words, which have `to` in common; for 8 registers do not
+ * suffice. */
 #define WGI_RECORD(r, to, a, b, p, q)                                                          \
     (r)->in0 = (uint32_t)(a), (r)->out = (uint32_t)(to >> 32), (r)->in1 = (uint32_t)(b),       \
     (r)->kind = 0, (r)->jac0 = p, (r)->jac1 = q

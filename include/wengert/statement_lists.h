@@ -351,7 +351,7 @@ WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
-enum { WGI_KEPT_OPERANDS = 2 };
+enum { WGI_KEPT_OPERANDS = 4 };
 WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,
     wgi_bits code) {
     (void)t; (void)value; (void)s; (void)products; (void)head; (void)code;
@@ -614,6 +614,6 @@ WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const
     wgi_s6: wgi_slow_6, \
     wgi_s7: wgi_slow_7, \
     wgi_s8: wgi_slow_8)
-#define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, default: wgi_kept_0)
+#define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, wgi_s3: wgi_kept_3, wgi_s4: wgi_kept_4, default: wgi_kept_0)
 
 #endif
