@@ -82,6 +82,8 @@ static void write_scalar(void) {
     puts("/* The number of an operation in kept code; only ever appended to. */\nenum {");
     for (int i = 0; i < n; i++) printf("    WGI_OP_%s = %d,\n", rows[i].name, i);
     printf("    WGI_OP_COUNT = %d\n};\n", n);
+    puts("\n/* Numbers are compared for equality on purpose. */\n#pragma GCC diagnostic push\n"
+         "#pragma GCC diagnostic ignored \"-Wfloat-equal\"");
     for (int i = 0; i < n; i++) {
         const struct row *r = &rows[i];
         printf("\n/* %s: %s */\n", r->name, r->source);
@@ -93,7 +95,7 @@ static void write_scalar(void) {
         printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d) };\n", r->name, i,
                r->name, i);
     }
-    puts("\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
+    puts("\n#pragma GCC diagnostic pop\n\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
     for (int i = 0; i < n; i++) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
@@ -377,13 +379,13 @@ static void write_unordered(int n) {
 
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
  * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
- * wgi_append_<n> compares the variables. */
+ * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
 static void write_ready(int n) {
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n"
            "    const uint64_t k = (uint64_t)t->stamp << 32;\n"
            "    return (t->top < limit) & ((", n, n);
     for (int i = 0; i < n; i++)
-        if (i < 2) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
+        if (i < 2 || n > WORDS) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
         else printf(" | (s->h[%d] ^ s->h[%d])", i & 1, i);
     printf(") >> 32 == 0) &\n        (!products | !(");
     write_unordered(n);

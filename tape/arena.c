@@ -494,6 +494,9 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     c->head.slots = 1;
     new_generation(c);
     wgi_limit_set(c);
+    const unsigned unknown =
+        c->flags & ~(unsigned)(WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED);
+    if (unknown != 0) (void)wgi_fail(c, WG_EARG, "wg_tape_new: no flag is %#x", unknown);
     return &c->head;
 }
 

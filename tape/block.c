@@ -337,6 +337,15 @@ wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t
         if (s != WG_OK) return s;
         return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: the operands are NULL", op->name);
     }
+    if (op->shape == NULL || op->value == NULL || op->vjp == NULL) {
+        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
+        if (s != WG_OK) return s;
+        return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: its %s is NULL",
+                        op->name != NULL ? op->name : "an operation",
+                        op->shape == NULL   ? "shape"
+                        : op->value == NULL ? "value"
+                                            : "vjp");
+    }
     if (s == WG_OK) s = apply(wgi_core_of(t), op, params, bytes, inputs, in, outputs, out);
     if (s != WG_OK) fail_results(op, params, inputs, in, outputs, out);
     return s;
@@ -431,6 +440,41 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
     return WG_OK;
 }
 
+static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        for (size_t j = 0; active(o) && j < columns_of(o); j++)
+            for (size_t k = 0; k < length_of(o); k++) {
+                const double w = wgi_adjoints(c)[(size_t)o->slot + j * o->ld + k];
+                if (w != w) return 0;
+            }
+    }
+    return 1;
+}
+
+/* While a user's function works on the adjoints of a tape every call on it is refused, as on one
+ * that has failed; what makes such a one whole again, a reset or a rewind, is found out. */
+typedef struct meanwhile {
+    wgi_record *limit, *kept_limit;
+    uint64_t stamps;
+    wg_status status;
+} meanwhile;
+
+static meanwhile close_tape(wgi_core *c) {
+    const meanwhile before = {c->head.limit, c->head.kept_limit, c->stamps, c->status};
+    c->head.limit = c->head.kept_limit = NULL;
+    c->status = WG_EMODE;
+    return before;
+}
+
+static int open_again(wgi_core *c, const meanwhile *before) {
+    if (c->stamps != before->stamps || c->status != WG_EMODE) return 0;
+    c->status = before->status;
+    c->head.limit = before->limit;
+    c->head.kept_limit = before->kept_limit;
+    return 1;
+}
+
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     if (wgi_gather_reverse(c, b)) return WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
@@ -438,12 +482,24 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     void *const work = wgi_scratch(c, b->work_bytes);
     wg_block call;
     call_of(&call, b, arg, work);
-    wg_status s = c->lanes == 1 ? one_adjoint(c, b, &call)
-                                : many_adjoints(c, b, &call, wgi_scratch(c, c->lane_bytes));
+    char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
+    const char *const name = b->op->name;
+    const meanwhile before = close_tape(c);
+    wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
+    if (!open_again(c, &before)) {
+        c->swept = 0;
+        return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
+                          name);
+    }
     c->scratch_used = used;
+    if (s == WG_OK && (c->flags & WG_TRACE) != 0 && c->lanes == 1 && !adjoints_are_numbers(c, b)) {
+        s = WG_ENONFINITE;
+        call.why = "the adjoint of an operand became NaN";
+    }
     if (s != WG_OK) {
         c->swept = 0;
-        s = explain(c, wgi_refuse, "a sweep", b->op->name, s, &call);
+        if (s == WG_EMODE && call.why == NULL) call.why = "a call on the tape that is being swept";
+        s = explain(c, wgi_refuse, "a sweep", name, s, &call);
     }
     return s;
 }

@@ -34,15 +34,15 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     const size_t most = SIZE_MAX / 128;
     wg_status s = n > most || m > most || doubles > most ? WG_ENOMEM : WG_OK;
     if (s == WG_OK)
-        s = wgi_region_need(c, &c->drive, (n + m) * sizeof(wg_real) + doubles * sizeof(double),
-                            0);
+        s = wgi_region_need(c, &c->drive,
+                            (n + m + 1) * sizeof(wg_real) + doubles * sizeof(double), 0);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "%s: no room for %zu inputs and %zu outputs", call, n, m);
         return s;
     }
     d->x = (wg_real *)(void *)c->drive.base;
     d->y = n + m != 0 ? d->x + n : NULL;
-    d->used = (n + m) * sizeof(wg_real);
+    d->used = (n + m + 1) * sizeof(wg_real); /* one behind the outputs, which nobody writes */
     return WG_OK;
 }
 
@@ -81,6 +81,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     d->theirs = 0;
     if (c->status != WG_OK) return c->status;
     for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
+    if (d->y != NULL) d->y[d->m] = wgi_beyond();
     const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
     if (c->generation != generation)
         return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
@@ -97,6 +98,9 @@ wg_status wgi_drive_call(wgi_drive *d) {
         return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
                         said[0] != 0 ? "; said before: " : "", said);
     }
+    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
+        return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
+                        d->call, d->m, d->m == 1 ? "" : "s");
     return wgi_check_handles(c, d->call, d->m, d->y);
 }
 

@@ -144,6 +144,40 @@ static void add_value(wgi_core *c, const wgi_entry *e, int node, double value) {
     add(c, wgi_number_text(buffer, value));
 }
 
+/* "slot 3", or "slot 3 (radius)". */
+static void add_slot(wgi_core *c, uint32_t slot) {
+    char text[24];
+    const char *const label = wgi_label_of(c, slot);
+    (void)snprintf(text, sizeof text, "slot %u", slot);
+    add(c, text);
+    if (label == NULL) return;
+    add(c, " (");
+    add(c, label);
+    add(c, ")");
+}
+
+wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w) {
+    const double *const adjoint = wgi_adjoints(c);
+    const uint32_t to = adjoint[r->in0] == adjoint[r->in0] ? r->in1 : r->in0;
+    const wgi_place *const place = wgi_place_of(c, r->out);
+    char buffer[WGI_NUMBER_TEXT];
+    (void)wgi_refuse(c, WG_ENONFINITE, "a sweep: the adjoint of ");
+    add_slot(c, to);
+    add(c, " becomes nan: that of ");
+    add_slot(c, r->out);
+    add(c, " is ");
+    add(c, wgi_number_text(buffer, w));
+    add(c, r->in1 != 0 ? ", its local derivatives " : ", its local derivative ");
+    add(c, wgi_number_text(buffer, r->jac0));
+    if (r->in1 != 0) {
+        add(c, " and ");
+        add(c, wgi_number_text(buffer, r->jac1));
+    }
+    if (place != NULL) wgi_fail_where(c, place->file, (int)place->line);
+    c->swept = 0;
+    return WG_ENONFINITE;
+}
+
 void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
     uint32_t slot[WGI_MAX_OPERANDS];
     for (unsigned i = 0; i < s->operands; i++) slot[i] = (uint32_t)s->handle[i];

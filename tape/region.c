@@ -178,7 +178,7 @@ typedef struct implicit {
     void *data;
     size_t n, np;
     int fixed_point;
-    wg_real *in, *out; /* n + np, n */
+    wg_real *in, *out; /* n + np, n + 1 */
     double *value;     /* of in */
     double *jac;       /* n-by-(n + np) by rows */
     int theirs;        /* the function has failed the tape, in a call of its own */
@@ -187,6 +187,7 @@ typedef struct implicit {
 /* Calls F with its variables in k->in. */
 static wg_status call_f(wgi_core *c, implicit *k) {
     for (size_t j = 0; j < k->n; j++) k->out[j] = wgi_nan();
+    k->out[k->n] = wgi_beyond();
     const wg_status r = k->f(&c->head, k->n + k->np, k->in, k->n, k->out, k->data);
     k->theirs = c->status != WG_OK;
     if (k->theirs) return c->status;
@@ -194,6 +195,13 @@ static wg_status call_f(wgi_core *c, implicit *k) {
         return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", k->call, (int)r);
     if (r != WG_OK)
         return wgi_fail(c, r, "%s: the function returned %s", k->call, wg_status_text(r));
+    if (!wgi_is_beyond(k->out[k->n]))
+        return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
+                        k->call, k->n, k->n == 1 ? "" : "s");
+    for (size_t j = 0; j < k->n; j++)
+        if (!(k->out[j].value - k->out[j].value == 0))
+            return wgi_fail(c, WG_ENONFINITE, "%s: equation %zu is %g where x[%zu] is %g",
+                            k->call, j, k->out[j].value, j, k->value[j]);
     return wgi_check_handles(c, k->call, k->n, k->out);
 }
 
@@ -281,7 +289,7 @@ static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real
     char *const temporary = c->head.payload_top;
     const int chunk = c->payload_current;
     k->in = keep(c, all * sizeof(wg_real));
-    k->out = keep(c, n * sizeof(wg_real));
+    k->out = keep(c, (n + 1) * sizeof(wg_real)); /* and one that nobody writes */
     k->value = keep(c, all * sizeof(double));
     k->jac = keep(c, n * all * sizeof(double));
     if (c->status != WG_OK) return c->status;

@@ -49,6 +49,18 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
     }
 }
 
+/* The same, up to the first adjoint that is NaN. */
+static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
+                              double *adjoint) {
+    for (const wgi_record *r = high; r-- != low;) {
+        const double w = adjoint[r->out];
+        replay(r, adjoint);
+        if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]))
+            return wgi_refuse_trace(c, r, w);
+    }
+    return WG_OK;
+}
+
 /* Operands are older than results. A record of another order was made with a variable that a
  * rewind had forgotten, whose slot was not in use: the fast path of wg_let does not look for that.
  * Where there was a rewind the records are looked through before they are swept. */
@@ -85,8 +97,9 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
         const wgi_record *const to = chunk->base + (high - chunk->first);
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
         if (odd != NULL) return disordered(c, odd);
-        if (c->lanes == 1) sweep(from, to, adjoint);
-        else wgi_sweep_lanes(from, to, adjoint, c->lanes);
+        if (c->lanes != 1) wgi_sweep_lanes(from, to, adjoint, c->lanes);
+        else if ((c->flags & WG_TRACE) == 0) sweep(from, to, adjoint);
+        else if (sweep_traced(c, from, to, adjoint) != WG_OK) return WG_ENONFINITE;
         high = chunk->first;
     }
     return WG_OK;
@@ -99,12 +112,14 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         c->swept = 0;
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");
     }
-    for (; b != NULL && b->record >= low && s == WG_OK; b = b->prev) {
+    while (s == WG_OK && b != NULL && b->record >= low) {
         s = sweep_scalars(c, high, b->record + 1);
         if (s != WG_OK) break;
-        if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
+        if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low); /* no tape traces such */
         else s = wgi_block_reverse(c, b);
+        if (s != WG_OK) return s; /* the block may be gone */
         high = b->record;
+        b = b->prev;
     }
     if (s == WG_OK) s = sweep_scalars(c, high, low);
     /* slot 0 absorbed what flowed to constants */

@@ -258,8 +258,19 @@ void wgi_fail_as(wgi_core *c, const char *call);
 void wgi_fail_where(wgi_core *c, const char *file, int line);
 /* A statement that gave a NaN or an infinity: names it with its operands. */
 void wgi_fail_trace(wgi_core *c, const wgi_statement *s);
+/* A record that, swept with adjoint w, has made an adjoint of its operands NaN: refuses. */
+wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w);
 /* The passive NaN that failed recording calls return. */
 static inline wg_real wgi_nan(void) { return wg_constant(WGI_NAN); }
+/* What stands behind the outputs of a user's function, and is no variable: is it still there? */
+static inline wg_real wgi_beyond(void) {
+    return (wg_real){-0x1.e5b1a9c4d3p-1000, {UINT32_MAX, UINT32_MAX}};
+}
+static inline int wgi_is_beyond(wg_real y) {
+    const wg_real beyond = wgi_beyond();
+    return y.value == beyond.value && y.at.slot == beyond.at.slot &&
+           y.at.stamp == beyond.at.stamp;
+}
 
 /* ---- record.c ---------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # what users may have switched on
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wfloat-conversion -Wdouble-promotion -Wshadow -Wundef
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wfloat-conversion -Wdouble-promotion -Wshadow -Wundef -Wfloat-equal
     -Wcast-qual -Werror -Iinclude'
 warn_c="$warn -Wold-style-definition" warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
 bad=0

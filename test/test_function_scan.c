@@ -300,8 +300,10 @@ static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
             (s[1] = wg_from_state("nobody"), wg_scan(tape, 4, 1, g, 2, z, &o, y)));
     REFUSED(WG_EARG, "no new state and no output",
             (s[0] = wg_from_next("q", 0, 0, 0), wg_scan(tape, 4, 1, g, 2, z, &o, y)));
+    y[4].rows = 123; /* a name that is no state looks like one more result, behind the others */
     REFUSED(WG_EARG, "state t is an output of no stage",
             (z[1].name = "t", wg_scan(tape, 4, 1, g, 2, z, &o, y)));
+    assert_true(y[4].rows == 123);
     REFUSED(WG_EARG, "state q is an output of two stages", wg_scan(tape, 4, 2, g, 2, z, &o, y));
     REFUSED(WG_EARG, "two states have the name q",
             (z[1].name = "q", wg_scan(tape, 4, 1, g, 2, z, &o, y)));

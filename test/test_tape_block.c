@@ -230,6 +230,20 @@ static void a_traced_tape_names_the_block(void **state) {
     (void)multiply(t, &times_op, a, x);
     assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
     assert_non_null(strstr(wg_tape_message(t), "times of 2x3, 3x1"));
+    wg_tape_reset(t);
+    const double zero[3] = {1, 0, 2};
+    x = wg_mat_input(t, 3, 1, zero, 3);
+    wg_mat root = wg_mat_sqrt(t, x), other = wg_mat_sqrt(t, x);
+    other = wg_mat_add(t, other, other);
+    assert_int_equal(wg_mat_reverse(t, wg_mat_sub(t, root, other), NULL, 0), WG_ENONFINITE);
+    assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_sqrt of 3x1: the adjoint of an "
+                                            "operand became NaN");
+    wg_tape_reset(t);
+    x = wg_mat_input(t, 3, 1, zero, 3);
+    other = wg_mat_sqrt(t, wg_mat_add(t, x, x)), root = wg_mat_sqrt(t, x);
+    assert_int_equal(wg_mat_reverse(t, wg_mat_sub(t, root, other), NULL, 0), WG_ENONFINITE);
+    assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_add of 3x1, 3x1: the adjoint of an "
+                                            "operand became NaN");
     wg_tape_free(t);
 }
 
@@ -669,6 +683,67 @@ static void dumps_go_on_behind_a_gather_of_a_block(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- a vjp that uses the tape it is called from ---- */
+
+enum misuse { SWEEPS, REWINDS, RESETS };
+typedef struct misused {
+    wg_tape *t;
+    wg_real x;
+    wg_mark start;
+    enum misuse how;
+} misused;
+
+static wg_status misused_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    return WG_OK;
+}
+static wg_status misused_value(wg_block *b) {
+    for (size_t i = 0; i < b->in[0].rows; i++) b->out[0].value[i] = b->in[0].value[i];
+    return WG_OK;
+}
+static wg_status misused_vjp(wg_block *b) {
+    const misused *const m = b->params;
+    if (m->how == SWEEPS) {
+        const wg_real y = wg_let(m->t, wg_square(m->x));
+        assert_true(isnan(wg_value(y)));
+        assert_int_equal(wg_adjoints_clear(m->t), WG_EMODE);
+        assert_true(isnan(wg_adjoint(m->t, m->x)));
+        return wg_reverse(m->t, m->x);
+    }
+    if (m->how == REWINDS) assert_int_equal(wg_tape_rewind(m->t, m->start), WG_OK);
+    else wg_tape_reset(m->t);
+    return WG_OK;
+}
+
+static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
+    (void)state;
+    static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    static const char *const message[] = {
+        "a sweep: misused of 3x1: a call on the tape that is being swept",
+        "a sweep: misused: its vjp has reset or rewound the tape",
+        "a sweep: misused: its vjp has reset or rewound the tape"};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (int how = SWEEPS; how <= RESETS; how++) {
+        wg_tape_reset(t);
+        const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+        const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), (enum misuse)how};
+        wg_mat y;
+        double g[3];
+        assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
+        y = wg_mat_exp(t, y);
+        assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_EMODE);
+        assert_string_equal(wg_tape_message(t), message[how]);
+        assert_int_not_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);
+        /* what was recorded is there, but for what the vjp threw away */
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        if (how != SWEEPS) continue;
+        assert_int_equal(wg_reverse(t, wg_let(t, wg_square(m.x))), WG_OK);
+        assert_true(wg_adjoint(t, m.x) == 2 * X[1]);
+    }
+    wg_tape_free(t);
+}
+
 /* A million blocks: what is linear takes a second, what is not takes hours. */
 static void parts_of_a_long_tape_of_blocks_are_swept_in_linear_time(void **state) {
     (void)state;
@@ -713,6 +788,7 @@ int main(void) {
         cmocka_unit_test(an_operation_without_workspace_lacks_none),
         cmocka_unit_test(a_refused_root_leaves_no_adjoints),
         cmocka_unit_test(dumps_go_on_behind_a_gather_of_a_block),
+        cmocka_unit_test(a_tape_being_swept_is_closed_to_its_operations),
         cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),
         cmocka_unit_test(small_operations_are_those_of_any_size),
         cmocka_unit_test(small_operations_keep_the_zero_rule_and_their_place),

@@ -125,6 +125,28 @@ static void stale_outputs_are_refused(void **state) {
     wg_tape_free(other);
 }
 
+/* Three residuals, however many there is room for. */
+static wg_status writes_three(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *data) {
+    (void)n, (void)m, (void)data;
+    for (size_t j = 0; j < 3; j++) y[j] = wg_let(t, wg_mul((double)j, x[0]));
+    return WG_OK;
+}
+
+static void too_many_outputs_are_found(void **state) {
+    (void)state;
+    const double x = 3, v = 1;
+    double f[3] = {-77, -77, -77}, g = -77;
+    assert_int_equal(wg_gradient(tape, writes_three, NULL, 1, &x, f, &g), WG_ESHAPE);
+    assert_message(tape, "wg_gradient: the function has written more than 1 output");
+    assert_int_equal(wg_eval(tape, writes_three, NULL, 1, &x, 2, f), WG_ESHAPE);
+    assert_message(tape, "wg_eval: the function has written more than 2 outputs");
+    assert_int_equal(wg_jvp(tape, writes_three, NULL, 1, &x, &v, 2, f, f), WG_ESHAPE);
+    assert_true(f[0] == -77 && f[1] == -77 && f[2] == -77 && g == -77);
+    assert_int_equal(wg_eval(tape, writes_three, NULL, 1, &x, 3, f), WG_OK);
+    assert_true(f[0] == 0 && f[1] == 3 && f[2] == 6);
+}
+
 static void the_mode_belongs_to_the_driver(void **state) {
     (void)state;
     const double x = 3;
@@ -356,6 +378,7 @@ int main(void) {
         cmocka_unit_test(what_the_function_returns_is_passed_on),
         cmocka_unit_test(what_a_refused_call_said_is_passed_on),
         cmocka_unit_test(stale_outputs_are_refused),
+        cmocka_unit_test(too_many_outputs_are_found),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
         cmocka_unit_test(drivers_of_two_tapes_nest),
         cmocka_unit_test(null_arguments_are_named),

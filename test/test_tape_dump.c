@@ -360,6 +360,28 @@ static void a_traced_tape_names_the_operation_that_made_a_nan(void **state) {
     wg_tape_free(t);
 }
 
+/* Two infinite derivatives that cancel: the values are finite. */
+static void a_traced_sweep_names_the_statement_that_made_a_nan(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_TRACE | WG_KEEP_PLACES);
+    const wg_real x = wg_input(t, 0);
+    assert_int_equal(wg_label(t, x, "radius"), WG_OK);
+    const char *const place = NEXT("(");
+    const wg_real a = wg_let(t, wg_sqrt(x));
+    const wg_real b = wg_let(t, wg_sqrt(wg_mul(2, x))), y = wg_let(t, wg_sub(a, b));
+    assert_int_equal(wg_reverse(t, y), WG_ENONFINITE);
+    assert_has(wg_tape_message(t), "a sweep: the adjoint of slot 1 (radius) becomes nan: that of "
+                                   "slot 2 is 1, its local derivative inf");
+    assert_has(wg_tape_message(t), place);
+    assert_true(isnan(wg_adjoint(t, x)));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    const wg_real z = wg_let(t, wg_add(wg_sqrt(x), wg_mul(b, wg_exp(x))));
+    const double w[2] = {1, 0};
+    assert_int_equal(wg_reverse_seeds(t, 2, (const wg_real[]){z, a}, w), WG_OK);
+    assert_true(wg_adjoint(t, x) == INFINITY);
+    wg_tape_free(t);
+}
+
 static void a_traced_tape_lets_finite_values_pass(void **state) {
     (void)state;
     wg_tape *const t = open_with(WG_TRACE);
@@ -558,6 +580,7 @@ int main(void) {
         cmocka_unit_test(labels_of_constants_are_accepted_and_forgotten),
         cmocka_unit_test(a_failure_names_the_place_of_its_statement),
         cmocka_unit_test(a_traced_tape_names_the_operation_that_made_a_nan),
+        cmocka_unit_test(a_traced_sweep_names_the_statement_that_made_a_nan),
         cmocka_unit_test(a_traced_tape_lets_finite_values_pass),
         cmocka_unit_test(a_message_that_is_too_long_is_cut),
         cmocka_unit_test(a_writer_that_refuses_stops_the_dump),

@@ -119,6 +119,32 @@ static void fixed_point_has_its_derivative(void **state) {
     wg_tape_free(t);
 }
 
+static wg_status one_too_many(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                              void *data) {
+    r[m] = in[0];
+    return two_equations(t, n, in, m, r, data);
+}
+
+/* What a solver leaves that has diverged. */
+static void no_solution_is_no_number(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double w[2] = {4, 1}, nan[2] = {2, NAN}, infinite[2] = {INFINITY, 2}, x[2] = {2, 2};
+    wg_real p[2], y[2];
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(t, two_equations, NULL, 2, nan, 2, p, y), WG_ENONFINITE);
+    assert_string_equal(wg_tape_message(t), "wg_implicit: equation 0 is nan where x[0] is 2");
+    assert_true(isnan(wg_value(y[0])));
+    wg_tape_reset(t);
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(t, two_equations, NULL, 2, infinite, 2, p, y), WG_ENONFINITE);
+    wg_tape_reset(t);
+    assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
+    assert_int_equal(wg_implicit(t, one_too_many, NULL, 2, x, 2, p, y), WG_ESHAPE);
+    assert_non_null(strstr(wg_tape_message(t), "written more than 2 outputs"));
+    wg_tape_free(t);
+}
+
 static void implicit_mistakes_are_named(void **state) {
     (void)state;
     wg_options o;
@@ -323,6 +349,7 @@ int main(void) {
         cmocka_unit_test(implicit_function_has_the_derivative_of_its_closed_form),
         cmocka_unit_test(implicit_function_on_a_forward_tape),
         cmocka_unit_test(fixed_point_has_its_derivative),
+        cmocka_unit_test(no_solution_is_no_number),
         cmocka_unit_test(implicit_mistakes_are_named),
         cmocka_unit_test(preaccumulated_region_has_the_same_gradient),
         cmocka_unit_test(preaccumulation_refuses_what_it_would_lose),

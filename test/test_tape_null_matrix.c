@@ -155,6 +155,20 @@ static void applying_an_operation_answers(void **state) {
     assert_int_equal(wg_tape_status(tape), WG_ENULL); /* kept */
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &twice, NULL, 0, 1, &a, 1, NULL);
+    wg_block_op part = twice; /* an operation still being written */
+    part.vjp = NULL;
+    operands_set();
+    STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
+    assert_string_equal(wg_tape_message(tape), "twice: its vjp is NULL");
+    part.value = NULL;
+    operands_set();
+    STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
+    assert_string_equal(wg_tape_message(tape), "twice: its value is NULL");
+    part.shape = NULL, part.name = NULL;
+    operands_set();
+    STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
+    assert_string_equal(wg_tape_message(tape), "an operation: its shape is NULL");
+    STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out); /* of a failed tape */
     assert_int_equal(wg_tape_status(tape), WG_ENULL);
     STATUS(0, wg_jacobian_work, NULL);
     STATUS(WG_ENULL, wg_vjp_by_jacobian, NULL, NULL);

@@ -111,6 +111,10 @@ enum {
     WGI_OP_COUNT = 96
 };
 
+/* Numbers are compared for equality on purpose. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+
 /* neg: linearity */
 WGI_FUNCTION double wgi_op_neg_v(double a) { return -a; }
 WGI_FUNCTION double wgi_op_neg_da(double a, double v) { (void)a; (void)v; return -1.0; }
@@ -629,6 +633,8 @@ enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94) };
 WGI_FUNCTION double wgi_op_stop_gradient_v(double a) { return a; }
 WGI_FUNCTION double wgi_op_stop_gradient_da(double a, double v) { (void)a; (void)v; return 0; }
 enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95) };
+
+#pragma GCC diagnostic pop
 
 #ifdef __cplusplus
 #include <wengert/scalar.hpp>

@@ -73,7 +73,7 @@ WGI_INLINE double *wgi_small_open(wg_tape *t, unsigned kind, size_t n, const wg_
     if (WGI_UNLIKELY((in0 | in1) == 0)) return WGI_NULL;
     s->op = &wgi_small_op;
     s->prev = t->last_block;
-    s->record = ((uint64_t)(uintptr_t)r - t->record_origin) / sizeof *r;
+    s->record = ((uintptr_t)r - t->record_origin) / sizeof *r;
     s->out = (uint32_t)out;
     s->outs = (uint32_t)n;
     s->in[0] = (uint32_t)in0;

@@ -15,6 +15,10 @@
 
 WG_BEGIN_DECLS
 
+/* Numbers are compared for equality on purpose. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+
 /* ---- powers ---- */
 
 WG_API double wgi_pow_da(double a, double b, double v);
@@ -216,6 +220,8 @@ WG_API double wgi_lambertw0_dd(double a);
 WG_API double wgi_lambertwm1(double a); /* the branch below -1 */
 WG_API double wgi_lambertwm1_d(double a);
 WG_API double wgi_lambertwm1_dd(double a);
+
+#pragma GCC diagnostic pop
 
 WG_END_DECLS
 

@@ -169,8 +169,11 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
     })
 
 #define WGI_NOT_A_POINTER(c)                                                                   \
-    _Static_assert(c, "wengert: an operand is a pointer: an index or a * is missing")
-#define WGI_IS_OPERAND(x) __builtin_classify_type(x) != 5
+    _Static_assert(c, "wengert: an operand is a pointer: an index or a * is missing; or a matrix: " \
+                      "wg_mat_add and the like take it, wg_mat_at gives an element")
+#define WGI_IS_OPERAND(x)                                                                      \
+    (__builtin_classify_type(x) != 5 &&                                                        \
+     !__builtin_types_compatible_p(__typeof__(x), struct wg_mat))
 
 /* Looked at once, in wg_let. */
 #define WGI_FITS(meta)                                                                         \

@@ -328,7 +328,7 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
 }
 WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, const wgi_s8 *s, int products) {
     const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6]) | (s->h[1] ^ s->h[7])) >> 32 == 0) &
+    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[2] ^ k) | (s->h[3] ^ k) | (s->h[4] ^ k) | (s->h[5] ^ k) | (s->h[6] ^ k) | (s->h[7] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[7])));
 }
 WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {

@@ -40,7 +40,8 @@ struct wg_tape {
 /* ---- life ------------------------------------------------------------------------------ */
 
 /* wg_tape_new - a tape. NULL options: defaults. Result: NULL when out of memory, or when the
- * caller's buffer is too small to hold a tape. */
+ * caller's buffer is too small to hold a tape; with a flag that does not exist a tape that has
+ * failed with WG_EARG. */
 WG_API wg_tape *wg_tape_new(const wg_options *opt);
 
 /* wg_tape_free - gives everything back. NULL is allowed. */
@@ -115,7 +116,9 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
 
 /* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs.
  * Asked twice, it gives the same answer twice.
- * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. */
+ * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. Of every
+ *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has reset
+ *         or rewound the tape. */
 WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);
 
 /* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An

@@ -70,7 +70,8 @@ typedef struct wg_memory {
 enum {
     WG_KEEP_CODE = 1,   /* keep the code and the value of every statement: HVP, Hessian, replay */
     WG_KEEP_PLACES = 2, /* keep file:line of every wg_let */
-    WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity */
+    WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity, and in
+                         * sweeps other than by lanes at the first adjoint that is NaN */
     WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind */
 };
 

@@ -15,6 +15,7 @@ typedef struct reading {
     const wg_stage *stage;
     const wg_state *state;
     wgi_scan *s;
+    size_t results; /* that there are for certain: a name that is none may pass for one more */
     size_t operands;
     wg_mat in[WGI_MAX_ARGS];
 } reading;
@@ -482,6 +483,7 @@ static wg_status read_all(reading *r, size_t steps, const wg_scan_options *o) {
     for (size_t k = 0; k < r->stages && s == WG_OK; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs && s == WG_OK; i++)
             s = read_source(r, k, i);
+    if (s == WG_OK) r->results = count_results(r);
     if (s == WG_OK) wgi_scan_gather_read(r->s, r->stage);
     if (s == WG_OK) s = lay_out(r);
     if (s == WG_OK) s = wgi_scan_gather_lay_out(r->c, r->s);
@@ -495,19 +497,16 @@ wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage
         wgi_results_fail(states, y);
         return WG_ENULL;
     }
-    size_t results = states;
     reading r = {.c = wgi_core_of(t),
                  .stages = stages,
                  .states = states,
+                 .results = states,
                  .stage = stage,
                  .state = state};
     wg_status s = r.c->status != WG_OK ? r.c->status : check_given(&r, y);
-    if (s == WG_OK) {
-        results = count_results(&r);
-        s = read_all(&r, steps, o);
-    }
+    if (s == WG_OK) s = read_all(&r, steps, o);
     if (s != WG_OK) { /* not before: they may stand where states and matrices do */
-        wgi_results_fail(results, y);
+        wgi_results_fail(r.results, y);
         return s;
     }
     const wgi_scan *const kept = r.s;
