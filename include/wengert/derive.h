@@ -52,7 +52,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_vjp(wg_tape *t, const wg_function *f,
 /* wg_function_hvp - inputs wy and dx; an output hx for each input x: (sum of w y)'' dx. With
  * one output of one entry there is no wy.
  * wg_function_hessian - of the Lagrangian sum of w y: inputs wy, unless there is one output of
- * one entry; one output hess, n-by-n over all differentiated entries, both triangles. */
+ * one entry; one output hess, n-by-n over all differentiated entries, both triangles.
+ * What was added stands behind the inputs of f: with it wg_function_inputs is larger. */
 WG_API WG_MUST_CHECK wg_status wg_function_hvp(wg_tape *t, const wg_function *f,
                                                wg_function **out);
 WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function *f,

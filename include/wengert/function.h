@@ -134,7 +134,9 @@ typedef struct wg_function_guard {
 /* Bytes of workspace of a call with these threads; 64-byte aligned memory is best. */
 WG_API size_t wg_function_work(const wg_function *f, const wg_threads *threads);
 
-/* wg_function_evaluate - y = f(x) at `points` points. x: one per input; y: one per output.
+/* wg_function_evaluate - y = f(x) at `points` points. x: one per input, wg_function_inputs(f) of
+ * them; y: one per output, wg_function_outputs(f). Derivatives have more inputs than the function
+ * they are of, and no array of C knows how long it is: compare the numbers once.
  * Transcendental functions are those of elementwise.h: within 4 ulp of the callback's. The zero
  * rule holds for products with adjoints and tangents. Results must not overlap the inputs.
  * threads: may be NULL. The bits of all results are the same for any number of them.
