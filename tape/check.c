@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Trust: tangents against finite differences, and tangents against adjoints.
+/* Trust: tangents against finite differences, and tangents against adjoints; one order higher,
+ * Hessians against finite differences of tangents, and against themselves turned around.
  *
  * The difference quotient phi(h) = (f(x + h v) - f(x - h v)) / 2h has an error in even powers
  * of h. Halving h and eliminating h^2, h^4, ... gives a table; the entry that differs least
- * from its two ancestors is taken, and that difference is the estimate of its error. Letters: n
- * inputs, m outputs, v a direction, w the weights of the outputs, h a step. Source: Ridders,
- * Accurate computation of F'(x) and F'(x)F''(x), 1982; the noise after More and Wild,
- * Estimating computational noise, 2011. */
+ * from its two ancestors is taken, and that difference is the estimate of its error. For second
+ * derivatives f is J(x) u, the tangents along a fixed direction u; the derivative of output j
+ * of that is u' H v, H the Hessian of output j. Letters: n inputs, m outputs, v and u
+ * directions, w the weights of the outputs, h a step. Source: Ridders, Accurate computation of
+ * F'(x) and F'(x)F''(x), 1982; the noise after More and Wild, Estimating computational noise,
+ * 2011. */
 #include "tape.h"
 
 #include <float.h>
@@ -14,7 +17,6 @@
 #include <string.h>
 
 enum {
-    DIRECTIONS = 32,
     STEPS = 24, /* h from 2^-3 down to 2^-26, in units of the input */
     FIRST_STEP = 3,
     NOISE_POINTS = 24,
@@ -31,12 +33,16 @@ enum {
 
 typedef struct check {
     wgi_drive d;
-    double *point, *v, *u;         /* n each; u = J' w */
-    double *w, *jv, *plus, *minus; /* m each */
+    const wgi_checked_part *part;
+    double *point, *v;             /* n each */
+    double *g;                     /* n: J' w; second order: H v, H u */
+    double *u;                     /* n, of second order; NULL: of first order */
+    double *w, *jv, *plus, *minus; /* m each; second order: jv = u' H v */
     double *best, *error;          /* m each: difference, its estimate */
     double *noise;                 /* m: of the values of f */
     double *row, *above;           /* m-by-ORDERS each: the table's last two rows */
-    wg_check found;
+    double unit;                   /* of v, and of u, where these are of a single input */
+    wgi_checked *to;
     double worst;       /* largest disagreement over what is allowed */
     double apart, size; /* largest |<w, J v> - <J' w, v>|, and sum of its terms */
 } check;
@@ -60,17 +66,22 @@ static double scale_of(double x) {
 
 static int finite(double x) { return x - x == 0; }
 
+static int along(const wgi_checked_part *p, size_t i) { return i - p->input < p->inputs; }
+static size_t last_output(const check *k) { return k->part->output + k->part->outputs; }
+
 /* ---- differences ---- */
 
-/* f(x + h v); what is not finite is NaN, also where a traced tape stops. */
+/* f(x + h v), or J(x + h v) u; what is not finite is NaN, also where a traced tape stops. */
 static wg_status evaluate(check *k, const double *x, double h, double *values) {
     wgi_drive *const d = &k->d;
     for (size_t i = 0; i < d->n; i++) k->point[i] = k->v[i] == 0 ? x[i] : x[i] + h * k->v[i];
-    const wg_status s = wgi_drive_run(d, 1, k->point);
+    const wg_status s =
+        k->u != NULL ? wgi_drive_tangent(d, k->point, k->u) : wgi_drive_run(d, 1, k->point);
     if (s != WG_OK && s != WG_ENONFINITE) return s;
     if (d->c->status != WG_OK) wgi_drive_begin(d, 1, 0); /* what is kept is the verdict's */
     for (size_t j = 0; j < d->m; j++) {
-        const double y = s == WG_OK ? d->y[j].value : (double)NAN;
+        double y = NAN;
+        if (s == WG_OK) y = k->u != NULL ? wg_tangent(&d->c->head, d->y[j], 0) : d->y[j].value;
         values[j] = finite(y) ? y : (double)NAN;
     }
     return WG_OK;
@@ -144,29 +155,56 @@ static wg_status differences(check *k, const double *x) {
 /* ---- one direction ---- */
 
 static wg_status compare_differences(check *k, size_t direction) {
-    for (size_t j = 0; j < k->d.m; j++) {
+    for (size_t j = k->part->output; j < last_output(k); j++) {
         if (!finite(k->best[j]))
             return wgi_fail(k->d.c, WG_ENONFINITE,
-                            "%s: output %zu is not finite around x along direction %zu",
-                            k->d.call, j, direction);
+                            "%s: %s %zu is not finite around x along direction %zu", k->d.call,
+                            k->u != NULL ? "the derivative of output" : "output", j, direction);
         const double e = fabs(k->jv[j] - k->best[j]);
         const double allowed = ESTIMATES * k->error[j] + DBL_MIN;
         if (e / allowed < k->worst) continue;
         k->worst = e / allowed;
-        k->found.fd_error = e;
-        k->found.fd_estimate = k->error[j];
-        k->found.output = j;
-        k->found.direction = direction;
+        k->to->found.fd_error = e;
+        k->to->found.fd_estimate = k->error[j];
+        k->to->found.output = j;
+        k->to->found.direction = direction;
+        k->to->derivative = k->jv[j] / k->unit;
+        k->to->difference = k->best[j] / k->unit;
+        k->to->good_to = k->error[j] / k->unit;
     }
     return WG_OK;
 }
 
-static wg_status one_direction(check *k, const double *x, size_t direction) {
+/* Two products that should be the same, each a sum of terms of this size. */
+static void compare_products(check *k, double forward, double backward, double size,
+                             size_t output, size_t direction) {
+    k->size = fmax(k->size, size);
+    if (fabs(forward - backward) < k->apart) return;
+    k->apart = fabs(forward - backward);
+    k->to->forward = forward / k->unit;
+    k->to->backward = backward / k->unit;
+    k->to->output = output;
+    k->to->direction = direction;
+}
+
+/* <a, b> by the zero rule; adds the sizes of its terms. */
+static double dot(size_t n, const double *a, const double *b, double *size) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double p = wgi_product(a[i], b[i]);
+        sum += p;
+        *size += fabs(p);
+    }
+    return sum;
+}
+
+/* jv = J v, and <w, J v> against <J' w, v>. */
+static wg_status first_order(check *k, const double *x, size_t direction) {
     wgi_drive *const d = &k->d;
-    wg_status s = wgi_drive_tangent(d, x, k->v);
+    const wg_status s = wgi_drive_tangent(d, x, k->v);
     if (s != WG_OK) return s;
-    double forward = 0, backward = 0, size = 0;
-    for (size_t j = 0; j < d->m; j++) {
+    double forward = 0, size = 0;
+    for (size_t j = k->part->output; j < last_output(k); j++) {
         k->jv[j] = wg_tangent(&d->c->head, d->y[j], 0);
         if (!finite(k->jv[j]))
             return wgi_fail(
@@ -176,71 +214,133 @@ static wg_status one_direction(check *k, const double *x, size_t direction) {
         forward += k->w[j] * k->jv[j];
         size += fabs(k->w[j] * k->jv[j]);
     }
-    for (size_t i = 0; i < d->n; i++) {
-        const double p = wgi_product(k->u[i], k->v[i]);
-        backward += p;
-        size += fabs(p);
-    }
-    k->apart = fmax(k->apart, fabs(forward - backward));
-    k->size = fmax(k->size, size);
+    const double backward = dot(d->n, k->g, k->v, &size);
     if (!finite(backward))
         return wgi_fail(d->c, WG_ENONFINITE,
                         "%s: the adjoints along direction %zu are not finite", d->call,
                         direction);
-    s = differences(k, x);
+    compare_products(k, forward, backward, size, k->part->output, direction);
+    return WG_OK;
+}
+
+/* jv = u' H v of every output, against v' H u. */
+static wg_status second_order(check *k, const double *x, size_t direction) {
+    wgi_drive *const d = &k->d;
+    wg_status s = wgi_drive_run(d, 0, x);
+    for (size_t j = k->part->output; j < last_output(k) && s == WG_OK; j++) {
+        double size = 0;
+        s = wgi_drive_second(d, j, k->v, k->g, NULL, 0);
+        if (s != WG_OK) return s;
+        k->jv[j] = dot(d->n, k->u, k->g, &size);
+        s = wgi_drive_second(d, j, k->u, k->g, NULL, 0);
+        if (s != WG_OK) return s;
+        const double turned = dot(d->n, k->v, k->g, &size);
+        if (!finite(k->jv[j]) || !finite(turned))
+            return wgi_fail(
+                d->c, WG_ENONFINITE,
+                "%s: the second derivative of output %zu along direction %zu is not finite",
+                d->call, j, direction);
+        compare_products(k, k->jv[j], turned, size, j, direction);
+    }
+    return s;
+}
+
+static wg_status one_direction(check *k, const double *x, size_t direction) {
+    wg_status s = (k->u != NULL ? second_order : first_order)(k, x, direction);
+    if (s == WG_OK) s = differences(k, x);
     return s == WG_OK ? compare_differences(k, direction) : s;
 }
 
 /* ---- all of them ---- */
 
+/* The weights of the outputs, and u: 0 outside of the part, and not random where that is a
+ * single one. */
+static void set_weights(check *k, const double *x, uint64_t *state) {
+    const wgi_checked_part *const p = k->part;
+    for (size_t j = 0; j < k->d.m; j++) {
+        const double w = random_next(state);
+        k->w[j] = j - p->output >= p->outputs ? 0 : p->outputs == 1 ? 1 : w;
+    }
+    for (size_t i = 0; k->u != NULL && i < k->d.n; i++) {
+        const double u = random_next(state);
+        k->u[i] = i - p->other >= p->others ? 0 : scale_of(x[i]) * (p->others == 1 ? 1 : u);
+    }
+}
+
 static wg_status all_directions(check *k, const double *x) {
     wgi_drive *const d = &k->d;
+    const wgi_checked_part *const p = k->part;
     uint64_t state = 1;
-    for (size_t j = 0; j < d->m; j++) k->w[j] = random_next(&state);
     wg_status s = wgi_drive_run(d, 0, x);
     if (s != WG_OK) return s;
-    for (size_t j = 0; j < d->m; j++)
+    for (size_t j = p->output; j < last_output(k); j++)
         if (!finite(d->y[j].value))
             return wgi_fail(d->c, WG_ENONFINITE, "%s: output %zu is not finite at x", d->call,
                             j);
-    s = wgi_drive_reverse(d, k->w, k->u);
-    for (size_t i = 0; i < d->n; i++) k->v[i] = scale_of(x[i]) * random_next(&state);
+    set_weights(k, x, &state);
+    if (k->u == NULL) s = wgi_drive_reverse(d, k->w, k->g);
+    for (size_t i = 0; i < d->n; i++)
+        k->v[i] = along(p, i) ? scale_of(x[i]) * random_next(&state) : 0;
     if (s == WG_OK) s = measure_noise(k, x);
-    const size_t directions = d->m == 0 ? 0 : d->n <= DIRECTIONS ? d->n : DIRECTIONS;
+    const int each = p->inputs <= WGI_DIRECTIONS; /* input a direction */
+    const size_t directions = p->outputs == 0 ? 0 : each ? p->inputs : WGI_DIRECTIONS;
+    const double unit = k->u != NULL && p->others == 1 ? scale_of(x[p->other]) : 1;
     for (size_t l = 0; l < directions && s == WG_OK; l++) {
         for (size_t i = 0; i < d->n; i++) {
-            k->v[i] = scale_of(x[i]);
-            if (d->n > DIRECTIONS) k->v[i] *= random_next(&state);
-            else if (i != l) k->v[i] = 0;
+            k->v[i] = along(p, i) ? scale_of(x[i]) : 0;
+            if (!each && along(p, i)) k->v[i] *= random_next(&state);
+            else if (each && i - p->input != l) k->v[i] = 0;
         }
+        k->unit = each ? unit * scale_of(x[p->input + l]) : unit;
         s = one_direction(k, x, l);
     }
     return s;
 }
 
 static wg_status verdict(const check *k) {
-    const wg_check *const r = &k->found;
-    if (k->worst > 1)
-        return wgi_fail(k->d.c, WG_EMISMATCH,
-                        "%s: output %zu along direction %zu: tangent and finite difference "
-                        "differ by %.3g, the difference is good to %.3g",
-                        k->d.call, r->output, r->direction, r->fd_error, r->fd_estimate);
-    if (!(r->dot_error <= DOT_ALLOWED))
-        return wgi_fail(k->d.c, WG_EMISMATCH,
+    wgi_checked *const r = k->to;
+    wgi_core *const c = k->d.c;
+    r->found.dot_error = k->size > 0 ? k->apart / k->size : 0;
+    r->verdict = k->worst > 1                           ? WGI_DIFFERENCES
+                 : !(r->found.dot_error <= DOT_ALLOWED) ? WGI_PRODUCTS
+                                                        : WGI_AGREES;
+    if (r->verdict == WGI_DIFFERENCES)
+        return wgi_fail(c, WG_EMISMATCH,
+                        k->u != NULL ? "%s: output %zu along direction %zu: u' H v is %.12g, "
+                                       "by finite differences of tangents %.12g, good to %.2g"
+                                     : "%s: output %zu along direction %zu: the tangent is "
+                                       "%.12g, the finite difference %.12g, good to %.2g",
+                        k->d.call, r->found.output, r->found.direction, r->derivative,
+                        r->difference, r->good_to);
+    if (r->verdict == WGI_PRODUCTS && k->u != NULL)
+        return wgi_fail(c, WG_EMISMATCH,
+                        "%s: output %zu along direction %zu: <u, H v> is %.12g, <v, H u> is "
+                        "%.12g",
+                        k->d.call, r->output, r->direction, r->forward, r->backward);
+    if (r->verdict == WGI_PRODUCTS)
+        return wgi_fail(c, WG_EMISMATCH,
                         "%s: <w, J v> and <J' w, v> differ by %.3g of their size", k->d.call,
-                        r->dot_error);
+                        r->found.dot_error);
     return WG_OK;
 }
 
-wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
-                            size_t m, wg_check *result) {
+wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
+                    size_t n, const double *x, size_t m, const wgi_checked_part *part,
+                    wgi_checked *result) {
+    const wgi_checked_part all = {0, n, 0, m, 0, n};
+    wgi_checked found;
     check k;
     memset(&k, 0, sizeof k);
+    memset(&found, 0, sizeof found);
+    *result = found;
+    k.part = part != NULL ? part : &all;
+    k.to = &found;
     const size_t most = SIZE_MAX / 1024;
-    const size_t doubles = n > most || m > most ? SIZE_MAX : 3 * n + (7 + 2 * ORDERS) * m;
-    wg_status s = wgi_drive_open(&k.d, t, "wg_check_gradient", f, data, n, m, doubles);
+    const size_t doubles = n > most || m > most ? SIZE_MAX : 4 * n + (7 + 2 * ORDERS) * m;
+    wg_status s = wgi_drive_open(&k.d, t, call, f, data, n, m, doubles);
+    if (s == WG_OK && order == 2) s = wgi_drive_needs_code(&k.d);
     if (s == WG_OK) {
-        double **const of_n[] = {&k.point, &k.v, &k.u};
+        double **const of_n[] = {&k.point, &k.v, &k.g};
         double **const of_m[] = {&k.w, &k.jv, &k.plus, &k.minus, &k.best, &k.error, &k.noise};
         for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
             *of_n[i] = wgi_drive_room(&k.d, n);
@@ -248,12 +348,30 @@ wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, co
             *of_m[i] = wgi_drive_room(&k.d, m);
         k.row = wgi_drive_room(&k.d, m * ORDERS);
         k.above = wgi_drive_room(&k.d, m * ORDERS);
+        if (order == 2) k.u = wgi_drive_room(&k.d, n);
         s = all_directions(&k, x);
     }
     if (s == WG_OK) {
-        k.found.dot_error = k.size > 0 ? k.apart / k.size : 0;
         s = verdict(&k);
-        if (result != NULL) *result = k.found;
+        *result = found;
     }
     return wgi_drive_close(&k.d, s);
+}
+
+static wg_status whole(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
+                       size_t n, const double *x, size_t m, wg_check *result) {
+    wgi_checked r;
+    const wg_status s = wgi_check(t, call, order, f, data, n, x, m, NULL, &r);
+    if (result != NULL && r.verdict != WGI_UNCHECKED) *result = r.found;
+    return s;
+}
+
+wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                            size_t m, wg_check *result) {
+    return whole(t, "wg_check_gradient", 1, f, data, n, x, m, result);
+}
+
+wg_status wg_check_hessian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                           size_t m, wg_check *result) {
+    return whole(t, "wg_check_hessian", 2, f, data, n, x, m, result);
 }

@@ -407,6 +407,32 @@ wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t grou
 
 /* ---- second order ---- */
 
+wg_status wgi_drive_needs_code(wgi_drive *d) {
+    if (d->c->flags & WG_KEEP_CODE) return WG_OK;
+    return wgi_fail(d->c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d->call);
+}
+
+wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,
+                           size_t ld) {
+    wgi_core *const c = d->c;
+    const wg_real y = d->y[j];
+    if (y.at.slot == 0) {
+        for (size_t i = 0; i < d->n; i++) {
+            if (hv != NULL) hv[i] = wgi_of_constant(y);
+            for (size_t k = 0; h != NULL && k < d->n; k++) h[i * ld + k] = wgi_of_constant(y);
+        }
+        return WG_OK;
+    }
+    const wg_status s = hv != NULL ? wg_tape_hvp(&c->head, y, d->n, d->x, v, hv)
+                                   : wg_tape_hessian(&c->head, y, d->n, d->x, h, ld);
+    if (s != WG_OK && c->status == WG_OK) { /* refused, with a message */
+        char why[sizeof c->message];
+        memcpy(why, c->message, sizeof why);
+        (void)wgi_fail(c, s, "%s: %s", d->call, why);
+    }
+    return s;
+}
+
 /* value, gradient, and H v or H: v is NULL for the whole of H. */
 static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
                         const double *x, const double *v, double *value, double *g, double *hv,
@@ -414,8 +440,7 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
     const double one = 1;
     wgi_drive d;
     wg_status s = wgi_drive_open(&d, t, call, f, data, n, 1, n);
-    if (s == WG_OK && !(d.c->flags & WG_KEEP_CODE))
-        s = wgi_fail(d.c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", call);
+    if (s == WG_OK) s = wgi_drive_needs_code(&d);
     if (s == WG_OK && hv != NULL && v == NULL && n != 0) s = null_argument(&d, "v", n);
     if (s == WG_OK && h != NULL && ld < n)
         s = wgi_fail(d.c, WG_ESHAPE,
@@ -425,20 +450,7 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
     if (s == WG_OK) s = wgi_drive_run(&d, order == 0, x);
     double *const kept = s == WG_OK ? wgi_drive_room(&d, n) : NULL;
     if (s == WG_OK && order > 0) s = wgi_drive_reverse(&d, &one, kept);
-    if (s == WG_OK && order == 2 && d.y[0].at.slot != 0) {
-        s = hv != NULL ? wg_tape_hvp(t, d.y[0], n, d.x, v, hv)
-                       : wg_tape_hessian(t, d.y[0], n, d.x, h, ld);
-        if (s != WG_OK && d.c->status == WG_OK) { /* refused, with a message */
-            char why[sizeof d.c->message];
-            memcpy(why, d.c->message, sizeof why);
-            (void)wgi_fail(d.c, s, "%s: %s", call, why);
-        }
-    } else if (s == WG_OK && order == 2) {
-        for (size_t j = 0; j < n; j++) {
-            if (hv != NULL) hv[j] = wgi_of_constant(d.y[0]);
-            for (size_t i = 0; h != NULL && i < n; i++) h[j * ld + i] = wgi_of_constant(d.y[0]);
-        }
-    }
+    if (s == WG_OK && order == 2) s = wgi_drive_second(&d, 0, v, hv, h, ld);
     if (s == WG_OK) {
         values(&d, value);
         if (g != NULL && n != 0) memcpy(g, kept, n * sizeof *g);

@@ -549,7 +549,40 @@ wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a);
 wg_status wgi_drive_tangent(wgi_drive *d, const double *a, const double *v);
 /* g = J' w, after wgi_drive_run. */
 wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g);
+/* WG_EMODE where the tape keeps no code. */
+wg_status wgi_drive_needs_code(wgi_drive *d);
+/* hv = H v, or where hv is NULL h = H, of output j, after wgi_drive_run. */
+wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,
+                           size_t ld);
 /* Resets the tape to the mode it was in; a failure stays with its message. Gives the status. */
 wg_status wgi_drive_close(wgi_drive *d, wg_status s);
+
+/* ---- check.c ----------------------------------------------------------------------------- */
+
+/* So many inputs are a direction each; more of them have so many random ones together. */
+enum { WGI_DIRECTIONS = 32 };
+
+/* What is looked at: so many inputs and outputs, from these on; of second order, derivatives of
+ * the tangent along `others`. */
+typedef struct wgi_checked_part {
+    size_t input, inputs, output, outputs, other, others;
+} wgi_checked_part;
+
+enum { WGI_UNCHECKED, WGI_AGREES, WGI_DIFFERENCES, WGI_PRODUCTS };
+
+/* What was found. Numbers along a single input are derivatives by it; those of a single output
+ * have no weight. */
+typedef struct wgi_checked {
+    wg_check found;
+    int verdict; /* with DIFFERENCES or PRODUCTS the status is WG_EMISMATCH */
+    double derivative, difference, good_to; /* of found.output along found.direction */
+    double forward, backward;               /* <w, J v>, <J' w, v>, where farthest apart; */
+    size_t output, direction;               /* of second order: of this one, and along this */
+} wgi_checked;
+
+/* wg_check_gradient (order 1), wg_check_hessian (order 2), of a part; NULL: of all. */
+wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
+                    size_t n, const double *x, size_t m, const wgi_checked_part *part,
+                    wgi_checked *result);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_check.c - wg_check_gradient: it trusts what is right and finds what is wrong. */
+/* test_tape_check.c - wg_check_gradient and wg_check_hessian: they trust what is right and find
+ * what is wrong. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,27 +11,35 @@
 #include "opt_cases.h"
 #include "tolerance.h"
 
-static wg_tape *tape;
+static wg_tape *tape, *coded; /* without and with WG_KEEP_CODE */
 
 static int open_tape(void **state) {
+    const wg_options keep = {.flags = WG_KEEP_CODE};
     (void)state;
     tape = wg_tape_new(NULL);
-    return tape == NULL;
+    coded = wg_tape_new(&keep);
+    return tape == NULL || coded == NULL;
 }
 static int close_tape(void **state) {
     (void)state;
     wg_tape_free(tape);
+    wg_tape_free(coded);
     return 0;
 }
-static void assert_message(const char *part) {
-    if (strstr(wg_tape_message(tape), part) == NULL)
-        fail_msg("the message is: %s\nand not: %s", wg_tape_message(tape), part);
+static void assert_message_of(const wg_tape *t, const char *part) {
+    if (strstr(wg_tape_message(t), part) == NULL)
+        fail_msg("the message is: %s\nand not: %s", wg_tape_message(t), part);
 }
+static void assert_message(const char *part) { assert_message_of(tape, part); }
 
 /* Operations whose derivative is wrong, by so much. */
 WG_OPERATION1(off_by_a_millionth, sin(a), cos(a) * (1 + 1e-6), -v, GUARD, "wrong on purpose")
 WG_OPERATION1(wrong_sign, cos(a), sin(a), -v, GUARD, "wrong on purpose")
 WG_OPERATION2(forgets_b, a *b, b, 0, 0, 0, 0, ARITH, "wrong on purpose")
+/* And those whose second derivative is. */
+WG_OPERATION1(bent_by_a_millionth, sin(a), cos(a), -v *(1 + 1e-6), GUARD, "wrong on purpose")
+WG_OPERATION1(bent_away, cos(a), -sin(a), v, GUARD, "wrong on purpose")
+WG_OPERATION2(unmixed, a *b, b, a, 0, 0, 0, ARITH, "wrong on purpose")
 
 struct slip {
     size_t output, input; /* where the wrong operation stands */
@@ -46,6 +55,9 @@ static wg_status slips(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
         if (s->kind == 1) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(off_by_a_millionth, z)));
         if (s->kind == 2) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(wrong_sign, z)));
         if (s->kind == 3) y[j] = wg_let(t, WG_CALL2(forgets_b, y[j], z));
+        if (s->kind == 4) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(bent_by_a_millionth, z)));
+        if (s->kind == 5) y[j] = wg_let(t, wg_add(y[j], WG_CALL1(bent_away, z)));
+        if (s->kind == 6) y[j] = wg_let(t, WG_CALL2(unmixed, y[j], z));
     }
     return WG_OK;
 }
@@ -91,6 +103,51 @@ static void wrong_derivatives_are_found_where_they_are(void **state) {
             }
 }
 
+static void check_hessians(const struct opt_case *c) {
+    int number = c->number;
+    wg_check r = {NAN, NAN, 99, 99, NAN};
+    wg_status s = wg_check_hessian(coded, opt_objective, &number, c->n, c->x, 1, &r);
+    if (s == WG_OK && c->m != 0)
+        s = wg_check_hessian(coded, opt_residuals, &number, c->n, c->x, c->m, &r);
+    if (s != WG_OK) fail_msg("%s: %s", c->text.name, wg_tape_message(coded));
+    assert_true(r.fd_error >= 0 && r.fd_estimate >= 0 && r.dot_error >= 0);
+    assert_true(r.dot_error <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON);
+    assert_true(r.direction < c->n && (c->m == 0 || r.output < c->m));
+}
+static void right_hessians_pass_at_every_reference_point(void **state) {
+    (void)state;
+    assert_int_equal(opt_for_each(check_hessians), OPT_CASES);
+}
+
+static void wrong_second_derivatives_are_found_where_they_are(void **state) {
+    (void)state;
+    const double x[4] = {0.3, -1.2, 2, 0.7};
+    for (int kind = 4; kind <= 6; kind++)
+        for (size_t output = 0; output < 3; output++)
+            for (size_t input = 0; input < 4; input++) {
+                struct slip s = {output, input, kind};
+                wg_check r = {0, 0, 99, 99, 0};
+                assert_int_equal(wg_check_gradient(coded, slips, &s, 4, x, 3, &r), WG_OK);
+                assert_int_equal(wg_check_hessian(coded, slips, &s, 4, x, 3, &r), WG_EMISMATCH);
+                assert_int_equal(wg_tape_status(coded), WG_EMISMATCH);
+                assert_int_equal(r.output, output);
+                if (kind != 6) assert_int_equal(r.direction, input); /* or the other factor's */
+                assert_true(r.fd_error > 1e3 * r.fd_estimate);
+                char part[64];
+                snprintf(part, sizeof part,
+                         "wg_check_hessian: output %zu along direction %zu: u' H v is ", output,
+                         r.direction);
+                assert_message_of(coded, part);
+            }
+    /* the two numbers, where there is one input */
+    const struct slip s = {0, 0, 5};
+    double one = 0;
+    assert_int_equal(wg_check_hessian(coded, slips, (void *)(uintptr_t)&s, 1, &one, 1, NULL),
+                     WG_EMISMATCH); /* (sin exp)'' = 2 at 0, plus 1 and not -1 */
+    assert_message_of(coded, "wg_check_hessian: output 0 along direction 0: u' H v is 3, by "
+                             "finite differences of tangents 1");
+}
+
 static void with_many_inputs_random_directions_find_it_too(void **state) {
     (void)state;
     enum { N = 100 };
@@ -103,6 +160,12 @@ static void with_many_inputs_random_directions_find_it_too(void **state) {
         assert_int_equal(wg_check_gradient(tape, slips, &s, N, x, 3, &r), WG_EMISMATCH);
         assert_int_equal(r.output, 1);
     }
+    s.kind = 0;
+    assert_int_equal(wg_check_hessian(coded, slips, &s, N, x, 3, &r), WG_OK);
+    for (s.kind = 4; s.kind <= 6; s.kind++) {
+        assert_int_equal(wg_check_hessian(coded, slips, &s, N, x, 3, &r), WG_EMISMATCH);
+        assert_int_equal(r.output, 1);
+    }
 }
 
 static void the_same_check_gives_the_same_numbers(void **state) {
@@ -112,6 +175,9 @@ static void the_same_check_gives_the_same_numbers(void **state) {
     memset(&a, 0, sizeof a), memset(&b, 0, sizeof b);
     assert_int_equal(wg_check_gradient(tape, slips, NULL, 3, x, 5, &a), WG_OK);
     assert_int_equal(wg_check_gradient(tape, slips, NULL, 3, x, 5, &b), WG_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_int_equal(wg_check_hessian(coded, slips, NULL, 3, x, 5, &a), WG_OK);
+    assert_int_equal(wg_check_hessian(coded, slips, NULL, 3, x, 5, &b), WG_OK);
     assert_memory_equal(&a, &b, sizeof a);
 }
 
@@ -159,6 +225,9 @@ static void functions_that_are_hard_to_step_pass(void **state) {
         int which = at[i].which;
         if (wg_check_gradient(tape, hard, &which, 1, &at[i].x, 1, NULL) != WG_OK)
             fail_msg("function %d at %g: %s", which, at[i].x, wg_tape_message(tape));
+        if (at[i].x == 1e300) continue; /* the second derivative is below all numbers */
+        if (wg_check_hessian(coded, hard, &which, 1, &at[i].x, 1, NULL) != WG_OK)
+            fail_msg("function %d at %g: %s", which, at[i].x, wg_tape_message(coded));
     }
 }
 
@@ -174,6 +243,12 @@ static void what_is_not_finite_is_named(void **state) {
     assert_message("along direction 0");
     x = 1;
     assert_int_equal(wg_check_gradient(tape, hard, &steep, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_int_equal(wg_check_hessian(coded, hard, &steep, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message_of(coded, "wg_check_hessian: output 0 is not finite at x");
+    x = 0;
+    assert_int_equal(wg_check_hessian(coded, hard, &root_of, 1, &x, 1, &r), WG_ENONFINITE);
+    assert_message_of(coded, "wg_check_hessian: the second derivative of output 0 along "
+                             "direction 0 is not finite");
     assert_true(r.fd_error == -77);
     const wg_options opt = {.flags = WG_TRACE}; /* which stops at the first NaN nearby */
     wg_tape *const t = wg_tape_new(&opt);
@@ -232,6 +307,11 @@ static void constants_and_empty_lists_pass(void **state) {
     assert_int_equal(wg_check_gradient(tape, constants, NULL, 0, NULL, 3, &r), WG_OK);
     assert_int_equal(wg_check_gradient(tape, constants, NULL, 2, x, 0, &r), WG_OK);
     assert_int_equal(wg_check_gradient(tape, constants, NULL, 0, NULL, 0, NULL), WG_OK);
+    assert_int_equal(wg_check_hessian(coded, constants, NULL, 2, x, 3, &r), WG_OK);
+    assert_true(r.fd_error == 0 && r.dot_error == 0);
+    assert_int_equal(wg_check_hessian(coded, constants, NULL, 0, NULL, 3, &r), WG_OK);
+    assert_int_equal(wg_check_hessian(coded, constants, NULL, 2, x, 0, &r), WG_OK);
+    assert_int_equal(wg_check_hessian(coded, constants, NULL, 0, NULL, 0, NULL), WG_OK);
 }
 
 static wg_status tires(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -254,8 +334,71 @@ static void mistakes_are_named(void **state) {
         int left = calls;
         assert_int_equal(wg_check_gradient(tape, tires, &left, 1, &x, 1, &r), WG_EARG);
         assert_message("wg_check_gradient: the function returned");
+        left = calls;
+        assert_int_equal(wg_check_hessian(coded, tires, &left, 1, &x, 1, &r), WG_EARG);
+        assert_message_of(coded, "wg_check_hessian: the function returned");
     }
+    assert_int_equal(wg_check_hessian(NULL, slips, NULL, 1, &x, 1, &r), WG_ENULL);
+    assert_int_equal(wg_check_hessian(tape, slips, NULL, 1, &x, 1, &r), WG_EMODE);
+    assert_message("wg_check_hessian: the tape was not opened with WG_KEEP_CODE");
     assert_true(r.fd_error == -77);
+}
+
+/* The sum of the squares of x by an operation on matrices. */
+static wg_status same_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    return WG_OK;
+}
+static wg_status squares_value(wg_block *b) {
+    for (size_t i = 0; i < b->in[0].rows; i++)
+        b->out[0].value[i] = b->in[0].value[i] * b->in[0].value[i];
+    return WG_OK;
+}
+static wg_status squares_vjp(wg_block *b) {
+    for (size_t i = 0; i < b->in[0].rows; i++)
+        b->in[0].bar[i] += 2 * b->in[0].value[i] * b->out[0].bar[i];
+    return WG_OK;
+}
+static wg_status squares(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    for (size_t i = 0; i < b->in[0].rows; i++) y[i] = wg_let(t, wg_square(x[i]));
+    return WG_OK;
+}
+static wg_status cubes(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    for (size_t i = 0; i < b->in[0].rows; i++) y[i] = wg_let(t, wg_cube(x[i]));
+    return WG_OK;
+}
+/* One and the other in turn. */
+static int written_out;
+static wg_status both(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    return (written_out++ % 2 ? cubes : squares)(t, b, x, y);
+}
+static wg_status sum_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const wg_mat a = wg_mat_gather(t, n, 1, x);
+    wg_mat b;
+    const wg_status s = wg_apply(t, data, NULL, 0, 1, &a, 1, &b);
+    (void)m;
+    if (s == WG_OK) y[0] = wg_mat_sum(t, b);
+    return s;
+}
+static void what_matrix_operations_expand_to_is_looked_at(void **state) {
+    (void)state;
+    const double x[2] = {3, 5};
+    wg_block_op op = {"squares", 0, same_shape, squares_value, squares_vjp, NULL, squares};
+    wg_check r = {-77, 0, 0, 0, 0};
+    assert_int_equal(wg_check_hessian(coded, sum_of, &op, 2, x, 1, &r), WG_OK);
+    assert_true(r.fd_error >= 0);
+    op.expand = cubes;
+    assert_int_equal(wg_check_gradient(coded, sum_of, &op, 2, x, 1, NULL), WG_OK);
+    assert_int_equal(wg_check_hessian(coded, sum_of, &op, 2, x, 1, NULL), WG_EMISMATCH);
+    op.expand = both;
+    assert_int_equal(wg_check_hessian(coded, sum_of, &op, 1, x, 1, &r), WG_EMISMATCH);
+    assert_message_of(coded, "wg_check_hessian: output 0 along direction 0: <u, H v> is 2, "
+                             "<v, H u> is 18");
+    assert_true(r.dot_error > 0.5);
+    op.expand = NULL;
+    assert_int_equal(wg_check_hessian(coded, sum_of, &op, 2, x, 1, NULL), WG_EMODE);
+    assert_message_of(coded, "wg_check_hessian: wg_tape_hvp: squares");
 }
 
 /* Finite at 1, and its derivative, and nowhere around it. */
@@ -294,6 +437,15 @@ static void a_traced_tape_gives_the_same_verdict(void **state) {
         assert_int_equal(wg_check_gradient(tape, slips, NULL, 2, x, 2, &r), WG_OK);
         assert_int_equal(wg_tape_status(tape), WG_OK);
     }
+    for (int k = 0; k < 2; k++) { /* and of second derivatives */
+        const wg_options keep = {.flags = k == 0 ? WG_KEEP_CODE : WG_KEEP_CODE | WG_TRACE};
+        const struct slip s = {0, 1, 6};
+        tape = wg_tape_new(&keep);
+        assert_int_equal(wg_check_hessian(tape, slips, (void *)(uintptr_t)&s, 2, x, 1, NULL),
+                         WG_EMISMATCH);
+        assert_int_equal(wg_check_hessian(tape, lonely, NULL, 1, x, 1, NULL), WG_ENONFINITE);
+        wg_tape_free(tape);
+    }
     tape = plain;
     wg_tape_free(traced);
 }
@@ -302,6 +454,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_derivatives_pass_at_every_reference_point),
         cmocka_unit_test(wrong_derivatives_are_found_where_they_are),
+        cmocka_unit_test(right_hessians_pass_at_every_reference_point),
+        cmocka_unit_test(wrong_second_derivatives_are_found_where_they_are),
         cmocka_unit_test(with_many_inputs_random_directions_find_it_too),
         cmocka_unit_test(the_same_check_gives_the_same_numbers),
         cmocka_unit_test(functions_that_are_hard_to_step_pass),
@@ -309,6 +463,7 @@ int main(void) {
         cmocka_unit_test(adjoints_that_differ_from_tangents_are_found),
         cmocka_unit_test(constants_and_empty_lists_pass),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(what_matrix_operations_expand_to_is_looked_at),
         cmocka_unit_test(a_traced_tape_gives_the_same_verdict),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);

@@ -94,6 +94,7 @@ static void repeated_drivers_give_the_same_bits_and_do_not_grow(void **state) {
             wg_hessian(coded, product, NULL, N, x, NULL, NULL, h[at], N),
             wg_hvp(coded, product, NULL, N, x, v, NULL, NULL, g[at]),
             wg_check_gradient(coded, product, NULL, N, x, 1, &found),
+            wg_check_hessian(coded, product, NULL, N, x, 1, &found),
         };
         for (size_t i = 0; i < sizeof status / sizeof *status; i++)
             if (status[i] != WG_OK) fail_msg("driver %zu gave status %d", i, (int)status[i]);

@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <wengert/operation.h>
 #include "counted.h"
+#include "times_op.h"
 #include "walk.h"
 
 enum { INPUTS = 6, LENGTH = 2500, RESULTS = 64 };
@@ -212,7 +214,21 @@ static wg_status drivers(wg_tape *t, double *result) {
     DO(wg_vjp(t, user, NULL, 3, at, 3, v, NULL, result + 41));
     DO(wg_hvp(t, user, NULL, 3, at, v, NULL, NULL, result + 44));
     DO(wg_hessian(t, user, NULL, 3, at, NULL, NULL, result + 47, 3));
-    return wg_check_gradient(t, user, NULL, 3, at, 2, &found);
+    DO(wg_check_gradient(t, user, NULL, 3, at, 2, &found));
+    return wg_check_hessian(t, user, NULL, 3, at, 2, &found);
+}
+
+/* Checks have a tape of their own, from the same memory. */
+static wg_status right_and_wrong(wg_tape *t, double *result) {
+    const wg_mat in[] = {wg_mat_input(t, 2, 3, A, 2), wg_mat_input(t, 3, 1, X, 3)};
+    const wg_block_op ops[] = {expanding_op, misled_op, misspelt_op};
+    DO(wg_tape_status(t));
+    for (int i = 0; i < 3; i++) {
+        const wg_status s = wg_check_op(t, &ops[i], NULL, 0, 2, in, 1);
+        if (s != WG_OK && s != WG_EMISMATCH) return s;
+        result[i] = s;
+    }
+    return wg_check_scalar_op(t, &wgi_scalar_ops[WGI_OP_atan2], A);
 }
 
 /* ---- the test ---- */
@@ -316,6 +332,13 @@ static void drivers_survive(void **state) {
                     SIZE_MAX);
 }
 
+static void checks_of_operations_survive(void **state) {
+    (void)state;
+    assert_survives(right_and_wrong, (wg_options){0}, SIZE_MAX);
+    assert_survives(right_and_wrong, (wg_options){.flags = WG_KEEP_CODE, .reserve = 1},
+                    SIZE_MAX);
+}
+
 /* Records and their adjoints beyond the first range of addresses. */
 static wg_status long_recording(wg_tape *t, double *result) {
     const wg_real first = wg_input(t, 0.5);
@@ -334,10 +357,15 @@ static void chunks_survive(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recordings_survive),    cmocka_unit_test(sweeps_survive),
-        cmocka_unit_test(forward_tapes_survive), cmocka_unit_test(second_order_survives),
-        cmocka_unit_test(rewinds_survive),       cmocka_unit_test(drivers_survive),
-        cmocka_unit_test(chunks_survive),        cmocka_unit_test(matrices_survive),
+        cmocka_unit_test(recordings_survive),
+        cmocka_unit_test(sweeps_survive),
+        cmocka_unit_test(forward_tapes_survive),
+        cmocka_unit_test(second_order_survives),
+        cmocka_unit_test(rewinds_survive),
+        cmocka_unit_test(drivers_survive),
+        cmocka_unit_test(chunks_survive),
+        cmocka_unit_test(matrices_survive),
+        cmocka_unit_test(checks_of_operations_survive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

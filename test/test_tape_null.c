@@ -125,6 +125,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
     STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
     STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
+    STATUS(WG_ENULL, wg_check_hessian, NULL, square, NULL, 1, &one, 1, &found);
+    STATUS(WG_ENULL, wg_check_scalar_op, NULL, &wgi_scalar_ops[WGI_OP_sin], &one);
     /* sparse derivatives */
     wg_sparsity *pattern = NULL;
     STATUS(WG_ENULL, wg_jacobian_sparsity, NULL, square, NULL, 1, &one, 1, WG_ROW_MAJOR,
@@ -254,6 +256,10 @@ static void a_recording_without_its_array_has_failed(void **state) {
     wg_check found;
     KEEPS(WG_ENULL, wg_check_gradient, tape, NULL, NULL, 1, &one, 1, &found);
     KEEPS(WG_ENULL, wg_check_gradient, tape, square, NULL, 1, NULL, 1, &found);
+    KEEPS(WG_ENULL, wg_check_hessian, tape, NULL, NULL, 1, &one, 1, &found);
+    KEEPS(WG_ENULL, wg_check_hessian, tape, square, NULL, 1, NULL, 1, &found);
+    STATUS(WG_ENULL, wg_check_scalar_op, tape, NULL, &one);
+    STATUS(WG_ENULL, wg_check_scalar_op, tape, &wgi_scalar_ops[WGI_OP_sin], NULL);
     assert_true(v == 42);
 }
 
@@ -275,6 +281,7 @@ static void outputs_of_drivers_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_hvp, tape, square, NULL, 2, at, w, NULL, NULL, NULL);
     STATUS(WG_OK, wg_hessian, tape, square, NULL, 2, at, NULL, NULL, NULL, 2);
     STATUS(WG_OK, wg_check_gradient, tape, square, NULL, 2, at, 2, NULL);
+    STATUS(WG_OK, wg_check_hessian, tape, square, NULL, 2, at, 2, NULL);
     /* no inputs, no outputs, no arrays */
     STATUS(WG_OK, wg_eval, tape, square, NULL, 0, NULL, 0, NULL);
     STATUS(WG_OK, wg_gradient, tape, square, NULL, 0, NULL, NULL, NULL);
@@ -286,6 +293,7 @@ static void outputs_of_drivers_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_hvp, tape, square, NULL, 0, NULL, NULL, NULL, NULL, NULL);
     STATUS(WG_OK, wg_hessian, tape, square, NULL, 0, NULL, NULL, NULL, NULL, 0);
     STATUS(WG_OK, wg_check_gradient, tape, square, NULL, 0, NULL, 0, NULL);
+    STATUS(WG_OK, wg_check_hessian, tape, square, NULL, 0, NULL, 0, NULL);
 }
 
 static void memory_callbacks_that_are_null_are_the_defaults(void **state) {

@@ -147,6 +147,7 @@ static void drivers(wg_tape *t) {
     ok(wg_hvp(t, user, NULL, 3, at, v, &value, g, h));
     ok(wg_hessian(t, user, NULL, 3, at, &value, g, h, 3));
     ok(wg_check_gradient(t, user, NULL, 3, at, 2, &found));
+    ok(wg_check_hessian(t, user, NULL, 3, at, 2, &found));
 }
 
 /* From the second time on nothing is obtained and nothing given back. */

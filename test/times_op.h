@@ -54,7 +54,43 @@ static const wg_block_op times_op = {"times",     0,         times_shape,
                                      times_value, times_vjp, times_jvp, NULL};
 static const wg_block_op slow_op = {"slow", 0, times_shape, times_value, times_vjp, NULL, NULL};
 
-static wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
+/* The same with an expand; with mistakes: where the adjoint of the second operand goes; in what
+ * it expands to. */
+static inline wg_status times_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                     wg_real *y) {
+    const size_t rows = b->in[0].rows, inner = b->in[0].cols;
+    const wg_real *const right = x + rows * inner;
+    for (size_t j = 0; j < b->in[1].cols; j++)
+        for (size_t i = 0; i < rows; i++) {
+            wg_real sum = wg_constant(0);
+            for (size_t k = 0; k < inner; k++)
+                sum = wg_let(t, wg_fma(x[i + k * rows], right[k + j * inner], sum));
+            y[i + j * rows] = sum;
+        }
+    return WG_OK;
+}
+
+static inline wg_status misled_vjp(wg_block *b) {
+    const wg_status s = times_vjp(b);
+    if (b->in[1].bar) b->in[1].bar[2] += b->out[0].bar[1];
+    return s;
+}
+
+static inline wg_status misspelt_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                        wg_real *y) {
+    const wg_status s = times_expand(t, b, x, y);
+    y[1] = wg_let(t, wg_mul(y[1], 1.5));
+    return s;
+}
+
+static const wg_block_op expanding_op = {"expanding", 0,         times_shape, times_value,
+                                         times_vjp,   times_jvp, times_expand};
+static const wg_block_op misled_op = {"misled",   0,         times_shape, times_value,
+                                      misled_vjp, times_jvp, times_expand};
+static const wg_block_op misspelt_op = {"misspelt", 0,    times_shape,    times_value,
+                                        times_vjp,  NULL, misspelt_expand};
+
+static inline wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
     wg_mat y;
     const wg_mat in[] = {a, x};
     (void)wg_apply(t, op, NULL, 0, 2, in, 1, &y);

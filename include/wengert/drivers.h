@@ -74,14 +74,15 @@ WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data
 
 /* ---- trust ------------------------------------------------------------------------------ */
 
-/* What wg_check_gradient found. */
+/* What wg_check_gradient found, or in parentheses wg_check_hessian. */
 typedef struct wg_check {
-    double fd_error;    /* |J v - finite difference| where it is largest for its estimate */
+    double fd_error; /* |J v - finite difference| (|u' H v - ...|) where it is largest for its
+                           estimate */
     double fd_estimate; /* the estimated error of that finite difference itself */
     size_t output;      /* where that is: y[output], along the input or direction */
     size_t direction;
-    double dot_error; /* largest |<w, J v> - <J' w, v>|, relative to the largest sum of its
-                         terms */
+    double dot_error; /* largest |<w, J v> - <J' w, v>| (|<u, H v> - <v, H u>|), relative to the
+                         largest sum of its terms */
 } wg_check;
 
 /* wg_check_gradient - compares tangents with finite differences (Ridders' extrapolation, which
@@ -94,6 +95,19 @@ typedef struct wg_check {
 WG_API WG_MUST_CHECK wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data,
                                                  size_t n, const double *x, size_t m,
                                                  wg_check *result);
+
+/* wg_check_hessian - the same one order higher, for the Hessian H of every output: compares
+ * u' H v with finite differences of the tangent along u, in the directions v of
+ * wg_check_gradient and one fixed random direction u, and <u, H v> with <v, H u>. Tangents are
+ * taken to be right: wg_check_gradient comes first. The tape must have been opened with
+ * WG_KEEP_CODE.
+ * Cost:   per direction 24 + 49 evaluations with a tangent, and two Hessian-vector products for
+ *         each output.  result: also set when they differ.
+ * Errors: WG_EMODE: no kept code, or an operation without second derivatives; otherwise as
+ *         wg_check_gradient. */
+WG_API WG_MUST_CHECK wg_status wg_check_hessian(wg_tape *t, wg_callback *f, void *data,
+                                                size_t n, const double *x, size_t m,
+                                                wg_check *result);
 
 WG_END_DECLS
 

@@ -101,12 +101,14 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
 /* ---- trust ------------------------------------------------------------------------------ */
 
 /* wg_check_op - applies an operation to the operands and compares: jvp with finite differences
- * of value, and vjp with jvp (or with finite differences where there is none), along random
- * directions; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the Jacobian with what it
- * is.  Works on a tape of its own.
- * Shapes:  in of `inputs`: constants or variables of t, whose values are taken.
- * Errors:  WG_EMISMATCH: the message of t names operation, operand and the two numbers; what
- * the operation returns. */
+ * of value, and vjp with jvp (or with finite differences where there is none), along every
+ * element of the operands up to 32, otherwise along random directions; value and vjp with those
+ * of expand, where there is one; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the
+ * Jacobian with what it is.  Works on a tape of its own.
+ * Shapes:  in of `inputs`: constants or variables of t, whose values are taken; derivatives are
+ *          by the variables, or by all when there is none.
+ * Errors:  WG_EMISMATCH: the message of t names operation, result, operand, elements and the two
+ *          numbers; WG_ENULL: also for no shape, value or vjp; what the operation returns. */
 WG_API WG_MUST_CHECK wg_status wg_check_op(wg_tape *t, const wg_block_op *op,
                                            const void *params, size_t bytes, size_t inputs,
                                            const wg_mat *in, size_t outputs);

@@ -465,8 +465,7 @@ wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data, size_t inpu
     if (out != NULL) *out = NULL;
     wg_status s = wgi_drive_open(&d, t, call, f, data, wgi_arguments_size(inputs, input),
                                  wgi_arguments_size(outputs, output), 0);
-    if (s == WG_OK && !(d.c->flags & WG_KEEP_CODE))
-        s = wgi_fail(d.c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", call);
+    if (s == WG_OK) s = wgi_drive_needs_code(&d);
     if (s == WG_OK && out == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: out is NULL", call);
     if (s == WG_OK && (no_list(inputs, input) || no_list(outputs, output)))
         s = missing_arguments(d.c, call, no_list(inputs, input));
