@@ -285,6 +285,8 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     if (s != WG_OK) return s;
     const int recorded = variables != 0 && results != 0 && c->pauses == 0 && !c->passive;
     if (recorded) {
+        if (op->vjp == NULL && (c->width == 0 || op->jvp == NULL))
+            return wgi_fail(c, WG_ENULL, "%s: its vjp is NULL", op->name);
         s = wgi_slots_need(c, op->name, results);
         if (s != WG_OK) return s;
     }
@@ -337,14 +339,12 @@ wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t
         if (s != WG_OK) return s;
         return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: the operands are NULL", op->name);
     }
-    if (op->shape == NULL || op->value == NULL || op->vjp == NULL) {
+    if (op->shape == NULL || op->value == NULL) {
         for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
         if (s != WG_OK) return s;
         return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: its %s is NULL",
                         op->name != NULL ? op->name : "an operation",
-                        op->shape == NULL   ? "shape"
-                        : op->value == NULL ? "value"
-                                            : "vjp");
+                        op->shape == NULL ? "shape" : "value");
     }
     if (s == WG_OK) s = apply(wgi_core_of(t), op, params, bytes, inputs, in, outputs, out);
     if (s != WG_OK) fail_results(op, params, inputs, in, outputs, out);
@@ -421,6 +421,7 @@ static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
 }
 
 static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, char *room) {
+    const uint64_t stamps = c->stamps;
     double *const adjoint = wgi_adjoints(c);
     bars_of(b, call->in, room);
     for (size_t l = 0; l < c->lanes; l++) {
@@ -432,7 +433,7 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
                 unpack(&b->operand[b->inputs + k], adjoint + l, c->lanes, call->out[k].bar);
         if (!seeded(b, call->out)) continue;
         const wg_status s = b->op->vjp(call);
-        if (s != WG_OK) return s;
+        if (s != WG_OK || c->stamps != stamps) return s; /* the block may be gone */
         for (uint32_t i = 0; i < b->inputs; i++)
             if (call->in[i].bar != NULL)
                 pack_add(&b->operand[i], call->in[i].bar, c->lanes, adjoint + l);
@@ -454,29 +455,22 @@ static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
 
 /* While a user's function works on the adjoints of a tape every call on it is refused, as on one
  * that has failed; what makes such a one whole again, a reset or a rewind, is found out. */
-typedef struct meanwhile {
-    wgi_record *limit, *kept_limit;
-    uint64_t stamps;
-    wg_status status;
-} meanwhile;
-
-static meanwhile close_tape(wgi_core *c) {
-    const meanwhile before = {c->head.limit, c->head.kept_limit, c->stamps, c->status};
+static uint64_t close_tape(wgi_core *c) {
     c->head.limit = c->head.kept_limit = NULL;
     c->status = WG_EMODE;
-    return before;
+    return c->stamps;
 }
 
-static int open_again(wgi_core *c, const meanwhile *before) {
-    if (c->stamps != before->stamps || c->status != WG_EMODE) return 0;
-    c->status = before->status;
-    c->head.limit = before->limit;
-    c->head.kept_limit = before->kept_limit;
+static int open_again(wgi_core *c, uint64_t stamps) {
+    if (c->stamps != stamps || c->status != WG_EMODE) return 0;
+    c->status = WG_OK;
+    wgi_limit_set(c);
     return 1;
 }
 
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
-    if (wgi_gather_reverse(c, b)) return WG_OK;
+    const int traced = (c->flags & WG_TRACE) != 0 && c->lanes == 1;
+    if (wgi_gather_reverse(c, b)) return traced ? wgi_gather_trace(c, b) : WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     void *const work = wgi_scratch(c, b->work_bytes);
@@ -484,21 +478,22 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     call_of(&call, b, arg, work);
     char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
     const char *const name = b->op->name;
-    const meanwhile before = close_tape(c);
+    const uint64_t stamps = close_tape(c);
     wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
-    if (!open_again(c, &before)) {
+    if (!open_again(c, stamps)) {
         c->swept = 0;
         return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
                           name);
     }
     c->scratch_used = used;
-    if (s == WG_OK && (c->flags & WG_TRACE) != 0 && c->lanes == 1 && !adjoints_are_numbers(c, b)) {
+    if (s == WG_OK && traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
         call.why = "the adjoint of an operand became NaN";
     }
     if (s != WG_OK) {
         c->swept = 0;
-        if (s == WG_EMODE && call.why == NULL) call.why = "a call on the tape that is being swept";
+        if (s == WG_EMODE && call.why == NULL)
+            call.why = "WG_EMODE; a tape is closed while it is swept";
         s = explain(c, wgi_refuse, "a sweep", name, s, &call);
     }
     return s;

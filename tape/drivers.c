@@ -101,6 +101,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         d->call, d->m, d->m == 1 ? "" : "s");
+    c->message[0] = 0; /* of a call that it was refused and that did not matter to it */
     return wgi_check_handles(c, d->call, d->m, d->y);
 }
 
@@ -120,8 +121,10 @@ wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
     wgi_core *const c = d->c;
     char message[sizeof c->message];
     if (c == NULL) return s; /* never opened */
-    if (s != WG_OK && c->status == WG_OK)
-        (void)wgi_fail(c, s, "%s: %s", d->call, wg_status_text(s));
+    if (s != WG_OK && c->status == WG_OK) { /* what a sweep refused has been said */
+        memcpy(message, c->message, sizeof message);
+        (void)wgi_fail(c, s, "%s: %s", d->call, message[0] != 0 ? message : wg_status_text(s));
+    }
     if (!d->theirs) wgi_fail_as(c, d->call);
     memcpy(message, c->message, sizeof message);
     c->driving = 0;

@@ -37,6 +37,21 @@ int wgi_gather_reverse(wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
+wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b) {
+    if (b->op != &gather_op) return WG_OK;
+    const uint32_t *const slot = b->params;
+    const double *const adjoint = wgi_adjoints(c);
+    for (size_t i = 0; i < b->outs; i++) {
+        if (slot[i] == 0 || adjoint[slot[i]] == adjoint[slot[i]]) continue;
+        c->swept = 0;
+        return wgi_refuse(c, WG_ENONFINITE,
+                          "a sweep: %s of %u variables: the adjoint of element %zu, slot %u, "
+                          "becomes nan",
+                          b->op->name, b->outs, i, slot[i]);
+    }
+    return WG_OK;
+}
+
 int wgi_gather_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &input_op) return 1;
     if (b->op != &gather_op) return 0;

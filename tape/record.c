@@ -29,7 +29,8 @@ size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
     if (c->flags & WG_CHECKED)
         while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
     else
-        while (i < n && (x[i].at.slot == 0 || (x[i].at.slot < slots && x[i].at.stamp == stamp)))
+        while (i < n && ((x[i].at.slot - 1 < slots - 1 && x[i].at.stamp == stamp) ||
+                         x[i].at.slot == 0))
             i++;
     return i;
 }

@@ -198,10 +198,12 @@ static wg_status call_f(wgi_core *c, implicit *k) {
     if (!wgi_is_beyond(k->out[k->n]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         k->call, k->n, k->n == 1 ? "" : "s");
+    char value[WGI_NUMBER_TEXT], at[WGI_NUMBER_TEXT];
     for (size_t j = 0; j < k->n; j++)
         if (!(k->out[j].value - k->out[j].value == 0))
-            return wgi_fail(c, WG_ENONFINITE, "%s: equation %zu is %g where x[%zu] is %g",
-                            k->call, j, k->out[j].value, j, k->value[j]);
+            return wgi_fail(c, WG_ENONFINITE, "%s: output %zu is %s where x[%zu] is %s", k->call, j,
+                            wgi_number_text(value, k->out[j].value), j,
+                            wgi_number_text(at, k->value[j]));
     return wgi_check_handles(c, k->call, k->n, k->out);
 }
 

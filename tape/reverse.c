@@ -53,9 +53,10 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
                               double *adjoint) {
     for (const wgi_record *r = high; r-- != low;) {
-        const double w = adjoint[r->out];
+        const double w = adjoint[r->out], before0 = adjoint[r->in0], before1 = adjoint[r->in1];
         replay(r, adjoint);
-        if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]))
+        if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]) &&
+            !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);
     }
     return WG_OK;
@@ -252,9 +253,10 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
     const size_t lanes = c->lanes;
     const uint64_t swept = c->swept;
     for (size_t i = 0; i < n; i++) {
-        const size_t slot = x[i].at.slot < swept ? x[i].at.slot : 0; /* slot 0 has 0 */
-        double w = adjoint[slot * lanes];
-        if (x[i].at.slot == 0 && x[i].value != x[i].value) w = x[i].value; /* what failed: NaN */
+        const uint64_t slot = x[i].at.slot;
+        double w = 0;
+        if (slot - 1 < swept - 1) w = adjoint[slot * lanes];
+        else if (slot == 0 && x[i].value != x[i].value) w = x[i].value; /* what failed: NaN */
         g[i] = add ? g[i] + w : w;
     }
     return WG_OK;

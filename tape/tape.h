@@ -331,6 +331,8 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b);
 wg_status wgi_blocks_room(wgi_core *c);
 /* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
+/* After it, of one lane: refuses where an adjoint of what was gathered is NaN. */
+wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b);
 int wgi_gather_forward(wgi_core *c, const wgi_block *b);
 int wgi_gather_replay(wgi_core *c, const wgi_block *b);
 int wgi_is_gather(const wgi_block *b);

@@ -244,6 +244,13 @@ static void a_traced_tape_names_the_block(void **state) {
     assert_int_equal(wg_mat_reverse(t, wg_mat_sub(t, root, other), NULL, 0), WG_ENONFINITE);
     assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_add of 3x1, 3x1: the adjoint of an "
                                             "operand became NaN");
+    wg_tape_reset(t);
+    const wg_real v = wg_input(t, 0), w = wg_let(t, wg_mul(wg_input(t, 2), wg_input(t, 3)));
+    const wg_mat both = wg_mat_sqrt(t, wg_mat_gather(t, 2, 1, (const wg_real[]){v, v}));
+    const wg_real zero_of = wg_let(t, wg_sub(wg_mat_at(both, 0, 0), wg_mat_at(both, 1, 0)));
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_add(zero_of, w))), WG_ENONFINITE);
+    assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_gather of 2 variables: the adjoint of "
+                                            "element 0, slot 1, becomes nan");
     wg_tape_free(t);
 }
 
@@ -685,7 +692,7 @@ static void dumps_go_on_behind_a_gather_of_a_block(void **state) {
 
 /* ---- a vjp that uses the tape it is called from ---- */
 
-enum misuse { SWEEPS, REWINDS, RESETS };
+enum misuse { SWEEPS, REWINDS, RESETS, PAUSES };
 typedef struct misused {
     wg_tape *t;
     wg_real x;
@@ -710,8 +717,15 @@ static wg_status misused_vjp(wg_block *b) {
         assert_true(isnan(wg_adjoint(m->t, m->x)));
         return wg_reverse(m->t, m->x);
     }
-    if (m->how == REWINDS) assert_int_equal(wg_tape_rewind(m->t, m->start), WG_OK);
-    else wg_tape_reset(m->t);
+    if (m->how == PAUSES) return wg_tape_pause(m->t);
+    if (m->how == REWINDS) {
+        assert_int_equal(wg_tape_rewind(m->t, m->start), WG_OK);
+    } else { /* and writes over what there was */
+        static const double ones[4096] = {1};
+        wg_tape *const t = m->t;
+        wg_tape_reset(t);
+        (void)wg_mat_input(t, 4096, 1, ones, 4096);
+    }
     return WG_OK;
 }
 
@@ -720,11 +734,12 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
     static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
                                    misused_vjp, NULL, NULL};
     static const char *const message[] = {
-        "a sweep: misused of 3x1: a call on the tape that is being swept",
+        "a sweep: misused of 3x1: WG_EMODE; a tape is closed while it is swept",
         "a sweep: misused: its vjp has reset or rewound the tape",
         "a sweep: misused: its vjp has reset or rewound the tape"};
     wg_tape *const t = wg_tape_new(NULL);
-    for (int how = SWEEPS; how <= RESETS; how++) {
+    for (int run = 0; run <= 2 * RESETS + 1; run++) {
+        const int how = run / 2;
         wg_tape_reset(t);
         const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
         const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), (enum misuse)how};
@@ -732,7 +747,10 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
         double g[3];
         assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
         y = wg_mat_exp(t, y);
-        assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_EMODE);
+        const wg_real root = wg_mat_at(y, 1, 0);
+        assert_int_equal(run % 2 == 0 ? wg_mat_reverse(t, y, NULL, 0)
+                                      : wg_reverse_lanes(t, 2, 1, &root, (const double[]){1, 2}),
+                         WG_EMODE);
         assert_string_equal(wg_tape_message(t), message[how]);
         assert_int_not_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);
         /* what was recorded is there, but for what the vjp threw away */
@@ -741,6 +759,22 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
         assert_int_equal(wg_reverse(t, wg_let(t, wg_square(m.x))), WG_OK);
         assert_true(wg_adjoint(t, m.x) == 2 * X[1]);
     }
+    wg_tape_free(t);
+}
+
+static void a_pause_in_a_sweep_stays(void **state) {
+    (void)state;
+    static const wg_block_op op = {"pauses",    0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+    const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), PAUSES};
+    wg_mat y;
+    assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    assert_int_equal(wg_let(t, wg_square(m.x)).at.slot, 0);
+    assert_int_equal(wg_tape_resume(t), WG_OK);
+    assert_int_not_equal(wg_let(t, wg_square(m.x)).at.slot, 0);
     wg_tape_free(t);
 }
 
@@ -789,6 +823,7 @@ int main(void) {
         cmocka_unit_test(a_refused_root_leaves_no_adjoints),
         cmocka_unit_test(dumps_go_on_behind_a_gather_of_a_block),
         cmocka_unit_test(a_tape_being_swept_is_closed_to_its_operations),
+        cmocka_unit_test(a_pause_in_a_sweep_stays),
         cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),
         cmocka_unit_test(small_operations_are_those_of_any_size),
         cmocka_unit_test(small_operations_keep_the_zero_rule_and_their_place),

@@ -147,6 +147,29 @@ static void too_many_outputs_are_found(void **state) {
     assert_true(f[0] == 0 && f[1] == 3 && f[2] == 6);
 }
 
+static wg_status cancels(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_real a = wg_let(t, wg_sqrt(x[0])), b = wg_let(t, wg_sqrt(wg_mul(2, x[0])));
+    (void)!wg_tape_resume(t); /* is refused, and does not matter */
+    y[0] = wg_let(t, wg_sub(a, b));
+    return WG_OK;
+}
+
+static void what_a_sweep_refuses_is_passed_on(void **state) {
+    (void)state;
+    const wg_options o = {.flags = WG_TRACE};
+    wg_tape *const t = wg_tape_new(&o);
+    const double x = 0;
+    double f = -77, g = -77;
+    assert_int_equal(wg_gradient(t, cancels, NULL, 1, &x, &f, &g), WG_ENONFINITE);
+    assert_string_equal(wg_tape_message(t),
+                        "wg_gradient: a sweep: the adjoint of slot 1 becomes nan: that of slot 2 "
+                        "is 1, its local derivative inf");
+    assert_true(f == -77 && g == -77);
+    wg_tape_free(t);
+}
+
 static void the_mode_belongs_to_the_driver(void **state) {
     (void)state;
     const double x = 3;
@@ -379,6 +402,7 @@ int main(void) {
         cmocka_unit_test(what_a_refused_call_said_is_passed_on),
         cmocka_unit_test(stale_outputs_are_refused),
         cmocka_unit_test(too_many_outputs_are_found),
+        cmocka_unit_test(what_a_sweep_refuses_is_passed_on),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
         cmocka_unit_test(drivers_of_two_tapes_nest),
         cmocka_unit_test(null_arguments_are_named),

@@ -133,7 +133,7 @@ static void no_solution_is_no_number(void **state) {
     wg_real p[2], y[2];
     assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);
     assert_int_equal(wg_implicit(t, two_equations, NULL, 2, nan, 2, p, y), WG_ENONFINITE);
-    assert_string_equal(wg_tape_message(t), "wg_implicit: equation 0 is nan where x[0] is 2");
+    assert_string_equal(wg_tape_message(t), "wg_implicit: output 0 is nan where x[0] is 2");
     assert_true(isnan(wg_value(y[0])));
     wg_tape_reset(t);
     assert_int_equal(wg_inputs(t, 2, w, p), WG_OK);

@@ -160,6 +160,9 @@ static void applying_an_operation_answers(void **state) {
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
     assert_string_equal(wg_tape_message(tape), "twice: its vjp is NULL");
+    operands_set();
+    const wg_mat constant = wg_mat_fill(tape, a.rows, a.cols, 1); /* no vjp is needed */
+    STATUS(WG_OK, wg_apply, tape, &part, NULL, 0, 1, &constant, 1, out);
     part.value = NULL;
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);

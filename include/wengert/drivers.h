@@ -7,7 +7,7 @@
  * tape keeps its status and message until the next driver or reset.
  *
  * Errors, of all of them: WG_ENULL (the message names the argument); what the function
- * returned, WG_ECALLBACK when that is no status; WG_ESTALE: the function reset the tape, or an
+ * returned, WG_ECALLBACK when that is no status; WG_ESHAPE: it wrote more than m outputs; WG_ESTALE: the function reset the tape, or an
  * output is a variable of another recording; WG_EMODE: a driver called by the function of a
  * driver on the same tape; the tape's own (WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE on a
  * traced tape). */

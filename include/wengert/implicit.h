@@ -19,8 +19,10 @@ WG_BEGIN_DECLS
  *          Source: implicit function theorem; Griewank and Walther 2008, chapter 15.
  * Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the arena keeps
  *          8 n (n + np) bytes.
- * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_EMODE: a
- *          code-keeping tape (a replay could not solve); what F returned. */
+ * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_ENONFINITE:
+ *          an output of F at x is, as where a solver has diverged; WG_ESHAPE: F writes more than n
+ *          outputs; WG_EMODE: a code-keeping tape (a replay could not solve); what F returned.
+ *          Where nothing is recorded F is not called, and x is passed on as it is. */
 WG_API wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                              size_t np, const wg_real *p, wg_real *y);
 WG_API wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n,

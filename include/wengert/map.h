@@ -171,8 +171,8 @@ static inline wg_source wg_each_step(wg_source s) {
  *          exp for the adjoint, if those of all steps take at most 8 megabytes.
  * Errors:  as wg_map; WG_EGUARD names step and cell; WG_EARG: a name that is not there, or
  *          there twice; more cells, steps or a farther neighbour than an int can count; no
- *          such boundary. Failed results are 0-by-0; where a name is wrong only the states
- *          are, what follows them is left as it was. */
+ *          such boundary. Failed results are 0-by-0; where a state or a source has a name
+ *          that is not there only the states are, what follows them is left as it was. */
 WG_API wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage,
                          size_t states, const wg_state *state, const wg_scan_options *o,
                          wg_mat *y);

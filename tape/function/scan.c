@@ -15,7 +15,6 @@ typedef struct reading {
     const wg_stage *stage;
     const wg_state *state;
     wgi_scan *s;
-    size_t results; /* that there are for certain: a name that is none may pass for one more */
     size_t operands;
     wg_mat in[WGI_MAX_ARGS];
 } reading;
@@ -32,6 +31,14 @@ static int is_state(const reading *r, const char *name) {
     return 0;
 }
 
+static int is_output(const reading *r, const char *name) {
+    for (size_t k = 0; k < r->stages; k++) {
+        const wg_function *const f = function_of(r, k);
+        if (wgi_argument_find(f->outputs, f->output, name) != f->outputs) return 1;
+    }
+    return 0;
+}
+
 /* Does a later stage read that output of this one, and not one of that name in between? */
 static int is_read(const reading *r, size_t stage, const char *name) {
     for (size_t k = stage + 1; k < r->stages; k++) {
@@ -42,6 +49,20 @@ static int is_read(const reading *r, size_t stage, const char *name) {
                 return 1;
         if (wgi_argument_find(f->outputs, f->output, name) != f->outputs) return 0;
     }
+    return 0;
+}
+
+/* Is a state no output, or a source neither a state nor an output? An output that was meant then
+ * passes for one more result. */
+static int misnamed(const reading *r) {
+    for (size_t k = 0; k < r->states; k++)
+        if (!is_output(r, r->state[k].name)) return 1;
+    for (size_t k = 0; k < r->stages; k++)
+        for (size_t i = 0; i < function_of(r, k)->inputs; i++) {
+            const wg_source *const x = &r->stage[k].x[i];
+            if (x->kind >= WGI_FROM_STATE && !is_state(r, x->name) && !is_output(r, x->name))
+                return 1;
+        }
     return 0;
 }
 
@@ -483,7 +504,6 @@ static wg_status read_all(reading *r, size_t steps, const wg_scan_options *o) {
     for (size_t k = 0; k < r->stages && s == WG_OK; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs && s == WG_OK; i++)
             s = read_source(r, k, i);
-    if (s == WG_OK) r->results = count_results(r);
     if (s == WG_OK) wgi_scan_gather_read(r->s, r->stage);
     if (s == WG_OK) s = lay_out(r);
     if (s == WG_OK) s = wgi_scan_gather_lay_out(r->c, r->s);
@@ -500,13 +520,16 @@ wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage
     reading r = {.c = wgi_core_of(t),
                  .stages = stages,
                  .states = states,
-                 .results = states,
                  .stage = stage,
                  .state = state};
     wg_status s = r.c->status != WG_OK ? r.c->status : check_given(&r, y);
-    if (s == WG_OK) s = read_all(&r, steps, o);
+    size_t results = states;
+    if (s == WG_OK) {
+        if (!misnamed(&r)) results = count_results(&r);
+        s = read_all(&r, steps, o);
+    }
     if (s != WG_OK) { /* not before: they may stand where states and matrices do */
-        wgi_results_fail(r.results, y);
+        wgi_results_fail(results, y);
         return s;
     }
     const wgi_scan *const kept = r.s;
