@@ -51,27 +51,28 @@ static void inject_array(const wgi_passes *p, const wgi_record *q, size_t lanes,
     }
 }
 
+/* Entry q, where the adjoint of its result is w. */
 static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
-                                                         const wgi_record *q, size_t lanes) {
-    const double w = p->w[q->out];
+                                                         const wgi_record *q, size_t lanes,
+                                                         double w, const double *vt,
+                                                         double *wt) {
     if (w == 0) return;
-    if (q->kind == WGI_SECOND_WHOLE) {
+    if (__builtin_expect(q->kind == WGI_SECOND_WHOLE, 0)) {
         inject_array(p, q, lanes, w);
         return;
     }
     const double h = wgi_product(w, q->jac0);
-    double *const i = p->wt + (size_t)q->in0 * lanes, *const j = p->wt + (size_t)q->in1 * lanes;
-    const double *const vi = p->vt + (size_t)q->in0 * lanes;
-    const double *const vj = p->vt + (size_t)q->in1 * lanes;
-    for (size_t l = 0; l < lanes; l++) i[l] += wgi_product(h, vj[l]);
-    if (q->in0 == q->in1) return;
-    for (size_t l = 0; l < lanes; l++) j[l] += wgi_product(h, vi[l]);
+    const size_t i = (size_t)q->in0 * lanes, j = (size_t)q->in1 * lanes;
+    for (size_t l = 0; l < lanes; l++) wt[i + l] += wgi_product(h, vt[j + l]);
+    if (i == j) return;
+    for (size_t l = 0; l < lanes; l++) wt[j + l] += wgi_product(h, vt[i + l]);
 }
 
 static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
-    const wgi_record *const second = entries(c);
-    uint64_t q = p->second;
+    const wgi_record *const second = entries(c), *q = second + p->second;
+    const double *const w = p->w, *const vt = p->vt;
+    double *const wt = p->wt;
     for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
         const wgi_record *r = k == c->current ? c->head.top : chunk->top;
@@ -79,16 +80,17 @@ static inline __attribute__((always_inline)) void backward(const wgi_passes *p, 
         if (chunk->first + (uint64_t)(r - chunk->base) > p->records)
             r = chunk->base + (p->records - chunk->first);
         while (r-- != chunk->base) {
-            while (q > 0 && second[q - 1].out >= r->out) inject(p, &second[--q], lanes);
-            const double *const from = p->wt + (size_t)r->out * lanes;
-            double *const a = p->wt + (size_t)r->in0 * lanes;
-            double *const b = p->wt + (size_t)r->in1 * lanes;
+            for (; q != second && q[-1].out >= r->out; q--)
+                inject(p, q - 1, lanes, w[q[-1].out], vt, wt);
+            const double *const from = wt + (size_t)r->out * lanes;
+            double *const a = wt + (size_t)r->in0 * lanes;
+            double *const b = wt + (size_t)r->in1 * lanes;
             for (size_t l = 0; l < lanes; l++) {
-                const double w = from[l];
-                double p0 = w * r->jac0, p1 = w * r->jac1;
+                const double by = from[l];
+                double p0 = by * r->jac0, p1 = by * r->jac1;
                 if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
-                    p0 = wgi_product(w, r->jac0);
-                    p1 = wgi_product(w, r->jac1);
+                    p0 = wgi_product(by, r->jac0);
+                    p1 = wgi_product(by, r->jac1);
                 }
                 a[l] += p0;
                 b[l] += p1;

@@ -28,7 +28,9 @@ struct wg_tape; // what a kernel passes on and a peer ignores
 #define wg_cos(x) cos(x)
 #define wg_tanh(x) tanh(x)
 #define wg_sigmoid(x) (1.0 / (1.0 + exp(-(x))))
-#define wg_square(x) ((x) * (x))
+#define wg_square(x) bench_square(x)
+// Of an expression that is evaluated once.
+template <class X> inline auto bench_square(const X &x) -> decltype(x * x) { return x * x; }
 
 // The table of gradients of a template `gradient<kernel>`, for bench_peer.
 #define BENCH_PEER_GRADIENT(name, kernel) gradient<kernel>,
