@@ -106,11 +106,11 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
     const struct layout y = layout_of(b, l);
     const int copied = op->full && !y.together;
     const int at_once = what == WGI_LINE_VALUE && op->values != NULL && n != 0 &&
-                        n <= WGI_LINE_SHORT &&
-                        (!y.together || y.from[0].line == n);
+                        n <= WGI_LINE_SHORT && (!y.together || y.from[0].line == n);
     const size_t group = !y.together ? TOGETHER : at_once ? WGI_LINES_TOGETHER : 1;
     const size_t next = op->full ? y.to.line : 1;
-    const size_t packed_n = y.together ? 0 : group * n; /* results, adjoints, operands with theirs */
+    const size_t packed_n =
+        y.together ? 0 : group * n; /* results, adjoints, operands with theirs */
     double *const packed = room, *const packed_bar = packed + packed_n;
     double *const operands = packed_bar + packed_n;
     l->len = n, l->pieces = n != 0;

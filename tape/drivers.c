@@ -120,7 +120,7 @@ wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a) {
 wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
     wgi_core *const c = d->c;
     char message[sizeof c->message];
-    if (c == NULL) return s; /* never opened */
+    if (c == NULL) return s;                /* never opened */
     if (s != WG_OK && c->status == WG_OK) { /* what a sweep refused has been said */
         memcpy(message, c->message, sizeof message);
         (void)wgi_fail(c, s, "%s: %s", d->call, message[0] != 0 ? message : wg_status_text(s));

@@ -29,8 +29,8 @@ size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
     if (c->flags & WG_CHECKED)
         while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
     else
-        while (i < n && ((x[i].at.slot - 1 < slots - 1 && x[i].at.stamp == stamp) ||
-                         x[i].at.slot == 0))
+        while (i < n &&
+               ((x[i].at.slot - 1 < slots - 1 && x[i].at.stamp == stamp) || x[i].at.slot == 0))
             i++;
     return i;
 }
@@ -227,7 +227,9 @@ static int without_constants(wg_tape *t, double value, size_t n, const void *lis
         p[k] = partial[i], h[k++] = handle[i];
     }
     switch (k) {
-    case 0: *result = wg_constant(value); return 1;
+    case 0:
+        *result = wg_constant(value);
+        return 1;
 #define REST(k)                                                                                \
     case k: {                                                                                  \
         wgi_s##k s;                                                                            \
@@ -243,7 +245,8 @@ static int without_constants(wg_tape *t, double value, size_t n, const void *lis
         REST(6)
         REST(7)
 #undef REST
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -386,7 +389,8 @@ const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number) {
 
 uint64_t wgi_record_after(const wgi_core *c, uint64_t slot) {
     uint64_t low = 0, high = c->chunks == 0 ? 0 : wgi_record_count(c);
-    if (high != 0 && wgi_record_at(c, high - 1)->out <= slot) return high; /* mostly the last result */
+    if (high != 0 && wgi_record_at(c, high - 1)->out <= slot)
+        return high; /* mostly the last result */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (wgi_record_at(c, middle)->out <= slot) low = middle + 1;

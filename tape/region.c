@@ -201,8 +201,8 @@ static wg_status call_f(wgi_core *c, implicit *k) {
     char value[WGI_NUMBER_TEXT], at[WGI_NUMBER_TEXT];
     for (size_t j = 0; j < k->n; j++)
         if (!(k->out[j].value - k->out[j].value == 0))
-            return wgi_fail(c, WG_ENONFINITE, "%s: output %zu is %s where x[%zu] is %s", k->call, j,
-                            wgi_number_text(value, k->out[j].value), j,
+            return wgi_fail(c, WG_ENONFINITE, "%s: output %zu is %s where x[%zu] is %s",
+                            k->call, j, wgi_number_text(value, k->out[j].value), j,
                             wgi_number_text(at, k->value[j]));
     return wgi_check_handles(c, k->call, k->n, k->out);
 }

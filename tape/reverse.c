@@ -94,7 +94,8 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
     for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
         if (chunk->first >= high) continue;
-        const wgi_record *const from = chunk->base + (low > chunk->first ? low - chunk->first : 0);
+        const wgi_record *const from =
+            chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
         if (odd != NULL) return disordered(c, odd);
@@ -145,7 +146,8 @@ static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) 
 static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                          const double *w) {
     if (c->status != WG_OK) return c->status;
-    if (c->width != 0) return wgi_refuse(c, WG_EMODE, "%s: a forward tape keeps no records", call);
+    if (c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "%s: a forward tape keeps no records", call);
     if (m != 0 && (y == NULL || w == NULL))
         return wgi_refuse(c, WG_ENULL, "%s: an array of %zu outputs or seeds is NULL", call, m);
     wg_status s = wgi_refuse_stale(c, call, m, y);
@@ -160,7 +162,8 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
     const size_t lanes = stored_lanes(k);
     s = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes);
     if (s != WG_OK)
-        return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes, root + 1);
+        return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes,
+                          root + 1);
     c->asked = k;
     double *const adjoint = wgi_adjoints(c);
     for (size_t j = 0; j < m; j++)
@@ -183,7 +186,8 @@ wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double 
 wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y, const double *w) {
     if (t == NULL) return WG_ENULL;
     if (k < 1 || k > 64)
-        return wgi_refuse(wgi_core_of(t), WG_EARG, "wg_reverse_lanes: %zu lanes, not 1 to 64", k);
+        return wgi_refuse(wgi_core_of(t), WG_EARG, "wg_reverse_lanes: %zu lanes, not 1 to 64",
+                          k);
     return reverse(wgi_core_of(t), "wg_reverse_lanes", k, m, y, w);
 }
 
@@ -211,8 +215,8 @@ wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {
     const wg_status s = wgi_refuse_stale(c, "wg_adjoint_seed", 1, &y);
     if (s != WG_OK) return s;
     if (c->lanes != 1 || y.at.slot >= c->swept)
-        return wgi_refuse(c, WG_EMODE, "wg_adjoint_seed: slot %u: wg_adjoints_clear comes first",
-                          y.at.slot);
+        return wgi_refuse(c, WG_EMODE,
+                          "wg_adjoint_seed: slot %u: wg_adjoints_clear comes first", y.at.slot);
     wgi_adjoints(c)[y.at.slot] += w;
     return WG_OK;
 }
@@ -222,9 +226,10 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
-        return wgi_refuse(c, WG_EMARK,
-                          "wg_sweep: a mark of another tape, from before a reset or rewind, or in "
-                          "the wrong order");
+        return wgi_refuse(
+            c, WG_EMARK,
+            "wg_sweep: a mark of another tape, from before a reset or rewind, or in "
+            "the wrong order");
     if (c->lanes != 1 || c->swept < high.slot)
         return wgi_refuse(c, WG_EMODE, "wg_sweep: wg_adjoints_clear comes first");
     return wgi_sweep(c, high.record, low.record);

@@ -70,7 +70,8 @@ static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
 
 static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
-    const wgi_record *const second = entries(c), *q = second + p->second;
+    const wgi_record *const second = entries(c); /* NULL: there are none */
+    const wgi_record *q = p->second != 0 ? second + p->second : second;
     const double *const w = p->w, *const vt = p->vt;
     double *const wt = p->wt;
     for (int k = c->current; k >= 0 && c->chunks != 0; k--) {

@@ -74,10 +74,11 @@ static void compile_texts(void) {
             print_message("%s is not there: nothing is compiled by it\n", compiler);
             continue;
         }
-        (void)snprintf(line, sizeof line,
-                       "%s -std=c99 -Wall -Wextra -Wpedantic -Werror -O0 -ffp-contract=off "
-                       "-fno-builtin-pow %s -shared -fPIC -o %s/%zu.so %s/e.c -Wl,--as-needed %s -lm",
-                       compiler, cflags, made.directory, c, made.directory, libs);
+        (void)snprintf(
+            line, sizeof line,
+            "%s -std=c99 -Wall -Wextra -Wpedantic -Werror -O0 -ffp-contract=off "
+            "-fno-builtin-pow %s -shared -fPIC -o %s/%zu.so %s/e.c -Wl,--as-needed %s -lm",
+            compiler, cflags, made.directory, c, made.directory, libs);
         assert_int_equal(system(line), 0);
         (void)snprintf(line, sizeof line, "%s/%zu.so", made.directory, c);
         library[libraries] = dlopen(line, RTLD_NOW | RTLD_LOCAL);

@@ -291,7 +291,8 @@ static void refusals_name_the_call_the_argument_and_both_shapes(void **state) {
     y[2].rows = y[3].rows = 123;
     REFUSED(WG_ESHAPE, "input u of stage 0 is 1x4, not 1x1 for 5 points",
             wg_scan(tape, 5, 1, g, 2, z, &o, y));
-    assert_true(y[2].rows == 0 && y[2].value == NULL); /* all four results, not only the states */
+    assert_true(y[2].rows == 0 &&
+                y[2].value == NULL); /* all four results, not only the states */
     assert_true(y[3].rows == 0 && y[3].value == NULL);
     REFUSED(WG_ESHAPE, "state q is 3x1, an output of 2x1 at 1 cells",
             (z[0].start = p, wg_scan(tape, 4, 1, g, 2, z, &o, y)));

@@ -242,15 +242,17 @@ static void a_traced_tape_names_the_block(void **state) {
     x = wg_mat_input(t, 3, 1, zero, 3);
     other = wg_mat_sqrt(t, wg_mat_add(t, x, x)), root = wg_mat_sqrt(t, x);
     assert_int_equal(wg_mat_reverse(t, wg_mat_sub(t, root, other), NULL, 0), WG_ENONFINITE);
-    assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_add of 3x1, 3x1: the adjoint of an "
-                                            "operand became NaN");
+    assert_string_equal(wg_tape_message(t),
+                        "a sweep: wg_mat_add of 3x1, 3x1: the adjoint of an "
+                        "operand became NaN");
     wg_tape_reset(t);
     const wg_real v = wg_input(t, 0), w = wg_let(t, wg_mul(wg_input(t, 2), wg_input(t, 3)));
     const wg_mat both = wg_mat_sqrt(t, wg_mat_gather(t, 2, 1, (const wg_real[]){v, v}));
     const wg_real zero_of = wg_let(t, wg_sub(wg_mat_at(both, 0, 0), wg_mat_at(both, 1, 0)));
     assert_int_equal(wg_reverse(t, wg_let(t, wg_add(zero_of, w))), WG_ENONFINITE);
-    assert_string_equal(wg_tape_message(t), "a sweep: wg_mat_gather of 2 variables: the adjoint of "
-                                            "element 0, slot 1, becomes nan");
+    assert_string_equal(wg_tape_message(t),
+                        "a sweep: wg_mat_gather of 2 variables: the adjoint of "
+                        "element 0, slot 1, becomes nan");
     wg_tape_free(t);
 }
 
@@ -748,8 +750,9 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
         assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
         y = wg_mat_exp(t, y);
         const wg_real root = wg_mat_at(y, 1, 0);
-        assert_int_equal(run % 2 == 0 ? wg_mat_reverse(t, y, NULL, 0)
-                                      : wg_reverse_lanes(t, 2, 1, &root, (const double[]){1, 2}),
+        assert_int_equal(run % 2 == 0
+                             ? wg_mat_reverse(t, y, NULL, 0)
+                             : wg_reverse_lanes(t, 2, 1, &root, (const double[]){1, 2}),
                          WG_EMODE);
         assert_string_equal(wg_tape_message(t), message[how]);
         assert_int_not_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);

@@ -163,9 +163,10 @@ static void what_a_sweep_refuses_is_passed_on(void **state) {
     const double x = 0;
     double f = -77, g = -77;
     assert_int_equal(wg_gradient(t, cancels, NULL, 1, &x, &f, &g), WG_ENONFINITE);
-    assert_string_equal(wg_tape_message(t),
-                        "wg_gradient: a sweep: the adjoint of slot 1 becomes nan: that of slot 2 "
-                        "is 1, its local derivative inf");
+    assert_string_equal(
+        wg_tape_message(t),
+        "wg_gradient: a sweep: the adjoint of slot 1 becomes nan: that of slot 2 "
+        "is 1, its local derivative inf");
     assert_true(f == -77 && g == -77);
     wg_tape_free(t);
 }

@@ -370,8 +370,9 @@ static void a_traced_sweep_names_the_statement_that_made_a_nan(void **state) {
     const wg_real a = wg_let(t, wg_sqrt(x));
     const wg_real b = wg_let(t, wg_sqrt(wg_mul(2, x))), y = wg_let(t, wg_sub(a, b));
     assert_int_equal(wg_reverse(t, y), WG_ENONFINITE);
-    assert_has(wg_tape_message(t), "a sweep: the adjoint of slot 1 (radius) becomes nan: that of "
-                                   "slot 2 is 1, its local derivative inf");
+    assert_has(wg_tape_message(t),
+               "a sweep: the adjoint of slot 1 (radius) becomes nan: that of "
+               "slot 2 is 1, its local derivative inf");
     assert_has(wg_tape_message(t), place);
     assert_true(isnan(wg_adjoint(t, x)));
     assert_int_equal(wg_tape_status(t), WG_OK);

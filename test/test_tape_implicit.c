@@ -335,8 +335,8 @@ static void stopped_gradient_passes_the_value_only(void **state) {
     assert_int_equal(wg_function_record(t, stopped, NULL, 1, &in, &three, 1, &out, &f), WG_OK);
     assert_int_equal(wg_function_gradient(t, f, &df), WG_OK);
     assert_true(wg_function_work(f, NULL) + wg_function_work(df, NULL) <= sizeof work);
-    assert_int_equal(
-        wg_function_evaluate(f, 1, &at, &(wg_results){&v, 0, 1}, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(f, 1, &at, &(wg_results){&v, 0, 1}, NULL, work, NULL),
+                     WG_OK);
     assert_int_equal(
         wg_function_evaluate(df, 1, &at, &(wg_results){&g, 0, 1}, NULL, work, NULL), WG_OK);
     assert_true(v == 30 && g == 5);
