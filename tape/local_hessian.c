@@ -52,6 +52,7 @@ struct lately {
     unsigned bits; /* of code; 0: nothing came yet */
     wgi_program program;
     uint8_t pairs, i[PAIRS], j[PAIRS]; /* that have an entry, i <= j */
+    int users; /* operations of a user's among its nodes */
     int steps;
     struct step step[MOST_STEPS];
     int waiting;
@@ -160,7 +161,7 @@ static void plan(struct lately *l, const wgi_entry *e) {
     l->code = e->code;
     l->bits = e->bits;
     wgi_program_of(e, &l->program);
-    l->steps = l->pairs = 0;
+    l->steps = l->users = l->pairs = 0;
     for (int i = 0; i < p->operands; i++) add(l, LOAD, i, (unsigned)i, NONE, NONE);
     for (int i = p->operands; i < p->nodes; i++) {
         const struct wgi_step *const n = &p->node[i];
@@ -170,6 +171,7 @@ static void plan(struct lately *l, const wgi_entry *e) {
             continue;
         }
         number += (unsigned)wgi_is_users(op);
+        l->users += wgi_is_users(op);
         add(l, NODE, i, 0, NONE, NONE);
         for (unsigned k = 0; k < op->arity; k++)
             plan_stretch(l, &q, &p->node[n->arg[k]], op, k);
@@ -290,11 +292,9 @@ static void settle(wgi_core *c, struct lately *all) {
             const int i = all->i[k], j = all->j[k];
             /* the same variable twice: d2/dxi dxj counts once from each side */
             const double times = i != j && slot[i] == slot[j] ? 2 : 1;
-            *e = (wgi_record){.out = all->statement[l].out,
-                              .in0 = slot[i],
-                              .in1 = slot[j],
-                              .kind = WGI_SECOND_LOCAL,
-                              .jac0 = times * w.h[at(i, j)][l]};
+            e->in0 = slot[i], e->out = all->statement[l].out, e->in1 = slot[j];
+            e->kind = WGI_SECOND_LOCAL;
+            e->jac0 = times * w.h[at(i, j)][l];
         }
     }
     all->waiting = 0;
@@ -306,6 +306,7 @@ static void settle(wgi_core *c, struct lately *all) {
 static int is_plan_of(const struct lately *l, const wgi_entry *e) {
     const wgi_program *const p = &l->program;
     if (l->bits != e->bits || l->code != e->code) return 0;
+    if (l->users == 0) return 1;
     size_t number = 0;
     for (int i = p->operands; i < p->nodes; i++) {
         const wg_scalar_op *const op = p->node[i].op;

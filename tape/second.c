@@ -18,26 +18,38 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
+/* The tangent of a result is summed up over its records before it is stored: the next statement
+ * waits for it. */
 static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
+    double *const vt = p->vt;
+    double sum[LANES] = {0}; /* of slot `out`; 0 has no records */
+    uint32_t out = 0;
     uint64_t done = 0;
     for (int k = 0; done < p->records; k++) {
         const wgi_chunk *const chunk = &c->chunk[k];
         const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
         for (const wgi_record *r = chunk->base; r < top && done < p->records; r++, done++) {
-            double *const to = p->vt + (size_t)r->out * lanes;
-            const double *const a = p->vt + (size_t)r->in0 * lanes;
-            const double *const b = p->vt + (size_t)r->in1 * lanes;
+            if (r->out != out) {
+                for (size_t l = 0; l < lanes; l++) {
+                    vt[(size_t)out * lanes + l] = sum[l];
+                    sum[l] = vt[(size_t)r->out * lanes + l];
+                }
+                out = r->out;
+            }
+            const double *const a = vt + (size_t)r->in0 * lanes;
+            const double *const b = vt + (size_t)r->in1 * lanes;
             for (size_t l = 0; l < lanes; l++) {
                 double p0 = r->jac0 * a[l], p1 = r->jac1 * b[l];
                 if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
                     p0 = wgi_product(r->jac0, a[l]);
                     p1 = wgi_product(r->jac1, b[l]);
                 }
-                to[l] += p0 + p1;
+                sum[l] += p0 + p1;
             }
         }
     }
+    for (size_t l = 0; l < lanes; l++) vt[(size_t)out * lanes + l] = sum[l];
 }
 
 static void inject_array(const wgi_passes *p, const wgi_record *q, size_t lanes, double w) {
