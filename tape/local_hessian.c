@@ -52,7 +52,7 @@ struct lately {
     unsigned bits; /* of code; 0: nothing came yet */
     wgi_program program;
     uint8_t pairs, i[PAIRS], j[PAIRS]; /* that have an entry, i <= j */
-    int users; /* operations of a user's among its nodes */
+    int users;                         /* operations of a user's among its nodes */
     int steps;
     struct step step[MOST_STEPS];
     int waiting;
