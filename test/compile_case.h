@@ -13,7 +13,7 @@
 
 enum { MOST = 2048, POINTS = 150, PATH_BYTES = 4080 };
 
-static char directory[64];
+static char directory[SCRATCH_BYTES];
 static const char *compiler;
 
 static inline int open_directory(void **state) {
@@ -21,14 +21,11 @@ static inline int open_directory(void **state) {
     compiler = getenv("CC");
     /* a wrapper with arguments is no program */
     if (compiler == NULL || *compiler == 0 || strchr(compiler, ' ') != NULL) compiler = "cc";
-    (void)snprintf(directory, sizeof directory, "/tmp/wengert-test-XXXXXX");
-    return mkdtemp(directory) == NULL;
+    return scratch_make(directory);
 }
 static inline int close_directory(void **state) {
-    char line[128];
     (void)free_pools(state);
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    return system(line) != 0;
+    return scratch_remove(directory);
 }
 
 static inline wg_function *compiled(wg_tape *t, const wg_function *f, const char *with,

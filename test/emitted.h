@@ -18,6 +18,7 @@
 #include "../tape/function/graph.h"
 #include "graph_walk.h"
 #include "sanitized.h"
+#include "scratch.h"
 #include <wengert/emit.h>
 
 /* ---- numbers ---- */
@@ -181,7 +182,7 @@ static inline void hand_draw(hand *h, uint64_t seed, size_t nodes, int sums, int
 /* ---- compiled ---- */
 
 typedef struct emitted {
-    char directory[64];
+    char directory[SCRATCH_BYTES];
     void *library;
 } emitted;
 
@@ -223,18 +224,14 @@ static inline void emitted_close(emitted *e) {
 }
 static inline FILE *emitted_text(emitted *e) {
     char line[128];
-    (void)snprintf(e->directory, sizeof e->directory, "/tmp/wengert-test-XXXXXX");
-    assert_non_null(mkdtemp(e->directory));
+    assert_int_equal(scratch_make(e->directory), 0);
     (void)snprintf(line, sizeof line, "%s/e.c", e->directory);
     FILE *const f = fopen(line, "w");
     assert_non_null(f);
     return f;
 }
-static inline void emitted_remove(emitted *e) {
-    char line[128];
-    (void)snprintf(line, sizeof line, "%s/e.c", e->directory);
-    (void)unlink(line);
-    (void)rmdir(e->directory);
+static inline void emitted_remove(const emitted *e) {
+    assert_int_equal(scratch_remove(e->directory), 0);
 }
 static inline void *emitted_symbol(const emitted *e, const char *name, const char *suffix) {
     char line[256];

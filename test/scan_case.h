@@ -6,6 +6,7 @@
 
 #include "driver_cases.h"
 #include "pools.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,17 +40,14 @@ static inline void assert_near(double got, double expected) {
 }
 
 /* From here to the other one functions are compiled. */
-static char compile_directory[64];
+static char compile_directory[SCRATCH_BYTES];
 static inline void start_compiling(void) {
-    (void)snprintf(compile_directory, sizeof compile_directory, "/tmp/wengert-test-XXXXXX");
-    assert_non_null(mkdtemp(compile_directory));
+    assert_int_equal(scratch_make(compile_directory), 0);
     compile_to = compile_directory;
 }
 static inline void stop_compiling(void) {
-    char line[128];
     compile_to = NULL;
-    (void)snprintf(line, sizeof line, "rm -rf %s", compile_directory);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(scratch_remove(compile_directory), 0);
 }
 
 static inline int close_all(void **state) {

@@ -159,13 +159,13 @@ static void what_is_done_with_their_results_is_compiled(void **state) {
     static const wg_argument from[] = {{"x", ENTRIES, 1, WG_SHARED}, {"z", 1, 1, 0}};
     static const wg_argument all = {"y", RESULTS, 1, 0};
     static double x[ENTRIES + MANY], y[2][MANY * RESULTS];
-    char directory[] = "/tmp/wengert-test-XXXXXX", line[64];
+    char directory[SCRATCH_BYTES];
     kind what = SOLVE;
     wg_function *f[2] = {NULL, NULL};
     wg_compiled said;
     const char *const given = getenv("CC");
     const int usable = given != NULL && *given != 0 && strchr(given, ' ') == NULL;
-    assert_non_null(mkdtemp(directory));
+    assert_int_equal(scratch_make(directory), 0);
     const wg_compile_options o = {.compiler = usable ? given : NULL, .directory = directory};
     fill_system(x);
     for (size_t p = 0; p < MANY; p++) x[ENTRIES + p] = uniform(-1, 1);
@@ -185,8 +185,7 @@ static void what_is_done_with_their_results_is_compiled(void **state) {
         wg_function_free(f[k]);
     }
     assert_memory_equal(y[0], y[1], sizeof y[0]);
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(scratch_remove(directory), 0);
 }
 
 static void a_failure_of_memory_leaves_nothing(void **state) {

@@ -102,8 +102,8 @@ static void compiled_bodies_give_the_same(void **state) {
     (void)state;
     models *const l = models_new(STEPS, PATHS);
     static double x[2 * LIKELY_IN + 8];
-    char directory[] = "/tmp/wengert-test-XXXXXX";
-    assert_non_null(mkdtemp(directory));
+    char directory[SCRATCH_BYTES];
+    assert_int_equal(scratch_make(directory), 0);
     const wg_compile_options o = {.directory = directory};
     fill(x, sizeof x / sizeof *x);
     x[2] = 1.5, x[3] = 0.2;
@@ -126,9 +126,7 @@ static void compiled_bodies_give_the_same(void **state) {
         wg_function_free(g);
         wg_function_free(source[k]);
     }
-    char line[128];
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(scratch_remove(directory), 0);
     models_free(l);
 }
 

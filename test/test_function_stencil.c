@@ -4,6 +4,7 @@
 #include "counted.h"
 #include "driver_cases.h"
 #include "pools.h"
+#include "scratch.h"
 
 #include "../tape/function/stencil.h"
 
@@ -36,7 +37,7 @@ static wg_callable *compiled_of(const wg_callable *k, const char *directory) {
     return compiled;
 }
 
-static char directory[64];
+static char directory[SCRATCH_BYTES];
 
 /* ---- three stages ------------------------------------------------------------------------ */
 
@@ -164,7 +165,7 @@ static void a_stencil_has_the_adjoint_of_any_other_callable(void **state) {
     memcpy(by[0].k, plain, sizeof plain);
     wg_source from[STAGES][6];
     sources(from, wg_mat_failed(0, 0), wg_mat_failed(0, 0));
-    assert_non_null(mkdtemp(strcpy(directory, "/tmp/wengert-test-XXXXXX")));
+    assert_int_equal(scratch_make(directory), 0);
     for (size_t k = 0; k < STAGES; k++) {
         by[1].k[k] = stencil_of(plain[k], from[k]);
         by[2].k[k] = compiled_of(by[1].k[k], directory);
@@ -209,9 +210,7 @@ static void a_stencil_has_the_adjoint_of_any_other_callable(void **state) {
     for (size_t k = 0; k < 3; k++)
         for (size_t l = 0; l < STAGES; l++)
             wg_callable_free((wg_callable *)(uintptr_t)by[k].k[l]);
-    char line[128];
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(scratch_remove(directory), 0);
 }
 
 /* ---- the zero rule ----------------------------------------------------------------------- */
@@ -248,7 +247,7 @@ static void adjoints_of_zero_meet_infinite_slopes(void **state) {
     memset(by, 0, sizeof by);
     by[0].k[0] = plain_of(roots, 3, three, 1, &three[0]);
     by[0].o.cells[0] = C;
-    assert_non_null(mkdtemp(strcpy(directory, "/tmp/wengert-test-XXXXXX")));
+    assert_int_equal(scratch_make(directory), 0);
     by[1] = by[2] = by[0];
     by[1].k[0] = stencil_of(by[0].k[0], beside);
     assert_non_null(by[1].k[0]->stencil);
@@ -266,9 +265,7 @@ static void adjoints_of_zero_meet_infinite_slopes(void **state) {
         assert_memory_equal(g[2], g[1], C * sizeof(double));
     }
     for (size_t k = 0; k < 3; k++) wg_callable_free((wg_callable *)(uintptr_t)by[k].k[0]);
-    char line[128];
-    (void)snprintf(line, sizeof line, "rm -rf %s", directory);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(scratch_remove(directory), 0);
 }
 
 /* ---- what is left as it is --------------------------------------------------------------- */
