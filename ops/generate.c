@@ -70,6 +70,19 @@ static void function(const struct row *r, const char *suffix, const char *text, 
     printf(" return %s; }\n", text);
 }
 
+/* A partial that is a number or one of the letters is a macro: code that is not optimised then
+ * moves no arguments to where nothing reads them. */
+static void partial(const struct row *r, const char *suffix, const char *text) {
+    const int letter_alone = text[1] == 0 && strchr("abcdv", text[0]);
+    if (!letter_alone && text[strspn(text, "-.0123456789")] != 0) {
+        function(r, suffix, text, 1);
+        return;
+    }
+    printf("#define wgi_op_%s_%s(", r->name, suffix);
+    for (int i = 0; i < r->arity; i++) printf("%c, ", letter[i]);
+    printf("v) (%s%s)\n", text, letter_alone || strchr(text, '.') != NULL ? "" : ".0");
+}
+
 static void write_scalar(void) {
     const int n = ROWS;
     puts("/* SPDX-License-Identifier: MIT */");
@@ -90,7 +103,7 @@ static void write_scalar(void) {
         function(r, "v", r->value, 0);
         for (int k = 0; k < r->arity; k++) {
             const char suffix[] = {'d', letter[k], 0};
-            function(r, suffix, r->partial[k], 1);
+            partial(r, suffix, r->partial[k]);
         }
         printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d) };\n", r->name, i,
                r->name, i);

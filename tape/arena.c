@@ -547,6 +547,7 @@ void wg_tape_reset(wg_tape *t) {
     c->head.code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
     c->passive = 0;
+    c->closed = 0;
     c->half_replayed = 0;
     c->swept = 0;
     c->second_words = 0;
@@ -574,7 +575,7 @@ wg_mark wg_tape_mark(const wg_tape *t) {
     m.slot = c->head.slots;
     m.stamp = branches(c)[branch_before(c, &m)].stamp;
     m.inputs = c->inputs;
-    m.failed = c->status != WG_OK;
+    m.failed = c->status != WG_OK && !c->closed;
     return m;
 }
 
@@ -627,6 +628,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         c->label_count--;
     if (c->swept > m.slot) c->swept = m.slot > 1 ? m.slot : 0;
     c->second_words = 0;
+    c->closed = 0;
     if (!m.failed) {
         c->status = WG_OK;
         c->message[0] = 0;

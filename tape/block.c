@@ -70,6 +70,11 @@ static wg_status explain(wgi_core *c, report *to, const char *call, const char *
               of[0] != 0 ? " of " : "", of, b->why != NULL ? b->why : wg_status_text(s), info);
 }
 
+wg_status wgi_refuse_call(wgi_core *c, const char *call, const wg_block_op *op, wg_status s,
+                          const wg_block *b) {
+    return explain(c, wgi_refuse, call, op->name != NULL ? op->name : "an operation", s, b);
+}
+
 /* ---- recording ---- */
 
 /* Results of a failed call: NaN, of the shape they would have had. */
@@ -458,10 +463,12 @@ static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
 static uint64_t close_tape(wgi_core *c) {
     c->head.limit = c->head.kept_limit = NULL;
     c->status = WG_EMODE;
+    c->closed = 1;
     return c->stamps;
 }
 
 static int open_again(wgi_core *c, uint64_t stamps) {
+    c->closed = 0;
     if (c->stamps != stamps || c->status != WG_EMODE) return 0;
     c->status = WG_OK;
     wgi_limit_set(c);
@@ -469,8 +476,7 @@ static int open_again(wgi_core *c, uint64_t stamps) {
 }
 
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
-    const int traced = (c->flags & WG_TRACE) != 0 && c->lanes == 1;
-    if (wgi_gather_reverse(c, b)) return traced ? wgi_gather_trace(c, b) : WG_OK;
+    if (wgi_gather_reverse(c, b)) return c->traced ? wgi_gather_trace(c, b) : WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     void *const work = wgi_scratch(c, b->work_bytes);
@@ -486,7 +492,7 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
                           name);
     }
     c->scratch_used = used;
-    if (s == WG_OK && traced && !adjoints_are_numbers(c, b)) {
+    if (s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
         call.why = "the adjoint of an operand became NaN";
     }

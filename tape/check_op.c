@@ -179,8 +179,10 @@ static wg_status check_derivatives(wgi_core *c, wg_tape *own, checked_op *k, siz
 
 /* Two ways to the same numbers: but for rounding, */
 #define ROUNDING 0x1p-26
-/* and where these cancelled, for that of their terms. */
+/* and where these cancelled, for that of their terms: of derivatives over the size of the operand,
+ * which is no less than this. */
 #define CANCELLED 0x1p-40
+#define SMALL_INPUT 0x1p-6
 
 static double weight(size_t i) { return 0.5 + (double)(i * 7919 % 1009) / 1009; }
 
@@ -288,7 +290,7 @@ static wg_status check_expand(wgi_core *c, wg_tape *own, checked_op *k, size_t n
         const size_t count = is_variable(k, o) ? k->in[o].rows * k->in[o].cols : 0;
         const double size = largest_of(count, x + e);
         const double allowed = ROUNDING * largest_of(count, a.g[0] + e) +
-                               CANCELLED * terms / (size > 0 ? size : 1);
+                               CANCELLED * terms / fmax(size, SMALL_INPUT);
         const size_t at = farthest(count, a.g[0] + e, a.g[1] + e, allowed);
         if (at < count) return name_derivative(c, own, k, n, x, m, e + at, &a);
         e += count;
@@ -382,7 +384,7 @@ static wg_status open_call(wgi_core *c, checked_op *k, size_t *n, double **x, si
     k->b.inputs = k->inputs, k->b.outputs = k->outputs;
     k->b.in = k->arg, k->b.out = k->arg + k->inputs;
     const wg_status s = k->op->shape(&k->b);
-    if (s != WG_OK) return wgi_refuse(c, s, "%s: shapes do not fit", k->call);
+    if (s != WG_OK) return wgi_refuse_call(c, "wg_check_op", k->op, s, &k->b);
     for (size_t o = 0; o < k->outputs; o++) {
         wg_block_arg *const a = &k->b.out[o];
         a->ld = a->bar_ld = a->rows != 0 ? a->rows : 1;
@@ -452,6 +454,8 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
 /* ---- scalar operations ---- */
 
 enum { OPERANDS = 4, SECOND = OPERANDS * (OPERANDS + 1) / 2 };
+/* Two ways to a value are so many times its measured noise apart at most. */
+#define NOISE 16
 
 static wg_status apply(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                        void *data) {
@@ -461,29 +465,33 @@ static wg_status apply(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     return WG_OK;
 }
 
-/* `second` has a value and first partials of its own. */
+/* `second` has a value and first partials of its own, the same but for rounding, and for the noise
+ * that is in them. */
 static wg_status check_repeated(wgi_core *c, const wg_scalar_op *op, const double *x,
-                                const char *call) {
+                                double noise, const double *noise_of, const char *call) {
     double first[OPERANDS] = {0}, again[OPERANDS] = {0}, h[SECOND];
     const double v = op->value(x), w = op->second(x, again, h);
     op->first(x, v, first);
-    if (!(fabs(v - w) <= ROUNDING * fabs(v)))
+    if (!(fabs(v - w) <= ROUNDING * fabs(v) + NOISE * noise))
         return wgi_refuse(c, WG_EMISMATCH, "%s: %.12g by value, %.12g by second", call, v, w);
     for (unsigned i = 0; i < op->arity; i++)
-        if (!(fabs(first[i] - again[i]) <= ROUNDING * fabs(first[i])))
+        if (!(fabs(first[i] - again[i]) <= ROUNDING * fabs(first[i]) + NOISE * noise_of[i]))
             return wgi_refuse(c, WG_EMISMATCH,
                               "%s: first partial %c: %.12g by first, %.12g by second", call,
                               "abcd"[i], first[i], again[i]);
     return WG_OK;
 }
 
-/* The partial by operand i, or by i and j; j = arity: none. */
+/* The partial by operand i, or by i and j; j = arity: none. The noise of what it is a derivative of,
+ * the largest so far. */
 static wg_status check_partial(wgi_core *c, wg_tape *own, const wg_scalar_op *op,
-                               const double *x, unsigned i, unsigned j, const char *call) {
+                               const double *x, unsigned i, unsigned j, double *noise,
+                               const char *call) {
     const int order = j < op->arity ? 2 : 1;
     const wgi_checked_part p = {j < op->arity ? j : i, 1, 0, 1, i, 1};
     wgi_checked r;
     const wg_status s = wgi_check(own, call, order, apply, &op, op->arity, x, 1, &p, &r);
+    *noise = fmax(*noise, r.noise);
     if (s == WG_OK) return s;
     if (r.verdict != WGI_DIFFERENCES) return passed_on(c, s, call, own);
     const char letters[] = {"abcd"[i], order == 2 ? "abcd"[j] : 0, 0};
@@ -505,13 +513,14 @@ wg_status wg_check_scalar_op(wg_tape *t, const wg_scalar_op *op, const double *x
     (void)snprintf(call, sizeof call, "wg_check_scalar_op: %s", name_of(op->name));
     wg_tape *const own = open_own(c, call, WG_KEEP_CODE);
     if (own == NULL) return WG_ENOMEM;
+    double noise = 0, noise_of[OPERANDS] = {0};
     wg_status s = WG_OK;
     for (unsigned i = 0; i < op->arity && s == WG_OK; i++)
-        s = check_partial(c, own, op, x, i, op->arity, call);
-    if (s == WG_OK && op->second != NULL) s = check_repeated(c, op, x, call);
+        s = check_partial(c, own, op, x, i, op->arity, &noise, call);
     for (unsigned i = 0; i < op->arity; i++)
         for (unsigned j = i; j < op->arity && s == WG_OK; j++)
-            s = check_partial(c, own, op, x, i, j, call);
+            s = check_partial(c, own, op, x, i, j, &noise_of[i], call);
+    if (s == WG_OK && op->second != NULL) s = check_repeated(c, op, x, noise, noise_of, call);
     wg_tape_free(own);
     return s;
 }

@@ -60,7 +60,7 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
     }
     uint64_t *w = wgi_code_words(c) + c->head.code_words;
     WGI_AHEAD(w);
-    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
+    *w++ = WGI_CODE_HEAD(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
     *w++ = (uint64_t)code;
     if (s->bits > 64) *w++ = (uint64_t)(code >> 64);
     w = put_slots(w, operands, slot);
@@ -77,7 +77,7 @@ wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t
     for (size_t i = 0; i < n; i++) constants += x[i].at.slot == 0;
     if (room(c, call, 3 + (n + 1) / 2 + constants + numbers) != WG_OK) return c->status;
     uint64_t *w = wgi_code_words(c) + c->head.code_words;
-    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
+    *w++ = WGI_CODE_HEAD(c->head.slots, WGI_ENTRY_ARRAY, op, 0, 0);
     *w++ = n;
     *w++ = constants + numbers;
     uint32_t *slot = (uint32_t *)(void *)w;
@@ -97,7 +97,7 @@ wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison
                               wg_real x, wg_real y) {
     if (room(c, call, 4) != WG_OK) return c->status;
     uint64_t *w = wgi_code_words(c) + c->head.code_words;
-    *w++ = wgi_code_head(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
+    *w++ = WGI_CODE_HEAD(c->head.slots, WGI_ENTRY_GUARD, comparison * 2 + (outcome != 0), 2, 2);
     *w++ = (uint64_t)x.at.slot | (uint64_t)y.at.slot << 32;
     memcpy(w++, &x.value, sizeof(double));
     memcpy(w++, &y.value, sizeof(double));

@@ -23,6 +23,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
                        call);
         return WG_EMODE;
     }
+    if (c->closed) return WG_EMODE; /* called by a vjp, of whose sweep it is said */
     *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
     d->width = c->width;
     c->driving = 1;

@@ -501,7 +501,7 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     if (s != WG_OK) return s;
     const uint32_t root = last_slot(&y);
     const uint64_t reach = wgi_reach(c, root);
-    s = wgi_adjoints_open(c, reach + 1, 1);
+    s = wgi_adjoints_open(c, reach + 1, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_mat_reverse: no memory for adjoints of %llu slots",
                           (unsigned long long)reach);

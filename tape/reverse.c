@@ -100,7 +100,7 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
         const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
         if (odd != NULL) return disordered(c, odd);
         if (c->lanes != 1) wgi_sweep_lanes(from, to, adjoint, c->lanes);
-        else if ((c->flags & WG_TRACE) == 0) sweep(from, to, adjoint);
+        else if (!c->traced) sweep(from, to, adjoint);
         else if (sweep_traced(c, from, to, adjoint) != WG_OK) return WG_ENONFINITE;
         high = chunk->first;
     }
@@ -129,7 +129,7 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     return s;
 }
 
-wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
+wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes) {
     const size_t bytes = (size_t)slots * lanes * sizeof(double);
     c->swept = 0;
     const wg_status s = wgi_region_need(c, &c->adjoints, bytes, 0);
@@ -137,12 +137,14 @@ wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes) {
     memset(c->adjoints.base, 0, bytes);
     c->swept = slots;
     c->lanes = c->asked = lanes;
+    c->traced = (c->flags & WG_TRACE) != 0 && !by_lanes;
     return WG_OK;
 }
 
 /* Lanes as they are stored: 1, 2, 4, or a multiple of 8. */
 static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8; }
 
+/* k 0: one adjoint, and not by lanes. */
 static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                          const double *w) {
     if (c->status != WG_OK) return c->status;
@@ -159,8 +161,10 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
         c->swept = 0; /* no adjoints are better than those of another root */
         return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
     }
+    const int by_lanes = k != 0;
+    if (!by_lanes) k = 1;
     const size_t lanes = stored_lanes(k);
-    s = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes);
+    s = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes, by_lanes);
     if (s != WG_OK)
         return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes,
                           root + 1);
@@ -175,12 +179,12 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
 wg_status wg_reverse(wg_tape *t, wg_real y) {
     const double one = 1;
     if (t == NULL) return WG_ENULL;
-    return reverse(wgi_core_of(t), "wg_reverse", 1, 1, &y, &one);
+    return reverse(wgi_core_of(t), "wg_reverse", 0, 1, &y, &one);
 }
 
 wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_real *y, const double *w) {
     if (t == NULL) return WG_ENULL;
-    return reverse(wgi_core_of(t), "wg_reverse_seeds", 1, m, y, w);
+    return reverse(wgi_core_of(t), "wg_reverse_seeds", 0, m, y, w);
 }
 
 wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y, const double *w) {
@@ -199,7 +203,7 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (c->status != WG_OK) return c->status;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
-    const wg_status s = wgi_adjoints_open(c, c->head.slots, 1);
+    const wg_status s = wgi_adjoints_open(c, c->head.slots, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_adjoints_clear: no memory for adjoints of %u slots",
                           c->head.slots - 1);

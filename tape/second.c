@@ -145,7 +145,7 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
-    if (s == WG_OK) s = wgi_adjoints_open(c, slots, 1);
+    if (s == WG_OK) s = wgi_adjoints_open(c, slots, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
     p->c = c;
@@ -202,9 +202,10 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
     wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
     if (s == WG_OK && has_blocks(c, y)) {
-        s = wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, 1, n != 0 ? v : (const double[]){0},
-                                 hv, n);
-        return s != WG_OK ? s : wg_reverse(t, y);
+        s = wg_reverse(t, y);
+        return s != WG_OK ? s
+                          : wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, 1,
+                                                 n != 0 ? v : (const double[]){0}, hv, n);
     }
     if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
     if (s == WG_OK) {
@@ -232,8 +233,9 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
     wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
     if (s == WG_OK && has_blocks(c, y)) {
-        s = wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
-        return s != WG_OK ? s : wg_reverse(t, y);
+        s = wg_reverse(t, y);
+        return s != WG_OK ? s
+                          : wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
     }
     if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
     const uint32_t root = y.at.slot;

@@ -88,7 +88,7 @@ static wg_status backward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
         if (d->y[j].at.slot > root && lane_in(s, sweep, j) < LANES) root = d->y[j].at.slot;
     c->swept = 0;
     if (root == 0) return WG_OK; /* constants only */
-    wg_status r = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes);
+    wg_status r = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes, 1);
     if (r != WG_OK)
         return wgi_fail(c, r, "%s: no memory for %zu adjoints of %u slots", d->call, lanes,
                         root);
@@ -227,7 +227,7 @@ static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, dou
         return WG_OK;
     }
     if (values == NULL) {
-        const wg_status r = wgi_adjoints_open(c, c->head.slots, 1);
+        const wg_status r = wgi_adjoints_open(c, c->head.slots, 1, 0);
         if (r != WG_OK) return wgi_fail(c, r, "%s: no memory for adjoints", d->call);
         for (size_t j = 0; j < d->m; j++)
             if (d->y[j].at.slot != 0) wgi_adjoints(c)[d->y[j].at.slot] += w != NULL ? w[j] : 1;

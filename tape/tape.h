@@ -127,6 +127,7 @@ typedef struct wgi_core {
     unsigned pauses;   /* depth of wg_tape_pause */
     int passive;       /* driver evaluation: nothing is recorded */
     int driving;       /* a driver is running: a further one is refused */
+    int closed;        /* a vjp works on the adjoints; `status` is then WG_EMODE */
     int half_replayed; /* a replay was stopped: values are in part the new ones */
     int starved;       /* memory was refused since the last reset, which then gives all back */
     uint32_t inside,
@@ -139,6 +140,7 @@ typedef struct wgi_core {
      * first `asked` mean something */
     uint64_t swept;
     size_t lanes, asked;
+    int traced; /* it stops at the first adjoint that is NaN */
     uint64_t second_records; /* local second derivatives kept for the current recording */
     uint64_t second_words;   /* for how many words of code they were made; 0: none */
     uint64_t second_longest; /* operands of the longest array operation */
@@ -343,6 +345,10 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: the whole of a block in whose results it lies.
  */
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
+/* The call of an operation, whose `shape` or the like gave that status, is refused, in the words of
+ * a failed one. Gives the status. */
+wg_status wgi_refuse_call(wgi_core *c, const char *call, const wg_block_op *op, wg_status s,
+                          const wg_block *b);
 /* The block of a slot among its results; NULL: none. */
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot);
 /* The last block with a record in [low, high); NULL: none. */
@@ -359,8 +365,9 @@ static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
 /* Are all operands older than results, as whoever goes through records forward has to know? */
 wg_status wgi_records_ordered(wgi_core *c);
-/* Makes room for adjoints of `slots` slots and clears them. */
-wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes);
+/* Makes room for adjoints of `slots` slots and clears them. A sweep by lanes, be it one, is not
+ * traced: whether one is must not hang on how many outputs there are. */
+wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
 static inline double wgi_product(double d, double p) {
     const double v = d * p;
@@ -580,6 +587,7 @@ typedef struct wgi_checked {
     double derivative, difference, good_to; /* of found.output along found.direction */
     double forward, backward;               /* <w, J v>, <J' w, v>, where farthest apart; */
     size_t output, direction;               /* of second order: of this one, and along this */
+    double noise; /* of the first output looked at, or of its tangent */
 } wgi_checked;
 
 /* wg_check_gradient (order 1), wg_check_hessian (order 2), of a part; NULL: of all. */

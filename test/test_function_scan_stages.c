@@ -314,6 +314,45 @@ static void results_may_take_the_place_of_operands(void **state) {
     wg_callable_free(k);
 }
 
+static wg_status twice(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_mul(2, x[0]));
+    return WG_OK;
+}
+
+/* The only result is u. Where w is read before a stage has left it, or as a state that it is not,
+ * it looks like a second one: nothing is written behind the first. */
+static void names_that_are_not_there_yet_leave_no_more_results(void **state) {
+    (void)state;
+    const wg_argument u = {"u", 1, 1, 0}, w = {"w", 1, 1, 0}, both[] = {w, u};
+    wg_callable *const first = make(twice, 1, &u, at, 1, &w);
+    wg_callable *const second = make(collect, 2, both, at, 1, &u);
+    const wg_source s0[] = {wg_from_state("u")};
+    const wg_source right[] = {wg_from_state("w"), wg_from_state("u")};
+    const wg_source next_w[] = {wg_from_next("w", 0, 0, 0), wg_from_state("u")};
+    const wg_source next_u[] = {wg_from_state("w"), wg_from_next("u", 0, 0, 0)};
+    const wg_stage in_order[] = {{first, s0}, {second, right}};
+    const wg_stage turned[] = {{second, right}, {first, s0}};
+    const wg_stage no_state[] = {{first, s0}, {second, next_w}};
+    const wg_stage too_early[] = {{first, s0}, {second, next_u}};
+    const wg_stage *const wrong[] = {turned, no_state, too_early};
+    const double start = 0.25;
+    wg_mat y[2];
+    for (int i = 0; i < 3; i++) {
+        wg_tape_reset(tape);
+        const wg_state q = {"u", wg_mat_input(tape, 1, 1, &start, 1)};
+        y[1].rows = 123;
+        assert_int_equal(wg_scan(tape, 3, 2, in_order, 1, &q, NULL, y), WG_OK);
+        assert_true(y[0].rows == 1 && y[1].rows == 123);
+        assert_int_equal(wg_scan(tape, 3, 2, wrong[i], 1, &q, NULL, y), WG_EARG);
+        assert_true(y[0].rows == 0 && y[1].rows == 123);
+    }
+    wg_tape_reset(tape);
+    wg_callable_free(first);
+    wg_callable_free(second);
+}
+
 static void compiled_functions_do_the_same(void **state) {
     start_compiling();
     stages_read_what_earlier_stages_leave(state);
@@ -328,6 +367,7 @@ int main(void) {
         cmocka_unit_test(comparisons_in_loops_of_a_stage_are_those_of_its_cells),
         cmocka_unit_test(sizes_beyond_all_memory_are_refused),
         cmocka_unit_test(results_may_take_the_place_of_operands),
+        cmocka_unit_test(names_that_are_not_there_yet_leave_no_more_results),
         cmocka_unit_test(compiled_functions_do_the_same),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_all);

@@ -694,7 +694,7 @@ static void dumps_go_on_behind_a_gather_of_a_block(void **state) {
 
 /* ---- a vjp that uses the tape it is called from ---- */
 
-enum misuse { SWEEPS, REWINDS, RESETS, PAUSES };
+enum misuse { SWEEPS, REWINDS, RESETS, PAUSES, DRIVES, MARKS };
 typedef struct misused {
     wg_tape *t;
     wg_real x;
@@ -710,8 +710,28 @@ static wg_status misused_value(wg_block *b) {
     for (size_t i = 0; i < b->in[0].rows; i++) b->out[0].value[i] = b->in[0].value[i];
     return WG_OK;
 }
+static wg_mark left; /* by the vjp */
+
+static wg_status half(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(0.5, x[0]));
+    return WG_OK;
+}
+
 static wg_status misused_vjp(wg_block *b) {
     const misused *const m = b->params;
+    if (m->how == DRIVES) {
+        double x = 1, y = -77, g = -77;
+        const wg_status s = wg_gradient(m->t, half, NULL, 1, &x, &y, &g);
+        assert_true(y == -77 && g == -77);
+        return s;
+    }
+    if (m->how == MARKS) {
+        left = wg_tape_mark(m->t);
+        for (size_t i = 0; i < 3; i++) b->in[0].bar[i] += b->out[0].bar[i];
+        return WG_OK;
+    }
     if (m->how == SWEEPS) {
         const wg_real y = wg_let(m->t, wg_square(m->x));
         assert_true(isnan(wg_value(y)));
@@ -781,6 +801,44 @@ static void a_pause_in_a_sweep_stays(void **state) {
     wg_tape_free(t);
 }
 
+static void a_driver_in_a_sweep_is_refused(void **state) {
+    (void)state;
+    static const wg_block_op op = {"drives",    0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+    const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), DRIVES};
+    wg_mat y;
+    assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_EMODE);
+    assert_string_equal(wg_tape_message(t),
+                        "a sweep: drives of 3x1: WG_EMODE; a tape is closed while it is swept");
+    /* the recording is there, and drivers work again */
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_square(m.x))), WG_OK);
+    assert_true(wg_adjoint(t, m.x) == 2 * X[1]);
+    double at = 3, f, g;
+    assert_int_equal(wg_gradient(t, half, NULL, 1, &at, &f, &g), WG_OK);
+    assert_true(f == 1.5 && g == 0.5);
+    wg_tape_free(t);
+}
+
+static void a_mark_of_a_sweep_is_one_of_a_tape_that_is_well(void **state) {
+    (void)state;
+    static const wg_block_op op = {"marks",     0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+    const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), MARKS};
+    wg_mat y;
+    assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    (void)wg_mat_constant(t, 2, 2, NULL, 2);
+    assert_int_equal(wg_tape_status(t), WG_ENULL);
+    assert_int_equal(wg_tape_rewind(t, left), WG_OK);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
 /* A million blocks: what is linear takes a second, what is not takes hours. */
 static void parts_of_a_long_tape_of_blocks_are_swept_in_linear_time(void **state) {
     (void)state;
@@ -827,6 +885,8 @@ int main(void) {
         cmocka_unit_test(dumps_go_on_behind_a_gather_of_a_block),
         cmocka_unit_test(a_tape_being_swept_is_closed_to_its_operations),
         cmocka_unit_test(a_pause_in_a_sweep_stays),
+        cmocka_unit_test(a_driver_in_a_sweep_is_refused),
+        cmocka_unit_test(a_mark_of_a_sweep_is_one_of_a_tape_that_is_well),
         cmocka_unit_test(parts_of_a_long_tape_of_blocks_are_swept_in_linear_time),
         cmocka_unit_test(small_operations_are_those_of_any_size),
         cmocka_unit_test(small_operations_keep_the_zero_rule_and_their_place),

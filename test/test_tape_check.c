@@ -260,7 +260,7 @@ static void what_is_not_finite_is_named(void **state) {
     wg_tape_free(t);
 }
 
-/* One function when it is recorded, which comes first, and another one after that. */
+/* One function when it is recorded, after its values and tangents, and another one otherwise. */
 struct two_faced {
     int calls, kind;
 };
@@ -270,7 +270,7 @@ static wg_status two_faced(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_
     (void)n, (void)m;
     d->calls++;
     if (d->kind == 2 && wg_value(x[0]) != 0) y[0] = wg_constant(NAN); /* nearby */
-    else if (d->calls > 1) y[0] = wg_let(t, wg_mul(2, x[0]));
+    else if (d->calls != 3) y[0] = wg_let(t, wg_mul(2, x[0]));
     else if (d->kind == 1) y[0] = wg_let(t, wg_sqrt(x[0]));
     else y[0] = wg_let(t, wg_mul(3, x[0]));
     return WG_OK;
@@ -450,6 +450,73 @@ static void a_traced_tape_gives_the_same_verdict(void **state) {
     wg_tape_free(traced);
 }
 
+/* ---- large steps agree by chance, small ones are lost in rounding ---- */
+
+enum shape { PERIODIC, LOST, POLE, RIPPLED, LOGARITHM, STAIRS };
+static wg_status misleading(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)n, (void)m;
+    switch (*(const enum shape *)data) {
+    case PERIODIC:
+        y[0] = wg_let(t, wg_sinpi(x[0]));
+        break;
+    case LOST:
+        y[0] = wg_let(t, wg_sub(wg_add(1, wg_square(x[0])), 1));
+        break;
+    case POLE:
+        y[0] = wg_let(t, wg_inv(x[0]));
+        break;
+    case RIPPLED:
+        y[0] = wg_let(t, wg_add(wg_mul(1e5, wg_square(x[0])), wg_sin(x[0])));
+        break;
+    case LOGARITHM:
+        y[0] = wg_let(t, wg_log(x[0]));
+        break;
+    case STAIRS:
+        y[0] = wg_let(t, wg_floor(x[0]));
+    }
+    return WG_OK;
+}
+static void functions_that_mislead_large_steps_pass(void **state) {
+    (void)state;
+    static const struct {
+        enum shape f;
+        double x;
+    } at[] = {{PERIODIC, 16},      {PERIODIC, 30},     {PERIODIC, 1048576}, {LOST, 1e-8},
+              {POLE, 1e-7},        {POLE, -1e-10},     {POLE, 1e-14},       {POLE, 1e-30},
+              {RIPPLED, 1293},     {LOGARITHM, 1e-12}, {LOGARITHM, 1e-100}, {STAIRS, 30.5},
+              {STAIRS, 1000000.5}, {STAIRS, -1e-12}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        enum shape f = at[i].f;
+        if (wg_check_gradient(tape, misleading, &f, 1, &at[i].x, 1, NULL) != WG_OK)
+            fail_msg("%d at %g: %s", (int)f, at[i].x, wg_tape_message(tape));
+        if (f == STAIRS || f == LOST) continue;
+        if (wg_check_hessian(coded, misleading, &f, 1, &at[i].x, 1, NULL) != WG_OK)
+            fail_msg("%d at %g: %s", (int)f, at[i].x, wg_tape_message(coded));
+    }
+}
+
+/* The same with a derivative that is wrong: none of that lets it pass. */
+static wg_status misled(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const wg_status s = misleading(t, n, x, m, y, data);
+    y[0] = wg_let(t, wg_sub(wg_mul(1.001, y[0]), 0.001 * wg_value(y[0])));
+    return s;
+}
+static void and_their_wrong_derivatives_are_found(void **state) {
+    (void)state;
+    static const struct {
+        enum shape f;
+        double x;
+    } at[] = {{PERIODIC, 16}, {PERIODIC, 30},  {PERIODIC, 1024},  {POLE, 1e-7},
+              {POLE, 1e-14},  {RIPPLED, 1293}, {LOGARITHM, 1e-12}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        enum shape f = at[i].f;
+        if (wg_check_gradient(tape, misled, &f, 1, &at[i].x, 1, NULL) != WG_EMISMATCH)
+            fail_msg("%d at %g: %s", (int)f, at[i].x, wg_tape_message(tape));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_derivatives_pass_at_every_reference_point),
@@ -465,6 +532,8 @@ int main(void) {
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(what_matrix_operations_expand_to_is_looked_at),
         cmocka_unit_test(a_traced_tape_gives_the_same_verdict),
+        cmocka_unit_test(functions_that_mislead_large_steps_pass),
+        cmocka_unit_test(and_their_wrong_derivatives_are_found),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);
 }

@@ -281,6 +281,128 @@ static void a_wrong_row_is_named_with_its_partial(void **state) {
                     "wg_check_scalar_op: bent: second partial aa: 0, by");
 }
 
+/* ---- in units of their own ---- */
+
+/* Results 1e12 a + c, and sin c: what is wrong with c is small beside a. */
+static wg_status units_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = b->out[1].rows = b->out[1].cols = 1;
+    return WG_OK;
+}
+static wg_status units_value(wg_block *b) {
+    b->out[0].value[0] = 1e12 * b->in[0].value[0] + b->in[1].value[0];
+    b->out[1].value[0] = sin(b->in[1].value[0]);
+    return WG_OK;
+}
+static wg_status units_jvp(wg_block *b) {
+    const double c = b->in[1].bar != NULL ? b->in[1].bar[0] : 0;
+    b->out[0].bar[0] = (b->in[0].bar != NULL ? 1e12 * b->in[0].bar[0] : 0) + c;
+    b->out[1].bar[0] = cos(b->in[1].value[0]) * c;
+    return WG_OK;
+}
+static wg_status units_reverse(wg_block *b, double first, double second) {
+    if (b->in[0].bar != NULL) b->in[0].bar[0] += 1e12 * b->out[0].bar[0];
+    if (b->in[1].bar != NULL)
+        b->in[1].bar[0] +=
+            first * b->out[0].bar[0] + second * cos(b->in[1].value[0]) * b->out[1].bar[0];
+    return WG_OK;
+}
+static wg_status units_vjp(wg_block *b) { return units_reverse(b, 1, 1); }
+static wg_status first_wrong(wg_block *b) { return units_reverse(b, -1, 1); }
+static wg_status second_wrong(wg_block *b) { return units_reverse(b, 1, 0.75); }
+
+static void small_derivatives_beside_large_ones_are_looked_at(void **state) {
+    (void)state;
+    const double a = 1.25, c = 0.75;
+    wg_block_op op = {"units", 0, units_shape, units_value, units_vjp, units_jvp, NULL};
+    wg_tape_reset(tape);
+    const wg_mat in[] = {wg_mat_input(tape, 1, 1, &a, 1), wg_mat_input(tape, 1, 1, &c, 1)};
+    assert_passes(wg_check_op(tape, &op, NULL, 0, 2, in, 2));
+    op.vjp = first_wrong;
+    assert_mismatch(wg_check_op(tape, &op, NULL, 0, 2, in, 2),
+                    "wg_check_op: units: result 0, element (0, 0), by operand 1, element (0, "
+                    "0): -1 by vjp, 1 by jvp");
+    op.vjp = second_wrong;
+    assert_mismatch(wg_check_op(tape, &op, NULL, 0, 2, in, 2),
+                    "wg_check_op: units: result 1, element (0, 0), by operand 1, element (0, "
+                    "0): 0.548766651655 by vjp, 0.731688868874 by jvp");
+}
+
+/* cos a + a, and without the slope of a. */
+static wg_status tilted_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status tilted_value(wg_block *b) {
+    b->out[0].value[0] = cos(b->in[0].value[0]) + b->in[0].value[0];
+    return WG_OK;
+}
+static wg_status tilted_vjp(wg_block *b) {
+    if (b->in[0].bar != NULL)
+        b->in[0].bar[0] += (1 - sin(b->in[0].value[0])) * b->out[0].bar[0];
+    return WG_OK;
+}
+static wg_status level_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    (void)b;
+    y[0] = wg_let(t, wg_add(wg_cos(x[0]), wg_value(x[0])));
+    return WG_OK;
+}
+
+static void a_slope_that_expand_forgets_is_missed_at_tiny_operands_too(void **state) {
+    (void)state;
+    static const double at[] = {0.5, 1e-11, 1e-13, 1e-20, 1e-300, 0};
+    const wg_block_op op = {"tilted",   0,    tilted_shape, tilted_value,
+                            tilted_vjp, NULL, level_expand};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        wg_tape_reset(tape);
+        const wg_mat in = wg_mat_input(tape, 1, 1, &at[i], 1);
+        assert_mismatch(wg_check_op(tape, &op, NULL, 0, 1, &in, 1),
+                        "wg_check_op: tilted: result 0, element (0, 0), by operand 0, element "
+                        "(0, 0): ");
+    }
+}
+
+static wg_status picky_shape(wg_block *b) {
+    b->why = "must be square";
+    b->info = 3;
+    return WG_ESHAPE;
+}
+static wg_status astray_shape(wg_block *b) {
+    (void)b;
+    return (wg_status)777;
+}
+
+static void shapes_are_refused_in_the_words_of_the_operation(void **state) {
+    (void)state;
+    wg_block_op op = times_op;
+    wg_tape_reset(tape);
+    const wg_mat in[] = {wg_mat_constant(tape, 2, 3, A, 2), wg_mat_constant(tape, 3, 1, X, 3)};
+    op.shape = picky_shape;
+    assert_int_equal(wg_check_op(tape, &op, NULL, 0, 2, in, 1), WG_ESHAPE);
+    assert_string_equal(wg_tape_message(tape),
+                        "wg_check_op: times of 2x3, 3x1: must be square (info 3)");
+    op.shape = astray_shape;
+    assert_int_equal(wg_check_op(tape, &op, NULL, 0, 2, in, 1), WG_ECALLBACK);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+}
+
+/* 1 - cos a, its `second` by another way: near 0 the values are rounding in the first place. */
+WG_OPERATION1(versed, 1 - cos(a), sin(a), cos(a), GUARD, "test")
+static double half_angle(const double *x, double *first, double *second) {
+    const double s = sin(x[0] / 2);
+    first[0] = sin(x[0]);
+    second[0] = cos(x[0]);
+    return 2 * s * s;
+}
+static void values_that_are_rounding_may_differ_by_it(void **state) {
+    (void)state;
+    static const double at[] = {1, 1e-3, 1e-5, 1e-6};
+    wg_scalar_op op = wgi_user_versed;
+    op.second = half_angle;
+    wg_tape_reset(tape);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        assert_passes(wg_check_scalar_op(tape, &op, &at[i]));
+}
+
 static void scalar_operations_that_cannot_be_checked_are_refused(void **state) {
     (void)state;
     const double x[4] = {-1, 2, 3, 5};
@@ -313,6 +435,10 @@ int main(void) {
         cmocka_unit_test(an_operation_without_its_functions_is_refused),
         cmocka_unit_test(every_row_of_the_table_passes),
         cmocka_unit_test(a_wrong_row_is_named_with_its_partial),
+        cmocka_unit_test(small_derivatives_beside_large_ones_are_looked_at),
+        cmocka_unit_test(a_slope_that_expand_forgets_is_missed_at_tiny_operands_too),
+        cmocka_unit_test(shapes_are_refused_in_the_words_of_the_operation),
+        cmocka_unit_test(values_that_are_rounding_may_differ_by_it),
         cmocka_unit_test(scalar_operations_that_cannot_be_checked_are_refused),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);

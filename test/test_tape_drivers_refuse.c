@@ -2,6 +2,7 @@
 /* test_tape_drivers_refuse.c - drivers that cannot: what the function did, what the caller
  * gave; a status and a message, and outputs as they were. */
 #include "driver_cases.h"
+#include <wengert/sparsity.h>
 
 /* ---- mistakes ---- */
 
@@ -168,6 +169,39 @@ static void what_a_sweep_refuses_is_passed_on(void **state) {
         "wg_gradient: a sweep: the adjoint of slot 1 becomes nan: that of slot 2 "
         "is 1, its local derivative inf");
     assert_true(f == -77 && g == -77);
+    wg_tape_free(t);
+}
+
+/* The last output has an adjoint that is NaN: whether that is said must not hang on how many rows
+ * the last sweep of a Jacobian has. */
+static wg_status last_cancels(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *data) {
+    for (size_t j = 0; j + 1 < m; j++) y[j] = wg_let(t, wg_mul(x[j % n], 2 + (double)j));
+    return cancels(t, n, x, 1, y + m - 1, data);
+}
+
+static void jacobians_are_not_traced_whatever_their_rows(void **state) {
+    (void)state;
+    enum { N = 20, M = 10 };
+    const wg_options o = {.flags = WG_TRACE};
+    wg_tape *const t = wg_tape_new(&o);
+    double x[N] = {0}, jacobian[M * N];
+    for (size_t i = 1; i < N; i++) x[i] = 1;
+    for (size_t m = 1; m <= M; m++) {
+        assert_int_equal(
+            wg_jacobian(t, last_cancels, NULL, N, x, m, NULL, WG_ROW_MAJOR, jacobian, N),
+            WG_OK);
+        assert_true(isnan(jacobian[(m - 1) * N]));
+        wg_sparsity *s;
+        assert_int_equal(wg_jacobian_sparsity(t, last_cancels, NULL, N, x, m, WG_ROW_MAJOR, &s),
+                         WG_OK);
+        const wg_pattern *const p = wg_sparsity_pattern(s);
+        assert_true(p->entries == m && m <= M * N);
+        assert_int_equal(wg_sparse_jacobian(t, s, last_cancels, NULL, x, NULL, jacobian),
+                         WG_OK);
+        assert_true(isnan(jacobian[p->start[m - 1]]));
+        wg_sparsity_free(s);
+    }
     wg_tape_free(t);
 }
 
@@ -404,6 +438,7 @@ int main(void) {
         cmocka_unit_test(stale_outputs_are_refused),
         cmocka_unit_test(too_many_outputs_are_found),
         cmocka_unit_test(what_a_sweep_refuses_is_passed_on),
+        cmocka_unit_test(jacobians_are_not_traced_whatever_their_rows),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
         cmocka_unit_test(drivers_of_two_tapes_nest),
         cmocka_unit_test(null_arguments_are_named),

@@ -393,8 +393,27 @@ static void elements_of_results_take_no_new_values_in_a_replay(void **state) {
     assert_true(wg_tape_value(t, z) == 30);
 }
 
+/* sqrt(x0) - sqrt(2 x0) at 0, and a matrix: the sweep is refused, and nothing written. */
+static void what_the_sweep_refuses_leaves_no_products(void **state) {
+    (void)state;
+    const wg_options o = {.flags = WG_KEEP_CODE | WG_TRACE};
+    wg_tape *const t = wg_tape_new(&o);
+    wg_real x[2];
+    const double at[2] = {0, 2}, v[2] = {1, 1};
+    double hv[2] = {-77, -77}, h[4] = {-77, -77, -77, -77};
+    assert_int_equal(wg_inputs(t, 2, at, x), WG_OK);
+    const wg_mat a = wg_mat_exp(t, wg_mat_gather(t, 1, 1, x + 1));
+    const wg_real r = wg_let(t, wg_sqrt(x[0])), s = wg_let(t, wg_sqrt(wg_mul(2, x[0])));
+    const wg_real y = wg_let(t, wg_add(wg_sub(r, s), wg_mat_at(a, 0, 0)));
+    assert_int_equal(wg_tape_hvp(t, y, 2, x, v, hv), WG_ENONFINITE);
+    assert_int_equal(wg_tape_hessian(t, y, 2, x, h, 2), WG_ENONFINITE);
+    for (int i = 0; i < 4; i++) assert_true(hv[i % 2] == -77 && h[i] == -77);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_sweep_refuses_leaves_no_products),
         cmocka_unit_test(functions_of_the_oracle_agree_in_every_mode),
         cmocka_unit_test(the_matrix_is_column_major_and_padding_is_left_alone),
         cmocka_unit_test(inputs_may_be_a_selection),

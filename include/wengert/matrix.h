@@ -104,7 +104,8 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
  * of value, and vjp with jvp (or with finite differences where there is none), along every
  * element of the operands up to 32, otherwise along random directions; value and vjp with those
  * of expand, where there is one; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the
- * Jacobian with what it is.  Works on a tape of its own.
+ * Jacobian with what it is.  Works on a tape of its own. At a kink or a jump finite differences are
+ * no judge.
  * Shapes:  in of `inputs`: constants or variables of t, whose values are taken; derivatives are
  *          by the variables, or by all when there is none.
  * Errors:  WG_EMISMATCH: the message of t names operation, result, operand, elements and the two

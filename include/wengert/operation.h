@@ -54,7 +54,8 @@ WG_API wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real
 /* wg_check_scalar_op - compares first partials with finite differences of the value, and second
  * ones with those of the first (wg_check_gradient, wg_check_hessian), at x, one number for each
  * operand. WG_OPERATION1(name, ...) makes wgi_user_name; the texts of a descriptor made by hand
- * are not looked at. Works on a tape of its own.
+ * are not looked at. Works on a tape of its own. At a kink or a jump finite differences are no
+ * judge.
  * Errors:  WG_EMISMATCH: the message of t names the operation, the partial and the two numbers;
  *          WG_ENONFINITE: a value or partial at x; WG_EARG: arity; WG_ENULL. */
 WG_API WG_MUST_CHECK wg_status wg_check_scalar_op(wg_tape *t, const wg_scalar_op *op,

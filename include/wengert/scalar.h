@@ -117,25 +117,25 @@ enum {
 
 /* neg: linearity */
 WGI_FUNCTION double wgi_op_neg_v(double a) { return -a; }
-WGI_FUNCTION double wgi_op_neg_da(double a, double v) { (void)a; (void)v; return -1.0; }
+#define wgi_op_neg_da(a, v) (-1.0)
 enum { WGI_CODE_neg = WGI_CODE(0), WGI_ADDS_neg = WGI_ADDS(0) };
 
 /* add: linearity */
 WGI_FUNCTION double wgi_op_add_v(double a, double b) { return a + b; }
-WGI_FUNCTION double wgi_op_add_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
-WGI_FUNCTION double wgi_op_add_db(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
+#define wgi_op_add_da(a, b, v) (1.0)
+#define wgi_op_add_db(a, b, v) (1.0)
 enum { WGI_CODE_add = WGI_CODE(1), WGI_ADDS_add = WGI_ADDS(1) };
 
 /* sub: linearity */
 WGI_FUNCTION double wgi_op_sub_v(double a, double b) { return a - b; }
-WGI_FUNCTION double wgi_op_sub_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
-WGI_FUNCTION double wgi_op_sub_db(double a, double b, double v) { (void)a; (void)b; (void)v; return -1.0; }
+#define wgi_op_sub_da(a, b, v) (1.0)
+#define wgi_op_sub_db(a, b, v) (-1.0)
 enum { WGI_CODE_sub = WGI_CODE(2), WGI_ADDS_sub = WGI_ADDS(2) };
 
 /* mul: product rule */
 WGI_FUNCTION double wgi_op_mul_v(double a, double b) { return a * b; }
-WGI_FUNCTION double wgi_op_mul_da(double a, double b, double v) { (void)a; (void)v; return b; }
-WGI_FUNCTION double wgi_op_mul_db(double a, double b, double v) { (void)b; (void)v; return a; }
+#define wgi_op_mul_da(a, b, v) (b)
+#define wgi_op_mul_db(a, b, v) (a)
 enum { WGI_CODE_mul = WGI_CODE(3), WGI_ADDS_mul = WGI_ADDS(3) };
 
 /* div: quotient rule */
@@ -146,9 +146,9 @@ enum { WGI_CODE_div = WGI_CODE(4), WGI_ADDS_div = WGI_ADDS(4) };
 
 /* fma: product rule; C11 7.12.13.1 */
 WGI_FUNCTION double wgi_op_fma_v(double a, double b, double c) { return fma(a, b, c); }
-WGI_FUNCTION double wgi_op_fma_da(double a, double b, double c, double v) { (void)a; (void)c; (void)v; return b; }
-WGI_FUNCTION double wgi_op_fma_db(double a, double b, double c, double v) { (void)b; (void)c; (void)v; return a; }
-WGI_FUNCTION double wgi_op_fma_dc(double a, double b, double c, double v) { (void)a; (void)b; (void)c; (void)v; return 1; }
+#define wgi_op_fma_da(a, b, c, v) (b)
+#define wgi_op_fma_db(a, b, c, v) (a)
+#define wgi_op_fma_dc(a, b, c, v) (1.0)
 enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5) };
 
 /* inv: quotient rule */
@@ -168,13 +168,13 @@ enum { WGI_CODE_cube = WGI_CODE(8), WGI_ADDS_cube = WGI_ADDS(8) };
 
 /* fmod: a = n b + v, n = trunc(a/b) held */
 WGI_FUNCTION double wgi_op_fmod_v(double a, double b) { return fmod(a, b); }
-WGI_FUNCTION double wgi_op_fmod_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
+#define wgi_op_fmod_da(a, b, v) (1.0)
 WGI_FUNCTION double wgi_op_fmod_db(double a, double b, double v) { return -rint((a - v) / b); }
 enum { WGI_CODE_fmod = WGI_CODE(9), WGI_ADDS_fmod = WGI_ADDS(9) };
 
 /* remainder: a = n b + v, n = rint(a/b) held; IEC 60559 */
 WGI_FUNCTION double wgi_op_remainder_v(double a, double b) { return remainder(a, b); }
-WGI_FUNCTION double wgi_op_remainder_da(double a, double b, double v) { (void)a; (void)b; (void)v; return 1; }
+#define wgi_op_remainder_da(a, b, v) (1.0)
 WGI_FUNCTION double wgi_op_remainder_db(double a, double b, double v) { return -rint((a - v) / b); }
 enum { WGI_CODE_remainder = WGI_CODE(10), WGI_ADDS_remainder = WGI_ADDS(10) };
 
@@ -207,7 +207,7 @@ enum { WGI_CODE_hypot = WGI_CODE(15), WGI_ADDS_hypot = WGI_ADDS(15) };
 
 /* exp: DLMF 4.7.7 */
 WGI_FUNCTION double wgi_op_exp_v(double a) { return exp(a); }
-WGI_FUNCTION double wgi_op_exp_da(double a, double v) { (void)a; return v; }
+#define wgi_op_exp_da(a, v) (v)
 enum { WGI_CODE_exp = WGI_CODE(16), WGI_ADDS_exp = WGI_ADDS(16) };
 
 /* exp2: DLMF 4.7.10 */
@@ -512,32 +512,32 @@ enum { WGI_CODE_lambertwm1 = WGI_CODE(75), WGI_ADDS_lambertwm1 = WGI_ADDS(75) };
 
 /* floor: step */
 WGI_FUNCTION double wgi_op_floor_v(double a) { return floor(a); }
-WGI_FUNCTION double wgi_op_floor_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_floor_da(a, v) (0.0)
 enum { WGI_CODE_floor = WGI_CODE(76), WGI_ADDS_floor = WGI_ADDS(76) };
 
 /* ceil: step */
 WGI_FUNCTION double wgi_op_ceil_v(double a) { return ceil(a); }
-WGI_FUNCTION double wgi_op_ceil_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_ceil_da(a, v) (0.0)
 enum { WGI_CODE_ceil = WGI_CODE(77), WGI_ADDS_ceil = WGI_ADDS(77) };
 
 /* trunc: step */
 WGI_FUNCTION double wgi_op_trunc_v(double a) { return trunc(a); }
-WGI_FUNCTION double wgi_op_trunc_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_trunc_da(a, v) (0.0)
 enum { WGI_CODE_trunc = WGI_CODE(78), WGI_ADDS_trunc = WGI_ADDS(78) };
 
 /* round: step; halves away from zero */
 WGI_FUNCTION double wgi_op_round_v(double a) { return round(a); }
-WGI_FUNCTION double wgi_op_round_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_round_da(a, v) (0.0)
 enum { WGI_CODE_round = WGI_CODE(79), WGI_ADDS_round = WGI_ADDS(79) };
 
 /* rint: step; halves to even in the default mode */
 WGI_FUNCTION double wgi_op_rint_v(double a) { return rint(a); }
-WGI_FUNCTION double wgi_op_rint_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_rint_da(a, v) (0.0)
 enum { WGI_CODE_rint = WGI_CODE(80), WGI_ADDS_rint = WGI_ADDS(80) };
 
 /* sign: step */
 WGI_FUNCTION double wgi_op_sign_v(double a) { return (a > 0 ? 1.0 : a < 0 ? -1.0 : a == 0 ? 0.0 : a); }
-WGI_FUNCTION double wgi_op_sign_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_sign_da(a, v) (0.0)
 enum { WGI_CODE_sign = WGI_CODE(81), WGI_ADDS_sign = WGI_ADDS(81) };
 
 /* fabs: sign, 0 at 0 */
@@ -553,7 +553,7 @@ enum { WGI_CODE_relu = WGI_CODE(83), WGI_ADDS_relu = WGI_ADDS(83) };
 /* copysign: |a| times the sign of b */
 WGI_FUNCTION double wgi_op_copysign_v(double a, double b) { return copysign(a, b); }
 WGI_FUNCTION double wgi_op_copysign_da(double a, double b, double v) { (void)v; return (a > 0 ? 1.0 : a < 0 ? -1.0 : a) * copysign(1.0, b); }
-WGI_FUNCTION double wgi_op_copysign_db(double a, double b, double v) { (void)a; (void)b; (void)v; return 0; }
+#define wgi_op_copysign_db(a, b, v) (0.0)
 enum { WGI_CODE_copysign = WGI_CODE(84), WGI_ADDS_copysign = WGI_ADDS(84) };
 
 /* fmax: a tie splits evenly */
@@ -583,55 +583,55 @@ enum { WGI_CODE_clamp = WGI_CODE(88), WGI_ADDS_clamp = WGI_ADDS(88) };
 
 /* select_lt: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_lt_v(double a, double b, double c, double d) { return (a < b ? c : d); }
-WGI_FUNCTION double wgi_op_select_lt_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_lt_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_lt_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_lt_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_lt_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a < b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_lt_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a < b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_lt = WGI_CODE(89), WGI_ADDS_select_lt = WGI_ADDS(89) };
 
 /* select_le: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_le_v(double a, double b, double c, double d) { return (a <= b ? c : d); }
-WGI_FUNCTION double wgi_op_select_le_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_le_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_le_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_le_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_le_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a <= b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_le_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a <= b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_le = WGI_CODE(90), WGI_ADDS_select_le = WGI_ADDS(90) };
 
 /* select_gt: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_gt_v(double a, double b, double c, double d) { return (a > b ? c : d); }
-WGI_FUNCTION double wgi_op_select_gt_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_gt_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_gt_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_gt_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_gt_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a > b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_gt_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a > b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_gt = WGI_CODE(91), WGI_ADDS_select_gt = WGI_ADDS(91) };
 
 /* select_ge: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_ge_v(double a, double b, double c, double d) { return (a >= b ? c : d); }
-WGI_FUNCTION double wgi_op_select_ge_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_ge_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_ge_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_ge_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_ge_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a >= b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_ge_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a >= b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_ge = WGI_CODE(92), WGI_ADDS_select_ge = WGI_ADDS(92) };
 
 /* select_eq: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_eq_v(double a, double b, double c, double d) { return (a == b ? c : d); }
-WGI_FUNCTION double wgi_op_select_eq_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_eq_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_eq_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_eq_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_eq_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a == b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_eq_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a == b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_eq = WGI_CODE(93), WGI_ADDS_select_eq = WGI_ADDS(93) };
 
 /* select_ne: C11 6.5.15 */
 WGI_FUNCTION double wgi_op_select_ne_v(double a, double b, double c, double d) { return (a != b ? c : d); }
-WGI_FUNCTION double wgi_op_select_ne_da(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
-WGI_FUNCTION double wgi_op_select_ne_db(double a, double b, double c, double d, double v) { (void)a; (void)b; (void)c; (void)d; (void)v; return 0; }
+#define wgi_op_select_ne_da(a, b, c, d, v) (0.0)
+#define wgi_op_select_ne_db(a, b, c, d, v) (0.0)
 WGI_FUNCTION double wgi_op_select_ne_dc(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 1.0 : 0.0); }
 WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, double v) { (void)c; (void)d; (void)v; return (a != b ? 0.0 : 1.0); }
 enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94) };
 
 /* stop_gradient: the identity, taken for a constant */
 WGI_FUNCTION double wgi_op_stop_gradient_v(double a) { return a; }
-WGI_FUNCTION double wgi_op_stop_gradient_da(double a, double v) { (void)a; (void)v; return 0; }
+#define wgi_op_stop_gradient_da(a, v) (0.0)
 enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95) };
 
 #pragma GCC diagnostic pop

@@ -10,12 +10,15 @@
  * wg_cos(x) does not compile, but with a wg_let around each it does.
  *
  * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable,
- * 2 an expression);  i h g f their metas, n that of the result;  p2 l2 .. operands and numbers
- * before the second one, ..;  a b c d their values;  v the value;  e the expression.
+ * 2 an expression);  i h g f their metas, n that of the result;  x0 x1, y0 y1, .. their code, low
+ * and high, v0 v1 that of the result;  p2 l2 .. operands and numbers before the second one, ..;
+ * a b c d their values;  v the value;  e the expression.
  * An expression is a structure made where it stands:
- *   value, at (operands), lit (its numbers), code (bits),
+ *   value, at (operands), lit (its numbers),
  *   meta: an array of size 0 whose element has the size bits of code << 18 | numbers << 12 |
- *   operands << 6 | operations: the sum of those of the parts.
+ *   operands << 6 | operations: the sum of those of the parts,
+ *   code0 .. code3: such arrays, too, with 32 bits of code each (the size is one more): what is in
+ *   the type costs nothing when nothing is optimised, either.
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
 #ifndef WENGERT_STATEMENT_H
@@ -57,11 +60,9 @@ typedef unsigned __int128 wgi_bits;
 
 /* The head word of an entry of kept code: slot, type, bits of code or operation, operands,
  * numbers. */
-WGI_FUNCTION uint64_t wgi_code_head(uint32_t out, unsigned type, unsigned bits, size_t operands,
-                                    size_t numbers) {
-    return (uint64_t)out | (uint64_t)type << 32 | (uint64_t)bits << 36 |
-           (uint64_t)operands << 48 | (uint64_t)numbers << 56;
-}
+#define WGI_CODE_HEAD(out, type, bits, operands, numbers)                                      \
+    ((uint64_t)(out) | (uint64_t)(type) << 32 | (uint64_t)(bits) << 36 |                       \
+     (uint64_t)(operands) << 48 | (uint64_t)(numbers) << 56)
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "wengert: statements are recorded in words whose low half comes first"
@@ -114,21 +115,29 @@ WG_END_DECLS
 
 #ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
 
+/* Code as sizes, and back. */
+#define WGI_CODE_SIZES(low, high)                                                              \
+    char code0[0][(size_t)1 + (uint32_t)(low)], code1[0][1 + ((uint64_t)(low) >> 32)],         \
+        code2[0][(size_t)1 + (uint32_t)(high)], code3[0][1 + ((uint64_t)(high) >> 32)]
+#define WGI_CODE_WORD(type, a, b)                                                              \
+    (sizeof(((type *)0)->a[0]) - 1 | (sizeof(((type *)0)->b[0]) - 1) << 32)
+#define WGI_WORDS(low, high) ((wgi_bits)(high) << 64 | (low))
+
 /* What stands for the fields that a number and a variable do not have. */
 struct wgi_number {
     double value;
     wgi_s0 at;
     double lit[1];
-    wgi_bits code;
     char meta[0][WGI_OF_NUMBER];
+    WGI_CODE_SIZES(1, 0);
 };
 struct wgi_variable {
     double lit[0];
-    wgi_bits code;
     char meta[0][WGI_OF_VARIABLE];
+    WGI_CODE_SIZES(0, 0);
 };
-static const struct wgi_number wgi_number __attribute__((unused)) = {0, {}, {0}, 1, {}};
-static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, {}};
+static const struct wgi_number wgi_number __attribute__((unused)) = {};
+static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 
 #define WGI_KIND(x)                                                                            \
     (__builtin_classify_type(x) == 12                                                          \
@@ -138,8 +147,6 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
 #define WGI_EXPR(x, k) __builtin_choose_expr(k, x, wgi_number)
 #define WGI_REST(x, k) __builtin_choose_expr(k == 1, wgi_variable, WGI_EXPR(x, k))
 #define WGI_VALUE(x, k) (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x)
-#define WGI_CODE_OF(x, k) __builtin_choose_expr(k < 2, (wgi_bits)(k == 0), WGI_REST(x, k).code)
-#define WGI_META(x, k) sizeof(WGI_REST(x, k).meta[0])
 
 /* Operand o of kind k, value v and meta m, whose partial is d, takes its place in expression
  * wgi_e, behind i operands and l numbers. Most operands are variables and numbers: they do
@@ -169,8 +176,9 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
     })
 
 #define WGI_NOT_A_POINTER(c)                                                                   \
-    _Static_assert(c, "wengert: an operand is a pointer: an index or a * is missing; or a matrix: " \
-                      "wg_mat_add and the like take it, wg_mat_at gives an element")
+    _Static_assert(                                                                            \
+        c, "wengert: an operand is a pointer: an index or a * is missing; or a matrix: "       \
+           "wg_mat_add and the like take it, wg_mat_at gives an element")
 #define WGI_IS_OPERAND(x)                                                                      \
     (__builtin_classify_type(x) != 5 &&                                                        \
      !__builtin_types_compatible_p(__typeof__(x), struct wg_mat))
@@ -184,30 +192,42 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
     _Static_assert(WGI_BITS(meta) <= WGI_MAX_CODE,                                             \
                    "wengert: too many operations in one statement: split it with wg_let")
 
-/* The expression of meta n and value v, its operands still to be taken. */
-#define WGI_EXPRESSION(n, v)                                                                   \
+/* What is known of operand x when its statement is compiled: kind k, meta m, code x0 x1. */
+#define WGI_OPERAND(x, k, m)                                                                   \
+    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_##x));                                                \
+    enum { wgi_##k = WGI_KIND(wgi_##x) };                                                      \
+    typedef __typeof__(WGI_REST(wgi_##x, wgi_##k)) wgi_##x##_type;                             \
+    enum {                                                                                     \
+        wgi_##m = sizeof(((wgi_##x##_type *)0)->meta[0]),                                      \
+        wgi_##x##0 = WGI_CODE_WORD(wgi_##x##_type, code0, code1),                              \
+        wgi_##x##1 = WGI_CODE_WORD(wgi_##x##_type, code2, code3)                               \
+    }
+
+/* The expression of meta n, value v and that code, its operands still to be taken. More code than
+ * fits is refused by wg_let: here it only has to compile. */
+#define WGI_EXPRESSION(n, v, code)                                                             \
     const double wgi_v = v;                                                                    \
+    enum { wgi_v0 = (uint64_t)(code), wgi_v1 = (uint64_t)((code) >> 64) };                     \
     struct wg_expression_needs_wg_let {                                                        \
         double value;                                                                          \
         __typeof__(WGI_LIST_OF(WGI_OPERANDS(n))) at;                                           \
         double lit[WGI_NUMBERS(n)];                                                            \
-        wgi_bits code;                                                                         \
         char meta[0][n];                                                                       \
+        WGI_CODE_SIZES(wgi_v0, wgi_v1);                                                        \
     } wgi_e;                                                                                   \
     wgi_e.value = wgi_v
+#define WGI_BEHIND(meta, code) (wgi_bits)(code) << (WGI_BITS(meta) & 127)
 
 /* The operations; scalar.h and operation.h give them their names and constants. */
 #define WGI_OP1(name, x_)                                                                      \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
-        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
+        WGI_OPERAND(x, j, i);                                                                  \
         enum { wgi_n = wgi_i + WGI_ADDS_##name };                                              \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a));                                       \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a),                                        \
+                       WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_CODE_##name));        \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_v), 0, 0);          \
-        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_i);                             \
-        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j);                                               \
         wgi_e;                                                                                 \
     })
 
@@ -215,20 +235,19 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y));                     \
-        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
-        enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
+        WGI_OPERAND(x, j, i);                                                                  \
+        WGI_OPERAND(y, k, h);                                                                  \
         enum { wgi_2 = wgi_i + wgi_h, wgi_n = wgi_2 + WGI_ADDS_##name };                       \
         enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b));                                \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b),                                 \
+                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
+                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
+                           WGI_BEHIND(wgi_2, WGI_CODE_##name));                                \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v), 0, 0);   \
         WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v), wgi_p2,  \
                  wgi_l2);                                                                      \
-        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_2);                             \
-        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
-                                                      << WGI_BITS(wgi_i);                      \
         wgi_e;                                                                                 \
     })
 
@@ -237,11 +256,9 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
-                          WGI_IS_OPERAND(wgi_z));                                              \
-        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
-        enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
-        enum { wgi_l = WGI_KIND(wgi_z), wgi_g = WGI_META(wgi_z, wgi_l) };                      \
+        WGI_OPERAND(x, j, i);                                                                  \
+        WGI_OPERAND(y, k, h);                                                                  \
+        WGI_OPERAND(z, l, g);                                                                  \
         enum {                                                                                 \
             wgi_2 = wgi_i + wgi_h,                                                             \
             wgi_3 = wgi_2 + wgi_g,                                                             \
@@ -252,17 +269,17 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
         const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c));                         \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c),                          \
+                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
+                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
+                           WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                      \
+                           WGI_BEHIND(wgi_3, WGI_CODE_##name));                                \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v),   \
                  0, 0);                                                                        \
         WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v),   \
                  wgi_p2, wgi_l2);                                                              \
         WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v),   \
                  wgi_p3, wgi_l3);                                                              \
-        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_3);                             \
-        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
-                                                      << WGI_BITS(wgi_i);                      \
-        wgi_e.code |= WGI_CODE_OF(wgi_z, wgi_l) << WGI_BITS(wgi_2);                            \
         wgi_e;                                                                                 \
     })
 
@@ -272,12 +289,10 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
         const __auto_type wgi_w = (w_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
-                          WGI_IS_OPERAND(wgi_z) && WGI_IS_OPERAND(wgi_w));                     \
-        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
-        enum { wgi_k = WGI_KIND(wgi_y), wgi_h = WGI_META(wgi_y, wgi_k) };                      \
-        enum { wgi_l = WGI_KIND(wgi_z), wgi_g = WGI_META(wgi_z, wgi_l) };                      \
-        enum { wgi_m = WGI_KIND(wgi_w), wgi_f = WGI_META(wgi_w, wgi_m) };                      \
+        WGI_OPERAND(x, j, i);                                                                  \
+        WGI_OPERAND(y, k, h);                                                                  \
+        WGI_OPERAND(z, l, g);                                                                  \
+        WGI_OPERAND(w, m, f);                                                                  \
         enum {                                                                                 \
             wgi_2 = wgi_i + wgi_h,                                                             \
             wgi_3 = wgi_2 + wgi_g,                                                             \
@@ -291,7 +306,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
         const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
         const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
         const double wgi_d = WGI_VALUE(wgi_w, wgi_m);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d));                  \
+        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d),                   \
+                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
+                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
+                           WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                      \
+                           WGI_BEHIND(wgi_3, WGI_WORDS(wgi_w0, wgi_w1)) |                      \
+                           WGI_BEHIND(wgi_4, WGI_CODE_##name));                                \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
                  wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), 0, 0);                 \
         WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
@@ -300,11 +320,6 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
                  wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p3, wgi_l3);       \
         WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                   \
                  wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p4, wgi_l4);       \
-        wgi_e.code = (wgi_bits)WGI_CODE_##name << WGI_BITS(wgi_4);                             \
-        wgi_e.code |= WGI_CODE_OF(wgi_x, wgi_j) | WGI_CODE_OF(wgi_y, wgi_k)                    \
-                                                      << WGI_BITS(wgi_i);                      \
-        wgi_e.code |= WGI_CODE_OF(wgi_z, wgi_l) << WGI_BITS(wgi_2) | WGI_CODE_OF(wgi_w, wgi_m) \
-                                                                         << WGI_BITS(wgi_3);   \
         wgi_e;                                                                                 \
     })
 
@@ -319,18 +334,17 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
     __extension__({                                                                            \
         wg_tape *const wgi_o = (tape), *const wgi_t = wgi_tape(wgi_o);                         \
         const __auto_type wgi_x = (e);                                                         \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
-        enum { wgi_j = WGI_KIND(wgi_x), wgi_i = WGI_META(wgi_x, wgi_j) };                      \
+        WGI_OPERAND(x, j, i);                                                                  \
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const uint64_t wgi_h = wgi_code_head(__LINE__, 0, WGI_BITS(wgi_i),                     \
+        const uint64_t wgi_h = WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(wgi_i),                     \
                                              WGI_OPERANDS(wgi_i), WGI_NUMBERS(wgi_i));         \
         int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
             wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));             \
         if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                       \
             double *const wgi_w = WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                         \
                 wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i), wgi_h,          \
-                WGI_CODE_OF(wgi_x, wgi_j));                                                    \
+                WGI_WORDS(wgi_x0, wgi_x1));                                                    \
             if (wgi_w != NULL) {                                                               \
                 WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                  \
                 wgi_f = 1;                                                                     \
@@ -345,7 +359,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {{}, 0, 
             WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                      \
             wgi_r = WGI_SLOW(WGI_EXPR(wgi_x, wgi_j).at)(                                       \
                 wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_NUMBERS(wgi_i) ? wgi_w : NULL,   \
-                wgi_h, WGI_CODE_OF(wgi_x, wgi_j), __FILE__);                                   \
+                wgi_h, WGI_WORDS(wgi_x0, wgi_x1), __FILE__);                                   \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

@@ -263,7 +263,7 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin
     using namespace wg::detail;
     using O = operand<E>;
     WGI_ARE_OPERANDS(E);
-    const uint64_t head = wgi_code_head(line, 0, O::bits, O::count, O::literals);
+    const uint64_t head = WGI_CODE_HEAD(line, 0, O::bits, O::count, O::literals);
     if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
         wg_tape *const some = wgi_tape(t);
         bool fast = ready(some, e.at, O::products);

@@ -181,8 +181,8 @@ WG_API WG_MUST_CHECK wg_status wg_tape_verify(wg_tape *t);
 /* wg_tape_replay - new values for the inputs x (n of them, in the order of their creation), all
  * values and local derivatives recomputed. A recorded comparison that comes out differently:
  * WG_EGUARD, and the tape has to be recorded anew. Variables keep their slots; read new values
- * with wg_tape_value, and set x.value to it before recording more with an old handle. The tape
- * is traced while recording only. */
+ * with wg_tape_value, and set x.value to it before recording more with an old handle. A replay
+ * is not traced. */
 WG_API WG_MUST_CHECK wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x,
                                               const double *a);
 /* wg_tape_value - the value a slot holds now. NaN: no code kept, or stale. */

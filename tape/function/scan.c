@@ -31,8 +31,9 @@ static int is_state(const reading *r, const char *name) {
     return 0;
 }
 
-static int is_output(const reading *r, const char *name) {
-    for (size_t k = 0; k < r->stages; k++) {
+/* Of one of the first so many stages. */
+static int is_output(const reading *r, size_t stages, const char *name) {
+    for (size_t k = 0; k < stages; k++) {
         const wg_function *const f = function_of(r, k);
         if (wgi_argument_find(f->outputs, f->output, name) != f->outputs) return 1;
     }
@@ -52,16 +53,17 @@ static int is_read(const reading *r, size_t stage, const char *name) {
     return 0;
 }
 
-/* Is a state no output, or a source neither a state nor an output? An output that was meant then
- * passes for one more result. */
+/* Is a state no output, or a source not there when its stage reads it? An output that was meant
+ * then passes for one more result. */
 static int misnamed(const reading *r) {
     for (size_t k = 0; k < r->states; k++)
-        if (!is_output(r, r->state[k].name)) return 1;
+        if (!is_output(r, r->stages, r->state[k].name)) return 1;
     for (size_t k = 0; k < r->stages; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs; i++) {
             const wg_source *const x = &r->stage[k].x[i];
-            if (x->kind >= WGI_FROM_STATE && !is_state(r, x->name) && !is_output(r, x->name))
-                return 1;
+            if (x->kind < WGI_FROM_STATE) continue;
+            const int state = is_state(r, x->name), left = is_output(r, k, x->name);
+            if (x->kind == WGI_FROM_STATE ? !state && !left : !state || !left) return 1;
         }
     return 0;
 }
