@@ -316,8 +316,7 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     }
     if (recorded) {
         c->head.slots += b->outs;
-        if ((c->flags & WG_KEEP_CODE) != 0 || c->head.top >= c->head.limit || wgi_limit_far(c))
-            wgi_limit_set(c);
+        wgi_limit_update(c);
     }
     if (!recorded || c->width != 0) c->head.payload_top = temporary;
     return WG_OK;

@@ -327,8 +327,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     wg_status s = run_blocks(d, b, 0, 0, 0);
     if (s != WG_OK) return s;
     /* the adjoints of the largest sweep, before anything is written */
-    s = wgi_region_need(c, &c->adjoints,
-                        (size_t)c->head.slots * (m < LANES ? m : LANES) * sizeof(double), 0);
+    s = wgi_adjoints_need(c, c->head.slots, m < LANES ? m : LANES);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for adjoints", d->call);
     double *const stage = m > LANES && wgi_may_refuse(c) ? wgi_drive_late_room(d, m * k) : NULL;
     if (c->status != WG_OK) return c->status;

@@ -24,14 +24,14 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
 }
 
 size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
-    const uint32_t slots = c->head.slots, stamp = c->head.stamp;
     size_t i = 0;
-    if (c->flags & WG_CHECKED)
+    if (c->flags & WG_CHECKED) {
         while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
-    else
-        while (i < n &&
-               ((x[i].at.slot - 1 < slots - 1 && x[i].at.stamp == stamp) || x[i].at.slot == 0))
-            i++;
+        return i;
+    }
+    /* the stamp goes, and what is left is a slot in use */
+    const uint64_t stamp = (uint64_t)c->head.stamp << 32, last = c->head.slots - 1;
+    while (i < n && ((wgi_word(x[i].at) ^ stamp) - 1 < last || x[i].at.slot == 0)) i++;
     return i;
 }
 
@@ -357,8 +357,12 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
         const wg_status s = wgi_records_need(c, 1);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no room for records", call);
     }
-    const uint32_t first = c->head.slots, stamp = c->head.stamp;
-    for (size_t i = 0; i < n; i++) x[i] = (wg_real){a[i], {first + (uint32_t)i, stamp}};
+    const uint32_t first = c->head.slots;
+    uint64_t handle = (uint64_t)c->head.stamp << 32 | first; /* and the next ones behind it */
+    for (size_t i = 0; i < n; i++, handle++) {
+        x[i].value = a[i];
+        memcpy(&x[i].at, &handle, sizeof handle);
+    }
     if (c->flags & WG_KEEP_CODE)
         for (size_t i = 0; i < n; i++) wgi_values(c)[first + i] = x[i].value;
     if (c->width != 0 && n != 0)
@@ -366,7 +370,7 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
                n * c->width * sizeof(double));
     c->head.slots += (uint32_t)n;
     c->inputs += (uint32_t)n;
-    wgi_limit_set(c);
+    wgi_limit_update(c);
     return WG_OK;
 }
 

@@ -78,11 +78,11 @@ static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t b
 static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n,
                           const wg_real *x, size_t m, const wg_real *y, double *jac) {
     c->swept = 0;
-    wg_status s =
-        wgi_region_need(c, &c->adjoints, (size_t)c->head.slots * LANES * sizeof(double), 0);
+    wg_status s = wgi_adjoints_need(c, c->head.slots, LANES);
     if (s == WG_OK) s = wgi_blocks_room(c);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
     c->lanes = c->asked = LANES;
+    c->traced = 0;
     const uint64_t high = c->chunks == 0 ? 0 : wgi_record_count(c);
     for (size_t first = 0; first < m; first += LANES) {
         double *const adjoint = wgi_adjoints(c);

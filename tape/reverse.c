@@ -129,12 +129,16 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     return s;
 }
 
-wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes) {
+wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes) {
     const size_t bytes = (size_t)slots * lanes * sizeof(double);
+    return wgi_region_need(c, &c->adjoints, WGI_ADJOINT_START + bytes, 0);
+}
+
+wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes) {
     c->swept = 0;
-    const wg_status s = wgi_region_need(c, &c->adjoints, bytes, 0);
+    const wg_status s = wgi_adjoints_need(c, slots, lanes);
     if (s != WG_OK) return s;
-    memset(c->adjoints.base, 0, bytes);
+    memset(wgi_adjoints(c), 0, (size_t)slots * lanes * sizeof(double));
     c->swept = slots;
     c->lanes = c->asked = lanes;
     c->traced = (c->flags & WG_TRACE) != 0 && !by_lanes;
@@ -261,7 +265,11 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
     const double *const adjoint = wgi_adjoints(c);
     const size_t lanes = c->lanes;
     const uint64_t swept = c->swept;
-    for (size_t i = 0; i < n; i++) {
+    size_t i = 0;
+    if (lanes == 1 && !add)
+        for (; i < n && x[i].at.slot - (uint64_t)1 < swept - 1; i++)
+            g[i] = adjoint[x[i].at.slot];
+    for (; i < n; i++) {
         const uint64_t slot = x[i].at.slot;
         double w = 0;
         if (slot - 1 < swept - 1) w = adjoint[slot * lanes];

@@ -117,9 +117,10 @@ static wg_status all_sweeps(wgi_drive *d, const wg_sparsity *s, double *values) 
     double *const to = staged ? wgi_drive_late_room(d, entries) : values;
     /* those of the largest sweep, before anything is written */
     if (c->status == WG_OK && count > 1) {
-        wgi_region *const r = s->backward ? &c->adjoints : &c->tangents;
         const wg_status m =
-            wgi_region_need(c, r, (size_t)c->head.slots * LANES * sizeof(double), 0);
+            s->backward ? wgi_adjoints_need(c, c->head.slots, LANES)
+                        : wgi_region_need(c, &c->tangents,
+                                          (size_t)c->head.slots * LANES * sizeof(double), 0);
         if (m != WG_OK)
             return wgi_fail(c, m, "%s: no memory for %d lanes of %u slots", d->call, LANES,
                             c->head.slots);

@@ -140,10 +140,10 @@ typedef struct wgi_core {
      * first `asked` mean something */
     uint64_t swept;
     size_t lanes, asked;
-    int traced; /* it stops at the first adjoint that is NaN */
-    uint64_t second_records; /* local second derivatives kept for the current recording */
-    uint64_t second_words;   /* for how many words of code they were made; 0: none */
-    uint64_t second_longest; /* operands of the longest array operation */
+    int traced;               /* it stops at the first adjoint that is NaN */
+    uint64_t second_records;  /* local second derivatives kept for the current recording */
+    uint64_t second_words;    /* for how many words of code they were made; 0: none */
+    uint64_t second_longest;  /* operands of the longest array operation */
     uint64_t fits, fits_into; /* the last recording found to fit into a pattern, and which */
 
     wg_status status;
@@ -203,6 +203,10 @@ static inline int wgi_limit_far(const wgi_core *c) {
     return c->head.top < c->head.limit &&
            (uint64_t)(c->head.limit - c->head.top) > left / WGI_SMALL;
 }
+/* After slots were taken: the limit stays, unless it is gone or too far for those left. */
+static inline void wgi_limit_update(wgi_core *c) {
+    if (c->head.top >= c->head.limit || wgi_limit_far(c)) wgi_limit_set(c);
+}
 /* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but
  * may move: call it once, before the first piece is taken. */
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
@@ -215,16 +219,16 @@ static inline wgi_label *wgi_labels(const wgi_core *c) {
 static inline wgi_place *wgi_places(const wgi_core *c) {
     return (wgi_place *)(void *)c->places.base;
 }
-/* Kept code. Not from the start of its region: regions start at multiples of large powers of 2, and
- * where stores go through two of them in the same steps at the same offsets, the first-level cache
- * takes one for the other. */
-enum { WGI_CODE_START = 72 };
+/* Kept code, in words, and adjoints, in bytes, do not go from the start of their regions on: these
+ * start at multiples of large powers of 2, and where steps go through two of them at the same
+ * offsets, the first-level cache takes one for the other. */
+enum { WGI_CODE_START = 72, WGI_ADJOINT_START = 2112 };
 static inline uint64_t *wgi_code_words(const wgi_core *c) {
     return (uint64_t *)(void *)c->code.base + WGI_CODE_START;
 }
 static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c->values.base; }
 static inline double *wgi_adjoints(const wgi_core *c) {
-    return (double *)(void *)c->adjoints.base;
+    return (double *)(void *)(c->adjoints.base + WGI_ADJOINT_START);
 }
 /* Is what stands before the mark still what it was? */
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
@@ -365,6 +369,8 @@ static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
 /* Are all operands older than results, as whoever goes through records forward has to know? */
 wg_status wgi_records_ordered(wgi_core *c);
+/* Makes room for so many adjoints. */
+wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes);
 /* Makes room for adjoints of `slots` slots and clears them. A sweep by lanes, be it one, is not
  * traced: whether one is must not hang on how many outputs there are. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes);

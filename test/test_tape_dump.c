@@ -383,6 +383,21 @@ static void a_traced_sweep_names_the_statement_that_made_a_nan(void **state) {
     wg_tape_free(t);
 }
 
+/* By lanes, after a sweep that was traced: inf - inf in the adjoint of x, by way of a gather. */
+static void preaccumulation_is_not_traced(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_TRACE);
+    const wg_real x = wg_input(t, 0), z = wg_input(t, 2);
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_square(z))), WG_OK);
+    const wg_mark start = wg_tape_mark(t);
+    const wg_mat root = wg_mat_sqrt(t, wg_mat_gather(t, 3, 1, (const wg_real[]){x, z, x}));
+    wg_real y = wg_let(t, wg_sub(wg_mat_at(root, 0, 0), wg_mat_at(root, 2, 0)));
+    y = wg_let(t, wg_add(y, wg_mat_at(root, 1, 0)));
+    assert_int_equal(wg_preaccumulate(t, start, 2, (const wg_real[]){x, z}, 1, &y), WG_OK);
+    assert_int_equal(wg_reverse(t, y), WG_ENONFINITE);
+    wg_tape_free(t);
+}
+
 static void a_traced_tape_lets_finite_values_pass(void **state) {
     (void)state;
     wg_tape *const t = open_with(WG_TRACE);
@@ -582,6 +597,7 @@ int main(void) {
         cmocka_unit_test(a_failure_names_the_place_of_its_statement),
         cmocka_unit_test(a_traced_tape_names_the_operation_that_made_a_nan),
         cmocka_unit_test(a_traced_sweep_names_the_statement_that_made_a_nan),
+        cmocka_unit_test(preaccumulation_is_not_traced),
         cmocka_unit_test(a_traced_tape_lets_finite_values_pass),
         cmocka_unit_test(a_message_that_is_too_long_is_cut),
         cmocka_unit_test(a_writer_that_refuses_stops_the_dump),
