@@ -518,6 +518,7 @@ wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld) 
     if (c->lanes != 1 || last_slot(&y) >= c->swept)
         return wgi_refuse(c, WG_EMODE, "wg_mat_adjoint_seed: wg_adjoints_clear comes first");
     seed(&y, wgi_adjoints(c), 1, 0, w, ld, 1);
+    c->seeded = 0;
     return WG_OK;
 }
 

@@ -135,7 +135,7 @@ wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes) {
 }
 
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes) {
-    c->swept = 0;
+    c->swept = c->seeded = 0;
     const wg_status s = wgi_adjoints_need(c, slots, lanes);
     if (s != WG_OK) return s;
     memset(wgi_adjoints(c), 0, (size_t)slots * lanes * sizeof(double));
@@ -177,7 +177,9 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
     for (size_t j = 0; j < m; j++)
         for (size_t l = 0; l < k && y[j].at.slot != 0; l++)
             adjoint[(size_t)y[j].at.slot * lanes + l] += w[j * k + l];
-    return wgi_sweep(c, wgi_record_after(c, root), 0);
+    s = wgi_sweep(c, wgi_record_after(c, root), 0);
+    if (s == WG_OK && !by_lanes && m == 1 && w[0] == 1) c->seeded = root;
+    return s;
 }
 
 wg_status wg_reverse(wg_tape *t, wg_real y) {
@@ -226,6 +228,7 @@ wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {
         return wgi_refuse(c, WG_EMODE,
                           "wg_adjoint_seed: slot %u: wg_adjoints_clear comes first", y.at.slot);
     wgi_adjoints(c)[y.at.slot] += w;
+    c->seeded = 0;
     return WG_OK;
 }
 
@@ -240,6 +243,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
             "the wrong order");
     if (c->lanes != 1 || c->swept < high.slot)
         return wgi_refuse(c, WG_EMODE, "wg_sweep: wg_adjoints_clear comes first");
+    c->seeded = 0;
     return wgi_sweep(c, high.record, low.record);
 }
 

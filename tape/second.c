@@ -145,17 +145,23 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
-    if (s == WG_OK) s = wgi_adjoints_open(c, slots, 1, 0);
+    /* mostly the gradient comes before, and the adjoints are there */
+    const int one = m == 1 && (w == NULL || w[0] == 1);
+    const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
+    if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
     p->c = c;
     p->root = root;
     p->lanes = lanes;
     p->records = wgi_record_after(c, root);
-    for (size_t j = 0; j < m; j++)
-        if (y[j].at.slot != 0) wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
-    s = wgi_sweep(c, p->records, 0);
-    if (s != WG_OK) return s;
+    if (!there) {
+        for (size_t j = 0; j < m; j++)
+            if (y[j].at.slot != 0) wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
+        s = wgi_sweep(c, p->records, 0);
+        if (s != WG_OK) return s;
+        if (one) c->seeded = root;
+    }
     p->w = wgi_adjoints(c);
     p->second = c->second_records;
     while (p->second > 0 && entries(c)[p->second - 1].out > root) p->second--;

@@ -140,7 +140,9 @@ typedef struct wgi_core {
      * first `asked` mean something */
     uint64_t swept;
     size_t lanes, asked;
-    int traced;               /* it stops at the first adjoint that is NaN */
+    int traced; /* it stops at the first adjoint that is NaN */
+    uint32_t
+        seeded; /* it went from this slot, and 1, on and nothing was added; 0: it did not */
     uint64_t second_records;  /* local second derivatives kept for the current recording */
     uint64_t second_words;    /* for how many words of code they were made; 0: none */
     uint64_t second_longest;  /* operands of the longest array operation */

@@ -411,8 +411,98 @@ static void what_the_sweep_refuses_leaves_no_products(void **state) {
     wg_tape_free(t);
 }
 
+/* What happens to the adjoints between a gradient and the product that takes them from it. */
+enum between {
+    NOTHING,
+    A_PRODUCT,
+    ANOTHER_SEED,
+    MORE_IS_ADDED,
+    A_PARTIAL_SWEEP,
+    ANOTHER_ROOT,
+    LANES,
+    CLEARED,
+    REWOUND,
+    REPLAYED,
+    PREACCUMULATED,
+    BETWEENS
+};
+static wg_real bent(wg_tape *t, const wg_real *x, wg_real *inner) {
+    *inner = wg_let(t, wg_mul(wg_sin(x[0]), x[1]));
+    return wg_let(t, wg_mul(*inner, wg_exp(*inner)));
+}
+static void products_never_take_adjoints_of_something_else(void **state) {
+    (void)state;
+    const wg_options o = {.flags = WG_KEEP_CODE};
+    const double at[2] = {0.5, 1.25}, other[2] = {-0.25, 0.75}, v[2] = {1, -2};
+    const double two = 2, twos[2] = {2, 2};
+    for (int what = 0; what < BETWEENS; what++) {
+        wg_tape *const t = wg_tape_new(&o), *const fresh = wg_tape_new(&o);
+        wg_real x[2], z[2], inner, same;
+        double hv[2], expected[2], g[2], ge[2];
+        assert_int_equal(wg_inputs(t, 2, at, x), WG_OK);
+        const wg_mark start = wg_tape_mark(t);
+        wg_real y = bent(t, x, &inner);
+        const wg_mark end = wg_tape_mark(t);
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        switch ((enum between)what) {
+        case A_PRODUCT:
+            assert_int_equal(wg_tape_hvp(t, y, 2, x, twos, hv), WG_OK);
+            break;
+        case ANOTHER_SEED:
+            assert_int_equal(wg_reverse_seeds(t, 1, &y, &two), WG_OK);
+            break;
+        case MORE_IS_ADDED:
+            assert_int_equal(wg_adjoint_seed(t, inner, 3), WG_OK);
+            break;
+        case A_PARTIAL_SWEEP:
+            assert_int_equal(wg_sweep(t, end, start), WG_OK);
+            break;
+        case ANOTHER_ROOT:
+            assert_int_equal(wg_reverse(t, inner), WG_OK);
+            break;
+        case LANES:
+            assert_int_equal(wg_reverse_lanes(t, 2, 1, &y, twos), WG_OK);
+            break;
+        case CLEARED:
+            assert_int_equal(wg_adjoints_clear(t), WG_OK);
+            break;
+        case REWOUND: /* and another statement in its place */
+            assert_int_equal(wg_tape_rewind(t, start), WG_OK);
+            inner = wg_let(t, wg_mul(x[0], x[1]));
+            y = wg_let(t, wg_mul(inner, wg_exp(wg_mul(2, inner))));
+            break;
+        case REPLAYED:
+            assert_int_equal(wg_tape_replay(t, 2, x, other), WG_OK);
+            break;
+        case PREACCUMULATED:
+            assert_int_equal(wg_preaccumulate(t, start, 2, x, 1, &y), WG_EMODE);
+            break;
+        default:
+            break;
+        }
+        assert_int_equal(wg_inputs(fresh, 2, what == REPLAYED ? other : at, z), WG_OK);
+        if (what == REWOUND) {
+            same = wg_let(fresh, wg_mul(z[0], z[1]));
+            same = wg_let(fresh, wg_mul(same, wg_exp(wg_mul(2, same))));
+        } else {
+            same = bent(fresh, z, &inner);
+        }
+        assert_int_equal(wg_tape_hvp(fresh, same, 2, z, v, expected), WG_OK);
+        assert_int_equal(wg_adjoints(fresh, 2, z, ge), WG_OK);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(wg_tape_hvp(t, y, 2, x, v, hv), WG_OK);
+            assert_int_equal(wg_adjoints(t, 2, x, g), WG_OK);
+            for (int i = 0; i < 2; i++)
+                if (hv[i] != expected[i] || g[i] != ge[i]) fail_msg("after %d", what);
+        }
+        wg_tape_free(t);
+        wg_tape_free(fresh);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_never_take_adjoints_of_something_else),
         cmocka_unit_test(what_the_sweep_refuses_leaves_no_products),
         cmocka_unit_test(functions_of_the_oracle_agree_in_every_mode),
         cmocka_unit_test(the_matrix_is_column_major_and_padding_is_left_alone),
