@@ -365,11 +365,11 @@ static void write_merged(int n) {
     for (int k = 1; k < pairs; k++)
         printf("%s(s->h[0] ^ s->h[%d]) | (s->h[1] ^ s->h[%d])", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
     puts(") == 0) {");
-    char sum[2][64] = {"", ""};
+    char sum[2][128] = {"", ""};
     for (int side = 0; side < 2; side++)
         for (int k = 0, at = 0; k < pairs; k++)
-            at += snprintf(sum[side] + at, sizeof sum[side] - (size_t)at, "%sp%d", k ? " + " : "",
-                           2 * k + side);
+            at += snprintf(sum[side] + at, sizeof sum[side] - (size_t)at,
+                           k ? " + WGI_ROUNDED(p%d)" : "WGI_ROUNDED(p%d)", 2 * k + side);
     write_record("        ", 0, 0, n, sum[0], sum[1]);
     if (n % 2 == 1) write_record("        ", 1, n - 1, n, NULL, NULL);
     printf("        t->top = r + %d;\n        return wgi_result(t, value, out);\n    }\n",

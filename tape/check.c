@@ -53,9 +53,7 @@ typedef struct check {
     double *best, *error;      /* m each: difference, its estimate */
     double *held, *held_error; /* m each: what contradicts them, found once */
     double *doubt;             /* m: how far an exact 0 of fine steps is from them */
-    double
-        *all; /* of products along all inputs the size of the terms: for each w; second order:
-                  * m, for each output */
+    double *all;         /* size of the products along all inputs: by w; or by output, m */
     double *noise;       /* m: of the values of f */
     double *row, *above; /* m-by-ORDERS each: the table's last two rows */
     double unit;         /* of v, and of u, where these are of a single input */
@@ -109,10 +107,10 @@ static wg_status evaluate(check *k, const double *x, double h, double *values) {
     return WG_OK;
 }
 
-/* noise, along a direction of small steps in which every input moves: the farthest that one of three neighbouring values is
- * from the line through the others, and no less than the rounding of f. The points are unevenly
- * spaced: on even ones the roundings may all be the same. They have few bits, so that x + h v is
- * not rounded. */
+/* noise, along a direction of small steps in which every input moves: the farthest that one of
+ * three neighbouring values is from the line through the others, and no less than the rounding of
+ * f. The points are unevenly spaced: on even ones the roundings may all be the same. They have few
+ * bits, so that x + h v is not rounded. */
 static wg_status measure_noise(check *k, const double *x) {
     const size_t m = k->d.m;
     double *const first = k->minus, *const second = k->row; /* not in use yet */
@@ -190,7 +188,7 @@ static wg_status halve_steps(check *k, const double *x, double size) {
     return WG_OK;
 }
 
-/* The same; error stays infinite where no step gave finite values. Along a tiny input alone also
+/* Along v, in all; error stays infinite where no step gave finite values. Along a tiny input alone also
  * with steps of its own size: it may be near a singular point. */
 static wg_status differences(check *k, const double *x, size_t input) {
     for (size_t j = 0; j < k->d.m; j++) {

@@ -31,6 +31,15 @@ HOT(hot_toon_flux_12) {
                    wg_sub(q[i], q[i + 1])));
 }
 
+/* Rosenbrock: where its pairs are the same, sums and differences of products stand side by side. */
+HOT(hot_rosenbrock_0) {
+    wg_real f = r[0];
+    for (size_t i = 0; i + 1 < n; i++)
+        f = wg_let(t, wg_add(f, wg_add(wg_mul(c, wg_square(wg_sub(q[i + 1], wg_square(q[i])))),
+                                       wg_square(wg_sub(1.0, q[i])))));
+    r[0] = f;
+}
+
 /* One operation at a time: the least a statement can be. */
 HOT(hot_product_0) {
     (void)c;
@@ -85,6 +94,15 @@ HOT(hot_exponential_2) {
 HOT(hot_select_0) {
     for (size_t i = 0; i + 1 < n; i++)
         r[i] = wg_let(t, wg_select_lt(q[i], c, wg_mul(q[i], q[i]), wg_fabs(q[i + 1])));
+}
+
+/* What must not happen: a product that is not rounded. */
+HOT(bad_contraction_0) {
+    (void)c;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const double z = __builtin_fma(wg_value(q[i]), wg_value(q[i + 1]), 1.0);
+        r[i] = wg_let(t, wg_mul(q[i], z));
+    }
 }
 
 /* What must not happen: the expression as a structure in memory. */

@@ -54,7 +54,8 @@ typedef struct wg_emit_options {
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * Bits:    compiled without contraction (-ffp-contract=off), values are those of the operations
  *          in double, one after the other; functions are libm's and those of special.h. (clang
- *          makes exp10(a) of pow(10, a), unless told -fno-builtin-pow.)
+ *          makes exp10(a) of pow(10, a), unless told -fno-builtin-pow; gcc 12 may contract an
+ *          addition beside a subtraction all the same, unless told -fno-tree-slp-vectorize.)
  * Use:     no array of arg is one of res. Texts of different names may stand in one file, the
  *          one that defines _DEFAULT_SOURCE first.
  * Matrices: operations on whole matrices (function.h) are loops, written once into the text;

@@ -102,6 +102,18 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
         __builtin_memcpy((char *)(r) + 8, &wgi_1, 8);                                          \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
     } while (0)
+/* A partial that is added to another one: a product, which has been rounded. gcc 12 makes two
+ * products, an addition and a subtraction one instruction, with -ffp-contract=off, too. */
+#if defined(__FMA__) && !defined(__clang__)
+#define WGI_ROUNDED(p)                                                                         \
+    __extension__({                                                                            \
+        double wgi_p = (p);                                                                    \
+        __asm__("" : "+x"(wgi_p));                                                             \
+        wgi_p;                                                                                 \
+    })
+#else
+#define WGI_ROUNDED(p) (p)
+#endif
 /* Asks for memory that is written to soon, 97 lines of it ahead: the hardware does so too late where a
  * statement takes several lines. To ask for what is not there does nothing. */
 #define WGI_AHEAD(p) __builtin_prefetch((const void *)((uintptr_t)(p) + 6208), 1)

@@ -230,7 +230,7 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     WGI_AHEAD(r + 0);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) == 0) {
-        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2, p1 + p3);
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], WGI_ROUNDED(p0) + WGI_ROUNDED(p2), WGI_ROUNDED(p1) + WGI_ROUNDED(p3));
         t->top = r + 1;
         return wgi_result(t, value, out);
     }
@@ -253,7 +253,7 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) == 0) {
-        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2, p1 + p3);
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], WGI_ROUNDED(p0) + WGI_ROUNDED(p2), WGI_ROUNDED(p1) + WGI_ROUNDED(p3));
         WGI_RECORDS((r + 1), to, s->h[4], 0, p4, 0.0);
         t->top = r + 2;
         return wgi_result(t, value, out);
@@ -283,7 +283,7 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) == 0) {
-        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4, p1 + p3 + p5);
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], WGI_ROUNDED(p0) + WGI_ROUNDED(p2) + WGI_ROUNDED(p4), WGI_ROUNDED(p1) + WGI_ROUNDED(p3) + WGI_ROUNDED(p5));
         t->top = r + 1;
         return wgi_result(t, value, out);
     }
@@ -307,7 +307,7 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
     WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5], p6 = s->p[6];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) == 0) {
-        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4, p1 + p3 + p5);
+        WGI_RECORDS((r + 0), to, s->h[0], s->h[1], WGI_ROUNDED(p0) + WGI_ROUNDED(p2) + WGI_ROUNDED(p4), WGI_ROUNDED(p1) + WGI_ROUNDED(p3) + WGI_ROUNDED(p5));
         WGI_RECORDS((r + 1), to, s->h[6], 0, p6, 0.0);
         t->top = r + 2;
         return wgi_result(t, value, out);
@@ -340,7 +340,7 @@ WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
     WGI_AHEAD(r + 2);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2], p3 = s->p[3], p4 = s->p[4], p5 = s->p[5], p6 = s->p[6], p7 = s->p[7];
     if (((s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6]) | (s->h[1] ^ s->h[7])) == 0) {
-        WGI_RECORD((r + 0), to, s->h[0], s->h[1], p0 + p2 + p4 + p6, p1 + p3 + p5 + p7);
+        WGI_RECORD((r + 0), to, s->h[0], s->h[1], WGI_ROUNDED(p0) + WGI_ROUNDED(p2) + WGI_ROUNDED(p4) + WGI_ROUNDED(p6), WGI_ROUNDED(p1) + WGI_ROUNDED(p3) + WGI_ROUNDED(p5) + WGI_ROUNDED(p7));
         t->top = r + 1;
         return wgi_result(t, value, out);
     }

@@ -361,8 +361,10 @@ static void command(build *b, const wgi_native_form *form, size_t operations) {
                                          "-fno-math-errno",
                                          "-fno-trapping-math",
                                          "-fno-plt"};
-    /* the text holds nothing twice; looking for it takes time and registers */
-    static const char *const quick[] = {"-fno-gcse", "-fno-tree-pre"};
+    /* the text holds nothing twice; looking for it takes time and registers. And gcc 12 contracts
+     * an addition beside a subtraction, whatever it was told, when it makes vectors of numbers */
+    static const char *const of_gcc[] = {"-fno-gcse", "-fno-tree-pre",
+                                         "-fno-tree-slp-vectorize"};
     static const char *const avx2[] = {"-mavx2", "-mfma"};
     static const char *const avx512[] = {"-mavx512f", "-mavx512dq", "-mavx512vl",
                                          "-mprefer-vector-width=512"};
@@ -372,7 +374,7 @@ static void command(build *b, const wgi_native_form *form, size_t operations) {
     for (size_t i = 0; form->width >= 4 && i < 2; i++) add(b, avx2[i]);
     for (size_t i = 0; form->width == 8 && i < 4; i++) add(b, avx512[i]);
     add(b, operations > LARGE ? "-O1" : "-O2");
-    for (size_t i = 0; !b->is_clang && i < 2; i++) add(b, quick[i]);
+    for (size_t i = 0; !b->is_clang && i < 3; i++) add(b, of_gcc[i]);
     for (size_t i = 0; b->flags != NULL && b->flags[i] != NULL; i++) add(b, b->flags[i]);
 }
 
