@@ -32,10 +32,17 @@ enum {
 #define NOISE_STEP 0x1p-34
 #define LEAST_NOISE_STEP 0x1p-42
 #define MOST_NOISE_STEP 0x1p-14
+/* Larger ones, the first in any case but near a tiny input; the others grow so many times, by so
+ * much, as long as f stays the same. */
+#define MUCH_LARGER 64
+#define LARGER 16
+enum { TIMES_LARGER = 5, TIMES_TINY = 2 }; /* the latter stay below the input */
 /* A difference is good to so many of its estimates: the least of many is an optimistic one. */
 #define ESTIMATES 100.0
 /* Two that are farther apart than so many of theirs contradict each other. */
 #define CONTRADICTS 50.0
+/* A derivative is rounding where it is less than so many roundings of f over the input. */
+#define ROUNDINGS 16
 /* Half of the bits: rounding stays far below, a wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
 /* The terms of a product along one input are small beside those along all only so far: rounding
@@ -52,7 +59,7 @@ typedef struct check {
     double *jv, *plus, *minus; /* m each; second order: jv = u' H v */
     double *best, *error;      /* m each: difference, its estimate */
     double *held, *held_error; /* m each: what contradicts them, found once */
-    double *doubt;             /* m: how far an exact 0 of fine steps is from them */
+    double *flat;        /* m: where fine steps gave exactly 0, its estimate: either may be */
     double *all;         /* size of the products along all inputs: by w; or by output, m */
     double *noise;       /* m: of the values of f */
     double *row, *above; /* m-by-ORDERS each: the table's last two rows */
@@ -107,32 +114,66 @@ static wg_status evaluate(check *k, const double *x, double h, double *values) {
     return WG_OK;
 }
 
-/* noise, along a direction of small steps in which every input moves: the farthest that one of
- * three neighbouring values is from the line through the others, and no less than the rounding of
- * f. The points are unevenly spaced: on even ones the roundings may all be the same. They have few
- * bits, so that x + h v is not rounded. */
-static wg_status measure_noise(check *k, const double *x) {
+/* noise of the outputs that are still `open`, along a direction of small steps in which every input
+ * moves: the farthest that one of three neighbouring values is from the line through the others,
+ * and no less than the rounding of f. Open remains what is the same at most neighbours. The points
+ * are unevenly spaced: on even ones the roundings may all be the same. They have few bits, so that
+ * x + h v is not rounded. */
+static wg_status noise_of_steps(check *k, const double *x, double size, double *open) {
     const size_t m = k->d.m;
     double *const first = k->minus, *const second = k->row; /* not in use yet */
+    double *const equal = k->best;                          /* how many neighbours are */
     double at[3] = {0, 0, 0};
-    for (size_t j = 0; j < m; j++) k->noise[j] = first[j] = second[j] = 0;
+    for (size_t j = 0; j < m; j++) first[j] = second[j] = equal[j] = 0;
     for (int i = 0; i < NOISE_POINTS; i++) {
         at[0] = at[1];
         at[1] = at[2];
         at[2] = i + i * 99 % 256 / 256.0 - NOISE_POINTS / 2.0; /* golden section */
-        const wg_status s = evaluate(k, x, at[2], k->plus);
+        const wg_status s = evaluate(k, x, size * at[2], k->plus);
         if (s != WG_OK) return s;
         const double part = (at[1] - at[0]) / (at[2] - at[0]);
         for (size_t j = 0; j < m; j++) {
+            if (open[j] == 0) continue;
             const double f = k->plus[j];
             const double off = (second[j] - first[j]) - part * (f - first[j]);
             if (i > 1) k->noise[j] = fmax(k->noise[j], fabs(off));
             k->noise[j] = fmax(k->noise[j], DBL_EPSILON * fabs(f));
+            equal[j] += i > 0 && f == second[j];
             first[j] = second[j];
             second[j] = f;
         }
     }
+    for (size_t j = 0; j < m; j++) open[j] = open[j] != 0 && equal[j] > NOISE_POINTS / 2;
     return WG_OK;
+}
+
+static int any(size_t n, const double *flags) {
+    for (size_t i = 0; i < n; i++)
+        if (flags[i] != 0) return 1;
+    return 0;
+}
+
+/* noise of all outputs: by steps that are larger, but near a tiny input, and grow for those that
+ * stay the same, as they do where x is added to something large. */
+static wg_status measure_noise(check *k, const double *x) {
+    const size_t m = k->d.m;
+    double *const open = k->held; /* not in use yet */
+    double size = 1;
+    int times = TIMES_LARGER;
+    for (size_t i = 0; i < k->d.n; i++)
+        if (along(k->part, i) && x[i] != 0 && fabs(x[i]) < SMALL_INPUT) times = TIMES_TINY;
+    for (size_t j = 0; j < m; j++) {
+        k->noise[j] = 0;
+        open[j] = 1;
+    }
+    wg_status s = noise_of_steps(k, x, size, open);
+    if (s == WG_OK && times == TIMES_LARGER) {
+        for (size_t j = 0; j < m; j++) open[j] = 1;
+        s = noise_of_steps(k, x, size = MUCH_LARGER, open);
+    }
+    for (; times > 0 && s == WG_OK && any(m, open); times--)
+        s = noise_of_steps(k, x, size *= LARGER, open);
+    return s;
 }
 
 /* The difference b, good to e, of steps finer than those before; `equal`: f was the same on both
@@ -141,8 +182,10 @@ static void weigh(check *k, size_t j, double b, double e, int equal) {
     const double apart = fabs(b - k->best[j]);
     const int contradicts = apart > CONTRADICTS * (e + k->error[j]);
     if (contradicts && equal) { /* a flat f; or steps lost in the rounding of a large term */
-        k->doubt[j] = fmax(k->doubt[j], apart);
-    } else if (contradicts) {
+        k->flat[j] = fmin(k->flat[j], e);
+        return;
+    }
+    if (contradicts) {
         const int again = fabs(b - k->held[j]) <= CONTRADICTS * (e + k->held_error[j]);
         k->held[j] = b;
         k->held_error[j] = e;
@@ -193,14 +236,12 @@ static wg_status halve_steps(check *k, const double *x, double size) {
 static wg_status differences(check *k, const double *x, size_t input) {
     for (size_t j = 0; j < k->d.m; j++) {
         k->best[j] = k->held[j] = NAN;
-        k->error[j] = k->held_error[j] = INFINITY;
-        k->doubt[j] = 0;
+        k->error[j] = k->held_error[j] = k->flat[j] = INFINITY;
     }
     wg_status s = halve_steps(k, x, STEP);
     const double a = input < k->d.n ? fabs(x[input]) : 0;
     if (s == WG_OK && a > 0 && a < SMALL_INPUT)
         s = halve_steps(k, x, STEP * exp2(floor(log2(a))) / SMALL_INPUT);
-    for (size_t j = 0; j < k->d.m; j++) k->error[j] += 2 / ESTIMATES * k->doubt[j];
     return s;
 }
 
@@ -208,12 +249,19 @@ static wg_status differences(check *k, const double *x, size_t input) {
 
 #define ALL_INPUTS SIZE_MAX /* in place of a direction: nothing is judged along it */
 
-static wg_status compare_differences(check *k, size_t direction) {
+/* rate: of v to a tiny input alone, or 0. */
+static wg_status compare_differences(check *k, size_t direction, double rate) {
     for (size_t j = k->part->output; j < last_output(k); j++) {
         if (!finite(k->best[j]))
             return wgi_fail(k->d.c, WG_ENONFINITE,
                             "%s: %s %zu is not finite around x along direction %zu", k->d.call,
                             k->u != NULL ? "the derivative of output" : "output", j, direction);
+        if (k->flat[j] < INFINITY && fabs(k->jv[j]) <= ESTIMATES * k->flat[j] + DBL_MIN) {
+            k->best[j] = 0;
+            k->error[j] = k->flat[j];
+        }
+        const double rounding = ROUNDINGS * k->noise[j] * rate;
+        if (fabs(k->jv[j]) <= rounding && fabs(k->best[j]) <= rounding) continue;
         const double e = fabs(k->jv[j] - k->best[j]);
         const double allowed = ESTIMATES * k->error[j] + DBL_MIN;
         if (e / allowed < k->worst) continue;
@@ -311,20 +359,25 @@ static wg_status second_order(check *k, const double *x, size_t direction) {
 static wg_status one_direction(check *k, const double *x, size_t direction, size_t input) {
     wg_status s = (k->u != NULL ? second_order : first_order)(k, x, direction);
     if (s == WG_OK) s = differences(k, x, input);
-    return s == WG_OK ? compare_differences(k, direction) : s;
+    const double a = input < k->d.n ? fabs(x[input]) : 0;
+    const double rate = a > 0 && a < SMALL_INPUT ? k->v[input] / a : 0;
+    return s == WG_OK ? compare_differences(k, direction, rate) : s;
 }
 
 /* ---- all of them ---- */
 
 /* The weights of the outputs, and u: 0 outside of the part, and not random where that is a
  * single one. The second way outputs count about the same, whatever their units: their derivatives
- * jv along all inputs do, or their values where these are so much larger that rounding might be
- * all of jv. */
+ * jv along all inputs do, or their values, over the inputs, where these are so much larger that
+ * rounding might be all of jv. */
 static void set_weights(check *k, const double *x, uint64_t *state) {
     const wgi_checked_part *const p = k->part;
+    double rate = 1; /* of v to x */
+    for (size_t i = 0; i < k->d.n; i++)
+        if (x[i] != 0) rate = fmax(rate, fabs(k->v[i] / x[i]));
     for (size_t j = 0; j < k->d.m; j++) {
         const double w = random_next(state);
-        const double size = fmax(fabs(k->jv[j]), DOT_FLOOR * fabs(k->d.y[j].value));
+        const double size = fmax(fabs(k->jv[j]), DOT_FLOOR * rate * fabs(k->d.y[j].value));
         const int power = size > 0x1p-500 && size < 0x1p500 ? ilogb(size) : 0;
         k->w[0][j] = j - p->output >= p->outputs ? 0 : p->outputs == 1 ? 1 : w;
         k->w[1][j] = p->outputs == 1 ? k->w[0][j] : ldexp(k->w[0][j], -power);
@@ -420,8 +473,8 @@ wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, voi
     if (s == WG_OK && order == 2) s = wgi_drive_needs_code(&k.d);
     if (s == WG_OK) {
         double **const of_n[] = {&k.point, &k.v, &k.g[0], &k.g[1]};
-        double **const of_m[] = {&k.w[0],  &k.w[1], &k.jv,    &k.plus,       &k.minus, &k.best,
-                                 &k.error, &k.held, &k.doubt, &k.held_error, &k.noise};
+        double **const of_m[] = {&k.w[0],  &k.w[1], &k.jv,   &k.plus,       &k.minus, &k.best,
+                                 &k.error, &k.held, &k.flat, &k.held_error, &k.noise};
         for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
             *of_n[i] = wgi_drive_room(&k.d, n);
         for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++)

@@ -244,6 +244,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     if (c->lanes != 1 || c->swept < high.slot)
         return wgi_refuse(c, WG_EMODE, "wg_sweep: wg_adjoints_clear comes first");
     c->seeded = 0;
+    c->traced = (c->flags & WG_TRACE) != 0; /* whatever made the adjoints */
     return wgi_sweep(c, high.record, low.record);
 }
 

@@ -402,6 +402,20 @@ static void preaccumulation_is_not_traced(void **state) {
     wg_tape_free(t);
 }
 
+static void a_sweep_in_parts_is_traced_whatever_was_before(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_TRACE);
+    const wg_real x = wg_input(t, 1), z = wg_input(t, 1);
+    const wg_mark start = wg_tape_mark(t);
+    const wg_real a = wg_let(t, wg_mul(x, 3)), b = wg_let(t, wg_mul(a, z));
+    const double one = 1;
+    assert_int_equal(wg_reverse_lanes(t, 1, 1, &b, &one), WG_OK);
+    assert_int_equal(wg_adjoint_seed(t, b, INFINITY), WG_OK);
+    assert_int_equal(wg_adjoint_seed(t, a, -INFINITY), WG_OK);
+    assert_int_equal(wg_sweep(t, wg_tape_mark(t), start), WG_ENONFINITE);
+    wg_tape_free(t);
+}
+
 static void a_traced_tape_lets_finite_values_pass(void **state) {
     (void)state;
     wg_tape *const t = open_with(WG_TRACE);
@@ -602,6 +616,7 @@ int main(void) {
         cmocka_unit_test(a_traced_tape_names_the_operation_that_made_a_nan),
         cmocka_unit_test(a_traced_sweep_names_the_statement_that_made_a_nan),
         cmocka_unit_test(preaccumulation_is_not_traced),
+        cmocka_unit_test(a_sweep_in_parts_is_traced_whatever_was_before),
         cmocka_unit_test(a_traced_tape_lets_finite_values_pass),
         cmocka_unit_test(a_message_that_is_too_long_is_cut),
         cmocka_unit_test(a_writer_that_refuses_stops_the_dump),

@@ -206,7 +206,6 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 
 /* What is known of operand x when its statement is compiled: kind k, meta m, code x0 x1. */
 #define WGI_OPERAND(x, k, m)                                                                   \
-    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_##x));                                                \
     enum { wgi_##k = WGI_KIND(wgi_##x) };                                                      \
     typedef __typeof__(WGI_REST(wgi_##x, wgi_##k)) wgi_##x##_type;                             \
     enum {                                                                                     \
@@ -234,6 +233,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 #define WGI_OP1(name, x_)                                                                      \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
         WGI_OPERAND(x, j, i);                                                                  \
         enum { wgi_n = wgi_i + WGI_ADDS_##name };                                              \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
@@ -247,6 +247,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y));                     \
         WGI_OPERAND(x, j, i);                                                                  \
         WGI_OPERAND(y, k, h);                                                                  \
         enum { wgi_2 = wgi_i + wgi_h, wgi_n = wgi_2 + WGI_ADDS_##name };                       \
@@ -268,6 +269,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
+                          WGI_IS_OPERAND(wgi_z));                                              \
         WGI_OPERAND(x, j, i);                                                                  \
         WGI_OPERAND(y, k, h);                                                                  \
         WGI_OPERAND(z, l, g);                                                                  \
@@ -301,6 +304,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const __auto_type wgi_y = (y_);                                                        \
         const __auto_type wgi_z = (z_);                                                        \
         const __auto_type wgi_w = (w_);                                                        \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
+                          WGI_IS_OPERAND(wgi_z) && WGI_IS_OPERAND(wgi_w));                     \
         WGI_OPERAND(x, j, i);                                                                  \
         WGI_OPERAND(y, k, h);                                                                  \
         WGI_OPERAND(z, l, g);                                                                  \
@@ -346,6 +351,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     __extension__({                                                                            \
         wg_tape *const wgi_o = (tape), *const wgi_t = wgi_tape(wgi_o);                         \
         const __auto_type wgi_x = (e);                                                         \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
         WGI_OPERAND(x, j, i);                                                                  \
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
