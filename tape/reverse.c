@@ -24,28 +24,49 @@ static inline int needs_a_look(double w) {
     return 2 * bits - 1 >= 2 * (uint64_t)0x7ff0000000000000 - 1;
 }
 
-static inline __attribute__((always_inline)) void replay(const wgi_record *r,
-                                                         double *restrict adjoint) {
-    const double w = adjoint[r->out];
-    if (__builtin_expect(needs_a_look(w), 0)) {
-        if (w == 0) return;
-        adjoint[r->in0] += wgi_product(w, r->jac0);
-        adjoint[r->in1] += wgi_product(w, r->jac1);
-        return;
+/* What a sweep has in registers: the result whose records it is at and its adjoint w, and the two
+ * adjoints that it stored last. Loaded at once from where they were just stored these would come
+ * ten cycles later, in every chain of operations. Slot 0, which is nobody's result, is none. */
+struct held {
+    uint32_t out, in0, in1;
+    double w, sum0, sum1;
+};
+static const struct held nothing;
+
+static inline __attribute__((always_inline)) struct held
+replay(const wgi_record *r, double *restrict adjoint, struct held h) {
+    if (r->out != h.out) {
+        h.w = r->out == h.in1   ? h.sum1 /* stored behind sum0 */
+              : r->out == h.in0 ? h.sum0
+                                : adjoint[r->out];
+        h.out = r->out;
+        if (__builtin_expect(needs_a_look(h.w), 0)) {
+            if (h.w == 0) return nothing;
+            adjoint[r->in0] += wgi_product(h.w, r->jac0);
+            adjoint[r->in1] += wgi_product(h.w, r->jac1);
+            return nothing;
+        }
     }
-    const double p0 = w * r->jac0, p1 = w * r->jac1;
-    adjoint[r->in0] += p0;
-    adjoint[r->in1] += p1;
+    const double p0 = h.w * r->jac0, p1 = h.w * r->jac1;
+    h.in0 = r->in0;
+    h.in1 = r->in1;
+    h.sum0 = adjoint[h.in0] + p0;
+    adjoint[h.in0] = h.sum0;
+    if (h.in1 == 0) return h; /* else such records would wait for each other */
+    h.sum1 = adjoint[h.in1] + p1;
+    adjoint[h.in1] = h.sum1;
+    return h;
 }
 
 /* Two records, one line of memory, at a time. */
 static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
-    if ((high - low) % 2 != 0) replay(--high, adjoint);
+    struct held h = nothing;
+    if ((high - low) % 2 != 0) h = replay(--high, adjoint, h);
     for (const wgi_record *r = high; r != low;) {
         r -= 2;
         __builtin_prefetch((const void *)((uintptr_t)r - AHEAD));
-        replay(r + 1, adjoint);
-        replay(r, adjoint);
+        h = replay(r + 1, adjoint, h);
+        h = replay(r, adjoint, h);
     }
 }
 
@@ -54,7 +75,7 @@ static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_reco
                               double *adjoint) {
     for (const wgi_record *r = high; r-- != low;) {
         const double w = adjoint[r->out], before0 = adjoint[r->in0], before1 = adjoint[r->in1];
-        replay(r, adjoint);
+        replay(r, adjoint, nothing);
         if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]) &&
             !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);

@@ -89,6 +89,10 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
 
+/* The second word is of a type of its own: of two words of the same type gcc makes a vector before it
+ * stores them, which takes longer. */
+typedef int64_t wgi_other_word __attribute__((may_alias));
+
 /* Record r of a statement whose result has slot `to` >> 32. Where a statement of 3 to 7 operands has
  * several they are written in whole words, which have `to` in common; for 8 registers do not
  * suffice. */
@@ -97,9 +101,9 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     (r)->kind = 0, (r)->jac0 = p, (r)->jac1 = q
 #define WGI_RECORDS(r, to, a, b, p, q)                                                         \
     do {                                                                                       \
-        const uint64_t wgi_0 = to | (uint32_t)(a), wgi_1 = (uint32_t)(b);                      \
+        const uint64_t wgi_0 = to | (uint32_t)(a);                                             \
         __builtin_memcpy((char *)(r), &wgi_0, 8);                                              \
-        __builtin_memcpy((char *)(r) + 8, &wgi_1, 8);                                          \
+        *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                 \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
     } while (0)
 /* A partial that is added to another one: a product, which has been rounded. gcc 12 makes two
