@@ -287,14 +287,20 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK) return c->status;
     if (c->swept == 0) return WG_ESEED;
-    if (wgi_first_stale(c, n, x) != n) return WG_ESTALE;
     const double *const adjoint = wgi_adjoints(c);
     const size_t lanes = c->lanes;
-    const uint64_t swept = c->swept;
+    const uint64_t swept = c->swept < c->head.slots ? c->swept : c->head.slots;
     size_t i = 0;
-    if (lanes == 1 && !add)
-        for (; i < n && x[i].at.slot - (uint64_t)1 < swept - 1; i++)
-            g[i] = adjoint[x[i].at.slot];
+    if (lanes == 1 && !add && !(c->flags & WG_CHECKED)) {
+        /* the stamp goes, and what is left is a slot that was swept */
+        const uint64_t stamp = (uint64_t)c->head.stamp << 32;
+        for (uint64_t slot; i < n; i++) {
+            slot = wgi_word(x[i].at) ^ stamp;
+            if (slot - 1 >= swept - 1) break;
+            g[i] = adjoint[slot];
+        }
+    }
+    if (i < n && wgi_first_stale(c, n - i, x + i) != n - i) return WG_ESTALE;
     for (; i < n; i++) {
         const uint64_t slot = x[i].at.slot;
         double w = 0;
