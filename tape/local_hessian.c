@@ -285,16 +285,17 @@ static void settle(wgi_core *c, struct lately *all) {
             memcpy(w.g[s->to], w.d[s->by], sizeof w.g[0]);
         }
     wgi_record *const entries = (wgi_record *)(void *)c->second.base;
-    for (int l = 0; l < count; l++) {
-        const uint32_t *const slot = all->statement[l].slot;
-        wgi_record *e = &entries[all->statement[l].place];
-        for (int k = 0; k < all->pairs; k++, e++) {
-            const int i = all->i[k], j = all->j[k];
+    for (int k = 0; k < all->pairs; k++) {
+        const int i = all->i[k], j = all->j[k];
+        const double *const h = w.h[at(i, j)];
+        for (int l = 0; l < count; l++) {
+            const uint32_t *const slot = all->statement[l].slot;
+            wgi_record *const e = &entries[all->statement[l].place + (uint64_t)k];
             /* the same variable twice: d2/dxi dxj counts once from each side */
             const double times = i != j && slot[i] == slot[j] ? 2 : 1;
             e->in0 = slot[i], e->out = all->statement[l].out, e->in1 = slot[j];
             e->kind = WGI_SECOND_LOCAL;
-            e->jac0 = times * w.h[at(i, j)][l];
+            e->jac0 = times * h[l];
         }
     }
     all->waiting = 0;
@@ -323,15 +324,20 @@ static wg_status need(wgi_core *c, size_t entries) {
     return bytes <= c->second.committed ? WG_OK : wgi_region_need(c, &c->second, bytes, used);
 }
 
-enum { LATELY_BITS = 3, LATELY = 1 << LATELY_BITS }; /* the statements of a loop take turns */
+/* The codes that came lately, each in its own place or in one of the next WAYS: the statements of a
+ * loop take turns. */
+enum { LATELY_BITS = 4, LATELY = 1 << LATELY_BITS, WAYS = 3 };
 
 static wg_status take_statement(wgi_core *c, const wgi_entry *e, struct lately *lately) {
     const uint64_t mixed = (uint64_t)(e->code >> 64 ^ e->code) * UINT64_C(0x9e3779b97f4a7c15);
-    struct lately *const l = &lately[mixed >> (64 - LATELY_BITS)];
-    if (!is_plan_of(l, e)) {
-        settle(c, l);
-        plan(l, e);
-    }
+    const size_t own = (size_t)(mixed >> (64 - LATELY_BITS));
+    struct lately *l = &lately[own];
+    for (size_t k = 0; !is_plan_of(l, e); l = &lately[(own + ++k) % LATELY])
+        if (l->bits == 0 || k == WAYS) {
+            settle(c, l);
+            plan(l, e);
+            break;
+        }
     if (l->pairs == 0) return WG_OK;
     const wg_status s = need(c, l->pairs);
     if (s != WG_OK) return s;

@@ -18,19 +18,21 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
-/* The tangent of a result is summed up over its records before it is stored: the next statement
- * waits for it. */
+/* The tangent of a result is summed up over its records before it is stored. A chain goes on with
+ * it at once, mostly as its first operand: of one direction it is still in a register then. */
 static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
     double *const vt = p->vt;
     double sum[LANES] = {0}; /* of slot `out`; 0 has no records */
-    uint32_t out = 0;
+    double before = 0;       /* that of slot `last` */
+    uint32_t out = 0, last = 0;
     uint64_t done = 0;
     for (int k = 0; done < p->records; k++) {
         const wgi_chunk *const chunk = &c->chunk[k];
         const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
         for (const wgi_record *r = chunk->base; r < top && done < p->records; r++, done++) {
             if (r->out != out) {
+                last = out, before = sum[0];
                 for (size_t l = 0; l < lanes; l++) {
                     vt[(size_t)out * lanes + l] = sum[l];
                     sum[l] = vt[(size_t)r->out * lanes + l];
@@ -40,10 +42,12 @@ static inline __attribute__((always_inline)) void forward(const wgi_passes *p, s
             const double *const a = vt + (size_t)r->in0 * lanes;
             const double *const b = vt + (size_t)r->in1 * lanes;
             for (size_t l = 0; l < lanes; l++) {
-                double p0 = r->jac0 * a[l], p1 = r->jac1 * b[l];
+                const double va = lanes == 1 && r->in0 == last ? before : a[l];
+                const double vb = b[l];
+                double p0 = r->jac0 * va, p1 = r->jac1 * vb;
                 if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
-                    p0 = wgi_product(r->jac0, a[l]);
-                    p1 = wgi_product(r->jac1, b[l]);
+                    p0 = wgi_product(r->jac0, va);
+                    p1 = wgi_product(r->jac1, vb);
                 }
                 sum[l] += p0 + p1;
             }
@@ -73,11 +77,17 @@ static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
         inject_array(p, q, lanes, w);
         return;
     }
-    const double h = wgi_product(w, q->jac0);
+    const double h = w * q->jac0;
     const size_t i = (size_t)q->in0 * lanes, j = (size_t)q->in1 * lanes;
-    for (size_t l = 0; l < lanes; l++) wt[i + l] += wgi_product(h, vt[j + l]);
-    if (i == j) return;
-    for (size_t l = 0; l < lanes; l++) wt[j + l] += wgi_product(h, vt[i + l]);
+    for (size_t l = 0; l < lanes; l++) {
+        double p0 = h * vt[j + l], p1 = h * vt[i + l];
+        if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+            p0 = wgi_product(wgi_product(w, q->jac0), vt[j + l]);
+            p1 = wgi_product(wgi_product(w, q->jac0), vt[i + l]);
+        }
+        wt[i + l] += p0;
+        if (i != j) wt[j + l] += p1;
+    }
 }
 
 static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
