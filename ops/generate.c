@@ -376,14 +376,6 @@ static void write_merged(int n) {
            1 + n % 2);
 }
 
-/* An odd last operand that is one of the others joins it: its own record is not counted. */
-static void write_repeated(int n) {
-    printf("    int alone = 1;\n");
-    for (int i = 0; i + 1 < n; i++)
-        printf("    %sif (s->h[%d] == s->h[%d]) p%d += p%d, alone = 0;\n", i ? "else " : "", n - 1, i,
-               i, n - 1);
-}
-
 /* Is one of the partials a NaN? Two per test. */
 static void write_unordered(int n) {
     for (int i = 0; i < n; i += 2)
@@ -417,10 +409,8 @@ static void write_append(int n) {
     for (int i = 1; i < n; i++) printf(", p%d = s->p[%d]", i, i);
     puts(";");
     if (n >= 4) write_merged(n);
-    if (n % 2 == 1 && n > 1) write_repeated(n);
     for (int k = 0; k < records; k++) write_record("    ", k, 2 * k, n, NULL, NULL);
-    if (n % 2 == 1 && n > 1) printf("    t->top = r + %d + alone;\n", records - 1);
-    else printf("    t->top = r + %d;\n", records);
+    printf("    t->top = r + %d;\n", records);
     printf("    return wgi_result(t, value, out);\n}\n");
 }
 

@@ -85,33 +85,16 @@ static size_t one_pair(size_t n, const uint32_t *slot) {
     return k >= 4 ? k / 2 : 0;
 }
 
-/* Which variable, counted from 0, the last one of an odd number (operand `last`) repeats; -1:
- * none, or even. */
-static ptrdiff_t repeated(size_t n, const uint32_t *slot, size_t *last) {
-    size_t variables = 0;
-    for (size_t i = 0; i < n; i++)
-        if (slot[i] != 0) variables++, *last = i;
-    if (variables % 2 == 0) return -1;
-    ptrdiff_t k = 0;
-    for (size_t i = 0; i < *last; i++) {
-        if (slot[i] == slot[*last]) return k;
-        k += slot[i] != 0;
-    }
-    return -1;
-}
-
 /* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same
- * they become one record, and else an odd last variable that is there already joins it, as in
- * the fast path: a statement gives the same records on either way. Nothing behind them is
- * written: in a replay that is somebody else's. */
+ * they become one record, as in the fast path: a statement gives the same records on either way.
+ * Nothing behind them is written: in a replay that is somebody else's. */
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
     const size_t merged = one_pair(n, slot);
-    size_t k = 0, last = n;
-    const ptrdiff_t twin = merged == 0 ? repeated(n, slot, &last) : -1;
+    size_t k = 0;
     for (size_t i = 0; i < n; i++) {
-        if (slot[i] == 0 || (twin >= 0 && i == last)) continue;
+        if (slot[i] == 0) continue;
         const size_t pair = k / 2;
         wgi_record *const r = first + (merged == 0 ? pair : pair == merged);
         double *const jac = k % 2 == 0 ? &r->jac0 : &r->jac1;
@@ -119,10 +102,6 @@ static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *sl
         else if (k % 2 == 0) *r = (wgi_record){.in0 = slot[i], .out = out, .jac0 = partial[i]};
         else r->in1 = slot[i], *jac = partial[i];
         k++;
-    }
-    if (twin >= 0) {
-        if (twin % 2 == 0) first[twin / 2].jac0 += partial[last];
-        else first[twin / 2].jac1 += partial[last];
     }
     c->head.top = first + (merged == 0 ? (k + 1) / 2 : 1 + k % 2);
 }

@@ -209,12 +209,9 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     t->slots = out + 1;
     WGI_AHEAD(r + 0);
     double p0 = s->p[0], p1 = s->p[1], p2 = s->p[2];
-    int alone = 1;
-    if (s->h[2] == s->h[0]) p0 += p2, alone = 0;
-    else if (s->h[2] == s->h[1]) p1 += p2, alone = 0;
     WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
     WGI_RECORDS((r + 1), to, s->h[2], 0, p2, 0.0);
-    t->top = r + 1 + alone;
+    t->top = r + 2;
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4 *s, int products) {
@@ -258,15 +255,10 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
-    int alone = 1;
-    if (s->h[4] == s->h[0]) p0 += p4, alone = 0;
-    else if (s->h[4] == s->h[1]) p1 += p4, alone = 0;
-    else if (s->h[4] == s->h[2]) p2 += p4, alone = 0;
-    else if (s->h[4] == s->h[3]) p3 += p4, alone = 0;
     WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
     WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
     WGI_RECORDS((r + 2), to, s->h[4], 0, p4, 0.0);
-    t->top = r + 2 + alone;
+    t->top = r + 3;
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6 *s, int products) {
@@ -312,18 +304,11 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
         t->top = r + 2;
         return wgi_result(t, value, out);
     }
-    int alone = 1;
-    if (s->h[6] == s->h[0]) p0 += p6, alone = 0;
-    else if (s->h[6] == s->h[1]) p1 += p6, alone = 0;
-    else if (s->h[6] == s->h[2]) p2 += p6, alone = 0;
-    else if (s->h[6] == s->h[3]) p3 += p6, alone = 0;
-    else if (s->h[6] == s->h[4]) p4 += p6, alone = 0;
-    else if (s->h[6] == s->h[5]) p5 += p6, alone = 0;
     WGI_RECORDS((r + 0), to, s->h[0], s->h[1], p0, p1);
     WGI_RECORDS((r + 1), to, s->h[2], s->h[3], p2, p3);
     WGI_RECORDS((r + 2), to, s->h[4], s->h[5], p4, p5);
     WGI_RECORDS((r + 3), to, s->h[6], 0, p6, 0.0);
-    t->top = r + 3 + alone;
+    t->top = r + 4;
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, const wgi_s8 *s, int products) {
