@@ -106,29 +106,6 @@ wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison
     return WG_OK;
 }
 
-uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
-    const uint64_t *w = wgi_code_words(c) + word;
-    uint64_t h; /* written in halves, too */
-    memcpy(&h, w++, sizeof h);
-    e->out = (uint32_t)h;
-    e->type = (int)(h >> 32 & 15);
-    e->op = e->bits = (unsigned)(h >> 36 & 4095);
-    e->operands = h >> 48 & 255;
-    e->numbers = h >> 56;
-    e->code = 0;
-    if (e->type == WGI_ENTRY_STATEMENT) {
-        e->code = *w++;
-        if (e->bits > 64) e->code |= (wgi_bits)*w++ << 64;
-    } else if (e->type == WGI_ENTRY_ARRAY) {
-        e->operands = *w++;
-        e->numbers = *w++;
-    }
-    e->slot = (const uint32_t *)(const void *)w;
-    w += (e->operands + 1) / 2;
-    e->number = (const double *)(const void *)w;
-    return (uint64_t)(w + e->numbers - wgi_code_words(c));
-}
-
 /* ---- a statement taken apart ---- */
 
 void wgi_program_of(const wgi_entry *e, wgi_program *p) {

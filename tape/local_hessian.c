@@ -46,6 +46,14 @@ static uint8_t at(int i, int j) { return (uint8_t)(i * OPERANDS + j); }
  * bits of code are less than 32 nodes with operands below them. */
 enum { MOST_STEPS = WGI_MAX_NODES + 32 * (2 * PAIRS + OPERANDS) };
 
+/* A statement that waits for others of its code. */
+struct waiting {
+    uint64_t place; /* of its first entry */
+    const uint32_t *slot;
+    const double *number;
+    uint32_t out;
+};
+
 /* The plan of a code, and statements that wait for it. */
 struct lately {
     wgi_bits code;
@@ -56,12 +64,7 @@ struct lately {
     int steps;
     struct step step[MOST_STEPS];
     int waiting;
-    struct {
-        uint64_t place; /* of its first entry */
-        const uint32_t *slot;
-        const double *number;
-        uint32_t out;
-    } statement[POINTS];
+    struct waiting statement[POINTS];
 };
 
 /* Is first partial k of an operation identically 0, or exactly 1? */
@@ -253,6 +256,15 @@ static inline void bend(work *w, const struct step *s) {
         for (int l = 0; l < POINTS; l++) h[l] += by[l];
 }
 
+/* Entry k of a statement: d2 out / d i d j. */
+static inline void store(wgi_record *entries, const struct waiting *s, int k, int i, int j,
+                         double h) {
+    wgi_record *const e = &entries[s->place + (uint64_t)k];
+    e->in0 = s->slot[i], e->out = s->out, e->in1 = s->slot[j];
+    e->kind = WGI_SECOND_LOCAL;
+    e->jac0 = h;
+}
+
 /* Computes and stores the entries of all statements that wait; then none does. */
 static void settle(wgi_core *c, struct lately *all) {
     const int count = all->waiting;
@@ -288,15 +300,14 @@ static void settle(wgi_core *c, struct lately *all) {
     for (int k = 0; k < all->pairs; k++) {
         const int i = all->i[k], j = all->j[k];
         const double *const h = w.h[at(i, j)];
-        for (int l = 0; l < count; l++) {
-            const uint32_t *const slot = all->statement[l].slot;
-            wgi_record *const e = &entries[all->statement[l].place + (uint64_t)k];
-            /* the same variable twice: d2/dxi dxj counts once from each side */
-            const double times = i != j && slot[i] == slot[j] ? 2 : 1;
-            e->in0 = slot[i], e->out = all->statement[l].out, e->in1 = slot[j];
-            e->kind = WGI_SECOND_LOCAL;
-            e->jac0 = times * h[l];
-        }
+        if (i == j)
+            for (int l = 0; l < count; l++) store(entries, &all->statement[l], k, i, j, h[l]);
+        else /* the same variable twice: d2/dxi dxj counts once from each side */
+            for (int l = 0; l < count; l++) {
+                const uint32_t *const slot = all->statement[l].slot;
+                store(entries, &all->statement[l], k, i, j,
+                      slot[i] == slot[j] ? 2 * h[l] : h[l]);
+            }
     }
     all->waiting = 0;
 }

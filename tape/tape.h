@@ -19,6 +19,8 @@
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
 
+#include <string.h>
+
 /* The halves of a handle in a wgi_statement. */
 static inline uint32_t wgi_slot(uint64_t handle) { return (uint32_t)handle; }
 static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 32); }
@@ -436,7 +438,28 @@ wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t
 wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison, int outcome,
                               wg_real x, wg_real y);
 /* Reads the entry at a word; gives the word of the next one. */
-uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e);
+static inline uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
+    const uint64_t *w = wgi_code_words(c) + word;
+    uint64_t h; /* written in halves, too */
+    memcpy(&h, w++, sizeof h);
+    e->out = (uint32_t)h;
+    e->type = (int)(h >> 32 & 15);
+    e->op = e->bits = (unsigned)(h >> 36 & 4095);
+    e->operands = h >> 48 & 255;
+    e->numbers = h >> 56;
+    e->code = 0;
+    if (e->type == WGI_ENTRY_STATEMENT) {
+        e->code = *w++;
+        if (e->bits > 64) e->code |= (wgi_bits)*w++ << 64;
+    } else if (e->type == WGI_ENTRY_ARRAY) {
+        e->operands = *w++;
+        e->numbers = *w++;
+    }
+    e->slot = (const uint32_t *)(const void *)w;
+    w += (e->operands + 1) / 2;
+    e->number = (const double *)(const void *)w;
+    return (uint64_t)(w + e->numbers - wgi_code_words(c));
+}
 /* The entry as text; gives its length, and never writes past `bytes`. */
 size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 
