@@ -492,7 +492,8 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     }
     wgi_core *c = (wgi_core *)(void *)home.base;
     *c = start;
-    c->identity = mix((uint64_t)(uintptr_t)c ^ moment());
+    /* mixed first: addresses and moments of two tapes may differ in the same bits */
+    c->identity = mix(mix((uint64_t)(uintptr_t)c) ^ moment());
     c->head.slots = 1;
     new_generation(c);
     wgi_limit_set(c);

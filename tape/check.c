@@ -28,20 +28,20 @@ enum {
 /* Steps are no powers of two, with which periodic functions would have them in common. */
 #define STEP 0.8125
 /* Steps for noise: as a number, and in units of the input, at least and at most; of a tiny one so
- * much of itself. Far below any curvature, far above the rounding of x. */
+ * much of itself. Far below most curvature, far above the rounding of x. */
 #define NOISE_STEP 0x1p-34
 #define LEAST_NOISE_STEP 0x1p-42
 #define MOST_NOISE_STEP 0x1p-14
-/* Larger ones, the first in any case but near a tiny input; the others grow so many times, by so
- * much, as long as f stays the same. */
-#define MUCH_LARGER 64
+/* They grow so many times, by so much, as long as f stays the same: a rounding of x beside something
+ * 2^30 times as large is found. */
 #define LARGER 16
-enum { TIMES_LARGER = 5, TIMES_TINY = 2 }; /* the latter stay below the input */
+enum { TIMES_LARGER = 2 };
 /* A difference is good to so many of its estimates: the least of many is an optimistic one. */
 #define ESTIMATES 100.0
 /* Two that are farther apart than so many of theirs contradict each other. */
 #define CONTRADICTS 50.0
-/* A derivative is rounding where it is less than so many roundings of f over the input. */
+/* Where the derivative is 0, as far as differences can tell, so many roundings of f over the input are
+ * 0, too: what the terms of a tangent leave when they cancel. */
 #define ROUNDINGS 16
 /* Half of the bits: rounding stays far below, a wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
@@ -153,25 +153,18 @@ static int any(size_t n, const double *flags) {
     return 0;
 }
 
-/* noise of all outputs: by steps that are larger, but near a tiny input, and grow for those that
- * stay the same, as they do where x is added to something large. */
+/* noise of all outputs: by steps that grow for those that stay the same, as they do where x is added
+ * to something large. */
 static wg_status measure_noise(check *k, const double *x) {
     const size_t m = k->d.m;
     double *const open = k->held; /* not in use yet */
     double size = 1;
-    int times = TIMES_LARGER;
-    for (size_t i = 0; i < k->d.n; i++)
-        if (along(k->part, i) && x[i] != 0 && fabs(x[i]) < SMALL_INPUT) times = TIMES_TINY;
     for (size_t j = 0; j < m; j++) {
         k->noise[j] = 0;
         open[j] = 1;
     }
     wg_status s = noise_of_steps(k, x, size, open);
-    if (s == WG_OK && times == TIMES_LARGER) {
-        for (size_t j = 0; j < m; j++) open[j] = 1;
-        s = noise_of_steps(k, x, size = MUCH_LARGER, open);
-    }
-    for (; times > 0 && s == WG_OK && any(m, open); times--)
+    for (int i = 0; i < TIMES_LARGER && s == WG_OK && any(m, open); i++)
         s = noise_of_steps(k, x, size *= LARGER, open);
     return s;
 }
@@ -260,8 +253,9 @@ static wg_status compare_differences(check *k, size_t direction, double rate) {
             k->best[j] = 0;
             k->error[j] = k->flat[j];
         }
-        const double rounding = ROUNDINGS * k->noise[j] * rate;
-        if (fabs(k->jv[j]) <= rounding && fabs(k->best[j]) <= rounding) continue;
+        if (fabs(k->best[j]) <= ESTIMATES * k->error[j] &&
+            fabs(k->jv[j]) <= ROUNDINGS * k->noise[j] * rate)
+            continue;
         const double e = fabs(k->jv[j] - k->best[j]);
         const double allowed = ESTIMATES * k->error[j] + DBL_MIN;
         if (e / allowed < k->worst) continue;

@@ -482,10 +482,10 @@ static void functions_that_mislead_large_steps_pass(void **state) {
     static const struct {
         enum shape f;
         double x;
-    } at[] = {{PERIODIC, 16},  {PERIODIC, 30},     {PERIODIC, 1048576}, {LOST, 1e-4},
-              {POLE, 1e-7},    {POLE, -1e-10},     {POLE, 1e-14},       {POLE, 1e-30},
-              {RIPPLED, 1293}, {LOGARITHM, 1e-12}, {LOGARITHM, 1e-100}, {STAIRS, 30.5},
-              {STAIRS, -1e-12}};
+    } at[] = {{PERIODIC, 16},      {PERIODIC, 30},     {PERIODIC, 1048576}, {LOST, 1e-8},
+              {POLE, 1e-7},        {POLE, -1e-10},     {POLE, 1e-14},       {POLE, 1e-30},
+              {RIPPLED, 1293},     {LOGARITHM, 1e-12}, {LOGARITHM, 1e-100}, {STAIRS, 30.5},
+              {STAIRS, 1000000.5}, {STAIRS, -1e-12}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         enum shape f = at[i].f;
         if (wg_check_gradient(tape, misleading, &f, 1, &at[i].x, 1, NULL) != WG_OK)
@@ -573,10 +573,48 @@ static void small_terms_beside_large_ones_are_looked_at(void **state) {
             }
             b.squared = 1;
             if (wg_check_gradient(coded, beside_large_terms, &b, 1, &x, 1, NULL) != WG_OK ||
-                (c < 2e7 &&
+                (c < 2e6 &&
                  wg_check_hessian(coded, beside_large_terms, &b, 1, &x, 1, NULL) != WG_OK))
                 fail_msg("%g, %g: %s", c, x, wg_tape_message(coded));
         }
+}
+
+/* exp(z), 1 + z / 1000 and sin(1e7 z), where z has the value of x and some slope. */
+enum of_a_slope { EXPONENTIAL, LINE, QUICK };
+struct sloped {
+    enum of_a_slope f;
+    double slope;
+};
+static wg_status of_slope(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    const struct sloped *const b = data;
+    const double a = wg_value(x[0]);
+    const wg_real z = wg_let(t, wg_add(a, wg_mul(b->slope, wg_sub(x[0], a))));
+    (void)n, (void)m;
+    if (b->f == EXPONENTIAL) y[0] = wg_let(t, wg_exp(z));
+    else if (b->f == LINE) y[0] = wg_let(t, wg_add(1, wg_div(z, 1000)));
+    else y[0] = wg_let(t, wg_sin(wg_mul(1e7, z)));
+    return WG_OK;
+}
+static void wrong_slopes_are_found_at_tiny_inputs_and_of_quick_functions(void **state) {
+    (void)state;
+    static const double wrong[] = {1.5, 2, 0, -1};
+    static const struct {
+        enum of_a_slope f;
+        double x;
+    } at[] = {{EXPONENTIAL, 1e-12}, {EXPONENTIAL, -1e-17}, {EXPONENTIAL, 1e-40},
+              {LINE, 1e-12},        {QUICK, 1.0137},       {QUICK, 1.2055}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct sloped b = {at[i].f, 1};
+        if (wg_check_gradient(coded, of_slope, &b, 1, &at[i].x, 1, NULL) != WG_OK ||
+            wg_check_hessian(coded, of_slope, &b, 1, &at[i].x, 1, NULL) != WG_OK)
+            fail_msg("%zu: %s", i, wg_tape_message(coded));
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            b.slope = wrong[k];
+            if (wg_check_gradient(coded, of_slope, &b, 1, &at[i].x, 1, NULL) != WG_EMISMATCH)
+                fail_msg("%zu: slope %g", i, wrong[k]);
+        }
+    }
 }
 
 int main(void) {
@@ -598,6 +636,7 @@ int main(void) {
         cmocka_unit_test(and_their_wrong_derivatives_are_found),
         cmocka_unit_test(derivatives_that_are_rounding_pass),
         cmocka_unit_test(small_terms_beside_large_ones_are_looked_at),
+        cmocka_unit_test(wrong_slopes_are_found_at_tiny_inputs_and_of_quick_functions),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);
 }

@@ -80,6 +80,22 @@ static void a_hundred_reuses_give_the_same_numbers_and_no_growth(void **state) {
     assert_int_equal(m.ranges, 0);
 }
 
+/* Their addresses and the moments they were opened at may differ in the same bits. */
+static void tapes_opened_one_after_the_other_are_told_apart(void **state) {
+    enum { TAPES = 64 };
+    wg_tape *t[TAPES];
+    wg_real x[TAPES];
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < TAPES; i++) {
+            t[i] = wg_tape_new(NULL);
+            x[i] = wg_input(t[i], 1);
+            for (int j = 0; j < i; j++) assert_int_not_equal(x[i].at.stamp, x[j].at.stamp);
+        }
+        for (int i = 0; i < TAPES; i++) wg_tape_free(t[i]);
+    }
+}
+
 static void variables_from_before_a_reset_are_noticed(void **state) {
     (void)state;
     const wg_real old = wg_input(tape, 1), older = wg_let(tape, wg_sin(old));
@@ -482,6 +498,7 @@ int main(void) {
         TEST(an_empty_tape_answers),
         TEST(every_status_has_a_text),
         TEST(a_hundred_reuses_give_the_same_numbers_and_no_growth),
+        TEST(tapes_opened_one_after_the_other_are_told_apart),
         TEST(variables_from_before_a_reset_are_noticed),
         TEST(a_reset_costs_the_same_after_any_recording),
         TEST(variables_of_two_tapes_do_not_mix),

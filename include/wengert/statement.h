@@ -89,8 +89,8 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
 
-/* The second word is of a type of its own: of two words of the same type gcc makes a vector before it
- * stores them, which takes longer. */
+/* The second word is of a type of its own: of two words of the same type gcc makes a vector before
+ * it stores them, which takes longer. */
 typedef int64_t wgi_other_word __attribute__((may_alias));
 
 /* Record r of a statement whose result has slot `to` >> 32. Where a statement of 3 to 7 operands has
@@ -103,7 +103,7 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
     do {                                                                                       \
         const uint64_t wgi_0 = to | (uint32_t)(a);                                             \
         __builtin_memcpy((char *)(r), &wgi_0, 8);                                              \
-        *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                 \
+        *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                  \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
     } while (0)
 /* A partial that is added to another one: a product, which has been rounded. gcc 12 makes two

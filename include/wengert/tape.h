@@ -147,7 +147,9 @@ WG_API double wg_adjoint_lane(const wg_tape *t, wg_real x, size_t lane);
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED; WG_EARG: more lanes than were swept; WG_ESHAPE. */
 WG_API WG_MUST_CHECK wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x,
                                                  size_t k, double *g, size_t ld);
-/* wg_adjoints - g[i] = adjoint of x[i];  wg_adjoints_add - g[i] += adjoint of x[i]. */
+/* wg_adjoints - g[i] = adjoint of x[i];  wg_adjoints_add - g[i] += adjoint of x[i].
+ * Shapes: x, g of n.   Errors: WG_ENULL, WG_ESEED; WG_ESTALE: wg_adjoints may have written the
+ * elements before the stale one, wg_adjoints_add none. */
 WG_API WG_MUST_CHECK wg_status wg_adjoints(const wg_tape *t, size_t n, const wg_real *x,
                                            double *g);
 WG_API WG_MUST_CHECK wg_status wg_adjoints_add(const wg_tape *t, size_t n, const wg_real *x,
