@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* How far ahead of a backward sweep records are asked for, in bytes: the hardware stops at the end
- * of a page. Asking for an address that is not ours does nothing. */
+/* How far ahead of a backward sweep records are asked for, in bytes, into the second-level cache, as
+ * the first one is for adjoints: the hardware stops at the end of a page. Asking for an address that
+ * is not ours does nothing. */
 enum { AHEAD = 8256 };
 
 /* Is w 0, infinite or NaN? Else w times a local derivative of 0 is 0 without being looked at. Its
@@ -64,7 +65,7 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
     if ((high - low) % 2 != 0) h = replay(--high, adjoint, h);
     for (const wgi_record *r = high; r != low;) {
         r -= 2;
-        __builtin_prefetch((const void *)((uintptr_t)r - AHEAD));
+        __builtin_prefetch((const void *)((uintptr_t)r - AHEAD), 0, 2);
         h = replay(r + 1, adjoint, h);
         h = replay(r, adjoint, h);
     }
