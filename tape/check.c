@@ -23,8 +23,6 @@ enum {
     NOISE_POINTS = 24,
     ORDERS = 6 /* columns of the table: errors up to h^10 are eliminated */
 };
-/* An input much smaller than this is stepped as if it were this large. */
-#define SMALL_INPUT 0x1p-6
 /* Steps are no powers of two, with which periodic functions would have them in common. */
 #define STEP 0.8125
 /* Steps for noise: as a number, and in units of the input, at least and at most; of a tiny one so
@@ -83,11 +81,11 @@ static double random_next(uint64_t *state) { /* in [-1, 1), away from 0 */
 /* The power of two at an input: x + h is exact for most steps h. */
 static double scale_of(double x) {
     const double a = fabs(x);
-    return exp2(floor(log2(a > SMALL_INPUT && a <= DBL_MAX ? a : SMALL_INPUT)));
+    return exp2(floor(log2(a > WGI_SMALL_INPUT && a <= DBL_MAX ? a : WGI_SMALL_INPUT)));
 }
 
 static double noise_step_of(double x) {
-    const double a = fabs(x), unit = a > 0 && a < SMALL_INPUT ? a : scale_of(x);
+    const double a = fabs(x), unit = a > 0 && a < WGI_SMALL_INPUT ? a : scale_of(x);
     return fmin(fmax(NOISE_STEP, LEAST_NOISE_STEP * unit), MOST_NOISE_STEP * unit);
 }
 
@@ -233,8 +231,8 @@ static wg_status differences(check *k, const double *x, size_t input) {
     }
     wg_status s = halve_steps(k, x, STEP);
     const double a = input < k->d.n ? fabs(x[input]) : 0;
-    if (s == WG_OK && a > 0 && a < SMALL_INPUT)
-        s = halve_steps(k, x, STEP * exp2(floor(log2(a))) / SMALL_INPUT);
+    if (s == WG_OK && a > 0 && a < WGI_SMALL_INPUT)
+        s = halve_steps(k, x, STEP * exp2(floor(log2(a))) / WGI_SMALL_INPUT);
     return s;
 }
 
@@ -354,7 +352,7 @@ static wg_status one_direction(check *k, const double *x, size_t direction, size
     wg_status s = (k->u != NULL ? second_order : first_order)(k, x, direction);
     if (s == WG_OK) s = differences(k, x, input);
     const double a = input < k->d.n ? fabs(x[input]) : 0;
-    const double rate = a > 0 && a < SMALL_INPUT ? k->v[input] / a : 0;
+    const double rate = a > 0 && a < WGI_SMALL_INPUT ? k->v[input] / a : 0;
     return s == WG_OK ? compare_differences(k, direction, rate) : s;
 }
 

@@ -180,9 +180,8 @@ static wg_status check_derivatives(wgi_core *c, wg_tape *own, checked_op *k, siz
 /* Two ways to the same numbers: but for rounding, */
 #define ROUNDING 0x1p-26
 /* and where these cancelled, for that of their terms: of derivatives over the size of the operand,
- * which is no less than this. */
+ * at least WGI_SMALL_INPUT. */
 #define CANCELLED 0x1p-40
-#define SMALL_INPUT 0x1p-6
 
 static double weight(size_t i) { return 0.5 + (double)(i * 7919 % 1009) / 1009; }
 
@@ -290,7 +289,7 @@ static wg_status check_expand(wgi_core *c, wg_tape *own, checked_op *k, size_t n
         const size_t count = is_variable(k, o) ? k->in[o].rows * k->in[o].cols : 0;
         const double size = largest_of(count, x + e);
         const double allowed = ROUNDING * largest_of(count, a.g[0] + e) +
-                               CANCELLED * terms / fmax(size, SMALL_INPUT);
+                               CANCELLED * terms / fmax(size, WGI_SMALL_INPUT);
         const size_t at = farthest(count, a.g[0] + e, a.g[1] + e, allowed);
         if (at < count) return name_derivative(c, own, k, n, x, m, e + at, &a);
         e += count;

@@ -43,11 +43,10 @@ static inline __attribute__((always_inline)) void forward(const wgi_passes *p, s
             const double *const b = vt + (size_t)r->in1 * lanes;
             for (size_t l = 0; l < lanes; l++) {
                 const double va = lanes == 1 && r->in0 == last ? before : a[l];
-                const double vb = b[l];
-                double p0 = r->jac0 * va, p1 = r->jac1 * vb;
+                double p0 = r->jac0 * va, p1 = r->jac1 * b[l];
                 if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
                     p0 = wgi_product(r->jac0, va);
-                    p1 = wgi_product(r->jac1, vb);
+                    p1 = wgi_product(r->jac1, b[l]);
                 }
                 sum[l] += p0 + p1;
             }

@@ -601,6 +601,8 @@ wg_status wgi_drive_close(wgi_drive *d, wg_status s);
 
 /* So many inputs are a direction each; more of them have so many random ones together. */
 enum { WGI_DIRECTIONS = 32 };
+/* Checks: an input much smaller than this is stepped as if it were this large. */
+#define WGI_SMALL_INPUT 0x1p-6
 
 /* What is looked at: so many inputs and outputs, from these on; of second order, derivatives of
  * the tangent along `others`. */

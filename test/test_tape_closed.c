@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* A tape that is swept is closed: what a vjp may do with the tape it is called from, and what not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wengert.h>
+
+#include <cmocka.h>
+
+static const double X[] = {1, -1, 2};
+
+enum misuse { SWEEPS, REWINDS, RESETS, PAUSES, DRIVES, MARKS };
+typedef struct misused {
+    wg_tape *t;
+    wg_real x;
+    wg_mark start;
+    enum misuse how;
+} misused;
+
+static wg_status misused_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    return WG_OK;
+}
+static wg_status misused_value(wg_block *b) {
+    for (size_t i = 0; i < b->in[0].rows; i++) b->out[0].value[i] = b->in[0].value[i];
+    return WG_OK;
+}
+static wg_mark left; /* by the vjp */
+
+static wg_status half(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(0.5, x[0]));
+    return WG_OK;
+}
+
+static wg_status misused_vjp(wg_block *b) {
+    const misused *const m = b->params;
+    if (m->how == DRIVES) {
+        double x = 1, y = -77, g = -77;
+        const wg_status s = wg_gradient(m->t, half, NULL, 1, &x, &y, &g);
+        assert_true(y == -77 && g == -77);
+        return s;
+    }
+    if (m->how == MARKS) {
+        left = wg_tape_mark(m->t);
+        for (size_t i = 0; i < 3; i++) b->in[0].bar[i] += b->out[0].bar[i];
+        return WG_OK;
+    }
+    if (m->how == SWEEPS) {
+        const wg_real y = wg_let(m->t, wg_square(m->x));
+        assert_true(isnan(wg_value(y)));
+        assert_int_equal(wg_adjoints_clear(m->t), WG_EMODE);
+        assert_true(isnan(wg_adjoint(m->t, m->x)));
+        return wg_reverse(m->t, m->x);
+    }
+    if (m->how == PAUSES) return wg_tape_pause(m->t);
+    if (m->how == REWINDS) {
+        assert_int_equal(wg_tape_rewind(m->t, m->start), WG_OK);
+    } else { /* and writes over what there was */
+        static const double ones[4096] = {1};
+        wg_tape *const t = m->t;
+        wg_tape_reset(t);
+        (void)wg_mat_input(t, 4096, 1, ones, 4096);
+    }
+    return WG_OK;
+}
+
+static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
+    (void)state;
+    static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    static const char *const message[] = {
+        "a sweep: misused of 3x1: WG_EMODE; a tape is closed while it is swept",
+        "a sweep: misused: its vjp has reset or rewound the tape",
+        "a sweep: misused: its vjp has reset or rewound the tape"};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (int run = 0; run <= 2 * RESETS + 1; run++) {
+        const int how = run / 2;
+        wg_tape_reset(t);
+        const wg_mat x = wg_mat_input(t, 3, 1, X, 3);
+        const misused m = {t, wg_mat_at(x, 1, 0), wg_tape_mark(t), (enum misuse)how};
+        wg_mat y;
+        double g[3];
+        assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &x, 1, &y), WG_OK);
+        y = wg_mat_exp(t, y);
+        const wg_real root = wg_mat_at(y, 1, 0);
+        assert_int_equal(run % 2 == 0
+                             ? wg_mat_reverse(t, y, NULL, 0)
+                             : wg_reverse_lanes(t, 2, 1, &root, (const double[]){1, 2}),
+                         WG_EMODE);
+        assert_string_equal(wg_tape_message(t), message[how]);
+        assert_int_not_equal(wg_mat_adjoint(t, x, g, 3), WG_OK);
+        /* what was recorded is there, but for what the vjp threw away */
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        if (how != SWEEPS) continue;
+        assert_int_equal(wg_reverse(t, wg_let(t, wg_square(m.x))), WG_OK);
+        assert_true(wg_adjoint(t, m.x) == 2 * X[1]);
+    }
+    wg_tape_free(t);
+}
+
+/* A tape with one operation that misuses it so; x is an element of the operand, y the result. */
+static wg_tape *record_misused(enum misuse how, wg_real *x, wg_mat *y) {
+    static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
+                                   misused_vjp, NULL, NULL};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat in = wg_mat_input(t, 3, 1, X, 3);
+    *x = wg_mat_at(in, 1, 0);
+    const misused m = {t, *x, wg_tape_mark(t), how};
+    assert_int_equal(wg_apply(t, &op, &m, sizeof m, 1, &in, 1, y), WG_OK);
+    return t;
+}
+
+static void a_pause_in_a_sweep_stays(void **state) {
+    (void)state;
+    wg_real x;
+    wg_mat y;
+    wg_tape *const t = record_misused(PAUSES, &x, &y);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    assert_int_equal(wg_let(t, wg_square(x)).at.slot, 0);
+    assert_int_equal(wg_tape_resume(t), WG_OK);
+    assert_int_not_equal(wg_let(t, wg_square(x)).at.slot, 0);
+    wg_tape_free(t);
+}
+
+static void a_driver_in_a_sweep_is_refused(void **state) {
+    (void)state;
+    wg_real x;
+    wg_mat y;
+    wg_tape *const t = record_misused(DRIVES, &x, &y);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_EMODE);
+    assert_string_equal(
+        wg_tape_message(t),
+        "a sweep: misused of 3x1: WG_EMODE; a tape is closed while it is swept");
+    /* the recording is there, and drivers work again */
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_square(x))), WG_OK);
+    assert_true(wg_adjoint(t, x) == 2 * X[1]);
+    double at = 3, f, g;
+    assert_int_equal(wg_gradient(t, half, NULL, 1, &at, &f, &g), WG_OK);
+    assert_true(f == 1.5 && g == 0.5);
+    wg_tape_free(t);
+}
+
+static void a_mark_of_a_sweep_is_one_of_a_tape_that_is_well(void **state) {
+    (void)state;
+    wg_real x;
+    wg_mat y;
+    wg_tape *const t = record_misused(MARKS, &x, &y);
+    assert_int_equal(wg_mat_reverse(t, y, NULL, 0), WG_OK);
+    (void)wg_mat_constant(t, 2, 2, NULL, 2);
+    assert_int_equal(wg_tape_status(t), WG_ENULL);
+    assert_int_equal(wg_tape_rewind(t, left), WG_OK);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tape_being_swept_is_closed_to_its_operations),
+        cmocka_unit_test(a_pause_in_a_sweep_stays),
+        cmocka_unit_test(a_driver_in_a_sweep_is_refused),
+        cmocka_unit_test(a_mark_of_a_sweep_is_one_of_a_tape_that_is_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
