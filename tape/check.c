@@ -41,6 +41,8 @@ enum { TIMES_LARGER = 2 };
 /* Where the derivative is 0, as far as differences can tell, so many roundings of f over the input are
  * 0, too: what the terms of a tangent leave when they cancel. */
 #define ROUNDINGS 16
+/* Inputs below it count as this large there: else no derivative would be too large for rounding. */
+#define LEAST_UNIT 0x1p-42
 /* Half of the bits: rounding stays far below, a wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
 /* The terms of a product along one input are small beside those along all only so far: rounding
@@ -352,7 +354,7 @@ static wg_status one_direction(check *k, const double *x, size_t direction, size
     wg_status s = (k->u != NULL ? second_order : first_order)(k, x, direction);
     if (s == WG_OK) s = differences(k, x, input);
     const double a = input < k->d.n ? fabs(x[input]) : 0;
-    const double rate = a > 0 && a < WGI_SMALL_INPUT ? k->v[input] / a : 0;
+    const double rate = a > 0 && a < WGI_SMALL_INPUT ? k->v[input] / fmax(a, LEAST_UNIT) : 0;
     return s == WG_OK ? compare_differences(k, direction, rate) : s;
 }
 

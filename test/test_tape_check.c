@@ -579,8 +579,9 @@ static void small_terms_beside_large_ones_are_looked_at(void **state) {
         }
 }
 
-/* exp(z), 1 + z / 1000 and sin(1e7 z), where z has the value of x and some slope. */
-enum of_a_slope { EXPONENTIAL, LINE, QUICK };
+/* exp(z), 1 + z / 1000 and sin(1e7 z), where z has the value of x and some slope; cos(x), its slope
+ * wrong by the same. */
+enum of_a_slope { EXPONENTIAL, LINE, QUICK, LEVEL };
 struct sloped {
     enum of_a_slope f;
     double slope;
@@ -593,6 +594,8 @@ static wg_status of_slope(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
     (void)n, (void)m;
     if (b->f == EXPONENTIAL) y[0] = wg_let(t, wg_exp(z));
     else if (b->f == LINE) y[0] = wg_let(t, wg_add(1, wg_div(z, 1000)));
+    else if (b->f == LEVEL)
+        y[0] = wg_let(t, wg_add(wg_cos(x[0]), wg_mul(b->slope - 1, wg_sub(x[0], a))));
     else y[0] = wg_let(t, wg_sin(wg_mul(1e7, z)));
     return WG_OK;
 }
@@ -603,7 +606,8 @@ static void wrong_slopes_are_found_at_tiny_inputs_and_of_quick_functions(void **
         enum of_a_slope f;
         double x;
     } at[] = {{EXPONENTIAL, 1e-12}, {EXPONENTIAL, -1e-17}, {EXPONENTIAL, 1e-40},
-              {LINE, 1e-12},        {QUICK, 1.0137},       {QUICK, 1.2055}};
+              {LINE, 1e-12},        {QUICK, 1.0137},       {QUICK, 1.2055},
+              {LEVEL, 1e-12},       {LEVEL, 1e-16},        {LEVEL, -1e-40}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         struct sloped b = {at[i].f, 1};
         if (wg_check_gradient(coded, of_slope, &b, 1, &at[i].x, 1, NULL) != WG_OK ||
