@@ -115,7 +115,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2);)
 with_main = $(if $(1),$(shell grep -lE '^int main\b' $(1)))
 objects = $(patsubst %,$(B)/%.o,$(basename $(1)))
 
-LIB_OBJS := $(call objects,$(filter-out ops/generate%.c,$(wildcard ops/*.c tape/*.c tape/function/*.c)))
+LIB_SRCS := $(sort $(shell find ops tape -name '*.c' ! -name 'generate*'))
+LIB_OBJS := $(call objects,$(LIB_SRCS))
 
 T ?= *
 TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
@@ -236,7 +237,7 @@ test: programs ## build and run every test; the last line counts them
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/generate)
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -269,10 +270,10 @@ clean: ## remove build/
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
-$(addprefix $(B)/ops/,dense.o statistics.o copy.o softmax.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
+$(addprefix $(B)/ops/,matrix/dense.o matrix/statistics.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
-$(B)/ops/elementwise_avx2.o $(B)/tape/function/program_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
-$(B)/ops/elementwise_avx512.o $(B)/tape/function/program_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
+$(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/program_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
+$(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/program_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
 
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
@@ -426,7 +427,7 @@ coverage-report: programs
 	@find $(B) -name '*.gcda' -delete
 	@B='$(B)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
 	@cd $(B) && for o in $(patsubst $(B)/%,%,$(LIB_OBJS)); do gcov -n -b -s ../.. $$o 2>/dev/null; done | awk '\
-	    /^File/ { f = $$2; gsub("\x27", "", f); sub(/^.*\/build\/[0-9]*\//, "", f); keep = f ~ /(^|\/)(ops|tape)\/[^\/]*$$/ } \
+	    /^File/ { f = $$2; gsub("\x27", "", f); sub(/^.*\/build\/[0-9]*\//, "", f); keep = f ~ /^(ops|tape)\// } \
 	    keep && /^Lines/ { split($$2, a, ":"); n = $$4; if (!(f in l) || a[2] + 0 > l[f] + 0) l[f] = a[2]; size[f] = n } \
 	    keep && /^Taken/ { split($$4, a, ":"); split($$0, c, ":"); b[f] = c[2] } \
 	    END { printf "%-28s %8s %8s  %s\n", "file", "lines", "reached", "branches taken"; \
@@ -452,7 +453,6 @@ TIDY := $(TIDY),-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHan
 TIDY := $(TIDY),-bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-bugprone-sizeof-expression
 TIDY := $(TIDY),-clang-analyzer-security.FloatLoopCounter,-bugprone-reserved-identifier,-bugprone-implicit-widening-of-multiplication-result
 TIDY := $(TIDY),-bugprone-suspicious-memory-comparison,-performance-no-int-to-ptr
-LIB_SRCS = $(patsubst $(B)/%.o,%.c,$(LIB_OBJS))
 
 analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fanalyzer
 	@if command -v clang-tidy >/dev/null; then s=0; for f in $(LIB_SRCS); do \
@@ -468,12 +468,12 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 
 # what the generator calls it : the file
 GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:tape/function/special_text.h
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:tape/function/text/special_text.h
 
-$(B)/ops/generate: $(B)/ops/generate.o $(B)/ops/generate_text.o
+$(B)/ops/scalar/generate: $(B)/ops/scalar/generate.o $(B)/ops/scalar/generate_text.o
 	$(link) $^ -lm
 
-generate: $(B)/ops/generate ## expand ops/scalar.def into include/wengert/ and ops/operations.md
+generate: $(B)/ops/scalar/generate ## expand ops/scalar/scalar.def into include/wengert/ and ops/operations.md
 	@for w in $(GENERATED); do \
 	    $< $${w%:*} > $(B)/generated && { cmp -s $(B)/generated $${w#*:} || \
 	    cp $(B)/generated $${w#*:}; } || exit 1; done
@@ -482,7 +482,7 @@ abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(wildcard include/*.h $(foreach d,include/wengert ops tape tape/function test examples bench bench/workloads bench/peers bench/gradbench,$(d)/*.c $(d)/*.h $(d)/*.cpp $(d)/*.hpp)))
+	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
 .PHONY: help run test programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \

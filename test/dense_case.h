@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../tape/function/dense_node.h"
+#include "tape/function/graph/dense_node.h"
 
 /* Sums of up to 40 terms in another order and systems of condition 10 or so, twice
  * differentiated: in units of DBL_EPSILON times the largest entry. */

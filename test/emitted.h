@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../ops/array.h"
-#include "../tape/function/graph.h"
+#include "ops/scalar/array.h"
+#include "tape/function/graph/graph.h"
 #include "graph_walk.h"
 #include "sanitized.h"
 #include "scratch.h"

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../tape/function/graph.h"
-#include "../tape/function/program.h"
+#include "tape/function/graph/graph.h"
+#include "tape/function/run/program.h"
 #include "pools.h"
 #include "tolerance.h"
 

@@ -10,9 +10,9 @@
 #include <wengert.h>
 #include <wengert/derive.h>
 #include <wengert/operation.h>
-#include "ops/array.h"
-#include "tape/function/dense_node.h"
-#include "tape/function/repeat.h"
+#include "ops/scalar/array.h"
+#include "tape/function/graph/dense_node.h"
+#include "tape/function/graph/repeat.h"
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
               -2 * copysign(1, a) / pow(1 + fabs(a), 3), GUARD, "Bergstra 2009")

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tape/function/dense_node.h"
-#include "../tape/function/repeat.h"
+#include "tape/function/graph/dense_node.h"
+#include "tape/function/graph/repeat.h"
 #include "dense_walk.h"
 
 size_t graph_entries_in(const wg_function *f) { return f->n; }

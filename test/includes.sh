@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # includes - the house rules a compiler does not know:
-#   who includes whom: include/ <- ops/ <- tape/; bench/ and examples/ see only include/ and their own;
-#   one file includes cblas.h and lapacke.h: ops/blas.h; one file obtains memory: tape/arena.c;
+#   bench/ and examples/ see only include/ and their own; who includes whom in the library: rooms.sh;
+#   one file includes cblas.h and lapacke.h: ops/matrix/blas.h; one file obtains memory: tape/engine/arena.c;
 #   the library does not print, end the process, or keep a variable of its own.
 # The last is read off the objects, where no macro hides it.
 set -eu
@@ -24,18 +24,15 @@ $found"
 }
 file='[a-z0-9_]+\.(h|hpp|def|c|inc)'
 allow 'include include/wengert' 'none'
-allow ops "(\.\./ops/|ops/)?$file"
-allow tape "(\.\./ops/|ops/|\.\./tape/|tape/)?$file"
-allow tape/function "(\.\./|\.\./\.\./ops/)?$file"
 allow 'examples bench bench/workloads bench/peers bench/gradbench' '(\.\./|bench/|workloads/|peers/|harness/|gradbench/)*'"$file"
 found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
-    examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* ops/* | grep -vE '^ops/[^:]*:.*"(\.\./)?ops/' || true)
+    examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* || true)
 [ -z "$found" ] || complain "beyond include/:
 $found"
 
 found=$(grep -nE '^ *# *include *[<"](cblas|lapacke|openblas|f77blas)[a-z_]*\.h' \
-    include/*.h include/wengert/* ops/* tape/*.[ch] tape/function/* | grep -v '^ops/blas\.h:' || true)
-[ -z "$found" ] || complain "only ops/blas.h includes cblas.h and lapacke.h:
+    -r include ops tape | grep -v '^ops/matrix/blas\.h:' || true)
+[ -z "$found" ] || complain "only ops/matrix/blas.h includes cblas.h and lapacke.h:
 $found"
 
 # calls NAMES: members of the library that refer to one of the names. fwrite is not among them:
@@ -48,7 +45,7 @@ found=$(calls '_?_?[fvd]*printf(_chk)?|v?fprintf|puts|fputs|putc|putchar|fputc|p
 [ -z "$found" ] || complain "the library neither prints nor ends the process nor uses state of libc:
 $found"
 found=$(calls 'malloc|calloc|realloc|free|aligned_alloc|posix_memalign|mmap(64)?|munmap|mprotect|madvise' | grep -v '^arena\.o ' || true)
-[ -z "$found" ] || complain "only tape/arena.c obtains memory:
+[ -z "$found" ] || complain "only tape/engine/arena.c obtains memory:
 $found"
 found=$(size -A "$B/libwengert.a" | awk '/ex |:$/ { member = $1 }
     /^\.(data|bss|tdata|tbss)/ && !/^\.data\.rel\.ro/ && $2 > 0 { print member, $1, $2, "bytes" }')

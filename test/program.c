@@ -47,7 +47,7 @@ static const struct {
 #define OP2(name, ...) {#name, 2},
 #define OP3(name, ...) {#name, 3},
 #define OP4(name, ...) {#name, 4},
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3

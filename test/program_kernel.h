@@ -85,7 +85,7 @@
             return wg_let(t, wg_##name(x[0], x[1], x[2], x[3]));                               \
         }                                                                                      \
     }
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3
@@ -119,7 +119,7 @@ static wg_real WG_NAME(step)(wg_tape *t, const struct step *s, const wg_real *x)
 #define OP2 OP1
 #define OP3 OP1
 #define OP4 OP1
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3

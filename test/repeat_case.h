@@ -7,7 +7,7 @@
 #include "driver_cases.h"
 #include "emitted.h"
 
-#include "../tape/function/repeat.h"
+#include "tape/function/graph/repeat.h"
 #include <wengert/derive.h>
 
 /* ---- two models -------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scalar_rows.h - ops/scalar.def expanded into plain functions of double, and the table of
+/* scalar_rows.h - ops/scalar/scalar.def expanded into plain functions of double, and the table of
  * them. */
 #ifndef WENGERT_TEST_SCALAR_ROWS_H
 #define WENGERT_TEST_SCALAR_ROWS_H
@@ -52,7 +52,7 @@ struct scalar_row {
 #define OP4(name, f, fa, fb, fc, fd, class, source)                                            \
     OP2_FIRST(name, PICK4, f, fa, fb)                                                          \
     ROW_FN(name, row_c, PICK4, fc) ROW_FN(name, row_d, PICK4, fd)
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3
@@ -79,7 +79,7 @@ struct scalar_row {
 #define OP4(n, f, fa, fb, fc, fd, class, source)                                               \
     {#n, #class, 4, n##_row_f, {n##_row_a, n##_row_b, n##_row_c, n##_row_d}, {{NULL}}},
 static const struct scalar_row scalar_rows[] = {
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 };
 #undef OP1
 #undef OP2

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <wengert.h>
 #include <wengert/operation.h>
-#include "../tape/sparsity.h"
+#include "tape/sparsity/sparsity.h"
 #include "tolerance.h"
 
 static wg_tape *tape; /* with WG_KEEP_CODE */

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <wengert/derive.h>
 #include <wengert/operation.h>
-#include "../tape/function/native.h"
+#include "tape/function/native/native.h"
 
 static void rows_and_partials_have_the_bits_of_the_interpreter(void **state) {
     enum { APIECE = 24 };

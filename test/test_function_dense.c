@@ -7,7 +7,7 @@
 
 #include <wengert/file.h>
 
-#include "../tape/function/repeat.h"
+#include "tape/function/graph/repeat.h"
 
 /* ---- cases ------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "../tape/function/dense_node.h"
+#include "tape/function/graph/dense_node.h"
 
 /* Sums of up to 70 terms in another order, and systems of condition 10 or so, differentiated
  * twice: of the largest result. */

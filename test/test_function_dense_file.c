@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include "counted.h"
 #include "file_case.h"
-#include "tape/function/dense_node.h"
+#include "tape/function/graph/dense_node.h"
 
 /* ---- operations on whole matrices -------------------------------------------------------- */
 

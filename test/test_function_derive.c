@@ -63,7 +63,7 @@ static size_t last_order(const char *name) {
 #define FORMULA(name, k, text)
 #define CAREFUL(name)
 #define ORDER(name, k) {#name, k},
-#include "../ops/formula.def"
+#include "ops/scalar/formula.def"
 #undef FORMULA
 #undef CAREFUL
 #undef ORDER

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../ops/elementwise.h"
+#include "ops/scalar/elementwise.h"
 #include "graph_walk.h"
 #include "written_out.h"
 

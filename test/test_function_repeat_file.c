@@ -12,8 +12,8 @@
 #include "counted.h"
 #define LOOPS_OVER 64
 #include "file_case.h"
-#include "tape/function/program.h"
-#include "tape/function/strip.h"
+#include "tape/function/run/program.h"
+#include "tape/function/native/strip.h"
 
 enum { STEPS = 12, DATA = 40 };
 

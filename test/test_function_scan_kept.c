@@ -4,9 +4,9 @@
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "scan_case.h"
 
-#include "../tape/function/callable.h"
-#include "../tape/function/kept.h"
-#include "../tape/function/native.h"
+#include "tape/function/loops/callable.h"
+#include "tape/function/make/kept.h"
+#include "tape/function/native/native.h"
 
 #include <wengert/derive.h>
 

@@ -6,7 +6,7 @@
 #include "pools.h"
 #include "scratch.h"
 
-#include "../tape/function/stencil.h"
+#include "tape/function/loops/stencil.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_include_dual.c - dual numbers: every operation of ops/scalar.def against the reference
+/* test_include_dual.c - dual numbers: every operation of ops/scalar/scalar.def against the reference
  * values and against its own partials, the zero rule lane by lane, and loops. test/dual.sh runs
  * this file again for other widths and instruction sets. */
 #include <stdarg.h>
@@ -45,7 +45,7 @@ typedef wg_dual dual_fn(const wg_dual *x, unsigned dual);
         return dual == 15 ? wg_dual_##n(x[0], x[1], x[2], x[3])                                \
                           : wgi_dual_##n(x[0], IS(0), x[1], IS(1), x[2], IS(2), x[3], IS(3));  \
     }
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3
@@ -56,7 +56,7 @@ typedef wg_dual dual_fn(const wg_dual *x, unsigned dual);
 #define OP3(n, f, fa, fb, fc, faa, fab, fac, fbb, fbc, fcc, class, source) n##_dual,
 #define OP4(n, f, fa, fb, fc, fd, class, source) n##_dual,
 static dual_fn *const duals[] = {
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 };
 #undef OP1
 #undef OP2

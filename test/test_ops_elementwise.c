@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert/elementwise.h>
-#include "../ops/elementwise.h"
+#include "ops/scalar/elementwise.h"
 #include "matrix_case.h"
 #include "scalar_rows.h"
 #include "tolerance.h"
@@ -497,7 +497,7 @@ static void every_row_is_an_operation(void **state) {
         if (!close(wg_value(wg_mat_at(y, 0, 0)), s->value(x, 0), TOL_VECTOR_ULP))              \
             fail_msg("wg_mat_%s: %.17g", #row_name, wg_value(wg_mat_at(y, 0, 0)));             \
     } while (0);
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3

@@ -3,7 +3,7 @@
  * the equations of Sylvester and Lyapunov: the oracle in every mode of the tape; differences;
  * identities; one operation against another; what has no answer.
  *
- * Letters: as in ops/matrix_function.c and ops/sylvester.c. */
+ * Letters: as in ops/matrix/matrix_function.c and ops/matrix/sylvester.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

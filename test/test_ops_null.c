@@ -24,7 +24,7 @@ static void rows_of_the_table_answer(void **state) {
 #define OP2(name, ...) MAT(wg_mat_##name, a, b);
 #define OP3(name, ...) MAT(wg_mat_##name, a, b, c);
 #define OP4(name, ...) MAT(wg_mat_##name, a, b, c, d);
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3

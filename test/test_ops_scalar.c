@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_scalar.c - every row of ops/scalar.def against reference values.
+/* test_ops_scalar.c - every row of ops/scalar/scalar.def against reference values.
  *
  * The oracles are test/data/scalar_*.csv: values and partials from 50 and more digits. The rows
  * that appear in none of them are checked here by hand (clamp and the selects, which are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_scalar_step.c - the partials of ops/scalar.def against steps of what they
+/* test_ops_scalar_step.c - the partials of ops/scalar/scalar.def against steps of what they
  * differentiate.
  *
  * Three steps, none of which uses a derivative formula:
@@ -128,7 +128,7 @@ struct complex_row {
                                                              COMPLEX_FN(name##_complex_b, fb))
 #define OP3(...)
 #define OP4(...)
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 
@@ -146,7 +146,7 @@ struct complex_row {
 #define ELSE_NULL_0 NULL
 #define ELSE_NULL_1
 static const struct complex_row complex_rows[] = {
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 };
 #undef OP1
 #undef OP2
@@ -309,7 +309,7 @@ struct long_row {
 #define OP2(name, f, ...) WHEN(LONG_##name)(LONG_FN(name##_long, f))
 #define OP3(name, f, ...) WHEN(LONG_##name)(LONG_FN(name##_long, f))
 #define OP4(...)
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 #undef OP1
 #undef OP2
 #undef OP3
@@ -317,7 +317,7 @@ struct long_row {
 #define OP2(name, ...) WHEN(LONG_##name)({#name, name##_long}, )
 #define OP3(name, ...) WHEN(LONG_##name)({#name, name##_long}, )
 static const struct long_row long_rows[] = {
-#include "../ops/scalar.def"
+#include "ops/scalar/scalar.def"
 };
 #undef OP1
 #undef OP2

@@ -3,7 +3,7 @@
  * oracle in every mode of the tape; differences; identities; what has no derivative, and what
  * has one all the same. Of functions more is in test_ops_symmetric_function.c.
  *
- * Letters: as in ops/spectral.c and ops/svd.c. */
+ * Letters: as in ops/matrix/spectral.c and ops/matrix/svd.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_array.c - array operations on the tape, in every mode, against closed forms in long
  * double and the oracle test/data/logsumexp.txt. The letters are those of array_case.h. */
-#include "../ops/array.h"
+#include "ops/scalar/array.h"
 #include "array_case.h"
 #include "oracle_text.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../tape/tape.h"
+#include "tape/engine/tape.h"
 #include "times_op.h"
 
 /* ---- small elementwise operations, recorded inline ---- */

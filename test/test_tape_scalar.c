@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_scalar.c - every row of ops/scalar.def through the tape, in every mode, against the
+/* test_tape_scalar.c - every row of ops/scalar/scalar.def through the tape, in every mode, against the
  * oracles of test/data/: values, gradients, Hessians.
  *
  * A line of an oracle becomes programs of one step: the operands as variables, as literal and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* toy.h - reverse mode differentiation, complete, in a hundred lines: for reading, and as an
- * oracle that shares nothing with the tape but the rows of ops/scalar.def.
+ * oracle that shares nothing with the tape but the rows of ops/scalar/scalar.def.
  *
  * A computation is a list of nodes in the order they were computed. A node knows its value, the
  * nodes it came from, and its partial derivatives with respect to them. The chain rule is then

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * wg_dual_NAME of duals, and wgi_dual_NAME where each operand says whether it is a dual
  * (1) or a number (0), whose partial is then not computed. Included by dual.h. */

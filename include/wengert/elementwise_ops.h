@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * wg_mat_NAME, element by element, for every operation; see elementwise.h. */
 #ifndef WENGERT_ELEMENTWISE_OPS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * The names of a kernel where its variables are duals. Included by generic.h, as often
  * as it is asked to; generic_tape.h gives the names their meaning back. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * The names of a kernel mean the taped variable again. Included by generic.h. */
 #pragma pop_macro("wg_real")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * Per operation: its value, its first partials (wgi_op_NAME_da is d/da), and the macro.
  * Letters: a b c d operand values, v the value. */

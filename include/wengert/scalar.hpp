@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated from ops/scalar.def by ops/generate.c: `make generate`. Do not edit.
+/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
  * wg_NAME and wg::NAME of variables, expressions and numbers, for every operation. */
 #ifndef WENGERT_SCALAR_HPP

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* special.h - the functions that the texts of ops/scalar.def call besides libm.
+/* special.h - the functions that the texts of ops/scalar/scalar.def call besides libm.
  *
  * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d and wgi_f_dd
  * the first and second derivative of a function of one variable. The argument v, where there is
  * one, is the value f(a, ...) already computed. All are pure: no state, no errno, nothing
  * printed; outside the domain they return NaN. Recorded programs and emitted C call them; users
- * need not. Sources: DLMF (dlmf.nist.gov) and the papers named in ops/scalar.def. */
+ * need not. Sources: DLMF (dlmf.nist.gov) and the papers named in ops/scalar/scalar.def. */
 #ifndef WENGERT_SPECIAL_H
 #define WENGERT_SPECIAL_H
 

@@ -29,7 +29,7 @@
 /* Nested expressions reuse the names of their locals on purpose, and use GNU C throughout. */
 #pragma GCC system_header
 
-enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar.def */
+enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar/scalar.def */
 enum { WGI_MAX_OPERANDS = 8, WGI_MAX_NUMBERS = 8, WGI_MAX_CODE = 128 };
 /* The meta of a number and of a variable; what is in a meta. */
 enum { WGI_OF_NUMBER = 2 << 18 | 1 << 12, WGI_OF_VARIABLE = 2 << 18 | 1 << 6 };
@@ -48,7 +48,7 @@ enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next li
 typedef unsigned __int128 wgi_bits;
 
 /* Small functions; and those on lists of operands. Where nothing is optimised the latter are
- * called in the library, which is optimised (tape/statement.c emits them). */
+ * called in the library, which is optimised (tape/engine/statement.c emits them). */
 #define WGI_FUNCTION static inline __attribute__((always_inline, unused))
 #if defined(WGI_EMIT_LISTS)
 #define WGI_LIST WG_API

@@ -292,7 +292,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
 
 } // namespace wg
 
-/* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar.def ----- */
+/* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar/scalar.def ----- */
 
 #define WGI_ROW(name, ...)                                                                     \
     static constexpr int op = WGI_OP_##name;                                                   \

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: MIT */
+/* Gaussian densities, covariance matrices, Gaussian processes.
+ *
+ *   r_c = y_c - mu,  a_c = S^-1 r_c,  w the adjoint of the log-density:
+ *     Y_ -= w a,  mu_ += w sum_c a_c,  S_ += w/2 H,  H = sum_c a_c a_c' - k S^-1
+ *     tangent  -sum_c a_c' (yt_c - mut) + sum(H o St)/2
+ *   Covariance of a pair: q = |u_i - u_j|^2, u = x / scale; K = sigma^2 f(q); e the adjoint of
+ *   the pair, h = e dK/dq, D = u_i - u_j:
+ *     sigma_ += 2 e K / sigma
+ *     scale_ -= 2 h D^2 / scale
+ *     x_i_ += 2 h D / scale, and x_j_ -= the same
+ *     tangent  2 K sigmat / sigma + dK/dq 2 D (ut_i - ut_j),  ut = (xt - u scalet) / scale
+ *   dK/dq follows from K and q, so that the sweeps need no exponentials; f = K / sigma^2, but
+ *   where sigma^2 is next to nothing.
+ *
+ * Exponentials are those of elementwise.h. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
+#include <math.h>
+#include <wengert/operation.h>
+#include <wengert/statistics.h>
+#include "dense.h"
+#include "ops/scalar/elementwise.h"
+#include "expand.h"
+
+static wg_status misfit(wg_block *b, const char *why) {
+    b->why = why;
+    return WG_ESHAPE;
+}
+
+/* ---- a factored covariance: density and H ---- */
+
+struct normal {
+    size_t n, k;
+    double *l; /* the lower triangle is the Cholesky factor; ld n */
+    double *a; /* n by k: residuals, then S^-1 of them */
+};
+
+/* l holds S, a the residuals. The log-density; *info != 0: not positive definite. */
+static double density(const struct normal *d, double *quadratic, int *info) {
+    const int n = wgi_int(d->n), k = wgi_int(d->k);
+    const double log_2_pi = 1.8378770664093454836;
+    double sum = 0, half = 0;
+    if (n == 0) return 0;
+    *info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, d->l, n);
+    if (*info != 0) return 0;
+    for (size_t i = 0; i < d->n; i++) half += log(d->l[i * (d->n + 1)]);
+    if (k != 0) {
+        memcpy(quadratic, d->a, d->n * d->k * sizeof *quadratic);
+        (void)LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, k, d->l, n, d->a, n);
+        sum = cblas_ddot(n * k, quadratic, 1, d->a, 1);
+    }
+    return -0.5 * ((double)d->k * ((double)d->n * log_2_pi + 2 * half) + sum);
+}
+
+/* h, its lower triangle, = H. */
+static void curvature(const struct normal *d, double *h) {
+    const int n = wgi_int(d->n), k = wgi_int(d->k);
+    if (n == 0) return;
+    wgi_cholesky_inverse(d->n, d->l, h);
+    if (k == 1) {
+        for (size_t j = 0; j < d->n; j++) {
+            const double s = d->a[j];
+            double *const column = h + j * d->n;
+            for (size_t i = j; i < d->n; i++) column[i] = d->a[i] * s - column[i];
+        }
+    } else {
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, d->a, n, -(double)k, h,
+                    n);
+    }
+}
+
+/* The same of a symmetric s, as variables; residuals a are lost. */
+static wg_real write_density(wg_tape *t, size_t n, size_t k, const wg_real *s, wg_real *a) {
+    const double log_2_pi = 1.8378770664093454836;
+    const wg_real *const l = wgi_expand_cholesky(t, n, s);
+    if (n == 0 || l == NULL || a == NULL) return wg_constant(0);
+    wg_real half = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        half = wgi_expand_plus(t, half, wg_let(t, wg_log(l[i * (n + 1)])));
+    wgi_expand_triangle(t, wgi_reals_packed(l, n, n), 0, 0, k, a, 1, n);
+    const wg_real sum = wg_squared_norm(t, n * k, a);
+    return wg_let(
+        t, wg_mul(-0.5, wg_add(wg_mul((double)k, wg_add((double)n * log_2_pi, wg_mul(2, half))),
+                               sum)));
+}
+
+/* ---- the normal density: operands Y, mu, S ---- */
+
+static struct normal normal_of(const wg_block *b) {
+    char *saved = (char *)b->saved;
+    struct normal d = {b->in[0].rows, b->in[0].cols, NULL, NULL};
+    d.l = wgi_take(&saved, d.n * d.n), d.a = wgi_take(&saved, d.n * d.k);
+    return d;
+}
+
+static wg_status normal_shape(wg_block *b) {
+    const size_t n = b->in[0].rows, k = b->in[0].cols;
+    if (b->in[1].rows != n || b->in[1].cols != 1)
+        return misfit(b, "the mean has not the length of an observation");
+    if (b->in[2].rows != n || b->in[2].cols != n)
+        return misfit(b, "the covariance has not the order of an observation");
+    b->out[0].rows = b->out[0].cols = 1;
+    b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k);
+    b->work_bytes = wgi_room_of(n * (n > k ? n : k));
+    return WG_OK;
+}
+
+static wg_status not_definite(wg_block *b) {
+    b->why = "the covariance is not positive definite";
+    return WG_ESINGULAR;
+}
+
+static wg_status normal_value(wg_block *b) {
+    const struct normal d = normal_of(b);
+    const wg_block_arg *const y = &b->in[0];
+    for (size_t c = 0; c < d.k; c++)
+        for (size_t i = 0; i < d.n; i++)
+            d.a[i + c * d.n] = y->value[i + c * y->ld] - b->in[1].value[i];
+    wgi_copy_lower_of(d.n, b->in[2].value, b->in[2].ld, b->in[2].trans != 0, d.l, d.n);
+    b->out[0].value[0] = density(&d, (double *)b->work, &b->info);
+    return b->info != 0 ? not_definite(b) : WG_OK;
+}
+
+static wg_status normal_vjp(wg_block *b) {
+    const struct normal d = normal_of(b);
+    const double w = b->out[0].bar[0];
+    const wg_block_arg *const s = &b->in[2];
+    double *const h = (double *)b->work;
+    if (b->in[0].bar != NULL) wgi_add(d.n, d.k, -w, d.a, wgi_bar_of(&b->in[0], d.k, 0));
+    for (size_t c = 0; c < d.k && b->in[1].bar != NULL; c++)
+        for (size_t i = 0; i < d.n; i++) b->in[1].bar[i] += w * d.a[i + c * d.n];
+    if (s->bar == NULL) return WG_OK;
+    curvature(&d, h);
+    wgi_add_symmetric(d.n, 0.5 * w, h, d.n, s->bar, s->bar_ld);
+    return WG_OK;
+}
+
+static wg_status normal_jvp(wg_block *b) {
+    const struct normal d = normal_of(b);
+    const wg_block_arg *const y = &b->in[0], *const m = &b->in[1], *const s = &b->in[2];
+    double *const h = (double *)b->work;
+    double sum = 0;
+    for (size_t c = 0; c < d.k; c++)
+        for (size_t i = 0; i < d.n; i++) {
+            if (y->bar != NULL) sum -= d.a[i + c * d.n] * y->bar[i + c * y->bar_ld];
+            if (m->bar != NULL) sum += d.a[i + c * d.n] * m->bar[i];
+        }
+    if (s->bar != NULL) {
+        curvature(&d, h);
+        for (size_t j = 0; j < d.n; j++)
+            for (size_t i = 0; i < d.n; i++)
+                sum += 0.5 * h[i > j ? i + j * d.n : j + i * d.n] * s->bar[i + j * s->bar_ld];
+    }
+    b->out[0].bar[0] = sum;
+    return WG_OK;
+}
+
+static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows, k = b->in[0].cols;
+    wg_real *const a = wgi_expand_room(t, n * k);
+    for (size_t e = 0; a != NULL && e < n * k; e++)
+        a[e] = wg_let(t, wg_sub(x[e], wgi_reals_operand(b, x, 1).p[e % n]));
+    *y = write_density(t, n, k, wgi_expand_symmetric(t, wgi_reals_operand(b, x, 2), 0), a);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", 0,          normal_shape, normal_value,
+                                   normal_vjp,      normal_jvp, normal_expand};
+
+wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
+    const wg_mat in[3] = {y, mu, s};
+    wg_mat out;
+    (void)wg_apply(t, &wgi_op_normal, NULL, 0, 3, in, 1, &out);
+    return wg_mat_at(out, 0, 0);
+}
+
+/* ---- covariance functions ---- */
+
+/* Nothing is left of a covariance so far away; powers of it overflow. */
+#define FARTHEST 1e300
+static double within(double q) { return q > FARTHEST ? FARTHEST : q; }
+
+static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
+
+/* Sums in eight parts, whose additions do not wait for each other: of a b, and of h (x - at) or
+ * h (x - at)^2. */
+enum { PARTS = 8 };
+static double sum_of_parts(const double *part) {
+    return ((part[0] + part[1]) + (part[2] + part[3])) +
+           ((part[4] + part[5]) + (part[6] + part[7]));
+}
+static double dot(size_t n, const double *a, const double *b) {
+    double part[PARTS] = {0};
+    size_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++) part[k] += a[i + k] * b[i + k];
+    for (; i < n; i++) part[i % PARTS] += a[i] * b[i];
+    return sum_of_parts(part);
+}
+static double dot_apart(size_t n, const double *h, const double *x, double at, int squared) {
+    double part[PARTS] = {0};
+    size_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++) {
+            const double apart = x[i + k] - at;
+            part[k] += h[i + k] * apart * (squared ? apart : 1);
+        }
+    for (; i < n; i++) {
+        const double apart = x[i] - at;
+        part[i % PARTS] += h[i] * apart * (squared ? apart : 1);
+    }
+    return sum_of_parts(part);
+}
+
+/* r in the exponential of a Matern covariance. */
+static double decay(wg_kernel kernel, double q) {
+    return (kernel == WG_MATERN_12 ? 1 : kernel == WG_MATERN_32 ? root_3 : root_5) * sqrt(q);
+}
+
+/* k = s f(q), n pairs; k may be q. */
+static void covariances(wg_kernel kernel, size_t n, double s, const double *q, double *k) {
+    enum { PIECE = 64 };
+    const wgi_simd *const simd = wgi_simd_best();
+    double e[PIECE], r[PIECE];
+    for (size_t first = 0; first < n; first += PIECE, q += PIECE, k += PIECE) {
+        const size_t m = n - first < PIECE ? n - first : PIECE;
+        const int square = kernel == WG_SQUARED_EXPONENTIAL;
+        for (size_t i = 0; i < m; i++) r[i] = square ? 0.5 * q[i] : decay(kernel, q[i]);
+        for (size_t i = 0; i < m; i++) e[i] = -r[i];
+        (void)simd->exp_sum(m, e, 0, e);
+        if (kernel == WG_MATERN_32)
+            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i];
+        if (kernel == WG_MATERN_52)
+            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i] + r[i] * r[i] / 3;
+        for (size_t i = 0; i < m; i++) k[i] = s * e[i];
+    }
+}
+
+/* h = e dK/dq, from q and K;  h may be e. WG_MATERN_12 at q = 0: 0, of its one-sided slopes. */
+static void slopes(wg_kernel kernel, size_t n, const double *q, const double *k,
+                   const double *e, double *h) {
+    switch (kernel) {
+    case WG_SQUARED_EXPONENTIAL:
+        for (size_t i = 0; i < n; i++) h[i] = -0.5 * e[i] * k[i];
+        break;
+    case WG_MATERN_12:
+        for (size_t i = 0; i < n; i++) h[i] = q[i] > 0 ? -0.5 * e[i] * k[i] / sqrt(q[i]) : 0;
+        break;
+    case WG_MATERN_32:
+        for (size_t i = 0; i < n; i++) h[i] = -1.5 * e[i] * k[i] / (1 + root_3 * sqrt(q[i]));
+        break;
+    case WG_MATERN_52:
+        for (size_t i = 0; i < n; i++) {
+            const double r = root_5 * sqrt(q[i]);
+            h[i] = -(5.0 / 6) * e[i] * k[i] * (1 + r) / (1 + r + r * r / 3);
+        }
+        break;
+    }
+}
+
+/* q = |u_i - p|^2 for n points u (ld n_u), p a point with coordinates `step` apart. */
+static void distances(size_t n, size_t d, const double *u, size_t ldu, const double *p,
+                      size_t step, double *q) {
+    memset(q, 0, n * sizeof *q);
+    for (size_t c = 0; c < d; c++) {
+        const double a = p[c * step];
+        const double *const x = u + c * ldu;
+        for (size_t i = 0; i < n; i++) q[i] += (x[i] - a) * (x[i] - a);
+    }
+    for (size_t i = 0; i < n; i++) q[i] = within(q[i]);
+}
+
+/* One of the point sets: coordinates over scales, n by d. */
+static void scaled(size_t n, size_t d, const wg_block_arg *x, const wg_block_arg *scale,
+                   double *u) {
+    for (size_t c = 0; c < d; c++) {
+        const double f = scale->value[scale->rows == 1 ? 0 : c];
+        for (size_t i = 0; i < n; i++) u[i + c * n] = x->value[i + c * x->ld] / f;
+    }
+}
+
+/* Tangents of the scaled points. */
+static void scaled_tangents(size_t n, size_t d, const wg_block_arg *x,
+                            const wg_block_arg *scale, const double *u, double *ut) {
+    for (size_t c = 0; c < d; c++) {
+        const size_t at = scale->rows == 1 ? 0 : c;
+        const double f = scale->value[at], ft = scale->bar != NULL ? scale->bar[at] : 0;
+        for (size_t i = 0; i < n; i++) {
+            const double xt = x->bar != NULL ? x->bar[i + c * x->bar_ld] : 0;
+            ut[i + c * n] = (xt - u[i + c * n] * ft) / f;
+        }
+    }
+}
+
+/* The adjoints of a column of pairs with distances q and h = e dK/dq: of point p (bar pw, both
+ * `step` apart) and of the n points u (bar xw); NULL: not wanted. */
+static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, const double *p,
+                           size_t step, const double *q, const double *h,
+                           const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
+                           size_t step_w) {
+    const int one = scale->rows == 1;
+    if (one && scale->bar != NULL) scale->bar[0] -= 2 * dot(n, h, q) / scale->value[0];
+    if ((one || scale->bar == NULL) && xw == NULL && pw == NULL) return;
+    for (size_t c = 0; c < d; c++) {
+        const double f = scale->value[one ? 0 : c], a = p[c * step];
+        const double *const x = u + c * ldu;
+        if (!one && scale->bar != NULL) scale->bar[c] -= 2 * dot_apart(n, h, x, a, 1) / f;
+        if (xw != NULL)
+            for (size_t i = 0; i < n; i++) xw[i + c * ldx] += 2 * h[i] * (x[i] - a) / f;
+        if (pw != NULL) pw[c * step_w] -= 2 * dot_apart(n, h, x, a, 0) / f;
+    }
+}
+
+/* t = the tangents of a column of pairs; h = dK/dq, k at = 2 K sigmat / sigma; t may be k. */
+static void column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
+                           const double *p, const double *pt, size_t step, const double *h,
+                           const double *k, double at, double *t) {
+    for (size_t i = 0; i < n; i++) {
+        double qt = 0;
+        for (size_t c = 0; c < d; c++)
+            qt += 2 * (u[i + c * ldu] - p[c * step]) * (ut[i + c * ldu] - pt[c * step]);
+        t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt : 0);
+    }
+}
+
+/* dK/dsigma = per_sigma K where sigma^2 has all its digits, per_sigma f elsewhere. */
+#define TINY 1e-140
+static int is_tiny(double sigma) { return fabs(sigma) < TINY; }
+static double per_sigma(double sigma) { return is_tiny(sigma) ? 2 * sigma : 2 / sigma; }
+
+static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale) {
+    if ((unsigned)*(const wg_kernel *)b->params > WG_MATERN_52) {
+        b->why = "there is no such kernel";
+        return WG_EARG;
+    }
+    if (scale->cols != 1 || (scale->rows != 1 && scale->rows != x->cols))
+        return misfit(b, "there is neither one length scale nor one for each coordinate");
+    return WG_OK;
+}
+
+/* ---- written out, as a part of a function ---- */
+
+/* As functions of q = r^2, of which the slope is finite where points coincide. */
+WG_OPERATION1(matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
+              -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING,
+              "Rasmussen and Williams 2006, 4.17")
+WG_OPERATION1(matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
+              -(1 + sqrt(5 * within(a))) * exp(-sqrt(5 * a)) / 1.2,
+              25 * exp(-sqrt(5 * a)) / 12.0, SING, "Rasmussen and Williams 2006, 4.17")
+
+const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_matern_32;
+const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_matern_52;
+
+/* The covariance of points i of x and j of z; `square` = sigma^2. */
+static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
+                          size_t j, wgi_reals scale, wg_real square) {
+    wg_real q = wg_constant(0);
+    for (size_t c = 0; c < x.cols; c++) {
+        const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
+        if (wgi_expand_is_nothing(apart)) continue;
+        const wg_real f = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
+    }
+    switch (kernel) {
+    case WG_SQUARED_EXPONENTIAL:
+        return wg_let(t, wg_mul(square, wg_exp(wg_mul(-0.5, q))));
+    case WG_MATERN_12:
+        return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_sqrt(q)))));
+    case WG_MATERN_32:
+        return wg_let(t, wg_mul(square, WG_CALL1(matern_32, q)));
+    default:
+        return wg_let(t, wg_mul(square, WG_CALL1(matern_52, q)));
+    }
+}
+
+/* Operands 0 to 2 are points, scale, amplitudes; k of n by n. */
+static void write_covariance(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *k) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const wgi_reals points = wgi_reals_operand(b, x, 0), scale = wgi_reals_operand(b, x, 1);
+    const wg_real *const amplitudes = wgi_reals_operand(b, x, 2).p;
+    const size_t n = points.rows;
+    if (k == NULL) return;
+    const wg_real square = wg_let(t, wg_square(amplitudes[0]));
+    for (size_t j = 0; j < n; j++) {
+        k[j * (n + 1)] = wg_let(t, wg_add(square, wg_square(amplitudes[1])));
+        for (size_t i = j + 1; i < n; i++)
+            k[i + j * n] = k[j + i * n] =
+                write_pair(t, kernel, points, i, points, j, scale, square);
+    }
+}
+
+/* ---- covariance matrices: operands X, scale, (sigma, noise); or X, scale, sigma, Z ---- */
+
+enum { POINTS, SCALE, AMPLITUDES, OTHERS };
+
+static wg_status covariance_shape(wg_block *b) {
+    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols;
+    const wg_status s = kernel_shape(b, &b->in[POINTS], &b->in[SCALE]);
+    if (s != WG_OK) return s;
+    size_t m = n;
+    if (b->inputs == 4) {
+        m = b->in[OTHERS].rows;
+        if (b->in[OTHERS].cols != d)
+            return misfit(b, "the points have not the same number of coordinates");
+    }
+    b->out[0].rows = n, b->out[0].cols = m;
+    b->saved_bytes = wgi_room_of(n * d) + (b->inputs == 4 ? wgi_room_of(m * d) : 0);
+    b->work_bytes = 3 * wgi_room_of(n) + wgi_room_of(n * d) + wgi_room_of(m * d);
+    return WG_OK;
+}
+
+struct points {
+    size_t n, m, d;
+    double *u, *v;        /* scaled: of the rows, of the columns */
+    double *q, *e, *ones; /* workspace of n */
+    double *ut, *vt;
+    double sigma, noise;
+};
+
+static struct points points_of(const wg_block *b) {
+    struct points s;
+    char *saved = (char *)b->saved, *work = (char *)b->work;
+    s.n = b->in[POINTS].rows, s.m = b->out[0].cols, s.d = b->in[POINTS].cols;
+    s.u = wgi_take(&saved, s.n * s.d);
+    s.v = b->inputs == 4 ? wgi_take(&saved, s.m * s.d) : s.u;
+    s.q = wgi_take(&work, s.n), s.e = wgi_take(&work, s.n), s.ones = wgi_take(&work, s.n);
+    s.ut = wgi_take(&work, s.n * s.d);
+    s.vt = b->inputs == 4 ? wgi_take(&work, s.m * s.d) : s.ut;
+    s.sigma = b->in[AMPLITUDES].value[0];
+    s.noise = b->inputs == 4 ? 0 : b->in[AMPLITUDES].value[1];
+    return s;
+}
+
+static wg_status covariance_value(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct points s = points_of(b);
+    const int square = b->inputs == 3;
+    double *const k = b->out[0].value;
+    scaled(s.n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
+    if (!square) scaled(s.m, s.d, &b->in[OTHERS], &b->in[SCALE], s.v);
+    for (size_t j = 0; j < s.m; j++) {
+        const size_t i = square ? j + 1 : 0, n = s.n - i;
+        double *const column = k + j * s.n + i;
+        if (square) k[j * (s.n + 1)] = s.sigma * s.sigma + s.noise * s.noise;
+        distances(n, s.d, s.u + i, s.n, s.v + j, s.m, column);
+        covariances(kernel, n, s.sigma * s.sigma, column, column);
+    }
+    if (square) wgi_mirror(s.n, k, s.n);
+    return WG_OK;
+}
+
+static wg_status covariance_vjp(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct points s = points_of(b);
+    const int square = b->inputs == 3;
+    const wg_block_arg *const x = &b->in[POINTS], *const z = square ? x : &b->in[OTHERS];
+    const wg_block_arg *const amplitudes = &b->in[AMPLITUDES];
+    const double *const w = b->out[0].bar;
+    double sum = 0, diagonal = 0;
+    for (size_t j = 0; j < s.m; j++) {
+        const size_t i = square ? j + 1 : 0, n = s.n - i;
+        const double *const k = b->out[0].value + j * s.n + i;
+        if (square) {
+            diagonal += w[j * (s.n + 1)];
+            for (size_t l = 0; l < n; l++) s.e[l] = w[i + l + j * s.n] + w[j + (i + l) * s.n];
+        } else memcpy(s.e, w + j * s.n, n * sizeof *s.e);
+        const int points = b->in[SCALE].bar != NULL || x->bar != NULL || z->bar != NULL;
+        if (points || is_tiny(s.sigma)) distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, s.ones);
+        const double *const f = is_tiny(s.sigma) ? s.ones : k;
+        sum += dot(n, s.e, f);
+        if (!points) continue;
+        slopes(kernel, n, s.q, k, s.e, s.e);
+        column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e, &b->in[SCALE],
+                       x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
+                       z->bar != NULL ? z->bar + j : NULL, z->bar_ld);
+    }
+    if (amplitudes->bar != NULL) {
+        amplitudes->bar[0] += per_sigma(s.sigma) * sum + 2 * s.sigma * diagonal;
+        if (square) amplitudes->bar[1] += 2 * s.noise * diagonal;
+    }
+    return WG_OK;
+}
+
+static wg_status covariance_jvp(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct points s = points_of(b);
+    const int square = b->inputs == 3;
+    const double *const amplitudes = b->in[AMPLITUDES].bar;
+    double *const kt = b->out[0].bar;
+    const double st = amplitudes != NULL ? amplitudes[0] : 0;
+    scaled_tangents(s.n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
+    if (!square) scaled_tangents(s.m, s.d, &b->in[OTHERS], &b->in[SCALE], s.v, s.vt);
+    for (size_t i = 0; i < s.n; i++) s.ones[i] = 1;
+    for (size_t j = 0; j < s.m; j++) {
+        const size_t i = square ? j + 1 : 0, n = s.n - i;
+        const double *const k = b->out[0].value + j * s.n + i;
+        distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        slopes(kernel, n, s.q, k, s.ones, s.e);
+        double *const to = kt + j * s.n + i;
+        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, to);
+        column_tangent(n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m, s.e,
+                       is_tiny(s.sigma) ? to : k, st * per_sigma(s.sigma), to);
+        if (square) {
+            kt[j * (s.n + 1)] = 2 * s.sigma * st;
+            if (amplitudes != NULL) kt[j * (s.n + 1)] += 2 * s.noise * amplitudes[1];
+        }
+    }
+    if (square) wgi_mirror(s.n, kt, s.n);
+    return WG_OK;
+}
+
+static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                   wg_real *y) {
+    if (b->inputs == 3) {
+        write_covariance(t, b, x, y);
+        return WG_OK;
+    }
+    const wg_real square = wg_let(t, wg_square(*wgi_reals_operand(b, x, AMPLITUDES).p));
+    const wgi_reals points = wgi_reals_operand(b, x, POINTS);
+    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    for (size_t j = 0; j < others.rows; j++)
+        for (size_t i = 0; i < points.rows; i++)
+            *y++ = write_pair(t, *(const wg_kernel *)b->params, points, i, others, j,
+                              wgi_reals_operand(b, x, SCALE), square);
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_covariance = {
+    "wg_covariance",  0, covariance_shape, covariance_value, covariance_vjp, covariance_jvp,
+    covariance_expand};
+const wg_block_op wgi_op_between = {"wg_covariance_between", 0,
+                                    covariance_shape,        covariance_value,
+                                    covariance_vjp,          covariance_jvp,
+                                    covariance_expand};
+
+wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
+                     wg_real noise) {
+    const wg_real amplitudes[2] = {sigma, noise};
+    const wg_mat in[3] = {x, scale, wg_mat_gather(t, 2, 1, amplitudes)};
+    wg_mat k;
+    (void)wg_apply(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in, 1, &k);
+    return k;
+}
+
+wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat z, wg_mat scale,
+                             wg_real sigma) {
+    const wg_mat in[4] = {x, scale, wg_mat_gather(t, 1, 1, &sigma), z};
+    wg_mat k;
+    (void)wg_apply(t, &wgi_op_between, &kernel, sizeof kernel, 4, in, 1, &k);
+    return k;
+}
+
+/* ---- Gaussian process: operands X, scale, (sigma, noise), Y ----
+ * Pairs of points (i, j), i > j, are met column by column, as the lower triangles of the
+ * Cholesky factor and of H have them, and f, the covariances for sigma = 1, which are kept. */
+
+struct process {
+    struct normal normal;
+    size_t d;
+    double *u, *f;
+    double *h, *q, *slope, *ut; /* workspace; h also for residuals */
+    double sigma, noise;
+};
+
+static size_t pairs_of(size_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n; }
+/* Column j of a triangle of pairs. */
+static size_t pairs_before(size_t n, size_t j) { return pairs_of(n) - pairs_of(n - j); }
+
+static struct process process_of(const wg_block *b) {
+    struct process s;
+    char *saved = (char *)b->saved, *work = (char *)b->work;
+    const size_t n = b->in[POINTS].rows, k = b->in[OTHERS].cols;
+    s.d = b->in[POINTS].cols;
+    s.normal.n = n, s.normal.k = k;
+    s.normal.l = wgi_take(&saved, n * n), s.normal.a = wgi_take(&saved, n * k);
+    s.u = wgi_take(&saved, n * s.d), s.f = wgi_take(&saved, pairs_of(n));
+    s.h = wgi_take(&work, n * (n > k ? n : k));
+    s.q = wgi_take(&work, n), s.slope = wgi_take(&work, n), s.ut = wgi_take(&work, n * s.d);
+    s.sigma = b->in[AMPLITUDES].value[0], s.noise = b->in[AMPLITUDES].value[1];
+    return s;
+}
+
+static wg_status process_shape(wg_block *b) {
+    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols, k = b->in[OTHERS].cols;
+    const wg_status s = kernel_shape(b, &b->in[POINTS], &b->in[SCALE]);
+    if (s != WG_OK) return s;
+    if (b->in[OTHERS].rows != n)
+        return misfit(b, "there is not one observation for each point");
+    /* K is no operand: nobody has asked yet whether its size can be counted */
+    if (n != 0 && n > SIZE_MAX / 64 / n) return misfit(b, "there are too many points");
+    b->out[0].rows = b->out[0].cols = 1;
+    b->saved_bytes =
+        wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d) + wgi_room_of(pairs_of(n));
+    b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 2 * wgi_room_of(n) + wgi_room_of(n * d);
+    return WG_OK;
+}
+
+/* Distances q of point j from those after it. */
+static size_t distances_after(const struct process *s, size_t j, double *q) {
+    const size_t n = s->normal.n, m = n - j - 1;
+    distances(m, s->d, s->u + j + 1, n, s->u + j, n, q);
+    return m;
+}
+
+static wg_status process_value(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct process s = process_of(b);
+    const size_t n = s.normal.n;
+    scaled(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
+    for (size_t j = 0; j < n; j++) {
+        double *const k = s.normal.l + j * (n + 1), *const f = s.f + pairs_before(n, j);
+        const double square = s.sigma * s.sigma;
+        const size_t m = distances_after(&s, j, s.q);
+        covariances(kernel, m, 1, s.q, f);
+        k[0] = square + s.noise * s.noise;
+        for (size_t i = 0; i < m; i++) k[1 + i] = square * f[i];
+    }
+    wgi_get(n, s.normal.k, wgi_value_of(&b->in[OTHERS], s.normal.k, 0), s.normal.a);
+    b->out[0].value[0] = density(&s.normal, s.h, &b->info);
+    return b->info != 0 ? not_definite(b) : WG_OK;
+}
+
+static wg_status process_vjp(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct process s = process_of(b);
+    const size_t n = s.normal.n;
+    const wg_block_arg *const x = &b->in[POINTS], *const scale = &b->in[SCALE];
+    const wg_block_arg *const amplitudes = &b->in[AMPLITUDES], *const y = &b->in[OTHERS];
+    const double w = b->out[0].bar[0], square = s.sigma * s.sigma;
+    double sum = 0, diagonal = 0;
+    if (y->bar != NULL) wgi_add(n, s.normal.k, -w, s.normal.a, wgi_bar_of(y, s.normal.k, 0));
+    if (x->bar == NULL && scale->bar == NULL && amplitudes->bar == NULL) return WG_OK;
+    curvature(&s.normal, s.h);
+    for (size_t j = 0; j < n; j++) {
+        double *const h = s.h + j * (n + 1) + 1;
+        const double *const f = s.f + pairs_before(n, j);
+        const size_t m = n - j - 1, i = j + 1;
+        diagonal += h[-1];
+        sum += dot(m, h, f);
+        if (x->bar == NULL && scale->bar == NULL) continue;
+        (void)distances_after(&s, j, s.q);
+        for (size_t e = 0; e < m; e++) h[e] *= w * square;
+        slopes(kernel, m, s.q, f, h, h);
+        column_adjoint(m, s.d, s.u + i, n, s.u + j, n, s.q, h, scale,
+                       x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
+                       x->bar != NULL ? x->bar + j : NULL, x->bar_ld);
+    }
+    if (amplitudes->bar != NULL) {
+        amplitudes->bar[0] += w * s.sigma * (2 * sum + diagonal);
+        amplitudes->bar[1] += w * s.noise * diagonal;
+    }
+    return WG_OK;
+}
+
+static wg_status process_jvp(wg_block *b) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct process s = process_of(b);
+    const size_t n = s.normal.n;
+    const wg_block_arg *const y = &b->in[OTHERS];
+    const double *const amplitudes = b->in[AMPLITUDES].bar;
+    const double st = amplitudes != NULL ? amplitudes[0] : 0;
+    const double noise_t = amplitudes != NULL ? amplitudes[1] : 0;
+    const double square = s.sigma * s.sigma;
+    double sum = 0;
+    for (size_t c = 0; c < s.normal.k && y->bar != NULL; c++)
+        for (size_t i = 0; i < n; i++) sum -= s.normal.a[i + c * n] * y->bar[i + c * y->bar_ld];
+    scaled_tangents(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
+    curvature(&s.normal, s.h);
+    for (size_t j = 0; j < n; j++) {
+        const double *const h = s.h + j * (n + 1) + 1, *const f = s.f + pairs_before(n, j);
+        const size_t m = distances_after(&s, j, s.q), i = j + 1;
+        for (size_t e = 0; e < m; e++) s.slope[e] = square;
+        slopes(kernel, m, s.q, f, s.slope, s.slope);
+        column_tangent(m, s.d, s.u + i, s.ut + i, n, s.u + j, s.ut + j, n, s.slope, f,
+                       2 * s.sigma * st, s.q);
+        sum += dot(m, h, s.q) + h[-1] * (s.sigma * st + s.noise * noise_t);
+    }
+    b->out[0].bar[0] = sum;
+    return WG_OK;
+}
+
+static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    const size_t n = others.rows;
+    wg_real *const k = wgi_expand_room(t, n * n);
+    write_covariance(t, b, x, k);
+    *y = write_density(t, n, others.cols, k, wgi_expand_copied(t, others));
+    return WG_OK;
+}
+
+const wg_block_op wgi_op_process = {"wg_gp_logml", 0,           process_shape, process_value,
+                                    process_vjp,   process_jvp, process_expand};
+
+wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
+                    wg_real sigma, wg_real noise) {
+    const wg_real amplitudes[2] = {sigma, noise};
+    const wg_mat in[4] = {x, scale, wg_mat_gather(t, 2, 1, amplitudes), y};
+    wg_mat out;
+    (void)wg_apply(t, &wgi_op_process, &kernel, sizeof kernel, 4, in, 1, &out);
+    return wg_mat_at(out, 0, 0);
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: MIT */
+/* generate - writes the generated headers from the one table of operations.
+ *
+ *   generate scalar         > include/wengert/scalar.h
+ *   generate lists          > include/wengert/statement_lists.h
+ *   generate dual           > include/wengert/dual_ops.h
+ *   generate elementwise    > include/wengert/elementwise_ops.h
+ *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
+ *   generate operations     > ops/operations.md
+ *   generate special_text   > tape/function/text/special_text.h; see generate_text.c
+ *
+ * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
+ * that users call. statement_lists.h: one structure per operand count and what is done with it;
+ * exact counts in the type are what lets a compiler dissolve a whole statement. A host program:
+ * no part of the library. */
+#include "generate_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_OPERANDS = 8, MAX_NUMBERS = 8 };
+
+/* ---- scalar.h ---------------------------------------------------------------------------- */
+
+struct row {
+    const char *name, *class, *source;
+    int arity;
+    const char *value, *partial[4];
+};
+
+static const struct row rows[] = {
+#define OP1(name, value, d, dd, class, source) {#name, #class, source, 1, #value, {#d}},
+#define OP2(name, value, da, db, daa, dab, dbb, class, source)                                 \
+    {#name, #class, source, 2, #value, {#da, #db}},
+#define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, class, source)              \
+    {#name, #class, source, 3, #value, {#da, #db, #dc}},
+#define OP4(name, value, da, db, dc, dd, class, source)                                        \
+    {#name, #class, source, 4, #value, {#da, #db, #dc, #dd}},
+#include "scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+};
+
+#define ROWS ((int)(sizeof rows / sizeof *rows))
+
+static const char letter[] = "abcd", argument[] = "xyzw", index_of[] = "ijkm";
+
+/* Is the letter used in the text as an identifier of its own? */
+static int uses(const char *text, char c) {
+    for (const char *p = text; *p; p++) {
+        const int before = p > text && (strchr("_.", p[-1]) || (p[-1] >= '0' && p[-1] <= '9') ||
+                                        (p[-1] >= 'a' && p[-1] <= 'z') ||
+                                        (p[-1] >= 'A' && p[-1] <= 'Z'));
+        const int after = p[1] == '_' || (p[1] >= '0' && p[1] <= '9') ||
+                          (p[1] >= 'a' && p[1] <= 'z') || (p[1] >= 'A' && p[1] <= 'Z');
+        if (*p == c && !before && !after) return 1;
+    }
+    return 0;
+}
+
+static void function(const struct row *r, const char *suffix, const char *text, int with_v) {
+    printf("WGI_FUNCTION double wgi_op_%s_%s(", r->name, suffix);
+    for (int i = 0; i < r->arity; i++) printf("%sdouble %c", i ? ", " : "", letter[i]);
+    printf("%s) {", with_v ? ", double v" : "");
+    for (int i = 0; i < r->arity; i++)
+        if (!uses(text, letter[i])) printf(" (void)%c;", letter[i]);
+    if (with_v && !uses(text, 'v')) printf(" (void)v;");
+    printf(" return %s; }\n", text);
+}
+
+/* A partial that is a number or one of the letters is a macro: code that is not optimised then
+ * moves no arguments to where nothing reads them. */
+static void partial(const struct row *r, const char *suffix, const char *text) {
+    const int letter_alone = text[1] == 0 && strchr("abcdv", text[0]);
+    if (!letter_alone && text[strspn(text, "-.0123456789")] != 0) {
+        function(r, suffix, text, 1);
+        return;
+    }
+    printf("#define wgi_op_%s_%s(", r->name, suffix);
+    for (int i = 0; i < r->arity; i++) printf("%c, ", letter[i]);
+    printf("v) (%s%s)\n", text, letter_alone || strchr(text, '.') != NULL ? "" : ".0");
+}
+
+static void write_scalar(void) {
+    const int n = ROWS;
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * Per operation: its value, its first partials (wgi_op_NAME_da is d/da), and the macro.");
+    puts(" * Letters: a b c d operand values, v the value. */");
+    puts("#ifndef WENGERT_SCALAR_H\n#define WENGERT_SCALAR_H\n");
+    puts("#include <math.h>\n#include <wengert/special.h>\n#include <wengert/statement.h>\n");
+    puts("/* The number of an operation in kept code; only ever appended to. */\nenum {");
+    for (int i = 0; i < n; i++) printf("    WGI_OP_%s = %d,\n", rows[i].name, i);
+    printf("    WGI_OP_COUNT = %d\n};\n", n);
+    puts("\n/* Numbers are compared for equality on purpose. */\n#pragma GCC diagnostic push\n"
+         "#pragma GCC diagnostic ignored \"-Wfloat-equal\"");
+    for (int i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
+        printf("\n/* %s: %s */\n", r->name, r->source);
+        function(r, "v", r->value, 0);
+        for (int k = 0; k < r->arity; k++) {
+            const char suffix[] = {'d', letter[k], 0};
+            partial(r, suffix, r->partial[k]);
+        }
+        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d) };\n", r->name, i,
+               r->name, i);
+    }
+    puts("\n#pragma GCC diagnostic pop\n\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
+    for (int i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
+        printf("#define wg_%s(", r->name);
+        for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
+        printf(") WGI_OP%d(%s", r->arity, r->name);
+        for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
+        puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
+    }
+    puts("\n#endif");
+    puts("\n#endif");
+}
+
+/* ---- dual_ops.h -------------------------------------------------------------------------- */
+
+/* A function call `stem_name(letters...)`, or its head with `type` before each letter. */
+static void letters(const char *type, const char *of, int n, const char *last) {
+    for (int k = 0; k < n; k++) printf("%s%s%c", k ? ", " : "", type, of[k]);
+    printf("%s", last);
+}
+
+/* What the chain rule does with a partial of this text. */
+static const char *rule_of(const char *text) {
+    if (strcmp(text, "1") == 0) return "WGI_PLUS";
+    if (strcmp(text, "-1") == 0 || strcmp(text, "-1.0") == 0) return "WGI_MINUS";
+    return "WGI_TIMES";
+}
+
+static void write_dual_function(const struct row *r) {
+    int terms = 0;
+    for (int k = 0; k < r->arity; k++) terms += strcmp(r->partial[k], "0") != 0;
+    printf("WGI_FUNCTION wg_dual wgi_dual_%s(", r->name);
+    for (int k = 0; k < r->arity; k++)
+        printf("%swg_dual %c, int %c", k ? ", " : "", argument[k], index_of[k]);
+    printf(") {\n    const double ");
+    for (int k = 0; k < r->arity; k++) printf("%c = %c.value, ", letter[k], argument[k]);
+    printf("v = wgi_op_%s_v(", r->name);
+    letters("", letter, r->arity, ");\n   ");
+    for (int k = 0; k < r->arity; k++)
+        if (strcmp(r->partial[k], "0") == 0) printf(" (void)%c;", index_of[k]);
+    if (terms == 0) printf(" return wg_dual_constant(v");
+    else printf(" return wgi_dual_chain%d(v", terms);
+    for (int k = 0; k < r->arity; k++) {
+        const char *const rule = rule_of(r->partial[k]);
+        if (strcmp(r->partial[k], "0") == 0) continue;
+        printf(",\n        %c ? %s : WGI_NONE, ", index_of[k], rule);
+        if (strcmp(rule, "WGI_TIMES") == 0) {
+            printf("%c ? wgi_op_%s_d%c(", index_of[k], r->name, letter[k]);
+            letters("", letter, r->arity, ", v) : 0");
+        } else {
+            printf("0");
+        }
+        printf(", %c", argument[k]);
+    }
+    printf(");\n}\nWGI_FUNCTION wg_dual wg_dual_%s(", r->name);
+    letters("wg_dual ", argument, r->arity, ") {");
+    printf(" return wgi_dual_%s(", r->name);
+    for (int k = 0; k < r->arity; k++) printf("%s%c, 1", k ? ", " : "", argument[k]);
+    puts("); }");
+}
+
+/* The operators of C++, for the macros so named. */
+static void operators(const char *macro) {
+    printf("\n%s2(+, add)\n%s2(-, sub)\n%s2(*, mul)\n", macro, macro, macro);
+    printf("%s2(/, div)\n%s1(-, neg)\n", macro, macro);
+}
+
+static void write_dual(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_dual_NAME of duals, and wgi_dual_NAME where each operand says whether it is a dual");
+    puts(" * (1) or a number (0), whose partial is then not computed. Included by dual.h. */");
+    puts("#ifndef WENGERT_DUAL_OPS_H\n#define WENGERT_DUAL_OPS_H\n");
+    puts("#include <wengert/dual.h>\n\n#pragma GCC system_header");
+    for (int i = 0; i < ROWS; i++) {
+        printf("\n/* %s: %s */\n", rows[i].name, rows[i].source);
+        write_dual_function(&rows[i]);
+    }
+    puts("\n#ifdef __cplusplus");
+    for (int i = 0; i < ROWS; i++)
+        printf("WGI_DUAL_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
+    operators("WGI_DUAL_OPERATOR");
+    puts("#endif\n\n#endif");
+}
+
+/* ---- elementwise_ops.h ------------------------------------------------------------------- */
+
+static void write_elementwise(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_mat_NAME, element by element, for every operation; see elementwise.h. */");
+    puts("#ifndef WENGERT_ELEMENTWISE_OPS_H\n#define WENGERT_ELEMENTWISE_OPS_H\n");
+    puts("#include <wengert/block.h>\n\nWG_BEGIN_DECLS");
+    for (int i = 0; i < ROWS; i++) {
+        printf("\n/* %s: %s */\nWG_API wg_mat wg_mat_%s(wg_tape *t, ", rows[i].name,
+               rows[i].source, rows[i].name);
+        letters("wg_mat ", letter, rows[i].arity, ");\n");
+    }
+    puts("\nWG_END_DECLS\n\n#endif");
+}
+
+/* ---- scalar.hpp --------------------------------------------------------------------------- */
+
+static void write_cxx(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wg_NAME and wg::NAME of variables, expressions and numbers, for every operation. */");
+    puts("#ifndef WENGERT_SCALAR_HPP\n#define WENGERT_SCALAR_HPP\n");
+    puts("#include <wengert/scalar.h>\n#include <wengert/statement.hpp>\n");
+    puts("#pragma GCC system_header\n");
+    for (int i = 0; i < ROWS; i++)
+        printf("WGI_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
+    operators("WGI_OPERATOR");
+    puts("\n#endif");
+}
+
+/* ---- generic_double.h, generic_dual.h, generic_tape.h ------------------------------------- */
+
+/* What is retyped beside the operations: name, parameters (NULL: none), its text where variables
+ * are doubles and where they are duals. */
+static const struct retyped {
+    const char *name, *parameters, *as_double, *as_dual;
+} retyped[] = {
+    {"wg_real", NULL, "double", "wg_dual"},
+    {"wg_let", "t, e", "((void)(t), (double)(e))", "WGI_DUAL_LET(t, e)"},
+    {"wg_constant", "c", "((double)(c))", "wg_dual_constant((double)(c))"},
+    {"wg_value", "x", "((double)(x))", "wg_dual_value(x)"},
+    {"wg_input", "t, c", "((void)(t), (double)(c))", "((void)(t), wg_dual_constant((double)(c)))"},
+    {"wg_inputs", "t, n, a, x", "((void)(t), wgi_double_inputs(n, a, x))",
+     "((void)(t), wgi_dual_inputs(n, a, x))"},
+    {"wg_label", "t, x, text", "((void)(t), (void)(x), (void)(text), WG_OK)",
+     "((void)(t), (void)(x), (void)(text), WG_OK)"},
+#define COMPARISON(name, sign)                                                                 \
+    {"wg_" #name, "t, x, y", "((void)(t), (double)(x) " sign " (double)(y))",                  \
+     "((void)(t), WGI_DUAL_NUMBER(x) " sign " WGI_DUAL_NUMBER(y))"},
+    COMPARISON(lt, "<") COMPARISON(le, "<=") COMPARISON(gt, ">") COMPARISON(ge, ">=")
+    COMPARISON(eq, "==") COMPARISON(ne, "!=")
+#undef COMPARISON
+#define ARRAY(name, parameters)                                                                \
+    {"wg_" #name, "t, " parameters, "((void)(t), wgi_double_" #name "(" parameters "))",       \
+     "((void)(t), wgi_dual_" #name "(" parameters "))"},
+    ARRAY(sum, "n, x") ARRAY(product, "n, x") ARRAY(dot, "n, x, y") ARRAY(linear, "n, c, x")
+    ARRAY(polynomial, "n, c, z") ARRAY(norm2, "n, x") ARRAY(squared_norm, "n, x")
+    ARRAY(logsumexp, "n, x") ARRAY(maximum, "n, x") ARRAY(minimum, "n, x") ARRAY(mean, "n, x")
+    ARRAY(lookup, "index, n, x")
+#undef ARRAY
+    {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
+    {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",
+     "WGI_DUAL_USER2(name, x, y)"},
+    {"WG_CALL3", "name, x, y, z", "wgi_op_##name##_v((double)(x), (double)(y), (double)(z))",
+     "WGI_DUAL_USER3(name, x, y, z)"},
+    {"WG_CALL4", "name, x, y, z, w",
+     "wgi_op_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))",
+     "WGI_DUAL_USER4(name, x, y, z, w)"},
+};
+#define RETYPED ((int)(sizeof retyped / sizeof *retyped))
+
+static void write_retyped(const char *what, int dual) {
+    printf("/* SPDX-License-Identifier: MIT */\n");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    printf(" * The names of a kernel where its variables are %s. Included by generic.h, as often\n"
+           " * as it is asked to; generic_tape.h gives the names their meaning back. */\n", what);
+    puts("#pragma GCC system_header\n");
+    for (int i = 0; i < RETYPED; i++) {
+        const struct retyped *const r = &retyped[i];
+        printf("#pragma push_macro(\"%s\")\n#undef %s\n#define %s", r->name, r->name, r->name);
+        if (r->parameters) printf("(%s)", r->parameters);
+        printf(" %s\n", dual ? r->as_dual : r->as_double);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *const r = &rows[i];
+        printf("#pragma push_macro(\"wg_%s\")\n#undef wg_%s\n#define wg_%s(", r->name, r->name,
+               r->name);
+        letters("", argument, r->arity, ") ");
+        if (dual) {
+            printf("WGI_DUAL_CALL%d(%s, ", r->arity, r->name);
+            letters("", argument, r->arity, ")\n");
+        } else {
+            printf("wgi_op_%s_v(", r->name);
+            for (int k = 0; k < r->arity; k++)
+                printf("%s(double)(%c)", k ? ", " : "", argument[k]);
+            puts(")");
+        }
+    }
+}
+
+static void write_generic_double(void) { write_retyped("doubles", 0); }
+static void write_generic_dual(void) { write_retyped("duals", 1); }
+
+static void write_generic_tape(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * The names of a kernel mean the taped variable again. Included by generic.h. */");
+    for (int i = 0; i < RETYPED; i++) printf("#pragma pop_macro(\"%s\")\n", retyped[i].name);
+    for (int i = 0; i < ROWS; i++) printf("#pragma pop_macro(\"wg_%s\")\n", rows[i].name);
+}
+
+/* ---- statement_lists.h -------------------------------------------------------------------
+ * A list of n operands is wgi_s<n>: partials p, values x, handles h as words (slot in the low half). A lone
+ * variable is its wg_handle (its partial is 1); in names that list is called r. Index -1 stands for it. */
+
+enum { LONE = -1, KEPT_OPERANDS = 4, WORDS = 7 };
+
+static int count(int k) { return k == LONE ? 1 : k; }
+static const char *type_of(int k) {
+    static char text[4][16];
+    static int turn;
+    char *s = text[turn++ & 3];
+    if (k == LONE) return "wg_handle";
+    snprintf(s, sizeof text[0], "wgi_s%d", k);
+    return s;
+}
+static const char *mark_of(int k) {
+    static char text[4][16];
+    static int turn;
+    char *s = text[turn++ & 3];
+    if (k == LONE) return "r";
+    snprintf(s, sizeof text[0], "%d", k);
+    return s;
+}
+
+/* wgi_put_<m>: what operand a brings to the list of a statement, by the chain rule: its partials times d. */
+static void write_put(int m) {
+    printf("WGI_LIST void wgi_put_%d(const ", m);
+    printf(m == 0 ? "void" : "wgi_s%d", m);
+    puts(" *a, double d, double *p, double *x, uint64_t *h) {");
+    if (m == 0) puts("    (void)a; (void)d; (void)p; (void)x; (void)h;");
+    for (int i = 0; i < m; i++)
+        printf("    p[%d] = d * a->p[%d], x[%d] = a->x[%d], h[%d] = a->h[%d];\n", i, i, i, i, i, i);
+    puts("}");
+}
+
+/* Record `at` of operands i and i + 1, of n; its partials are p<i> and p<i + 1>, or given. Beyond WORDS
+ * operands there are not enough registers for whole words. */
+static void write_record(const char *indent, int at, int i, int n, const char *p, const char *q) {
+    const int two = i + 1 < n;
+    char own[2][16];
+    snprintf(own[0], sizeof own[0], "p%d", i);
+    snprintf(own[1], sizeof own[1], two ? "p%d" : "0.0", i + 1);
+    printf("%sWGI_RECORD%s((r + %d), to, s->h[%d], ", indent, n > 2 && n <= WORDS ? "S" : "", at, i);
+    if (two) printf("s->h[%d]", i + 1);
+    else printf("0");
+    printf(", %s, %s);\n", p ? p : own[0], q ? q : own[1]);
+}
+
+/* The same pair of variables in every whole pair, (x, y) (x, y) ..: one record for them all. */
+static void write_merged(int n) {
+    const int pairs = n / 2;
+    printf("    if ((");
+    for (int k = 1; k < pairs; k++)
+        printf("%s(s->h[0] ^ s->h[%d]) | (s->h[1] ^ s->h[%d])", k > 1 ? " | " : "", 2 * k, 2 * k + 1);
+    puts(") == 0) {");
+    char sum[2][128] = {"", ""};
+    for (int side = 0; side < 2; side++)
+        for (int k = 0, at = 0; k < pairs; k++)
+            at += snprintf(sum[side] + at, sizeof sum[side] - (size_t)at,
+                           k ? " + WGI_ROUNDED(p%d)" : "WGI_ROUNDED(p%d)", 2 * k + side);
+    write_record("        ", 0, 0, n, sum[0], sum[1]);
+    if (n % 2 == 1) write_record("        ", 1, n - 1, n, NULL, NULL);
+    printf("        t->top = r + %d;\n        return wgi_result(t, value, out);\n    }\n",
+           1 + n % 2);
+}
+
+/* Is one of the partials a NaN? Two per test. */
+static void write_unordered(int n) {
+    for (int i = 0; i < n; i += 2)
+        printf("%s__builtin_isunordered(s->p[%d], s->p[%d])", i ? " | " : "", i, i + 1 < n ? i + 1 : i);
+}
+
+/* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
+ * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
+ * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
+static void write_ready(int n) {
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n"
+           "    const uint64_t k = (uint64_t)t->stamp << 32;\n"
+           "    return (t->top < limit) & ((", n, n);
+    for (int i = 0; i < n; i++)
+        if (i < 2 || n > WORDS) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
+        else printf(" | (s->h[%d] ^ s->h[%d])", i & 1, i);
+    printf(") >> 32 == 0) &\n        (!products | !(");
+    write_unordered(n);
+    puts("));\n}");
+}
+
+static void write_append(int n) {
+    const int records = (n + 1) / 2;
+    write_ready(n);
+    printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, const wgi_s%d *s) {\n", n, n);
+    puts("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n"
+         "    const uint64_t to = (uint64_t)out << 32;\n    t->slots = out + 1;");
+    for (int k = 0; k < records; k += 2)
+        printf("    WGI_AHEAD(r + %d);\n", k);
+    printf("    double p0 = s->p[0]");
+    for (int i = 1; i < n; i++) printf(", p%d = s->p[%d]", i, i);
+    puts(";");
+    if (n >= 4) write_merged(n);
+    for (int k = 0; k < records; k++) write_record("    ", k, 2 * k, n, NULL, NULL);
+    printf("    t->top = r + %d;\n", records);
+    printf("    return wgi_result(t, value, out);\n}\n");
+}
+
+static void write_choice(const char *macro, const char *stem) {
+    printf("#define %s(s) _Generic(s", macro);
+    for (int n = LONE; n <= MAX_OPERANDS; n++)
+        printf(", \\\n    %s: wgi_%s_%s", type_of(n), stem, mark_of(n));
+    puts(")");
+}
+
+/* By the list; for the empty one, a lone variable and lists of more there is nothing to be done. */
+static void write_choice_of_lists(const char *macro, const char *stem, int most) {
+    printf("#define %s(s) _Generic(s", macro);
+    for (int n = 1; n <= most; n++) printf(", wgi_s%d: wgi_%s_%d", n, stem, n);
+    printf(", default: wgi_%s_0)\n", stem);
+}
+
+/* By the number of something known when compiling. */
+static void write_choice_by_number(const char *macro, const char *stem) { /* more is refused elsewhere */
+    printf("#define %s(n) _Generic((char(*)[n + 1])0", macro);
+    for (int n = 0; n <= MAX_OPERANDS; n++) printf(", \\\n    wgi_c%d: wgi_%s%d", n, stem, n);
+    printf(", default: wgi_%s%d)\n", stem, MAX_OPERANDS);
+}
+
+/* The numbers of an operand: one by one; copied as a whole they would be built in memory on the fast path, too. */
+static void write_numbers(int k) {
+    printf("WGI_FUNCTION void wgi_numbers_%d(double *to, const double *from) {%s", k,
+           k == 0 ? " (void)to; (void)from;" : "");
+    for (int i = 0; i < k; i++) printf(" to[%d] = from[%d];", i, i);
+    puts(" }");
+}
+
+/* wgi_kept_<n>: a tape that only keeps its code, and has room, gets the value and the code of a statement but for
+ * its numbers; they go to where the result points (NULL: not so). Statements of few variables do it where they
+ * stand, for around a call all values in registers go through memory; of more it would take the compiler too long,
+ * and wgi_let_<n> does it. Stamps are not compared as in wgi_ready_<n>: compilers would do it once, and keep the
+ * result for here, there. */
+static void write_kept(int n) {
+    printf("WGI_LIST double *wgi_kept_%d(wg_tape *t, double value, const wgi_s%d *s, int products, uint64_t head,\n"
+           "    wgi_bits code) {\n"
+           "    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp", n, n);
+    if (n > 1) printf(" ||\n        (");
+    for (int i = 1; i < n; i++) printf("%s(s->h[0] ^ s->h[%d])", i > 1 ? " | " : "", i);
+    if (n > 1) printf(") >> 32 != 0");
+    printf(" ||\n        (products && (");
+    write_unordered(n);
+    printf(")))\n        return NULL;\n"
+           "    const size_t slots = (head >> 36 & 4095) > 64 ? 3 : 2;\n"
+           "    uint64_t *const w = t->code + t->code_words;\n"
+           "    WGI_AHEAD(w);\n"
+           "    wgi_halves *const h = (wgi_halves *)(void *)w;\n"
+           "    const uint32_t out = t->slots;\n"
+           "    h->first = out, h->second = (uint32_t)(head >> 32);\n"
+           "    w[1] = (uint64_t)code;\n"
+           "    if (slots == 3) w[2] = (uint64_t)(code >> 64);\n");
+    for (int i = 0; i < n; i += 2) {
+        printf("    h[slots + %d].first = (uint32_t)s->h[%d], h[slots + %d].second = ", i / 2, i, i / 2);
+        if (i + 1 < n) printf("(uint32_t)s->h[%d];\n", i + 1);
+        else puts("0;");
+    }
+    printf("    t->values[out] = value;\n"
+           "    t->code_words += slots + %d + (head >> 56);\n"
+           "    return (double *)(void *)(w + slots + %d);\n}\n", (n + 1) / 2, (n + 1) / 2);
+}
+
+/* The functions that the fast path leaves to. The list field by field: a structure that is handed
+ * on as a whole is in memory on the fast path, too. */
+static void write_slow(int n) {
+    const int operands = count(n);
+    const char *const kind[] = {"uint64_t h", "double p", "double x"};
+    printf("WG_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
+           "    wgi_bits code, const char *file", mark_of(n));
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);
+    printf(");\nWGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
+           "    uint64_t head, wgi_bits code, const char *file) {\n", mark_of(n), type_of(n));
+    if (n == 0) puts("    (void)s;");
+    printf("    return wgi_let_%s(t, value, number, head, code, file", mark_of(n));
+    if (n == LONE) printf(", wgi_word(*s), 1, value");
+    for (int k = 0; k < 3 && n != LONE; k++)
+        for (int i = 0; i < operands; i++) printf(", s->%c[%d]", "hpx"[k], i);
+    puts(");\n}");
+}
+
+static void write_lists(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated by ops/scalar/generate.c: `make generate`. Do not edit.");
+    puts(" *");
+    puts(" * wgi_s<n>: n operands of one statement: partials p, values x, handles h as words (slot in the low half). A lone");
+    puts(" * variable is its wg_handle (partial 1), called r in names. wgi_put_<n>: the chain rule, what an operand with n");
+    puts(" * operands of its own (their partials times d) brings to those of a statement. */");
+    puts("#ifndef WENGERT_STATEMENT_LISTS_H\n#define WENGERT_STATEMENT_LISTS_H\n");
+    for (int n = 0; n <= MAX_OPERANDS; n++)
+        printf("typedef char (*wgi_c%d)[%d];\ntypedef struct wgi_s%d {\n    double p[%d], x[%d];\n    uint64_t h[%d];\n} wgi_s%d;\n"
+               "extern wgi_s%d wgi_type%d; /* its type is meant: there is no such variable */\n",
+               n, n + 1, n, n, n, n, n, n, n);
+    write_choice_by_number("WGI_LIST_OF", "type");
+    puts("");
+    for (int m = 0; m <= MAX_OPERANDS; m++) write_put(m);
+    write_choice_of_lists("WGI_PUT", "put", MAX_OPERANDS);
+    puts("");
+    for (int k = 0; k <= MAX_NUMBERS; k++) write_numbers(k);
+    write_choice_by_number("WGI_PUT_NUMBERS", "numbers_");
+    puts("");
+    puts("WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, const wgi_s0 *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
+    puts("WGI_LIST wg_real wgi_append_0(wg_tape *t, double value, const wgi_s0 *s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
+    puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, const wg_handle *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
+    puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {\n    (void)t;\n    return (wg_real){value, *s};\n}");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
+    printf("enum { WGI_KEPT_OPERANDS = %d };\n", KEPT_OPERANDS);
+    puts("WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,\n    wgi_bits code) {\n    (void)t; (void)value; (void)s; (void)products; (void)head; (void)code;\n    return NULL;\n}");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_kept(n);
+    for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
+    write_choice("WGI_READY", "ready");
+    write_choice("WGI_APPEND", "append");
+    write_choice("WGI_SLOW", "slow");
+    write_choice_of_lists("WGI_KEPT", "kept", KEPT_OPERANDS);
+    puts("\n#endif");
+}
+
+/* ---- operations.md ----------------------------------------------------------------------- */
+
+/* In a table, where a bar would end the cell. */
+static void cell(const char *text) {
+    for (; *text != 0; text++) printf("%s%c", *text == '|' ? "\\" : "", *text);
+}
+
+static void code(const char *text) {
+    fputs("`", stdout);
+    cell(text);
+    fputs("`", stdout);
+}
+
+/* To which order a row can be differentiated as part of a function. */
+static const char *order(const struct row *r) {
+    static const char *const ends[][2] = {
+#define FORMULA(name, k, text)
+#define CAREFUL(name)
+#define ORDER(name, k) {#name, #k},
+#include "formula.def"
+#undef FORMULA
+#undef CAREFUL
+#undef ORDER
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(ends[i][0], r->name) == 0) return ends[i][1];
+    return "any";
+}
+
+static void write_operations(void) {
+    puts(
+        "<!-- Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit. -->");
+    puts("# The scalar operations\n");
+    printf(
+        "All %d of them, each `wg_NAME` of variables, expressions and numbers. Letters: a b c d\n"
+        "operands, v the value; C over libm and the helpers of `wengert/special.h`.\n\n",
+        ROWS);
+    puts(
+        "Domain: ARITH, the derivatives are finite whenever the operands are; GUARD, a derivative may");
+    puts(
+        "be exactly 0, and then counts as 0 whatever it is multiplied with; SING, a derivative may be");
+    puts("infinite or NaN at a finite operand. Order: of the derivatives that functions have.\n");
+    puts("| operation | operands | value | derivatives | domain | order | source |");
+    puts("|---|---|---|---|---|---|---|");
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *const r = &rows[i];
+        printf("| `wg_%s` | %d | ", r->name, r->arity);
+        code(r->value);
+        fputs(" | ", stdout);
+        for (int k = 0; k < r->arity; k++) {
+            printf("%sd%c: ", k ? "<br>" : "", letter[k]);
+            code(r->partial[k]);
+        }
+        printf(" | %s | %s | ", r->class, order(r));
+        cell(r->source);
+        puts(" |");
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*write)(void);
+    } headers[] = {{"scalar", write_scalar},
+                   {"lists", write_lists},
+                   {"dual", write_dual},
+                   {"elementwise", write_elementwise},
+                   {"generic_double", write_generic_double},
+                   {"generic_dual", write_generic_dual},
+                   {"generic_tape", write_generic_tape},
+                   {"cxx", write_cxx},
+                   {"operations", write_operations},
+                   {"special_text", write_special_text}};
+    const size_t n = sizeof headers / sizeof *headers;
+    for (size_t i = 0; i < n && argc == 2; i++)
+        if (strcmp(argv[1], headers[i].name) == 0) {
+            headers[i].write();
+            return ferror(stdout) ? 1 : 0;
+        }
+    fputs("usage: generate", stderr);
+    for (size_t i = 0; i < n; i++) fprintf(stderr, "%s%s", i ? "|" : " ", headers[i].name);
+    fputs("\n", stderr);
+    return 2;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* Drivers: the user's function is evaluated on an emptied tape, and swept as the wanted
+ * derivative needs it. Letters: n inputs, m outputs, k columns of the Jacobian that are wanted.
+ *
+ * The inputs of a driver are the first variables of the tape: number i has slot i + 1. Outputs
+ * are written when nothing can fail any more. */
+#include "tape/engine/tape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LANES = 8 }; /* columns or rows of a Jacobian at a time */
+
+/* ---- a run of a driver ---- */
+
+wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback *f, void *data,
+                         size_t n, size_t m, size_t doubles) {
+    memset(d, 0, sizeof *d);
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (c->driving) {
+        (void)wgi_fail(c, WG_EMODE, "%s: called by the function of a driver, on its own tape",
+                       call);
+        return WG_EMODE;
+    }
+    if (c->closed) return WG_EMODE; /* called by a vjp, of whose sweep it is said */
+    *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
+    d->width = c->width;
+    c->driving = 1;
+    wgi_drive_begin(d, 0, 0);
+    if (f == NULL) {
+        (void)wgi_fail(c, WG_ENULL, "%s: the function is NULL", call);
+        return WG_ENULL;
+    }
+    const size_t most = SIZE_MAX / 128;
+    wg_status s = n > most || m > most || doubles > most ? WG_ENOMEM : WG_OK;
+    if (s == WG_OK)
+        s = wgi_region_need(c, &c->drive,
+                            (n + m + 1) * sizeof(wg_real) + doubles * sizeof(double), 0);
+    if (s != WG_OK) {
+        (void)wgi_fail(c, s, "%s: no room for %zu inputs and %zu outputs", call, n, m);
+        return s;
+    }
+    d->x = (wg_real *)(void *)c->drive.base;
+    d->y = n + m != 0 ? d->x + n : NULL;
+    d->used = (n + m + 1) * sizeof(wg_real); /* one behind the outputs, which nobody writes */
+    return WG_OK;
+}
+
+double *wgi_drive_room(wgi_drive *d, size_t doubles) {
+    double *const p = (double *)(void *)(d->c->drive.base + d->used);
+    d->used += doubles * sizeof(double);
+    WG_ASSERT(d->used <= d->c->drive.committed);
+    return p;
+}
+
+double *wgi_drive_late_room(wgi_drive *d, size_t doubles) {
+    wgi_core *const c = d->c;
+    if (doubles > SIZE_MAX / 16) return NULL;
+    const wg_status s =
+        wgi_region_need(c, &c->drive, d->used + doubles * sizeof(double), d->used);
+    if (s != WG_OK) {
+        (void)wgi_fail(c, s, "%s: no room for %zu derivatives", d->call, doubles);
+        return NULL;
+    }
+    d->x = (wg_real *)(void *)c->drive.base;
+    d->y = d->x + d->n;
+    return wgi_drive_room(d, doubles);
+}
+
+void wgi_drive_begin(wgi_drive *d, int passive, size_t width) {
+    wg_tape_reset(&d->c->head);
+    d->c->passive = passive;
+    d->c->width = width;
+    wgi_limit_set(d->c);
+}
+
+wg_status wgi_drive_call(wgi_drive *d) {
+    wgi_core *const c = d->c;
+    const uint64_t generation = c->generation;
+    const size_t width = c->width;
+    d->theirs = 0;
+    if (c->status != WG_OK) return c->status;
+    for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
+    if (d->y != NULL) d->y[d->m] = wgi_beyond();
+    const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
+    if (c->generation != generation)
+        return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
+    d->theirs = c->status != WG_OK;
+    if (d->theirs) return c->status;
+    if (c->width != width)
+        return wgi_fail(c, WG_EMODE, "%s: the function has changed the mode of the tape",
+                        d->call);
+    if ((unsigned)s >= WG_STATUS_COUNT)
+        return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", d->call, (int)s);
+    if (s != WG_OK) { /* perhaps that of a call which has said more */
+        char said[sizeof c->message];
+        memcpy(said, c->message, sizeof said);
+        return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
+                        said[0] != 0 ? "; said before: " : "", said);
+    }
+    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
+        return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
+                        d->call, d->m, d->m == 1 ? "" : "s");
+    c->message[0] = 0; /* of a call that it was refused and that did not matter to it */
+    return wgi_check_handles(c, d->call, d->m, d->y);
+}
+
+static wg_status null_argument(const wgi_drive *d, const char *name, size_t n) {
+    (void)wgi_fail(d->c, WG_ENULL, "%s: %s is NULL, with %zu entries", d->call, name, n);
+    return WG_ENULL;
+}
+
+wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a) {
+    wgi_drive_begin(d, passive, 0);
+    if (a == NULL && d->n != 0) return null_argument(d, "x", d->n);
+    const wg_status s = wg_inputs(&d->c->head, d->n, a, d->x);
+    return s != WG_OK ? s : wgi_drive_call(d);
+}
+
+wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
+    wgi_core *const c = d->c;
+    char message[sizeof c->message];
+    if (c == NULL) return s;                /* never opened */
+    if (s != WG_OK && c->status == WG_OK) { /* what a sweep refused has been said */
+        memcpy(message, c->message, sizeof message);
+        (void)wgi_fail(c, s, "%s: %s", d->call, message[0] != 0 ? message : wg_status_text(s));
+    }
+    if (!d->theirs) wgi_fail_as(c, d->call);
+    memcpy(message, c->message, sizeof message);
+    c->driving = 0;
+    wgi_drive_begin(d, 0, d->width);
+    return s != WG_OK ? wgi_fail(c, s, "%s", message) : WG_OK;
+}
+
+/* ---- reading ---- */
+
+static void values(const wgi_drive *d, double *y) {
+    for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
+}
+
+/* Lane l of the adjoint of input i. */
+static double adjoint_of_input(const wgi_core *c, size_t i, size_t l) {
+    return i + 1 < c->swept ? wgi_adjoints(c)[(i + 1) * c->lanes + l] : 0;
+}
+
+static void seed_input(wgi_core *c, size_t i, size_t l, double v) {
+    ((double *)(void *)c->tangents.base)[(i + 1) * c->width + l] = v;
+}
+
+wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g) {
+    const wg_status s = wg_reverse_seeds(&d->c->head, d->m, d->y, w);
+    double nan = 0;
+    if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only, zeros */
+    for (size_t j = 0; j < d->m; j++)
+        if (d->y[j].at.slot == 0) nan += wgi_product(w[j], wgi_of_constant(d->y[j]));
+    for (size_t i = 0; i < d->n; i++) g[i] = nan != nan ? nan : adjoint_of_input(d->c, i, 0);
+    return WG_OK;
+}
+
+wg_status wgi_drive_tangent(wgi_drive *d, const double *a, const double *v) {
+    wgi_drive_begin(d, 0, 1);
+    if (v == NULL && d->n != 0) return null_argument(d, "v", d->n);
+    if (a == NULL && d->n != 0) return null_argument(d, "x", d->n);
+    const wg_status s = wg_inputs(&d->c->head, d->n, a, d->x);
+    if (s != WG_OK) return s;
+    for (size_t i = 0; i < d->n; i++) seed_input(d->c, i, 0, v[i]);
+    return wgi_drive_call(d);
+}
+
+/* ---- values, gradients, products ---- */
+
+wg_status wg_eval(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x, size_t m,
+                  double *y) {
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, "wg_eval", f, data, n, m, 0);
+    if (s == WG_OK) s = wgi_drive_run(&d, 1, x);
+    if (s == WG_OK) values(&d, y);
+    return wgi_drive_close(&d, s);
+}
+
+wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                      double *value, double *g) {
+    const double one = 1;
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, "wg_gradient", f, data, n, 1, 0);
+    if (s == WG_OK) s = wgi_drive_run(&d, g == NULL, x);
+    if (s == WG_OK && g != NULL) s = wgi_drive_reverse(&d, &one, g);
+    if (s == WG_OK) values(&d, value);
+    return wgi_drive_close(&d, s);
+}
+
+wg_status wg_vjp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x, size_t m,
+                 const double *w, double *y, double *g) {
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, "wg_vjp", f, data, n, m, 0);
+    if (s == WG_OK && w == NULL && m != 0 && g != NULL) s = null_argument(&d, "w", m);
+    if (s == WG_OK) s = wgi_drive_run(&d, g == NULL, x);
+    if (s == WG_OK && g != NULL) s = wgi_drive_reverse(&d, w, g);
+    if (s == WG_OK) values(&d, y);
+    return wgi_drive_close(&d, s);
+}
+
+wg_status wg_jvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                 const double *v, size_t m, double *y, double *jv) {
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, "wg_jvp", f, data, n, m, 0);
+    if (s == WG_OK) s = jv == NULL ? wgi_drive_run(&d, 1, x) : wgi_drive_tangent(&d, x, v);
+    if (s == WG_OK) {
+        for (size_t j = 0; jv != NULL && j < m; j++) jv[j] = wg_tangent(t, d.y[j], 0);
+        values(&d, y);
+    }
+    return wgi_drive_close(&d, s);
+}
+
+/* ---- Jacobians ---- */
+
+/* Inputs in groups, and where the columns of a group go. */
+typedef struct blocks {
+    size_t groups;
+    const size_t *size;
+    const double *const *x;
+    wg_layout layout;
+    double *const *jac;
+    const size_t *ld;
+    int named; /* in messages: the caller has groups */
+} blocks;
+
+static int wanted(const blocks *b, size_t g) { return b->jac != NULL && b->jac[g] != NULL; }
+
+/* A column of the Jacobian: entry j is at to[j * stride]. */
+typedef struct column {
+    const blocks *b;
+    size_t group, i;
+    double *to;
+    size_t stride;
+} column;
+
+/* The column after c, of those that are wanted; there is one. */
+static void next_column(column *c) {
+    const blocks *const b = c->b;
+    while (!wanted(b, c->group) || c->i == b->size[c->group]) {
+        c->group++;
+        c->i = 0;
+    }
+    const size_t ld = b->ld[c->group];
+    c->to = b->jac[c->group] + (b->layout == WG_ROW_MAJOR ? c->i : c->i * ld);
+    c->stride = b->layout == WG_ROW_MAJOR ? ld : 1;
+    c->i++;
+}
+
+static wg_status check_blocks(const wgi_drive *d, const blocks *b) {
+    wgi_core *const c = d->c;
+    if (b->layout != WG_ROW_MAJOR && b->layout != WG_COL_MAJOR)
+        return wgi_fail(c, WG_EARG, "%s: %d is no layout", d->call, (int)b->layout);
+    for (size_t g = 0; g < b->groups; g++) {
+        char group[40] = "";
+        if (b->named) (void)snprintf(group, sizeof group, " of group %zu", g);
+        if (b->size[g] != 0 && (b->x == NULL || b->x[g] == NULL))
+            return wgi_fail(c, WG_ENULL, "%s: x%s is NULL, with %zu inputs", d->call,
+                            b->x != NULL ? group : "", b->size[g]);
+        if (!wanted(b, g)) continue;
+        if (b->ld == NULL)
+            return wgi_fail(c, WG_ENULL, "%s: the leading dimensions are NULL", d->call);
+        const size_t least = b->layout == WG_ROW_MAJOR ? b->size[g] : d->m;
+        if (b->ld[g] < least)
+            return wgi_fail(c, WG_ESHAPE,
+                            "%s: the Jacobian%s is %zu-by-%zu, %s, its leading dimension %zu "
+                            "is less than %zu",
+                            d->call, group, d->m, b->size[g],
+                            b->layout == WG_ROW_MAJOR ? "row-major" : "column-major", b->ld[g],
+                            least);
+    }
+    return WG_OK;
+}
+
+/* Evaluates with the inputs of the wanted columns as variables, all others as constants. */
+static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t width,
+                            size_t first) {
+    wg_real *x = d->x;
+    wg_status s = WG_OK;
+    wgi_drive_begin(d, passive, width);
+    for (size_t g = 0; g < b->groups && s == WG_OK; x += b->size[g++]) {
+        if (wanted(b, g)) s = wg_inputs(&d->c->head, b->size[g], b->x[g], x);
+        else
+            for (size_t i = 0; i < b->size[g]; i++) x[i] = wg_constant(b->x[g][i]);
+    }
+    if (s != WG_OK) return s;
+    for (size_t l = 0; l < width; l++) seed_input(d->c, first + l, l, 1);
+    return wgi_drive_call(d);
+}
+
+/* What was staged, m-by-k by columns, to where it is wanted. */
+static void put_columns(const blocks *b, size_t m, size_t k, const double *stage) {
+    column c = {b, 0, 0, NULL, 0};
+    for (size_t i = 0; i < k; i++) {
+        next_column(&c);
+        for (size_t j = 0; j < m; j++) c.to[j * c.stride] = stage[i * m + j];
+    }
+}
+
+/* Columns 8 at a time, by as many evaluations. They go through `stage` (m-by-k, by columns)
+ * when a later evaluation could still fail. */
+static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double *stage) {
+    column c = {b, 0, 0, NULL, 0};
+    const size_t m = d->m;
+    for (size_t first = 0; first < k; first += LANES) {
+        const size_t width = k - first < LANES ? k - first : LANES;
+        const wg_status s = run_blocks(d, b, 0, width, first);
+        if (s != WG_OK) return s;
+        for (size_t l = 0; l < width; l++) {
+            if (stage == NULL) next_column(&c);
+            double *const to = stage == NULL ? c.to : stage + (first + l) * m;
+            const size_t stride = stage == NULL ? c.stride : 1;
+            for (size_t j = 0; j < m; j++) to[j * stride] = wg_tangent(&d->c->head, d->y[j], l);
+        }
+    }
+    if (stage != NULL) put_columns(b, m, k, stage);
+    return WG_OK;
+}
+
+/* Rows 8 at a time, by as many sweeps over one recording; through a stage when a later one
+ * could be refused. */
+static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
+    wgi_core *const c = d->c;
+    const size_t m = d->m;
+    wg_status s = run_blocks(d, b, 0, 0, 0);
+    if (s != WG_OK) return s;
+    /* the adjoints of the largest sweep, before anything is written */
+    s = wgi_adjoints_need(c, c->head.slots, m < LANES ? m : LANES);
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for adjoints", d->call);
+    double *const stage = m > LANES && wgi_may_refuse(c) ? wgi_drive_late_room(d, m * k) : NULL;
+    if (c->status != WG_OK) return c->status;
+    for (size_t first = 0; first < m; first += LANES) {
+        const size_t rows = m - first < LANES ? m - first : LANES;
+        double w[LANES * LANES] = {0};
+        for (size_t l = 0; l < rows; l++) w[l * rows + l] = 1;
+        s = wg_reverse_lanes(&c->head, rows, rows, d->y + first, w);
+        if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only */
+        column at = {b, 0, 0, NULL, 0};
+        for (size_t i = 0; i < k; i++) {
+            if (stage == NULL) next_column(&at);
+            double *const to = stage == NULL ? at.to : stage + i * m;
+            const size_t stride = stage == NULL ? at.stride : 1;
+            for (size_t l = 0; l < rows; l++) {
+                const wg_real y = d->y[first + l];
+                to[(first + l) * stride] =
+                    y.at.slot == 0 ? wgi_of_constant(y) : adjoint_of_input(c, i, l);
+            }
+        }
+    }
+    if (stage != NULL) put_columns(b, m, k, stage);
+    return WG_OK;
+}
+
+/* An evaluation with 8 tangents costs about as much as FORWARD sweeps with 8 adjoints, and a
+ * recording as RECORDING of them (measured on chains of sums, products and sines). */
+enum { FORWARD = 3, RECORDING = 1 };
+
+static int forward_is_cheaper(size_t k, size_t m) {
+    return (k + LANES - 1) / LANES * FORWARD < (m + LANES - 1) / LANES + RECORDING;
+}
+
+static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *data,
+                          const blocks *b, size_t m, double *y) {
+    size_t n = 0, k = 0;
+    int fits = 1;
+    for (size_t g = 0; g < b->groups; g++) {
+        fits = fits && b->size[g] <= SIZE_MAX / 2 - n;
+        n += b->size[g];
+        if (wanted(b, g)) k += b->size[g];
+    }
+    if (m == 0) k = 0;
+    const int forward = forward_is_cheaper(k, m);
+    const size_t staged = forward && k > LANES ? k : 0;
+    fits = fits && (m == 0 || k <= SIZE_MAX / 16 / m);
+    wgi_drive d;
+    wg_status s =
+        wgi_drive_open(&d, t, call, f, data, fits ? n : SIZE_MAX, m, fits ? staged * m : 0);
+    if (s == WG_OK) s = check_blocks(&d, b);
+    if (s == WG_OK) {
+        if (k == 0) s = run_blocks(&d, b, 1, 0, 0);
+        else if (forward)
+            s = forward_columns(&d, b, k, staged ? wgi_drive_room(&d, staged * m) : NULL);
+        else s = reverse_rows(&d, b, k);
+    }
+    if (s == WG_OK) values(&d, y);
+    return wgi_drive_close(&d, s);
+}
+
+wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                      size_t m, double *y, wg_layout layout, double *jac, size_t ld) {
+    const blocks b = {1, &n, &x, layout, &jac, &ld, 0};
+    return jacobian(t, "wg_jacobian", f, data, &b, m, y);
+}
+
+wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t groups,
+                             const size_t *size, const double *const *x, size_t m, double *y,
+                             wg_layout layout, double *const *jac, const size_t *ld) {
+    const char *const call = "wg_jacobian_groups";
+    const blocks b = {size != NULL ? groups : 0, size, x, layout, jac, ld, 1};
+    if (groups != 0 && size == NULL) {
+        wgi_drive d;
+        wg_status s = wgi_drive_open(&d, t, call, f, data, 0, 0, 0);
+        if (s == WG_OK) s = null_argument(&d, "size", groups);
+        return wgi_drive_close(&d, s);
+    }
+    return jacobian(t, call, f, data, &b, m, y);
+}
+
+/* ---- second order ---- */
+
+wg_status wgi_drive_needs_code(wgi_drive *d) {
+    if (d->c->flags & WG_KEEP_CODE) return WG_OK;
+    return wgi_fail(d->c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d->call);
+}
+
+wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,
+                           size_t ld) {
+    wgi_core *const c = d->c;
+    const wg_real y = d->y[j];
+    if (y.at.slot == 0) {
+        for (size_t i = 0; i < d->n; i++) {
+            if (hv != NULL) hv[i] = wgi_of_constant(y);
+            for (size_t k = 0; h != NULL && k < d->n; k++) h[i * ld + k] = wgi_of_constant(y);
+        }
+        return WG_OK;
+    }
+    const wg_status s = hv != NULL ? wg_tape_hvp(&c->head, y, d->n, d->x, v, hv)
+                                   : wg_tape_hessian(&c->head, y, d->n, d->x, h, ld);
+    if (s != WG_OK && c->status == WG_OK) { /* refused, with a message */
+        char why[sizeof c->message];
+        memcpy(why, c->message, sizeof why);
+        (void)wgi_fail(c, s, "%s: %s", d->call, why);
+    }
+    return s;
+}
+
+/* value, gradient, and H v or H: v is NULL for the whole of H. */
+static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
+                        const double *x, const double *v, double *value, double *g, double *hv,
+                        double *h, size_t ld) {
+    const double one = 1;
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, call, f, data, n, 1, n);
+    if (s == WG_OK) s = wgi_drive_needs_code(&d);
+    if (s == WG_OK && hv != NULL && v == NULL && n != 0) s = null_argument(&d, "v", n);
+    if (s == WG_OK && h != NULL && ld < n)
+        s = wgi_fail(d.c, WG_ESHAPE,
+                     "%s: the Hessian is %zu-by-%zu, its leading dimension %zu is less", call,
+                     n, n, ld);
+    const int order = hv != NULL || h != NULL ? 2 : g != NULL;
+    if (s == WG_OK) s = wgi_drive_run(&d, order == 0, x);
+    double *const kept = s == WG_OK ? wgi_drive_room(&d, n) : NULL;
+    if (s == WG_OK && order > 0) s = wgi_drive_reverse(&d, &one, kept);
+    if (s == WG_OK && order == 2) s = wgi_drive_second(&d, 0, v, hv, h, ld);
+    if (s == WG_OK) {
+        values(&d, value);
+        if (g != NULL && n != 0) memcpy(g, kept, n * sizeof *g);
+    }
+    return wgi_drive_close(&d, s);
+}
+
+wg_status wg_hvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                 const double *v, double *value, double *g, double *hv) {
+    return second(t, "wg_hvp", f, data, n, x, v, value, g, hv, NULL, n);
+}
+
+wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
+                     double *value, double *g, double *h, size_t ld) {
+    return second(t, "wg_hessian", f, data, n, x, NULL, value, g, NULL, h, ld);
+}

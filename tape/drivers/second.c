@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Second order from a tape that keeps its code: Hessian times vector, and Hessian.
+ *
+ * Letters: w adjoint, vt tangent, wt adjoint of the tangent sweep, h local second derivative.
+ * The local Hessians of all statements are there as entries {out, i, j, h}, i <= j, in the order
+ * of the tape (local_hessian.c). For a root y and a direction v:
+ *     adjoints w backwards;  tangents vt forwards;  then backwards
+ *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
+ * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
+ * chapter 5 (forward over reverse). */
+#include "tape/engine/tape.h"
+
+#include <string.h>
+
+enum { LANES = 8 };
+
+static const wgi_record *entries(const wgi_core *c) {
+    return (const wgi_record *)(const void *)c->second.base;
+}
+
+/* The tangent of a result is summed up over its records before it is stored. A chain goes on with
+ * it at once, mostly as its first operand: of one direction it is still in a register then. */
+static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
+    const wgi_core *c = p->c;
+    double *const vt = p->vt;
+    double sum[LANES] = {0}; /* of slot `out`; 0 has no records */
+    double before = 0;       /* that of slot `last` */
+    uint32_t out = 0, last = 0;
+    uint64_t done = 0;
+    for (int k = 0; done < p->records; k++) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
+        for (const wgi_record *r = chunk->base; r < top && done < p->records; r++, done++) {
+            if (r->out != out) {
+                last = out, before = sum[0];
+                for (size_t l = 0; l < lanes; l++) {
+                    vt[(size_t)out * lanes + l] = sum[l];
+                    sum[l] = vt[(size_t)r->out * lanes + l];
+                }
+                out = r->out;
+            }
+            const double *const a = vt + (size_t)r->in0 * lanes;
+            const double *const b = vt + (size_t)r->in1 * lanes;
+            for (size_t l = 0; l < lanes; l++) {
+                const double va = lanes == 1 && r->in0 == last ? before : a[l];
+                double p0 = r->jac0 * va, p1 = r->jac1 * b[l];
+                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                    p0 = wgi_product(r->jac0, va);
+                    p1 = wgi_product(r->jac1, b[l]);
+                }
+                sum[l] += p0 + p1;
+            }
+        }
+    }
+    for (size_t l = 0; l < lanes; l++) vt[(size_t)out * lanes + l] = sum[l];
+}
+
+static void inject_array(const wgi_passes *p, const wgi_record *q, size_t lanes, double w) {
+    wgi_entry e;
+    (void)wgi_code_read(p->c, (uint64_t)q->jac0, &e);
+    for (size_t l = 0; l < lanes; l++) {
+        for (size_t i = 0; i < e.operands; i++) p->xt[i] = p->vt[(size_t)e.slot[i] * lanes + l];
+        wgi_array_second(p->c, &e, p->xt, p->ht, p->x, p->work);
+        for (size_t i = 0; i < e.operands; i++)
+            p->wt[(size_t)e.slot[i] * lanes + l] += wgi_product(w, p->ht[i]);
+    }
+}
+
+/* Entry q, where the adjoint of its result is w. */
+static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
+                                                         const wgi_record *q, size_t lanes,
+                                                         double w, const double *vt,
+                                                         double *wt) {
+    if (w == 0) return;
+    if (__builtin_expect(q->kind == WGI_SECOND_WHOLE, 0)) {
+        inject_array(p, q, lanes, w);
+        return;
+    }
+    const double h = w * q->jac0;
+    const size_t i = (size_t)q->in0 * lanes, j = (size_t)q->in1 * lanes;
+    for (size_t l = 0; l < lanes; l++) {
+        double p0 = h * vt[j + l], p1 = h * vt[i + l];
+        if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+            p0 = wgi_product(wgi_product(w, q->jac0), vt[j + l]);
+            p1 = wgi_product(wgi_product(w, q->jac0), vt[i + l]);
+        }
+        wt[i + l] += p0;
+        if (i != j) wt[j + l] += p1;
+    }
+}
+
+static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
+    const wgi_core *c = p->c;
+    const wgi_record *const second = entries(c); /* NULL: there are none */
+    const wgi_record *q = p->second != 0 ? second + p->second : second;
+    const double *const w = p->w, *const vt = p->vt;
+    double *const wt = p->wt;
+    for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *r = k == c->current ? c->head.top : chunk->top;
+        if (chunk->first >= p->records) continue;
+        if (chunk->first + (uint64_t)(r - chunk->base) > p->records)
+            r = chunk->base + (p->records - chunk->first);
+        while (r-- != chunk->base) {
+            for (; q != second && q[-1].out >= r->out; q--)
+                inject(p, q - 1, lanes, w[q[-1].out], vt, wt);
+            const double *const from = wt + (size_t)r->out * lanes;
+            double *const a = wt + (size_t)r->in0 * lanes;
+            double *const b = wt + (size_t)r->in1 * lanes;
+            for (size_t l = 0; l < lanes; l++) {
+                const double by = from[l];
+                double p0 = by * r->jac0, p1 = by * r->jac1;
+                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                    p0 = wgi_product(by, r->jac0);
+                    p1 = wgi_product(by, r->jac1);
+                }
+                a[l] += p0;
+                b[l] += p1;
+            }
+        }
+    }
+}
+
+/* Is there a second derivative to be had of y by x? */
+static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
+                            const wg_real *x) {
+    if (c->status != WG_OK) return c->status;
+    if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
+        return wgi_refuse(c, WG_EMODE, "%s: the tape keeps no code", call);
+    wg_status s = wgi_refuse_stale(c, call, 1, &y);
+    if (s == WG_OK) s = wgi_refuse_stale(c, call, n, x);
+    if (s != WG_OK) return s;
+    if (y.at.slot == 0)
+        return wgi_refuse(c, WG_ESEED,
+                          "%s: the output does not depend on an input of this tape", call);
+    return WG_OK;
+}
+
+/* Operations on matrices that y may depend on. */
+static int has_blocks(const wgi_core *c, wg_real y) {
+    for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
+        if (b->out <= y.at.slot && b->outs != 0) return 1;
+    return 0;
+}
+
+wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
+                          const double *w, size_t lanes, wgi_passes *p) {
+    uint32_t root = 0;
+    for (size_t j = 0; j < m; j++)
+        if (y[j].at.slot > root) root = y[j].at.slot;
+    const uint64_t slots = (uint64_t)root + 1;
+    wg_status s = wgi_second_prepare(c);
+    const size_t longest = (size_t)c->second_longest;
+    if (s == WG_OK)
+        s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
+    if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
+    /* mostly the gradient comes before, and the adjoints are there */
+    const int one = m == 1 && (w == NULL || w[0] == 1);
+    const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
+    if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);
+    if (s != WG_OK)
+        return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
+    p->c = c;
+    p->root = root;
+    p->lanes = lanes;
+    p->records = wgi_record_after(c, root);
+    if (!there) {
+        for (size_t j = 0; j < m; j++)
+            if (y[j].at.slot != 0) wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
+        s = wgi_sweep(c, p->records, 0);
+        if (s != WG_OK) return s;
+        if (one) c->seeded = root;
+    }
+    p->w = wgi_adjoints(c);
+    p->second = c->second_records;
+    while (p->second > 0 && entries(c)[p->second - 1].out > root) p->second--;
+    p->vt = (double *)(void *)c->tangents.base;
+    p->wt = p->vt + (size_t)slots * lanes;
+    p->x = wgi_scratch(c, longest * sizeof(double));
+    p->xt = wgi_scratch(c, longest * sizeof(double));
+    p->ht = wgi_scratch(c, longest * sizeof(double));
+    p->work = wgi_scratch(c, longest * sizeof(double));
+    return WG_OK;
+}
+
+void wgi_second_clear(const wgi_passes *p) {
+    memset(p->vt, 0, ((size_t)p->root + 1) * 2 * p->lanes * sizeof(double));
+}
+
+void wgi_second_run(const wgi_passes *p) {
+    switch (p->lanes) {
+    case 1:
+        forward(p, 1);
+        backward(p, 1);
+        break;
+    case 2:
+        forward(p, 2);
+        backward(p, 2);
+        break;
+    case 4:
+        forward(p, 4);
+        backward(p, 4);
+        break;
+    default:
+        forward(p, LANES);
+        backward(p, LANES);
+    }
+}
+
+wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
+                      double *hv) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (n != 0 && (x == NULL || v == NULL || hv == NULL))
+        return wgi_refuse(c, WG_ENULL, "wg_tape_hvp: an array of %zu entries is NULL", n);
+    const uint64_t used = c->scratch_used;
+    wgi_passes p;
+    wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
+    if (s == WG_OK && has_blocks(c, y)) {
+        s = wg_reverse(t, y);
+        return s != WG_OK ? s
+                          : wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, 1,
+                                                 n != 0 ? v : (const double[]){0}, hv, n);
+    }
+    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
+    if (s == WG_OK) {
+        const uint32_t root = y.at.slot;
+        wgi_second_clear(&p);
+        for (size_t i = 0; i < n; i++)
+            if (x[i].at.slot != 0 && x[i].at.slot <= root) p.vt[x[i].at.slot] += v[i];
+        wgi_second_run(&p);
+        for (size_t i = 0; i < n; i++)
+            hv[i] = x[i].at.slot != 0 && x[i].at.slot <= root ? p.wt[x[i].at.slot] : 0;
+    }
+    c->scratch_used = used;
+    return s;
+}
+
+wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, double *h,
+                          size_t ld) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (n != 0 && (x == NULL || h == NULL))
+        return wgi_refuse(c, WG_ENULL, "wg_tape_hessian: an array for %zu inputs is NULL", n);
+    if (ld < n)
+        return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
+    const uint64_t used = c->scratch_used;
+    wgi_passes p;
+    wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
+    if (s == WG_OK && has_blocks(c, y)) {
+        s = wg_reverse(t, y);
+        return s != WG_OK ? s
+                          : wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
+    }
+    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
+    const uint32_t root = y.at.slot;
+    for (size_t first = 0; first < n && s == WG_OK; first += LANES) {
+        const size_t k = n - first < LANES ? n - first : LANES;
+        wgi_second_clear(&p);
+        for (size_t l = 0; l < k; l++) {
+            const uint32_t slot = x[first + l].at.slot;
+            if (slot != 0 && slot <= root) p.vt[(size_t)slot * LANES + l] = 1;
+        }
+        wgi_second_run(&p);
+        for (size_t l = 0; l < k; l++)
+            for (size_t i = first + l; i < n; i++) {
+                const uint32_t slot = x[i].at.slot;
+                const double value =
+                    slot != 0 && slot <= root ? p.wt[(size_t)slot * LANES + l] : 0;
+                h[(first + l) * ld + i] = h[i * ld + first + l] = value;
+            }
+    }
+    c->scratch_used = used;
+    return s;
+}

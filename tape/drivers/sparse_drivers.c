@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of sparse Jacobians and Hessians: the lines of a colour are one lane of a sweep, and each
+ * entry stands alone with its colour in the row where it is read. */
+#include "tape/sparsity/sparsity.h"
+
+#include <string.h>
+#include <wengert/array.h>
+
+enum { LANES = WGI_SWEEP_LANES };
+
+/* Lanes as they are stored, of what is left from a sweep on. */
+static size_t lanes_of(const wg_sparsity *s, size_t sweep) {
+    const size_t left = s->colours - sweep * LANES;
+    return left <= 2 ? left : left <= 4 ? 4 : LANES;
+}
+
+/* The lane of line i in a sweep; LANES or more: it is in another. */
+static size_t lane_in(const wg_sparsity *s, size_t sweep, size_t i) {
+    return (size_t)s->colour[i] - sweep * LANES;
+}
+
+/* The entries that a sweep gives: number k of them. */
+static size_t entries_of(const wg_sparsity *s, size_t sweep) {
+    return s->sweep_start == NULL ? s->pattern.entries
+                                  : s->sweep_start[sweep + 1] - s->sweep_start[sweep];
+}
+static size_t entry(const wg_sparsity *s, size_t sweep, size_t k) {
+    return s->sweep_start == NULL ? k : s->sweep_entry[s->sweep_start[sweep] + k];
+}
+
+static wg_status open(wgi_drive *d, wg_tape *t, const char *call, const wg_sparsity *s,
+                      int hessian, wg_callback *f, void *data) {
+    const wg_status r =
+        wgi_drive_open(d, t, call, f, data, s != NULL ? s->n : 0, s != NULL ? s->m : 0, 0);
+    if (r != WG_OK) return r;
+    if (s == NULL) return wgi_fail(d->c, WG_ENULL, "%s: s is NULL", call);
+    if (s->hessian != hessian)
+        return wgi_fail(d->c, WG_EARG, "%s: the pattern is one of a %s", call,
+                        s->hessian ? "Hessian" : "Jacobian");
+    return WG_OK;
+}
+
+static void put_outputs(const wgi_drive *d, double *y) {
+    for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
+}
+
+/* What refused has said why. */
+static wg_status fail_with_reason(wgi_drive *d, wg_status r) {
+    wgi_core *const c = d->c;
+    if (r == WG_OK || c->status != WG_OK) return r;
+    char why[sizeof c->message];
+    memcpy(why, c->message, sizeof why);
+    return wgi_fail(c, r, "%s", why);
+}
+
+/* ---- Jacobians ---- */
+
+static void put_backward(const wgi_drive *d, const wg_sparsity *s, size_t sweep, double *to) {
+    const wgi_core *const c = d->c;
+    const double *const adjoint = wgi_adjoints(c);
+    const size_t n = entries_of(s, sweep), first = sweep * LANES;
+    for (size_t k = 0; k < n; k++) {
+        const size_t e = entry(s, sweep, k), slot = (size_t)s->pattern.col[e] + 1;
+        const uint32_t row = s->pattern.row[e];
+        if (d->y[row].at.slot == 0) to[e] = wgi_of_constant(d->y[row]);
+        else to[e] = slot < c->swept ? adjoint[slot * c->lanes + s->colour[row] - first] : 0;
+    }
+}
+
+static void put_forward(const wgi_drive *d, const wg_sparsity *s, size_t sweep, size_t lanes,
+                        double *to) {
+    const double *const tangent = wgi_tangents(d->c);
+    const size_t n = entries_of(s, sweep), first = sweep * LANES;
+    for (size_t k = 0; k < n; k++) {
+        const size_t e = entry(s, sweep, k);
+        const wg_real *const y = &d->y[s->pattern.row[e]];
+        to[e] = y->at.slot == 0
+                    ? wgi_of_constant(*y)
+                    : tangent[y->at.slot * lanes + s->colour[s->pattern.col[e]] - first];
+    }
+}
+
+static wg_status backward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
+    wgi_core *const c = d->c;
+    const size_t lanes = lanes_of(s, sweep);
+    uint32_t root = 0;
+    for (size_t j = 0; j < d->m; j++)
+        if (d->y[j].at.slot > root && lane_in(s, sweep, j) < LANES) root = d->y[j].at.slot;
+    c->swept = 0;
+    if (root == 0) return WG_OK; /* constants only */
+    wg_status r = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes, 1);
+    if (r != WG_OK)
+        return wgi_fail(c, r, "%s: no memory for %zu adjoints of %u slots", d->call, lanes,
+                        root);
+    for (size_t j = 0; j < d->m; j++)
+        if (lane_in(s, sweep, j) < LANES && d->y[j].at.slot != 0)
+            wgi_adjoints(c)[d->y[j].at.slot * lanes + lane_in(s, sweep, j)] += 1;
+    r = wgi_sweep(c, wgi_record_after(c, root), 0);
+    return r;
+}
+
+static wg_status forward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
+    const size_t lanes = lanes_of(s, sweep);
+    const wg_status r = wgi_tangents_open(d->c, d->call, lanes);
+    if (r != WG_OK) return r;
+    for (size_t i = 0; i < d->n; i++)
+        if (lane_in(s, sweep, i) < LANES)
+            wgi_tangents(d->c)[(i + 1) * lanes + lane_in(s, sweep, i)] = 1;
+    return wgi_forward_sweep(d->c, lanes);
+}
+
+/* All sweeps; what they give goes through a stage when a later one could be refused. */
+static wg_status all_sweeps(wgi_drive *d, const wg_sparsity *s, double *values) {
+    wgi_core *const c = d->c;
+    const size_t count = wgi_sparsity_sweeps(s), entries = s->pattern.entries;
+    const int staged = count > 1 && wgi_may_refuse(c);
+    double *const to = staged ? wgi_drive_late_room(d, entries) : values;
+    /* those of the largest sweep, before anything is written */
+    if (c->status == WG_OK && count > 1) {
+        const wg_status m =
+            s->backward ? wgi_adjoints_need(c, c->head.slots, LANES)
+                        : wgi_region_need(c, &c->tangents,
+                                          (size_t)c->head.slots * LANES * sizeof(double), 0);
+        if (m != WG_OK)
+            return wgi_fail(c, m, "%s: no memory for %d lanes of %u slots", d->call, LANES,
+                            c->head.slots);
+    }
+    if (c->status != WG_OK) return c->status;
+    for (size_t sweep = 0; sweep < count; sweep++) {
+        const wg_status r = s->backward ? backward(d, s, sweep) : forward(d, s, sweep);
+        if (r != WG_OK) return fail_with_reason(d, r);
+        if (s->backward) put_backward(d, s, sweep, to);
+        else put_forward(d, s, sweep, lanes_of(s, sweep), to);
+    }
+    if (staged) memcpy(values, to, entries * sizeof *values);
+    return WG_OK;
+}
+
+wg_status wg_sparse_jacobian(wg_tape *t, const wg_sparsity *s, wg_callback *f, void *data,
+                             const double *x, double *y, double *values) {
+    wgi_drive d;
+    wg_status r = open(&d, t, "wg_sparse_jacobian", s, 0, f, data);
+    if (r == WG_OK) r = wgi_drive_run(&d, values == NULL, x);
+    if (r == WG_OK && values != NULL) r = wgi_sparsity_fits(&d, s);
+    if (r == WG_OK && values != NULL) r = all_sweeps(&d, s, values);
+    if (r == WG_OK) put_outputs(&d, y);
+    return wgi_drive_close(&d, r);
+}
+
+/* ---- Hessians ---- */
+
+/* The line along which an entry of a Hessian is read, and the row where. */
+static size_t along(const wg_sparsity *s, size_t e) {
+    return s->swapped[e] ? s->pattern.row[e] : s->pattern.col[e];
+}
+static size_t read_at(const wg_sparsity *s, size_t e) {
+    return s->swapped[e] ? s->pattern.col[e] : s->pattern.row[e];
+}
+
+static void statement_sweeps(const wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
+                             double *values) {
+    for (size_t sweep = 0; sweep < wgi_sparsity_sweeps(s); sweep++) {
+        const size_t n = entries_of(s, sweep), first = sweep * LANES;
+        wgi_second_clear(p);
+        for (size_t i = 0; i < d->n && i < p->root; i++)
+            if (lane_in(s, sweep, i) < LANES)
+                p->vt[(i + 1) * p->lanes + lane_in(s, sweep, i)] = 1;
+        wgi_second_run(p);
+        for (size_t k = 0; k < n; k++) {
+            const size_t e = entry(s, sweep, k), i = read_at(s, e);
+            values[e] =
+                i < p->root ? p->wt[(i + 1) * p->lanes + s->colour[along(s, e)] - first] : 0;
+        }
+    }
+}
+
+static void put_gradient(const wgi_drive *d, double *g) {
+    const wgi_core *const c = d->c;
+    for (size_t i = 0; g != NULL && i < d->n; i++)
+        g[i] = i + 1 < c->swept ? wgi_adjoints(c)[i + 1] : 0;
+}
+
+/* With operations on matrices: by a function, along all colours at once. */
+static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double *w, double *g,
+                                double *values) {
+    wgi_core *const c = d->c;
+    wg_tape *const t = &c->head;
+    const size_t n = d->n;
+    double *const v = wg_tape_keep(t, (n * s->colours + 1) * sizeof *v, NULL);
+    double *const hv = wg_tape_keep(t, (n * s->colours + 1) * sizeof *hv, NULL);
+    c->pauses = 0; /* the function may have left some */
+    const wg_real y = w != NULL ? wg_linear(t, d->m, w, d->y) : wg_sum(t, d->m, d->y);
+    if (c->status != WG_OK) return c->status;
+    memset(v, 0, n * s->colours * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        if (s->colour[i] != WGI_NO_COLOUR) v[s->colour[i] * n + i] = 1;
+    wg_status r = wg_reverse(t, y);
+    if (r == WG_OK && s->colours != 0)
+        r = wgi_second_of_blocks(c, d->call, y, n, d->x, s->colours, v, hv, n);
+    if (r != WG_OK) return fail_with_reason(d, r);
+    for (size_t e = 0; e < s->pattern.entries; e++)
+        values[e] = hv[s->colour[along(s, e)] * n + read_at(s, e)];
+    put_gradient(d, g);
+    return WG_OK;
+}
+
+/* The sum of derivatives of constants: NaN where an output was never set. */
+static double constants(const wgi_drive *d, const double *w, int *variables) {
+    double sum = 0;
+    *variables = 0;
+    for (size_t j = 0; j < d->m; j++) {
+        if (d->y[j].at.slot == 0)
+            sum += wgi_product(w != NULL ? w[j] : 1, wgi_of_constant(d->y[j]));
+        else *variables = 1;
+    }
+    return sum;
+}
+
+static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, double *g,
+                        double *values) {
+    wgi_core *const c = d->c;
+    wgi_passes p;
+    int variables;
+    const double nan = constants(d, w, &variables);
+    if (nan != nan || !variables) {
+        for (size_t i = 0; g != NULL && i < d->n; i++) g[i] = nan;
+        for (size_t e = 0; values != NULL && e < s->pattern.entries; e++) values[e] = nan;
+        return WG_OK;
+    }
+    if (values == NULL) {
+        const wg_status r = wgi_adjoints_open(c, c->head.slots, 1, 0);
+        if (r != WG_OK) return wgi_fail(c, r, "%s: no memory for adjoints", d->call);
+        for (size_t j = 0; j < d->m; j++)
+            if (d->y[j].at.slot != 0) wgi_adjoints(c)[d->y[j].at.slot] += w != NULL ? w[j] : 1;
+        const wg_status swept = wgi_sweep(c, c->chunks == 0 ? 0 : wgi_record_count(c), 0);
+        if (swept == WG_OK) put_gradient(d, g);
+        return fail_with_reason(d, swept);
+    }
+    if (c->head.last_block != NULL) return block_products(d, s, w, g, values);
+    const size_t lanes = s->colours != 0 ? lanes_of(s, 0) : 1;
+    const wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, &p);
+    if (r != WG_OK) return fail_with_reason(d, r);
+    put_gradient(d, g);
+    statement_sweeps(&p, d, s, values);
+    return WG_OK;
+}
+
+wg_status wg_sparse_hessian(wg_tape *t, const wg_sparsity *s, wg_callback *f, void *data,
+                            const double *x, const double *w, double *y, double *g,
+                            double *values) {
+    wgi_drive d;
+    wg_status r = open(&d, t, "wg_sparse_hessian", s, 1, f, data);
+    if (r == WG_OK && values != NULL && !(d.c->flags & WG_KEEP_CODE))
+        r = wgi_fail(d.c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d.call);
+    const int order = values != NULL ? 2 : g != NULL;
+    if (r == WG_OK) r = wgi_drive_run(&d, order == 0, x);
+    if (r == WG_OK && order == 2) r = wgi_sparsity_fits(&d, s);
+    if (r == WG_OK && order > 0) r = second(&d, s, w, g, values);
+    if (r == WG_OK) put_outputs(&d, y);
+    return wgi_drive_close(&d, r);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* file.h - functions as files, from inside. Internal.
+ *
+ * Whole numbers are little-endian, doubles their bits as such a number:
+ *
+ *     8 bytes    89 W G F 0d 0a 1a 0a: neither text nor cut to 7 bits
+ *     4 and 4    version, 0
+ *     14 of 8    bytes in all; inputs, outputs, bytes of their names, nodes, operands,
+ *                entries of the outputs, guards;
+ *                statements, operations, folded, repeated, simplified, dead
+ *     8          repeats; version 2 only
+ *     arguments  inputs, outputs: rows 8, columns 8, flags 4, bytes of the name 4, the name
+ *     repeats    steps 8, backwards 1; the body: 8 of 8: inputs, outputs, bytes of their names,
+ *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
+ *                entries, guards
+ *     nodes      code 1; then, as WGI_FILE_CODES tells: name of the operation (its length 1
+ *                before it), of one on matrices its kind 1, flags 1 and three sizes, 4 each,
+ *                part 4, count of operands 4 and they 4 each; a number: 8
+ *     entries    of the outputs: nodes, 4 each
+ *     guards     two nodes 4 each, comparison 1, outcome 1
+ *     8 bytes    FNV-1a of all before
+ *
+ * Nodes stand in the order of graph.h. When each is done is not in the file but follows. Files
+ * of functions with repeats or operations on whole matrices are of version 2, others of version
+ * 1, as they always were. Flags of the arguments of bodies are those of repeat.h; kinds, flags
+ * and sizes of operations on matrices those of dense_values.h, sizes that a kind does not have
+ * are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
+ * is one sum. */
+#ifndef WENGERT_TAPE_FUNCTION_FILE_H
+#define WENGERT_TAPE_FUNCTION_FILE_H
+
+#include "tape/function/graph/graph.h"
+
+enum { WGI_FILE_SCALARS = 1, WGI_FILE_VERSION = 2 }; /* no nodes that have parts; with them */
+enum { WGI_FILE_MAGIC = 8, WGI_FILE_LONGEST_NAME = 255 };
+enum { WGI_FILE_DEEPEST = 16 }; /* bodies in bodies */
+/* Rows, and columns, of an argument: fewer, also where there are none of the others. */
+enum { WGI_FILE_MOST = UINT32_MAX / 4 };
+extern const unsigned char wgi_file_magic[WGI_FILE_MAGIC];
+
+/* kind, code, what stands after it. Codes are never used again for something else; that of a
+ * user's operation has the bit USER. */
+enum { WGI_FILE_USER = 0x80 };
+enum { WGI_FILE_NAMED = 1, WGI_FILE_PART = 2, WGI_FILE_COUNTED = 4, WGI_FILE_MATRICES = 8 };
+#define WGI_FILE_CODES(X)                                                                      \
+    X(WGI_NODE_INPUT, 1, 0)                                                                    \
+    X(WGI_NODE_NUMBER, 2, 0)                                                                   \
+    X(WGI_NODE_OP, 3, WGI_FILE_NAMED | WGI_FILE_COUNTED)                                       \
+    X(WGI_NODE_FIRST, 4, WGI_FILE_NAMED | WGI_FILE_PART | WGI_FILE_COUNTED)                    \
+    X(WGI_NODE_SECOND, 5, WGI_FILE_NAMED | WGI_FILE_PART | WGI_FILE_COUNTED)                   \
+    X(WGI_NODE_TIMES, 6, WGI_FILE_COUNTED)                                                     \
+    X(WGI_NODE_ARRAY, 7, WGI_FILE_NAMED | WGI_FILE_COUNTED)                                    \
+    X(WGI_NODE_SUM, 8, WGI_FILE_COUNTED)                                                       \
+    X(WGI_NODE_REPEAT, 9, WGI_FILE_PART | WGI_FILE_COUNTED) /* of version 2 */                 \
+    X(WGI_NODE_PART, 10, WGI_FILE_PART | WGI_FILE_COUNTED)                                     \
+    X(WGI_NODE_DENSE, 11, WGI_FILE_MATRICES | WGI_FILE_COUNTED)
+#define WGI_FILE_ONE(kind, code, fields) +1
+enum { WGI_FILE_KINDS = 0 WGI_FILE_CODES(WGI_FILE_ONE) };
+#undef WGI_FILE_ONE
+extern const struct wgi_file_code {
+    unsigned char code, fields;
+} wgi_file_by_kind[WGI_FILE_KINDS];
+
+/* Of one word, that any text can hold. */
+int wgi_file_is_word(const char *name, size_t bytes);
+
+#define WGI_FILE_CHECKSUM_START 0xcbf29ce484222325u
+static inline uint64_t wgi_file_checksum(uint64_t h, const unsigned char *p, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
+    return h;
+}
+
+/* ---- reading: file_read.c, file_nodes.c ---- */
+
+/* Counts of a function. Those between are of a whole file, not of a body; the last one is of
+ * version 2. */
+enum {
+    WGI_FILE_INPUTS,
+    WGI_FILE_OUTPUTS,
+    WGI_FILE_NAMES,
+    WGI_FILE_NODES,
+    WGI_FILE_OPERANDS,
+    WGI_FILE_RESULTS,
+    WGI_FILE_GUARDS,
+    WGI_FILE_STATISTICS,
+    WGI_FILE_REPEATS = WGI_FILE_STATISTICS + 6,
+    WGI_FILE_WORDS
+};
+
+typedef struct wgi_file_source {
+    wgi_core *c;
+    const char *call;
+    const wg_scalar_op *const *user;
+    size_t user_count;
+    const unsigned char *base;
+    size_t at, end; /* end: where the checksum stands */
+    uint64_t version;
+    unsigned char by_name[256]; /* built-in operations, number + 1; 0: empty */
+    /* of the function under way, a body if the depth is not 0 */
+    size_t depth;
+    uint64_t word[WGI_FILE_WORDS];
+    size_t word_at[WGI_FILE_WORDS];
+    size_t names, operands; /* bytes and entries taken so far */
+    char *name;             /* room for names */
+    unsigned char *used;    /* by node: what it is needed for so far */
+    uint32_t *next;         /* by node that has parts: the least that may come */
+    struct {                /* by repeat */
+        size_t operands, parts;
+        int used;
+    } * shape;
+} wgi_file_source;
+
+/* A refusal, with the place. */
+wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t number);
+
+/* The bytes that are left before the checksum; who takes some looks first. */
+static inline size_t wgi_file_left(const wgi_file_source *r) { return r->end - r->at; }
+static inline uint64_t wgi_file_get(wgi_file_source *r, unsigned size) {
+    uint64_t x = 0;
+    for (unsigned i = 0; i < size; i++) x |= (uint64_t)r->base[r->at + i] << 8 * i;
+    r->at += size;
+    return x;
+}
+
+enum { WGI_FILE_GUARD_BYTES = 10 };
+
+/* Once, before any nodes. */
+void wgi_file_list_builtins(wgi_file_source *r);
+/* What a function does, after its arguments and repeats: nodes, entries of the outputs,
+ * comparisons. */
+wg_status wgi_file_nodes(wgi_file_source *r, wg_function *f);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* What functions in files do: their nodes, and what these are for. */
+#include "tape/function/graph/dense_node.h"
+#include "file.h"
+#include "tape/function/graph/repeat.h"
+
+#include "ops/scalar/array.h"
+#include "ops/matrix/expand.h"
+
+#include <string.h>
+
+enum { MATRICES_BYTES = 2 + 3 * 4 };
+enum { NEEDED = 1, SUMMED = 2 }; /* what a node is so far */
+_Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
+
+/* What kinds of operations on matrices have: sizes, flags. */
+static const struct {
+    unsigned char sizes, flags;
+} matrices[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = {3, WGI_DENSE_RULE},
+                               [WGI_DENSE_TRIANGLE] = {2, WGI_DENSE_RULE},
+                               [WGI_DENSE_CHOLESKY] = {1, 0},
+                               [WGI_DENSE_POTRF_BAR] = {1, WGI_DENSE_RULE},
+                               [WGI_DENSE_LU] = {1, 0},
+                               [WGI_DENSE_SOLVE] = {2, WGI_DENSE_RULE | WGI_DENSE_TURNED},
+                               [WGI_DENSE_LOGDET] = {1, 0}};
+
+/* ---- operations by name ---- */
+
+static size_t place_of(const char *name, size_t bytes) {
+    return (size_t)wgi_file_checksum(WGI_FILE_CHECKSUM_START, (const unsigned char *)name,
+                                     bytes) &
+           255;
+}
+
+static int is_name(const char *name, const char *text, size_t bytes) {
+    return strncmp(name, text, bytes) == 0 && name[bytes] == 0;
+}
+
+void wgi_file_list_builtins(wgi_file_source *r) {
+    memset(r->by_name, 0, sizeof r->by_name);
+    for (size_t i = 0; i < wgi_scalar_op_count; i++) {
+        const char *const name = wgi_scalar_ops[i].name;
+        size_t at = place_of(name, strlen(name));
+        while (r->by_name[at] != 0) at = (at + 1) & 255;
+        r->by_name[at] = (unsigned char)(i + 1);
+    }
+}
+
+static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const char *name,
+                                   size_t bytes) {
+    for (size_t i = 0; user && i < r->user_count; i++)
+        if (is_name(r->user[i]->name, name, bytes)) return r->user[i];
+    for (size_t i = 0; user && wgi_expand_row(i) != NULL; i++)
+        if (is_name(wgi_expand_row(i)->name, name, bytes)) return wgi_expand_row(i);
+    for (size_t at = place_of(name, bytes); !user && r->by_name[at] != 0; at = (at + 1) & 255)
+        if (is_name(wgi_scalar_ops[r->by_name[at] - 1].name, name, bytes))
+            return &wgi_scalar_ops[r->by_name[at] - 1];
+    return NULL;
+}
+
+/* Those that recording.c leaves as one node. */
+static int find_array(const char *name, size_t bytes, unsigned char *array) {
+    static const unsigned char some[] = {WGI_ARRAY_norm2, WGI_ARRAY_logsumexp,
+                                         WGI_ARRAY_maximum, WGI_ARRAY_minimum,
+                                         WGI_ARRAY_lookup};
+    for (size_t i = 0; i < sizeof some; i++) {
+        if (!is_name(wgi_array_ops[some[i]].name, name, bytes)) continue;
+        *array = some[i];
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- nodes ---- */
+
+static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) {
+    if (wgi_file_left(r) < 1) return wgi_file_ends(r, "node", i);
+    const size_t bytes = (size_t)wgi_file_get(r, 1);
+    if (wgi_file_left(r) < bytes) return wgi_file_ends(r, "node", i);
+    const char *const name = (const char *)r->base + r->at;
+    if (!wgi_file_is_word(name, bytes))
+        return wgi_file_bad(r, WG_EARG, "the name of the operation of node %zu is no word", i);
+    if (n->kind == WGI_NODE_ARRAY) {
+        if (!find_array(name, bytes, &n->array))
+            return wgi_file_bad(r, WG_EMODE,
+                                "node %zu is the array operation %.*s, which is unknown", i,
+                                (int)bytes, name);
+    } else {
+        n->op = find_op(r, user, name, bytes);
+        if (n->op == NULL)
+            return wgi_file_bad(
+                r, WG_EMODE,
+                user ? "node %zu is the user's operation %.*s, which is not given"
+                     : "node %zu is the operation %.*s, which is unknown",
+                i, (int)bytes, name);
+    }
+    r->at += bytes;
+    return WG_OK;
+}
+
+/* Kind, flags and sizes: none so large that a count of elements overflows, all operands and
+ * results so few that nodes can be numbered. */
+static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
+    enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
+    wgi_dense_op op;
+    op.kind = (unsigned)wgi_file_get(r, 1);
+    op.flags = (unsigned)wgi_file_get(r, 1);
+    for (int k = 0; k < 3; k++) op.size[k] = (size_t)wgi_file_get(r, 4);
+    if (op.kind >= WGI_DENSE_KINDS || (op.flags & ~(unsigned)matrices[op.kind].flags) != 0) {
+        r->at -= MATRICES_BYTES;
+        return wgi_file_bad(r, WG_EARG,
+                            "node %zu is the operation on matrices %u with flags %u", i,
+                            op.kind, op.flags);
+    }
+    int fit = op.kind == WGI_DENSE_PRODUCT || op.size[0] < ORDER;
+    for (unsigned k = 0; k < 3; k++)
+        fit &= k < matrices[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
+                                           : op.size[k] == 0;
+    if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST) {
+        r->at -= 3 * 4;
+        return wgi_file_bad(r, WG_EARG, "node %zu: matrices of sizes %zu, %zu and %zu", i,
+                            op.size[0], op.size[1], op.size[2]);
+    }
+    *n = wgi_dense_node(&op);
+    return WG_OK;
+}
+
+/* Part and count against what the operation has. */
+static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
+                      const wgi_node *n) {
+    const unsigned arity = n->op != NULL ? n->op->arity : 0;
+    if (n->kind == WGI_NODE_REPEAT) {
+        if (n->part >= f->repeats)
+            return wgi_file_bad(r, WG_EARG, "node %zu is repeat %u of %zu", i, n->part,
+                                f->repeats);
+        r->shape[n->part].used = 1;
+        if (n->count == r->shape[n->part].operands) return WG_OK;
+        return wgi_file_bad(r, WG_EARG, "node %zu has %u operands, and its repeat %zu", i,
+                            n->count, r->shape[n->part].operands);
+    }
+    if (n->kind == WGI_NODE_DENSE) {
+        const wgi_dense_op op = wgi_dense_of(n);
+        if (n->count == wgi_dense_operands(&op)) return WG_OK;
+        return wgi_file_bad(r, WG_EARG,
+                            "node %zu has %u operands, and its matrices %zu elements", i,
+                            n->count, wgi_dense_operands(&op));
+    }
+    const uint32_t wanted = n->op != NULL               ? arity
+                            : n->kind == WGI_NODE_TIMES ? 2
+                            : n->kind == WGI_NODE_ARRAY ? n->count
+                                                        : 1;
+    const uint32_t parts = n->kind == WGI_NODE_FIRST    ? arity
+                           : n->kind == WGI_NODE_SECOND ? arity * (arity + 1) / 2
+                                                        : 1;
+    if (n->count != wanted || n->count == 0)
+        return wgi_file_bad(r, WG_EARG, "node %zu has %u operands, and its operation %u", i,
+                            n->count, wanted);
+    if (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_lookup && n->count < 2)
+        return wgi_file_bad(r, WG_EARG, "node %zu is a lookup without elements", i);
+    if (n->part >= parts && n->kind != WGI_NODE_PART)
+        return wgi_file_bad(r, WG_EARG, "node %zu is partial %u of %u", i, n->part, parts);
+    if ((n->kind == WGI_NODE_FIRST && n->op->first == NULL) ||
+        (n->kind == WGI_NODE_SECOND && n->op->second == NULL))
+        return wgi_file_bad(r, WG_EMODE, "node %zu is a partial that %s does not have", i,
+                            n->op->name);
+    return WG_OK;
+}
+
+/* Is it a result that its operand has, after those that are there? */
+static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const wgi_node *n) {
+    const uint32_t of = f->operand[n->first];
+    const wgi_node *const whole = &f->node[of];
+    const wgi_dense_op op = wgi_dense_of(whole);
+    const size_t parts =
+        whole->kind == WGI_NODE_DENSE ? wgi_dense_results(&op) : r->shape[whole->part].parts;
+    if (n->part >= parts)
+        return wgi_file_bad(r, WG_EARG, "node %zu is result %u of %zu", i, n->part, parts);
+    if (n->part < r->next[of])
+        return wgi_file_bad(r, WG_EARG, "node %zu is result %u, after result %u", i, n->part,
+                            r->next[of] - 1);
+    r->next[of] = n->part + 1;
+    return WG_OK;
+}
+
+/* What is no number, but has parts that are. */
+static const char *with_parts(const wgi_node *n) {
+    return n->kind == WGI_NODE_REPEAT ? "a repeat" : "an operation on matrices";
+}
+
+/* Operands, all of them before the node, and when it can be done. */
+static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi_node *n) {
+    int seen[3] = {0, 0, 0};
+    n->first = (uint32_t)r->operands;
+    if (wgi_file_left(r) / 4 < n->count || r->word[WGI_FILE_OPERANDS] - r->operands < n->count)
+        return wgi_file_ends(r, "node", i);
+    for (uint32_t k = 0; k < n->count; k++) {
+        const uint32_t x = (uint32_t)wgi_file_get(r, 4);
+        if (x >= i) {
+            r->at -= 4;
+            return wgi_file_bad(r, WG_EARG,
+                                "operand %u of node %zu is node %u, which is not before it", k,
+                                i, x);
+        }
+        if (wgi_node_has_parts(&f->node[x]) != (n->kind == WGI_NODE_PART)) {
+            r->at -= 4;
+            return wgi_file_bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s", k,
+                                i, x,
+                                n->kind == WGI_NODE_PART ? "no repeat or operation on matrices"
+                                                         : with_parts(&f->node[x]));
+        }
+        seen[f->node[x].when] = 1;
+        if (n->kind == WGI_NODE_SUM && (r->used[x] & SUMMED)) {
+            r->at -= 4;
+            return wgi_file_bad(r, WG_EARG, "node %zu is the sum of node %u once more", i, x);
+        }
+        r->used[x] |= n->kind == WGI_NODE_SUM ? NEEDED | SUMMED : NEEDED;
+        f->operand[r->operands++] = x;
+    }
+    if (seen[WGI_AFTER] && (seen[WGI_EACH] || n->kind == WGI_NODE_SUM))
+        return wgi_file_bad(r, WG_EARG, "node %zu uses a sum over the points at the points", i);
+    n->when = (unsigned char)(seen[WGI_AFTER] || n->kind == WGI_NODE_SUM ? WGI_AFTER
+                              : seen[WGI_EACH]                           ? WGI_EACH
+                                                                         : WGI_ONCE);
+    return WG_OK;
+}
+
+/* Where a node stands: inputs, numbers, and operations by when they are done. */
+static unsigned rank(const wgi_node *n) {
+    if (n->kind == WGI_NODE_INPUT) return 0;
+    return n->kind == WGI_NODE_NUMBER ? 1 : 2u + n->when;
+}
+
+static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
+    wgi_node *const n = &f->node[i];
+    memset(n, 0, sizeof *n);
+    if (wgi_file_left(r) < 1) return wgi_file_ends(r, "node", i);
+    const size_t start = r->at;
+    const unsigned code = (unsigned)wgi_file_get(r, 1);
+    while (n->kind < WGI_FILE_KINDS &&
+           wgi_file_by_kind[n->kind].code != (code & ~(unsigned)WGI_FILE_USER))
+        n->kind++;
+    const unsigned fields = n->kind < WGI_FILE_KINDS ? wgi_file_by_kind[n->kind].fields : 0;
+    const int can_be_user =
+        n->kind == WGI_NODE_OP || n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND;
+    const int later =
+        r->version == WGI_FILE_SCALARS && (wgi_node_has_parts(n) || n->kind == WGI_NODE_PART);
+    if (n->kind == WGI_FILE_KINDS || later || ((code & WGI_FILE_USER) != 0 && !can_be_user)) {
+        r->at = start;
+        return wgi_file_bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
+    }
+    wg_status s =
+        fields & WGI_FILE_NAMED ? node_name(r, i, (code & WGI_FILE_USER) != 0, n) : WG_OK;
+    const unsigned more = (fields & WGI_FILE_PART ? 4u : 0) +
+                          (fields & WGI_FILE_COUNTED ? 4u : 0) +
+                          (fields & WGI_FILE_MATRICES ? (unsigned)MATRICES_BYTES : 0) +
+                          (n->kind == WGI_NODE_NUMBER ? 8u : 0);
+    if (s != WG_OK) return s;
+    if (wgi_file_left(r) < more) return wgi_file_ends(r, "node", i);
+    if (fields & WGI_FILE_MATRICES) s = of_matrices(r, i, n);
+    if (s != WG_OK) return s;
+    if (fields & WGI_FILE_PART) n->part = (uint32_t)wgi_file_get(r, 4);
+    if (fields & WGI_FILE_COUNTED) {
+        n->count = (uint32_t)wgi_file_get(r, 4);
+        s = fits(r, f, i, n);
+        if (s == WG_OK) s = node_operands(r, f, i, n);
+        if (s == WG_OK && n->kind == WGI_NODE_PART) s = part(r, f, i, n);
+        if (s != WG_OK) return s;
+    }
+    if (n->kind == WGI_NODE_NUMBER) {
+        const uint64_t bits = wgi_file_get(r, 8);
+        memcpy(&n->value, &bits, sizeof bits);
+    }
+    if (n->kind == WGI_NODE_INPUT) n->part = (uint32_t)i;
+    if ((n->kind == WGI_NODE_INPUT) != (i < f->n) || (i > 0 && rank(n) < rank(n - 1))) {
+        r->at = start;
+        return wgi_file_bad(r, WG_EARG, "node %zu is out of its order", i);
+    }
+    return WG_OK;
+}
+
+static wg_status nodes(wgi_file_source *r, wg_function *f) {
+    wg_status s = WG_OK;
+    size_t i = 0;
+    for (size_t k = 0; k < f->inputs && s == WG_OK; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->input[k]) && s == WG_OK; e++, i++) {
+            s = node(r, f, i);
+            f->node[i].when = f->input[k].flags & WG_SHARED ? WGI_ONCE : WGI_EACH;
+        }
+    for (; i < f->nodes && s == WG_OK; i++) s = node(r, f, i);
+    if (s == WG_OK && r->operands != f->operands)
+        s = wgi_file_bad(r, WG_EARG, "the nodes have %zu operands, not %zu", r->operands,
+                         f->operands);
+    if (s != WG_OK) return s;
+    for (i = f->n; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        if (n->kind == WGI_NODE_NUMBER) f->numbers++;
+        else if (n->when == WGI_ONCE) f->once++;
+        else if (n->when == WGI_EACH) f->each++;
+        else f->after++;
+    }
+    for (size_t k = 0; k < f->repeats; k++)
+        if (!r->shape[k].used) return wgi_file_bad(r, WG_EARG, "no node is repeat %zu", k);
+    if (r->depth == 0 && r->version != WGI_FILE_SCALARS && f->repeats == 0 &&
+        !wgi_dense_is_in(f))
+        return wgi_file_bad(r, WG_EARG,
+                            "version %llu, and neither repeats nor operations on matrices",
+                            (unsigned long long)r->version);
+    return WG_OK;
+}
+
+/* ---- what the nodes are for ---- */
+
+/* Sums in a body are over its steps, where these are points; otherwise there are none. What is
+ * common to all steps is such a sum. */
+static wg_status sums(const wgi_file_source *r, const wg_function *f) {
+    if (f->after != 0 && wgi_body_carried(f) != 0)
+        return wgi_file_bad(r, WG_EARG,
+                            "node %zu is a sum over points, of one step after the other",
+                            f->nodes - f->after);
+    const uint32_t *x = f->result;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, x++) {
+            const wgi_node *const n = &f->node[*x];
+            if ((f->output[k].flags & WG_SUMMED) == 0 || n->when == WGI_AFTER ||
+                (n->kind == WGI_NODE_NUMBER && n->value == 0))
+                continue;
+            return wgi_file_bad(r, WG_EARG, "entry %zu of output %zu is no sum", e, k);
+        }
+    return WG_OK;
+}
+
+static wg_status results(wgi_file_source *r, wg_function *f) {
+    if (wgi_file_left(r) / 4 < f->m) return wgi_file_ends(r, "the outputs: entries", f->m);
+    size_t j = 0;
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
+            const uint32_t x = f->result[j] = (uint32_t)wgi_file_get(r, 4);
+            const int summed = (f->output[k].flags & WG_SUMMED) != 0;
+            if (x < f->nodes && !wgi_node_has_parts(&f->node[x]) &&
+                f->node[x].when != (summed ? WGI_EACH : WGI_AFTER)) {
+                r->used[x] |= NEEDED;
+                continue;
+            }
+            r->at -= 4;
+            if (x >= f->nodes)
+                return wgi_file_bad(r, WG_EARG, "entry %zu of output %zu is node %u", e, k, x);
+            if (wgi_node_has_parts(&f->node[x]))
+                return wgi_file_bad(r, WG_EARG, "entry %zu of output %zu is %s", e, k,
+                                    with_parts(&f->node[x]));
+            return wgi_file_bad(r, WG_EARG, "entry %zu of output %zu is %s", e, k,
+                                summed ? "one per point, not summed" : "a sum over the points");
+        }
+    return WG_OK;
+}
+
+static wg_status guards(wgi_file_source *r, wg_function *f) {
+    if (r->depth == 0 ? wgi_file_left(r) != f->guards * WGI_FILE_GUARD_BYTES
+                      : wgi_file_left(r) < f->guards * WGI_FILE_GUARD_BYTES)
+        return wgi_file_bad(r, WG_EARG, "%zu bytes for %zu comparisons", wgi_file_left(r),
+                            f->guards);
+    for (size_t k = 0; k < f->guards; k++) {
+        wgi_graph_guard *const g = &f->guard[k];
+        g->a = (uint32_t)wgi_file_get(r, 4);
+        g->b = (uint32_t)wgi_file_get(r, 4);
+        g->comparison = (unsigned)wgi_file_get(r, 1);
+        g->outcome = (int)wgi_file_get(r, 1);
+        if (g->a >= f->nodes || g->b >= f->nodes || g->comparison > 5 || g->outcome > 1) {
+            r->at -= WGI_FILE_GUARD_BYTES;
+            return wgi_file_bad(r, WG_EARG, "comparison %zu: kind %u of nodes %u and %u was %d",
+                                k, g->comparison, g->a, g->b, g->outcome);
+        }
+        const int first = wgi_node_has_parts(&f->node[g->a]);
+        if (first || wgi_node_has_parts(&f->node[g->b])) {
+            r->at -= WGI_FILE_GUARD_BYTES;
+            return wgi_file_bad(r, WG_EARG, "comparison %zu: of %s", k,
+                                with_parts(&f->node[first ? g->a : g->b]));
+        }
+        const unsigned x = f->node[g->a].when, y = f->node[g->b].when;
+        if (r->depth != 0 && (x == WGI_AFTER || y == WGI_AFTER)) {
+            r->at -= WGI_FILE_GUARD_BYTES;
+            return wgi_file_bad(r, WG_EARG, "comparison %zu: of a sum", k);
+        }
+        if ((x == WGI_EACH && y == WGI_AFTER) || (x == WGI_AFTER && y == WGI_EACH)) {
+            r->at -= WGI_FILE_GUARD_BYTES;
+            return wgi_file_bad(r, WG_EARG,
+                                "comparison %zu: a sum over the points at the points", k);
+        }
+        r->used[g->a] |= NEEDED, r->used[g->b] |= NEEDED;
+    }
+    for (size_t i = f->n; i < f->nodes; i++)
+        if (r->used[i] == 0) return wgi_file_bad(r, WG_EARG, "nothing needs node %zu", i);
+    return WG_OK;
+}
+
+wg_status wgi_file_nodes(wgi_file_source *r, wg_function *f) {
+    wg_status s = nodes(r, f);
+    if (s == WG_OK) s = results(r, f);
+    if (s == WG_OK && r->depth != 0) s = sums(r, f);
+    return s == WG_OK ? guards(r, f) : s;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions written as files: file.h says what stands there. */
+#include "tape/function/graph/dense_node.h"
+#include "file.h"
+#include "tape/function/graph/repeat.h"
+
+#include "ops/scalar/array.h"
+
+#include <wengert/file.h>
+
+#include <string.h>
+
+const unsigned char wgi_file_magic[WGI_FILE_MAGIC] = {0x89, 'W',  'G',  'F',
+                                                      '\r', '\n', 0x1a, '\n'};
+
+#define CODE(kind, code, fields) [kind] = {code, fields},
+const struct wgi_file_code wgi_file_by_kind[WGI_FILE_KINDS] = {WGI_FILE_CODES(CODE)};
+#undef CODE
+
+/* Of one word, that any text can hold. */
+int wgi_file_is_word(const char *name, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
+    return bytes != 0;
+}
+
+typedef struct sink {
+    wg_write *write; /* NULL: bytes are counted */
+    void *ctx;
+    wg_status status;
+    uint64_t bytes, sum;
+    size_t used, depth;
+    unsigned char piece[1024];
+} sink;
+
+static void flush(sink *o) {
+    if (o->used != 0 && o->write != NULL && o->status == WG_OK) {
+        o->sum = wgi_file_checksum(o->sum, o->piece, o->used);
+        if (o->write(o->ctx, (const char *)o->piece, o->used) != 0) o->status = WG_EWRITE;
+    }
+    o->used = 0;
+}
+
+static void put_bytes(sink *o, const void *from, size_t bytes) {
+    const unsigned char *p = from;
+    o->bytes += bytes;
+    while (bytes > 0) {
+        if (o->used == sizeof o->piece) flush(o);
+        const size_t room = sizeof o->piece - o->used, n = bytes < room ? bytes : room;
+        memcpy(o->piece + o->used, p, n);
+        o->used += n;
+        p += n;
+        bytes -= n;
+    }
+}
+
+static void put(sink *o, unsigned size, uint64_t x) {
+    unsigned char p[8];
+    for (unsigned i = 0; i < size; i++) p[i] = (unsigned char)(x >> 8 * i);
+    put_bytes(o, p, size);
+}
+
+static uint64_t name_bytes(size_t count, const wg_argument *a) {
+    uint64_t n = 0;
+    for (size_t k = 0; k < count; k++) n += strlen(a[k].name);
+    return n;
+}
+
+static void put_arguments(sink *o, size_t count, const wg_argument *a) {
+    for (size_t k = 0; k < count; k++) {
+        const size_t n = strlen(a[k].name);
+        if (a[k].rows >= WGI_FILE_MOST || a[k].cols >= WGI_FILE_MOST) o->status = WG_EARG;
+        put(o, 8, a[k].rows);
+        put(o, 8, a[k].cols);
+        put(o, 4, a[k].flags);
+        put(o, 4, n);
+        put_bytes(o, a[k].name, n);
+    }
+}
+
+static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
+    const unsigned fields = wgi_file_by_kind[n->kind].fields;
+    const int user = n->op != NULL && wgi_is_users(n->op);
+    put(o, 1, wgi_file_by_kind[n->kind].code | (user ? (unsigned)WGI_FILE_USER : 0));
+    if (n->kind == WGI_NODE_NUMBER) {
+        uint64_t bits;
+        memcpy(&bits, &n->value, sizeof bits);
+        put(o, 8, bits);
+    }
+    if (fields & WGI_FILE_NAMED) {
+        const char *const name = n->op != NULL ? n->op->name : wgi_array_ops[n->array].name;
+        const size_t bytes = strlen(name);
+        if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
+            o->status = WG_EARG;
+        put(o, 1, bytes);
+        put_bytes(o, name, bytes);
+    }
+    if (fields & WGI_FILE_MATRICES) {
+        const wgi_dense_op op = wgi_dense_of(n);
+        put(o, 1, op.kind);
+        put(o, 1, op.flags);
+        for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
+    }
+    if (fields & WGI_FILE_PART) put(o, 4, n->part);
+    if (fields & WGI_FILE_COUNTED) put(o, 4, n->count);
+    for (uint32_t k = 0; k < n->count; k++) put(o, 4, f->operand[n->first + k]);
+}
+
+static void put_counts(sink *o, const wg_function *f) {
+    put(o, 8, f->inputs);
+    put(o, 8, f->outputs);
+    put(o, 8, name_bytes(f->inputs, f->input) + name_bytes(f->outputs, f->output));
+    put(o, 8, f->nodes);
+    put(o, 8, f->operands);
+    put(o, 8, f->m);
+    put(o, 8, f->guards);
+}
+
+static void put_contents(sink *o, const wg_function *f) {
+    put_arguments(o, f->inputs, f->input);
+    put_arguments(o, f->outputs, f->output);
+    if (f->repeats != 0 && ++o->depth > WGI_FILE_DEEPEST) o->status = WG_EARG;
+    for (size_t k = 0; k < f->repeats && o->status == WG_OK; k++) {
+        put(o, 8, f->repeat[k].steps);
+        put(o, 1, f->repeat[k].backwards != 0);
+        put_counts(o, f->repeat[k].body);
+        put(o, 8, f->repeat[k].body->repeats);
+        put_contents(o, f->repeat[k].body);
+    }
+    o->depth -= f->repeats != 0;
+    for (size_t i = 0; i < f->nodes && o->status == WG_OK; i++) put_node(o, f, &f->node[i]);
+    for (size_t j = 0; j < f->m; j++) put(o, 4, f->result[j]);
+    for (size_t k = 0; k < f->guards; k++) {
+        put(o, 4, f->guard[k].a);
+        put(o, 4, f->guard[k].b);
+        put(o, 1, f->guard[k].comparison);
+        put(o, 1, f->guard[k].outcome != 0);
+    }
+}
+
+static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
+    const wg_function_stats *const s = &f->stats;
+    put_bytes(o, wgi_file_magic, sizeof wgi_file_magic);
+    const int version =
+        f->repeats == 0 && !wgi_dense_is_in(f) ? WGI_FILE_SCALARS : WGI_FILE_VERSION;
+    put(o, 4, (uint64_t)version);
+    put(o, 4, 0);
+    put(o, 8, bytes);
+    put_counts(o, f);
+    put(o, 8, s->statements);
+    put(o, 8, s->operations);
+    put(o, 8, s->folded);
+    put(o, 8, s->repeated);
+    put(o, 8, s->simplified);
+    put(o, 8, s->dead);
+    if (version == WGI_FILE_VERSION) put(o, 8, f->repeats);
+    put_contents(o, f);
+    flush(o);
+    put(o, 8, o->sum);
+    flush(o);
+}
+
+static sink sink_of(wg_write *write, void *ctx) {
+    sink o = {.write = write, .ctx = ctx, .sum = WGI_FILE_CHECKSUM_START};
+    return o;
+}
+
+static wg_status measure(const wg_function *f, uint64_t *bytes) {
+    sink o = sink_of(NULL, NULL);
+    put_function(&o, f, 0);
+    *bytes = o.bytes;
+    return o.status;
+}
+
+static wg_status write_all(const wg_function *f, uint64_t bytes, wg_write *write, void *ctx) {
+    sink o = sink_of(write, ctx);
+    put_function(&o, f, bytes);
+    return o.status;
+}
+
+wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {
+    uint64_t bytes;
+    if (f == NULL || write == NULL) return WG_ENULL;
+    const wg_status s = measure(f, &bytes);
+    return s == WG_OK ? write_all(f, bytes, write, ctx) : s;
+}
+
+static int into_memory(void *ctx, const char *text, size_t bytes) {
+    char **const to = ctx;
+    memcpy(*to, text, bytes);
+    *to += bytes;
+    return 0;
+}
+
+wg_status wg_function_save(const wg_function *f, void *buffer, size_t bytes, size_t *needed) {
+    uint64_t size = 0;
+    const wg_status s = f == NULL ? WG_ENULL : measure(f, &size);
+    if (needed != NULL) *needed = s == WG_OK ? (size_t)size : 0;
+    if (s != WG_OK || buffer == NULL) return s;
+    if (bytes < size) return WG_ESHAPE;
+    char *to = buffer;
+    return write_all(f, size, into_memory, &to);
+}

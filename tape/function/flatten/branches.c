@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* The branches of a callback. Points are evaluated in stretches by the branch that held last;
+ * at the first point where it does not hold the others are tried, then a new one is recorded.
+ * Stretches grow while a branch holds, and shrink where it does not. */
+#include "tape/function/graph/arguments.h"
+
+#include <string.h>
+#include <wengert/branches.h>
+
+enum { SHORTEST = 16, LONGEST = 4096 };
+
+struct wg_branches {
+    wg_memory memory;
+    wg_tape *t;    /* the caller's: records and derives */
+    wg_tape *work; /* workspace */
+    wg_callback *f;
+    void *data;
+    wg_derivation *derive;
+    size_t inputs, outputs;
+    const wg_argument *input, *output;
+    wg_function **branch;
+    size_t branches, room;
+};
+
+enum { BLOCK = 4096 };
+
+static size_t list_bytes(size_t room) {
+    return (room * sizeof(wg_function *) + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
+                          const wg_argument *input, size_t outputs, const wg_argument *output,
+                          wg_derivation *derive, wg_branches **out) {
+    static const char call[] = "wg_branches_new";
+    if (out != NULL) *out = NULL;
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (out == NULL) return wgi_refuse(c, WG_ENULL, "%s: out is NULL", call);
+    if (f == NULL || (inputs != 0 && input == NULL) || (outputs != 0 && output == NULL))
+        return wgi_refuse(c, WG_ENULL, "%s: the callback or its arguments are NULL", call);
+    if (!(c->flags & WG_KEEP_CODE))
+        return wgi_refuse(c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", call);
+    wg_options options;
+    memset(&options, 0, sizeof options);
+    options.memory = c->memory;
+    const wg_memory memory = c->memory;
+    wg_branches *const b = memory.reserve(memory.ctx, BLOCK);
+    wg_tape *const work = wg_tape_new(&options);
+    if (b == NULL || work == NULL || memory.commit(memory.ctx, b, BLOCK) != 0) {
+        if (b != NULL) memory.release(memory.ctx, b, BLOCK);
+        wg_tape_free(work);
+        return wgi_refuse(c, WG_ENOMEM, "%s: no memory", call);
+    }
+    memset(b, 0, sizeof *b);
+    b->memory = memory;
+    b->t = t, b->work = work;
+    b->f = f, b->data = data, b->derive = derive;
+    b->inputs = inputs, b->input = input;
+    b->outputs = outputs, b->output = output;
+    *out = b;
+    return WG_OK;
+}
+
+void wg_branches_free(wg_branches *b) {
+    if (b == NULL) return;
+    for (size_t i = 0; i < b->branches; i++) wg_function_free(b->branch[i]);
+    wg_tape_free(b->work);
+    const wg_memory memory = b->memory;
+    if (b->room != 0) memory.release(memory.ctx, b->branch, list_bytes(b->room));
+    memory.release(memory.ctx, b, BLOCK);
+}
+
+size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branches; }
+
+/* ---- a further branch ---- */
+
+static wg_status room_for_one(wg_branches *b) {
+    if (b->branches < b->room) return WG_OK;
+    const size_t room = b->room != 0 ? 2 * b->room : BLOCK / sizeof(wg_function *);
+    const wg_memory *const memory = &b->memory;
+    wg_function **const list = memory->reserve(memory->ctx, list_bytes(room));
+    if (list == NULL) return WG_ENOMEM;
+    if (memory->commit(memory->ctx, list, list_bytes(room)) != 0) {
+        memory->release(memory->ctx, list, list_bytes(room));
+        return WG_ENOMEM;
+    }
+    for (size_t i = 0; i < b->branches; i++) list[i] = b->branch[i];
+    if (b->room != 0) memory->release(memory->ctx, b->branch, list_bytes(b->room));
+    b->branch = list;
+    b->room = room;
+    return WG_OK;
+}
+
+/* Sums over the points of one branch and of the others are added: they have to be sums. */
+static wg_status check_sums(wg_branches *b, const wg_function *f) {
+    int adds_up = 1;
+    if (!wgi_results_add_up(b->work, f, &adds_up)) return wg_tape_status(b->work);
+    return adds_up
+               ? WG_OK
+               : wgi_refuse(wgi_core_of(b->t), WG_EMODE,
+                            "wg_branches_evaluate: a summed output is no plain sum over the "
+                            "points: branches cannot be added");
+}
+
+static wg_status record(wg_branches *b, size_t point, const wg_points *x) {
+    wg_status s = room_for_one(b);
+    if (s != WG_OK) return s;
+    const wg_mark before = wg_tape_mark(b->work);
+    const size_t n = wgi_arguments_size(b->inputs, b->input);
+    double *const at = wg_tape_keep(b->work, (n + 1) * sizeof *at, NULL);
+    if (at == NULL) return wg_tape_status(b->work);
+    double *to = at;
+    for (size_t k = 0; k < b->inputs; k++) {
+        const ptrdiff_t step = b->input[k].flags & WG_SHARED ? 0 : x[k].point;
+        for (size_t e = 0; e < wgi_argument_size(&b->input[k]); e++)
+            *to++ = x[k].data == NULL
+                        ? 0
+                        : x[k].data[(ptrdiff_t)point * step + (ptrdiff_t)e * x[k].entry];
+    }
+    wg_function *f = NULL, *derived = NULL;
+    s = wg_function_record(b->t, b->f, b->data, b->inputs, b->input, at, b->outputs, b->output,
+                           &f);
+    if (s == WG_OK && b->derive != NULL) {
+        s = b->derive(b->t, f, &derived);
+        wg_function_free(f);
+        f = derived;
+        if (s == WG_OK && f == NULL) s = WG_ECALLBACK;
+    }
+    if (s == WG_OK) s = check_sums(b, f);
+    if (s != WG_OK) {
+        wg_function_free(f);
+        f = NULL;
+    }
+    const wg_status back = wg_tape_rewind(b->work, before);
+    if (s == WG_OK) s = back;
+    if (s == WG_OK) b->branch[b->branches++] = f;
+    return s;
+}
+
+/* ---- a stretch of points by one branch ---- */
+
+typedef struct stretch {
+    const wg_points *x;
+    const wg_results *y;
+    wg_points *x_at; /* the same from some point on */
+    wg_results *y_at;
+    double *sum; /* of all summed outputs */
+    void *work;
+} stretch;
+
+static wg_status open(wg_branches *b, const wg_function *f, const wg_points *x,
+                      const wg_results *y, stretch *s) {
+    const size_t in = wg_function_inputs(f), out = wg_function_outputs(f);
+    s->x = x, s->y = y;
+    s->x_at = wg_tape_keep(b->work, (in + 1) * sizeof *s->x_at, NULL);
+    s->y_at = wg_tape_keep(b->work, (out + 1) * sizeof *s->y_at, NULL);
+    s->sum = wg_tape_keep(b->work, (f->m + 1) * sizeof *s->sum, NULL);
+    s->work = wg_tape_keep(b->work, wg_function_work(f, NULL), NULL);
+    return wg_tape_status(b->work);
+}
+
+static wg_status evaluate(const wg_function *f, const stretch *s, size_t first, size_t count,
+                          wg_function_guard *guard) {
+    double *sum = s->sum;
+    for (size_t k = 0; k < f->inputs; k++) {
+        s->x_at[k] = s->x[k];
+        if (s->x[k].data != NULL && !(f->input[k].flags & WG_SHARED))
+            s->x_at[k].data += (ptrdiff_t)first * s->x[k].point;
+    }
+    for (size_t k = 0; k < f->outputs; k++) {
+        s->y_at[k] = s->y[k];
+        if (f->output[k].flags & WG_SUMMED) {
+            s->y_at[k] = (wg_results){sum, 0, 1};
+            sum += wgi_argument_size(&f->output[k]);
+        } else if (s->y[k].data != NULL) {
+            s->y_at[k].data += (ptrdiff_t)first * s->y[k].point;
+        }
+    }
+    return wg_function_evaluate(f, count, s->x_at, s->y_at, NULL, s->work, guard);
+}
+
+/* The sums of a stretch go to the results, which have been cleared. */
+static void add_sums(const wg_function *f, const stretch *s) {
+    const double *sum = s->sum;
+    for (size_t k = 0; k < f->outputs; k++) {
+        const size_t entries = wgi_argument_size(&f->output[k]);
+        if (!(f->output[k].flags & WG_SUMMED)) continue;
+        for (size_t e = 0; s->y[k].data != NULL && e < entries; e++)
+            s->y[k].data[(ptrdiff_t)e * s->y[k].entry] += sum[e];
+        sum += entries;
+    }
+}
+
+/* Points from `first` on, up to `count`, as far as f holds: *held of them. */
+static wg_status advance(const wg_function *f, const stretch *s, size_t first, size_t count,
+                         size_t *held) {
+    wg_function_guard guard = {count, 0};
+    wg_status status = evaluate(f, s, first, count, &guard);
+    *held = count;
+    if (status == WG_EGUARD) {
+        *held = guard.point;
+        if (*held == 0) return WG_OK;
+        status = evaluate(f, s, first, *held, &guard);
+    }
+    if (status == WG_OK) add_sums(f, s);
+    return status;
+}
+
+static void clear_sums(const wg_function *f, const wg_results *y) {
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++)
+            if ((f->output[k].flags & WG_SUMMED) && y[k].data != NULL)
+                y[k].data[(ptrdiff_t)e * y[k].entry] = 0;
+}
+
+/* From `first` on by the first branch that holds there, which stands first in the list then. */
+static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const wg_points *x,
+                              const wg_results *y, size_t *held) {
+    for (size_t i = 0;; i++) {
+        const int new_one = i == b->branches;
+        wg_status s = new_one ? record(b, first, x) : WG_OK;
+        if (s != WG_OK) return s;
+        wg_function *const f = b->branch[i];
+        if (new_one && i == 0) clear_sums(f, y);
+        const wg_mark before = wg_tape_mark(b->work);
+        stretch st;
+        s = open(b, f, x, y, &st);
+        if (s == WG_OK) s = advance(f, &st, first, new_one || i != 0 ? 1 : count, held);
+        const wg_status back = wg_tape_rewind(b->work, before);
+        if (s == WG_OK) s = back;
+        if (s != WG_OK) return s;
+        if (*held == 0 && !new_one) continue;
+        if (*held == 0) return WG_EGUARD;
+        for (size_t k = i; k > 0; k--) b->branch[k] = b->branch[k - 1];
+        b->branch[0] = f;
+        return WG_OK;
+    }
+}
+
+/* What the caller's tape does not say yet. */
+static wg_status explain(wg_branches *b, wg_status s, size_t point) {
+    wgi_core *const c = wgi_core_of(b->t);
+    if (wg_tape_status(b->work) != WG_OK)
+        return wgi_refuse(c, s, "wg_branches_evaluate: %s", wg_tape_message(b->work));
+    if (s == WG_EMODE || c->status == s) return s;
+    return wgi_refuse(c, s, "wg_branches_evaluate: at point %zu: %s", point, wg_status_text(s));
+}
+
+wg_status wg_branches_evaluate(wg_branches *b, size_t points, const wg_points *x,
+                               const wg_results *y) {
+    if (b == NULL || (b->inputs != 0 && x == NULL) || (b->outputs != 0 && y == NULL))
+        return WG_ENULL;
+    wg_tape_reset(b->work);
+    if (b->branches != 0) clear_sums(b->branch[0], y);
+    size_t count = SHORTEST;
+    for (size_t first = 0, held = 0; first < points; first += held) {
+        if (count > points - first) count = points - first;
+        const wg_status s = next_stretch(b, first, count, x, y, &held);
+        if (s != WG_OK) return explain(b, s, first);
+        if (held == count) count = 2 * count < LONGEST ? 2 * count : LONGEST;
+        else count = SHORTEST;
+    }
+    return WG_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* dense_node.h - one node for an operation on whole matrices: ops/matrix/dense_values.h. Internal.
+ *
+ * Operands and results are elements, so that transposes, triangles and symmetric matrices are
+ * only a choice of nodes. Adjoints and tangents are more such nodes; what is known to be 0, and
+ * rows and columns that nobody wants, are left out of them. */
+#ifndef WENGERT_TAPE_FUNCTION_DENSE_NODE_H
+#define WENGERT_TAPE_FUNCTION_DENSE_NODE_H
+
+#include <string.h>
+
+#include "graph.h"
+
+static inline wgi_node wgi_dense_node(const wgi_dense_op *op) {
+    wgi_node n;
+    memset(&n, 0, sizeof n);
+    n.kind = WGI_NODE_DENSE;
+    n.array = (unsigned char)(op->kind | op->flags << 4);
+    n.part = (uint32_t)op->size[0];
+    n.size[0] = (uint32_t)op->size[1], n.size[1] = (uint32_t)op->size[2];
+    return n;
+}
+
+static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
+    return (wgi_dense_op){
+        n->array & 15u, (unsigned)n->array >> 4, {n->part, n->size[0], n->size[1]}};
+}
+
+/* Operands and results of such nodes of each point. */
+size_t wgi_dense_elements(const wg_function *f);
+/* Operations in such nodes of each point, about. */
+size_t wgi_dense_node_work(const wg_function *f);
+/* Is there one, also in what is repeated? */
+int wgi_dense_is_in(const wg_function *f);
+
+/* As wgi_repeat_reverse, wgi_repeat_forward. */
+void wgi_dense_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                       const unsigned char *wanted, uint32_t *to);
+void wgi_dense_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
+
+#endif

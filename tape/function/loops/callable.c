@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* A function with its adjoint and tangent; matrices as points. */
+#include "tape/function/make/kept.h"
+#include "stencil.h"
+
+#include <wengert/derive.h>
+#include <wengert/emit.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- sums over parts of the points ------------------------------------------------------ */
+
+static int is_op(const wgi_node *n, unsigned row) {
+    return n->kind == WGI_NODE_OP && n->op == &wgi_scalar_ops[row];
+}
+
+/* Is a node on sums linear in them, without a constant? Then values for parts of the points add
+ * up to that of all. sums: of its operands. */
+static int adds_up(const wg_function *f, const wgi_node *n, const unsigned char *sums) {
+    const uint32_t *const x = &f->operand[n->first];
+    if (n->kind == WGI_NODE_SUM) return 1;
+    if (is_op(n, WGI_ROW_add) || is_op(n, WGI_ROW_sub)) return sums[x[0]] && sums[x[1]];
+    if (is_op(n, WGI_ROW_neg)) return sums[x[0]];
+    if (n->kind == WGI_NODE_TIMES || is_op(n, WGI_ROW_mul))
+        return (sums[x[0]] && f->node[x[1]].when == WGI_ONCE) ||
+               (sums[x[1]] && f->node[x[0]].when == WGI_ONCE);
+    return is_op(n, WGI_ROW_div) && sums[x[0]] && f->node[x[1]].when == WGI_ONCE;
+}
+
+int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out) {
+    unsigned char *const sums = wg_tape_keep(t, f->nodes + 1, NULL);
+    if (sums == NULL) return 0;
+    for (size_t i = 0; i < f->nodes; i++)
+        sums[i] = f->node[i].when == WGI_AFTER && adds_up(f, &f->node[i], sums);
+    for (size_t k = 0, j = 0; k < f->outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
+            const wgi_node *const n = &f->node[f->result[j]];
+            const int zero = n->kind == WGI_NODE_NUMBER && n->value == 0;
+            if ((f->output[k].flags & WG_SUMMED) != 0 && !zero && !sums[f->result[j]]) *out = 0;
+        }
+    return 1;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+static void note_reads(const wg_function *f, const wg_function *vjp, unsigned char *reads) {
+    for (size_t i = 0, e = 0; i < f->inputs; e += wgi_argument_size(&f->input[i++])) {
+        const size_t end = e + wgi_argument_size(&f->input[i]);
+        reads[i] = 0;
+        for (size_t o = 0; o < vjp->operands; o++)
+            reads[i] |= vjp->operand[o] >= e && vjp->operand[o] < end;
+        for (size_t o = 0; o < vjp->m; o++)
+            reads[i] |= vjp->result[o] >= e && vjp->result[o] < end;
+        for (size_t g = 0; g < vjp->guards; g++)
+            reads[i] |= (vjp->guard[g].a >= e && vjp->guard[g].a < end) ||
+                        (vjp->guard[g].b >= e && vjp->guard[g].b < end);
+    }
+}
+
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+
+static wg_callable *obtain(const wg_function *f) {
+    const wg_memory *const memory = &f->memory;
+    const size_t bytes = (sizeof(wg_callable) + f->inputs + 4095) / 4096 * 4096;
+    char *const base = memory->reserve(memory->ctx, bytes);
+    if (base == NULL) return NULL;
+    if (memory->commit(memory->ctx, base, bytes) != 0) {
+        memory->release(memory->ctx, base, bytes);
+        return NULL;
+    }
+    wg_callable *const k = (wg_callable *)(void *)base;
+    memset(k, 0, sizeof *k);
+    k->memory = f->memory;
+    k->bytes = bytes;
+    k->parts = 1;
+    k->reads = (unsigned char *)(k + 1);
+    return k;
+}
+
+static wg_status complete(wg_tape *t, wg_callable *k) {
+    wg_status s = wg_function_vjp(t, k->f, &k->vjp);
+    if (s == WG_OK) s = wg_function_jvp(t, k->f, &k->jvp);
+    if (s != WG_OK) return s;
+    if (!wgi_results_add_up(t, k->f, &k->parts) || !wgi_results_add_up(t, k->vjp, &k->parts) ||
+        !wgi_results_add_up(t, k->jvp, &k->parts))
+        return wg_tape_status(t);
+    note_reads(k->f, k->vjp, k->reads);
+    k->inputs_most = most(k->vjp->inputs, k->jvp->inputs);
+    k->outputs_most = most(k->vjp->outputs, k->jvp->outputs);
+    wg_tape_reset(t);
+    return WG_OK;
+}
+
+wg_status wg_callable_new(wg_tape *t, const wg_function *f, wg_callable **out) {
+    if (out != NULL) *out = NULL;
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (out == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_new: out is NULL");
+    if (f == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_new: the function is NULL");
+    wg_function *copy = NULL;
+    wg_status s = wg_function_join(t, 1, &f, &copy);
+    if (s != WG_OK) return s;
+    wg_callable *const k = obtain(copy);
+    if (k == NULL) {
+        wg_function_free(copy);
+        return wgi_refuse(c, WG_ENOMEM, "wg_callable_new: no memory for %zu inputs", f->inputs);
+    }
+    k->f = copy;
+    s = complete(t, k);
+    if (s == WG_OK) *out = k;
+    else wg_callable_free(k);
+    return s;
+}
+
+/* All three; where nothing is done at each point nothing is to be compiled. */
+static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_options *options,
+                         wg_callable *made, wg_compiled *compiled) {
+    const wg_function *const from[] = {k->f, k->vjp, k->jvp};
+    wg_function **const to[] = {&made->f, &made->vjp, &made->jvp};
+    size_t native = 0, busy = 0, cached = 0;
+    for (size_t i = 0; i < 3; i++) {
+        wg_compiled one;
+        const wg_status s = wg_function_compile(t, from[i], options, to[i], &one);
+        if (s != WG_OK) return s;
+        busy += from[i]->each != 0;
+        native += one.native != 0;
+        cached += one.cached != 0;
+        if (!one.native && (compiled->why[0] == 0 || from[i]->each != 0))
+            memcpy(compiled->why, one.why, sizeof one.why);
+    }
+    compiled->native = busy != 0 && native == busy;
+    compiled->cached = compiled->native && cached == busy;
+    if (compiled->native) compiled->why[0] = 0;
+    return WG_OK;
+}
+
+/* f and vjp that hand on what takes long; where both are compiled. */
+static wg_status compile_kept(wg_tape *t, const wg_callable *k,
+                              const wg_compile_options *options, wg_callable *made,
+                              wg_compiled *compiled) {
+    wg_function *from[2] = {NULL, NULL}, **const to[] = {&made->keeping, &made->kept};
+    wg_compiled one = {.native = compiled->native && k->stencil == NULL};
+    wg_status s = one.native ? wgi_kept_new(t, k->f, k->vjp, &from[0], &from[1]) : WG_OK;
+    for (size_t i = 0; i < 2 && s == WG_OK && one.native && from[i] != NULL; i++) {
+        s = wg_function_compile(t, from[i], options, to[i], &one);
+        compiled->cached = compiled->cached && one.cached;
+    }
+    for (size_t i = 0; i < 2; i++) wg_function_free(from[i]);
+    if (s == WG_OK && one.native) return s;
+    for (size_t i = 0; i < 2; i++) {
+        wg_function_free(*to[i]);
+        *to[i] = NULL;
+    }
+    return s;
+}
+
+wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
+                              const wg_compile_options *options, wg_callable **out,
+                              wg_compiled *compiled) {
+    wg_compiled here;
+    if (compiled == NULL) compiled = &here;
+    memset(compiled, 0, sizeof *compiled);
+    if (out != NULL) *out = NULL;
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (out == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: out is NULL");
+    if (k == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: the callable is NULL");
+    wg_callable *const made = obtain(k->f);
+    if (made == NULL)
+        return wgi_refuse(c, WG_ENOMEM, "wg_callable_compile: no memory for %zu inputs",
+                          k->f->inputs);
+    made->parts = k->parts;
+    made->inputs_most = k->inputs_most;
+    made->outputs_most = k->outputs_most;
+    memcpy(made->reads, k->reads, k->f->inputs);
+    wg_status s = compile(t, k, options, made, compiled);
+    if (s == WG_OK) s = compile_kept(t, k, options, made, compiled);
+    if (s == WG_OK) s = wgi_stencil_compile(t, k, options, &made->stencil, compiled);
+    if (s == WG_OK) *out = made;
+    else wg_callable_free(made);
+    return s;
+}
+
+void wg_callable_free(wg_callable *k) {
+    if (k == NULL) return;
+    wg_function_free(k->f);
+    wg_function_free(k->vjp);
+    wg_function_free(k->jvp);
+    wgi_stencil_free(k->stencil);
+    wg_function_free(k->keeping);
+    wg_function_free(k->kept);
+    const wg_memory memory = k->memory;
+    memory.release(memory.ctx, k, k->bytes);
+}
+
+const wg_function *wg_callable_function(const wg_callable *k) {
+    return k == NULL ? NULL : k->f;
+}
+
+size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads) {
+    const size_t three =
+        most(wg_function_work(k->f, threads),
+             most(wg_function_work(k->vjp, threads), wg_function_work(k->jvp, threads)));
+    return k->stencil == NULL ? three
+                              : most(three, wg_function_work(k->stencil->gather, threads));
+}
+
+/* ---- workspace -------------------------------------------------------------------------- */
+
+void *wgi_pieces_take(wgi_pieces *p, size_t bytes) {
+    void *const at = p->base == NULL ? NULL : p->base + p->used;
+    p->used += (bytes + 63) / 64 * 64;
+    return at;
+}
+
+/* ---- matrices as points ----------------------------------------------------------------- */
+
+int wgi_points_fit(const wg_argument *a, size_t points, size_t rows, size_t cols) {
+    const size_t entries = wgi_argument_size(a);
+    return (rows == entries && cols == points) ||
+           (entries == 1 && rows == points && cols == 1) ||
+           (points == 1 && rows == a->rows && cols == a->cols);
+}
+
+int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t entries,
+                  ptrdiff_t *point, ptrdiff_t *entry) {
+    const size_t down = trans ? ld : 1, across = trans ? 1 : ld;
+    *entry = (ptrdiff_t)down;
+    *point = (ptrdiff_t)(down * entries);
+    if (cols <= 1 || across == down * rows) return 1;
+    if (rows == entries) { /* a column per point */
+        *point = (ptrdiff_t)across;
+        return 1;
+    }
+    if (rows != 1) return 0;
+    *entry = (ptrdiff_t)across; /* one row is one point */
+    *point = 0;
+    return 1;
+}
+
+static size_t place(const wg_block_arg *a, size_t i, size_t j, size_t ld) {
+    return a->trans ? j + i * ld : i + j * ld;
+}
+
+wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *copy) {
+    const double *const from = bar ? a->bar : a->value;
+    const size_t ld = bar ? a->bar_ld : a->ld;
+    wg_points x = {from, 0, 1};
+    if (from == NULL ||
+        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
+        return x;
+    wgi_points_copy(a, from, ld, copy);
+    return (wg_points){copy, 0, 1};
+}
+
+void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to) {
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++) *to++ = from[place(a, i, j, ld)];
+}
+
+void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_t ld) {
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++) to[place(a, i, j, ld)] += *from++;
+}
+
+/* As compilers do not at every level of optimisation. */
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+
+static void add_row(size_t n, const double *from, double *to) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        four *const b = (four *)(void *)(to + i);
+        const four *const a = (const four *)(const void *)(from + i);
+        const four low = a[0] + b[0], high = a[1] + b[1];
+        b[0] = low;
+        b[1] = high;
+    }
+    for (; i < n; i++) to[i] += from[i];
+}
+
+void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_results to) {
+    if (from.point == 1 && to.point == 1) {
+        for (size_t e = 0; e < entries; e++)
+            add_row(points, from.data + (ptrdiff_t)e * from.entry,
+                    to.data + (ptrdiff_t)e * to.entry);
+        return;
+    }
+    for (size_t p = 0; p < points; p++) {
+        const double *const a = from.data + (ptrdiff_t)p * from.point;
+        double *const b = to.data + (ptrdiff_t)p * to.point;
+        for (size_t e = 0; e < entries; e++)
+            b[(ptrdiff_t)e * to.entry] += a[(ptrdiff_t)e * from.entry];
+    }
+}
+
+/* ---- failures --------------------------------------------------------------------------- */
+
+void wgi_why(wg_block *b, char *room, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(room, WGI_WHY, format, args);
+    va_end(args);
+    b->why = room;
+}
+
+void wgi_results_fail(size_t count, wg_mat *y) {
+    for (size_t k = 0; y != NULL && k < count; k++) y[k] = wg_mat_failed(0, 0);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* wg_checkpoint: a loop over steps that are no function objects. A step is recorded on a tape
+ * of its own when its derivative is needed, and forgotten again; or its adjoint is written by
+ * hand.
+ *
+ * x stands for the state and the parameters behind it. */
+#include "loop.h"
+
+#include "ops/matrix/expand.h"
+
+#include <string.h>
+
+/* The params of a block. */
+typedef struct checkpoint {
+    wg_tape *work;
+    const wg_region *region;
+    size_t steps, regions, stored, n, np;
+} checkpoint;
+
+typedef struct run {
+    wg_block *b;
+    const checkpoint *k;
+    char *why;
+    double *x, *dx, *g; /* values, tangents, adjoints */
+    double *next, *dnext, *w, *dparam;
+    wgi_loop loop;
+} run;
+
+static size_t lay_out(run *r, const checkpoint *k, void *saved, void *work) {
+    wgi_pieces p = {(char *)work, 0}, keep = {(char *)saved, 0};
+    r->k = k;
+    r->loop.steps = k->steps * k->regions;
+    r->loop.stored = k->stored;
+    r->loop.size = k->n;
+    wgi_loop_keep(&r->loop, &keep);
+    wgi_loop_work(&r->loop, &p);
+    r->why = wgi_pieces_take(&p, WGI_WHY);
+    r->x = wgi_pieces_doubles(&p, k->n + k->np);
+    r->dx = wgi_pieces_doubles(&p, k->n + k->np);
+    r->g = wgi_pieces_doubles(&p, k->n + k->np);
+    r->next = wgi_pieces_doubles(&p, k->n);
+    r->dnext = wgi_pieces_doubles(&p, k->n);
+    r->w = wgi_pieces_doubles(&p, k->n);
+    r->dparam = wgi_pieces_doubles(&p, k->np);
+    if (saved == NULL) r->b->saved_bytes = keep.used;
+    return p.used;
+}
+
+static void copy(double *to, const double *from, size_t n) {
+    if (n != 0) memcpy(to, from, n * sizeof *to);
+}
+static void clear(double *x, size_t n) {
+    if (n != 0) memset(x, 0, n * sizeof *x);
+}
+
+/* ---- a region --------------------------------------------------------------------------- */
+
+typedef struct place {
+    const run *r;
+    const wg_region *region;
+    size_t step;
+} place;
+
+static place place_of(const run *r, size_t number) {
+    const checkpoint *const k = r->k;
+    return (place){r, &k->region[number % k->regions], number / k->regions};
+}
+
+/* The region as the function of a driver. */
+static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const place *const at = data;
+    (void)n;
+    return at->region->record(t, at->step, m, x, at->r->k->np, x + m, y, at->region->data);
+}
+
+static wg_status explain(const place *at, wg_status s) {
+    const size_t number = (size_t)(at->region - at->r->k->region);
+    if (s != WG_OK && at->region->record != NULL)
+        wgi_why(at->r->b, at->r->why, "region %zu of step %zu: %s", number, at->step,
+                wg_tape_message(at->r->k->work));
+    else if (s != WG_OK)
+        wgi_why(at->r->b, at->r->why, "region %zu of step %zu returned %s", number, at->step,
+                wg_status_text(s));
+    return s;
+}
+
+static wg_status value_of(place at, const double *state, double *next) {
+    const run *const r = at.r;
+    const size_t n = r->k->n, np = r->k->np;
+    if (at.region->record == NULL)
+        return explain(
+            &at, at.region->value(at.step, n, state, np, r->x + n, next, at.region->data));
+    copy(r->x, state, n);
+    return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
+}
+
+/* g = J' w */
+static wg_status vjp_of(place at, const double *state, const double *w, double *g) {
+    const run *const r = at.r;
+    const size_t n = r->k->n, np = r->k->np;
+    if (at.region->record == NULL) {
+        clear(g, n + np);
+        return explain(&at, at.region->vjp(at.step, n, state, np, r->x + n, w, g,
+                                           np != 0 ? g + n : NULL, at.region->data));
+    }
+    copy(r->x, state, n);
+    return explain(&at, wg_vjp(r->k->work, record, &at, n + np, r->x, n, w, NULL, g));
+}
+
+/* next and dnext from x and dx; by rows of the Jacobian where there is no tangent. */
+static wg_status jvp_of(place at) {
+    const run *const r = at.r;
+    const size_t n = r->k->n, np = r->k->np;
+    if (at.region->record != NULL)
+        return explain(
+            &at, wg_jvp(r->k->work, record, &at, n + np, r->x, r->dx, n, r->next, r->dnext));
+    wg_status s = value_of(at, r->x, r->next);
+    clear(r->w, n);
+    for (size_t i = 0; i < n && s == WG_OK; i++) {
+        r->w[i] = 1;
+        s = vjp_of(at, r->x, r->w, r->g);
+        r->w[i] = 0;
+        r->dnext[i] = 0;
+        for (size_t j = 0; j < n + np; j++) r->dnext[i] += wgi_product(r->g[j], r->dx[j]);
+    }
+    return s;
+}
+
+/* ---- the operation ---------------------------------------------------------------------- */
+
+static wg_status advance(void *context, size_t number, const double *from, double *to) {
+    return value_of(place_of(context, number), from, to);
+}
+
+static wg_status adjoint(void *context, size_t number, const double *state) {
+    const run *const r = context;
+    const wg_status s = vjp_of(place_of(r, number), state, r->w, r->g);
+    if (s != WG_OK) return s;
+    copy(r->w, r->g, r->k->n);
+    for (size_t i = 0; i < r->k->np; i++) r->dparam[i] += r->g[r->k->n + i];
+    return WG_OK;
+}
+
+static void open(run *r, wg_block *b) {
+    memset(r, 0, sizeof *r);
+    r->b = b;
+    (void)lay_out(r, b->params, b->saved, b->work);
+    r->loop.context = r;
+    r->loop.advance = advance;
+    r->loop.adjoint = adjoint;
+    if (b->inputs > 1) wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->x + r->k->n);
+}
+
+static wg_status value(wg_block *b) {
+    run r;
+    open(&r, b);
+    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.loop.state);
+    const double *last = NULL;
+    const wg_status s = wgi_loop_forward(&r.loop, &last);
+    if (s == WG_OK) copy(b->out[0].value, last, r.k->n);
+    return s;
+}
+
+static wg_status vjp(wg_block *b) {
+    run r;
+    open(&r, b);
+    copy(r.w, b->out[0].bar, r.k->n);
+    clear(r.dparam, r.k->np);
+    const wg_status s = wgi_loop_reverse(&r.loop);
+    if (s != WG_OK) return s;
+    if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], r.w, b->in[0].bar, b->in[0].bar_ld);
+    if (b->inputs > 1 && b->in[1].bar != NULL)
+        wgi_points_add(&b->in[1], r.dparam, b->in[1].bar, b->in[1].bar_ld);
+    return WG_OK;
+}
+
+static void tangent(const wg_block_arg *a, double *to) {
+    if (a->bar != NULL) wgi_points_copy(a, a->bar, a->bar_ld, to);
+    else clear(to, a->rows * a->cols);
+}
+
+static wg_status jvp(wg_block *b) {
+    run r;
+    open(&r, b);
+    const size_t n = r.k->n;
+    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.x);
+    tangent(&b->in[0], r.dx);
+    if (b->inputs > 1) tangent(&b->in[1], r.dx + n);
+    for (size_t number = 0; number < r.loop.steps; number++) {
+        const wg_status s = jvp_of(place_of(&r, number));
+        if (s != WG_OK) return s;
+        copy(r.x, r.next, n);
+        copy(r.dx, r.dnext, n);
+    }
+    copy(b->out[0].bar, r.dx, n);
+    return WG_OK;
+}
+
+static wg_status shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    run r;
+    memset(&r, 0, sizeof r);
+    r.b = b;
+    b->work_bytes = lay_out(&r, b->params, NULL, NULL);
+    return WG_OK;
+}
+
+/* All steps, recorded one after the other. */
+static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const checkpoint *const k = b->params;
+    const size_t n = k->n, all = k->steps * k->regions;
+    wgi_core *const c = wgi_core_of(t);
+    for (size_t i = 0; i < k->regions && all != 0; i++)
+        if (k->region[i].record == NULL)
+            return wgi_fail(c, WG_EMODE, "region %zu is by hand: there is nothing to record",
+                            i);
+    wg_real *now = wgi_expand_room(t, n), *next = wgi_expand_room(t, n);
+    if (next == NULL) return c->status;
+    memcpy(now, x, n * sizeof *now);
+    for (size_t number = 0; number < all; number++) {
+        const wg_region *const r = &k->region[number % k->regions];
+        const size_t step = number / k->regions;
+        for (size_t i = 0; i < n; i++) next[i] = wgi_nan();
+        const wg_status s = r->record(t, step, n, now, k->np, x + n, next, r->data);
+        if (s != WG_OK)
+            return wgi_fail(c, s, "region %zu of step %zu returned %s", number % k->regions,
+                            step, wg_status_text(s));
+        if (c->status != WG_OK) return c->status;
+        wg_real *const was = now;
+        now = next;
+        next = was;
+    }
+    memcpy(y, now, n * sizeof *y);
+    return WG_OK;
+}
+
+static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
+                                          .flags = WG_OP_TRANS,
+                                          .shape = shape,
+                                          .value = value,
+                                          .vjp = vjp,
+                                          .jvp = jvp,
+                                          .expand = expand};
+
+/* ---- the call --------------------------------------------------------------------------- */
+
+static wg_status check(wgi_core *c, const wg_tape *work, size_t regions,
+                       const wg_region *region, const wg_mat *y) {
+    const char *const call = "wg_checkpoint";
+    if (y == NULL) return wgi_fail(c, WG_ENULL, "%s: the result is NULL", call);
+    if (region == NULL && regions != 0)
+        return wgi_fail(c, WG_ENULL, "%s: the %zu regions are NULL", call, regions);
+    for (size_t k = 0; k < regions; k++) {
+        if (region[k].record == NULL && (region[k].value == NULL || region[k].vjp == NULL))
+            return wgi_fail(c, WG_ENULL, "%s: region %zu is neither recorded nor by hand", call,
+                            k);
+        if (region[k].record != NULL && work == NULL)
+            return wgi_fail(c, WG_ENULL, "%s: region %zu is recorded, and work is NULL", call,
+                            k);
+    }
+    if (work == &c->head)
+        return wgi_fail(c, WG_EARG, "%s: work is the tape that is recorded on", call);
+    return WG_OK;
+}
+
+wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
+                        const wg_region *region, size_t stored, wg_mat state, wg_mat param,
+                        wg_mat *y) {
+    if (y != NULL) *y = wg_mat_failed(state.rows, state.cols);
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    wg_status s = check(c, work, regions, region, y);
+    if (s != WG_OK) return s;
+    const size_t most = UINT32_MAX / 2, n = state.rows * state.cols;
+    if ((regions != 0 && steps > most / regions) || n > most || param.rows * param.cols > most)
+        return wgi_fail(c, WG_EARG, "wg_checkpoint: %zu steps of %zu regions, a state of %zu",
+                        steps, regions, n);
+    checkpoint k = {work, NULL, steps, regions, 0, n, param.rows * param.cols};
+    k.stored = wgi_loop_stored(steps * regions, stored);
+    if (regions != 0) {
+        k.region = wg_tape_keep(t, regions * sizeof *region, region);
+        if (k.region == NULL) return c->status;
+    }
+    const wg_mat in[2] = {state, param};
+    return wg_apply(t, &checkpoint_op, &k, sizeof k, k.np != 0 ? 2 : 1, in, 1, y);
+}

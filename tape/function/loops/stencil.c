@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* The adjoint of a stencil as a stencil: the vjp once for every input that is differentiated,
+ * each at the cell from which that input is read; equal nodes are one. Letters: i an input of
+ * the function, a an argument of its vjp. */
+#include "stencil.h"
+
+#include "tape/function/make/making.h"
+#include "tape/function/graph/repeat.h"
+
+#include <string.h>
+#include <wengert/derive.h>
+#include <wengert/emit.h>
+
+static const char call[] = "wg_callable_stencil";
+
+static int is_state(int kind) { return kind == WGI_FROM_STATE || kind == WGI_FROM_NEXT; }
+
+/* ---- where inputs come from ---- */
+
+static int same_source(const wg_function *f, const wg_source *x, size_t i, size_t j) {
+    return x[i].kind == x[j].kind && strcmp(x[i].name, x[j].name) == 0 &&
+           wgi_argument_size(&f->input[i]) == wgi_argument_size(&f->input[j]);
+}
+
+static void read_wires(const wg_function *f, const wg_source *x, wgi_wire *wire) {
+    for (uint32_t i = 0; i < f->inputs; i++) {
+        wire[i] = (wgi_wire){x[i].kind, i, {0, 0, 0}};
+        if (!is_state(x[i].kind) || wgi_argument_shared(&f->input[i])) continue;
+        memcpy(wire[i].offset, x[i].offset, sizeof wire[i].offset);
+        for (uint32_t j = i; j-- > 0;)
+            if (!wgi_argument_shared(&f->input[j]) && is_state(x[j].kind) &&
+                same_source(f, x, i, j))
+                wire[i].group = j;
+    }
+}
+
+int wgi_stencil_leads(const wg_function *f, const wgi_stencil *s, size_t i) {
+    if (!wgi_argument_active(&f->input[i])) return 0;
+    for (size_t j = 0; j < i; j++)
+        if (wgi_argument_active(&f->input[j]) && s->wire[j].group == s->wire[i].group) return 0;
+    return 1;
+}
+
+/* Can it be one, and is it? */
+static int fits(const wg_callable *k, const wg_source *x) {
+    const wg_function *const f = k->f;
+    int neighbours = 0;
+    if (wgi_repeat_guards(k->vjp) != 0) return 0;
+    for (size_t j = 0; j < f->outputs; j++)
+        if (wgi_argument_summed(&f->output[j])) return 0;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const int shared = wgi_argument_shared(&f->input[i]);
+        if (shared && wgi_argument_active(&f->input[i])) return 0;
+        for (int d = 0; d < 3; d++)
+            neighbours |= !shared && is_state(x[i].kind) && x[i].offset[d] != 0;
+    }
+    return neighbours;
+}
+
+/* ---- the function ---- */
+
+typedef struct plan {
+    wgi_making m;
+    const wg_callable *k;
+    wgi_stencil s;
+    size_t taps, room;
+    uint32_t *first;      /* node of each tap */
+    unsigned char *needs; /* nodes of the vjp that an output needs */
+} plan;
+
+/* The nodes of the vjp that output `output` needs, whose first result is `row`. */
+static void mark(plan *p, size_t output, size_t row) {
+    const wg_function *const v = p->k->vjp;
+    memset(p->needs, 0, v->nodes);
+    for (size_t e = 0; e < wgi_argument_size(&v->output[output]); e++)
+        p->needs[v->result[row + e]] = 1;
+    for (size_t n = v->nodes; n-- > 0;)
+        for (uint32_t o = 0; p->needs[n] && o < v->node[n].count; o++)
+            p->needs[v->operand[v->node[n].first + o]] = 1;
+}
+
+/* What argument a is read by, for input i: the argument and place of its tap. */
+static wgi_tap tap_for(const plan *p, size_t a, size_t i) {
+    const wg_function *const f = p->k->f;
+    const wgi_wire *const wire = p->s.wire;
+    wgi_tap tap = {a < f->inputs ? wire[a].group : (uint32_t)a, {0, 0, 0}};
+    if (a < f->inputs && wgi_argument_shared(&f->input[a])) return tap;
+    for (int d = 0; d < 3; d++)
+        tap.offset[d] = (a < f->inputs ? wire[a].offset[d] : 0) - wire[i].offset[d];
+    return tap;
+}
+
+/* Its number among those that are there, or their count. */
+static size_t find_tap(const plan *p, const wgi_tap *tap) {
+    size_t n = 0;
+    while (n < p->taps && (p->s.tap[n].argument != tap->argument ||
+                           memcmp(p->s.tap[n].offset, tap->offset, sizeof tap->offset) != 0))
+        n++;
+    return n;
+}
+
+static wg_status add_tap(plan *p, const wgi_tap *tap) {
+    const wg_argument *const like = &p->k->vjp->input[tap->argument];
+    if (p->taps == p->room) {
+        p->room = 2 * p->room + 16;
+        wgi_tap *const more = wg_tape_keep(&p->m.c->head, p->room * sizeof *more, NULL);
+        uint32_t *const first = wgi_making_list(&p->m, p->room);
+        wg_argument *const input =
+            wg_tape_keep(&p->m.c->head, (p->room + 1) * sizeof *input, NULL);
+        if (p->m.c->status != WG_OK) return p->m.c->status;
+        if (p->taps != 0) {
+            memcpy(more, p->s.tap, p->taps * sizeof *more);
+            memcpy(first, p->first, p->taps * sizeof *first);
+            memcpy(input, p->m.input, p->taps * sizeof *input);
+        }
+        p->s.tap = more;
+        p->first = first;
+        p->m.input = input;
+    }
+    p->first[p->taps] = (uint32_t)p->m.g.nodes;
+    p->s.tap[p->taps++] = *tap;
+    wgi_making_input(&p->m, wgi_making_name(&p->m, p->m.inputs, p->m.input, like->name, ""),
+                     like, like->flags & WG_SHARED);
+    return p->m.c->status;
+}
+
+/* For each input that is differentiated, with its output of the vjp and the first result. */
+typedef wg_status visit(plan *p, size_t i, size_t output, size_t row);
+
+static wg_status for_all(plan *p, visit *what) {
+    const wg_function *const f = p->k->f;
+    wg_status s = WG_OK;
+    for (size_t i = 0, output = 0, row = 0; i < f->inputs && s == WG_OK; i++) {
+        if (!wgi_argument_active(&f->input[i])) continue;
+        mark(p, output, row);
+        s = what(p, i, output++, row);
+        row += wgi_argument_size(&f->input[i]);
+    }
+    return s;
+}
+
+static int needed(const plan *p, size_t a, size_t first) {
+    for (size_t e = 0; e < wgi_argument_size(&p->k->vjp->input[a]); e++)
+        if (p->needs[first + e]) return 1;
+    return 0;
+}
+
+static wg_status add_taps(plan *p, size_t i, size_t output, size_t row) {
+    const wg_function *const v = p->k->vjp;
+    wg_status s = WG_OK;
+    (void)output, (void)row;
+    for (size_t a = 0, e = 0; a < v->inputs && s == WG_OK;
+         e += wgi_argument_size(&v->input[a++])) {
+        const wgi_tap tap = tap_for(p, a, i);
+        if (needed(p, a, e) && find_tap(p, &tap) == p->taps) s = add_tap(p, &tap);
+    }
+    return s;
+}
+
+/* Where the results of the group of input i begin. */
+static size_t place_of_group(const plan *p, size_t i) {
+    const wg_function *const f = p->k->f;
+    size_t at = 0, j = 0;
+    for (; p->s.wire[j].group != p->s.wire[i].group || !wgi_argument_active(&f->input[j]); j++)
+        if (wgi_stencil_leads(f, &p->s, j)) at += wgi_argument_size(&f->input[j]);
+    return at;
+}
+
+static wg_status add_adjoint(plan *p, size_t i, size_t output, size_t row) {
+    const wg_function *const v = p->k->vjp;
+    wgi_graph *const g = &p->m.g;
+    uint32_t *const node = wgi_making_list(&p->m, v->n);
+    const uint32_t nothing = wgi_graph_number(g, 0);
+    if (p->m.c->status != WG_OK) return p->m.c->status;
+    for (size_t a = 0, e = 0; a < v->inputs; a++) {
+        const wgi_tap tap = tap_for(p, a, i);
+        const size_t at = needed(p, a, e) ? find_tap(p, &tap) : p->taps;
+        for (size_t l = 0; l < wgi_argument_size(&v->input[a]); l++)
+            node[e++] = at == p->taps ? nothing : p->first[at] + (uint32_t)l;
+    }
+    const uint32_t *const map = wgi_making_take(&p->m, v, node);
+    uint32_t *const to = p->m.result + place_of_group(p, i);
+    for (size_t e = 0; map != NULL && e < wgi_argument_size(&v->output[output]); e++) {
+        const uint32_t w = map[v->result[row + e]];
+        if (wgi_graph_is(g, w, 0)) continue;
+        to[e] = to[e] == WGI_NO_NODE ? w : WGI_GRAPH2(g, add, to[e], w);
+    }
+    return p->m.c->status;
+}
+
+static wg_status gather(plan *p) {
+    const wg_function *const f = p->k->f;
+    wg_status s = for_all(p, add_taps);
+    if (s != WG_OK) return s;
+    for (size_t i = 0; i < f->inputs; i++)
+        if (wgi_stencil_leads(f, &p->s, i)) {
+            const wg_argument *const a = &f->input[i];
+            wgi_making_output(&p->m, a->name, a->rows, a->cols, 0);
+            p->m.results += wgi_argument_size(a);
+        }
+    wgi_making_room(&p->m, p->m.results);
+    if (p->m.c->status != WG_OK) return p->m.c->status;
+    for (size_t j = 0; j < p->m.results; j++) p->m.result[j] = WGI_NO_NODE;
+    s = for_all(p, add_adjoint);
+    const uint32_t nothing = wgi_graph_number(&p->m.g, 0);
+    for (size_t j = 0; j < p->m.results; j++)
+        if (p->m.result[j] == WGI_NO_NODE) p->m.result[j] = nothing;
+    return s;
+}
+
+/* ---- is it worth it? ---- */
+
+/* Of what is done at a point, in additions. */
+static size_t weight(const wg_function *f) {
+    enum { DIVISION = 8, FUNCTION = 24 };
+    static const unsigned light[] = {WGI_ROW_add, WGI_ROW_sub, WGI_ROW_mul, WGI_ROW_neg};
+    size_t sum = 0;
+    for (size_t n = f->n + f->numbers + f->once; n < f->n + f->numbers + f->once + f->each;
+         n++) {
+        const wgi_node *const node = &f->node[n];
+        size_t one = FUNCTION + node->count;
+        if (node->kind == WGI_NODE_TIMES) one = 1;
+        for (size_t l = 0; node->kind == WGI_NODE_OP && l < sizeof light / sizeof *light; l++)
+            if (node->op == &wgi_scalar_ops[light[l]]) one = 1;
+        if (node->kind == WGI_NODE_OP && (node->op == &wgi_scalar_ops[WGI_ROW_div] ||
+                                          node->op == &wgi_scalar_ops[WGI_ROW_sqrt]))
+            one = DIVISION;
+        sum += one;
+    }
+    return sum;
+}
+
+static int pays(const wg_callable *k, const wg_function *made) {
+    enum { ROW = 6 }; /* to store one, and to add it where it belongs */
+    return weight(made) <= weight(k->vjp) + ROW * k->vjp->m;
+}
+
+/* ---- life ---- */
+
+static wgi_stencil *obtain(const wg_memory *memory, size_t inputs, size_t taps) {
+    const size_t bytes =
+        sizeof(wgi_stencil) + inputs * sizeof(wgi_wire) + taps * sizeof(wgi_tap);
+    const size_t all = (bytes + 4095) / 4096 * 4096;
+    char *const base = memory->reserve(memory->ctx, all);
+    if (base == NULL) return NULL;
+    if (memory->commit(memory->ctx, base, all) != 0) {
+        memory->release(memory->ctx, base, all);
+        return NULL;
+    }
+    wgi_stencil *const s = (wgi_stencil *)(void *)base;
+    memset(s, 0, sizeof *s);
+    s->memory = *memory;
+    s->bytes = all;
+    s->wire = (wgi_wire *)(void *)(s + 1);
+    s->tap = (wgi_tap *)(void *)(s->wire + inputs);
+    return s;
+}
+
+void wgi_stencil_free(wgi_stencil *s) {
+    if (s == NULL) return;
+    wg_function_free(s->gather);
+    const wg_memory memory = s->memory;
+    memory.release(memory.ctx, s, s->bytes);
+}
+
+static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t inputs,
+                         size_t taps) {
+    wgi_stencil *const made = obtain(memory, inputs, taps);
+    if (made == NULL) return NULL;
+    memcpy(made->wire, s->wire, inputs * sizeof *s->wire);
+    if (taps != 0) memcpy(made->tap, s->tap, taps * sizeof *s->tap);
+    return made;
+}
+
+wg_status wgi_stencil_compile(wg_tape *t, const wg_callable *k,
+                              const wg_compile_options *options, wgi_stencil **out,
+                              wg_compiled *compiled) {
+    if (k->stencil == NULL) return WG_OK;
+    const wgi_stencil *const s = k->stencil;
+    wg_compiled one;
+    *out = copy(&k->memory, s, k->f->inputs, s->gather->inputs);
+    if (*out == NULL)
+        return wgi_refuse(wgi_core_of(t), WG_ENOMEM,
+                          "wg_callable_compile: no memory for %zu inputs", k->f->inputs);
+    const wg_status status = wg_function_compile(t, s->gather, options, &(*out)->gather, &one);
+    if (status != WG_OK || s->gather->each == 0) return status;
+    if (!one.native && compiled->native) memcpy(compiled->why, one.why, sizeof one.why);
+    compiled->native = compiled->native && one.native;
+    compiled->cached = compiled->cached && one.cached;
+    return WG_OK;
+}
+
+static wg_status complete(wg_tape *t, wg_callable *k, const wg_source *x) {
+    plan p;
+    wg_function *made = NULL;
+    memset(&p, 0, sizeof p);
+    p.k = k;
+    wg_status s = wgi_making_begin(&p.m, t, call, 1, k->f->inputs, &made);
+    if (p.m.c == NULL) return s;
+    p.s.wire = wg_tape_keep(t, k->f->inputs * sizeof *p.s.wire, NULL);
+    p.needs = wg_tape_keep(t, k->vjp->nodes + 1, NULL);
+    if (s == WG_OK) s = p.m.c->status;
+    if (s == WG_OK) {
+        read_wires(k->f, x, p.s.wire);
+        s = gather(&p);
+    }
+    if (s == WG_OK) s = p.m.c->status;
+    if (s == WG_OK) {
+        k->stencil = copy(&k->memory, &p.s, k->f->inputs, p.taps);
+        if (k->stencil == NULL)
+            s = wgi_fail(p.m.c, WG_ENOMEM, "%s: no memory for %zu inputs", call, k->f->inputs);
+    }
+    s = wgi_making_end(&p.m, s, &made);
+    if (k->stencil != NULL) k->stencil->gather = made;
+    if (s == WG_OK && !pays(k, made)) {
+        wgi_stencil_free(k->stencil);
+        k->stencil = NULL;
+    }
+    return s;
+}
+
+static wg_status check(wgi_core *c, const wg_callable *k, const wg_source *x,
+                       wg_callable **out) {
+    if (out == NULL) return wgi_refuse(c, WG_ENULL, "%s: out is NULL", call);
+    if (k == NULL) return wgi_refuse(c, WG_ENULL, "%s: the callable is NULL", call);
+    if (x == NULL && k->f->inputs != 0)
+        return wgi_refuse(c, WG_ENULL, "%s: the sources are NULL", call);
+    for (size_t i = 0; i < k->f->inputs; i++)
+        if (is_state(x[i].kind) && x[i].name == NULL)
+            return wgi_refuse(c, WG_ENULL, "%s: the name of source %zu is NULL", call, i);
+    return WG_OK;
+}
+
+wg_status wg_callable_stencil(wg_tape *t, const wg_callable *k, const wg_source *x,
+                              wg_callable **out) {
+    if (out != NULL) *out = NULL;
+    if (t == NULL) return WG_ENULL;
+    wg_callable *made = NULL;
+    wg_status s = check(wgi_core_of(t), k, x, out);
+    if (s == WG_OK) s = wg_callable_new(t, k->f, &made);
+    if (s == WG_OK && fits(made, x)) s = complete(t, made, x);
+    if (s == WG_OK) *out = made;
+    else wg_callable_free(made);
+    return s;
+}

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions compiled: the text of native.c goes to the system's compiler, what comes of it is
+ * loaded and plugged into the program of a copy of the function.
+ *
+ *     DIRECTORY/KEY.so              KEY: a hash of the text, the flags, the compiler's own
+ *                                   description, and its macros with these flags
+ *     DIRECTORY/KEY-PID-N.c, .so    these while it is made; the first is there until the end,
+ *                                   so that nobody else takes PID-N
+ *
+ * Nothing is loaded that is not a regular file of the user's which nobody else can write, in a
+ * directory of the same kind, and that does not end with its key and a hash of all before. The
+ * directory is held open: what is looked at and loaded is in that one, wherever its path leads
+ * by then. No shell takes part. */
+#define _GNU_SOURCE
+#include "tape/function/graph/dense_node.h"
+#include "tape/function/native/native.h"
+#include "tape/function/graph/repeat.h"
+
+#include "making.h"
+
+#include <wengert/emit.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+
+enum {
+    PATHS = 4096,
+    KEY = 33,
+    NAMES = KEY + 48, /* KEY-PID-N.so */
+    WHY = sizeof((wg_compiled *)0)->why,
+    MOST_FLAGS = 64,
+    MORE_FLAGS = 6, /* of the last commands */
+    MOST_TRIES = 1000,
+    UNIT = 400,
+    LARGE = 20000, /* operations: beyond that, less optimisation */
+    SLOT_ROOM = 192 << 10,
+    LEFT_SECONDS = 3600 /* then files of a process that is gone are nobody's */
+};
+
+typedef struct hash {
+    uint64_t a, b;
+} hash;
+
+typedef struct build {
+    wgi_core *c;
+    const char *compiler;
+    const char *const *flags;
+    char directory[PATHS], key[KEY], name[NAMES]; /* name: KEY.so */
+    int held;                                     /* the directory, open, or -1 */
+    const char *argument[MOST_FLAGS];
+    size_t arguments;
+    int is_clang;
+    char said[1024]; /* by the compiler, of itself */
+    hash macros;     /* what it defines with these flags */
+    char *why;       /* where the reason goes; of a wg_compiled */
+} build;
+
+/* What does not fit ends with dots. */
+static int fail(build *b, const char *what, const char *detail) {
+    const int n = snprintf(b->why, WHY, "%s%s%s", what, *detail != 0 ? ": " : "", detail);
+    if (n >= WHY) memcpy(b->why + WHY - 4, "...", 4);
+    return 0;
+}
+
+/* Does all of it fit? */
+static int join(char *to, size_t room, const char *directory, const char *name) {
+    const int n = snprintf(to, room, "%s/%s", directory, name);
+    return n > 0 && (size_t)n < room;
+}
+
+/* Did the program get rights that its user does not have? Then neither the path nor the
+ * environment nor the files of that user are to be trusted. */
+static int is_privileged(void) {
+#ifdef __linux__
+    return getauxval(AT_SECURE) != 0;
+#else
+    return getuid() != geteuid() || getgid() != getegid();
+#endif
+}
+
+/* ---- keys ---- */
+
+static int hash_bytes(void *ctx, const char *text, size_t bytes) {
+    hash *const h = ctx;
+    for (size_t i = 0; i < bytes; i++) {
+        h->a = (h->a ^ (unsigned char)text[i]) * 0x100000001b3u;
+        h->b = (h->b ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+        h->b ^= h->b >> 29;
+    }
+    return 0;
+}
+
+/* ---- processes ---- */
+
+enum { BEAT = 20 }; /* milliseconds until a process is looked at again that says nothing */
+
+/* What a process says: its beginning, and a hash of all if that is wanted. */
+typedef struct saying {
+    char *text;
+    size_t room, used;
+    hash *all;
+} saying;
+
+/* Reads what is there; gives 0 at the end. */
+static int listen(int from, saying *to) {
+    for (char piece[4096];;) {
+        const ssize_t n = read(from, piece, sizeof piece);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) return 1;
+        if (n <= 0) return 0;
+        const size_t left = to->room - 1 - to->used, take = (size_t)n < left ? (size_t)n : left;
+        memcpy(to->text + to->used, piece, take);
+        to->used += take;
+        if (to->all != NULL) (void)hash_bytes(to->all, piece, (size_t)n);
+    }
+}
+
+/* Until it has ended, not until all have closed the pipe: it may have started others. Gives its
+ * wait status; 0 if somebody else waited for it: what it made tells. */
+static int attend(pid_t pid, int from, saying *to) {
+    int status = 0;
+    for (int open = 1;;) {
+        struct pollfd p = {from, POLLIN, 0};
+        if (open && poll(&p, 1, BEAT) > 0) open = listen(from, to);
+        const pid_t ended = waitpid(pid, &status, open ? WNOHANG : 0);
+        if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
+        if (open) (void)listen(from, to);
+        return ended < 0 ? 0 : status;
+    }
+}
+
+/* Runs it with nothing to read; what it says first goes to `said`. Gives its exit status, or
+ * -1: it could not be run. */
+static int run(const char *const *argument, char *said, size_t room, hash *all) {
+    posix_spawn_file_actions_t actions;
+    saying to = {said, room, 0, all};
+    int ends[2], status = 0;
+    pid_t pid = -1;
+    memset(said, 0, room);
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
+        posix_spawn_file_actions_init(&actions) != 0) {
+        (void)close(ends[0]), (void)close(ends[1]);
+        return -1;
+    }
+    int bad = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    /* the strings are not changed: POSIX says so */
+    char *argv[MOST_FLAGS + 1];
+    for (size_t i = 0; i <= MOST_FLAGS; i++) {
+        memcpy(&argv[i], &argument[i], sizeof argv[i]);
+        if (argv[i] == NULL) break;
+    }
+    if (bad == 0) bad = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)close(ends[1]);
+    if (bad == 0) status = attend(pid, ends[0], &to);
+    (void)close(ends[0]);
+    if (bad != 0) return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- the directory ---- */
+
+static int ours(const struct stat *s) {
+    return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static int is_our_directory(const char *path) {
+    struct stat s;
+    return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s);
+}
+
+/* Makes it if it is not there, and holds it open if it is ours. */
+static int hold(build *b) {
+    struct stat s;
+    (void)mkdir(b->directory, S_IRWXU);
+    b->held = open(b->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (b->held >= 0 && fstat(b->held, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s)) return 1;
+    if (b->held >= 0) (void)close(b->held);
+    b->held = -1;
+    return 0;
+}
+
+/* Without slashes at the end, which would follow a link; never like a flag. */
+static int take_directory(build *b, const char *given) {
+    size_t end = strlen(given);
+    while (end > 1 && given[end - 1] == '/') end--;
+    const int n = snprintf(b->directory, PATHS, "%s%.*s", *given == '-' ? "./" : "",
+                           end < PATHS ? (int)end : PATHS, given);
+    return n > 0 && n + NAMES < PATHS;
+}
+
+static int choose_directory(build *b, const char *given) {
+    static const char none[] = "no directory of the user's that nobody else can write";
+    static const char is_long[] = "the path of the directory is too long";
+    struct passwd entry, *found = NULL;
+    char room[4096];
+    if (given != NULL) {
+        if (!take_directory(b, given)) return fail(b, *given == 0 ? none : is_long, "");
+        return hold(b) ? 1 : fail(b, none, b->directory);
+    }
+    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
+        found->pw_dir != NULL && is_our_directory(found->pw_dir) &&
+        join(b->directory, PATHS - NAMES, found->pw_dir, ".cache")) {
+        (void)mkdir(b->directory, S_IRWXU);
+        if (is_our_directory(b->directory) &&
+            join(b->directory, PATHS - NAMES, found->pw_dir, ".cache/wengert") && hold(b))
+            return 1;
+    }
+    (void)snprintf(b->directory, PATHS, "/tmp/wengert-%lu", (unsigned long)geteuid());
+    return hold(b) ? 1 : fail(b, none, b->directory);
+}
+
+/* ---- the text in a file ---- */
+
+typedef struct file {
+    int descriptor;
+    off_t at;
+} file;
+
+static int to_file(void *ctx, const char *text, size_t bytes) {
+    file *const f = ctx;
+    while (bytes != 0) {
+        const ssize_t n = pwrite(f->descriptor, text, bytes, f->at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return 1;
+        text += n, bytes -= (size_t)n, f->at += n;
+    }
+    return 0;
+}
+
+static int write_text(wgi_source *s, const wgi_native_form *form, const build *b,
+                      int descriptor) {
+    file f = {descriptor, 0};
+    wgi_text_open(&s->o, to_file, &f);
+    wgi_native_write(s, form, b->key);
+    const wg_status status = wgi_text_close(&s->o);
+    return (close(descriptor) == 0) & (status == WG_OK) & (s->c->status == WG_OK);
+}
+
+/* ---- what is at the end of a file: its key, and a hash of all before ---- */
+
+enum { TRAILER = 2 * (KEY - 1) };
+
+/* Into trailer, of the first `size` bytes. */
+static int seal(const build *b, int descriptor, off_t size, char *trailer) {
+    char piece[4096];
+    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
+    for (off_t at = 0; at < size;) {
+        const size_t most =
+            size - at < (off_t)sizeof piece ? (size_t)(size - at) : sizeof piece;
+        const ssize_t n = pread(descriptor, piece, most, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return 0;
+        (void)hash_bytes(&h, piece, (size_t)n);
+        at += n;
+    }
+    (void)snprintf(trailer, TRAILER + 1, "%s%016llx%016llx", b->key, (unsigned long long)h.a,
+                   (unsigned long long)h.b);
+    return 1;
+}
+
+/* A file that is there and may be the user's; -1: none. Nothing waits for a writer. */
+static int open_ours(const build *b, const char *name, int how) {
+    struct stat s;
+    const int descriptor = openat(b->held, name, how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    if (fstat(descriptor, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid())
+        return descriptor;
+    (void)close(descriptor);
+    return -1;
+}
+
+/* Of what was just made. */
+static int put_seal(const build *b, const char *name) {
+    char trailer[TRAILER + 1];
+    struct stat s;
+    const int descriptor = open_ours(b, name, O_RDWR);
+    if (descriptor < 0) return 0;
+    file f = {descriptor, 0};
+    int done = fchmod(descriptor, S_IRWXU) == 0 && fstat(descriptor, &s) == 0 &&
+               seal(b, descriptor, s.st_size, trailer);
+    f.at = done ? s.st_size : 0;
+    done = done && to_file(&f, trailer, TRAILER) == 0;
+    return (close(descriptor) == 0) & done;
+}
+
+/* Is the file the user's, and whole, and of this key? */
+static int is_sealed(const build *b, const char *name) {
+    char trailer[TRAILER + 1], found[TRAILER + 1] = "";
+    struct stat s;
+    const int descriptor = open_ours(b, name, O_RDONLY);
+    if (descriptor < 0) return 0;
+    const int same = fstat(descriptor, &s) == 0 && ours(&s) && s.st_size > TRAILER &&
+                     pread(descriptor, found, TRAILER, s.st_size - TRAILER) == TRAILER &&
+                     seal(b, descriptor, s.st_size - TRAILER, trailer) &&
+                     memcmp(found, trailer, TRAILER) == 0;
+    (void)close(descriptor);
+    return same;
+}
+
+/* ---- what is left of processes that were stopped ---- */
+
+/* Is it KEY-PID-N.c or .so, of a process that is gone, and old? A process of another machine
+ * with the same files, or in a room of its own, may be there and not be seen. */
+static int is_left(const build *b, const char *name) {
+    struct stat s;
+    char *end;
+    if (strspn(name, "0123456789abcdef") != KEY - 1 || name[KEY - 1] != '-') return 0;
+    const long pid = strtol(name + KEY, &end, 10);
+    if (pid <= 0 || *end != '-') return 0;
+    (void)strtol(end + 1, &end, 10);
+    if (strcmp(end, ".c") != 0 && strcmp(end, ".so") != 0) return 0;
+    return getpgid((pid_t)pid) < 0 && errno == ESRCH &&
+           fstatat(b->held, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode) &&
+           s.st_mtime < time(NULL) - LEFT_SECONDS;
+}
+
+static void remove_leftovers(const build *b) {
+    const int again = openat(b->held, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *const d = again >= 0 ? fdopendir(again) : NULL;
+    if (d == NULL) {
+        if (again >= 0) (void)close(again);
+        return;
+    }
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        if (is_left(b, e->d_name)) (void)unlinkat(b->held, e->d_name, 0);
+    (void)closedir(d);
+}
+
+/* ---- the compiler ---- */
+
+static void add(build *b, const char *argument) {
+    if (b->arguments + 1 < MOST_FLAGS) b->argument[b->arguments++] = argument;
+    b->argument[b->arguments] = NULL;
+}
+
+static void command(build *b, const wgi_native_form *form, size_t operations) {
+    static const char *const always[] = {"-std=gnu11",
+                                         "-w",
+                                         "-shared",
+                                         "-fPIC",
+                                         "-ffp-contract=off",
+                                         "-fno-math-errno",
+                                         "-fno-trapping-math",
+                                         "-fno-plt"};
+    /* the text holds nothing twice; looking for it takes time and registers. And gcc 12 contracts
+     * an addition beside a subtraction, whatever it was told, when it makes vectors of numbers */
+    static const char *const of_gcc[] = {"-fno-gcse", "-fno-tree-pre",
+                                         "-fno-tree-slp-vectorize"};
+    static const char *const avx2[] = {"-mavx2", "-mfma"};
+    static const char *const avx512[] = {"-mavx512f", "-mavx512dq", "-mavx512vl",
+                                         "-mprefer-vector-width=512"};
+    b->arguments = 0;
+    add(b, b->compiler);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) add(b, always[i]);
+    for (size_t i = 0; form->width >= 4 && i < 2; i++) add(b, avx2[i]);
+    for (size_t i = 0; form->width == 8 && i < 4; i++) add(b, avx512[i]);
+    add(b, operations > LARGE ? "-O1" : "-O2");
+    for (size_t i = 0; !b->is_clang && i < 3; i++) add(b, of_gcc[i]);
+    for (size_t i = 0; b->flags != NULL && b->flags[i] != NULL; i++) add(b, b->flags[i]);
+}
+
+static int compiler_failed(build *b, char *said) {
+    for (char *p = said; *p != 0; p++)
+        if (*p == '\n') *p = ' ';
+    return fail(b, "the compiler failed", said);
+}
+
+static int ask(build *b) {
+    const char *const question[] = {b->compiler, "--version", NULL};
+    if (run(question, b->said, sizeof b->said, NULL) != 0)
+        return fail(b, "there is no compiler that can be run", b->compiler);
+    b->is_clang = strstr(b->said, "clang") != NULL;
+    return 1;
+}
+
+/* With its flags, of a text that is empty. */
+static int ask_of_nothing(build *b, const char *const *what, char *said, hash *all) {
+    static const char *const nothing[] = {"-x", "c", "/dev/null"};
+    const size_t before = b->arguments;
+    for (; *what != NULL; what++) add(b, *what);
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) add(b, nothing[i]);
+    const int status = run(b->argument, said, WHY, all);
+    b->argument[b->arguments = before] = NULL;
+    return status;
+}
+
+/* What it makes of its flags here: -march=native is another one elsewhere. */
+static int ask_macros(build *b) {
+    static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
+                                                                               NULL};
+    char said[WHY];
+    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
+    const int status = ask_of_nothing(b, macros, said, &h);
+    b->macros = h;
+    if (status == 0) return 1;
+    (void)ask_of_nothing(b, check, said, NULL); /* what is wrong, and no macros before it */
+    return compiler_failed(b, said);
+}
+
+static int describe(build *b, wgi_source *s, const wgi_native_form *form) {
+    hash h = b->macros;
+    (void)hash_bytes(&h, b->said, strlen(b->said) + 1);
+    for (size_t i = 0; i < b->arguments; i++)
+        (void)hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
+    wgi_text_open(&s->o, hash_bytes, &h);
+    wgi_native_write(s, form, "");
+    (void)wgi_text_close(&s->o);
+    (void)snprintf(b->key, KEY, "%016llx%016llx", (unsigned long long)h.a,
+                   (unsigned long long)h.b);
+    (void)snprintf(b->name, NAMES, "%s.so", b->key);
+    return s->c->status == WG_OK;
+}
+
+/* A file for the text that nobody else has; its name without .c. -1: there can be none. */
+static int own_file(const build *b, char *name) {
+    char text[NAMES + 4];
+    for (unsigned n = 0; n < MOST_TRIES; n++) {
+        (void)snprintf(name, NAMES, "%s-%ld-%u", b->key, (long)getpid(), n);
+        (void)snprintf(text, sizeof text, "%s.c", name);
+        const int descriptor =
+            openat(b->held, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   S_IRUSR | S_IWUSR);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+static int compile(build *b, wgi_source *s, const wgi_native_form *form) {
+    char name[NAMES], text[NAMES + 4], made[NAMES + 4], said[WHY];
+    char text_path[PATHS], made_path[PATHS];
+    int status = -1, done = 0;
+    remove_leftovers(b);
+    const int descriptor = own_file(b, name);
+    if (descriptor < 0) return fail(b, "cannot write in", b->directory);
+    (void)snprintf(text, sizeof text, "%s.c", name);
+    (void)snprintf(made, sizeof made, "%s.so", name);
+    (void)unlinkat(b->held, made, 0); /* of a process that had this number */
+    if (!write_text(s, form, b, descriptor)) {
+        (void)fail(b, "cannot write in", b->directory);
+    } else if (!join(text_path, PATHS, b->directory, text) ||
+               !join(made_path, PATHS, b->directory, made)) {
+        (void)fail(b, "the path is too long", b->directory);
+    } else {
+        add(b, "-o");
+        add(b, made_path);
+        add(b, text_path);
+        add(b, "-lm");
+        status = run(b->argument, said, sizeof said, NULL);
+        if (status != 0) (void)compiler_failed(b, said);
+        else if (!put_seal(b, made) || !is_sealed(b, made) ||
+                 renameat(b->held, made, b->held, b->name) != 0)
+            (void)fail(b, "the compiler made nothing that can be used in", b->directory);
+        else done = 1;
+    }
+    if (!done) (void)unlinkat(b->held, made, 0);
+    (void)unlinkat(b->held, text, 0);
+    return done;
+}
+
+/* ---- loading ---- */
+
+enum { NATIVE_BYTES = 4096 };
+
+static void close_native(wg_function *f) {
+    (void)dlclose(f->native->library);
+    f->memory.release(f->memory.ctx, f->native, NATIVE_BYTES);
+    f->native = NULL;
+}
+
+/* Of the directory that is held, where the system has a name for that; otherwise by a path that
+ * leads there now. A loader that has a library of that name already takes it: it has the same
+ * key. */
+static int library_path(const build *b, char *path) {
+    char held[48];
+    struct stat s, there;
+    (void)snprintf(held, sizeof held, "/proc/self/fd/%d", b->held);
+    if (fstat(b->held, &s) != 0) return 0;
+    const char *by = held;
+    if (stat(by, &there) != 0 || there.st_dev != s.st_dev || there.st_ino != s.st_ino) {
+        by = b->directory;
+        if (lstat(by, &there) != 0 || there.st_dev != s.st_dev || there.st_ino != s.st_ino)
+            return 0;
+    }
+    return join(path, PATHS, by, b->name);
+}
+
+static wgi_native *obtain_native(build *b, const wg_memory *m) {
+    wgi_native *native = m->reserve(m->ctx, NATIVE_BYTES);
+    if (native != NULL && m->commit(m->ctx, native, NATIVE_BYTES) != 0) {
+        m->release(m->ctx, native, NATIVE_BYTES);
+        native = NULL;
+    }
+    if (native == NULL)
+        (void)wgi_fail(b->c, WG_ENOMEM, "wg_function_compile: no memory for %d bytes",
+                       (int)NATIVE_BYTES);
+    return native;
+}
+
+static int load(build *b, wg_function *f) {
+    char path[PATHS];
+    if (!is_sealed(b, b->name) || !library_path(b, path))
+        return fail(b, "not what was compiled, or not the user's only", b->name);
+    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const char *const said = dlerror();
+        return fail(b, "cannot be loaded", said != NULL ? said : b->name);
+    }
+    const char *const key = dlsym(library, WGI_NATIVE_KEY);
+    void *const each = dlsym(library, WGI_NATIVE_EACH);
+    if (key == NULL || each == NULL || strcmp(key, b->key) != 0) {
+        (void)dlclose(library);
+        return fail(b, "is not what was compiled", b->name);
+    }
+    wgi_native *const native = obtain_native(b, &f->memory);
+    if (native == NULL) {
+        (void)dlclose(library);
+        return fail(b, "no memory", "");
+    }
+    native->close = close_native;
+    native->library = library;
+    f->native = native;
+    memcpy(&f->program->native, &each, sizeof each);
+    return 1;
+}
+
+/* ---- a function ---- */
+
+static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
+    return WG_OK;
+}
+
+static wg_status copy(wg_tape *t, const wg_function *f, wg_function **out) {
+    wgi_making k;
+    wg_status s = wgi_making_begin(&k, t, "wg_function_compile", f != NULL,
+                                   f == NULL ? 0 : f->inputs + f->outputs, out);
+    if (k.c == NULL) return s;
+    if (s == WG_OK) {
+        wgi_making_inputs_of(&k, f);
+        const uint32_t *const map = wgi_making_take(&k, f, NULL);
+        wgi_making_room(&k, f->m);
+        for (size_t j = 0; j < f->outputs && k.c->status == WG_OK; j++)
+            wgi_making_output(&k, f->output[j].name, f->output[j].rows, f->output[j].cols,
+                              f->output[j].flags);
+        for (size_t j = 0; j < f->m && k.c->status == WG_OK; j++)
+            wgi_making_put(&k, map[f->result[j]]);
+    }
+    return wgi_making_end(&k, s, out);
+}
+
+static size_t operations_of(const wg_function *f) {
+    size_t n = 0;
+    for (size_t i = 0; i < f->nodes; i++)
+        if (f->node[i].when == WGI_EACH) n += wgi_native_weight(&f->node[i]);
+    return n;
+}
+
+/* In the directory that is held. */
+static int find_or_compile(build *b, wgi_source *s, const wgi_native_form *form, wg_function *f,
+                           wg_compiled *compiled) {
+    if (!describe(b, s, form)) return fail(b, b->c->message, "");
+    compiled->cached = is_sealed(b, b->name) && load(b, f);
+    if (compiled->cached) return 1;
+    return b->c->status == WG_OK && compile(b, s, form) && load(b, f);
+}
+
+/* Gives 0 with a reason where there is none; a failure of memory is the tape's. */
+static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                      wg_compiled *compiled) {
+    static const char call[] = "wg_function_compile";
+    const wgi_native_form form = {wgi_native_width(f->program), UNIT, SLOT_ROOM};
+    build b;
+    wgi_source s;
+    memset(&b, 0, sizeof b);
+    b.c = c;
+    b.compiler = o != NULL && o->compiler != NULL ? o->compiler : "cc";
+    b.flags = o != NULL ? o->flags : NULL;
+    b.why = compiled->why;
+    if (f->each == 0) return fail(&b, "nothing is done at each point", "");
+    if (wgi_dense_elements(f) != 0)
+        return fail(&b, "BLAS and LAPACK do whole matrices at each point", "");
+    if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
+    if (wgi_source_open(&s, c, call, f, "wgi") != WG_OK || wgi_native_plan(&s, &form) != WG_OK)
+        return fail(&b, c->message, "");
+    if (!ask(&b)) return 0;
+    command(&b, &form, operations_of(f));
+    if (b.arguments + MORE_FLAGS >= MOST_FLAGS) return fail(&b, "too many flags", "");
+    if (!ask_macros(&b) || !choose_directory(&b, o != NULL ? o->directory : NULL)) return 0;
+    const int done = find_or_compile(&b, &s, &form, f, compiled);
+    (void)close(b.held);
+    return done;
+}
+
+/* Bodies of repeats; and the function itself, unless it has repeats at each point, which the
+ * interpreter goes through. */
+static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                       wg_compiled *compiled) {
+    int all = 1, cached = 1, interpreted = 0, bodies = 0;
+    for (size_t i = 0; i < f->nodes; i++)
+        interpreted |= f->node[i].kind == WGI_NODE_REPEAT && f->node[i].when == WGI_EACH;
+    for (size_t k = 0; k < f->repeats; k++) {
+        if (f->repeat[k].body->each == 0) continue;
+        bodies = 1;
+        all &= make_native(c, f->repeat[k].body, o, compiled);
+        cached &= compiled->cached;
+    }
+    if (!interpreted && (f->each != 0 || !bodies)) {
+        all &= of_its_own(c, f, o, compiled);
+        cached &= compiled->cached;
+    }
+    compiled->cached = cached;
+    return all;
+}
+
+wg_status wg_function_compile(wg_tape *t, const wg_function *f,
+                              const wg_compile_options *options, wg_function **out,
+                              wg_compiled *compiled) {
+    wg_compiled here;
+    wgi_drive d;
+    if (compiled == NULL) compiled = &here;
+    memset(compiled, 0, sizeof *compiled);
+    wg_status s = copy(t, f, out);
+    if (s != WG_OK) return s;
+    s = wgi_drive_open(&d, t, "wg_function_compile", no_callback, NULL, 0, 0, 0);
+    if (s == WG_OK) {
+        compiled->native = make_native(d.c, *out, options, compiled);
+        if (compiled->native) compiled->why[0] = 0;
+        s = d.c->status == WG_ENOMEM || d.c->status == WG_EBUDGET ? d.c->status : WG_OK;
+    }
+    s = wgi_drive_close(&d, s);
+    if (s != WG_OK) {
+        wg_function_free(*out);
+        *out = NULL;
+    }
+    return s;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* native.h - native code for the part of each point: its text, and what was loaded. Internal.
+ */
+#ifndef WENGERT_TAPE_FUNCTION_NATIVE_H
+#define WENGERT_TAPE_FUNCTION_NATIVE_H
+
+#include "tape/function/run/program.h"
+#include "tape/function/text/source.h"
+
+/* The names of the function in the text, a wgi_fn_native, and of its key. */
+#define WGI_NATIVE_EACH "wengert_each"
+#define WGI_NATIVE_KEY "wengert_key"
+
+/* How it is written. */
+typedef struct wgi_native_form {
+    unsigned width;   /* doubles in a vector: 2, 4 or 8 */
+    size_t unit;      /* operations in one C function, about */
+    size_t slot_room; /* bytes in which slots are near */
+} wgi_native_form;
+
+/* The width at which the interpreter works, so that functions give the same bits. */
+unsigned wgi_native_width(const wgi_fn_program *p);
+/* What a node counts among operations. */
+size_t wgi_native_weight(const wgi_node *n);
+/* Is it a call of a function that takes long, or a partial that needs the value of one? */
+int wgi_native_takes_long(const wgi_node *n);
+/* Writes it into s->o. The plan is made at the first call; WG_EMODE: the slots take too much.
+ */
+wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form);
+/* Is it a slope that comes with a value of its unit? */
+int wgi_native_is_slope(const wgi_source *s, uint32_t node);
+/* Puts the list of each unit into an order in which operations wait little for each other and
+ * few numbers are alive at a time. */
+void wgi_native_schedule(wgi_source *s);
+void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *key);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of points by native code. */
+#include "tape/function/run/program.h"
+#include "tape/function/graph/repeat.h"
+#include "strip.h"
+
+#include <string.h>
+
+/* Points of a vector; what native code asks of addresses, in bytes. */
+enum { LANES = WGI_STRIP_LANES, ALIGNED = sizeof(double) };
+
+/* ---- which functions ---- */
+
+/* Guards of uniforms stay with the interpreter, as does what is done with sums; repeats that
+ * are done once have such guards. */
+static int guards_uniforms(const wg_function *f) {
+    const uint32_t *const side = f->program->guard_uniform;
+    if (wgi_repeat_guards(f) != f->guards) return 1;
+    for (size_t k = 0; k < f->guards; k++)
+        if (side[2 * k] != WGI_NO_NODE && side[2 * k + 1] != WGI_NO_NODE) return 1;
+    return 0;
+}
+
+static int sums_only(const wg_function *f) {
+    const wgi_fn_program *const p = f->program;
+    for (size_t j = 0; j < f->m; j++)
+        if (p->result_uniform[j] != WGI_NO_NODE && p->result_uniform[j] >= p->sum_at + p->sums)
+            return 0;
+    return 1;
+}
+
+static int fits(const wg_function *f) {
+    return f->program->native != NULL && sums_only(f) && !guards_uniforms(f);
+}
+
+void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_pieces *p) {
+    memset(s, 0, sizeof *s);
+    if (f == NULL || !fits(f)) return;
+    const wgi_fn_program *const program = f->program;
+    const size_t in = program->native_inputs, out = program->native_results;
+    s->f = f;
+    s->inputs = in;
+    s->results = out;
+    s->uniform = wgi_pieces_doubles(p, program->uniforms);
+    s->sum = wgi_pieces_doubles(p, program->sums * LANES);
+    s->column = wgi_pieces_doubles(p, (in + out) * LANES);
+    s->unwanted = wgi_pieces_doubles(p, points + LANES);
+    s->from = wgi_pieces_take(p, in * sizeof *s->from);
+    s->to = wgi_pieces_take(p, out * sizeof *s->to);
+    s->tail_from = wgi_pieces_take(p, in * sizeof *s->tail_from);
+    s->tail_to = wgi_pieces_take(p, out * sizeof *s->tail_to);
+    s->read = wgi_pieces_take(p, in * sizeof *s->read);
+    s->written = wgi_pieces_take(p, out * sizeof *s->written);
+    s->shared = wgi_pieces_take(p, f->inputs * sizeof *s->shared);
+    s->summed = wgi_pieces_take(p, f->outputs * sizeof *s->summed);
+    s->sum_result = wgi_pieces_take(p, f->outputs * sizeof *s->sum_result);
+    s->moving = wgi_pieces_take(p, (in + out) * sizeof *s->moving);
+    s->once = wgi_pieces_take(p, f->once != 0 ? wgi_fn_once_work(f) : 0);
+    if (p->base == NULL) return;
+    for (size_t k = 0; k < in; k++) s->tail_from[k] = s->column + k * LANES;
+    for (size_t k = 0; k < out; k++) s->tail_to[k] = s->column + (in + k) * LANES;
+    s->uniform[0] = 0;
+    if (program->numbers != 0)
+        memcpy(s->uniform + 1, program->number, program->numbers * sizeof *s->uniform);
+    for (uint32_t k = 0; k < f->inputs; k++)
+        if (f->input[k].flags & WG_SHARED) s->shared[s->shares++] = k;
+    for (uint32_t k = 0, j = 0; k < f->outputs;
+         j += (uint32_t)wgi_argument_size(&f->output[k++]))
+        if (f->output[k].flags & WG_SUMMED) {
+            s->sum_result[s->sums] = j;
+            s->summed[s->sums++] = k;
+        }
+}
+
+/* ---- where everything stands ---- */
+
+static int odd(const double *p) { return ((uintptr_t)p & (ALIGNED - 1)) != 0; }
+
+/* 0: not so that the code can read it. */
+static int find_inputs(const wgi_strip *s, const wg_points *x) {
+    const wgi_fn_program *const p = s->f->program;
+    size_t k = 0;
+    for (size_t g = 0; g < p->loads; g++) {
+        const wgi_fn_group *const group = &p->load[g];
+        const wg_points *const a = &x[group->argument];
+        if (group->wanted == 0) continue;
+        if (a->data == NULL || a->point != 1) return 0;
+        for (uint32_t i = 0; i < group->count; i++) {
+            if ((group->wanted >> i & 1) == 0) continue;
+            const double *const at = a->data + (ptrdiff_t)(group->entry + i) * a->entry;
+            if (odd(at)) return 0;
+            s->from[k++] = (double *)(uintptr_t)at;
+        }
+    }
+    return 1;
+}
+
+/* The result, among those of the code, that entry i of a group is; from `results` on it is a
+ * uniform. */
+static size_t result_of(const wgi_strip *s, const wgi_fn_group *group, uint32_t i) {
+    const size_t stride = s->f->program->native_points * sizeof(double);
+    return group->native[i] / stride - 1 - s->inputs;
+}
+
+static int find_results(const wgi_strip *s, const wg_results *y) {
+    const wgi_fn_program *const p = s->f->program;
+    for (size_t k = 0; k < s->results; k++) s->to[k] = s->unwanted;
+    for (size_t g = 0; g < p->stores; g++) {
+        const wgi_fn_group *const group = &p->store[g];
+        const wg_results *const a = &y[group->argument];
+        if (a->data == NULL) continue;
+        if (a->point != 1) return 0;
+        for (uint32_t i = 0; i < group->count; i++) {
+            double *const at = a->data + (ptrdiff_t)(group->entry + i) * a->entry;
+            const size_t k = result_of(s, group, i);
+            if (odd(at)) return 0;
+            if (k < s->results && s->to[k] == s->unwanted) s->to[k] = at;
+        }
+    }
+    return 1;
+}
+
+/* Outputs that are others, or uniforms. */
+static void repeat(const wgi_strip *s, size_t points, const wg_results *y) {
+    const wgi_fn_program *const p = s->f->program;
+    for (size_t g = 0; g < p->stores; g++) {
+        const wgi_fn_group *const group = &p->store[g];
+        const wg_results *const a = &y[group->argument];
+        for (uint32_t i = 0; i < group->count && a->data != NULL; i++) {
+            double *const at = a->data + (ptrdiff_t)(group->entry + i) * a->entry;
+            const size_t k = result_of(s, group, i);
+            if (k < s->results) {
+                if (s->to[k] != at) memcpy(at, s->to[k], points * sizeof *at);
+                continue;
+            }
+            const double u = s->uniform[p->native_constant[k - s->results].uniform];
+            for (size_t q = 0; q < points; q++) at[q] = u;
+        }
+    }
+}
+
+static void shared_inputs(const wgi_strip *s, const wg_points *x) {
+    const wg_function *const f = s->f;
+    double *to = s->uniform + 1 + f->program->numbers;
+    for (size_t n = 0; n < s->shares; n++) {
+        const uint32_t k = s->shared[n];
+        const size_t entries = wgi_argument_size(&f->input[k]);
+        for (size_t e = 0; e < entries; e++)
+            *to++ = x[k].data == NULL ? 0 : x[k].data[(ptrdiff_t)e * x[k].entry];
+    }
+    if (f->once != 0) wgi_fn_once(f, s->uniform, s->once);
+}
+
+/* ---- running ---- */
+
+static int run(const wgi_strip *s, double *const *from, double *const *to, size_t points,
+               size_t valid) {
+    return s->f->program->native(s->uniform, (const double *const *)from, to, s->sum, points,
+                                 valid);
+}
+
+/* Fewer points than there are lanes, from `first` on. Gives what the code gave. */
+static int run_tail(const wgi_strip *s, size_t first, size_t points) {
+    double *to = s->column;
+    for (size_t k = 0; k < s->inputs; k++, to += LANES) {
+        const double *const from = s->from[k] + first;
+        for (size_t i = 0; i < LANES; i++) to[i] = from[i < points ? i : points - 1];
+    }
+    const int said = run(s, s->tail_from, s->tail_to, LANES, points);
+    for (size_t k = 0; k < s->results; k++, to += LANES)
+        memcpy(s->to[k] + first, to, points * sizeof *to);
+    return said;
+}
+
+static double across(const double *t) {
+    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+}
+
+/* A block, whose sums are added up apart. */
+static int run_block(const wgi_strip *s, size_t points) {
+    const wgi_fn_program *const p = s->f->program;
+    const size_t whole = points / LANES * LANES;
+    if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
+    if (whole != 0 && run(s, s->from, s->to, whole, whole) != 0) return 0;
+    if (whole != points && run_tail(s, whole, points - whole) != 0) return 0;
+    for (size_t k = 0; k < p->sums; k++)
+        s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
+    return 1;
+}
+
+double wgi_strip_sum(const wgi_strip *s, size_t n, size_t e) {
+    return s->uniform[s->f->program->result_uniform[s->sum_result[n] + e]];
+}
+
+void wgi_strip_sums(const wgi_strip *s, const wg_results *y) {
+    for (size_t n = 0; n < s->sums; n++) {
+        const wg_results *const to = &y[s->summed[n]];
+        const size_t entries = wgi_argument_size(&s->f->output[s->summed[n]]);
+        for (size_t e = 0; to->data != NULL && e < entries; e++)
+            to->data[(ptrdiff_t)e * to->entry] = wgi_strip_sum(s, n, e);
+    }
+}
+
+static inline void begin(const wgi_strip *s, size_t points, const wg_points *x) {
+    const wgi_fn_program *const p = s->f->program;
+    s->uniform[0] = (double)points;
+    if (s->shares != 0 || s->f->once != 0) shared_inputs(s, x);
+    if (p->sums != 0) memset(s->uniform + p->sum_at, 0, p->sums * sizeof *s->uniform);
+}
+
+int wgi_strip_run(wgi_strip *s, size_t points, const wg_points *x, const wg_results *y) {
+    s->aimed = 0;
+    if (s->f == NULL || !find_inputs(s, x) || !find_results(s, y)) return 0;
+    const wgi_fn_program *const p = s->f->program;
+    const size_t step = p->sums != 0 ? p->block : points;
+    begin(s, points, x);
+    for (size_t first = 0; first < points; first += step) {
+        const size_t left = points - first, count = step < left ? step : left;
+        if (!run_block(s, count)) return 0;
+        for (size_t k = 0; k < s->inputs && count < left; k++) s->from[k] += count;
+        for (size_t k = 0; k < s->results && count < left; k++) s->to[k] += count;
+    }
+    if (points > step) (void)find_results(s, y);
+    repeat(s, points, y);
+    wgi_strip_sums(s, y);
+    return 1;
+}
+
+/* ---- where it is known beforehand ---- */
+
+void wgi_strip_input(const wgi_strip *s, size_t k, size_t *argument, size_t *entry) {
+    const wgi_fn_program *const p = s->f->program;
+    for (size_t g = 0; g < p->loads; g++)
+        for (uint32_t i = 0; i < p->load[g].count; i++)
+            if ((p->load[g].wanted >> i & 1) != 0 && k-- == 0) {
+                *argument = p->load[g].argument;
+                *entry = p->load[g].entry + i;
+                return;
+            }
+}
+
+size_t wgi_strip_result(const wgi_strip *s, size_t argument, size_t entry) {
+    const wgi_fn_program *const p = s->f->program;
+    size_t g = 0;
+    while (p->store[g].argument != argument || entry < p->store[g].entry ||
+           entry >= p->store[g].entry + p->store[g].count)
+        g++;
+    return result_of(s, &p->store[g], (uint32_t)(entry - p->store[g].entry));
+}
+
+int wgi_strip_zero(const wgi_strip *s, size_t result) {
+    const wgi_fn_program *const p = s->f->program;
+    if (result < s->results) return 0;
+    const size_t u = p->native_constant[result - s->results].uniform;
+    return u >= 1 && u <= p->numbers && p->number[u - 1] == 0;
+}
+
+int wgi_strip_walks(const wgi_strip *s, size_t points) {
+    return s->f != NULL && (s->f->program->sums == 0 || points <= s->f->program->block);
+}
+
+static double *place(const wgi_spot *at, ptrdiff_t further) {
+    return *at->base + at->skip + (at->still ? 0 : further);
+}
+
+static void list_moving(wgi_strip *s) {
+    s->moves = 0;
+    for (size_t k = 0; k < s->inputs + s->results; k++) {
+        const int reads = k < s->inputs;
+        const wgi_spot *const at = reads ? &s->read[k] : &s->written[k - s->inputs];
+        double **const row = reads ? &s->from[k] : &s->to[k - s->inputs];
+        if (at->moves) s->moving[s->moves++] = (wgi_moving){row, at->base, *row - *at->base};
+    }
+}
+
+/* The third time and later only those that move, unless all do. */
+static inline void aim(wgi_strip *s, ptrdiff_t further) {
+    const int again = s->aimed != 0 && s->further == further;
+    if (again && s->aimed > 1 && s->moves < s->inputs + s->results) {
+        for (size_t n = 0; n < s->moves; n++)
+            *s->moving[n].row = *s->moving[n].base + s->moving[n].skip;
+        return;
+    }
+    for (size_t k = 0; k < s->inputs; k++) s->from[k] = place(&s->read[k], further);
+    for (size_t k = 0; k < s->results; k++) s->to[k] = place(&s->written[k], further);
+    if (again && s->aimed > 1) return;
+    if (again) list_moving(s);
+    s->aimed = 1 + again;
+    s->further = further;
+}
+
+int wgi_strip_walk(wgi_strip *s, size_t points, ptrdiff_t further, int beyond,
+                   const wg_points *x) {
+    const wgi_fn_program *const p = s->f->program;
+    begin(s, points, x);
+    aim(s, further);
+    if (!beyond) {
+        if (!run_block(s, points)) return 0;
+    } else {
+        const size_t lanes = (points + LANES - 1) / LANES * LANES;
+        if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
+        if (run(s, s->from, s->to, lanes, points) != 0) return 0;
+        for (size_t k = 0; k < p->sums; k++)
+            s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
+    }
+    return 1;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs are made: see program.h for what they are, program_maker.h for how. */
+#include "tape/function/graph/dense_node.h"
+#include "program_maker.h"
+#include "tape/function/graph/repeat.h"
+
+#include <string.h>
+
+void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
+    void *const p = wg_tape_keep(&m->c->head, bytes + 64, NULL);
+    if (p != NULL) memset(p, 0, bytes + 64);
+    return p;
+}
+
+void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
+    if (l->count == l->room) {
+        const size_t more = l->room == 0 ? 64 : 2 * l->room;
+        void *const p = wg_tape_keep(&m->c->head, more * size, NULL);
+        if (p == NULL) return NULL;
+        if (l->count != 0) memcpy(p, l->at, l->count * size);
+        l->at = p;
+        l->room = more;
+    }
+    return (char *)l->at + size * l->count++;
+}
+
+/* ---- a part ---- */
+
+static void forget_part(wgi_fn_maker *m) {
+    m->units.count = m->drafts.count = m->free.count = 0;
+    for (size_t i = 0; i < m->f->nodes + 3; i++) {
+        m->uses[i] = 0;
+        m->user[i] = WGI_NO_NODE;
+        m->mark[i] &= (unsigned char)(WGI_MARK_KEPT | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
+    }
+    for (uint32_t i = m->low; i < m->high; i++)
+        if (!wgi_fn_is_sum(m, i)) m->mark[i] |= WGI_MARK_OPERATION;
+}
+
+/* Of the first level, without what is read beside; and what a thread may have of the last. */
+enum { NEAR_CACHE = 24 * 1024, CACHE = 4 * 1024 * 1024 };
+/* So many columns of wide vectors are more than that. */
+enum { FAR = 1 << 14 };
+
+/* Points of a run. What an instruction costs beside its arithmetic is as much as that of four
+ * vectors: columns far away are better than short ones. */
+static size_t lanes_for(const wgi_fn_maker *m) {
+    const size_t w = m->p.machine->width;
+    /* with repeats most columns are only moved, often of one point */
+    size_t vectors = wgi_repeat_work(m->f) == m->f->each ? 8 : 2;
+    while (vectors > 2 && m->slots * vectors * w * sizeof(double) > CACHE) vectors /= 2;
+    return vectors * w;
+}
+
+static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
+    m->when = when, m->low = low, m->high = high;
+    const size_t first_call = m->calls.count, first_code = m->codes.count;
+    forget_part(m);
+    wgi_fn_families(m);
+    if (wgi_fn_failed(m)) return;
+    wgi_fn_count_uses(m);
+    for (size_t g = 0; when == WGI_EACH && g < m->p.loads; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++)
+            if (m->uses[m->load_node[g * WGI_FN_GROUP + k]] != 0) m->load[g].wanted |= 1u << k;
+    wgi_fn_list_units(m);
+    wgi_fn_select(m);
+    if (wgi_fn_failed(m)) return;
+    wgi_fn_deal_columns(m);
+    if (wgi_fn_failed(m)) return;
+    if (when == WGI_EACH) m->p.lanes = lanes_for(m);
+    if (m->slots > UINT32_MAX / wgi_fn_offset(1)) {
+        (void)wgi_fail(m->c, WG_ENOMEM, "a function: %zu numbers at a time", m->slots);
+        return;
+    }
+    wgi_fn_place(m, first_call);
+    m->p.part[when].slots = m->slots;
+    m->first_code[when] = first_code;
+    if (when != WGI_EACH || wgi_fn_failed(m)) return;
+    m->f->stats.columns = m->slots - WGI_FN_FIXED;
+    for (size_t g = 0; g < m->p.loads; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++)
+            m->load[g].column[k] = m->load[g].wanted >> k & 1
+                                       ? wgi_fn_column_at(m, m->load_node[g * WGI_FN_GROUP + k])
+                                       : wgi_fn_offset(WGI_FN_DUMP);
+    for (size_t k = 0; k < m->constants.count; k++) {
+        wgi_fn_constant *const c = (wgi_fn_constant *)m->constants.at + k;
+        c->column = wgi_fn_offset(c->column);
+    }
+    for (size_t g = 0; g < m->p.stores; g++)
+        for (uint32_t k = 0; k < m->store[g].count; k++)
+            m->store[g].column[k] = wgi_fn_column_at(m, m->store_node[g * WGI_FN_GROUP + k]);
+}
+
+/* ---- before the parts ---- */
+
+static int is_kept(const wgi_fn_maker *m, uint32_t i, unsigned when) {
+    const wgi_node *const n = wgi_fn_node_of(m, i);
+    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_fn_is_operation(n) &&
+           !wgi_fn_is_sum(m, i);
+}
+
+static void mark_kept(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        for (uint32_t k = 0; k < n->count; k++) {
+            const uint32_t x = f->operand[n->first + k];
+            if (f->node[x].when != n->when) m->mark[x] |= WGI_MARK_KEPT;
+        }
+    }
+    for (size_t j = 0; j < f->m; j++) m->mark[f->result[j]] |= WGI_MARK_KEPT;
+    for (size_t k = 0; k < f->guards; k++)
+        m->mark[f->guard[k].a] |= WGI_MARK_KEPT, m->mark[f->guard[k].b] |= WGI_MARK_KEPT;
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (!is_kept(m, i, WGI_ONCE) && !is_kept(m, i, WGI_AFTER))
+            m->mark[i] &= (unsigned char)~WGI_MARK_KEPT;
+}
+
+static void uniforms(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    wgi_fn_program *const p = &m->p;
+    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NO_NODE;
+    mark_kept(m);
+    uint32_t at = 0;
+    m->uniform[m->one + 1] = at++;
+    m->uniform[m->zero] = at++;
+    m->uniform[m->one] = at++;
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (f->node[i].kind == WGI_NODE_NUMBER) m->uniform[i] = at++;
+    p->numbers = at - 1;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->node[i].when == WGI_ONCE) m->uniform[i] = at++;
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (is_kept(m, i, WGI_ONCE)) m->uniform[i] = at++;
+    p->sum_at = at;
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (wgi_fn_is_sum(m, i)) {
+            m->uniform[i] = at++;
+            m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
+        }
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (is_kept(m, i, WGI_AFTER)) m->uniform[i] = at++;
+    p->uniforms = at;
+}
+
+/* What depends on products by the zero rule, and who might hide that they are NaN. */
+static void dependences(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    for (uint32_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        if (n->when != WGI_EACH) continue;
+        if (n->kind == WGI_NODE_TIMES) m->mark[i] |= WGI_MARK_DEPENDS, m->p.checks = 1;
+        for (uint32_t k = 0; k < n->count; k++) {
+            const uint32_t x = f->operand[n->first + k];
+            if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
+            /* those are done with care: what goes into them is looked at */
+            if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
+            if (!wgi_fn_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
+        }
+    }
+    for (size_t k = 0; k < f->guards; k++) {
+        const uint32_t side[2] = {f->guard[k].a, f->guard[k].b};
+        for (int s = 0; s < 2; s++)
+            if (m->mark[side[s]] & WGI_MARK_DEPENDS) m->mark[side[s]] |= WGI_MARK_CHECKED;
+    }
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if (m->sum[i] != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS)) m->p.check_sums = 1;
+}
+
+static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
+    size_t groups = 0;
+    for (size_t k = 0; k < count; k++)
+        if ((a[k].flags & without) == 0)
+            groups += (wgi_argument_size(&a[k]) + WGI_FN_GROUP - 1) / WGI_FN_GROUP;
+    return groups;
+}
+
+static void groups(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    size_t g = 0;
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < f->inputs; k++) {
+        const uint32_t entries = (uint32_t)wgi_argument_size(&f->input[k]);
+        for (uint32_t e = 0; e < entries; e++, i++) {
+            if (f->input[k].flags & WG_SHARED) continue;
+            const uint32_t at = e % WGI_FN_GROUP;
+            if (at == 0) m->load[g++] = (wgi_fn_group){.argument = k, .entry = e};
+            m->load[g - 1].count = at + 1;
+            m->load_node[(g - 1) * WGI_FN_GROUP + at] = i;
+            m->input_batch[i] = (uint32_t)((g - 1) / WGI_FN_BATCH);
+        }
+    }
+    uint32_t j = 0;
+    g = 0;
+    for (uint32_t k = 0; k < f->outputs; k++) {
+        const uint32_t entries = (uint32_t)wgi_argument_size(&f->output[k]);
+        for (uint32_t e = 0; e < entries; e++, j++) {
+            if (f->output[k].flags & WG_SUMMED) continue;
+            const uint32_t at = e % WGI_FN_GROUP, node = f->result[j];
+            if (at == 0) m->store[g++] = (wgi_fn_group){.argument = k, .entry = e};
+            m->store[g - 1].count = at + 1;
+            for (uint32_t e8 = at; e8 < WGI_FN_GROUP; e8++)
+                m->store_node[(g - 1) * WGI_FN_GROUP + e8] = node;
+            m->result_batch[j] = (uint32_t)((g - 1) / WGI_FN_BATCH);
+            if (m->mark[node] & WGI_MARK_DEPENDS) m->store[g - 1].check |= 1u << at;
+            if (f->node[node].when != WGI_EACH) continue;
+            m->pending[m->result_batch[j]]++;
+            m->next_result[j] = m->wanted_by[node];
+            m->wanted_by[node] = j;
+        }
+    }
+}
+
+static void comparisons(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    for (uint32_t k = 0; k < f->guards; k++) {
+        const uint32_t side[2] = {f->guard[k].a, f->guard[k].b};
+        unsigned each = 0, after = 0;
+        for (uint32_t s = 0; s < 2; s++) {
+            after += f->node[side[s]].when == WGI_AFTER;
+            if (f->node[side[s]].when != WGI_EACH) continue;
+            each++;
+            m->next_guarded[2 * k + s] = m->guarded[side[s]];
+            m->guarded[side[s]] = 2 * k + s;
+        }
+        m->sides[k] = (unsigned char)each;
+        if (each != 0 && after != 0)
+            (void)wgi_fail(m->c, WG_EMODE,
+                           "a function: a sum over the points is compared at the points");
+    }
+}
+
+static int open(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    const size_t n = f->nodes + 3, word = sizeof(uint32_t);
+    wgi_fn_program *const p = &m->p;
+    m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
+    p->loads = groups_of(f->inputs, f->input, WG_SHARED);
+    p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
+    uint32_t **const by_node[] = {&m->uniform,   &m->uses,   &m->user,   &m->last,
+                                  &m->slot,      &m->next,   &m->before, &m->lead,
+                                  &m->sibling,   &m->value,  &m->sum,    &m->input_batch,
+                                  &m->wanted_by, &m->guarded};
+    for (size_t i = 0; i < sizeof by_node / sizeof *by_node; i++) {
+        *by_node[i] = wgi_fn_room(m, n * word);
+        if (*by_node[i] == NULL) return 0;
+    }
+    m->mark = wgi_fn_room(m, n);
+    m->next_result = wgi_fn_room(m, f->m * word);
+    m->result_batch = wgi_fn_room(m, f->m * word);
+    m->next_guarded = wgi_fn_room(m, 2 * f->guards * word);
+    m->sides = wgi_fn_room(m, f->guards);
+    m->pending = wgi_fn_room(m, p->stores);
+    m->load = wgi_fn_room(m, p->loads * sizeof *m->load);
+    m->store = wgi_fn_room(m, p->stores * sizeof *m->store);
+    m->load_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
+    m->store_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
+    if (wgi_fn_failed(m)) return 0;
+    memset(m->wanted_by, 0xff, n * word);
+    memset(m->guarded, 0xff, n * word);
+    memset(m->value, 0xff, n * word);
+    memset(m->load_node, 0xff, p->loads * WGI_FN_GROUP * word);
+    memset(m->next_result, 0xff, f->m * word);
+    memset(m->next_guarded, 0xff, 2 * f->guards * word);
+    return 1;
+}
+
+/* ---- into memory of its own ---- */
+
+/* Columns of native code: one that is never read, inputs, results, constants. */
+static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *result_node,
+                           wgi_fn_constant *constant) {
+    wg_function *const f = m->f;
+    wgi_fn_program *const p = &m->p;
+    enum { LEAST = 16 };
+    uint32_t at = 1;
+    for (size_t g = 0; g < p->loads; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++) {
+            m->load[g].native[k] = 0;
+            if ((m->load[g].wanted >> k & 1) == 0) continue;
+            input_node[p->native_inputs++] = m->load_node[g * WGI_FN_GROUP + k];
+            m->load[g].native[k] = at++;
+        }
+    for (size_t i = 0; i < f->nodes + 3; i++) m->slot[i] = 0;
+    for (int uniform = 0; uniform < 2; uniform++)
+        for (size_t g = 0; g < p->stores; g++)
+            for (uint32_t k = 0; k < m->store[g].count; k++) {
+                const uint32_t i = m->store_node[g * WGI_FN_GROUP + k];
+                if ((f->node[i].when != WGI_EACH) != uniform) continue;
+                if (m->slot[i] == 0) {
+                    m->slot[i] = at++;
+                    if (!uniform) result_node[p->native_results++] = i;
+                    else
+                        constant[p->native_constants++] =
+                            (wgi_fn_constant){m->slot[i], m->uniform[i]};
+                }
+                m->store[g].native[k] = m->slot[i];
+            }
+    p->native_points = WGI_FN_NATIVE_POINTS;
+    while (p->native_points > LEAST && at * p->native_points * sizeof(double) > NEAR_CACHE)
+        p->native_points /= 2;
+    const uint32_t stride = (uint32_t)(p->native_points * sizeof(double));
+    for (size_t g = 0; g < p->loads; g++)
+        for (uint32_t k = 0; k < m->load[g].count; k++) m->load[g].native[k] *= stride;
+    for (size_t g = 0; g < p->stores; g++)
+        for (uint32_t k = 0; k < m->store[g].count; k++) m->store[g].native[k] *= stride;
+    for (size_t k = 0; k < p->native_constants; k++) constant[k].column *= stride;
+}
+
+typedef struct pieces {
+    char *base;
+    size_t used;
+} pieces;
+
+/* What an array becomes in memory of its own; without a base it is only counted. */
+static const void *moved(pieces *b, const void *from, size_t bytes) {
+    const size_t at = b->used;
+    b->used += (bytes + 63) / 64 * 64;
+    if (b->base == NULL) return from;
+    if (bytes != 0) memcpy(b->base + at, from, bytes);
+    return b->base + at;
+}
+
+static void move(pieces *b, wgi_fn_program *p, const wgi_fn_maker *m) {
+    const size_t word = sizeof(uint32_t);
+    b->used = (sizeof *p + 63) / 64 * 64;
+    const wgi_fn_code *const code = moved(b, m->codes.at, m->codes.count * sizeof *code);
+    for (int k = 0; k < 3; k++) p->part[k].code = code + m->first_code[k];
+    p->uniform_node = moved(b, p->uniform_node, p->uniforms * word);
+    p->number = moved(b, p->number, p->numbers * sizeof *p->number);
+    p->sum_node = moved(b, p->sum_node, p->sums * word);
+    p->result_uniform = moved(b, p->result_uniform, m->f->m * word);
+    p->guard_uniform = moved(b, p->guard_uniform, 2 * m->f->guards * word);
+    p->call = moved(b, m->calls.at, m->calls.count * sizeof *p->call);
+    p->list = moved(b, m->columns.at, m->columns.count * word);
+    p->load = moved(b, m->load, p->loads * sizeof *p->load);
+    p->store = moved(b, m->store, p->stores * sizeof *p->store);
+    p->constants = m->constants.count;
+    p->constant = moved(b, m->constants.at, p->constants * sizeof *p->constant);
+    p->input_node = moved(b, p->input_node, p->native_inputs * word);
+    p->result_node = moved(b, p->result_node, p->native_results * word);
+    p->check_node = moved(b, p->check_node, p->checked * word);
+    p->native_constant =
+        moved(b, p->native_constant, p->native_constants * sizeof *p->native_constant);
+}
+
+static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_node,
+                          uint32_t *sum_node, uint32_t *result_uniform,
+                          uint32_t *guard_uniform) {
+    const wg_function *const f = m->f;
+    memset(uniform_node, 0xff, m->p.uniforms * sizeof *uniform_node);
+    for (uint32_t i = 0; i < f->nodes; i++) {
+        if (m->uniform[i] == WGI_NO_NODE) continue;
+        uniform_node[m->uniform[i]] = i;
+        if (f->node[i].kind == WGI_NODE_NUMBER) number[m->uniform[i] - 1] = f->node[i].value;
+        if (wgi_fn_is_sum(m, i))
+            sum_node[m->uniform[i] - m->p.sum_at] = wgi_fn_operands_of(m, i)[0];
+    }
+    number[m->uniform[m->one] - 1] = 1;
+    for (size_t j = 0; j < f->m; j++) result_uniform[j] = m->uniform[f->result[j]];
+    for (size_t k = 0; k < f->guards; k++) {
+        guard_uniform[2 * k] = m->uniform[f->guard[k].a];
+        guard_uniform[2 * k + 1] = m->uniform[f->guard[k].b];
+    }
+}
+
+/* What native code has to look at after plain products. */
+static void list_checked(wgi_fn_maker *m, uint32_t *check_node) {
+    const wg_function *const f = m->f;
+    for (size_t j = 0; j < f->m; j++)
+        if (f->node[f->result[j]].when == WGI_EACH) m->mark[f->result[j]] |= WGI_MARK_CHECKED;
+    for (uint32_t i = 0; i < f->nodes; i++)
+        if ((m->mark[i] & WGI_MARK_DEPENDS) &&
+            ((m->mark[i] & WGI_MARK_CHECKED) || m->sum[i] != WGI_NO_NODE))
+            check_node[m->p.checked++] = i;
+}
+
+static void finish(wgi_fn_maker *m) {
+    wg_function *const f = m->f;
+    wgi_fn_program *const p = &m->p;
+    const size_t word = sizeof(uint32_t);
+    double *const number = wgi_fn_room(m, p->numbers * sizeof *number);
+    uint32_t *const uniform_node = wgi_fn_room(m, p->uniforms * word);
+    uint32_t *const result_uniform = wgi_fn_room(m, f->m * word);
+    uint32_t *const guard_uniform = wgi_fn_room(m, 2 * f->guards * word);
+    uint32_t *const sum_node = wgi_fn_room(m, p->sums * word);
+    uint32_t *const input_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
+    uint32_t *const result_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
+    uint32_t *const check_node = wgi_fn_room(m, f->nodes * word);
+    wgi_fn_constant *const constant =
+        wgi_fn_room(m, p->stores * WGI_FN_GROUP * sizeof *constant);
+    if (wgi_fn_failed(m)) return;
+    list_uniforms(m, number, uniform_node, sum_node, result_uniform, guard_uniform);
+    list_checked(m, check_node);
+    native_columns(m, input_node, result_node, constant);
+    p->number = number;
+    p->uniform_node = uniform_node, p->sum_node = sum_node;
+    p->result_uniform = result_uniform, p->guard_uniform = guard_uniform;
+    p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
+    p->native_constant = constant;
+    pieces b = {NULL, 0};
+    move(&b, p, m);
+    p->bytes = (b.used + 4095) / 4096 * 4096;
+    const wg_memory *const memory = &f->memory;
+    b.base = memory->reserve(memory->ctx, p->bytes);
+    if (b.base == NULL || memory->commit(memory->ctx, b.base, p->bytes) != 0) {
+        if (b.base != NULL) memory->release(memory->ctx, b.base, p->bytes);
+        (void)wgi_fail(m->c, WG_ENOMEM, "a function: no memory for %zu bytes", p->bytes);
+        return;
+    }
+    move(&b, p, m);
+    f->program = (wgi_fn_program *)(void *)b.base;
+    *f->program = *p;
+}
+
+/* Points added up apart: some ten microseconds of work, whole runs. */
+static size_t block_for(const wgi_fn_program *p, size_t codes) {
+    enum { WORK = 1 << 18, MOST = 4096 };
+    size_t points = MOST;
+    while (points > 4 * p->lanes && points * codes > WORK) points /= 2;
+    return points;
+}
+
+wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
+                              const wgi_simd *simd) {
+    wgi_fn_maker m;
+    memset(&m, 0, sizeof m);
+    m.c = c;
+    m.f = f;
+    m.p.machine = machine;
+    m.p.simd = simd;
+    if (!open(&m)) return c->status;
+    const uint32_t once = (uint32_t)(f->n + f->numbers), each = once + (uint32_t)f->once;
+    const uint32_t after = each + (uint32_t)f->each;
+    uniforms(&m);
+    dependences(&m);
+    groups(&m);
+    comparisons(&m);
+    if (!wgi_fn_failed(&m)) part(&m, WGI_ONCE, once, each);
+    if (!wgi_fn_failed(&m)) part(&m, WGI_EACH, each, after);
+    const size_t codes = m.codes.count - m.first_code[WGI_EACH];
+    if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
+    if (wgi_fn_failed(&m)) return c->status;
+    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each + wgi_dense_node_work(f));
+    m.p.repeat_bytes = wgi_fn_repeat_work(f);
+    if (wgi_fn_dense_work(f) > m.p.repeat_bytes) m.p.repeat_bytes = wgi_fn_dense_work(f);
+    finish(&m);
+    return c->status;
+}
+
+wg_status wgi_fn_program_new(wgi_core *c, wg_function *f) {
+    const wgi_simd *const simd = wgi_simd_best();
+    const wgi_fn_machine *machine = wgi_fn_base;
+    /* matrices are gathered point by point: what counts is how far their elements are apart */
+    if (wgi_dense_elements(f) > f->nodes / 2 && f->nodes > FAR)
+        return wgi_fn_program_make(c, f, machine, simd);
+#if defined(__x86_64__)
+    if (simd == wgi_simd_avx512 && wgi_fn_avx512 != NULL) machine = wgi_fn_avx512;
+    else if (simd == wgi_simd_avx2 && wgi_fn_avx2 != NULL) machine = wgi_fn_avx2;
+#endif
+    return wgi_fn_program_make(c, f, machine, simd);
+}
+
+void wgi_fn_program_free(wg_function *f) {
+    if (f->program == NULL) return;
+    f->memory.release(f->memory.ctx, f->program, f->program->bytes);
+    f->program = NULL;
+}

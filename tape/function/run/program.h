@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h - how a finished function is evaluated. Internal.
+ *
+ * Points are done in runs of `lanes` points. A number that differs from point to point is a
+ * column, one double per point of the run, in a slot that is given to another node when its
+ * last reader is done. A number that does not is a uniform, one double for all runs.
+ *
+ *     uniform   [points | numbers | shared inputs | nodes done once | sums | results of sums]
+ *     column    [scratch | constants as columns | inputs and nodes of each point]  per thread
+ *     sum       a vector per sum, one lane per point modulo its width              per thread
+ *
+ * Columns stand one behind the other, as long as the run has points: those of one point alone
+ * are near each other. Programs say where a column begins in runs of two points; in runs of
+ * four it is twice that, and so on.
+ *
+ * A program has three parts: once, at each point, after the sums. All three are lists of the
+ * same instructions: the first and last run on short columns, whose first lane is kept as a
+ * uniform, so that the bits of a value do not depend on where it is computed.
+ *
+ * The interpreter (program_run.h) keeps the last result in registers, the accumulator: an
+ * instruction takes operands from the accumulator (A), from columns (C) and from uniforms (S),
+ * and leaves its result in the accumulator, and in a column (_ST) if it is read again later. */
+#ifndef WENGERT_TAPE_FUNCTION_PROGRAM_H
+#define WENGERT_TAPE_FUNCTION_PROGRAM_H
+
+#include "tape/function/graph/graph.h"
+
+#include "ops/scalar/array.h"
+#include "ops/scalar/elementwise.h"
+
+/* ---- instructions: X(name, name while products are plain) ---- */
+
+#define WGI_FN_BOTH(X, n, p) X(n, p) X(n##_ST, p##_ST)
+#define WGI_FN_OWN(X, n) WGI_FN_BOTH(X, n, n)
+#define WGI_FN_ORDERED(X, n)                                                                   \
+    WGI_FN_OWN(X, n##_AC)                                                                      \
+    WGI_FN_OWN(X, n##_CA)                                                                      \
+    WGI_FN_OWN(X, n##_AS)                                                                      \
+    WGI_FN_OWN(X, n##_SA)                                                                      \
+    WGI_FN_OWN(X, n##_CC) WGI_FN_OWN(X, n##_CS) WGI_FN_OWN(X, n##_SC)
+#define WGI_FN_COMMUTES(X, n, p)                                                               \
+    WGI_FN_BOTH(X, n##_AC, p##_AC)                                                             \
+    WGI_FN_BOTH(X, n##_AS, p##_AS)                                                             \
+    WGI_FN_BOTH(X, n##_CC, p##_CC) WGI_FN_BOTH(X, n##_CS, p##_CS)
+/* z + x y and the like: z, then x and y */
+#define WGI_FN_FUSED(X, n, p)                                                                  \
+    WGI_FN_BOTH(X, n##_ACC, p##_ACC)                                                           \
+    WGI_FN_BOTH(X, n##_ACS, p##_ACS)                                                           \
+    WGI_FN_BOTH(X, n##_CCC, p##_CCC) WGI_FN_BOTH(X, n##_CCS, p##_CCS)
+#define WGI_FN_CODES(X)                                                                        \
+    X(END, END)                                                                                \
+    WGI_FN_COMMUTES(X, ADD, ADD)                                                               \
+    WGI_FN_COMMUTES(X, MUL, MUL)                                                               \
+    WGI_FN_OWN(X, MUL_AA)                                                                      \
+    WGI_FN_COMMUTES(X, TIMES, MUL)                                                             \
+    WGI_FN_ORDERED(X, SUB)                                                                     \
+    WGI_FN_ORDERED(X, DIV)                                                                     \
+    WGI_FN_FUSED(X, MADD, MADD)                                                                \
+    WGI_FN_FUSED(X, MSUB, MSUB)                                                                \
+    WGI_FN_FUSED(X, MRSB, MRSB)                                                                \
+    WGI_FN_FUSED(X, TADD, MADD)                                                                \
+    WGI_FN_FUSED(X, TSUB, MSUB)                                                                \
+    WGI_FN_OWN(X, NEG_A)                                                                       \
+    WGI_FN_OWN(X, NEG_C)                                                                       \
+    WGI_FN_OWN(X, SQRT_A)                                                                      \
+    WGI_FN_OWN(X, SQRT_C)                                                                      \
+    WGI_FN_OWN(X, FABS_A)                                                                      \
+    WGI_FN_OWN(X, FABS_C)                                                                      \
+    WGI_FN_OWN(X, SPLAT)                                                                       \
+    X(RELU, RELU)                                                                              \
+    X(SIGN, SIGN)                                                                              \
+    X(FMAX, FMAX)                                                                              \
+    X(FMIN, FMIN)                                                                              \
+    X(FMA, FMA)                                                                                \
+    X(FABS_D, FABS_D) /* slopes */                                                             \
+    X(RELU_D, RELU_D)                                                                          \
+    X(FMAX_D, FMAX_D)                                                                          \
+    X(FMIN_D, FMIN_D)                                                                          \
+    X(SELECT_LT, SELECT_LT) /* the last operand stands in the word after */                    \
+    X(SELECT_LE, SELECT_LE)                                                                    \
+    X(SELECT_GT, SELECT_GT)                                                                    \
+    X(SELECT_GE, SELECT_GE)                                                                    \
+    X(SELECT_EQ, SELECT_EQ)                                                                    \
+    X(SELECT_NE, SELECT_NE)                                                                    \
+    X(SUM_A, SUM_A) /* into sum b */                                                           \
+    X(SUM_C, SUM_C)                                                                            \
+    X(CHECK_A, CHECK_A) /* is there a NaN? */                                                  \
+    X(CHECK_C, CHECK_C)                                                                        \
+    X(KEEP_A, KEEP_A) /* as uniform b */                                                       \
+    X(KEEP_C, KEEP_C)                                                                          \
+    X(GUARD, GUARD) /* number c, of columns a and b */                                         \
+    X(LOAD, LOAD)   /* b groups from a on */                                                   \
+    X(STORE, STORE)                                                                            \
+    X(CALL, CALL) /* call a */
+
+#define WGI_FN_ENUM(name, plain) WGI_FN_##name,
+enum { WGI_FN_CODES(WGI_FN_ENUM) WGI_FN_CODE_COUNT };
+#undef WGI_FN_ENUM
+
+/* Operands a, b, c and the result d: byte offsets of columns, in a run of WGI_FN_FEWEST points,
+ * or of uniforms. */
+enum { WGI_FN_FEWEST = 2 };
+typedef struct wgi_fn_code {
+    uint32_t code, a, b, c, d;
+} wgi_fn_code;
+
+/* What has no instruction of its own. Columns: operands, then results. */
+typedef enum {
+    WGI_FN_VALUE,   /* kernel */
+    WGI_FN_SLOPE,   /* kernel that leaves value and slope in the results */
+    WGI_FN_FIRST,   /* kernel of adjoints */
+    WGI_FN_ROWS,    /* op->value, point by point */
+    WGI_FN_FIRSTS,  /* op->first; part[i] is what result i is */
+    WGI_FN_SECONDS, /* op->second; first partials are parts from 16 on */
+    WGI_FN_ARRAY,
+    WGI_FN_REPEAT, /* part[i] is what result i is, ascending */
+    WGI_FN_DENSE   /* likewise; an odd operand is twice the number of a uniform, plus one */
+} wgi_fn_how;
+enum { WGI_FN_PART_FIRST = 16 };
+
+typedef struct wgi_fn_call {
+    wgi_fn_how how;
+    uint32_t operands, results;
+    uint32_t list;  /* where its columns stand in the list, then the parts of the results */
+    uint32_t part;  /* WGI_FN_FIRST: by which operand */
+    uint32_t value; /* WGI_FN_FIRST: the column of the value */
+    unsigned array;
+    uint32_t repeat; /* WGI_FN_DENSE: the node */
+    const wg_scalar_op *op;
+    wgi_kernel *kernel, *adjoint;
+} wgi_fn_call;
+
+/* Up to 8 entries of an argument, next to each other, and their columns. Groups whose entries
+ * stand next to each other in memory, fields of one structure per point, go between memory and
+ * columns together. One instruction moves a batch of groups: more would only keep their columns
+ * from others for longer. */
+enum { WGI_FN_GROUP = 8, WGI_FN_BATCH = 8 };
+typedef struct wgi_fn_group {
+    uint32_t argument, entry, count;
+    uint32_t check;  /* bit i: entry i of an output comes of a product by the zero rule */
+    uint32_t wanted; /* bit i: entry i of an input is used */
+    uint32_t column[WGI_FN_GROUP];
+    uint32_t native[WGI_FN_GROUP]; /* the same where native code runs */
+} wgi_fn_group;
+
+/* ---- native code instead of the part of each point ----
+ *
+ * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
+ * those from `valid` on repeat the last one.
+ * uniform: element u is node program->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
+ *          that a node needs. All nodes that are not of each point and that one of each point
+ *          reads are there: numbers, shared inputs, nodes done once.
+ * input:   input[i][p] is node program->input_node[i] at point p, i < native_inputs.
+ * result:  result[j][p] is to become node program->result_node[j], j < native_results, for all
+ *          `points`. Inputs and results do not overlap; columns are 64-byte aligned, the rows
+ *          of strip.h as numbers are.
+ * sum:     sum[8 s + p % 8] += node program->sum_node[s] at point p, s < sums, for p < valid
+ *          only, in ascending order of p. 64-byte aligned; not 0 on entry.
+ * Gives    0, or any of WGI_FN_NAN: WGI_NODE_TIMES was done as a plain product, and one of the
+ *          nodes program->check_node[k], k < checked, is NaN at some point;
+ *          WGI_FN_GUARD_FAILED: a comparison of the function, with a side that is of each
+ *          point, came out differently at some point. Then the interpreter does these points
+ *          again: result and sum may hold anything.
+ * It may be called from many threads at once. Comparisons of uniforms, and what is done once
+ * and after, stay with the interpreter. */
+enum { WGI_FN_NATIVE_POINTS = 64 }; /* of a run in columns, at most */
+enum { WGI_FN_NAN = 1, WGI_FN_GUARD_FAILED = 2 };
+typedef int wgi_fn_native(const double *uniform, const double *const *input,
+                          double *const *result, double *sum, size_t points, size_t valid);
+
+/* ---- a program ---- */
+
+typedef struct wgi_fn_part {
+    const wgi_fn_code *code;
+    size_t slots; /* columns */
+} wgi_fn_part;
+
+/* A column that is a uniform. */
+typedef struct wgi_fn_constant {
+    uint32_t column, uniform;
+} wgi_fn_constant;
+
+struct wgi_fn_run;
+typedef struct wgi_fn_machine {
+    size_t width;
+    /* for 1, 2, 4 and 8 vectors of a column */
+    void (*run[4])(const wgi_fn_code *code, struct wgi_fn_run *r);
+    /* groups between memory and their columns, or those of native code */
+    void (*load)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
+    void (*store)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
+    /* is there a NaN in so many vectors? */
+    int (*any_nan)(const double *column, size_t lanes);
+    void (*array)(struct wgi_fn_run *r, const wgi_fn_call *call);
+} wgi_fn_machine;
+/* NULL where the compiler was not told to make that one. */
+extern const wgi_fn_machine *const wgi_fn_base, *const wgi_fn_avx2, *const wgi_fn_avx512;
+
+typedef struct wgi_fn_program {
+    size_t bytes;
+    const wgi_fn_machine *machine;
+    const wgi_simd *simd;
+    wgi_fn_part part[3]; /* by wgi_when */
+    size_t lanes;        /* points of a run */
+    size_t operands;     /* of an array operation, at most */
+    size_t repeat_bytes; /* workspace of a node with parts, at most */
+    size_t block;        /* points whose sums are added up apart */
+    unsigned checks;     /* are there products by the zero rule at the points? */
+    unsigned check_sums;
+
+    size_t uniforms;
+    const uint32_t *uniform_node; /* or WGI_NO_NODE */
+    size_t numbers;
+    const double *number; /* uniform[1 ...], and then the shared inputs */
+    size_t sums, sum_at;
+    const uint32_t *sum_node;       /* uniform[sum_at ...] are the sums of these */
+    const uint32_t *result_uniform; /* of all m results, or WGI_NO_NODE */
+    const uint32_t *guard_uniform;  /* of both sides of all comparisons, or WGI_NO_NODE */
+
+    const wgi_fn_call *call;
+    const uint32_t *list; /* of the columns of calls */
+    size_t loads, stores;
+    const wgi_fn_group *load, *store;
+    size_t constants;
+    const wgi_fn_constant *constant;
+
+    wgi_fn_native *native; /* or NULL */
+    size_t native_points;  /* of a run of it */
+    size_t native_inputs, native_results, native_constants, checked;
+    const uint32_t *input_node, *result_node, *check_node;
+    const wgi_fn_constant *native_constant;
+} wgi_fn_program;
+
+enum { WGI_FN_MOST_LANES = 64 };
+
+/* A run of points under way. */
+typedef struct wgi_fn_run {
+    const wg_function *function;
+    const wgi_fn_program *program;
+    const wgi_fn_machine *machine; /* of this run */
+    char *column;
+    double *uniform, *sum;
+    double *operand; /* room for those of one array operation */
+    char *repeat;    /* workspace of one node with parts */
+    const wg_points *x;
+    const wg_results *y;
+    size_t points;                    /* of the call */
+    size_t first, rows;               /* points; lanes beyond repeat the last one */
+    size_t lanes;                     /* of this run */
+    size_t laid;                      /* lanes for which constants are in their columns */
+    unsigned shift;                   /* columns begin at their offset times two to this */
+    size_t dump;                      /* offset of a column that is never read */
+    int64_t valid[WGI_FN_MOST_LANES]; /* where rows < lanes: all ones in lanes below rows */
+    int careful;                      /* products by the zero rule */
+    int nan;                          /* there was one where it is looked for */
+    int rescued;                      /* the zero rule had something to say */
+    int failed;                       /* a comparison; which one and where: */
+    wg_function_guard guard;
+} wgi_fn_run;
+
+/* The first columns of every part. */
+enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED };
+
+static inline uint32_t wgi_fn_offset(size_t slot) {
+    return (uint32_t)(slot * WGI_FN_FEWEST * sizeof(double));
+}
+static inline double *wgi_fn_column(const wgi_fn_run *r, size_t offset) {
+    return (double *)(void *)(r->column + (offset << r->shift));
+}
+
+/* evaluate.c: what interpreters call. */
+void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);
+/* Point p of an array operation. */
+void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
+/* repeat_run.c */
+size_t wgi_fn_repeat_work(const wg_function *f);
+void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call);
+/* dense_run.c */
+size_t wgi_fn_dense_work(const wg_function *f);
+void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call);
+/* A comparison that fails somewhere. */
+void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
+/* The earlier of two failures. */
+void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard);
+
+/* What a function does once, from the numbers and shared inputs among its uniforms. work: so
+ * many bytes, 64-byte aligned. */
+size_t wgi_fn_once_work(const wg_function *f);
+void wgi_fn_once(const wg_function *f, double *uniform, void *work);
+
+/* A function without sums, evaluated again and again at points that stand at the same places;
+ * what is the same for all points is done when it is opened. work: so many bytes. */
+struct wgi_fn_steady;
+size_t wgi_fn_steady_work(const wg_function *f);
+struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
+                                         const wg_results *y, void *work);
+wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
+
+/* wgi_fn_program_new for a given machine, for tests. */
+wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
+                              const wgi_simd *simd);
+
+#endif

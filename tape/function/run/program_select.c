@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* The units of a part as instructions, and the columns that these work on.
+ *
+ * An instruction is a draft until its operands have places: which form it has depends on what
+ * the accumulator holds, and whether it stores on who reads its result later. A column is free
+ * for another node after its last reader. */
+#include "tape/function/graph/dense_node.h"
+#include "program_maker.h"
+#include "tape/function/graph/repeat.h"
+
+#include <string.h>
+
+/* An instruction before its operands have places. */
+typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind;
+typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind; /* LEAVES: stores if it is read */
+typedef struct draft {
+    uint32_t code;
+    unsigned char field[3];
+    unsigned char result;
+    uint32_t x[3], d;
+} draft;
+
+/* Operations with instructions that know the accumulator. */
+typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
+static simple simple_of(const wgi_node *n) {
+    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
+    if (n->kind != WGI_NODE_OP) return OTHER;
+    switch (wgi_fn_row_of(n->op)) {
+    case WGI_ROW_add:
+        return ADD;
+    case WGI_ROW_sub:
+        return SUB;
+    case WGI_ROW_mul:
+        return MUL;
+    case WGI_ROW_div:
+        return DIV;
+    case WGI_ROW_neg:
+        return NEG;
+    case WGI_ROW_sqrt:
+        return SQRT;
+    case WGI_ROW_fabs:
+        return FABS;
+    default:
+        return OTHER;
+    }
+}
+
+int wgi_fn_shows_nan(const wgi_node *n) {
+    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY || n->kind == WGI_NODE_SUM ||
+        n->kind == WGI_NODE_PART)
+        return 1;
+    if (n->kind != WGI_NODE_OP) return 0;
+    const int row = wgi_fn_row_of(n->op);
+    return row >= 0 && (n->op->arity == 1 || simple_of(n) != OTHER || row == WGI_ROW_fma);
+}
+
+/* ---- instructions ---- */
+
+static draft *draft_add(wgi_fn_maker *m, uint32_t code) {
+    draft *const d = wgi_fn_added(m, &m->drafts, sizeof *d);
+    static const draft none;
+    if (d != NULL) {
+        *d = none;
+        d->code = code;
+    }
+    return d;
+}
+
+static void field(wgi_fn_maker *m, draft *d, int k, field_kind kind, uint32_t x) {
+    if (d == NULL) return;
+    d->field[k] = (unsigned char)kind;
+    d->x[k] = x;
+    if (kind == COLUMN) m->mark[x] |= WGI_MARK_STORED;
+}
+
+static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
+    if (d == NULL) return;
+    d->result = (unsigned char)kind;
+    d->d = i;
+    m->accumulator = i;
+}
+
+/* A uniform as a column, for instructions that take only such. */
+static void want_column(wgi_fn_maker *m, uint32_t i) {
+    if (wgi_fn_in_columns(m, i)) {
+        m->mark[i] |= WGI_MARK_STORED;
+        return;
+    }
+    if (m->mark[i] & WGI_MARK_RESIDENT) return;
+    m->mark[i] |= WGI_MARK_RESIDENT;
+    if (m->when == WGI_EACH) {
+        wgi_fn_constant *const c = wgi_fn_added(m, &m->constants, sizeof *c);
+        if (c == NULL) return;
+        m->slot[i] = (uint32_t)(WGI_FN_FIXED + m->constants.count - 1);
+        *c = (wgi_fn_constant){m->slot[i], m->uniform[i]};
+    } else {
+        draft *const d = draft_add(m, WGI_FN_SPLAT);
+        field(m, d, 0, UNIFORM, i);
+        result(m, d, STORES_IT, i);
+        m->accumulator = WGI_NO_NODE;
+    }
+}
+
+/* Codes are as listed: forms two apart, with and without a store. */
+static draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
+    draft *const d = draft_add(m, code);
+    result(m, d, LEAVES, node);
+    return d;
+}
+
+static int is_accumulator(const wgi_fn_maker *m, uint32_t i) {
+    return wgi_fn_in_columns(m, i) && m->accumulator == i;
+}
+
+static void splat(wgi_fn_maker *m, uint32_t i) {
+    draft *const d = instruction(m, WGI_FN_SPLAT, i);
+    field(m, d, 0, UNIFORM, i);
+    if (d != NULL) d->result = NO_RESULT;
+}
+
+static void binary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x, uint32_t y) {
+    const int commutes = which == ADD || which == MUL || which == TIMES;
+    int xu = !wgi_fn_in_columns(m, x), yu = !wgi_fn_in_columns(m, y), xa = is_accumulator(m, x);
+    if (xu && yu) {
+        splat(m, x);
+        xu = 0, xa = 1;
+    }
+    int ya = !xa && is_accumulator(m, y);
+    if (commutes && (ya || (xu && !xa))) {
+        const uint32_t t = x;
+        x = y, y = t;
+        xa = ya, ya = 0;
+        yu = xu, xu = 0;
+    }
+    uint32_t code;
+    draft *d;
+    if (commutes) {
+        const uint32_t ac = which == ADD   ? WGI_FN_ADD_AC
+                            : which == MUL ? WGI_FN_MUL_AC
+                                           : WGI_FN_TIMES_AC;
+        if (which == MUL && xa && x == y) {
+            (void)instruction(m, WGI_FN_MUL_AA, node);
+            return;
+        }
+        code = ac + (WGI_FN_ADD_AS - WGI_FN_ADD_AC) * (uint32_t)(xa ? yu : 2 + yu);
+    } else {
+        const uint32_t ac = which == SUB ? WGI_FN_SUB_AC : WGI_FN_DIV_AC;
+        const uint32_t form = xa ? (yu ? 2 : 0) : ya ? (xu ? 3 : 1) : yu ? 5 : xu ? 6 : 4;
+        code = ac + (WGI_FN_SUB_CA - WGI_FN_SUB_AC) * form;
+    }
+    d = instruction(m, code, node);
+    if (xa || ya) field(m, d, 0, (xa ? yu : xu) ? UNIFORM : COLUMN, xa ? y : x);
+    else {
+        field(m, d, 0, xu ? UNIFORM : COLUMN, x);
+        field(m, d, 1, yu ? UNIFORM : COLUMN, y);
+    }
+}
+
+static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
+    const uint32_t a = which == NEG    ? WGI_FN_NEG_A
+                       : which == SQRT ? WGI_FN_SQRT_A
+                                       : WGI_FN_FABS_A;
+    if (!wgi_fn_in_columns(m, x)) {
+        splat(m, x);
+        (void)instruction(m, a, node);
+    } else if (is_accumulator(m, x)) (void)instruction(m, a, node);
+    else field(m, instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
+}
+
+/* A product whose only reader is the next unit, a sum or difference: both in one. */
+static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
+    const wgi_node *const p = wgi_fn_node_of(m, product);
+    const simple which = simple_of(p);
+    if ((which != MUL && which != TIMES) || p->count != 2 || m->uses[product] != 1) return 0;
+    if (next == NULL || next->kind != WGI_UNIT_NODE || m->user[product] != next->id) return 0;
+    const wgi_node *const n = wgi_fn_node_of(m, next->id);
+    const simple outer = simple_of(n);
+    if (outer != ADD && outer != SUB) return 0;
+    uint32_t x = wgi_fn_operands_of(m, product)[0], y = wgi_fn_operands_of(m, product)[1];
+    const uint32_t *const o = wgi_fn_operands_of(m, next->id);
+    const uint32_t z = o[0] == product ? o[1] : o[0];
+    if (z == product || !wgi_fn_in_columns(m, z) || is_accumulator(m, x) ||
+        is_accumulator(m, y))
+        return 0;
+    if (!wgi_fn_in_columns(m, x)) {
+        const uint32_t t = x;
+        x = y, y = t;
+    }
+    if (!wgi_fn_in_columns(m, x)) return 0;
+    const int minus = outer == SUB, reversed = minus && o[0] == product;
+    if (which == TIMES && reversed) return 0;
+    const uint32_t first = which == TIMES ? (minus ? WGI_FN_TSUB_ACC : WGI_FN_TADD_ACC)
+                           : reversed     ? WGI_FN_MRSB_ACC
+                           : minus        ? WGI_FN_MSUB_ACC
+                                          : WGI_FN_MADD_ACC;
+    const int za = is_accumulator(m, z), yu = !wgi_fn_in_columns(m, y);
+    draft *const d = instruction(
+        m, first + (WGI_FN_MADD_ACS - WGI_FN_MADD_ACC) * (uint32_t)((za ? 0 : 2) + yu),
+        next->id);
+    field(m, d, 0, COLUMN, x);
+    field(m, d, 1, yu ? UNIFORM : COLUMN, y);
+    if (!za) field(m, d, 2, COLUMN, z);
+    return 1;
+}
+
+/* An instruction on columns only. */
+static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t count,
+                       const uint32_t *x) {
+    for (uint32_t k = 0; k < count; k++) want_column(m, x[k]);
+    draft *const d = draft_add(m, code);
+    for (uint32_t k = 0; k < count && k < 3; k++) field(m, d, (int)k, COLUMN, x[k]);
+    result(m, d, STORES_IT, node);
+    if (count == 4) field(m, draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
+}
+
+static uint32_t column_code(const wgi_node *n) {
+    switch (wgi_fn_row_of(n->op)) {
+    case WGI_ROW_relu:
+        return WGI_FN_RELU;
+    case WGI_ROW_sign:
+        return WGI_FN_SIGN;
+    case WGI_ROW_fmax:
+        return WGI_FN_FMAX;
+    case WGI_ROW_fmin:
+        return WGI_FN_FMIN;
+    case WGI_ROW_fma:
+        return WGI_FN_FMA;
+    case WGI_ROW_fabs:
+        return WGI_FN_END;
+    default:
+        return wgi_fn_slope_code(n);
+    }
+}
+
+static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
+    uint32_t *const x = wgi_fn_added(m, &m->columns, sizeof *x);
+    if (x != NULL) *x = node;
+    return x;
+}
+
+/* The parts that are wanted, ascending as their nodes are, and which they are. There may be
+ * many more that are not wanted: nothing here is as long as all of them. */
+static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    const size_t first = m->columns.count;
+    for (uint32_t j = m->sibling[node]; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+        (void)column_add(m, j);
+    for (uint32_t k = 0; k < c->results; k++) (void)column_add(m, 0);
+    if (wgi_fn_failed(m)) return;
+    uint32_t *const result = (uint32_t *)m->columns.at + first;
+    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined its family first */
+        const uint32_t last = result[c->results - 1 - k];
+        result[c->results - 1 - k] = result[k];
+        result[k] = last;
+    }
+    for (uint32_t k = 0; k < c->results; k++)
+        result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
+}
+
+/* How the node, and those of its family, are evaluated; gives the slope of a row that keeps it,
+ * or WGI_NO_NODE. */
+static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    const wgi_node *const n = wgi_fn_node_of(m, node);
+    if (n->kind == WGI_NODE_ARRAY) {
+        c->how = WGI_FN_ARRAY;
+        if (n->count > m->p.operands) m->p.operands = n->count;
+    } else if (n->kind == WGI_NODE_REPEAT) {
+        c->how = WGI_FN_REPEAT;
+    } else if (n->kind == WGI_NODE_DENSE) {
+        c->how = WGI_FN_DENSE;
+    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE) {
+        c->how = c->kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
+    } else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
+        c->how = WGI_FN_SLOPE;
+        return n->kind == WGI_NODE_FIRST ? node : m->sibling[node];
+    } else if (wgi_fn_by_rows(m, n)) {
+        c->how = WGI_FN_FIRSTS;
+        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j])
+            if (wgi_fn_node_of(m, j)->kind == WGI_NODE_SECOND) c->how = WGI_FN_SECONDS;
+    } else {
+        c->how = WGI_FN_FIRST;
+        c->part = n->part;
+        c->value = m->value[node];
+        if (c->value != WGI_NO_NODE) want_column(m, c->value);
+    }
+    return WGI_NO_NODE;
+}
+
+/* The value, where it is wanted, and the slope. */
+static void list_slope(wgi_fn_maker *m, uint32_t node, uint32_t slope, wgi_fn_call *c) {
+    c->results = 2;
+    (void)column_add(m, slope == node ? m->sibling[node] : node);
+    (void)column_add(m, slope);
+}
+
+/* The family; where it is done by rows, also which partials they are. */
+static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
+    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+        (void)column_add(m, j);
+    if (!wgi_fn_by_rows(m, wgi_fn_node_of(m, node))) return;
+    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j]) {
+        const wgi_node *const n = wgi_fn_node_of(m, j);
+        const int beside = c->how == WGI_FN_SECONDS && n->kind == WGI_NODE_FIRST;
+        (void)column_add(m, n->part + (beside ? (uint32_t)WGI_FN_PART_FIRST : 0));
+    }
+}
+
+static void call(wgi_fn_maker *m, uint32_t node) {
+    const wgi_node *const n = wgi_fn_node_of(m, node);
+    wgi_fn_call c;
+    memset(&c, 0, sizeof c);
+    const int row = n->op == NULL ? -1 : wgi_fn_row_of(n->op);
+    for (uint32_t k = 0; k < n->count; k++) {
+        const uint32_t x = wgi_fn_operands_of(m, node)[k];
+        if (n->kind != WGI_NODE_DENSE || wgi_fn_in_columns(m, x)) want_column(m, x);
+    }
+    c.op = n->op;
+    c.array = n->array;
+    c.operands = n->count;
+    c.list = (uint32_t)m->columns.count;
+    for (uint32_t k = 0; k < n->count; k++) (void)column_add(m, wgi_fn_operands_of(m, node)[k]);
+    if (row >= 0) {
+        c.kernel = m->p.simd->row[row].value;
+        c.adjoint = m->p.simd->row[row].vjp;
+    }
+    const uint32_t slope = choose_how(m, node, &c);
+    if (wgi_node_has_parts(n)) {
+        list_parts(m, node, &c);
+        c.repeat = n->kind == WGI_NODE_DENSE ? node : n->part;
+    } else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
+    else list_family(m, node, &c);
+    field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
+    wgi_fn_call *const to = wgi_fn_added(m, &m->calls, sizeof *to);
+    if (to != NULL) *to = c;
+    m->accumulator = WGI_NO_NODE;
+}
+
+static void operation(wgi_fn_maker *m, uint32_t node) {
+    const wgi_node *const n = wgi_fn_node_of(m, node);
+    const uint32_t *const x = wgi_fn_operands_of(m, node);
+    const simple which = simple_of(n);
+    if (n->kind == WGI_NODE_SUM) { /* of a uniform: as often as there are points */
+        binary(m, TIMES, node, x[0], m->one + 1);
+        return;
+    }
+    if (which == NEG || which == SQRT || which == FABS) unary(m, which, node, x[0]);
+    else if (which != OTHER) binary(m, which, node, x[0], x[1]);
+    else if (n->kind == WGI_NODE_OP && column_code(n) != WGI_FN_END)
+        of_columns(m, column_code(n), node, n->count, x);
+    else if (n->kind == WGI_NODE_FIRST && !wgi_fn_by_rows(m, n) &&
+             wgi_fn_slope_code(n) != WGI_FN_END) {
+        const uint32_t code = wgi_fn_slope_code(n);
+        if (n->count == 4)
+            of_columns(m, code, node, 4,
+                       (uint32_t[]){x[0], x[1], n->part == 2 ? m->one : m->zero,
+                                    n->part == 2 ? m->zero : m->one});
+        else if (n->count == 2)
+            of_columns(m, code, node, 2, (uint32_t[]){x[n->part], x[1 - n->part]});
+        else of_columns(m, code, node, 1, x);
+    } else call(m, node);
+}
+
+/* An instruction about a node that is there; it leaves the accumulator as it is. */
+static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
+    const int here = is_accumulator(m, i);
+    draft *const d = draft_add(m, here ? a : c);
+    if (!here) field(m, d, 0, COLUMN, i);
+    field(m, d, 1, RAW, raw);
+}
+
+/* Groups between memory and columns. */
+static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
+    const uint32_t first = k * WGI_FN_BATCH, groups = wgi_fn_batch_groups(all, k);
+    for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
+        want_column(m, m->store_node[first * WGI_FN_GROUP + i]);
+    draft *const d = draft_add(m, code);
+    field(m, d, 0, RAW, first);
+    field(m, d, 1, RAW, groups);
+    m->accumulator = WGI_NO_NODE;
+}
+
+void wgi_fn_select(wgi_fn_maker *m) {
+    const wgi_fn_unit *const u = m->units.at;
+    m->accumulator = WGI_NO_NODE;
+    for (size_t i = 0; i < m->units.count && !wgi_fn_failed(m); i++) {
+        const uint32_t id = u[i].id;
+        draft *d;
+        switch (u[i].kind) {
+        case WGI_UNIT_NODE:
+            if (fused(m, id, i + 1 < m->units.count ? &u[i + 1] : NULL)) i++;
+            else operation(m, id);
+            break;
+        case WGI_UNIT_SUMS:
+            about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, id,
+                  (uint32_t)(m->sum[id] * m->p.machine->width * sizeof(double)));
+            break;
+        case WGI_UNIT_KEEPS:
+            about(m, WGI_FN_KEEP_A, WGI_FN_KEEP_C, id, m->uniform[id]);
+            break;
+        case WGI_UNIT_CHECKS:
+            about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, id, 0);
+            break;
+        case WGI_UNIT_GUARDS:
+            want_column(m, m->f->guard[id].a);
+            want_column(m, m->f->guard[id].b);
+            d = draft_add(m, WGI_FN_GUARD);
+            field(m, d, 0, COLUMN, m->f->guard[id].a);
+            field(m, d, 1, COLUMN, m->f->guard[id].b);
+            field(m, d, 2, RAW, id);
+            m->accumulator = WGI_NO_NODE;
+            break;
+        case WGI_UNIT_STORES:
+            batch(m, WGI_FN_STORE, id, m->p.stores);
+            break;
+        default:
+            batch(m, WGI_FN_LOAD, id, m->p.loads);
+        }
+    }
+    (void)draft_add(m, WGI_FN_END);
+}
+
+/* ---- columns ---- */
+
+/* What an instruction reads beside its fields, and what it makes beside its result. */
+static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **read,
+                       const uint32_t **made, uint32_t *makes, uint32_t *more) {
+    *makes = 0;
+    *more = WGI_NO_NODE;
+    if (d->code == WGI_FN_STORE) {
+        *read = m->store_node + d->x[0] * WGI_FN_GROUP;
+        return d->x[1] * WGI_FN_GROUP;
+    }
+    if (d->code == WGI_FN_LOAD) {
+        *made = m->load_node + d->x[0] * WGI_FN_GROUP;
+        *makes = d->x[1] * WGI_FN_GROUP;
+        return 0;
+    }
+    if (d->code != WGI_FN_CALL) return 0;
+    const wgi_fn_call *const c = (const wgi_fn_call *)m->calls.at + d->x[0];
+    *read = (const uint32_t *)m->columns.at + c->list;
+    *made = *read + c->operands;
+    *makes = c->results;
+    if (c->how == WGI_FN_FIRST) *more = c->value;
+    return c->operands;
+}
+
+/* Does its column change hands? Those of uniforms at the points stay. */
+static int is_dealt(const wgi_fn_maker *m, uint32_t i) {
+    return wgi_fn_in_columns(m, i) || (m->when != WGI_EACH && (m->mark[i] & WGI_MARK_RESIDENT));
+}
+
+static void give(wgi_fn_maker *m, uint32_t i) {
+    if (!is_dealt(m, i) || (m->mark[i] & WGI_MARK_FREED)) return;
+    uint32_t *const s = wgi_fn_added(m, &m->free, sizeof *s);
+    if (s != NULL) *s = m->slot[i];
+    m->mark[i] |= WGI_MARK_FREED;
+}
+
+static void take(wgi_fn_maker *m, uint32_t i) {
+    if (i == WGI_NO_NODE) return;
+    if (m->last[i] == WGI_NO_NODE) m->slot[i] = WGI_FN_DUMP;
+    else if (m->free.count != 0) m->slot[i] = ((uint32_t *)m->free.at)[--m->free.count];
+    else m->slot[i] = (uint32_t)m->slots++;
+}
+
+/* Does a call write results before it has read all operands? */
+static int is_apart(const wgi_fn_call *c) {
+    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_REPEAT ||
+           c->how == WGI_FN_DENSE;
+}
+
+void wgi_fn_deal_columns(wgi_fn_maker *m) {
+    draft *const all = m->drafts.at;
+    const size_t count = m->drafts.count;
+    const uint32_t *read = NULL, *made = NULL;
+    uint32_t makes, more;
+    for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NO_NODE;
+    for (size_t i = 0; i < count; i++) {
+        const draft *const d = &all[i];
+        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
+        for (int k = 0; k < 3; k++)
+            if (d->field[k] == COLUMN) m->last[d->x[k]] = (uint32_t)i;
+        for (uint32_t k = 0; k < n; k++) m->last[read[k]] = (uint32_t)i;
+        if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
+    }
+    m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
+    for (size_t i = 0; i < count && !wgi_fn_failed(m); i++) {
+        draft *const d = &all[i];
+        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
+        const int apart =
+            d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
+        for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
+        /* an operand in the word after belongs to this instruction */
+        const size_t words =
+            i + 1 < count && all[i + 1].code == WGI_FN_END && all[i + 1].field[0] == COLUMN ? 2
+                                                                                            : 1;
+        for (size_t w = 0; w < words; w++)
+            for (int k = 0; k < 3; k++)
+                if (d[w].field[k] == COLUMN && m->last[d[w].x[k]] == i + w) give(m, d[w].x[k]);
+        for (uint32_t k = 0; k < n; k++)
+            if (m->last[read[k]] == i) give(m, read[k]);
+        if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
+        for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
+        if (d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE))
+            take(m, d->d);
+        i += words - 1;
+    }
+}
+
+void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
+    const draft *const all = m->drafts.at;
+    uint32_t *const columns = m->columns.at;
+    for (size_t i = 0; i < m->drafts.count; i++) {
+        const draft *const d = &all[i];
+        uint32_t x[3] = {0, 0, 0};
+        for (int k = 0; k < 3; k++)
+            x[k] = d->field[k] == COLUMN    ? wgi_fn_column_at(m, d->x[k])
+                   : d->field[k] == UNIFORM ? (uint32_t)(m->uniform[d->x[k]] * sizeof(double))
+                                            : d->x[k];
+        const int stores =
+            d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE);
+        wgi_fn_code *const to = wgi_fn_added(m, &m->codes, sizeof *to);
+        if (to == NULL) return;
+        const int variant = stores && (d->result == LEAVES || d->code == WGI_FN_SPLAT);
+        *to = (wgi_fn_code){d->code + (uint32_t)variant, x[0], x[1], x[2],
+                            stores ? wgi_fn_column_at(m, d->d) : 0};
+    }
+    for (size_t k = first_call; k < m->calls.count; k++) {
+        wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
+        uint32_t first = c->list;
+        for (; c->how == WGI_FN_DENSE && first < c->list + c->operands; first++)
+            columns[first] = wgi_fn_in_columns(m, columns[first])
+                                 ? wgi_fn_column_at(m, columns[first])
+                                 : m->uniform[columns[first]] << 1 | 1u;
+        for (uint32_t i = first; i < c->list + c->operands + c->results; i++)
+            columns[i] = columns[i] == WGI_NO_NODE ? wgi_fn_offset(WGI_FN_SCRATCH)
+                                                   : wgi_fn_column_at(m, columns[i]);
+        if (c->how == WGI_FN_FIRST && c->value != WGI_NO_NODE)
+            c->value = wgi_fn_column_at(m, c->value);
+    }
+}

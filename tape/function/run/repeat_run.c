@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Repeats where functions are interpreted. Where nothing is carried, steps are the points of
+ * the body, point of the function after point; otherwise the points of a run go through the
+ * steps together. */
+#include "program.h"
+#include "tape/function/graph/repeat.h"
+
+#include <string.h>
+
+#define COLUMN(offset) wgi_fn_column(r, offset)
+
+typedef struct cutting {
+    char *base;
+    size_t used;
+} cutting;
+
+static void *cut(cutting *c, size_t bytes) {
+    const size_t at = c->used;
+    c->used += (bytes + 63) / 64 * 64;
+    return c->base == NULL ? NULL : c->base + at;
+}
+
+/* One repeat under way. `rows` points at a time are next to each other, entry after entry;
+ * where steps are points, `rows` is 1. */
+typedef struct work {
+    const wgi_repeat *r;
+    const wg_function *f;
+    wg_points *x;
+    wg_results *y;
+    double *in, *out; /* of all inputs, all outputs; stepped ones of one step, or of all */
+    double *sum;      /* of common outputs, in the place of `out` */
+    size_t *operand_at, *part_at; /* the first of each input, of each output */
+    size_t carried;               /* arguments, and */
+    size_t states;                /* their entries */
+    void *evaluation;
+} work;
+
+static void cut_work(work *w, const wgi_repeat *r, cutting *c) {
+    w->carried = wgi_repeat_carried(r);
+    const int many = w->carried == 0;
+    const size_t rows = many ? 1 : WGI_FN_MOST_LANES;
+    const wg_function *const f = r->body;
+    w->r = r;
+    w->f = f;
+    w->x = cut(c, f->inputs * sizeof *w->x);
+    w->y = cut(c, f->outputs * sizeof *w->y);
+    w->operand_at = cut(c, (f->inputs + 1) * sizeof *w->operand_at);
+    w->part_at = cut(c, (f->outputs + 1) * sizeof *w->part_at);
+    w->in = cut(c, (many ? wgi_repeat_operands(r) : f->n * rows) * sizeof(double));
+    w->out = cut(c, (many ? wgi_repeat_parts(r) : f->m * rows) * sizeof(double));
+    w->sum = cut(c, f->m * rows * sizeof(double));
+    w->evaluation = cut(c, wgi_fn_steady_work(f));
+}
+
+static void find_places(work *w) {
+    w->states = w->operand_at[0] = w->part_at[0] = 0;
+    for (size_t k = 0; k < w->carried; k++) w->states += wgi_argument_size(&w->f->input[k]);
+    for (size_t i = 0; i < w->f->inputs; i++)
+        w->operand_at[i + 1] = w->operand_at[i] + wgi_repeat_operands_of(w->r, i);
+    for (size_t j = 0; j < w->f->outputs; j++)
+        w->part_at[j + 1] = w->part_at[j] + wgi_repeat_parts_of(w->r, j);
+}
+
+size_t wgi_fn_repeat_work(const wg_function *f) {
+    size_t most = 0;
+    for (size_t k = 0; k < f->repeats; k++) {
+        work w;
+        cutting c = {NULL, 0};
+        cut_work(&w, &f->repeat[k], &c);
+        if (c.used > most) most = c.used;
+    }
+    return most;
+}
+
+/* ---- columns ---- */
+
+static const double *operand(const wgi_fn_run *r, const wgi_fn_call *call, size_t k) {
+    return COLUMN(r->program->list[call->list + k]);
+}
+
+/* The columns of the parts that are wanted; behind them, which parts these are. */
+static const uint32_t *results(const wgi_fn_run *r, const wgi_fn_call *call) {
+    return r->program->list + call->list + call->operands;
+}
+
+/* The first result that is part k or a later one. Where all are wanted, it is result k. */
+static size_t result_of(const uint32_t *part, size_t count, size_t k) {
+    size_t low = 0, high = k < count ? k : count;
+    if (high > 0 && part[high - 1] < k) return high;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (part[middle] < k) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static void put(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, const double *from,
+                size_t entries) {
+    const uint32_t *const result = results(r, call), *const part = result + call->results;
+    for (size_t i = result_of(part, call->results, k);
+         i < call->results && part[i] < k + entries; i++) {
+        double *const to = COLUMN(result[i]);
+        for (size_t p = 0; p < r->rows; p++) to[p] = from[(part[i] - k) * r->rows + p];
+    }
+}
+
+static void get(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, double *to,
+                size_t entries) {
+    for (size_t e = 0; e < entries; e++) {
+        const double *const from = operand(r, call, k + e);
+        for (size_t p = 0; p < r->rows; p++) to[e * r->rows + p] = from[p];
+    }
+}
+
+/* A comparison of the body failed, at that point of the run. */
+static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t guard) {
+    size_t number = r->function->guards + guard;
+    for (size_t k = 0; k < call->repeat; k++)
+        number += wgi_repeat_guards(r->function->repeat[k].body);
+    wgi_fn_guard_note(r, r->first + point, number);
+}
+
+/* ---- steps as points ---- */
+
+static void many(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+    const size_t steps = w->r->steps;
+    for (size_t i = 0; i < w->f->inputs; i++)
+        w->x[i] = (wg_points){w->in + w->operand_at[i],
+                              (ptrdiff_t)wgi_argument_size(&w->f->input[i]), 1};
+    for (size_t j = 0; j < w->f->outputs; j++)
+        w->y[j] = (wg_results){w->out + w->part_at[j],
+                               (ptrdiff_t)wgi_argument_size(&w->f->output[j]), 1};
+    const uint32_t *const result = results(r, call), *const part = result + call->results;
+    for (size_t p = 0; p < r->rows; p++) {
+        for (size_t k = 0; k < call->operands; k++) w->in[k] = operand(r, call, k)[p];
+        wg_function_guard guard;
+        if (wg_function_evaluate(w->f, steps, w->x, w->y, NULL, w->evaluation, &guard) ==
+            WG_EGUARD)
+            note(r, call, p, guard.guard);
+        for (uint32_t i = 0; i < call->results; i++) COLUMN(result[i])[p] = w->out[part[i]];
+    }
+}
+
+/* ---- one step after the other ---- */
+
+static void start(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+    const ptrdiff_t rows = (ptrdiff_t)r->rows;
+    size_t entry = 0;
+    for (size_t i = 0; i < w->f->inputs; i++) {
+        const wg_argument *const a = &w->f->input[i];
+        double *const to = w->in + entry * r->rows;
+        w->x[i] = (wg_points){to, 1, rows};
+        if (!wgi_is_stepped(a)) get(r, call, w->operand_at[i], to, wgi_argument_size(a));
+        entry += wgi_argument_size(a);
+    }
+    entry = 0;
+    for (size_t j = 0; j < w->f->outputs; j++) {
+        w->y[j] = (wg_results){w->out + entry * r->rows, 1, rows};
+        entry += wgi_argument_size(&w->f->output[j]);
+    }
+    memset(w->sum, 0, entry * r->rows * sizeof *w->sum);
+}
+
+static void gather_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+    double *to = w->in;
+    for (size_t i = 0; i < w->f->inputs; i++) {
+        const wg_argument *const a = &w->f->input[i];
+        const size_t n = wgi_argument_size(a);
+        if (wgi_is_stepped(a)) get(r, call, w->operand_at[i] + place * n, to, n);
+        to += n * r->rows;
+    }
+}
+
+/* Before a step: the states that it finds; after it: what it leaves. */
+static void put_states(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+    const double *from = w->in;
+    for (size_t k = 0; k < w->carried; k++) {
+        const size_t n = wgi_argument_size(&w->f->input[k]);
+        put(r, call, w->part_at[k] + place * n, from, n);
+        from += n * r->rows;
+    }
+}
+
+static void put_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+    const double *from = w->out;
+    double *sum = w->sum;
+    for (size_t j = 0; j < w->f->outputs; j++) {
+        const wg_argument *const a = &w->f->output[j];
+        const size_t n = wgi_argument_size(a), all = n * r->rows;
+        if (wgi_is_stepped(a)) put(r, call, w->part_at[j] + place * n, from, n);
+        else if (!wgi_is_carried(a))
+            for (size_t e = 0; e < all; e++) sum[e] += from[e];
+        from += all, sum += all;
+    }
+}
+
+static void put_sums(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+    const double *sum = w->sum;
+    for (size_t j = 0; j < w->f->outputs; j++) {
+        const wg_argument *const a = &w->f->output[j];
+        const size_t n = wgi_argument_size(a);
+        if (!wgi_is_stepped(a) && !wgi_is_carried(a)) put(r, call, w->part_at[j], sum, n);
+        sum += n * r->rows;
+    }
+}
+
+static void in_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+    const size_t steps = w->r->steps;
+    start(r, call, w);
+    struct wgi_fn_steady *const body = wgi_fn_steady_open(w->f, w->x, w->y, w->evaluation);
+    for (size_t s = 0; s < steps; s++) {
+        const size_t place = w->r->backwards ? steps - 1 - s : s;
+        put_states(r, call, w, place);
+        gather_step(r, call, w, place);
+        wg_function_guard guard;
+        if (wgi_fn_steady_run(body, r->rows, &guard) == WG_EGUARD)
+            note(r, call, guard.point, guard.guard);
+        put_step(r, call, w, place);
+        memcpy(w->in, w->out, w->states * r->rows * sizeof *w->in);
+    }
+    put_states(r, call, w, steps);
+    put_sums(r, call, w);
+}
+
+void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
+    work w;
+    cutting c = {r->repeat, 0};
+    cut_work(&w, &r->function->repeat[call->repeat], &c);
+    find_places(&w);
+    if (w.carried == 0) many(r, call, &w);
+    else in_steps(r, call, &w);
+    const uint32_t *const result = results(r, call);
+    for (uint32_t k = 0; k < call->results; k++) {
+        double *const column = COLUMN(result[k]);
+        for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
+    }
+}

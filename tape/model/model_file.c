@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables as a file. Whole numbers are little-endian, doubles their bits as such a number:
+ *
+ *     8 bytes    89 W G V 0d 0a 1a 0a: neither text nor cut to 7 bits
+ *     4 and 4    version, number of variables
+ *     variables  rows 8, columns 8, bytes of the name 4, the name, values 8 each
+ *     8 bytes    FNV-1a of all before */
+#include "tape/function/file/file.h"
+#include "model.h"
+
+#include <string.h>
+
+enum { VERSION = 1 };
+static const unsigned char magic[8] = {0x89, 'W', 'G', 'V', '\r', '\n', 0x1a, '\n'};
+
+static size_t variables_of(const wg_model *m) {
+    size_t count = 0;
+    for (const wgi_node_of *n = m->first; n != NULL; n = n->next)
+        count += (n->kind & WG_VARIABLE) != 0;
+    return count;
+}
+
+/* ---- writing ---- */
+
+typedef struct sink {
+    wg_write *write;
+    void *ctx;
+    int failed;
+    uint64_t sum;
+    size_t used;
+    unsigned char piece[1024];
+} sink;
+
+static void flush(sink *o) {
+    o->sum = wgi_file_checksum(o->sum, o->piece, o->used);
+    if (o->used != 0 && !o->failed)
+        o->failed = o->write(o->ctx, (const char *)o->piece, o->used) != 0;
+    o->used = 0;
+}
+
+static void put(sink *o, unsigned size, uint64_t x) {
+    if (o->used + size > sizeof o->piece) flush(o);
+    for (unsigned i = 0; i < size; i++) o->piece[o->used++] = (unsigned char)(x >> 8 * i);
+}
+
+static void put_variable(sink *o, const wgi_node_of *n) {
+    put(o, 8, n->dim[0].size);
+    put(o, 8, n->dim[1].size);
+    put(o, 4, strlen(n->name));
+    for (const char *p = n->name; *p != 0; p++) put(o, 1, (unsigned char)*p);
+    for (size_t e = 0; e < wgi_model_size(n); e++) {
+        uint64_t bits;
+        memcpy(&bits, &n->values[e], sizeof bits);
+        put(o, 8, bits);
+    }
+}
+
+wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
+    if (m == NULL) return WG_ENULL;
+    if (write == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "wg_model_save: write is NULL");
+    sink o;
+    memset(&o, 0, sizeof o);
+    o.write = write, o.ctx = ctx;
+    o.sum = WGI_FILE_CHECKSUM_START;
+    for (size_t i = 0; i < sizeof magic; i++) put(&o, 1, magic[i]);
+    put(&o, 4, VERSION);
+    put(&o, 4, variables_of(m));
+    for (const wgi_node_of *n = m->first; n != NULL && !o.failed; n = n->next)
+        if (n->kind & WG_VARIABLE) put_variable(&o, n);
+    flush(&o);
+    put(&o, 8, o.sum);
+    flush(&o);
+    return o.failed ? WGI_MODEL_REFUSE(m, WG_EWRITE, "wg_model_save: write gave a failure")
+                    : WG_OK;
+}
+
+/* ---- reading ---- */
+
+typedef struct source {
+    wg_model *m;
+    const char *call;
+    wg_read *read;
+    void *ctx;
+    uint64_t sum;
+    wg_status status;
+} source;
+
+#define DAMAGED(f, ...)                                                                        \
+    ((f)->status =                                                                             \
+         (f)->status != WG_OK ? (f)->status : WGI_MODEL_REFUSE((f)->m, WG_EARG, __VA_ARGS__))
+
+static void get_bytes(source *f, void *to, size_t bytes) {
+    if (f->status != WG_OK) return;
+    if (f->read(f->ctx, to, bytes) != bytes) {
+        (void)DAMAGED(f, "%s: the file ends too early", f->call);
+        return;
+    }
+    f->sum = wgi_file_checksum(f->sum, to, bytes);
+}
+
+static uint64_t get(source *f, unsigned size) {
+    unsigned char p[8] = {0};
+    uint64_t x = 0;
+    get_bytes(f, p, size);
+    for (unsigned i = 0; i < size; i++) x |= (uint64_t)p[i] << 8 * i;
+    return x;
+}
+
+/* Values that were read, in the order of the variables of the model. */
+typedef struct staged {
+    wgi_node_of *variable;
+    double *value; /* NULL: not in the file so far */
+} staged;
+
+static void get_variable(source *f, size_t count, staged *all) {
+    char name[WGI_LONGEST_NAME + 1];
+    const uint64_t rows = get(f, 8), cols = get(f, 8), bytes = get(f, 4);
+    if (bytes > WGI_LONGEST_NAME) (void)DAMAGED(f, "%s: damaged: a name is too long", f->call);
+    get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
+    if (f->status != WG_OK) return;
+    name[bytes] = 0;
+    if (!wgi_file_is_word(name, (size_t)bytes)) {
+        (void)DAMAGED(f, "%s: damaged: a name is no word", f->call);
+        return;
+    }
+    size_t k = 0;
+    while (k < count && strcmp(all[k].variable->name, name) != 0) k++;
+    if (k == count || all[k].value != NULL) {
+        (void)DAMAGED(f,
+                      k == count ? "%s: the model has no variable %.200s"
+                                 : "%s: %.200s is there twice",
+                      f->call, name);
+        return;
+    }
+    const wgi_node_of *const n = all[k].variable;
+    if (rows != n->dim[0].size || cols != n->dim[1].size) {
+        f->status = WGI_MODEL_REFUSE(
+            f->m, WG_ESHAPE, "%s: %.200s is %zux%zu, in the file %llux%llu", f->call, name,
+            n->dim[0].size, n->dim[1].size, (unsigned long long)rows, (unsigned long long)cols);
+        return;
+    }
+    all[k].value = wgi_model_scratch(f->m, f->call, (wgi_model_size(n) + 1) * sizeof(double));
+    if (all[k].value == NULL) f->status = WG_ENOMEM;
+    for (size_t e = 0; e < wgi_model_size(n) && f->status == WG_OK; e++) {
+        const uint64_t bits = get(f, 8);
+        memcpy(&all[k].value[e], &bits, sizeof bits);
+    }
+}
+
+static void get_file(source *f, size_t count, staged *all) {
+    unsigned char head[sizeof magic] = {0};
+    get_bytes(f, head, sizeof head);
+    if (f->status == WG_OK && memcmp(head, magic, sizeof magic) != 0)
+        (void)DAMAGED(f, "%s: no file of variables", f->call);
+    const uint64_t version = get(f, 4), there = get(f, 4);
+    if (f->status == WG_OK && version != VERSION)
+        (void)DAMAGED(f, "%s: version %llu, not %d", f->call, (unsigned long long)version,
+                      VERSION);
+    for (uint64_t i = 0; i < there && f->status == WG_OK; i++) get_variable(f, count, all);
+    const uint64_t sum = f->sum;
+    if (get(f, 8) != sum) (void)DAMAGED(f, "%s: damaged: the checksum differs", f->call);
+    for (size_t k = 0; k < count && f->status == WG_OK; k++)
+        if (all[k].value == NULL)
+            (void)DAMAGED(f, "%s: the file has no variable %s", f->call, all[k].variable->name);
+}
+
+wg_status wg_model_restore(wg_model *m, wg_read *read, void *ctx) {
+    static const char call[] = "wg_model_restore";
+    if (m == NULL) return WG_ENULL;
+    if (read == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "%s: read is NULL", call);
+    source f = {m, call, read, ctx, WGI_FILE_CHECKSUM_START, WG_OK};
+    const size_t count = variables_of(m);
+    staged *const all = wgi_model_scratch(m, call, (count + 1) * sizeof *all);
+    if (all == NULL) f.status = WG_ENOMEM;
+    size_t k = 0;
+    for (wgi_node_of *n = m->first; n != NULL && all != NULL; n = n->next)
+        if (n->kind & WG_VARIABLE) all[k++] = (staged){n, NULL};
+    if (f.status == WG_OK) get_file(&f, count, all);
+    for (k = 0; k < count && f.status == WG_OK; k++)
+        if (wgi_model_size(all[k].variable) != 0)
+            memcpy(all[k].variable->values, all[k].value,
+                   wgi_model_size(all[k].variable) * sizeof(double));
+    wg_tape_reset(m->scratch);
+    return f.status;
+}
