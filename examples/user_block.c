@@ -61,7 +61,8 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op convolution = {"convolution", 0, shape, value, vjp, jvp, NULL};
+static const wg_block_op convolution = {
+    .name = "convolution", .shape = shape, .value = value, .vjp = vjp, .jvp = jvp};
 
 /* The usual mistake: the filter not turned around on the way back. */
 static wg_status wrong_vjp(wg_block *b) {
@@ -72,7 +73,8 @@ static wg_status wrong_vjp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op wrong = {"wrong_convolution", 0, shape, value, wrong_vjp, jvp, NULL};
+static const wg_block_op wrong = {
+    .name = "wrong_convolution", .shape = shape, .value = value, .vjp = wrong_vjp, .jvp = jvp};
 
 /* As users call it. */
 static wg_mat convolved(wg_tape *t, wg_mat x, wg_mat h) {

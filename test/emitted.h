@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "ops/scalar/array.h"
+#include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
 #include "graph_walk.h"
 #include "sanitized.h"
@@ -76,8 +77,8 @@ static inline void hand_output(hand *h, const char *name, size_t rows, size_t co
 }
 static inline void hand_finish(hand *h) {
     assert_int_equal(wg_tape_status(h->t), WG_OK);
-    assert_int_equal(wgi_graph_finish(&h->g, h->ins, h->in, h->outs, h->out, h->result, &h->f),
-                     WG_OK);
+    assert_int_equal(
+        wgi_function_finish(&h->g, h->ins, h->in, h->outs, h->out, h->result, &h->f), WG_OK);
 }
 static inline void hand_close(hand *h) {
     wg_function_free(h->f);

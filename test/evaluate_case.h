@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
 #include "tape/function/run/program.h"
 #include "pools.h"
@@ -125,8 +126,8 @@ static inline void hand_output(struct hand *h, size_t entries, unsigned flags,
 }
 static inline void hand_finish(struct hand *h) {
     assert_int_equal(wg_tape_status(h->t), WG_OK);
-    assert_int_equal(wgi_graph_finish(&h->g, h->ins, h->in, h->outs, h->out, h->result, &h->f),
-                     WG_OK);
+    assert_int_equal(
+        wgi_function_finish(&h->g, h->ins, h->in, h->outs, h->out, h->result, &h->f), WG_OK);
 }
 static inline void hand_close(struct hand *h) {
     wg_function_free(h->f);

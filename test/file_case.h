@@ -4,6 +4,7 @@
 #ifndef WENGERT_TEST_FILE_CASE_H
 #define WENGERT_TEST_FILE_CASE_H
 
+#include "tape/function/make/finish.h"
 #include "function_file.h"
 
 #ifndef LOOPS_OVER
@@ -65,7 +66,7 @@ static inline wg_function *apply(const wg_scalar_op *op) {
     wg_tape_reset(tape);
     wgi_graph_open(&g, wgi_core_of(tape), "apply");
     const uint32_t x = wgi_graph_input(&g, WGI_EACH), y = wgi_graph_op(&g, op, &x);
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &out, &y, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &out, &y, &f), WG_OK);
     return f;
 }
 

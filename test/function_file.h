@@ -11,6 +11,7 @@
 #include <wengert/derive.h>
 #include <wengert/operation.h>
 #include "ops/scalar/array.h"
+#include "tape/function/make/finish.h"
 #include "tape/function/graph/dense_node.h"
 #include "tape/function/graph/repeat.h"
 
@@ -86,7 +87,7 @@ static inline wg_function *built(wg_tape *t) {
     y[12] = wgi_graph_number(g, -INFINITY);
     wgi_graph_guard_add(g, x[0], x[2], 1, 0);
     wgi_graph_guard_add(g, y[7], y[12], 5, 1);
-    const wg_status s = wgi_graph_finish(g, 2, in, 3, out, y, &f);
+    const wg_status s = wgi_function_finish(g, 2, in, 3, out, y, &f);
     wg_tape_reset(t);
     return s == WG_OK ? f : NULL;
 }
@@ -99,7 +100,7 @@ static inline wg_function *constant(wg_tape *t) {
     wg_tape_reset(t);
     wgi_graph_open(&g, wgi_core_of(t), "constant");
     const uint32_t y = wgi_graph_number(&g, 0.1);
-    const wg_status s = wgi_graph_finish(&g, 0, NULL, 2, out, &y, &f);
+    const wg_status s = wgi_function_finish(&g, 0, NULL, 2, out, &y, &f);
     wg_tape_reset(t);
     return s == WG_OK ? f : NULL;
 }
@@ -165,7 +166,7 @@ static inline wg_function *stepping(wg_tape *t) {
         const uint32_t total = WGI_GRAPH2(g, mul, part + TOTAL, once + 2);
         const uint32_t y[] = {part + END, part + END + 1,         part + E + 1,
                               part + 2,   wgi_graph_number(g, 0), wgi_graph_sum(g, total)};
-        s = wgi_graph_finish(g, 3, in, 2, out, y, &f);
+        s = wgi_function_finish(g, 3, in, 2, out, y, &f);
     }
     wg_tape_reset(t);
     return s == WG_OK ? f : NULL;
@@ -231,7 +232,7 @@ static inline wg_function *of_matrices(wg_tape *t) {
         const uint32_t both[] = {wgi_graph_sum(g, y[0]), wgi_graph_sum(g, y[5]), s[0], y[4]};
         const uint32_t o = wgi_graph_dense(g, &outer, both) + 1;
         y[RESULTS] = o + 1, y[RESULTS + 1] = o + 2;
-        status = wgi_graph_finish(g, 2, in, 2, out, y, &f);
+        status = wgi_function_finish(g, 2, in, 2, out, y, &f);
     }
     wg_tape_reset(t);
     return status == WG_OK ? f : NULL;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "counted.h"
 #include "file_case.h"
+#include "tape/function/make/finish.h"
 #include "tape/function/graph/dense_node.h"
 
 /* ---- operations on whole matrices -------------------------------------------------------- */
@@ -244,7 +245,7 @@ static void a_file_of_a_large_product_takes_little_memory(void **state) {
     for (size_t k = 0; k < 2 * ROWS; k++) list[k] = wgi_graph_input(&g, WGI_EACH);
     const wgi_dense_op op = {WGI_DENSE_PRODUCT, 0, {2, 2, ROWS / 2}};
     const uint32_t part = wgi_graph_dense(&g, &op, list) + 1 + 3;
-    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
     uint8_t *const bytes = bytes_of(f, &n);
     wg_function_free(f);
     const size_t at = 136 + 25 + 25 + 2 * ROWS; /* the operation */

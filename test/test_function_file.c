@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include "tape/function/make/finish.h"
 #include "counted.h"
 #include "file_case.h"
 
@@ -182,7 +183,7 @@ static void a_long_function_is_read_piece_by_piece(void **state) {
         y = WGI_GRAPH1(&g, sin, y);
         y = WGI_GRAPH2(&g, mul, y, wgi_graph_number(&g, i + 2.5));
     }
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &out, &y, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &out, &y, &f), WG_OK);
     size_t n;
     uint8_t *const bytes = bytes_of(f, &n);
     assert_true(n > 700000);
@@ -321,7 +322,7 @@ static void arguments_beyond_all_numbers_are_not_saved(void **state) {
         size_t n;
         wg_tape_reset(tape);
         wgi_graph_open(&g, wgi_core_of(tape), "empty");
-        assert_int_equal(wgi_graph_finish(&g, 1, &empty, 1, &empty, NULL, &f), WG_OK);
+        assert_int_equal(wgi_function_finish(&g, 1, &empty, 1, &empty, NULL, &f), WG_OK);
         const wg_status s = wg_function_save(f, NULL, 0, &n);
         assert_int_equal(s, i < 4 ? WG_EARG : WG_OK);
         if (s == WG_OK) {

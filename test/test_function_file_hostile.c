@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <time.h>
+#include "tape/function/make/finish.h"
 #include "counted.h"
 #include "file_case.h"
 
@@ -231,7 +232,7 @@ static void sums_are_not_used_at_the_points(void **state) {
     const uint32_t x = wgi_graph_input(&g, WGI_EACH), s = wgi_graph_input(&g, WGI_ONCE);
     const uint32_t product = WGI_GRAPH2(&g, mul, s, wgi_graph_sum(&g, x));
     const uint32_t result[] = {product, wgi_graph_sum(&g, s)};
-    assert_int_equal(wgi_graph_finish(&g, 2, in, 1, &y, result, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 2, in, 1, &y, result, &f), WG_OK);
     size_t n;
     uint8_t *const bytes = bytes_of(f, &n);
     uint8_t *const sum = bytes + n - 8 - 8 - 4, *const mul = sum - 5 - 8; /* operands */
@@ -262,7 +263,7 @@ static void a_node_has_one_sum(void **state) {
     wgi_graph_open(&g, wgi_core_of(tape), "sums");
     const uint32_t x = wgi_graph_input(&g, WGI_EACH), z = wgi_graph_input(&g, WGI_EACH);
     const uint32_t result[] = {wgi_graph_sum(&g, x), wgi_graph_sum(&g, z)};
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &y, result, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &y, result, &f), WG_OK);
     size_t n;
     uint8_t *const bytes = bytes_of(f, &n), *const operand = bytes + n - 8 - 8 - 4;
     assert_int_equal(operand[0], 1);
@@ -363,7 +364,7 @@ static void very_many_operands_are_ordered_in_short_time(void **state) {
     for (size_t i = 0; i < COUNT; i++) x[i] = WGI_GRAPH1(&g, sin, x[i]);
     *x = wgi_graph_array(&g, WGI_ARRAY_maximum, COUNT, x);
     const clock_t start = clock();
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &y, x, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &y, x, &f), WG_OK);
     uint8_t *const bytes = bytes_of(f, &n);
     wg_function_free(loaded(bytes, n));
     assert_true(clock() - start < SECONDS * CLOCKS_PER_SEC);

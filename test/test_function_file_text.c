@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include "tape/function/make/finish.h"
 #include "file_case.h"
 
 /* ---- text and graphs ---- */
@@ -137,7 +138,7 @@ static void long_lists_of_operands_are_cut_in_graphs_only(void **state) {
     wgi_graph_open(&g, wgi_core_of(tape), "long");
     for (int i = 0; i < N; i++) x[i] = wgi_graph_input(&g, WGI_EACH);
     const uint32_t y = wgi_graph_array(&g, WGI_ARRAY_maximum, N, x);
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &result, &y, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &result, &y, &f), WG_OK);
     assert_has(dot_of(f), "maximum(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], ...)\"");
     assert_has(out.bytes, "    t99 -> t100;\n");
     assert_has(dump_of(f), ", x[98], x[99])  ; each\n");
@@ -163,7 +164,7 @@ static void entries_of_many_inputs_are_named(void **state) {
     uint32_t *const y = malloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++) y[i] = (uint32_t)i;
     wg_function *f = NULL;
-    assert_int_equal(wgi_graph_finish(&g, INPUTS, in, 1, &result, y, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, INPUTS, in, 1, &result, y, &f), WG_OK);
     free(y);
     FILE *const file = tmpfile();
     assert_non_null(file);
@@ -280,7 +281,7 @@ static void a_graph_has_a_cluster_per_body(void **state) {
     const uint32_t part = wgi_graph_repeat(&g, r, (uint32_t[]){0, 1, 2}) + 1;
     const uint32_t most =
         wgi_graph_array(&g, WGI_ARRAY_maximum, 3, (uint32_t[]){part, part + 1, part + 2});
-    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, &most, &few), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, &most, &few), WG_OK);
     assert_has(dot_of(few), "    t2 -> t3;\n    t3 -> t7;\n    r0 ");
     wg_function_free(few);
 }
@@ -300,7 +301,7 @@ static void operations_on_matrices_are_drawn_with_their_first_operands(void **st
     const uint32_t a[] = {first, first + 2, first, x[0], x[1], x[2], x[3], first + 3};
     const uint32_t parts = wgi_graph_dense(&g, &product, a) + 1;
     const uint32_t to[] = {first + 3, parts + 1};
-    assert_int_equal(wgi_graph_finish(&g, 1, &in, 1, &y, to, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &y, to, &f), WG_OK);
     wg_tape_reset(tape);
     assert_has(
         dump_of(f),

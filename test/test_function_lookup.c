@@ -4,6 +4,7 @@
  *
  * Letters: e elements, i indices; inputs x (differentiated), i. */
 #define _DEFAULT_SOURCE /* mkdtemp */
+#include "tape/function/make/finish.h"
 #include "compile_case.h"
 
 #include <wengert/array.h>
@@ -167,7 +168,8 @@ static void a_constant_index_is_no_lookup(void **state) {
         wgi_graph_open(&graph, wgi_core_of(t), "test");
         const uint32_t value[I] = {wgi_graph_number(&graph, outside ? -1 : 2.25),
                                    wgi_graph_number(&graph, 1)};
-        assert_int_equal(wgi_graph_finish(&graph, 0, NULL, 1, &fixed, value, &number), WG_OK);
+        assert_int_equal(wgi_function_finish(&graph, 0, NULL, 1, &fixed, value, &number),
+                         WG_OK);
         wg_tape_reset(t);
         assert_int_equal(wg_function_compose(t, f, number, &g), WG_OK);
         assert_int_equal(lookups_in(g), 1); /* by x[0] */

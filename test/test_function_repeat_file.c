@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 #include <wengert/map.h>
+#include "tape/function/make/finish.h"
 #include "counted.h"
 #define LOOPS_OVER 64
 #include "file_case.h"
@@ -367,7 +368,7 @@ static void what_a_saved_function_cannot_have_is_refused(void **state) {
         const uint32_t last = which == 2 ? WGI_GRAPH1(&g, sin, part + 2) : part + 2;
         if (which == 2) wgi_graph_guard_add(&g, part + 1, last, 0, 1);
         const uint32_t y[] = {part + 1, last};
-        assert_int_equal(wgi_graph_finish(&g, 2, in, 1, &out, y, &f), WG_OK);
+        assert_int_equal(wgi_function_finish(&g, 2, in, 1, &out, y, &f), WG_OK);
         uint8_t *const bytes = bytes_of(f, &n);
         wg_function_free(loaded(bytes, n));
         if (which == 0) { /* parts 1 and 2, each of 13 bytes, before two entries */
@@ -427,7 +428,7 @@ static wg_function *nested(size_t depth) {
     wgi_graph_open(&g, c, "nested");
     const uint32_t u = wgi_graph_input(&g, WGI_EACH);
     const uint32_t part = wgi_graph_repeat(&g, r, &u) + 1;
-    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
     wg_tape_reset(tape);
     return f;
 }
@@ -476,7 +477,7 @@ static void a_file_of_many_steps_takes_little_memory(void **state) {
     wgi_graph_open(&g, c, "function");
     const uint32_t u = wgi_graph_input(&g, WGI_EACH);
     const uint32_t part = wgi_graph_repeat(&g, r, &u) + 1 + 5;
-    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, &part, &f), WG_OK);
     uint8_t *const bytes = bytes_of(f, &n);
     wg_function_free(f);
     const size_t steps = 500 * 1000 * 1000;
@@ -525,7 +526,7 @@ static void a_file_of_many_bodies_takes_memory_in_proportion(void **state) {
         wgi_body_result(&b, WGI_GRAPH2(&b.g, mul, s, wgi_graph_number(&b.g, (double)k + 3)));
         part[k] = wgi_graph_repeat(&g, wgi_body_close(&b, 1, 0), &u) + 1;
     }
-    assert_int_equal(wgi_graph_finish(&g, 1, &x, 1, &y, part, &f), WG_OK);
+    assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, part, &f), WG_OK);
     uint8_t *const bytes = bytes_of(f, &n);
     wg_function_free(f);
     struct counted m = counted_start();
@@ -684,7 +685,7 @@ static void comparisons_are_told_where_a_repeat_is_done_once(void **state) {
             y[0] = WGI_GRAPH2(g, mul, x[0], wgi_graph_repeat(g, r, x + 2) + 2);
         else if (where == ON_SUMS) y[1] = wgi_graph_repeat(g, r, sums) + 2;
         else y[0] = wgi_graph_repeat(g, r, x) + 1 + 3;
-        assert_int_equal(wgi_graph_finish(g, 2, in, 2, out, y, &f), WG_OK);
+        assert_int_equal(wgi_function_finish(g, 2, in, 2, out, y, &f), WG_OK);
         wg_tape_reset(tape);
         assert_false(runs_in_strips(f));
         void *const work = malloc(wg_function_work(f, NULL));

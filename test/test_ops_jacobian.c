@@ -53,7 +53,8 @@ static wg_status jacobian(wg_block *b, size_t out, size_t in, double *j) {
 static wg_status vjp(wg_block *b) { return wg_vjp_by_jacobian(b, jacobian); }
 static wg_status jvp(wg_block *b) { return wg_jvp_by_jacobian(b, jacobian); }
 
-static const wg_block_op spherical = {"spherical", WG_OP_TRANS, shape, value, vjp, jvp, NULL};
+static const wg_block_op spherical = {"spherical", WG_OP_TRANS, shape, value,
+                                      vjp,         jvp,         NULL,  NULL};
 static const double P[3] = {2, 0.4, 1.1};
 
 static void an_operation_may_give_its_jacobian(void **state) {

@@ -458,7 +458,8 @@ static wg_status busy_vjp(wg_block *b) {
     for (size_t i = 0; i < b->in[0].rows; i++) b->in[0].bar[i] += 2 * b->out[0].bar[i];
     return WG_OK;
 }
-static const wg_block_op busy_op = {"busy", 0, busy_shape, busy_value, busy_vjp, NULL, NULL};
+static const wg_block_op busy_op = {"busy",   0,    busy_shape, busy_value,
+                                    busy_vjp, NULL, NULL,       NULL};
 
 static void a_replay_with_blocks_keeps_its_workspace(void **state) {
     (void)state;

@@ -402,7 +402,8 @@ static wg_status same_until(wg_block *b) {
     for (size_t i = 0; i < b->in[0].rows; i++) b->in[0].bar[i] += b->out[0].bar[i];
     return WG_OK;
 }
-static const wg_block_op tiring = {"tiring", 0, same_shape, same_value, same_until, NULL, NULL};
+static const wg_block_op tiring = {"tiring",   0,    same_shape, same_value,
+                                   same_until, NULL, NULL,       NULL};
 
 static wg_status by_matrix(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *data) {

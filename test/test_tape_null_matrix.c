@@ -141,7 +141,8 @@ static wg_status twice_vjp(wg_block *of) {
                 2 * of->out[0].bar[i + j * of->out[0].bar_ld];
     return WG_OK;
 }
-static const wg_block_op twice = {"twice", 0, twice_shape, twice_value, twice_vjp, NULL, NULL};
+static const wg_block_op twice = {"twice",   0,    twice_shape, twice_value,
+                                  twice_vjp, NULL, NULL,        NULL};
 
 static void applying_an_operation_answers(void **state) {
     (void)state;

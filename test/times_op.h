@@ -50,9 +50,10 @@ static wg_status times_jvp(wg_block *b) {
     return WG_OK;
 }
 
-static const wg_block_op times_op = {"times",     0,         times_shape,
-                                     times_value, times_vjp, times_jvp, NULL};
-static const wg_block_op slow_op = {"slow", 0, times_shape, times_value, times_vjp, NULL, NULL};
+static const wg_block_op times_op = {"times",   0,         times_shape, times_value,
+                                     times_vjp, times_jvp, NULL,        NULL};
+static const wg_block_op slow_op = {"slow",    0,    times_shape, times_value,
+                                    times_vjp, NULL, NULL,        NULL};
 
 /* The same with an expand; with mistakes: where the adjoint of the second operand goes; in what
  * it expands to. */
@@ -83,12 +84,12 @@ static inline wg_status misspelt_expand(wg_tape *t, const wg_block *b, const wg_
     return s;
 }
 
-static const wg_block_op expanding_op = {"expanding", 0,         times_shape, times_value,
-                                         times_vjp,   times_jvp, times_expand};
-static const wg_block_op misled_op = {"misled",   0,         times_shape, times_value,
-                                      misled_vjp, times_jvp, times_expand};
-static const wg_block_op misspelt_op = {"misspelt", 0,    times_shape,    times_value,
-                                        times_vjp,  NULL, misspelt_expand};
+static const wg_block_op expanding_op = {"expanding", 0,         times_shape,  times_value,
+                                         times_vjp,   times_jvp, times_expand, NULL};
+static const wg_block_op misled_op = {"misled",   0,         times_shape,  times_value,
+                                      misled_vjp, times_jvp, times_expand, NULL};
+static const wg_block_op misspelt_op = {"misspelt", 0,    times_shape,     times_value,
+                                        times_vjp,  NULL, misspelt_expand, NULL};
 
 static inline wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
     wg_mat y;

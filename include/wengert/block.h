@@ -73,7 +73,9 @@ enum {
  * expand  the same in scalar statements on t: y, the elements of all results, from x, those of
  *         all operands, matrix after matrix and column after column. Shapes and the values of
  *         operands stand in b; there is no workspace. NULL: not in functions, no second
- *         derivatives. */
+ *         derivatives.
+ * traits  NULL in a user's operation: the library's own say here how they are split into sparse
+ *         parts and how they become parts of functions. */
 typedef struct wg_block_op {
     const char *name; /* as users call it */
     unsigned flags;
@@ -82,6 +84,7 @@ typedef struct wg_block_op {
     wg_status (*vjp)(wg_block *b);
     wg_status (*jvp)(wg_block *b);
     wg_status (*expand)(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y);
+    const struct wgi_traits *traits;
 } wg_block_op;
 
 /* A Jacobian: j[r + c n] = d (element r of result `out`) / d (element c of operand `in`),

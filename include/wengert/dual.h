@@ -56,12 +56,12 @@ typedef double wgi_pack __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
 typedef long long wgi_mask __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
 #endif
 
-/* WGI_EACH(X): X(field, first lane) for every pack; WGI_FOLD(x): their sum. */
-#define WGI_EACH_1(X) X(t0, 0)
-#define WGI_EACH_2(X) WGI_EACH_1(X) X(t1, WGI_PACK)
-#define WGI_EACH_4(X) WGI_EACH_2(X) X(t2, 2 * WGI_PACK) X(t3, 3 * WGI_PACK)
-#define WGI_EACH_8(X)                                                                          \
-    WGI_EACH_4(X)                                                                              \
+/* WGI_DUAL_EACH(X): X(field, first lane) for every pack; WGI_FOLD(x): their sum. */
+#define WGI_DUAL_EACH_1(X) X(t0, 0)
+#define WGI_DUAL_EACH_2(X) WGI_DUAL_EACH_1(X) X(t1, WGI_PACK)
+#define WGI_DUAL_EACH_4(X) WGI_DUAL_EACH_2(X) X(t2, 2 * WGI_PACK) X(t3, 3 * WGI_PACK)
+#define WGI_DUAL_EACH_8(X)                                                                          \
+    WGI_DUAL_EACH_4(X)                                                                              \
     X(t4, 4 * WGI_PACK) X(t5, 5 * WGI_PACK) X(t6, 6 * WGI_PACK) X(t7, 7 * WGI_PACK)
 #define WGI_FOLD_1(x) x.t0
 #define WGI_FOLD_2(x) (x.t0 + x.t1)
@@ -69,23 +69,23 @@ typedef long long wgi_mask __attribute__((vector_size(8 * WGI_PACK), aligned(8))
 #define WGI_FOLD_8(x) (WGI_FOLD_4(x) + ((x.t4 + x.t5) + (x.t6 + x.t7)))
 
 #if WG_DUAL_WIDTH / WGI_PACK == 1
-#define WGI_EACH WGI_EACH_1
+#define WGI_DUAL_EACH WGI_DUAL_EACH_1
 #define WGI_FOLD WGI_FOLD_1
 #elif WG_DUAL_WIDTH / WGI_PACK == 2
-#define WGI_EACH WGI_EACH_2
+#define WGI_DUAL_EACH WGI_DUAL_EACH_2
 #define WGI_FOLD WGI_FOLD_2
 #elif WG_DUAL_WIDTH / WGI_PACK == 4
-#define WGI_EACH WGI_EACH_4
+#define WGI_DUAL_EACH WGI_DUAL_EACH_4
 #define WGI_FOLD WGI_FOLD_4
 #else
-#define WGI_EACH WGI_EACH_8
+#define WGI_DUAL_EACH WGI_DUAL_EACH_8
 #define WGI_FOLD WGI_FOLD_8
 #endif
 
 typedef struct wg_dual {
     double value;
 #define WGI_FIELD(t, first) wgi_pack t;
-    WGI_EACH(WGI_FIELD)
+    WGI_DUAL_EACH(WGI_FIELD)
 #undef WGI_FIELD
 } wg_dual;
 
@@ -116,7 +116,7 @@ WGI_FUNCTION wg_dual wg_dual_constant(double value) {
     wg_dual x;
     x.value = value;
 #define WGI_STEP(t, first) x.t = zero;
-    WGI_EACH(WGI_STEP)
+    WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
     return x;
 }
@@ -128,7 +128,7 @@ WGI_FUNCTION wg_dual wg_dual_with(wg_dual x, size_t lane, double tangent) {
 #else
 #define WGI_STEP(t, first)                                                                     \
     if (lane / WGI_PACK == first / WGI_PACK) x.t[lane % WGI_PACK] = tangent;
-    WGI_EACH(WGI_STEP)
+    WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
 #endif
     return x;
@@ -148,7 +148,7 @@ WGI_FUNCTION double wg_dual_tangent(wg_dual x, size_t lane) {
 #else
 #define WGI_STEP(t, first)                                                                     \
     if (lane / WGI_PACK == first / WGI_PACK) return x.t[lane % WGI_PACK];
-    WGI_EACH(WGI_STEP)
+    WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
 #endif
     return WGI_NAN;
@@ -171,13 +171,13 @@ WGI_FUNCTION wg_dual wgi_dual_chain1(double v, int r, double d, wg_dual x) {
     if (r == WGI_NONE) return wg_dual_constant(v);
     u.value = v;
 #define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t);
-    WGI_EACH(WGI_STEP)
+    WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
     if (r == WGI_TIMES) {
         const wgi_pack sum = WGI_FOLD(u);
         if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
 #define WGI_STEP(t, first) u.t = WGI_TERM_EXACT(r, d, x.t, zero);
-            WGI_EACH(WGI_STEP)
+            WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
         }
     }
@@ -192,14 +192,14 @@ WGI_FUNCTION wg_dual wgi_dual_chain2(double v, int r, double d, wg_dual x, int s
     if (s == WGI_NONE) return wgi_dual_chain1(v, r, d, x);
     u.value = v;
 #define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t) + WGI_TERM(s, e, y.t);
-    WGI_EACH(WGI_STEP)
+    WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
     if (r == WGI_TIMES || s == WGI_TIMES) {
         const wgi_pack sum = WGI_FOLD(u);
         if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
 #define WGI_STEP(t, first)                                                                     \
     u.t = WGI_TERM_EXACT(r, d, x.t, zero) + WGI_TERM_EXACT(s, e, y.t, zero);
-            WGI_EACH(WGI_STEP)
+            WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
         }
     }

@@ -19,7 +19,8 @@ void wgi_copy_lower(size_t n, const double *a, size_t lda, double *b, size_t ldb
         memcpy(b + j * ldb + j, a + j * lda + j, (n - j) * sizeof *b);
 }
 
-void wgi_copy_lower_of(size_t n, const double *a, size_t lda, int trans, double *b, size_t ldb) {
+void wgi_copy_lower_of(size_t n, const double *a, size_t lda, int trans, double *b,
+                       size_t ldb) {
     if (!trans) {
         wgi_copy_lower(n, a, lda, b, ldb);
         return;

@@ -6,7 +6,7 @@
  * copies, eight at a time: what lies in one cache line is read at once. */
 #include "lines.h"
 
-#include "structure.h"
+#include "traits.h"
 
 #include <math.h>
 #include <string.h>
@@ -209,12 +209,12 @@ wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op) {
     return WG_OK;
 }
 
-int wgi_line_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
-    if ((op->flags & WGI_OP_LINES) == 0) return 0;
+static void line_parts(const void *params, wgi_parts *p) {
     const wg_axis axis = ((const wgi_line_params *)params)->axis;
     if (axis != WG_ALL) p->part[0] = axis == WG_EACH_ROW ? WGI_ITS_ROW : WGI_ITS_COLUMN;
-    return 1;
 }
+
+const wgi_traits wgi_line_traits = {.parts = line_parts};
 
 /* ---- of one line ---- */
 

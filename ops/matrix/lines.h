@@ -11,6 +11,7 @@
 
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
+#include "traits.h"
 
 typedef struct wgi_line_params {
     wg_axis axis;
@@ -101,7 +102,7 @@ void wgi_line_slope_jvp(const wgi_line *l);
 /* ---- descriptors ---- */
 
 /* The flag of operations whose params are wgi_line_params. */
-enum { WGI_OP_LINES = 1 << 16 };
+extern const wgi_traits wgi_line_traits;
 
 /* What a shape is checked for beside: that no line is without elements; nothing. */
 wg_status wgi_line_no_elements(wg_block *b);
@@ -140,11 +141,10 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {                                                       \
-        called,         WG_OP_ZERO_RULE | WGI_OP_LINES | (flags),                              \
-        name##_shape,   name##_run_value,                                                      \
-        name##_run_vjp, name##_run_jvp,                                                        \
-        name##_write}
+    static const wg_block_op op_##id = {called,         WG_OP_ZERO_RULE | (flags),             \
+                                        name##_shape,   name##_run_value,                      \
+                                        name##_run_vjp, name##_run_jvp,                        \
+                                        name##_write,   &wgi_line_traits}
 #define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
     WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
     WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))

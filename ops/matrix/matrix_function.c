@@ -391,8 +391,8 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", 0,        expm_shape, expm_value,
-                                 expm_vjp,  expm_jvp, expm_expand};
+const wg_block_op wgi_op_expm = {"wg_expm", 0,        expm_shape,  expm_value,
+                                 expm_vjp,  expm_jvp, expm_expand, NULL};
 
 /* ---- integer power ---- */
 
@@ -549,8 +549,8 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", 0,        powm_shape, powm_value,
-                                 powm_vjp,  powm_jvp, powm_expand};
+const wg_block_op wgi_op_powm = {"wg_powm", 0,        powm_shape,  powm_value,
+                                 powm_vjp,  powm_jvp, powm_expand, NULL};
 
 /* ---- square root ---- */
 
@@ -633,7 +633,7 @@ static wg_status sqrtm_vjp(wg_block *b) { return vjp_by(b, sqrtm_derivative); }
 static wg_status sqrtm_jvp(wg_block *b) { return jvp_by(b, sqrtm_derivative); }
 
 const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,         root_shape, sqrtm_value,
-                                  sqrtm_vjp,  sqrtm_jvp, NULL};
+                                  sqrtm_vjp,  sqrtm_jvp, NULL,       NULL};
 
 /* ---- logarithm ---- */
 
@@ -803,7 +803,7 @@ static wg_status logm_vjp(wg_block *b) { return vjp_by(b, logm_derivative); }
 static wg_status logm_jvp(wg_block *b) { return jvp_by(b, logm_derivative); }
 
 const wg_block_op wgi_op_logm = {"wg_logm", 0,        logm_shape, logm_value,
-                                 logm_vjp,  logm_jvp, NULL};
+                                 logm_vjp,  logm_jvp, NULL,       NULL};
 
 /* ---- calls ---- */
 
@@ -824,9 +824,9 @@ wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {
 /* A^p = exp(p log A): two records of one call. */
 wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p) {
     static const wg_block_op log_a = {"wg_powm_real", 0,        logm_shape, logm_value,
-                                      logm_vjp,       logm_jvp, NULL};
+                                      logm_vjp,       logm_jvp, NULL,       NULL};
     static const wg_block_op exp_of = {"wg_powm_real", 0,        expm_shape, expm_value,
-                                       expm_vjp,       expm_jvp, NULL};
+                                       expm_vjp,       expm_jvp, NULL,       NULL};
     return function(t, &exp_of, &p, sizeof p, function(t, &log_a, NULL, 0, a));
 }
 wg_mat wg_sqrtm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_sqrtm, NULL, 0, a); }

@@ -9,7 +9,7 @@
  * bt, ct their tangents; w adjoint of the result. */
 #include "products.h"
 
-#include "structure.h"
+#include "traits.h"
 
 /* ---- pieces ---- */
 
@@ -191,9 +191,27 @@ static wg_status product_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
+/* What element (i, j) of a product depends on: row i of one factor, column j of the other, and
+ * element (i, j) of what is added. */
+static void of_a_product(wgi_parts *p) {
+    p->product = 1;
+    p->part[0] = WGI_ITS_ROW, p->part[1] = WGI_ITS_COLUMN, p->part[2] = WGI_ITS_ELEMENT;
+    p->near[0] = 2, p->near[1] = 1, p->near[2] = 0;
+}
+
+static void product_parts(const void *params, wgi_parts *p) {
+    const struct product *const k = params;
+    p->column = (unsigned)k->vector;
+    p->turned = (unsigned)k->turn;
+    of_a_product(p);
+}
+
+static const wgi_traits product_traits = {.parts = product_parts};
+
 #define PRODUCT(name)                                                                          \
-    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, product_shape, product_value, \
-                                       product_vjp, product_jvp, product_expand}
+    const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS,    product_shape,          \
+                                       product_value,  product_vjp,    product_jvp,            \
+                                       product_expand, &product_traits}
 PRODUCT(gemm);
 PRODUCT(gemv);
 PRODUCT(matmul);
@@ -264,7 +282,7 @@ static wg_status gemm_real_jvp(wg_block *b) {
 
 const wg_block_op wgi_op_gemm_real = {"wg_gemm_real", WG_OP_TRANS,   product_shape,
                                       product_value,  gemm_real_vjp, gemm_real_jvp,
-                                      product_expand};
+                                      product_expand, NULL};
 
 wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_mat b,
                     wg_real beta, wg_mat c) {
@@ -349,8 +367,8 @@ static wg_status syrk_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_syrk = {"wg_syrk", WG_OP_TRANS, syrk_shape, syrk_value,
-                                 syrk_vjp,  syrk_jvp,    syrk_expand};
+const wg_block_op wgi_op_syrk = {"wg_syrk", WG_OP_TRANS, syrk_shape,  syrk_value,
+                                 syrk_vjp,  syrk_jvp,    syrk_expand, NULL};
 
 wg_mat wg_syrk(wg_tape *t, char trans, double alpha, wg_mat a, double beta, wg_mat c) {
     const int fa = wgi_products_turned(trans);
@@ -457,35 +475,18 @@ static wg_status batch_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS, batch_shape, batch_value,
-                                       batch_vjp,       batch_jvp,   batch_expand};
-
-/* ---- what an element depends on ---- */
-
-static void of_a_product(wgi_parts *p) {
-    p->product = 1;
-    p->part[0] = WGI_ITS_ROW, p->part[1] = WGI_ITS_COLUMN, p->part[2] = WGI_ITS_ELEMENT;
-    p->near[0] = 2, p->near[1] = 1, p->near[2] = 0;
+static void batch_parts(const void *params, wgi_parts *p) {
+    const struct batch *const k = params;
+    p->count = k->count;
+    p->turned = (unsigned)k->turn;
+    of_a_product(p);
 }
 
-int wgi_product_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
-    const wg_block_op *const two[] = {&wgi_op_gemm, &wgi_op_gemv, &wgi_op_matmul, &wgi_op_ger,
-                                      &wgi_op_outer};
-    if (op == &wgi_op_gemm_batch) {
-        p->count = ((const struct batch *)params)->count;
-        p->turned = (unsigned)((const struct batch *)params)->turn;
-        of_a_product(p);
-        return 1;
-    }
-    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
-        if (op == two[i]) {
-            p->column = (unsigned)((const struct product *)params)->vector;
-            p->turned = (unsigned)((const struct product *)params)->turn;
-            of_a_product(p);
-            return 1;
-        }
-    return 0;
-}
+static const wgi_traits batch_traits = {.parts = batch_parts};
+
+const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS,  batch_shape,
+                                       batch_value,     batch_vjp,    batch_jvp,
+                                       batch_expand,    &batch_traits};
 
 wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                      wg_mat b) {
@@ -557,8 +558,8 @@ static wg_status kron_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_kron = {"wg_kron", WG_OP_TRANS, kron_shape, kron_value,
-                                 kron_vjp,  kron_jvp,    kron_expand};
+const wg_block_op wgi_op_kron = {"wg_kron", WG_OP_TRANS, kron_shape,  kron_value,
+                                 kron_vjp,  kron_jvp,    kron_expand, NULL};
 
 wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};

@@ -8,7 +8,7 @@
  * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
 #include "expand.h"
 #include "factor.h"
-#include "structure.h"
+#include "traits.h"
 
 /* ---- with a factor ---- */
 
@@ -167,18 +167,27 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value,       solve_vjp,   solve_jvp,
-                                         solve_expand};
-const wg_block_op wgi_op_solve = {"wg_solve", WG_OP_TRANS, solve_shape, solve_value,
-                                  solve_vjp,  solve_jvp,   solve_expand};
-const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape, solve_value,
-                                      solve_vjp,      solve_jvp,   solve_expand};
-const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS, solve_shape, solve_value,
-                                        solve_vjp,        solve_jvp,   solve_expand};
-const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS, solve_shape,
-                                            solve_value,          solve_vjp,   solve_jvp,
-                                            solve_expand};
+static void solve_parts(const void *params, wgi_parts *p) {
+    p->count = ((const wgi_factored *)params)->count;
+    p->part[1] = WGI_ITS_COLUMN;
+    p->near[0] = 3, p->near[1] = 1;
+}
+
+static const wgi_traits solve_traits = {.parts = solve_parts};
+
+const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS,  solve_shape,
+                                         solve_value,       solve_vjp,    solve_jvp,
+                                         solve_expand,      &solve_traits};
+const wg_block_op wgi_op_solve = {"wg_solve", WG_OP_TRANS, solve_shape,  solve_value,
+                                  solve_vjp,  solve_jvp,   solve_expand, &solve_traits};
+const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape,  solve_value,
+                                      solve_vjp,      solve_jvp,   solve_expand, &solve_traits};
+const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS,  solve_shape,
+                                        solve_value,      solve_vjp,    solve_jvp,
+                                        solve_expand,     &solve_traits};
+const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS,  solve_shape,
+                                            solve_value,          solve_vjp,    solve_jvp,
+                                            solve_expand,         &solve_traits};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
     const wgi_factored p = {f.kind,
@@ -373,26 +382,22 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trsm = {"wg_trsm", WG_OP_TRANS, trsm_shape, trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand};
-const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape, trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand};
-const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS, trsm_shape, trsm_value,
-                                       trsm_vjp,        trsm_jvp,    trsm_expand};
-
-int wgi_solve_parts(const wg_block_op *op, const void *params, wgi_parts *p) {
-    int right = 0;
-    if (op == &wgi_op_factor_solve || op == &wgi_op_solve || op == &wgi_op_solve_spd ||
-        op == &wgi_op_solve_batch || op == &wgi_op_solve_spd_batch) {
-        p->count = ((const wgi_factored *)params)->count;
-    } else if (op == &wgi_op_trsm || op == &wgi_op_trsv || op == &wgi_op_trsm_batch) {
-        p->count = ((const struct triangular *)params)->count;
-        right = ((const struct triangular *)params)->side == 'R';
-    } else return 0;
-    p->part[1] = right ? WGI_ITS_ROW : WGI_ITS_COLUMN;
+static void triangular_parts(const void *params, wgi_parts *p) {
+    const struct triangular *const k = params;
+    p->count = k->count;
+    p->part[1] = k->side == 'R' ? WGI_ITS_ROW : WGI_ITS_COLUMN;
     p->near[0] = 3, p->near[1] = 1;
-    return 1;
 }
+
+static const wgi_traits triangular_traits = {.parts = triangular_parts};
+
+const wg_block_op wgi_op_trsm = {"wg_trsm", WG_OP_TRANS, trsm_shape,  trsm_value,
+                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape,  trsm_value,
+                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS,       trsm_shape,
+                                       trsm_value,      trsm_vjp,          trsm_jvp,
+                                       trsm_expand,     &triangular_traits};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

@@ -17,7 +17,7 @@
  * Letters: s the pattern, v its values, x, r dense; i a row of S, j a column, k an entry. */
 #include <wengert/sparse.h>
 #include "expand.h"
-#include "structure.h"
+#include "traits.h"
 #include "view.h"
 
 #include <limits.h>
@@ -63,7 +63,7 @@ static wg_status nothing(wg_block *b) {
 }
 
 const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, nothing,
-                                        nothing,          NULL, NULL};
+                                        nothing,          NULL, NULL,          NULL};
 
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
@@ -242,19 +242,19 @@ static wg_status spmm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape, spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand};
-const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape, spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand};
-
-const wg_csr *wgi_spmm_pattern(const wg_block_op *op, const void *params, int *trans,
-                               int *vector) {
-    const struct spmm *const p = (const struct spmm *)params;
-    if (op != &wgi_op_spmv && op != &wgi_op_spmm) return NULL;
+static const wg_csr *spmm_pattern(const void *params, int *trans, int *vector) {
+    const struct spmm *const p = params;
     *trans = p->trans;
     *vector = p->vector;
     return &p->s;
 }
+
+static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
+
+const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape,  spmm_value,
+                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape,  spmm_value,
+                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -700,12 +700,14 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 }
 
 static const wg_block_op factor_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL}};
+    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL,
+     NULL}};
 static const wg_block_op solve_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand},
+                                         solve_value, solve_vjp, solve_jvp, solve_expand, NULL},
                                         {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand}};
+                                         solve_value, solve_vjp, solve_jvp, solve_expand,
+                                         NULL}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,
@@ -769,8 +771,8 @@ static wg_status absent_shape(wg_block *b) {
 }
 
 static const wg_block_op absent_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL}};
+    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL}};
 
 static wg_mat sparse_solve(wg_tape *t, struct solving *p, wg_mat values, wg_mat b) {
     const wg_mat in[2] = {values, b};

@@ -146,7 +146,7 @@ static wg_status values_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
-                                    values_vjp,   values_jvp, NULL};
+                                    values_vjp,   values_jvp, NULL,         NULL};
 
 /* ---- norms ---- */
 
@@ -212,9 +212,9 @@ static wg_status spectral_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_norm_nuclear = {
-    "wg_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL};
+    "wg_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL};
 const wg_block_op wgi_op_norm_spectral = {
-    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL};
+    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL, NULL};
 
 /* ---- values and vectors ---- */
 
@@ -412,7 +412,8 @@ static wg_status svd_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svd = {"wg_svd", 0, svd_shape, decompose, svd_vjp, svd_jvp, NULL};
+const wg_block_op wgi_op_svd = {"wg_svd", 0,       svd_shape, decompose,
+                                svd_vjp,  svd_jvp, NULL,      NULL};
 
 /* ---- calls ---- */
 

@@ -153,7 +153,8 @@ static wg_status sylvester_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_sylvester = {
-    "wg_sylvester", 0, sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp, NULL};
+    "wg_sylvester", 0,   sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp,
+    NULL,           NULL};
 
 /* ---- Lyapunov ---- */
 
@@ -225,8 +226,8 @@ static wg_status lyapunov_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lyapunov = {"wg_lyapunov", 0,           lyapunov_shape, lyapunov_value,
-                                     lyapunov_vjp,  lyapunov_jvp, NULL};
+const wg_block_op wgi_op_lyapunov = {
+    "wg_lyapunov", 0, lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL, NULL};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -321,8 +322,14 @@ static wg_status discrete_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lyapunov_discrete = {
-    "wg_lyapunov_discrete", 0, lyapunov_shape, discrete_value, discrete_vjp, discrete_jvp, NULL};
+const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
+                                              0,
+                                              lyapunov_shape,
+                                              discrete_value,
+                                              discrete_vjp,
+                                              discrete_jvp,
+                                              NULL,
+                                              NULL};
 
 /* ---- calls ---- */
 

@@ -5,7 +5,7 @@
  * Letters: x, y operands, A a square matrix, alpha a number; w adjoint of the result; at, xt
  * tangents, ab, xb adjoints. */
 #include "products.h"
-#include "structure.h"
+#include "traits.h"
 
 /* ---- scal, axpy ---- */
 
@@ -72,8 +72,9 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
 }
 
 #define SCALING(name)                                                                          \
-    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, scaling_shape, scaling_value, \
-                                       scaling_vjp, scaling_jvp, scaling_expand}
+    const wg_block_op wgi_op_##name = {                                                        \
+        "wg_" #name, WG_OP_TRANS, scaling_shape,  scaling_value,                               \
+        scaling_vjp, scaling_jvp, scaling_expand, NULL}
 SCALING(axpy);
 SCALING(scal);
 SCALING(axpy_real);
@@ -172,12 +173,12 @@ static wg_status dot_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return WG_OK;
 }
 
-const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape, dot_value,
-                                dot_vjp,      dot_jvp,     dot_expand};
-const wg_block_op wgi_op_trace_product = {
-    "wg_trace_product", WG_OP_TRANS, dot_shape, dot_value, dot_vjp, dot_jvp, dot_expand};
+static const wgi_traits dot_traits = {.inner = 1};
 
-int wgi_is_inner_product(const wg_block_op *op) { return op == &wgi_op_dot; }
+const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape,  dot_value,
+                                dot_vjp,      dot_jvp,     dot_expand, &dot_traits};
+const wg_block_op wgi_op_trace_product = {
+    "wg_trace_product", WG_OP_TRANS, dot_shape, dot_value, dot_vjp, dot_jvp, dot_expand, NULL};
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
     const wg_mat in[2] = {x, y};
@@ -223,9 +224,10 @@ static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trace = {
-    "wg_trace",  WG_OP_TRANS | WG_OP_LINEAR, trace_shape, trace_value, trace_vjp, trace_jvp,
-    trace_expand};
+const wg_block_op wgi_op_trace = {"wg_trace",   WG_OP_TRANS | WG_OP_LINEAR,
+                                  trace_shape,  trace_value,
+                                  trace_vjp,    trace_jvp,
+                                  trace_expand, NULL};
 
 wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0, 1, &a); }
 
@@ -296,9 +298,9 @@ static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_quadform = {"wg_quadform",  WG_OP_TRANS,  quadform_shape,
-                                     quadform_value, quadform_vjp, quadform_jvp,
-                                     quadform_expand};
+const wg_block_op wgi_op_quadform = {"wg_quadform",   WG_OP_TRANS,  quadform_shape,
+                                     quadform_value,  quadform_vjp, quadform_jvp,
+                                     quadform_expand, NULL};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {
     const wg_mat in[2] = {a, x};

@@ -11,7 +11,9 @@
  * directions, w the weights of the outputs, h a step. Source: Ridders, Accurate computation of
  * F'(x) and F'(x)F''(x), 1982; the noise after More and Wild, Estimating computational noise,
  * 2011. */
-#include "tape/engine/tape.h"
+#include "tape/engine/drive.h"
+#include "check.h"
+#include "tape/drivers/second.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  *
  * Letters: x the n elements of all operands that are variables, y the m of all results, w weights
  * of y, g = J' w. */
-#include "tape/engine/tape.h"
+#include "check.h"
 
 #include <math.h>
 #include <stdio.h>

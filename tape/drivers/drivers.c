@@ -4,7 +4,7 @@
  *
  * The inputs of a driver are the first variables of the tape: number i has slot i + 1. Outputs
  * are written when nothing can fail any more. */
-#include "tape/engine/tape.h"
+#include "second.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,159 +13,10 @@ enum { LANES = 8 }; /* columns or rows of a Jacobian at a time */
 
 /* ---- a run of a driver ---- */
 
-wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback *f, void *data,
-                         size_t n, size_t m, size_t doubles) {
-    memset(d, 0, sizeof *d);
-    if (t == NULL) return WG_ENULL;
-    wgi_core *const c = wgi_core_of(t);
-    if (c->driving) {
-        (void)wgi_fail(c, WG_EMODE, "%s: called by the function of a driver, on its own tape",
-                       call);
-        return WG_EMODE;
-    }
-    if (c->closed) return WG_EMODE; /* called by a vjp, of whose sweep it is said */
-    *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
-    d->width = c->width;
-    c->driving = 1;
-    wgi_drive_begin(d, 0, 0);
-    if (f == NULL) {
-        (void)wgi_fail(c, WG_ENULL, "%s: the function is NULL", call);
-        return WG_ENULL;
-    }
-    const size_t most = SIZE_MAX / 128;
-    wg_status s = n > most || m > most || doubles > most ? WG_ENOMEM : WG_OK;
-    if (s == WG_OK)
-        s = wgi_region_need(c, &c->drive,
-                            (n + m + 1) * sizeof(wg_real) + doubles * sizeof(double), 0);
-    if (s != WG_OK) {
-        (void)wgi_fail(c, s, "%s: no room for %zu inputs and %zu outputs", call, n, m);
-        return s;
-    }
-    d->x = (wg_real *)(void *)c->drive.base;
-    d->y = n + m != 0 ? d->x + n : NULL;
-    d->used = (n + m + 1) * sizeof(wg_real); /* one behind the outputs, which nobody writes */
-    return WG_OK;
-}
-
-double *wgi_drive_room(wgi_drive *d, size_t doubles) {
-    double *const p = (double *)(void *)(d->c->drive.base + d->used);
-    d->used += doubles * sizeof(double);
-    WG_ASSERT(d->used <= d->c->drive.committed);
-    return p;
-}
-
-double *wgi_drive_late_room(wgi_drive *d, size_t doubles) {
-    wgi_core *const c = d->c;
-    if (doubles > SIZE_MAX / 16) return NULL;
-    const wg_status s =
-        wgi_region_need(c, &c->drive, d->used + doubles * sizeof(double), d->used);
-    if (s != WG_OK) {
-        (void)wgi_fail(c, s, "%s: no room for %zu derivatives", d->call, doubles);
-        return NULL;
-    }
-    d->x = (wg_real *)(void *)c->drive.base;
-    d->y = d->x + d->n;
-    return wgi_drive_room(d, doubles);
-}
-
-void wgi_drive_begin(wgi_drive *d, int passive, size_t width) {
-    wg_tape_reset(&d->c->head);
-    d->c->passive = passive;
-    d->c->width = width;
-    wgi_limit_set(d->c);
-}
-
-wg_status wgi_drive_call(wgi_drive *d) {
-    wgi_core *const c = d->c;
-    const uint64_t generation = c->generation;
-    const size_t width = c->width;
-    d->theirs = 0;
-    if (c->status != WG_OK) return c->status;
-    for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
-    if (d->y != NULL) d->y[d->m] = wgi_beyond();
-    const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
-    if (c->generation != generation)
-        return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
-    d->theirs = c->status != WG_OK;
-    if (d->theirs) return c->status;
-    if (c->width != width)
-        return wgi_fail(c, WG_EMODE, "%s: the function has changed the mode of the tape",
-                        d->call);
-    if ((unsigned)s >= WG_STATUS_COUNT)
-        return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", d->call, (int)s);
-    if (s != WG_OK) { /* perhaps that of a call which has said more */
-        char said[sizeof c->message];
-        memcpy(said, c->message, sizeof said);
-        return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
-                        said[0] != 0 ? "; said before: " : "", said);
-    }
-    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
-        return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
-                        d->call, d->m, d->m == 1 ? "" : "s");
-    c->message[0] = 0; /* of a call that it was refused and that did not matter to it */
-    return wgi_check_handles(c, d->call, d->m, d->y);
-}
-
-static wg_status null_argument(const wgi_drive *d, const char *name, size_t n) {
-    (void)wgi_fail(d->c, WG_ENULL, "%s: %s is NULL, with %zu entries", d->call, name, n);
-    return WG_ENULL;
-}
-
-wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a) {
-    wgi_drive_begin(d, passive, 0);
-    if (a == NULL && d->n != 0) return null_argument(d, "x", d->n);
-    const wg_status s = wg_inputs(&d->c->head, d->n, a, d->x);
-    return s != WG_OK ? s : wgi_drive_call(d);
-}
-
-wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
-    wgi_core *const c = d->c;
-    char message[sizeof c->message];
-    if (c == NULL) return s;                /* never opened */
-    if (s != WG_OK && c->status == WG_OK) { /* what a sweep refused has been said */
-        memcpy(message, c->message, sizeof message);
-        (void)wgi_fail(c, s, "%s: %s", d->call, message[0] != 0 ? message : wg_status_text(s));
-    }
-    if (!d->theirs) wgi_fail_as(c, d->call);
-    memcpy(message, c->message, sizeof message);
-    c->driving = 0;
-    wgi_drive_begin(d, 0, d->width);
-    return s != WG_OK ? wgi_fail(c, s, "%s", message) : WG_OK;
-}
-
 /* ---- reading ---- */
 
 static void values(const wgi_drive *d, double *y) {
     for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
-}
-
-/* Lane l of the adjoint of input i. */
-static double adjoint_of_input(const wgi_core *c, size_t i, size_t l) {
-    return i + 1 < c->swept ? wgi_adjoints(c)[(i + 1) * c->lanes + l] : 0;
-}
-
-static void seed_input(wgi_core *c, size_t i, size_t l, double v) {
-    ((double *)(void *)c->tangents.base)[(i + 1) * c->width + l] = v;
-}
-
-wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g) {
-    const wg_status s = wg_reverse_seeds(&d->c->head, d->m, d->y, w);
-    double nan = 0;
-    if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only, zeros */
-    for (size_t j = 0; j < d->m; j++)
-        if (d->y[j].at.slot == 0) nan += wgi_product(w[j], wgi_of_constant(d->y[j]));
-    for (size_t i = 0; i < d->n; i++) g[i] = nan != nan ? nan : adjoint_of_input(d->c, i, 0);
-    return WG_OK;
-}
-
-wg_status wgi_drive_tangent(wgi_drive *d, const double *a, const double *v) {
-    wgi_drive_begin(d, 0, 1);
-    if (v == NULL && d->n != 0) return null_argument(d, "v", d->n);
-    if (a == NULL && d->n != 0) return null_argument(d, "x", d->n);
-    const wg_status s = wg_inputs(&d->c->head, d->n, a, d->x);
-    if (s != WG_OK) return s;
-    for (size_t i = 0; i < d->n; i++) seed_input(d->c, i, 0, v[i]);
-    return wgi_drive_call(d);
 }
 
 /* ---- values, gradients, products ---- */
@@ -194,7 +45,7 @@ wg_status wg_vjp(wg_tape *t, wg_callback *f, void *data, size_t n, const double 
                  const double *w, double *y, double *g) {
     wgi_drive d;
     wg_status s = wgi_drive_open(&d, t, "wg_vjp", f, data, n, m, 0);
-    if (s == WG_OK && w == NULL && m != 0 && g != NULL) s = null_argument(&d, "w", m);
+    if (s == WG_OK && w == NULL && m != 0 && g != NULL) s = wgi_drive_null_argument(&d, "w", m);
     if (s == WG_OK) s = wgi_drive_run(&d, g == NULL, x);
     if (s == WG_OK && g != NULL) s = wgi_drive_reverse(&d, w, g);
     if (s == WG_OK) values(&d, y);
@@ -286,7 +137,7 @@ static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t w
             for (size_t i = 0; i < b->size[g]; i++) x[i] = wg_constant(b->x[g][i]);
     }
     if (s != WG_OK) return s;
-    for (size_t l = 0; l < width; l++) seed_input(d->c, first + l, l, 1);
+    for (size_t l = 0; l < width; l++) wgi_drive_seed_input(d->c, first + l, l, 1);
     return wgi_drive_call(d);
 }
 
@@ -345,7 +196,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
             for (size_t l = 0; l < rows; l++) {
                 const wg_real y = d->y[first + l];
                 to[(first + l) * stride] =
-                    y.at.slot == 0 ? wgi_of_constant(y) : adjoint_of_input(c, i, l);
+                    y.at.slot == 0 ? wgi_of_constant(y) : wgi_drive_input_adjoint(c, i, l);
             }
         }
     }
@@ -402,18 +253,13 @@ wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t grou
     if (groups != 0 && size == NULL) {
         wgi_drive d;
         wg_status s = wgi_drive_open(&d, t, call, f, data, 0, 0, 0);
-        if (s == WG_OK) s = null_argument(&d, "size", groups);
+        if (s == WG_OK) s = wgi_drive_null_argument(&d, "size", groups);
         return wgi_drive_close(&d, s);
     }
     return jacobian(t, call, f, data, &b, m, y);
 }
 
 /* ---- second order ---- */
-
-wg_status wgi_drive_needs_code(wgi_drive *d) {
-    if (d->c->flags & WG_KEEP_CODE) return WG_OK;
-    return wgi_fail(d->c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d->call);
-}
 
 wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,
                            size_t ld) {
@@ -444,7 +290,8 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
     wgi_drive d;
     wg_status s = wgi_drive_open(&d, t, call, f, data, n, 1, n);
     if (s == WG_OK) s = wgi_drive_needs_code(&d);
-    if (s == WG_OK && hv != NULL && v == NULL && n != 0) s = null_argument(&d, "v", n);
+    if (s == WG_OK && hv != NULL && v == NULL && n != 0)
+        s = wgi_drive_null_argument(&d, "v", n);
     if (s == WG_OK && h != NULL && ld < n)
         s = wgi_fail(d.c, WG_ESHAPE,
                      "%s: the Hessian is %zu-by-%zu, its leading dimension %zu is less", call,

@@ -11,7 +11,7 @@
  * first and second partials of a node by its arguments. An operand is below one argument only,
  * so that g and h of an argument become those of the node where they stand:
  *     h[i][j] = d_k h[i][j] + s_km g[i] g[j],   g[i] = d_k g[i]. */
-#include "tape/engine/tape.h"
+#include "second.h"
 
 #include <string.h>
 

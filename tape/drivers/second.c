@@ -8,7 +8,8 @@
  *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
  * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
  * chapter 5 (forward over reverse). */
-#include "tape/engine/tape.h"
+#include "tape/function/flatten/curvature.h"
+#include "second.h"
 
 #include <string.h>
 

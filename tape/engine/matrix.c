@@ -14,10 +14,10 @@
 
 /* Values that come from slots, without an operation: params are the slots, column after column;
  * a slot of 0 keeps its value. */
-static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL};
+static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL, NULL};
 /* Values of independent variables, whose slots the matrix has itself. Recorded where the tape
  * can be replayed. */
-static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL, NULL};
+static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL, NULL, NULL};
 
 int wgi_is_gather(const wgi_block *b) { return b->op == &gather_op; }
 

@@ -11,7 +11,9 @@
 
 #include <wengert/sparsity.h>
 
+#include "tape/engine/drive.h"
 #include "index_sets.h"
+#include "ops/matrix/traits.h"
 
 #define WGI_NO_COLOUR UINT32_MAX
 enum { WGI_SWEEP_LANES = 8 };
@@ -94,24 +96,6 @@ int wgi_block_is_alive(const wgi_block *b, const unsigned char *mark);
 /* Marks all elements of the operands where a result is marked, or anyway. */
 void wgi_block_mark(const wgi_block *b, unsigned char *mark, int anyway);
 uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h);
-
-/* A map over points: how many elements of every operand belong to each point; 0: it is shared by
- * all. */
-typedef struct wgi_by_point {
-    size_t points, in[WGI_MAX_ARGS];
-    unsigned passive; /* bit i: operand i is not differentiated */
-} wgi_by_point;
-
-/* function/map.c: 0: the block is no map. */
-int wgi_map_by_point(const wgi_block *b, wgi_by_point *p);
-
-/* function/inline.c: the sets y of the results of a call, map or scan, from those of all slots. 0: the
- * block is none of those. */
-int wgi_function_sets(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y);
-/* What is not linear in a call. 0: the block is none. */
-int wgi_call_curves(wgi_curves *q, const wgi_block *b);
-/* A number that has in it what these sets are made from. */
-uint64_t wgi_function_hash(const wgi_block *b, uint64_t h);
 
 /* ---- colour.c ---------------------------------------------------------------------------- */
 

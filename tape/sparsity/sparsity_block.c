@@ -5,7 +5,6 @@
  * rows and columns of products, solves, batches and operations along lines. All results of any
  * other depend on all operands, and are not linear in them unless it says so. */
 #include "ops/scalar/elementwise.h"
-#include "ops/matrix/structure.h"
 #include "sparsity.h"
 
 #include <string.h>
@@ -109,8 +108,9 @@ static size_t slot_at(const wgi_operand *o, size_t e) {
 
 static int spmm_terms(const wgi_block *b, spmm_term *f, void *ctx) {
     int trans = 0, vector = 0;
-    const wg_csr *const s = wgi_spmm_pattern(b->op, b->params, &trans, &vector);
-    if (s == NULL) return 0;
+    const wgi_traits of_op = wgi_traits_of(b->op);
+    if (of_op.pattern == NULL) return 0;
+    const wg_csr *const s = of_op.pattern(b->params, &trans, &vector);
     const wgi_operand *const x = &b->operand[1], *const y = &b->operand[b->inputs];
     const size_t rows = vector ? size_of(x) : x->rows;
     for (size_t c = 0; c < y->cols; c++)
@@ -298,14 +298,21 @@ static int part_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
 
 static int scatter_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     size_t n = 0;
-    const size_t *const to = wgi_scatter_indices(b->op, b->params, &n);
-    if (to == NULL) return 0;
+    const wgi_traits of_op = wgi_traits_of(b->op);
+    if (of_op.scatter == NULL) return 0;
+    const size_t *const to = of_op.scatter(b->params, &n);
     for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = of[slot_at(&b->operand[0], e)];
     for (size_t i = 0; i < n; i++) {
         const wgi_set set[] = {of[b->out + to[i]], of[slot_at(&b->operand[1], i)]};
         of[b->out + to[i]] = wgi_sets_join(k, 2, set);
     }
     return 1;
+}
+
+/* What the operation itself says. */
+static int own_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
+    const wgi_traits of_op = wgi_traits_of(b->op);
+    return of_op.sets != NULL && of_op.sets(k, b, of, of + b->out);
 }
 
 void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
@@ -324,7 +331,7 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     if (from != NULL) {
         for (uint32_t e = 0; e < b->outs; e++) of[b->out + e] = of[from[e]];
     } else if (spmm_terms(b, join_term, &(term_sets){k, of}) || scatter_sets(k, b, of) ||
-               part_sets(k, b, of) || wgi_function_sets(k, b, of, of + b->out)) {
+               part_sets(k, b, of) || own_sets(k, b, of)) {
         return;
     } else if (b->op->flags & WG_OP_EACH) {
         each_sets(k, b, of);
@@ -413,27 +420,30 @@ static int part_curves(wgi_curves *q, const wgi_block *b) {
     return 1;
 }
 
-static void map_curves(wgi_curves *q, const wgi_block *b, const wgi_by_point *p) {
-    const wgi_set shared = join_point(q->k, b, q->of, p, SIZE_MAX, 0);
-    for (size_t point = 0; point < p->points && q->k->c->status == WG_OK; point++) {
-        const wgi_set own = join_point(q->k, b, q->of, p, point, shared);
+static void map_curves(wgi_curves *q, const wgi_block *b) {
+    wgi_by_point p;
+    memset(&p, 0, sizeof p);
+    b->op->traits->by_point(b, &p);
+    const wgi_set shared = join_point(q->k, b, q->of, &p, SIZE_MAX, 0);
+    for (size_t point = 0; point < p.points && q->k->c->status == WG_OK; point++) {
+        const wgi_set own = join_point(q->k, b, q->of, &p, point, shared);
         wgi_connect(q, own, own);
     }
 }
 
 void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
-    wgi_by_point by_point;
+    const wgi_traits of_op = wgi_traits_of(b->op);
     if (is_small(b)) {
         small_curves(q, b);
         return;
     }
-    if (wgi_is_inner_product(b->op)) {
+    if (of_op.inner) {
         dot_curves(q, b);
         return;
     }
     if (spmm_terms(b, connect_term, q)) return;
-    if (wgi_map_by_point(b, &by_point)) {
-        map_curves(q, b, &by_point);
+    if (of_op.by_point != NULL) {
+        map_curves(q, b);
         return;
     }
     if (wgi_is_gather(b) || (b->op->flags & (WG_OP_MOVES | WG_OP_LINEAR)) != 0) return;
@@ -441,7 +451,11 @@ void wgi_block_curves(wgi_curves *q, const wgi_block *b) {
         each_curves(q, b);
         return;
     }
-    if (part_curves(q, b) || wgi_call_curves(q, b)) return;
+    if (part_curves(q, b)) return;
+    if (of_op.curves != NULL) {
+        of_op.curves(q, b);
+        return;
+    }
     const wgi_set all = join_all(q->k, b, q->of);
     wgi_connect(q, all, all);
 }
@@ -484,22 +498,25 @@ uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h) {
     }
     const uint32_t *const from = moved(c, b);
     for (uint32_t e = 0; from != NULL && e < b->outs; e++) h = wgi_mix(h, from[e], e);
-    int trans = 0, vector = 0;
-    const wg_csr *const s = wgi_spmm_pattern(b->op, b->params, &trans, &vector);
-    if (s != NULL) {
+    const wgi_traits of_op = wgi_traits_of(b->op);
+    if (of_op.pattern != NULL) {
+        int trans = 0, vector = 0;
+        const wg_csr *const s = of_op.pattern(b->params, &trans, &vector);
         h = wgi_mix(h, (uint64_t)trans << 1 | (uint64_t)vector, s->rows);
         for (size_t i = 0; i < s->rows; i++) {
             h = wgi_mix(h, s->start[i + 1], i);
             for (size_t k = s->start[i]; k < s->start[i + 1]; k++) h = wgi_mix(h, s->col[k], i);
         }
     }
-    size_t n = 0;
-    const size_t *const index = wgi_scatter_indices(b->op, b->params, &n);
-    for (size_t i = 0; index != NULL && i < n; i++) h = wgi_mix(h, index[i], i);
+    if (of_op.scatter != NULL) {
+        size_t n = 0;
+        const size_t *const index = of_op.scatter(b->params, &n);
+        for (size_t i = 0; i < n; i++) h = wgi_mix(h, index[i], i);
+    }
     wgi_parts part;
     if (wgi_parts_of(b->op, b->params, &part)) {
         h = wgi_mix(h, part.count, (uint64_t)part.column << 32 | part.turned);
         for (int k = 0; k < WGI_PART_OPERANDS; k++) h = wgi_mix(h, part.part[k], part.near[k]);
     }
-    return wgi_function_hash(b, h);
+    return of_op.hash != NULL ? of_op.hash(b, h) : h;
 }

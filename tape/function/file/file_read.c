@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions read from files: what is common to all of one, its arguments, its repeats. What it
  * does: file_nodes.c. */
+#include "tape/engine/drive.h"
+#include "tape/function/run/program.h"
 #include "file.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
@@ -267,14 +269,14 @@ static wg_status repeats(wgi_file_source *r, wg_function *f) {
 /* ---- a function of its own ---- */
 
 static void lay_out(wg_function *f, wgi_pieces *p, wgi_file_source *r) {
-    f->input = wgi_piece(p, f->inputs * sizeof *f->input);
-    f->output = wgi_piece(p, f->outputs * sizeof *f->output);
-    f->node = wgi_piece(p, f->nodes * sizeof *f->node);
-    f->operand = wgi_piece(p, f->operands * sizeof *f->operand);
-    f->result = wgi_piece(p, (size_t)r->word[WGI_FILE_RESULTS] * sizeof *f->result);
-    f->guard = wgi_piece(p, f->guards * sizeof *f->guard);
-    f->repeat = wgi_piece(p, f->repeats * sizeof *f->repeat);
-    r->name = wgi_piece(p, (size_t)r->word[WGI_FILE_NAMES] + f->inputs + f->outputs);
+    f->input = wgi_pieces_take(p, f->inputs * sizeof *f->input);
+    f->output = wgi_pieces_take(p, f->outputs * sizeof *f->output);
+    f->node = wgi_pieces_take(p, f->nodes * sizeof *f->node);
+    f->operand = wgi_pieces_take(p, f->operands * sizeof *f->operand);
+    f->result = wgi_pieces_take(p, (size_t)r->word[WGI_FILE_RESULTS] * sizeof *f->result);
+    f->guard = wgi_pieces_take(p, f->guards * sizeof *f->guard);
+    f->repeat = wgi_pieces_take(p, f->repeats * sizeof *f->repeat);
+    r->name = wgi_pieces_take(p, (size_t)r->word[WGI_FILE_NAMES] + f->inputs + f->outputs);
 }
 
 static wg_status fill(wgi_file_source *r, wg_function *f) {
@@ -310,7 +312,7 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     if (r->used == NULL) return r->c->status;
     memset(r->used, 0, start.nodes + 1);
     wgi_pieces p = {NULL, 0};
-    (void)wgi_piece(&p, sizeof start);
+    (void)wgi_pieces_take(&p, sizeof start);
     lay_out(&start, &p, r);
     start.bytes = (p.used + 4095) / 4096 * 4096;
     const wg_memory *const memory = &start.memory;
@@ -322,7 +324,7 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     wg_function *const f = (wg_function *)(void *)base;
     *f = start;
     p = (wgi_pieces){base, 0};
-    (void)wgi_piece(&p, sizeof *f);
+    (void)wgi_pieces_take(&p, sizeof *f);
     lay_out(f, &p, r);
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
     const wg_status s = fill(r, f);

@@ -4,6 +4,7 @@
  * recorded point: for some directions, or along all inputs at once. Slower than the passes of
  * second.c over statements alone, and with allocations: who needs many records a function of
  * their own. */
+#include "curvature.h"
 #include "tape/function/graph/graph.h"
 
 #include <string.h>

@@ -5,13 +5,15 @@
  * adds them; the others stay one node. An operation on matrices is written out by its `expand`,
  * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h), or followed by labels
  * where it only moves elements; calls of functions are taken apart in inline.c. */
+#include "tape/engine/drive.h"
+#include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
 
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 #include "ops/matrix/expand.h"
 #include "tape/function/graph/arguments.h"
-#include "inline.h"
+#include "ops/matrix/traits.h"
 
 #include <string.h>
 
@@ -365,7 +367,7 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
 /* What is itself made of functions. */
 static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
     uint32_t *const y = wg_tape_keep(&r->g->c->head, (b->outs + 1) * sizeof *y, NULL);
-    if (y == NULL || wgi_inline(r->g, b, x, y) != WG_OK) return;
+    if (y == NULL || b->op->traits->flatten(r->g, b, x, y) != WG_OK) return;
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, y[e]);
 }
 
@@ -405,7 +407,7 @@ static void take_block(taking *r, const wgi_block *b) {
     if (x == NULL) return;
     if (all_numbers(r, operands, x)) numbers_of(r, b);
     else if (b->op == &wgi_op_dense) take_dense(r, b, x);
-    else if (wgi_inlines(b->op)) take_functions(r, b, x);
+    else if (wgi_traits_of(b->op).flatten != NULL) take_functions(r, b, x);
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
@@ -434,7 +436,7 @@ static wg_status build(wgi_graph *g, taking *r, size_t inputs, const wg_argument
             if (output[k].flags & WG_SUMMED) result[j] = wgi_graph_sum(g, result[j]);
         }
     if (c->status != WG_OK) return c->status;
-    return wgi_graph_finish(g, inputs, input, outputs, output, result, out);
+    return wgi_function_finish(g, inputs, input, outputs, output, result, out);
 }
 
 /* ---- of a callback ---- */

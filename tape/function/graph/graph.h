@@ -14,7 +14,7 @@
  *                  |    ^
  *                  |    '--- sweep.c: adjoints, tangents (partials: rules.c)
  *                  v
- *           wgi_graph_finish: what is needed, in order: wg_function */
+ *           wgi_function_finish: what is needed, in order: wg_function */
 #ifndef WENGERT_TAPE_FUNCTION_GRAPH_H
 #define WENGERT_TAPE_FUNCTION_GRAPH_H
 
@@ -32,7 +32,7 @@ typedef enum {
     WGI_NODE_FIRST,  /* first partial `part` of op at its operands */
     WGI_NODE_SECOND, /* second partial `part` of op, packed as in wg_scalar_op */
     WGI_NODE_TIMES,  /* product of two by the zero rule: 0 when either is */
-    WGI_NODE_ARRAY,  /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
+    WGI_NODE_ARRAY, /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
                         lookup */
     WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
                    */
@@ -154,14 +154,9 @@ int wgi_graph_is(const wgi_graph *g, uint32_t node, double value);
  * that its n input entries are. */
 void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, uint32_t *map);
 
-/* The function with these arguments; names are copied. result: nodes of all output entries;
- * entries of a summed output are summed here unless they are already. */
-wg_status wgi_graph_finish(wgi_graph *g, size_t inputs, const wg_argument *input,
-                           size_t outputs, const wg_argument *output, const uint32_t *result,
-                           wg_function **out);
-
-/* The same in the arena of the graph, to be a part of one: without a program. NULL: a failure.
- */
+/* The function with these arguments in the arena of the graph, to be the body of a repeat: names
+ * are copied, it has no program. result: nodes of all output entries; entries of a summed output
+ * are summed here unless they are already. NULL: a failure. */
 wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
                             size_t outputs, const wg_argument *output, const uint32_t *result);
 
@@ -204,11 +199,7 @@ void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wa
 /* Tangents of all nodes below `nodes`, from those of the inputs; WGI_NO_NODE: 0. */
 void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent);
 
-/* ---- evaluation: program.c ---- */
-
-/* Sets f->program; messages and scratch by the tape. */
-wg_status wgi_fn_program_new(wgi_core *c, wg_function *f);
-void wgi_fn_program_free(wg_function *f);
+/* ---- loaded code ---- */
 
 /* Code that was loaded: compile.c. Its end is known here, so that programs that compile nothing
  * need no loader. */

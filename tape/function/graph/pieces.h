@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pieces.h - a function and its arrays in one block of memory: laid out twice in the same order,
- * once with base NULL to count the bytes, once to place them. Internal. */
+/* pieces.h - several arrays in one block of memory: laid out twice in the same order, once with
+ * base NULL to count the bytes, once to place them. Internal. */
 #ifndef WENGERT_TAPE_FUNCTION_PIECES_H
 #define WENGERT_TAPE_FUNCTION_PIECES_H
 
@@ -12,10 +12,13 @@ typedef struct wgi_pieces {
 } wgi_pieces;
 
 /* The next piece, 64-byte aligned if base is; NULL while they are counted. */
-static inline void *wgi_piece(wgi_pieces *p, size_t bytes) {
-    const size_t at = p->used;
+static inline void *wgi_pieces_take(wgi_pieces *p, size_t bytes) {
+    void *const place = p->base == NULL ? NULL : p->base + p->used;
     p->used += (bytes + 63) / 64 * 64;
-    return p->base == NULL ? NULL : p->base + at;
+    return place;
+}
+static inline double *wgi_pieces_doubles(wgi_pieces *p, size_t n) {
+    return (double *)wgi_pieces_take(p, n * sizeof(double));
 }
 
 #endif

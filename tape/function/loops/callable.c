@@ -209,12 +209,6 @@ size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads) {
 
 /* ---- workspace -------------------------------------------------------------------------- */
 
-void *wgi_pieces_take(wgi_pieces *p, size_t bytes) {
-    void *const at = p->base == NULL ? NULL : p->base + p->used;
-    p->used += (bytes + 63) / 64 * 64;
-    return at;
-}
-
 /* ---- matrices as points ----------------------------------------------------------------- */
 
 int wgi_points_fit(const wg_argument *a, size_t points, size_t rows, size_t cols) {

@@ -4,6 +4,7 @@
 #define WENGERT_TAPE_FUNCTION_CALLABLE_H
 
 #include "tape/function/graph/arguments.h"
+#include "tape/function/graph/pieces.h"
 
 #include <wengert/map.h>
 
@@ -20,18 +21,6 @@ struct wg_callable {
 
 /* The workspace that any of the three needs. */
 size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads);
-
-/* ---- workspace, piece by piece ---- */
-
-/* base NULL: only counts. */
-typedef struct wgi_pieces {
-    char *base;
-    size_t used;
-} wgi_pieces;
-void *wgi_pieces_take(wgi_pieces *p, size_t bytes);
-static inline double *wgi_pieces_doubles(wgi_pieces *p, size_t n) {
-    return (double *)wgi_pieces_take(p, n * sizeof(double));
-}
 
 /* ---- matrices as points ---- */
 

@@ -4,7 +4,7 @@
  *
  * Adjoints have to be added to what is there, and callbacks fill memory: those go through
  * workspace, some points at a time. */
-#include "tape/sparsity/sparsity.h"
+#include "inline.h"
 #include "map.h"
 
 #include <string.h>
@@ -287,18 +287,42 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
+static void by_point(const wgi_block *b, wgi_by_point *p) {
+    const wgi_map *const m = b->params;
+    const wg_function *const f = m->k->f;
+    p->points = m->points;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const wg_argument *const a = &f->input[i];
+        if (m->feed[i].kind != WGI_FROM_MATRIX) continue;
+        const uint32_t operand = m->feed[i].operand;
+        p->in[operand] = wgi_argument_shared(a) ? 0 : wgi_argument_size(a);
+        if (!wgi_argument_active(a)) p->passive |= 1u << operand;
+    }
+}
+
+static const wgi_traits call_traits = {.sets = wgi_sets_of_map,
+                                       .curves = wgi_curves_of_call,
+                                       .hash = wgi_hash_of_map,
+                                       .flatten = wgi_flatten_map};
+static const wgi_traits map_traits = {.by_point = by_point,
+                                      .sets = wgi_sets_of_map,
+                                      .hash = wgi_hash_of_map,
+                                      .flatten = wgi_flatten_map};
+
 const wg_block_op wgi_op_call = {.name = "wg_call",
                                  .flags = WG_OP_TRANS,
                                  .shape = shape,
                                  .value = value,
                                  .vjp = vjp,
-                                 .jvp = jvp};
+                                 .jvp = jvp,
+                                 .traits = &call_traits};
 const wg_block_op wgi_op_map = {.name = "wg_map",
                                 .flags = WG_OP_TRANS,
                                 .shape = shape,
                                 .value = value,
                                 .vjp = vjp,
-                                .jvp = jvp};
+                                .jvp = jvp,
+                                .traits = &map_traits};
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
@@ -385,22 +409,4 @@ wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_sourc
     if (s != WG_OK) return failed(k, s, y);
     const wgi_map m = {k, points, threads, feeds};
     return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
-}
-
-/* ---- what depends on what ---------------------------------------------------------------- */
-
-int wgi_map_by_point(const wgi_block *b, wgi_by_point *p) {
-    if (b->op != &wgi_op_map) return 0;
-    const wgi_map *const m = b->params;
-    const wg_function *const f = m->k->f;
-    memset(p, 0, sizeof *p);
-    p->points = m->points;
-    for (size_t i = 0; i < f->inputs; i++) {
-        const wg_argument *const a = &f->input[i];
-        if (m->feed[i].kind != WGI_FROM_MATRIX) continue;
-        const uint32_t operand = m->feed[i].operand;
-        p->in[operand] = wgi_argument_shared(a) ? 0 : wgi_argument_size(a);
-        if (!wgi_argument_active(a)) p->passive |= 1u << operand;
-    }
-    return 1;
 }

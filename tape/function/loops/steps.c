@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operation of wg_scan: through the steps, forward and backward. scan_run.h says how. */
+#include "inline.h"
 #include "scan_run.h"
 
 /* ---- states as matrices ----------------------------------------------------------------- */
@@ -284,9 +285,13 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
+static const wgi_traits traits = {
+    .sets = wgi_sets_of_scan, .hash = wgi_hash_of_scan, .flatten = wgi_flatten_scan};
+
 const wg_block_op wgi_op_scan = {.name = "wg_scan",
                                  .flags = WG_OP_TRANS,
                                  .shape = shape,
                                  .value = value,
                                  .vjp = vjp,
-                                 .jvp = jvp};
+                                 .jvp = jvp,
+                                 .traits = &traits};

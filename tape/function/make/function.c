@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a function is, and its end. */
+#include "tape/function/run/program.h"
 #include "tape/sparsity/sparsity.h"
 #include "making.h"
 #include "tape/function/graph/repeat.h"

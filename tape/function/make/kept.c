@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cut between a function and its adjoint: of the nodes that depend on no weight those are
  * kept that call a function, and that the adjoint still needs when all of these are given. */
+#include "finish.h"
 #include "kept.h"
 
 #include "making.h"
@@ -113,7 +114,8 @@ static wg_status make_kept(cut *k, wg_function **out) {
                           v->output[j].flags);
     for (size_t j = 0; j < v->m; j++) wgi_making_put(m, map[v->result[j]]);
     if (m->c->status != WG_OK) return m->c->status;
-    return wgi_graph_finish(&m->g, m->inputs, m->input, m->outputs, m->output, m->result, out);
+    return wgi_function_finish(&m->g, m->inputs, m->input, m->outputs, m->output, m->result,
+                               out);
 }
 
 static wg_status divide(cut *k, wg_function **kept) {

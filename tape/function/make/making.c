@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all functions made from functions have in common. */
+#include "finish.h"
 #include "making.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ wg_status wgi_making_begin(wgi_making *k, wg_tape *t, const char *call, int give
 wg_status wgi_making_end(wgi_making *k, wg_status s, wg_function **out) {
     if (s == WG_OK) s = k->c->status;
     if (s == WG_OK)
-        s = wgi_graph_finish(&k->g, k->inputs, k->input, k->outputs, k->output, k->result, out);
+        s = wgi_function_finish(&k->g, k->inputs, k->input, k->outputs, k->output, k->result,
+                                out);
     return wgi_drive_close(&k->d, s);
 }
 

@@ -6,6 +6,7 @@
 #ifndef WENGERT_TAPE_FUNCTION_MAKING_H
 #define WENGERT_TAPE_FUNCTION_MAKING_H
 
+#include "tape/engine/drive.h"
 #include "tape/function/graph/arguments.h"
 
 typedef struct wgi_making {

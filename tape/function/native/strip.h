@@ -7,7 +7,7 @@
 #ifndef WENGERT_TAPE_FUNCTION_STRIP_H
 #define WENGERT_TAPE_FUNCTION_STRIP_H
 
-#include "tape/function/loops/callable.h"
+#include "tape/function/graph/pieces.h"
 
 enum { WGI_STRIP_LANES = 8 };
 

@@ -299,4 +299,8 @@ wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_
 wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
                               const wgi_simd *simd);
 
+/* Makes the program of a function, f->program; messages and scratch are the tape's. */
+wg_status wgi_fn_program_new(wgi_core *c, wg_function *f);
+void wgi_fn_program_free(wg_function *f);
+
 #endif

@@ -6,6 +6,7 @@
  *
  * Nodes are constants t0, t1, ... in the order of the function; t[3] is one that a later unit
  * uses, too. */
+#include "tape/engine/drive.h"
 #include "emit.h"
 
 #include "emit_dense.h"

@@ -7,10 +7,9 @@
 
 #include "ops/scalar/array.h"
 #include "ops/matrix/expand.h"
-#include "tape/sparsity/sparsity.h"
-#include "tape/function/loops/map.h"
+#include "map.h"
 #include "tape/function/graph/repeat.h"
-#include "tape/function/loops/scan.h"
+#include "scan.h"
 
 #include <string.h>
 
@@ -646,27 +645,34 @@ static wg_status inline_scan(walk *w) {
     return is_repeated(w, scan->steps, work) ? repeated_steps(w) : written_out_steps(w);
 }
 
-/* ---- which is it ------------------------------------------------------------------------ */
+/* ---- what the descriptors take ----------------------------------------------------------- */
 
-int wgi_inlines(const wg_block_op *op) {
-    return op == &wgi_op_call || op == &wgi_op_map || op == &wgi_op_scan;
-}
+typedef wg_status through_fn(walk *w);
 
-wg_status wgi_inline(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y) {
+static wg_status flatten(through_fn *f, wgi_graph *g, const wgi_block *b, const uint32_t *x,
+                         uint32_t *y) {
     walk w;
     memset(&w, 0, sizeof w);
     w.g = g;
     w.b = b;
     w.x = x;
     w.y = y;
-    return b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w);
+    return f(&w);
+}
+
+wg_status wgi_flatten_map(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y) {
+    return flatten(inline_map, g, b, x, y);
+}
+
+wg_status wgi_flatten_scan(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y) {
+    return flatten(inline_scan, g, b, x, y);
 }
 
 /* ---- what depends on what --------------------------------------------------------------- */
 
 /* Through a block with sets, of all slots; y: where those of its results go, or NULL. */
-static void go_through(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi_set *of,
-                       wgi_set *y) {
+static void go_through(through_fn *f, wgi_sets *k, wgi_curves *q, const wgi_block *b,
+                       const wgi_set *of, wgi_set *y) {
     wgi_core *const c = k->c;
     const int chunk = c->payload_current;
     char *const top = c->head.payload_top;
@@ -691,7 +697,7 @@ static void go_through(wgi_sets *k, wgi_curves *q, const wgi_block *b, const wgi
     w.x = x;
     w.sets = k;
     w.curves = q;
-    const wg_status s = b->op == &wgi_op_scan ? inline_scan(&w) : inline_map(&w);
+    const wg_status s = f(&w);
     if (s == WG_OK && y != NULL) memcpy(y, w.y, b->outs * sizeof *y);
     if (c->payload_current == chunk && top != NULL) c->head.payload_top = top;
 }
@@ -709,20 +715,23 @@ static int is_longest(const wgi_scan *scan) {
     return nodes != 0 && scan->steps > LONGEST_SCAN / nodes;
 }
 
-int wgi_function_sets(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
-    if (!wgi_inlines(b->op)) return 0;
-    if (b->op == &wgi_op_scan && is_longest(*(const wgi_scan *const *)b->params)) return 0;
-    go_through(k, NULL, b, of, y);
+int wgi_sets_of_map(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
+    go_through(inline_map, k, NULL, b, of, y);
     return 1;
 }
 
-int wgi_call_curves(wgi_curves *q, const wgi_block *b) {
-    if (b->op != &wgi_op_call) return 0;
-    go_through(q->k, q, b, q->of, NULL);
+int wgi_sets_of_scan(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
+    if (is_longest(*(const wgi_scan *const *)b->params)) return 0;
+    go_through(inline_scan, k, NULL, b, of, y);
     return 1;
 }
 
-static uint64_t hash_scan(const wgi_scan *scan, uint64_t h) {
+void wgi_curves_of_call(wgi_curves *q, const wgi_block *b) {
+    go_through(inline_map, q->k, q, b, q->of, NULL);
+}
+
+uint64_t wgi_hash_of_scan(const wgi_block *b, uint64_t h) {
+    const wgi_scan *const scan = *(const wgi_scan *const *)b->params;
     const wgi_grid *const g = &scan->grid;
     h = wgi_mix(h, scan->steps, (uint64_t)scan->states << 1 | (uint64_t)scan->sums_by_step);
     for (int d = 0; d < 3; d++) h = wgi_mix(h, g->cells[d], g->boundary[d]);
@@ -750,9 +759,7 @@ static uint64_t hash_scan(const wgi_scan *scan, uint64_t h) {
     return h;
 }
 
-uint64_t wgi_function_hash(const wgi_block *b, uint64_t h) {
-    if (!wgi_inlines(b->op)) return h;
-    if (b->op == &wgi_op_scan) return hash_scan(*(const wgi_scan *const *)b->params, h);
+uint64_t wgi_hash_of_map(const wgi_block *b, uint64_t h) {
     const wgi_map *const map = b->params;
     h = wgi_mix(h, map->k->f->identity, map->points);
     for (size_t i = 0; map->feed != NULL && i < map->k->f->inputs; i++) {

@@ -3,8 +3,8 @@
 #ifndef WENGERT_OPS_COLUMNS_H
 #define WENGERT_OPS_COLUMNS_H
 
-#include "array.h"
-#include "elementwise.h"
+#include "ops/scalar/array.h"
+#include "ops/scalar/elementwise.h"
 
 #include <wengert/operation.h>
 

@@ -4,7 +4,7 @@
  * hand.
  *
  * x stands for the state and the parameters behind it. */
-#include "loop.h"
+#include "tape/function/loops/loop.h"
 
 #include "ops/matrix/expand.h"
 

@@ -2,7 +2,7 @@
 /* Making a wg_sparsity: a pattern, found or given, is put in order, coloured, and copied with the
  * plan of its sweeps into one piece of memory. Until then everything stands in the arena of the
  * tape. */
-#include "tape/sparsity/sparsity.h"
+#include "sparsity.h"
 
 #include <string.h>
 

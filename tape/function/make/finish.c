@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph becomes a function: memory of its own, bodies of its repeats, and a program to evaluate
+ * it by. */
+#include "finish.h"
+
+#include "tape/function/graph/layout.h"
+#include "tape/function/run/program.h"
+#include "tape/sparsity/sparsity.h"
+
+#include <string.h>
+
+static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
+                              const wg_argument *output) {
+    const wg_memory *const memory = &start->memory;
+    char *const base = memory->reserve(memory->ctx, start->bytes);
+    if (base == NULL || memory->commit(memory->ctx, base, start->bytes) != 0) {
+        if (base != NULL) memory->release(memory->ctx, base, start->bytes);
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+        return NULL;
+    }
+    return wgi_layout_place(base, start, input, output);
+}
+
+static uint64_t identity_of(const wg_function *f) {
+    uint64_t h = f->n;
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        h = wgi_mix(h, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
+                    n->kind == WGI_NODE_NUMBER ? 0 : n->part);
+        h = wgi_mix(h, (uint64_t)(uintptr_t)n->op, n->count);
+        for (uint32_t k = 0; k < n->count; k++) h = wgi_mix(h, f->operand[n->first + k], k);
+    }
+    for (size_t j = 0; j < f->m; j++) h = wgi_mix(h, f->result[j], j);
+    for (size_t i = 0; i < f->inputs; i++)
+        h = wgi_mix(h, f->input[i].flags, wgi_argument_size(&f->input[i]));
+    for (size_t k = 0; k < f->outputs; k++)
+        h = wgi_mix(h, f->output[k].flags, wgi_argument_size(&f->output[k]));
+    return h;
+}
+
+/* A function of an arena, or a part of another one, as one of its own. */
+static wg_function *own(wgi_graph *g, const wg_function *body);
+
+/* Repeats with bodies of their own, and the program. A failure frees the function. */
+static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *const *from) {
+    for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
+    for (size_t k = 0; k < f->repeats && g->c->status == WG_OK; k++) {
+        f->repeat[k] = *from[k];
+        f->repeat[k].body = own(g, from[k]->body);
+    }
+    if (g->c->status == WG_OK) {
+        f->work = wgi_repeat_work(f);
+        f->identity = identity_of(f);
+        f->stats.guards = wgi_repeat_guards(f);
+    }
+    if (g->c->status == WG_OK && wgi_fn_program_new(g->c, f) == WG_OK) return f;
+    wg_function_free(f);
+    return NULL;
+}
+
+static wg_function *own(wgi_graph *g, const wg_function *body) {
+    wg_function start = *body;
+    start.memory = g->c->memory;
+    start.program = NULL;
+    start.native = NULL;
+    wgi_layout_measure(&start, body->input, body->output);
+    const wgi_repeat **const list =
+        wg_tape_keep(&g->c->head, (body->repeats + 1) * sizeof *list, NULL);
+    wg_function *const f =
+        list == NULL ? NULL : in_memory(g, &start, body->input, body->output);
+    if (f == NULL) return NULL;
+    memcpy(f->node, body->node, f->nodes * sizeof *f->node);
+    memcpy(f->operand, body->operand, f->operands * sizeof *f->operand);
+    memcpy(f->result, body->result, f->m * sizeof *f->result);
+    memcpy(f->guard, body->guard, f->guards * sizeof *f->guard);
+    for (size_t k = 0; k < body->repeats; k++) list[k] = &body->repeat[k];
+    return complete(g, f, list);
+}
+
+wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *input,
+                           size_t outputs, const wg_argument *output, const uint32_t *result,
+                           wg_function **out) {
+    wgi_core *const c = g->c;
+    wg_function start;
+    memset(&start, 0, sizeof start);
+    uint32_t *const final = wg_tape_keep(&c->head, (g->nodes + 1) * (sizeof *final + 1), NULL);
+    if (final == NULL) return c->status;
+    const wg_status s = wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);
+    if (s != WG_OK) return s;
+    wg_function *f = in_memory(g, &start, input, output);
+    if (f == NULL) return c->status;
+    wgi_layout_fill(g, f, result, final);
+    f = complete(g, f, g->repeat);
+    if (f != NULL) *out = f;
+    return c->status;
+}
