@@ -3,7 +3,8 @@
 #
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
-#         T=PATTERN (only the tests so named, as in T='test_ops_*').
+#         T=PATTERN (only the tests so named, as in T='test_ops_*'),
+#         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
 
@@ -11,7 +12,7 @@ DRY := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.DEFAULT_GOAL := help
+.DEFAULT_GOAL := lib
 
 CFLAGS ?= -O2
 CXXFLAGS ?= $(CFLAGS)
@@ -29,6 +30,9 @@ FUZZ_SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+ifeq ($(origin CACHE),undefined)
+CACHE := $(if $(findstring ccache,$(CC)),,$(shell command -v ccache))
+endif
 
 # ---- dependencies ---------------------------------------------------------------------------
 # What run, test and bench need beside make. The stamp is an included makefile: make itself
@@ -149,11 +153,11 @@ GRADBENCH := $(B)/bench/gradbench/main
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CACHE) $(CC) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MD -MP -c -o $@ $<
 
 $(B)/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(MORE_CXXFLAGS) -MD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CACHE) $(CXX) $(OUR_CPPFLAGS) $(MORE_CPPFLAGS) $(CPPFLAGS) $(OUR_CXXFLAGS) $(CXXFLAGS) $(MORE_CXXFLAGS) -MD -MP -c -o $@ $<
 
 # A .list holds the names of what goes into an archive or a program: a file taken away is noticed.
 list = $(B)/$(1).list
@@ -226,7 +230,7 @@ help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
-	@sed -n '4,6s/^# *//p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '4,7s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
 run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a short bench
 	@$(B)/examples/nist
@@ -468,7 +472,7 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 
 # what the generator calls it : the file
 GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:tape/function/text/special_text.h
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:ops/scalar/special_text.h
 
 $(B)/ops/scalar/generate: $(B)/ops/scalar/generate.o $(B)/ops/scalar/generate_text.o
 	$(link) $^ -lm

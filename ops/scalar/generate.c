@@ -7,7 +7,7 @@
  *   generate elementwise    > include/wengert/elementwise_ops.h
  *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
  *   generate operations     > ops/operations.md
- *   generate special_text   > tape/function/text/special_text.h; see generate_text.c
+ *   generate special_text   > ops/scalar/special_text.h; see generate_text.c
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and what is done with it;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* generate_text - the text of functions, for programs that write C.
  *
- *   generate special_text > tape/function/text/special_text.h
+ *   generate special_text > ops/scalar/special_text.h
  *
  * The definitions of special.h, special_*.c and array.[hc] become strings, each with the names of
  * the others that it needs, and the vector functions of elementwise_simd.h as they stand. Names

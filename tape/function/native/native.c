@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define VECTOR_TEXT vector_text
-#include "tape/function/text/special_text.h"
+#include "ops/scalar/special_text.h"
 #undef VECTOR_TEXT
 
 /* Sums with a room for the last vector; operations up to which their order is looked at; the

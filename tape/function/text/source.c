@@ -55,7 +55,7 @@ static const struct {
     short needs[24];
 } specials[] = {
 #define TEXT(name, text, ...) {name, text, __VA_ARGS__},
-#include "special_text.h"
+#include "ops/scalar/special_text.h"
 #undef TEXT
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
