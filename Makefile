@@ -40,7 +40,7 @@ endif
 # the reference BLAS's: OpenBLAS is there where a program links with it.
 
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
-ifneq ($(filter deps run test bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
+ifneq ($(filter deps run test test-% bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
 ifeq ($(DRY),)
 include $(STAMP)
 endif
@@ -228,7 +228,7 @@ $(B)/wengert-config.cmake: Makefile include/wengert/config.h FORCE
 
 help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@sed -n '4,7s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
@@ -238,8 +238,17 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
+	CACHE='$(CACHE)' MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
+
+# The scripts that watch over the house itself.
+HOUSE := rooms includes abi headers generated readme
+
+test-house: ## the tests of the house: rooms, includes, exported names, headers, generated files, texts
+	+@$(MAKE) --no-print-directory test T=none SCRIPTS='$(HOUSE:%=test/%.sh)'
+
+test-%: FORCE ## only the tests of one room: test-ops, test-tape, test-function, ...
+	+@$(MAKE) --no-print-directory test T='test_$*_*'
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 
@@ -489,7 +498,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -166,19 +166,9 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
                         uint32_t node);
 
 size_t wgi_argument_size(const wg_argument *a);
-/* Sets *out to 0 unless results over some of the points and over the others add up to those
- * over all: callable.c. 0: a failure, kept by t, whose arena is used. */
-int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
 
 /* The value of an operation's node at operands x. */
 double wgi_node_value(const wgi_node *node, const double *x);
-
-/* ---- a piece of tape: recording.c ---- */
-
-/* wg_function_extract, for what the user called. */
-wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
-                               const wg_argument *input, const wg_real *x, size_t outputs,
-                               const wg_argument *output, const wg_real *y, wg_function **out);
 
 /* ---- derivatives: rules.c, sweep.c ---- */
 
