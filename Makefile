@@ -390,14 +390,15 @@ $(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
 # ---- installing -----------------------------------------------------------------------------
 
 HEADERS := $(wildcard include/wengert/*)
+# The texts stand beside each other as they do here: they link each other.
+DOCS := README.md CONTRIBUTING.md CHANGELOG.md LICENSE ops/operations.md $(wildcard doc/*.md)
 
 cmakedir = $(libdir)/cmake/wengert
 docdir = $(prefix)/share/doc/wengert
 
 install: lib $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
-	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/ops'
-	install -m 644 README.md CHANGELOG.md LICENSE '$(DESTDIR)$(docdir)/'
-	install -m 644 ops/operations.md '$(DESTDIR)$(docdir)/ops/'
+	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops'
+	$(foreach f,$(DOCS),install -m 644 $(f) '$(DESTDIR)$(docdir)/$(f)' &&) true
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
@@ -411,8 +412,8 @@ uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'
-	rm -f $(foreach f,README.md CHANGELOG.md LICENSE ops/operations.md,'$(DESTDIR)$(docdir)/$(f)')
-	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(docdir)/ops' '$(DESTDIR)$(docdir)' 2>/dev/null
+	rm -f $(foreach f,$(DOCS),'$(DESTDIR)$(docdir)/$(f)')
+	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops' '$(DESTDIR)$(docdir)' 2>/dev/null
 
 # ---- instruments ----------------------------------------------------------------------------
 # The scripts look at an ordinary build; an instrumented one would only tell about the instrument.
