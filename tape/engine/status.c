@@ -17,6 +17,7 @@ const char *wg_status_text(wg_status s) {
 }
 
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...) {
+    if (c == NULL) return WG_ENULL;
     if (c->status != WG_OK) return c->status;
     c->status = s;
     va_list args;

@@ -37,6 +37,7 @@ typedef struct wgi_region {
     char *base;
     size_t reserved, committed;
     uint64_t asked; /* after how many resets it was last asked for: since then it is in use */
+    size_t wanted;  /* the most bytes that were asked for since then */
 } wgi_region;
 
 enum { WGI_MAX_CHUNKS = 64 };
@@ -254,7 +255,8 @@ void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
 
-/* Keeps the first failure: sets status and message, closes the fast path. Gives the status. */
+/* Keeps the first failure: sets status and message, closes the fast path. Gives the status;
+ * WG_ENULL, and nothing is kept, where there is no tape. */
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* A call that records nothing could not do its work: leaves the message and gives the status;
@@ -526,7 +528,7 @@ wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x);
 
 /* ---- places.c ---------------------------------------------------------------------------- */
 
-/* Keeps where the statement of a slot was written. */
+/* Keeps where the statement of a slot was written; file NULL: nowhere that is known. */
 wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
                          int line);
 /* The place of a slot, and its label; NULL: none was kept. */
