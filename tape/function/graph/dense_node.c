@@ -27,22 +27,46 @@ size_t wgi_dense_elements(const wg_function *f) {
     return elements;
 }
 
-size_t wgi_dense_node_work(const wg_function *f) {
-    size_t work = 0;
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_DENSE && f->node[i].when == WGI_EACH) {
-            const wgi_dense_op op = wgi_dense_of(&f->node[i]);
-            work += wgi_dense_flops(&op) / 16 + f->node[i].count;
-        }
-    return work;
-}
-
 int wgi_dense_is_in(const wg_function *f) {
     for (size_t i = 0; i < f->nodes; i++)
         if (f->node[i].kind == WGI_NODE_DENSE) return 1;
     for (size_t k = 0; k < f->repeats; k++)
         if (wgi_dense_is_in(f->repeat[k].body)) return 1;
     return 0;
+}
+
+/* ---- what kinds.def asks for ---- */
+
+wgi_node_shape wgi_dense_shape(const wgi_node *n, const wgi_repeat *r) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return (wgi_node_shape){wgi_dense_operands(&op), wgi_dense_results(&op)};
+}
+
+/* Sixteen of their operations take as long as an addition of the interpreter. */
+size_t wgi_dense_cost(const wgi_node *n, const wgi_repeat *r) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return wgi_dense_flops(&op) / 16 + n->count;
+}
+
+uint32_t wgi_dense_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
+                         const uint32_t *x) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return wgi_graph_dense(g, &op, x);
+}
+
+uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x) {
+    if (g->c->status != WG_OK) return 0;
+    const wgi_node n = wgi_dense_node(op);
+    const wgi_node_shape shape = {wgi_dense_operands(op), wgi_dense_results(op)};
+    if (shape.operands >= UINT32_MAX / 8 || shape.parts >= UINT32_MAX / 8) {
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
+                       UINT32_MAX / 8);
+        return 0;
+    }
+    return wgi_graph_whole(g, &n, shape, x);
 }
 
 /* ---- matrices of nodes ---- */
@@ -95,22 +119,14 @@ static matrix unpacked(wgi_graph *g, size_t n, const uint32_t *x, int both) {
 static int is_zero(const wgi_graph *g, uint32_t x) {
     return x == WGI_NO_NODE || wgi_graph_is(g, x, 0);
 }
-static uint32_t or_zero(wgi_graph *g, uint32_t x) {
-    return x != WGI_NO_NODE ? x : wgi_graph_number(g, 0);
-}
-static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (a == WGI_NO_NODE) return b;
-    return b == WGI_NO_NODE ? a : WGI_GRAPH2(g, add, a, b);
-}
 static uint32_t minus(wgi_graph *g, uint32_t a, uint32_t b) {
-    return b == WGI_NO_NODE ? a : plus(g, a, WGI_GRAPH1(g, neg, b));
+    return b == WGI_NO_NODE ? a : wgi_graph_plus(g, a, WGI_GRAPH1(g, neg, b));
 }
 static uint32_t scaled(wgi_graph *g, double f, uint32_t a) {
     return a == WGI_NO_NODE ? a : WGI_GRAPH2(g, mul, wgi_graph_number(g, f), a);
 }
 static uint32_t product_of(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (is_zero(g, a) || is_zero(g, b)) return WGI_NO_NODE;
-    return wgi_graph_times(g, a, b);
+    return is_zero(g, a) || is_zero(g, b) ? WGI_NO_NODE : wgi_graph_times(g, a, b);
 }
 
 /* a + f b, f 1 or -1, into a. */
@@ -118,7 +134,7 @@ static void add(wgi_graph *g, matrix a, int f, matrix b) {
     for (size_t j = 0; a.p != NULL && b.p != NULL && j < a.cols; j++)
         for (size_t i = 0; i < a.rows; i++) {
             uint32_t *const to = at(a, i, j);
-            *to = f > 0 ? plus(g, *to, *at(b, i, j)) : minus(g, *to, *at(b, i, j));
+            *to = f > 0 ? wgi_graph_plus(g, *to, *at(b, i, j)) : minus(g, *to, *at(b, i, j));
         }
 }
 
@@ -158,17 +174,17 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
             for (size_t i = 0; i < m; i++)
                 for (size_t e = 0; e < k; e++) {
                     uint32_t *const to = at(c, row[i], col[j]);
-                    *to = plus(g, *to,
-                               product_of(g, *at(a, row[i], mid[e]), *at(b, mid[e], col[j])));
+                    *to = wgi_graph_plus(
+                        g, *to, product_of(g, *at(a, row[i], mid[e]), *at(b, mid[e], col[j])));
                 }
         return c;
     }
     uint32_t *const x = list(g, (m + n) * k), *to = x;
     if (x == NULL) return c;
     for (size_t e = 0; e < k; e++)
-        for (size_t i = 0; i < m; i++) *to++ = or_zero(g, *at(a, row[i], mid[e]));
+        for (size_t i = 0; i < m; i++) *to++ = wgi_graph_or_zero(g, *at(a, row[i], mid[e]));
     for (size_t j = 0; j < n; j++)
-        for (size_t e = 0; e < k; e++) *to++ = or_zero(g, *at(b, mid[e], col[j]));
+        for (size_t e = 0; e < k; e++) *to++ = wgi_graph_or_zero(g, *at(b, mid[e], col[j]));
     uint32_t part = wgi_graph_dense(g, &op, x) + 1;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < m; i++) *at(c, row[i], col[j]) = part++;
@@ -186,9 +202,9 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     uint32_t *const operand = list(g, wgi_dense_operands(&op)), *to = operand;
     if (operand == NULL) return x;
     for (size_t j = first; j < b.rows; j++)
-        for (size_t i = j; i < b.rows; i++) *to++ = or_zero(g, *at(l, i, j));
+        for (size_t i = j; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(l, i, j));
     for (size_t j = 0; j < k; j++)
-        for (size_t i = first; i < b.rows; i++) *to++ = or_zero(g, *at(b, i, col[j]));
+        for (size_t i = first; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
     uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
     for (size_t j = 0; j < k; j++)
         for (size_t i = first; i < b.rows; i++) *at(x, i, col[j]) = part++;
@@ -214,7 +230,7 @@ static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned
     if (operand == NULL) return y;
     memcpy(operand, x, before * sizeof *x);
     for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < n; i++) *to++ = or_zero(g, *at(b, i, col[j]));
+        for (size_t i = 0; i < n; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
     uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < n; i++) *at(y, i, col[j]) = part++;
@@ -301,7 +317,7 @@ static matrix wanted_rows(const node *d, matrix a, matrix x) {
 static void share(const node *d, size_t operand, int f, uint32_t a) {
     const uint32_t x = d->x[operand];
     if (a == WGI_NO_NODE || !d->wanted[x] || d->g->c->status != WG_OK) return;
-    d->to[x] = f > 0 ? plus(d->g, d->to[x], a) : minus(d->g, d->to[x], a);
+    d->to[x] = f > 0 ? wgi_graph_plus(d->g, d->to[x], a) : minus(d->g, d->to[x], a);
 }
 
 static void share_matrix(const node *d, size_t operand, int f, matrix a) {
@@ -348,7 +364,7 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t j = 0; j < order; j++)
             for (size_t i = j; i < order; i++) {
                 const size_t e = wgi_dense_place(n, i, j);
-                *to++ = which ? or_zero(d->g, bar[e]) : d->first + (uint32_t)e;
+                *to++ = which ? wgi_graph_or_zero(d->g, bar[e]) : d->first + (uint32_t)e;
             }
     uint32_t part = x == NULL ? 0 : wgi_graph_dense(d->g, &op, x) + 1;
     for (size_t j = 0; x != NULL && j < order; j++)
@@ -483,7 +499,8 @@ static matrix potrf_bar_forward(const node *d) {
     add(g, h, -1, product(g, s, lt));
     const matrix y = turned(solve_upper(g, l, turned(h)));
     for (size_t j = 0; g->c->status == WG_OK && j < n; j++)
-        for (size_t i = j + 1; i < n; i++) *at(y, i, j) = plus(g, *at(y, i, j), *at(y, j, i));
+        for (size_t i = j + 1; i < n; i++)
+            *at(y, i, j) = wgi_graph_plus(g, *at(y, i, j), *at(y, j, i));
     return y;
 }
 

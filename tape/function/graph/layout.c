@@ -28,10 +28,6 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     names(p, f->outputs, f->output, output);
 }
 
-static int is_operation(const wgi_node *n) {
-    return n->kind != WGI_NODE_INPUT && n->kind != WGI_NODE_NUMBER;
-}
-
 /* Numbers of what is needed, in the order of a function. */
 static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *result,
                          uint32_t *final) {
@@ -42,11 +38,11 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     size_t operations = 0, count[3] = {0, 0, 0};
     for (size_t i = g->nodes; i-- > 0;) {
         const wgi_node *const n = &g->node[i];
-        operations += (size_t)is_operation(n);
+        operations += (size_t)wgi_node_is_operation(n);
         if (!needed[i]) continue;
         for (uint32_t k = 0; k < n->count; k++) needed[g->operand[n->first + k]] = 1;
         if (n->kind == WGI_NODE_NUMBER) f->numbers++;
-        else if (is_operation(n)) count[n->when]++, f->operands += n->count;
+        else if (wgi_node_is_operation(n)) count[n->when]++, f->operands += n->count;
     }
     f->once = count[WGI_ONCE], f->each = count[WGI_EACH], f->after = count[WGI_AFTER];
     f->nodes = f->n + f->numbers + f->once + f->each + f->after;

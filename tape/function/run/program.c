@@ -47,7 +47,7 @@ enum { FAR = 1 << 14 };
 static size_t lanes_for(const wgi_fn_maker *m) {
     const size_t w = m->p.machine->width;
     /* with repeats most columns are only moved, often of one point */
-    size_t vectors = wgi_repeat_work(m->f) == m->f->each ? 8 : 2;
+    size_t vectors = m->f->work == m->f->each ? 8 : 2;
     while (vectors > 2 && m->slots * vectors * w * sizeof(double) > CACHE) vectors /= 2;
     return vectors * w;
 }
@@ -95,7 +95,7 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
 
 static int is_kept(const wgi_fn_maker *m, uint32_t i, unsigned when) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
-    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_fn_is_operation(n) &&
+    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_node_is_operation(n) &&
            !wgi_fn_is_sum(m, i);
 }
 
@@ -155,7 +155,7 @@ static void dependences(wgi_fn_maker *m) {
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
             /* those are done with care: what goes into them is looked at */
             if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
-            if (!wgi_fn_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
+            if (!wgi_node_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
         }
     }
     for (size_t k = 0; k < f->guards; k++) {
@@ -441,7 +441,7 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
     const size_t codes = m.codes.count - m.first_code[WGI_EACH];
     if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
     if (wgi_fn_failed(&m)) return c->status;
-    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each + wgi_dense_node_work(f));
+    m.p.block = block_for(&m.p, codes + wgi_function_cost_of_wholes(f));
     m.p.repeat_bytes = wgi_fn_repeat_work(f);
     if (wgi_fn_dense_work(f) > m.p.repeat_bytes) m.p.repeat_bytes = wgi_fn_dense_work(f);
     finish(&m);

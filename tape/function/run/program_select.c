@@ -24,8 +24,7 @@ typedef struct draft {
 typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
 static simple simple_of(const wgi_node *n) {
     if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
-    if (n->kind != WGI_NODE_OP) return OTHER;
-    switch (wgi_fn_row_of(n->op)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
         return ADD;
     case WGI_ROW_sub:
@@ -43,15 +42,6 @@ static simple simple_of(const wgi_node *n) {
     default:
         return OTHER;
     }
-}
-
-int wgi_fn_shows_nan(const wgi_node *n) {
-    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY || n->kind == WGI_NODE_SUM ||
-        n->kind == WGI_NODE_PART)
-        return 1;
-    if (n->kind != WGI_NODE_OP) return 0;
-    const int row = wgi_fn_row_of(n->op);
-    return row >= 0 && (n->op->arity == 1 || simple_of(n) != OTHER || row == WGI_ROW_fma);
 }
 
 /* ---- instructions ---- */

@@ -493,13 +493,8 @@ void wgi_source_count(wgi_source *s) {
         s->uses[f->guard[k].a] += 2, s->uses[f->guard[k].b] += 2;
 }
 
-static int row_of(const wgi_node *n) {
-    if (n->kind != WGI_NODE_OP || wgi_is_users(n->op)) return -1;
-    return (int)(n->op - wgi_scalar_ops);
-}
-
 static int is_cheap(const wgi_node *n) {
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_neg:
     case WGI_ROW_add:
     case WGI_ROW_sub:
@@ -591,21 +586,6 @@ void wgi_source_slots(wgi_source *s) {
     }
 }
 
-/* Does a NaN among the operands show in the value? */
-static int shows_nan(const wgi_node *n) {
-    switch (row_of(n)) {
-    case WGI_ROW_add:
-    case WGI_ROW_sub:
-    case WGI_ROW_mul:
-    case WGI_ROW_div:
-    case WGI_ROW_fma:
-        return 1;
-    default:
-        return n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_PART ||
-               (row_of(n) >= 0 && n->count == 1);
-    }
-}
-
 int wgi_source_checks(const wgi_source *s, unsigned char *check) {
     const wg_function *const f = s->f;
     unsigned char *const stems =
@@ -621,7 +601,7 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
         for (uint32_t k = 0; !wgi_node_has_parts(n) && k < n->count; k++)
             stems[i] |= stems[f->operand[n->first + k]];
         for (uint32_t k = 0; k < n->count; k++)
-            if (!shows_nan(n)) check[f->operand[n->first + k]] = 1;
+            if (!wgi_node_shows_nan(n)) check[f->operand[n->first + k]] = 1;
     }
     for (size_t j = 0; j < f->m; j++) check[f->result[j]] = 1;
     for (size_t k = 0; k < f->guards; k++) check[f->guard[k].a] = check[f->guard[k].b] = 1;
@@ -632,7 +612,7 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
     for (size_t i = f->nodes; i-- > 0;) {
         const wgi_node *const n = &f->node[i];
         if (shown[i]) check[i] = 0;
-        if ((!shown[i] && !check[i]) || n->when != WGI_EACH || !shows_nan(n)) continue;
+        if ((!shown[i] && !check[i]) || n->when != WGI_EACH || !wgi_node_shows_nan(n)) continue;
         for (uint32_t k = 0; k < n->count; k++) shown[f->operand[n->first + k]] = 1;
     }
     return any;
@@ -646,7 +626,7 @@ static int strength(const wgi_source *s, uint32_t node) {
         return signbit(n->value) ? WGI_PLACE_SIGNED : WGI_PLACE_ATOM;
     if (!s->folded[node]) return WGI_PLACE_ATOM;
     if (n->kind == WGI_NODE_TIMES && s->times == NULL) return WGI_PLACE_PRODUCT;
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
     case WGI_ROW_sub:
         return WGI_PLACE_SUM;
@@ -734,7 +714,7 @@ void wgi_source_expression(wgi_source *s, uint32_t node, const char *v) {
     default:
         break;
     }
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
         two(s, n, WGI_PLACE_SUM, " + ", WGI_PLACE_PRODUCT);
         return;
