@@ -13,17 +13,6 @@ enum { MATRICES_BYTES = 2 + 3 * 4 };
 enum { NEEDED = 1, SUMMED = 2 }; /* what a node is so far */
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 
-/* What kinds of operations on matrices have: sizes, flags. */
-static const struct {
-    unsigned char sizes, flags;
-} matrices[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = {3, WGI_DENSE_RULE},
-                               [WGI_DENSE_TRIANGLE] = {2, WGI_DENSE_RULE},
-                               [WGI_DENSE_CHOLESKY] = {1, 0},
-                               [WGI_DENSE_POTRF_BAR] = {1, WGI_DENSE_RULE},
-                               [WGI_DENSE_LU] = {1, 0},
-                               [WGI_DENSE_SOLVE] = {2, WGI_DENSE_RULE | WGI_DENSE_TURNED},
-                               [WGI_DENSE_LOGDET] = {1, 0}};
-
 /* ---- operations by name ---- */
 
 static size_t place_of(const char *name, size_t bytes) {
@@ -106,7 +95,8 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     op.kind = (unsigned)wgi_file_get(r, 1);
     op.flags = (unsigned)wgi_file_get(r, 1);
     for (int k = 0; k < 3; k++) op.size[k] = (size_t)wgi_file_get(r, 4);
-    if (op.kind >= WGI_DENSE_KINDS || (op.flags & ~(unsigned)matrices[op.kind].flags) != 0) {
+    if (op.kind >= WGI_DENSE_KINDS ||
+        (op.flags & ~(unsigned)wgi_dense_rows[op.kind].flags) != 0) {
         r->at -= MATRICES_BYTES;
         return wgi_file_bad(r, WG_EARG,
                             "node %zu is the operation on matrices %u with flags %u", i,
@@ -114,8 +104,8 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     }
     int fit = op.kind == WGI_DENSE_PRODUCT || op.size[0] < ORDER;
     for (unsigned k = 0; k < 3; k++)
-        fit &= k < matrices[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
-                                           : op.size[k] == 0;
+        fit &= k < wgi_dense_rows[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
+                                                 : op.size[k] == 0;
     if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST) {
         r->at -= 3 * 4;
         return wgi_file_bad(r, WG_EARG, "node %zu: matrices of sizes %zu, %zu and %zu", i,

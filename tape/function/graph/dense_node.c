@@ -332,8 +332,16 @@ static void share_triangle(const node *d, size_t operand, int f, matrix a) {
 
 /* ---- in reverse ---- */
 
-static void product_reverse(const node *d, matrix w) {
+/* The adjoints of its results as a matrix. */
+static matrix adjoint(const node *d, const uint32_t *bar, size_t rows, size_t cols) {
+    const matrix w = nothing(d->g, rows, cols);
+    if (w.p != NULL && rows * cols != 0) memcpy(w.p, bar, rows * cols * sizeof *bar);
+    return w;
+}
+
+static void product_reverse(const node *d, const uint32_t *bar) {
     const size_t m = d->op.size[0], n = d->op.size[1], k = d->op.size[2];
+    const matrix w = adjoint(d, bar, m, n);
     const matrix a = packed(d->x, m, k), b = packed(d->x + m * k, k, n);
     if (is_wanted(d, 0, m * k))
         share_matrix(d, 0, 1,
@@ -344,10 +352,10 @@ static void product_reverse(const node *d, matrix w) {
                              turned(wanted_rows(d, turned(w), turned(b)))));
 }
 
-static void triangle_reverse(const node *d, matrix w) {
+static void triangle_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(d->g, n, d->x, 0), x = results(d, 0, n, k);
-    const matrix b = solve_upper(d->g, l, w);
+    const matrix b = solve_upper(d->g, l, adjoint(d, bar, n, k));
     share_matrix(d, elements, 1, b);
     if (is_wanted(d, 0, elements)) share_triangle(d, 0, -1, product(d->g, b, turned(x)));
 }
@@ -378,7 +386,7 @@ static matrix twice_symmetric(const node *d, size_t n) {
     return s;
 }
 
-static void potrf_bar_reverse(const node *d, const uint32_t *bar) {
+static void cholesky_bar_reverse(const node *d, const uint32_t *bar) {
     wgi_graph *const g = d->g;
     const size_t n = d->op.size[0], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(g, n, d->x, 0), w = unpacked(g, n, d->x + elements, 0);
@@ -392,24 +400,27 @@ static void potrf_bar_reverse(const node *d, const uint32_t *bar) {
     if (g->c->status == WG_OK) share_triangle(d, 0, -1, turned(solve_lower(g, l, turned(sz))));
 }
 
-static void solve_reverse(const node *d, matrix w) {
+static void solve_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], k = d->op.size[1], a_at = n * n + n;
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const unsigned flags = WGI_DENSE_RULE | (turn ? 0 : WGI_DENSE_TURNED);
-    const matrix b = solve_factored(d->g, n, d->x, flags, w);
+    const matrix b = solve_factored(d->g, n, d->x, flags, adjoint(d, bar, n, k));
     share_matrix(d, a_at + n * n, 1, b);
     if (!is_wanted(d, a_at, n * n)) return;
     const matrix x = results(d, 0, n, k);
     share_matrix(d, a_at, -1, turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
 }
 
-static void logdet_reverse(const node *d, uint32_t w) {
+/* Only solves and the like read factors: they have A as an operand. */
+static void lu_reverse(const node *d, const uint32_t *bar) { (void)d, (void)bar; }
+
+static void logdet_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], a_at = n * n + n;
     if (!is_wanted(d, a_at, n * n)) return;
     const matrix c = turned(inverse(d->g, n, d->x));
     for (size_t e = 0; c.p != NULL && e < n * n; e++)
         if (d->wanted[d->x[a_at + e]])
-            share(d, a_at + e, 1, product_of(d->g, w, *at(c, e % n, e / n)));
+            share(d, a_at + e, 1, product_of(d->g, *bar, *at(c, e % n, e / n)));
 }
 
 void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
@@ -418,32 +429,16 @@ void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
     int any = 0;
     if (g->c->status != WG_OK || !open(&d, g, number)) return;
     d.wanted = wanted, d.to = to;
-    const size_t m = d.op.size[0], n = d.op.size[1];
     for (size_t e = 0; e < d.parts; e++) any |= bar[e] != WGI_NO_NODE;
     if (!any) return;
-    const matrix w = nothing(g, d.parts, 1);
-    if (w.p == NULL) return;
-    memcpy(w.p, bar, d.parts * sizeof *bar);
     switch (d.op.kind) {
-    case WGI_DENSE_PRODUCT:
-        product_reverse(&d, packed(w.p, m, n));
+#define DENSE(NAME, stem, ...)                                                                 \
+    case WGI_DENSE_##NAME:                                                                     \
+        stem##_reverse(&d, bar);                                                               \
         break;
-    case WGI_DENSE_TRIANGLE:
-        triangle_reverse(&d, packed(w.p, m, n));
-        break;
-    case WGI_DENSE_CHOLESKY:
-        cholesky_reverse(&d, bar);
-        break;
-    case WGI_DENSE_POTRF_BAR:
-        potrf_bar_reverse(&d, bar);
-        break;
-    case WGI_DENSE_SOLVE:
-        solve_reverse(&d, packed(w.p, m, n));
-        break;
-    case WGI_DENSE_LOGDET:
-        logdet_reverse(&d, *bar);
-        break;
-    default: /* factors, which only solves and the like read: they have A as an operand */
+#include "ops/matrix/dense.def"
+#undef DENSE
+    default:
         break;
     }
 }
@@ -462,36 +457,36 @@ static void set_triangle(const node *d, uint32_t *tangent, matrix a) {
         for (size_t i = j; i < a.rows; i++) tangent[part++] = *at(a, i, j);
 }
 
-static matrix product_forward(const node *d) {
+static void product_forward(const node *d, uint32_t *tangent) {
     const size_t m = d->op.size[0], n = d->op.size[1], k = d->op.size[2];
     const matrix c = product(d->g, packed(d->xt, m, k), packed(d->x + m * k, k, n));
     add(d->g, c, 1, product(d->g, packed(d->x, m, k), packed(d->xt + m * k, k, n)));
-    return c;
+    set_matrix(d, tangent, c);
 }
 
-static matrix triangle_forward(const node *d) {
+static void triangle_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(d->g, n, d->x, 0), lt = unpacked(d->g, n, d->xt, 0);
     const matrix r = packed(d->xt + elements, n, k), x = results(d, 0, n, k);
-    if (d->g->c->status != WG_OK) return r;
+    if (d->g->c->status != WG_OK) return;
     add(d->g, r, -1, product(d->g, lt, x));
-    return solve_lower(d->g, l, r);
+    set_matrix(d, tangent, solve_lower(d->g, l, r));
 }
 
-static matrix cholesky_forward(const node *d) {
+static void cholesky_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0];
     const matrix l = triangle_of_results(d, n, 0), at_ = unpacked(d->g, n, d->xt, 1);
-    if (d->g->c->status != WG_OK) return l;
-    return product(d->g, l, phi(d->g, between(d->g, l, at_)));
+    if (d->g->c->status != WG_OK) return;
+    set_triangle(d, tangent, product(d->g, l, phi(d->g, between(d->g, l, at_))));
 }
 
-static matrix potrf_bar_forward(const node *d) {
+static void cholesky_bar_forward(const node *d, uint32_t *tangent) {
     wgi_graph *const g = d->g;
     const size_t n = d->op.size[0], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(g, n, d->x, 0), w = unpacked(g, n, d->x + elements, 0);
     const matrix lt = unpacked(g, n, d->xt, 0), wt = unpacked(g, n, d->xt + elements, 0);
     const matrix s = twice_symmetric(d, n);
-    if (g->c->status != WG_OK) return l;
+    if (g->c->status != WG_OK) return;
     matrix p = product(g, turned(lt), w);
     add(g, p, 1, product(g, turned(l), wt));
     /* twice Y */
@@ -501,23 +496,25 @@ static matrix potrf_bar_forward(const node *d) {
     for (size_t j = 0; g->c->status == WG_OK && j < n; j++)
         for (size_t i = j + 1; i < n; i++)
             *at(y, i, j) = wgi_graph_plus(g, *at(y, i, j), *at(y, j, i));
-    return y;
+    set_triangle(d, tangent, y);
 }
 
-static matrix solve_forward(const node *d) {
+static void lu_forward(const node *d, uint32_t *tangent) { (void)d, (void)tangent; }
+
+static void solve_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], a_at = n * n + n;
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const matrix a = packed(d->xt + a_at, n, n), r = packed(d->xt + a_at + n * n, n, k);
     add(d->g, r, -1, product(d->g, turn ? turned(a) : a, results(d, 0, n, k)));
-    return solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r);
+    set_matrix(d, tangent, solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r));
 }
 
-static matrix logdet_forward(const node *d) {
+static void logdet_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0];
     const matrix c = inverse(d->g, n, d->x), row = nothing(d->g, 1, n * n);
-    if (d->g->c->status != WG_OK) return row;
+    if (d->g->c->status != WG_OK) return;
     for (size_t e = 0; e < n * n; e++) row.p[e] = *at(c, e / n, e % n);
-    return product(d->g, row, packed(d->xt + n * n + n, n * n, 1));
+    set_matrix(d, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
 }
 
 void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
@@ -526,29 +523,20 @@ void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
     if (g->c->status != WG_OK || !open(&d, g, number)) return;
     for (size_t e = 0; e < d.parts; e++) tangent[d.first + e] = WGI_NO_NODE;
     d.xt = list(g, d.operands);
-    if (d.xt == NULL || d.op.kind == WGI_DENSE_LU) return;
+    if (d.xt == NULL) return;
     for (size_t e = 0; e < d.operands; e++) {
         d.xt[e] = tangent[d.x[e]];
         any |= d.xt[e] != WGI_NO_NODE;
     }
     if (!any) return;
     switch (d.op.kind) {
-    case WGI_DENSE_PRODUCT:
-        set_matrix(&d, tangent, product_forward(&d));
+#define DENSE(NAME, stem, ...)                                                                 \
+    case WGI_DENSE_##NAME:                                                                     \
+        stem##_forward(&d, tangent);                                                           \
         break;
-    case WGI_DENSE_TRIANGLE:
-        set_matrix(&d, tangent, triangle_forward(&d));
-        break;
-    case WGI_DENSE_CHOLESKY:
-        set_triangle(&d, tangent, cholesky_forward(&d));
-        break;
-    case WGI_DENSE_POTRF_BAR:
-        set_triangle(&d, tangent, potrf_bar_forward(&d));
-        break;
-    case WGI_DENSE_SOLVE:
-        set_matrix(&d, tangent, solve_forward(&d));
-        break;
+#include "ops/matrix/dense.def"
+#undef DENSE
     default:
-        set_matrix(&d, tangent, logdet_forward(&d));
+        break;
     }
 }

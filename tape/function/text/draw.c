@@ -136,15 +136,8 @@ static void put_second(drawing *o, const wgi_node *n) {
 
 /* "product(4x3x5, rule)" */
 static void put_matrices(drawing *o, const wgi_node *n) {
-    static const char *const name[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = "product",
-                                                      [WGI_DENSE_TRIANGLE] = "triangle",
-                                                      [WGI_DENSE_CHOLESKY] = "cholesky",
-                                                      [WGI_DENSE_POTRF_BAR] = "cholesky_bar",
-                                                      [WGI_DENSE_LU] = "lu",
-                                                      [WGI_DENSE_SOLVE] = "solve",
-                                                      [WGI_DENSE_LOGDET] = "logdet"};
     const wgi_dense_op op = wgi_dense_of(n);
-    put(o, name[op.kind]);
+    put(o, wgi_dense_rows[op.kind].word);
     for (int k = 0; k < 3 && op.size[k] != 0; k++) put_count(o, k == 0 ? "(" : "x", op.size[k]);
     if (op.flags & WGI_DENSE_RULE) put(o, ", rule");
     if (op.flags & WGI_DENSE_TURNED) put(o, ", turned");
