@@ -112,8 +112,7 @@ static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const ui
     if (seen[WGI_AFTER] && (seen[WGI_EACH] || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
-    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
-    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+    return wgi_when_of(seen, kind);
 }
 
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x) {

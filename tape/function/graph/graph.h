@@ -40,6 +40,12 @@ typedef struct wgi_node {
     };
 } wgi_node;
 
+/* When a node can be computed of whose operands some are of these times. */
+static inline unsigned char wgi_when_of(const unsigned char seen[3], unsigned kind) {
+    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
+    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+}
+
 static inline const wgi_node_kind_row *wgi_node_row(const wgi_node *n) {
     return &wgi_node_kinds[n->kind];
 }

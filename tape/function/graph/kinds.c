@@ -15,9 +15,8 @@ enum {
 enum { OF_OP = WGI_OPERANDS_OF_OP, ANY = WGI_OPERANDS_ANY, OWN = WGI_OPERANDS_OWN };
 
 #define ROW(FORM, NAME, stem, word, code, since, holds, operands, nan, order, cost, text)      \
-    [WGI_NODE_##NAME] = {word,           text,          FORM,                                  \
-                         code,           since,         holds,                                 \
-                         operands,       WGI_NAN_##nan, WGI_ORDER_##order,                     \
+    [WGI_NODE_##NAME] = {#stem,          word,  text,     FORM,          code,                 \
+                         since,          holds, operands, WGI_NAN_##nan, WGI_ORDER_##order,    \
                          WGI_COST_##cost},
 #define BASE(...) ROW(WGI_FORM_BASE, __VA_ARGS__)
 #define NODE(...) ROW(WGI_FORM_NODE, __VA_ARGS__)

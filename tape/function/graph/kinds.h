@@ -26,7 +26,7 @@ enum { WGI_ORDER_LINEAR, WGI_ORDER_PRODUCT, WGI_ORDER_BY_OP, WGI_ORDER_CURVED };
 enum { WGI_COST_NOTHING, WGI_COST_ADDITION, WGI_COST_BY_OP, WGI_COST_CALL, WGI_COST_OWN };
 
 typedef struct wgi_node_kind_row {
-    const char *word, *text;
+    const char *stem, *word, *text;
     unsigned char form, code, since, holds, operands, nan, order, cost;
 } wgi_node_kind_row;
 extern const wgi_node_kind_row wgi_node_kinds[WGI_NODE_KINDS];
