@@ -299,7 +299,7 @@ static void every_rule_of_repeats_is_checked(void **state) {
         {NODES_AT, 1, 2, "in a body: node 0 is out of its order"},
         {MUL + 9, 4, 2, "in a body: operand 0 of node 2 is node 2, which is not before it"},
         {MUL + 9, 4, 1, NULL},
-        {INPUT_U + 16, 4, 0, "and its repeat 2"},
+        {INPUT_U + 16, 4, 0, "and its operation 2"},
         {RESULT, 4, 3, "in a body: entry 0 of output 0 is node 3"},
         {RESULT, 4, 0, "in a body: nothing needs node 2"},
         /* repeats and their parts */
@@ -314,7 +314,7 @@ static void every_rule_of_repeats_is_checked(void **state) {
         {PART_NODE + 1, 4, 3, "node 4 is result 3 of 3"},
         {PART_NODE + 1, 4, UINT32_MAX, "node 4 is result 4294967295 of 3"},
         {PART_NODE + 5, 4, 2, "node 4 has 2 operands, and its operation 1"},
-        {PART_NODE + 9, 4, 2, "operand 0 of node 4 is node 2, which is no repeat"},
+        {PART_NODE + 9, 4, 2, "operand 0 of node 4 is node 2, which is a number"},
         {ENTRY, 4, 3, "entry 0 of output 0 is a repeat"},
         {ENTRY, 4, 0, "nothing needs node 4"},
     };

@@ -27,14 +27,6 @@ size_t wgi_dense_elements(const wg_function *f) {
     return elements;
 }
 
-int wgi_dense_is_in(const wg_function *f) {
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_DENSE) return 1;
-    for (size_t k = 0; k < f->repeats; k++)
-        if (wgi_dense_is_in(f->repeat[k].body)) return 1;
-    return 0;
-}
-
 /* ---- what kinds.def asks for ---- */
 
 wgi_node_shape wgi_dense_shape(const wgi_node *n, const wgi_repeat *r) {

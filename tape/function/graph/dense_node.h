@@ -28,7 +28,4 @@ static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
 
 /* Operands and results of such nodes of each point. */
 size_t wgi_dense_elements(const wg_function *f);
-/* Is there one, also in what is repeated? */
-int wgi_dense_is_in(const wg_function *f);
-
 #endif

@@ -196,7 +196,9 @@ double wgi_node_value(const wgi_node *node, const double *x);
 int wgi_node_shows_nan(const wgi_node *n);
 /* What it costs at a point, in additions, about; r: what it repeats. */
 size_t wgi_node_cost(const wgi_node *n, const struct wgi_repeat *r);
-/* Of all operations of each point; of those only that have parts. */
+/* Is there a node that has parts? */
+int wgi_function_has_wholes(const wg_function *f);
+/* The cost of all operations of each point; of those only that have parts. */
 size_t wgi_function_cost(const wg_function *f);
 size_t wgi_function_cost_of_wholes(const wg_function *f);
 

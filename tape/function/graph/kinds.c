@@ -91,6 +91,12 @@ wgi_node_shape wgi_node_shape_of(const wgi_node *n, const wgi_repeat *r) {
     }
 }
 
+int wgi_function_has_wholes(const wg_function *f) {
+    for (size_t i = 0; i < f->nodes; i++)
+        if (wgi_node_has_parts(&f->node[i])) return 1;
+    return 0;
+}
+
 /* ---- costs ---- */
 
 size_t wgi_node_cost(const wgi_node *n, const wgi_repeat *r) {

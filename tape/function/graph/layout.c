@@ -60,7 +60,7 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
 }
 
 void wgi_layout_fill(const wgi_graph *g, wg_function *f, const uint32_t *result,
-                 const uint32_t *final) {
+                     const uint32_t *final) {
     uint32_t operands = 0;
     for (size_t i = 0; i < g->nodes; i++) {
         if (final[i] == WGI_NO_NODE) continue;
@@ -119,9 +119,9 @@ void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argum
 }
 
 /* All but the pieces. final: room for the numbers of the nodes. */
-wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input, size_t outputs,
-                          const wg_argument *output, const uint32_t *result, uint32_t *final,
-                          wg_function *f) {
+wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
+                              size_t outputs, const wg_argument *output, const uint32_t *result,
+                              uint32_t *final, wg_function *f) {
     const wg_status s = check_results(g, outputs, output, result);
     if (s != WG_OK) return s;
     f->memory = g->c->memory;
@@ -141,7 +141,7 @@ wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *in
 }
 
 wg_function *wgi_layout_place(char *base, const wg_function *start, const wg_argument *input,
-                               const wg_argument *output) {
+                              const wg_argument *output) {
     wg_function *const f = (wg_function *)(void *)base;
     *f = *start;
     wgi_pieces p = {base, 0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions as C text: names, definitions, expressions. */
-#include "tape/function/graph/dense_node.h"
 #include "source.h"
 
 #include "ops/scalar/array.h"
@@ -92,6 +91,7 @@ void wgi_source_need_all(wgi_source *s, int all_values) {
     for (size_t i = 0; i < s->f->nodes; i++) {
         const wgi_node *const n = &s->f->node[i];
         if (n->kind == WGI_NODE_ARRAY) wgi_source_need(s, array_function[n->array]);
+        if (wgi_node_row(n)->text != NULL) wgi_source_need(s, wgi_node_row(n)->text);
         if (n->op == NULL || (n->op == before && n->kind == WGI_NODE_OP)) continue;
         if (n->kind == WGI_NODE_OP) before = n->op;
         wgi_source_need(s, wgi_source_text(n));
@@ -265,7 +265,7 @@ static int is_of_repeats(const char *name) {
 /* Is it a name that no argument may have, whatever the others are called? */
 static int is_refused(const wgi_source *s, const char *name) {
     return is_reserved(name) || strcmp(name, s->name) == 0 ||
-           (is_of_repeats(name) && (s->f->repeats != 0 || wgi_dense_is_in(s->f)));
+           (is_of_repeats(name) && wgi_function_has_wholes(s->f));
 }
 
 enum { LONGEST = 40, SUFFIX = 16 };
@@ -355,10 +355,9 @@ wg_status wgi_source_use_blas(wgi_source *s) {
 /* ---- texts of operations ---- */
 
 const char *wgi_source_text(const wgi_node *n) {
-    if (n->op == NULL) return NULL;
+    if (n->op == NULL) return wgi_node_row(n)->text;
     if (n->kind == WGI_NODE_OP) return n->op->text[0];
-    if (n->kind == WGI_NODE_FIRST) return n->op->text[1 + n->part];
-    return n->kind == WGI_NODE_SECOND ? n->op->text[1 + n->op->arity + n->part] : NULL;
+    return n->op->text[n->part + 1 + (n->kind == WGI_NODE_SECOND ? n->op->arity : 0)];
 }
 
 int wgi_source_calls(const char *text) {
@@ -436,8 +435,8 @@ static void find_values(wgi_source *s) {
 
 int wgi_source_needs_v(const wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
-    return (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) &&
-           s->same[node] == WGI_NO_NODE && wgi_source_letters(wgi_source_text(n), 'v') != 0;
+    return wgi_node_is_partial(n) && s->same[node] == WGI_NO_NODE &&
+           wgi_source_letters(wgi_source_text(n), 'v') != 0;
 }
 
 wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg_function *f,
