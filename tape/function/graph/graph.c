@@ -421,10 +421,10 @@ uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
         return wgi_graph_sum(g, x[0]);
     case WGI_NODE_PART:
         return x[0] + 1 + n->part;
-#define NODE(NAME, stem, ...)                                                                  \
+#define KIND_NODE(NAME, stem, ...)                                                             \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_again(g, n, x);
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_again(g, n, r, x);
 #include "kinds.def"

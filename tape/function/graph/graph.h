@@ -207,14 +207,14 @@ wgi_node_shape wgi_node_shape_of(const wgi_node *n, const struct wgi_repeat *r);
 
 /* _value at operands x; _partial by the k-th operand, as a node; _again: the same, or what is
  * simpler, of operands x in another graph. */
-#define NODE(NAME, stem, ...)                                                                  \
+#define KIND_NODE(NAME, stem, ...)                                                             \
     double wgi_##stem##_value(const wgi_node *n, const double *x);                             \
     uint32_t wgi_##stem##_partial(wgi_graph *g, uint32_t node, size_t k);                      \
     uint32_t wgi_##stem##_again(wgi_graph *g, const wgi_node *n, const uint32_t *x);
 /* r: what the node repeats, if it does. _reverse: the adjoints bar[k] of its parts k are spread
  * to the operands that are wanted, added to to[operand]; WGI_NO_NODE: 0. _forward: the tangents
  * of its parts, tangent[node + 1 + k], from those of its operands. */
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     wgi_node_shape wgi_##stem##_shape(const wgi_node *n, const struct wgi_repeat *r);          \
     size_t wgi_##stem##_cost(const wgi_node *n, const struct wgi_repeat *r);                   \
     uint32_t wgi_##stem##_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,   \

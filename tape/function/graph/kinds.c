@@ -18,9 +18,9 @@ enum { OF_OP = WGI_OPERANDS_OF_OP, ANY = WGI_OPERANDS_ANY, OWN = WGI_OPERANDS_OW
     [WGI_NODE_##NAME] = {#stem,          word,  text,     FORM,          code,                 \
                          since,          holds, operands, WGI_NAN_##nan, WGI_ORDER_##order,    \
                          WGI_COST_##cost},
-#define BASE(...) ROW(WGI_FORM_BASE, __VA_ARGS__)
-#define NODE(...) ROW(WGI_FORM_NODE, __VA_ARGS__)
-#define WHOLE(...) ROW(WGI_FORM_WHOLE, __VA_ARGS__)
+#define KIND_BASE(...) ROW(WGI_FORM_BASE, __VA_ARGS__)
+#define KIND_NODE(...) ROW(WGI_FORM_NODE, __VA_ARGS__)
+#define KIND_WHOLE(...) ROW(WGI_FORM_WHOLE, __VA_ARGS__)
 const wgi_node_kind_row wgi_node_kinds[WGI_NODE_KINDS] = {
 #include "kinds.def"
 };
@@ -71,7 +71,7 @@ double wgi_array_value(const wgi_node *n, const double *x) {
 
 double wgi_node_value(const wgi_node *n, const double *x) {
     switch (n->kind) {
-#define NODE(NAME, stem, ...)                                                                  \
+#define KIND_NODE(NAME, stem, ...)                                                             \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_value(n, x);
 #include "kinds.def"
@@ -82,7 +82,7 @@ double wgi_node_value(const wgi_node *n, const double *x) {
 
 wgi_node_shape wgi_node_shape_of(const wgi_node *n, const wgi_repeat *r) {
     switch (n->kind) {
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_shape(n, r);
 #include "kinds.def"
@@ -123,7 +123,7 @@ size_t wgi_node_cost(const wgi_node *n, const wgi_repeat *r) {
         }
     }
     switch (n->kind) {
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_cost(n, r);
 #include "kinds.def"

@@ -3,9 +3,9 @@
 #ifndef WENGERT_TAPE_FUNCTION_KINDS_H
 #define WENGERT_TAPE_FUNCTION_KINDS_H
 
-#define BASE(NAME, ...) WGI_NODE_##NAME,
-#define NODE(NAME, ...) WGI_NODE_##NAME,
-#define WHOLE(NAME, ...) WGI_NODE_##NAME,
+#define KIND_BASE(NAME, ...) WGI_NODE_##NAME,
+#define KIND_NODE(NAME, ...) WGI_NODE_##NAME,
+#define KIND_WHOLE(NAME, ...) WGI_NODE_##NAME,
 typedef enum {
 #include "kinds.def"
     WGI_NODE_KINDS

@@ -426,7 +426,7 @@ uint32_t wgi_times_partial(wgi_graph *g, uint32_t node, size_t k) {
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
     if (g->c->status != WG_OK) return WGI_NO_NODE;
     switch (g->node[node].kind) {
-#define NODE(NAME, stem, ...)                                                                  \
+#define KIND_NODE(NAME, stem, ...)                                                             \
     case WGI_NODE_##NAME:                                                                      \
         return wgi_##stem##_partial(g, node, k);
 #include "kinds.def"

@@ -33,7 +33,7 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
 static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
                          const unsigned char *wanted, uint32_t *to) {
     switch (g->node[node].kind) {
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         wgi_##stem##_reverse(g, node, bar, wanted, to);                                        \
         break;
@@ -46,7 +46,7 @@ static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
 /* The tangents of the parts. */
 static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     switch (g->node[node].kind) {
-#define WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         wgi_##stem##_forward(g, node, tangent);                                                \
         break;
