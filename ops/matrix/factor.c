@@ -6,9 +6,10 @@
  *   log |det|:  S_ += w S^-T            tangent  sum(S^-T o St)
  *   det:        S_ += w adj(S)'         tangent  sum(adj(S)' o St)
  *   C = A^-1:   A_ -= C' G C'           tangent  -C At C
- *   Cholesky:   blocks of columns from the right: Murray 2016, arXiv:1602.07527
+ *   Cholesky:   wgi_cholesky_bar (dense_blas.h)
  *               tangent  L phi(L^-1 sym(At) L^-T), phi the lower triangle with half the
- * diagonal Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
+ *               diagonal
+ * Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -630,8 +631,6 @@ wg_mat wg_inverse_spd(wg_tape *t, wg_mat a) {
 
 /* ---- Cholesky, L as the result ---- */
 
-enum { CHOLESKY_BLOCK = WGI_CHOLESKY_BLOCK };
-
 static wg_status cholesky_shape(wg_block *b) {
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
     if ((n != 0 && count > SIZE_MAX / n) || b->in[0].cols != n * count) {
@@ -658,70 +657,6 @@ static wg_status cholesky_value(wg_block *b) {
         }
     }
     return WG_OK;
-}
-
-/* The lower triangle w of L_ becomes that of A_, for which tr(A_' At) counts the lower triangle
- * of At only; column by column. */
-static void adjoint_by_columns(size_t n, const double *l, double *w, size_t ld) {
-    for (size_t j = n; j-- > 0;) {
-        const double *const c = l + j * ld;
-        double *const cw = w + j * ld;
-        const double d = 1 / c[j];
-        double s = 0;
-        for (size_t i = j + 1; i < n; i++) cw[i] *= d, s += cw[i] * c[i];
-        const double dw = (cw[j] - s) * d;
-        for (size_t k = 0; k < j; k++) {
-            const double *const lk = l + k * ld;
-            double *const wk = w + k * ld;
-            const double r = lk[j];
-            double s0 = 0, s1 = 0;
-            size_t i = j + 1;
-            for (; i + 1 < n; i += 2) {
-                s0 += cw[i] * lk[i], s1 += cw[i + 1] * lk[i + 1];
-                wk[i] -= cw[i] * r, wk[i + 1] -= cw[i + 1] * r;
-            }
-            if (i < n) s0 += cw[i] * lk[i], wk[i] -= cw[i] * r;
-            wk[j] -= dw * r + (s0 + s1);
-        }
-        cw[j] = 0.5 * dw;
-    }
-}
-
-size_t wgi_cholesky_bar_room(void) { return (size_t)CHOLESKY_BLOCK * CHOLESKY_BLOCK; }
-
-/* The same with blocks of columns [j0, j1):  L = [.. ; R D ; B C]. */
-void wgi_cholesky_bar(size_t n, const double *l, double *w, double *s) {
-    const int ld = wgi_int(n);
-    for (size_t j1 = n; j1 > 0;) {
-        const size_t j0 = j1 > CHOLESKY_BLOCK ? j1 - CHOLESKY_BLOCK : 0, m = j1 - j0;
-        const int below = wgi_int(n - j1), width = wgi_int(m), before = wgi_int(j0);
-        const double *const r = l + j0, *const d = r + j0 * n, *const c = l + j1 + j0 * n;
-        double *const rw = w + j0, *const dw = rw + j0 * n, *const cw = w + j1 + j0 * n;
-        if (below != 0) {
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit,
-                        below, width, 1, d, ld, cw, ld);
-            if (before != 0)
-                cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, below, before, width, -1,
-                            cw, ld, r, ld, 1, w + j1, ld);
-            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, width, below, -1, cw,
-                        ld, c, ld, 0, s, width);
-            for (size_t j = 0; j < m; j++)
-                for (size_t i = j; i < m; i++) dw[i + j * n] += s[i + j * m];
-        }
-        adjoint_by_columns(m, d, dw, n);
-        if (before != 0) {
-            for (size_t j = 0; j < m; j++) {
-                s[j * (m + 1)] = 2 * dw[j * (n + 1)];
-                for (size_t i = j + 1; i < m; i++) s[i + j * m] = s[j + i * m] = dw[i + j * n];
-            }
-            if (below != 0)
-                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, before, below, -1,
-                            cw, ld, l + j1, ld, 1, rw, ld);
-            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, width, before, width, -1, s,
-                        width, r, ld, 1, rw, ld);
-        }
-        j1 = j0;
-    }
 }
 
 static wg_status cholesky_vjp(wg_block *b) {
