@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A function with its adjoint and tangent; matrices as points. */
-#include "tape/function/make/kept.h"
+#include "tape/function/make/residuals.h"
 #include "stencil.h"
 
 #include <wengert/derive.h>
@@ -136,13 +136,13 @@ static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_opti
     return WG_OK;
 }
 
-/* f and vjp that hand on what takes long; where both are compiled. */
-static wg_status compile_kept(wg_tape *t, const wg_callable *k,
-                              const wg_compile_options *options, wg_callable *made,
-                              wg_compiled *compiled) {
-    wg_function *from[2] = {NULL, NULL}, **const to[] = {&made->keeping, &made->kept};
+/* f and vjp as they hand on residuals; where both are compiled. */
+static wg_status compile_residuals(wg_tape *t, const wg_callable *k,
+                                   const wg_compile_options *options, wg_callable *made,
+                                   wg_compiled *compiled) {
+    wg_function *from[2] = {NULL, NULL}, **const to[] = {&made->forward, &made->backward};
     wg_compiled one = {.native = compiled->native && k->stencil == NULL};
-    wg_status s = one.native ? wgi_kept_new(t, k->f, k->vjp, &from[0], &from[1]) : WG_OK;
+    wg_status s = one.native ? wgi_residuals_new(t, k->f, k->vjp, &from[0], &from[1]) : WG_OK;
     for (size_t i = 0; i < 2 && s == WG_OK && one.native && from[i] != NULL; i++) {
         s = wg_function_compile(t, from[i], options, to[i], &one);
         compiled->cached = compiled->cached && one.cached;
@@ -176,7 +176,7 @@ wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
     made->outputs_most = k->outputs_most;
     memcpy(made->reads, k->reads, k->f->inputs);
     wg_status s = compile(t, k, options, made, compiled);
-    if (s == WG_OK) s = compile_kept(t, k, options, made, compiled);
+    if (s == WG_OK) s = compile_residuals(t, k, options, made, compiled);
     if (s == WG_OK) s = wgi_stencil_compile(t, k, options, &made->stencil, compiled);
     if (s == WG_OK) *out = made;
     else wg_callable_free(made);
@@ -189,8 +189,8 @@ void wg_callable_free(wg_callable *k) {
     wg_function_free(k->vjp);
     wg_function_free(k->jvp);
     wgi_stencil_free(k->stencil);
-    wg_function_free(k->keeping);
-    wg_function_free(k->kept);
+    wg_function_free(k->forward);
+    wg_function_free(k->backward);
     const wg_memory memory = k->memory;
     memory.release(memory.ctx, k, k->bytes);
 }

@@ -16,7 +16,7 @@ struct wg_callable {
     size_t inputs_most, outputs_most; /* of the three */
     unsigned char *reads;             /* does the vjp look at the values of input i? */
     struct wgi_stencil *stencil;      /* stencil.h, or NULL */
-    wg_function *keeping, *kept;      /* f and vjp as in kept.h, compiled, or NULL */
+    wg_function *forward, *backward;  /* f and vjp as in residuals.h, compiled, or NULL */
 };
 
 /* The workspace that any of the three needs. */

@@ -8,7 +8,7 @@
 #include "ops/scalar/array.h"
 #include "ops/matrix/expand.h"
 #include "map.h"
-#include "tape/function/graph/repeat.h"
+#include "tape/function/graph/builder.h"
 #include "scan.h"
 
 #include <string.h>
@@ -190,37 +190,38 @@ static uint32_t *list_of(const walk *w, size_t count) {
 }
 
 /* Outputs that are not summed, one for each point; then all sums over the points. */
-static void body_outputs(const walk *w, wgi_body *b) {
+static void body_outputs(const walk *w, wgi_builder *b) {
     size_t sums = 0;
     for (size_t k = 0, j = 0; k < w->f->outputs; j += size_of(&w->f->output[k++])) {
         const wg_argument *const a = &w->f->output[k];
         if (wgi_argument_summed(a)) continue;
-        wgi_body_output(b, "", a->name, a->rows, a->cols, WGI_STEPPED);
+        wgi_builder_output(b, "", a, WGI_STEPPED);
         for (size_t e = 0; e < size_of(a); e++)
-            wgi_body_result(b, w->node[w->f->result[j + e]]);
+            wgi_builder_result(b, w->node[w->f->result[j + e]]);
     }
     for (size_t i = 0; i < w->f->nodes; i++) sums += (size_t)is_sum(w->f, i);
-    wgi_body_output(b, "", "sums", sums, 1, 0);
+    wgi_builder_output(b, "", &(wg_argument){"sums", sums, 1, 0}, 0);
     for (size_t i = 0; i < w->f->nodes; i++)
         if (is_sum(w->f, i))
-            wgi_body_result(b,
-                            wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
+            wgi_builder_result(
+                b, wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
 }
 
 /* What is done once is done in the body, too. */
 static const wgi_repeat *body_of_points(const walk *w, size_t points,
                                         const unsigned char **kept) {
     const wg_function *const f = w->f;
-    wgi_body b;
+    wgi_builder b;
     walk in = *w;
-    wgi_body_open(&b, w->g->c, w->g->call, 1);
+    wgi_builder_open(&b, w->g->c, w->g->call);
+    b.by_points = 1;
     in.g = &b.g;
     in.node = list_of(w, f->nodes);
     if (in.node == NULL) return NULL;
     for (size_t i = 0, e = 0; i < f->inputs; i++) {
         const wg_argument *const a = &f->input[i];
-        const uint32_t first = wgi_body_input(&b, "", a->name, a->rows, a->cols,
-                                              wgi_argument_shared(a) ? 0 : WGI_STEPPED);
+        const uint32_t first =
+            wgi_builder_input(&b, "", a, wgi_argument_shared(a) ? 0 : WGI_STEPPED);
         for (size_t l = 0; l < size_of(a); l++) in.node[e++] = first + (uint32_t)l;
     }
     hold_passive(&in, WGI_ONCE);
@@ -230,8 +231,8 @@ static const wgi_repeat *body_of_points(const walk *w, size_t points,
     put_guards(&in, 1);
     if (b.g.c->status != WG_OK) return NULL;
     body_outputs(&in, &b);
-    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_body_close(&b, points, 0);
+    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_builder_repeat(&b, points, 0);
 }
 
 static wg_status repeated(walk *w, size_t points) {
@@ -527,13 +528,13 @@ static size_t data_of_step(const walk *w, const wgi_scan_stage *stage, size_t i)
 }
 
 /* Inputs of the body: operands, of one step where they are stepped; then data of a step. */
-static void body_inputs(walk *in, wgi_body *b, steps_of *o, uint32_t *x) {
+static void body_inputs(walk *in, wgi_builder *b, steps_of *o, uint32_t *x) {
     const wgi_scan *const scan = in->scan;
     for (uint32_t k = 0; k < in->b->inputs; k++) {
         const size_t all = elements(&in->b->operand[k]);
         const size_t n = o->operand[k] == WGI_STEPPED ? all / scan->steps : all;
-        const uint32_t first =
-            wgi_body_input(b, "", k < scan->states ? "s" : "m", n, 1, o->operand[k]);
+        const wg_argument like = {k < scan->states ? "s" : "m", n, 1, 0};
+        const uint32_t first = wgi_builder_input(b, "", &like, o->operand[k]);
         for (size_t e = 0; e < n; e++) x[e] = first + (uint32_t)e;
         x += all;
     }
@@ -542,31 +543,33 @@ static void body_inputs(walk *in, wgi_body *b, steps_of *o, uint32_t *x) {
             const wg_argument *const a = &scan->stage[k].k->f->input[i];
             const size_t points = data_of_step(in, &scan->stage[k], i);
             if (points != 0)
-                o->stepped[scan->stage[k].first_input + i] =
-                    wgi_body_input(b, "", a->name, size_of(a) * points, 1, WGI_STEPPED);
+                o->stepped[scan->stage[k].first_input + i] = wgi_builder_input(
+                    b, "", &(wg_argument){a->name, size_of(a) * points, 1, 0}, WGI_STEPPED);
         }
 }
 
-static void body_of_step_outputs(const walk *in, wgi_body *b, const steps_of *o) {
+static void body_of_step_outputs(const walk *in, wgi_builder *b, const steps_of *o) {
     const uint32_t *y = in->y;
     for (uint32_t k = 0; k < in->b->outputs; k++) {
         const size_t all = elements(&in->b->operand[in->b->inputs + k]);
         const size_t n = o->result[k] == WGI_STEPPED ? all / in->scan->steps : all;
-        wgi_body_output(b, "", k < in->scan->states ? "s" : "y", n, 1, o->result[k]);
+        const wg_argument like = {k < in->scan->states ? "s" : "y", n, 1, 0};
+        wgi_builder_output(b, "", &like, o->result[k]);
         for (size_t e = 0; e < n; e++)
-            wgi_body_result(b,
-                            b->many && o->result[k] == 0 ? wgi_graph_sum(&b->g, y[e]) : y[e]);
+            wgi_builder_result(b, b->by_points && o->result[k] == 0 ? wgi_graph_sum(&b->g, y[e])
+                                                                    : y[e]);
         y += all;
     }
 }
 
 static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned char **kept) {
-    wgi_body b;
+    wgi_builder b;
     walk in = *w;
     size_t operands = 0;
     for (uint32_t k = 0; k < w->b->inputs; k++) operands += elements(&w->b->operand[k]);
     uint32_t *const x = list_of(w, operands);
-    wgi_body_open(&b, w->g->c, w->g->call, w->scan->states == 0);
+    wgi_builder_open(&b, w->g->c, w->g->call);
+    b.by_points = w->scan->states == 0;
     in.g = &b.g;
     in.x = x;
     in.y = list_of(w, w->b->outs);
@@ -580,8 +583,8 @@ static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned
     if (s != WG_OK || b.g.c->status != WG_OK) return NULL;
     move_states(&in, 1);
     body_of_step_outputs(&in, &b, o);
-    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_body_close(&b, w->scan->steps, 0);
+    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_builder_repeat(&b, w->scan->steps, 0);
 }
 
 /* Data of all steps, as operands. */

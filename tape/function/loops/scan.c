@@ -388,10 +388,10 @@ static void lay_out_kept(wgi_scan *s) {
     for (size_t k = 0; k < s->stages; k++) {
         wgi_field *const f = &s->stage[k].kept;
         const size_t flat = s->stage[k].flat;
-        if (s->stage[k].k->kept == NULL) continue;
+        if (s->stage[k].k->backward == NULL) continue;
         if (g->lines > 1 && (g->cells[2] > 1 || flat < g->cells[1])) continue;
         f->entries =
-            wgi_argument_size(&s->stage[k].k->keeping->output[s->stage[k].k->f->outputs]);
+            wgi_argument_size(&s->stage[k].k->forward->output[s->stage[k].k->f->outputs]);
         f->at = size;
         if (f->entries > MOST || g->points > MOST) return;
         size += wgi_field_lay_out(f, g);

@@ -131,8 +131,8 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         wgi_strip_take(&to->value, f->f, points, &p);
         wgi_strip_take(&to->adjoint, wgi_scan_adjoint_of(s, &s->stage[k]), points, &p);
         wgi_strip_take(&to->tangent, f->jvp, points, &p);
-        wgi_strip_take(&to->keeping, s->kept_size != 0 ? f->keeping : NULL, points, &p);
-        wgi_strip_take(&to->kept, s->kept_size != 0 ? f->kept : NULL, points, &p);
+        wgi_strip_take(&to->keeping, s->kept_size != 0 ? f->forward : NULL, points, &p);
+        wgi_strip_take(&to->kept, s->kept_size != 0 ? f->backward : NULL, points, &p);
         take_basin(s, &s->stage[k], to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));
