@@ -226,25 +226,6 @@ static int pays(const wg_callable *k, const wg_function *made) {
 
 /* ---- life ---- */
 
-static wgi_stencil *obtain(const wg_memory *memory, size_t inputs, size_t taps) {
-    const size_t bytes =
-        sizeof(wgi_stencil) + inputs * sizeof(wgi_wire) + taps * sizeof(wgi_tap);
-    const size_t all = (bytes + 4095) / 4096 * 4096;
-    char *const base = memory->reserve(memory->ctx, all);
-    if (base == NULL) return NULL;
-    if (memory->commit(memory->ctx, base, all) != 0) {
-        memory->release(memory->ctx, base, all);
-        return NULL;
-    }
-    wgi_stencil *const s = (wgi_stencil *)(void *)base;
-    memset(s, 0, sizeof *s);
-    s->memory = *memory;
-    s->bytes = all;
-    s->wire = (wgi_wire *)(void *)(s + 1);
-    s->tap = (wgi_tap *)(void *)(s->wire + inputs);
-    return s;
-}
-
 void wgi_stencil_free(wgi_stencil *s) {
     if (s == NULL) return;
     wg_function_free(s->gather);
@@ -252,10 +233,15 @@ void wgi_stencil_free(wgi_stencil *s) {
     memory.release(memory.ctx, s, s->bytes);
 }
 
+/* In memory of its own. */
 static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t inputs,
                          size_t taps) {
-    wgi_stencil *const made = obtain(memory, inputs, taps);
+    size_t bytes = sizeof *s + inputs * sizeof *s->wire + taps * sizeof *s->tap;
+    wgi_stencil *const made = wgi_memory_obtain(memory, &bytes);
     if (made == NULL) return NULL;
+    *made = (wgi_stencil){.memory = *memory, .bytes = bytes};
+    made->wire = (wgi_wire *)(void *)(made + 1);
+    made->tap = (wgi_tap *)(void *)(made->wire + inputs);
     memcpy(made->wire, s->wire, inputs * sizeof *s->wire);
     if (taps != 0) memcpy(made->tap, s->tap, taps * sizeof *s->tap);
     return made;

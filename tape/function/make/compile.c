@@ -504,11 +504,8 @@ static int library_path(const build *b, char *path) {
 }
 
 static wgi_native *obtain_native(build *b, const wg_memory *m) {
-    wgi_native *native = m->reserve(m->ctx, NATIVE_BYTES);
-    if (native != NULL && m->commit(m->ctx, native, NATIVE_BYTES) != 0) {
-        m->release(m->ctx, native, NATIVE_BYTES);
-        native = NULL;
-    }
+    size_t bytes = NATIVE_BYTES;
+    wgi_native *const native = wgi_memory_obtain(m, &bytes);
     if (native == NULL)
         (void)wgi_fail(b->c, WG_ENOMEM, "wg_function_compile: no memory for %d bytes",
                        (int)NATIVE_BYTES);

@@ -11,14 +11,11 @@
 
 static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
                               const wg_argument *output) {
-    const wg_memory *const memory = &start->memory;
-    char *const base = memory->reserve(memory->ctx, start->bytes);
-    if (base == NULL || memory->commit(memory->ctx, base, start->bytes) != 0) {
-        if (base != NULL) memory->release(memory->ctx, base, start->bytes);
-        (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
-        return NULL;
-    }
-    return wgi_layout_place(base, start, input, output);
+    size_t bytes = start->bytes;
+    char *const base = wgi_memory_obtain(&start->memory, &bytes);
+    if (base != NULL) return wgi_layout_place(base, start, input, output);
+    (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+    return NULL;
 }
 
 static uint64_t identity_of(const wg_function *f) {
