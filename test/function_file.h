@@ -107,40 +107,41 @@ static inline wg_function *constant(wg_tape *t) {
 
 /* y = sin(a x) at two points; the sum of x y. */
 static inline const wgi_repeat *of_points(wgi_core *c) {
-    wgi_body b;
+    wgi_builder b;
     wgi_graph *const g = &b.g;
-    wgi_body_open(&b, c, "points", 1);
-    const uint32_t a = wgi_body_input(&b, "", "a", 1, 1, 0);
-    const uint32_t x = wgi_body_input(&b, "", "x", 1, 1, WGI_STEPPED);
+    wgi_builder_open(&b, c, "points");
+    b.by_points = 1;
+    const uint32_t a = wgi_builder_input(&b, "", &(wg_argument){"a", 1, 1, 0}, 0);
+    const uint32_t x = wgi_builder_input(&b, "", &(wg_argument){"x", 1, 1, 0}, WGI_STEPPED);
     const uint32_t y = WGI_GRAPH1(g, sin, WGI_GRAPH2(g, mul, a, x));
-    wgi_body_output(&b, "", "y", 1, 1, WGI_STEPPED);
-    wgi_body_result(&b, y);
-    wgi_body_output(&b, "", "sum", 1, 1, 0);
-    wgi_body_result(&b, wgi_graph_sum(g, WGI_GRAPH2(g, mul, x, y)));
-    return wgi_body_close(&b, 2, 0);
+    wgi_builder_output(&b, "", &(wg_argument){"y", 1, 1, 0}, WGI_STEPPED);
+    wgi_builder_result(&b, y);
+    wgi_builder_output(&b, "", &(wg_argument){"sum", 1, 1, 0}, 0);
+    wgi_builder_result(&b, wgi_graph_sum(g, WGI_GRAPH2(g, mul, x, y)));
+    return wgi_builder_repeat(&b, 2, 0);
 }
 
 /* Those in each of three steps of a state s[2], with p for all and u of the step. */
 static inline const wgi_repeat *of_steps(wgi_core *c) {
-    wgi_body b;
+    wgi_builder b;
     wgi_graph *const g = &b.g;
     const wgi_repeat *const points = of_points(c);
     if (points == NULL) return NULL;
-    wgi_body_open(&b, c, "steps", 0);
-    const uint32_t s = wgi_body_input(&b, "", "s", 2, 1, WGI_CARRIED);
-    const uint32_t p = wgi_body_input(&b, "", "p", 1, 1, 0);
-    const uint32_t u = wgi_body_input(&b, "", "u", 1, 1, WGI_STEPPED);
+    wgi_builder_open(&b, c, "steps");
+    const uint32_t s = wgi_builder_input(&b, "", &(wg_argument){"s", 2, 1, 0}, WGI_CARRIED);
+    const uint32_t p = wgi_builder_input(&b, "", &(wg_argument){"p", 1, 1, 0}, 0);
+    const uint32_t u = wgi_builder_input(&b, "", &(wg_argument){"u", 1, 1, 0}, WGI_STEPPED);
     const uint32_t y = wgi_graph_repeat(g, points, (uint32_t[]){p, s, s + 1}) + 1;
     const uint32_t next = WGI_GRAPH2(g, sub, s + 1, y + 1);
-    wgi_body_output(&b, "", "s", 2, 1, WGI_CARRIED);
-    wgi_body_result(&b, WGI_GRAPH2(g, add, s, WGI_GRAPH2(g, mul, u, y)));
-    wgi_body_result(&b, next);
-    wgi_body_output(&b, "", "e", 1, 1, WGI_STEPPED);
-    wgi_body_result(&b, y + 2);
-    wgi_body_output(&b, "", "total", 1, 1, 0);
-    wgi_body_result(&b, WGI_GRAPH1(g, softplus, next));
+    wgi_builder_output(&b, "", &(wg_argument){"s", 2, 1, 0}, WGI_CARRIED);
+    wgi_builder_result(&b, WGI_GRAPH2(g, add, s, WGI_GRAPH2(g, mul, u, y)));
+    wgi_builder_result(&b, next);
+    wgi_builder_output(&b, "", &(wg_argument){"e", 1, 1, 0}, WGI_STEPPED);
+    wgi_builder_result(&b, y + 2);
+    wgi_builder_output(&b, "", &(wg_argument){"total", 1, 1, 0}, 0);
+    wgi_builder_result(&b, WGI_GRAPH1(g, softplus, next));
     wgi_graph_guard_add(g, u, wgi_graph_number(g, 1.75), 0, 1);
-    return wgi_body_close(&b, 3, 0);
+    return wgi_builder_repeat(&b, 3, 0);
 }
 
 /* A repeat of each point, with one in it, and one that is done once. s[2] and u[3] per point, p
@@ -175,18 +176,18 @@ static inline wg_function *stepping(wg_tape *t) {
 /* v = A v + u in each of two steps. */
 static inline const wgi_repeat *of_products(wgi_core *c) {
     const wgi_dense_op product = {WGI_DENSE_PRODUCT, 0, {2, 1, 2}};
-    wgi_body b;
+    wgi_builder b;
     wgi_graph *const g = &b.g;
     uint32_t x[6];
-    wgi_body_open(&b, c, "products", 0);
-    const uint32_t v = wgi_body_input(&b, "", "v", 2, 1, WGI_CARRIED);
-    const uint32_t a = wgi_body_input(&b, "", "A", 2, 2, 0);
-    const uint32_t u = wgi_body_input(&b, "", "u", 2, 1, WGI_STEPPED);
+    wgi_builder_open(&b, c, "products");
+    const uint32_t v = wgi_builder_input(&b, "", &(wg_argument){"v", 2, 1, 0}, WGI_CARRIED);
+    const uint32_t a = wgi_builder_input(&b, "", &(wg_argument){"A", 2, 2, 0}, 0);
+    const uint32_t u = wgi_builder_input(&b, "", &(wg_argument){"u", 2, 1, 0}, WGI_STEPPED);
     for (uint32_t k = 0; k < 6; k++) x[k] = k < 4 ? a + k : v + k - 4;
     const uint32_t y = wgi_graph_dense(g, &product, x) + 1;
-    wgi_body_output(&b, "", "v", 2, 1, WGI_CARRIED);
-    for (uint32_t k = 0; k < 2; k++) wgi_body_result(&b, WGI_GRAPH2(g, add, y + k, u + k));
-    return wgi_body_close(&b, 2, 0);
+    wgi_builder_output(&b, "", &(wg_argument){"v", 2, 1, 0}, WGI_CARRIED);
+    for (uint32_t k = 0; k < 2; k++) wgi_builder_result(&b, WGI_GRAPH2(g, add, y + k, u + k));
+    return wgi_builder_repeat(&b, 2, 0);
 }
 
 /* Operations on whole matrices, each kind of them: at the points, once, on sums, in a repeat.

@@ -349,18 +349,20 @@ static void what_a_saved_function_cannot_have_is_refused(void **state) {
     size_t n;
     for (int which = 0; which < 3; which++) {
         wg_tape_reset(tape);
-        wgi_body b;
-        wgi_body_open(&b, c, "body", which == 1);
-        const uint32_t q = wgi_body_input(&b, "", "q", 1, 1, which == 1 ? 0 : WGI_CARRIED);
-        const uint32_t u = wgi_body_input(&b, "", "u", 1, 1, WGI_STEPPED);
+        wgi_builder b;
+        wgi_builder_open(&b, c, "body");
+        b.by_points = which == 1;
+        const uint32_t q = wgi_builder_input(&b, "", &(wg_argument){"q", 1, 1, 0},
+                                             which == 1 ? 0 : WGI_CARRIED);
+        const uint32_t u = wgi_builder_input(&b, "", &(wg_argument){"u", 1, 1, 0}, WGI_STEPPED);
         const uint32_t z = WGI_GRAPH2(&b.g, mul, q, u);
-        wgi_body_output(&b, "", "y", 1, 1, which == 1 ? 0 : WGI_CARRIED);
+        wgi_builder_output(&b, "", &(wg_argument){"y", 1, 1, 0}, which == 1 ? 0 : WGI_CARRIED);
         const uint32_t sum = which == 1 ? wgi_graph_sum(&b.g, z) : z;
-        wgi_body_result(&b, sum);
-        wgi_body_output(&b, "", "z", 1, 1, WGI_STEPPED);
-        wgi_body_result(&b, z);
+        wgi_builder_result(&b, sum);
+        wgi_builder_output(&b, "", &(wg_argument){"z", 1, 1, 0}, WGI_STEPPED);
+        wgi_builder_result(&b, z);
         if (which == 1) wgi_graph_guard_add(&b.g, z, q, 0, 1);
-        const wgi_repeat *const r = wgi_body_close(&b, 2, 0);
+        const wgi_repeat *const r = wgi_builder_repeat(&b, 2, 0);
         wgi_graph_open(&g, c, "function");
         uint32_t x[3];
         for (int i = 0; i < 3; i++) x[i] = wgi_graph_input(&g, WGI_EACH);
@@ -417,13 +419,14 @@ static wg_function *nested(size_t depth) {
     wg_function *f = NULL;
     wg_tape_reset(tape);
     for (size_t k = 0; k < depth; k++) {
-        wgi_body b;
-        wgi_body_open(&b, c, "nested", 1);
-        const uint32_t u = wgi_body_input(&b, "", "u", 1, 1, WGI_STEPPED);
-        wgi_body_output(&b, "", "y", 1, 1, WGI_STEPPED);
-        wgi_body_result(&b, r == NULL ? WGI_GRAPH1(&b.g, sin, u)
-                                      : wgi_graph_repeat(&b.g, r, &u) + 1);
-        r = wgi_body_close(&b, 1, 0);
+        wgi_builder b;
+        wgi_builder_open(&b, c, "nested");
+        b.by_points = 1;
+        const uint32_t u = wgi_builder_input(&b, "", &(wg_argument){"u", 1, 1, 0}, WGI_STEPPED);
+        wgi_builder_output(&b, "", &(wg_argument){"y", 1, 1, 0}, WGI_STEPPED);
+        wgi_builder_result(&b, r == NULL ? WGI_GRAPH1(&b.g, sin, u)
+                                         : wgi_graph_repeat(&b.g, r, &u) + 1);
+        r = wgi_builder_repeat(&b, 1, 0);
     }
     wgi_graph_open(&g, c, "nested");
     const uint32_t u = wgi_graph_input(&g, WGI_EACH);
@@ -465,15 +468,15 @@ static void a_file_of_many_steps_takes_little_memory(void **state) {
     (void)state;
     wgi_core *const c = wgi_core_of(tape);
     const wg_argument x = {"x", 1, 1, 0}, y = {"y", 1, 1, 0};
-    wgi_body b;
+    wgi_builder b;
     wgi_graph g;
     wg_function *f = NULL;
     size_t n;
-    wgi_body_open(&b, c, "body", 0);
-    const uint32_t s = wgi_body_input(&b, "", "s", 1, 1, WGI_CARRIED);
-    wgi_body_output(&b, "", "s", 1, 1, WGI_CARRIED);
-    wgi_body_result(&b, WGI_GRAPH1(&b.g, sin, s));
-    const wgi_repeat *const r = wgi_body_close(&b, 5, 0);
+    wgi_builder_open(&b, c, "body");
+    const uint32_t s = wgi_builder_input(&b, "", &(wg_argument){"s", 1, 1, 0}, WGI_CARRIED);
+    wgi_builder_output(&b, "", &(wg_argument){"s", 1, 1, 0}, WGI_CARRIED);
+    wgi_builder_result(&b, WGI_GRAPH1(&b.g, sin, s));
+    const wgi_repeat *const r = wgi_builder_repeat(&b, 5, 0);
     wgi_graph_open(&g, c, "function");
     const uint32_t u = wgi_graph_input(&g, WGI_EACH);
     const uint32_t part = wgi_graph_repeat(&g, r, &u) + 1 + 5;
@@ -519,12 +522,13 @@ static void a_file_of_many_bodies_takes_memory_in_proportion(void **state) {
     wgi_graph_open(&g, c, "function");
     const uint32_t u = wgi_graph_input(&g, WGI_EACH);
     for (size_t k = 0; k < BODIES; k++) {
-        wgi_body b;
-        wgi_body_open(&b, c, "body", 1);
-        const uint32_t s = wgi_body_input(&b, "", "s", 1, 1, WGI_STEPPED);
-        wgi_body_output(&b, "", "y", 1, 1, WGI_STEPPED);
-        wgi_body_result(&b, WGI_GRAPH2(&b.g, mul, s, wgi_graph_number(&b.g, (double)k + 3)));
-        part[k] = wgi_graph_repeat(&g, wgi_body_close(&b, 1, 0), &u) + 1;
+        wgi_builder b;
+        wgi_builder_open(&b, c, "body");
+        b.by_points = 1;
+        const uint32_t s = wgi_builder_input(&b, "", &(wg_argument){"s", 1, 1, 0}, WGI_STEPPED);
+        wgi_builder_output(&b, "", &(wg_argument){"y", 1, 1, 0}, WGI_STEPPED);
+        wgi_builder_result(&b, WGI_GRAPH2(&b.g, mul, s, wgi_graph_number(&b.g, (double)k + 3)));
+        part[k] = wgi_graph_repeat(&g, wgi_builder_repeat(&b, 1, 0), &u) + 1;
     }
     assert_int_equal(wgi_function_finish(&g, 1, &x, 1, &y, part, &f), WG_OK);
     uint8_t *const bytes = bytes_of(f, &n);
@@ -629,13 +633,14 @@ static void a_repeat_is_an_operation_and_one_for_each_result(void **state) {
 
 /* y = u below 1, at each step. */
 static const wgi_repeat *of_compared(wgi_core *c, size_t steps) {
-    wgi_body b;
-    wgi_body_open(&b, c, "compared", 1);
-    const uint32_t u = wgi_body_input(&b, "", "u", 1, 1, WGI_STEPPED);
+    wgi_builder b;
+    wgi_builder_open(&b, c, "compared");
+    b.by_points = 1;
+    const uint32_t u = wgi_builder_input(&b, "", &(wg_argument){"u", 1, 1, 0}, WGI_STEPPED);
     wgi_graph_guard_add(&b.g, u, wgi_graph_number(&b.g, 1), 0, 1);
-    wgi_body_output(&b, "", "y", 1, 1, WGI_STEPPED);
-    wgi_body_result(&b, WGI_GRAPH1(&b.g, sin, u));
-    return wgi_body_close(&b, steps, 0);
+    wgi_builder_output(&b, "", &(wg_argument){"y", 1, 1, 0}, WGI_STEPPED);
+    wgi_builder_result(&b, WGI_GRAPH1(&b.g, sin, u));
+    return wgi_builder_repeat(&b, steps, 0);
 }
 
 static int no_code(const double *uniform, const double *const *input, double *const *result,
@@ -665,17 +670,18 @@ static void comparisons_are_told_where_a_repeat_is_done_once(void **state) {
         wgi_core *const c = wgi_core_of(tape);
         wgi_graph graph, *const g = &graph;
         wg_function *f = NULL;
-        wgi_body b;
+        wgi_builder b;
         uint32_t x[4];
         wg_tape_reset(tape);
         const wgi_repeat *r = of_compared(c, 2);
         if (where == ON_NUMBERS) {
-            wgi_body_open(&b, c, "steps", 0);
-            const uint32_t v = wgi_body_input(&b, "", "v", 1, 1, WGI_CARRIED);
+            wgi_builder_open(&b, c, "steps");
+            const uint32_t v =
+                wgi_builder_input(&b, "", &(wg_argument){"v", 1, 1, 0}, WGI_CARRIED);
             const uint32_t u[] = {wgi_graph_number(&b.g, 0.5), wgi_graph_number(&b.g, 3)};
-            wgi_body_output(&b, "", "v", 1, 1, WGI_CARRIED);
-            wgi_body_result(&b, WGI_GRAPH2(&b.g, add, v, wgi_graph_repeat(&b.g, r, u) + 2));
-            r = wgi_body_close(&b, 3, 0);
+            wgi_builder_output(&b, "", &(wg_argument){"v", 1, 1, 0}, WGI_CARRIED);
+            wgi_builder_result(&b, WGI_GRAPH2(&b.g, add, v, wgi_graph_repeat(&b.g, r, u) + 2));
+            r = wgi_builder_repeat(&b, 3, 0);
         }
         wgi_graph_open(g, c, "once");
         for (int i = 0; i < 4; i++) x[i] = wgi_graph_input(g, i < 2 ? WGI_EACH : WGI_ONCE);

@@ -168,10 +168,14 @@ static void applying_an_operation_answers(void **state) {
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
     assert_string_equal(wg_tape_message(tape), "twice: its value is NULL");
-    part.shape = NULL, part.name = NULL;
+    part.shape = NULL;
     operands_set();
     STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
-    assert_string_equal(wg_tape_message(tape), "an operation: its shape is NULL");
+    assert_string_equal(wg_tape_message(tape), "twice: its shape is NULL");
+    part.name = NULL;
+    operands_set();
+    STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out);
+    assert_string_equal(wg_tape_message(tape), "wg_apply: the name of the operation is NULL");
     STATUS(WG_ENULL, wg_apply, tape, &part, NULL, 0, 1, &a, 1, out); /* of a failed tape */
     assert_int_equal(wg_tape_status(tape), WG_ENULL);
     STATUS(0, wg_jacobian_work, NULL);

@@ -403,8 +403,6 @@ static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
     return s;
 }
 
-static const char *name_of(const char *name) { return name != NULL ? name : "an operation"; }
-
 /* A tape for the check, with the memory of the user's. */
 static wg_tape *open_own(wgi_core *c, const char *call, unsigned flags) {
     const wg_options o = {.memory = c->memory, .flags = flags};
@@ -428,7 +426,8 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
                     .outputs = outputs,
                     .in = in,
                     .all = 1};
-    (void)snprintf(k.call, sizeof k.call, "wg_check_op: %s", name_of(op->name));
+    if (op->name == NULL) return wgi_refuse(c, WG_ENULL, "wg_check_op: the name is NULL");
+    (void)snprintf(k.call, sizeof k.call, "wg_check_op: %s", op->name);
     if (op->shape == NULL || op->value == NULL || op->vjp == NULL)
         return wgi_refuse(c, WG_ENULL, "%s: no shape, no value, or no vjp", k.call);
     for (size_t i = 0; i < inputs; i++) {
@@ -509,7 +508,9 @@ wg_status wg_check_scalar_op(wg_tape *t, const wg_scalar_op *op, const double *x
     if (op->value == NULL || op->first == NULL)
         return wgi_refuse(c, WG_ENULL, "wg_check_scalar_op: no value, or no first partials");
     char call[128];
-    (void)snprintf(call, sizeof call, "wg_check_scalar_op: %s", name_of(op->name));
+    if (op->name == NULL)
+        return wgi_refuse(c, WG_ENULL, "wg_check_scalar_op: the name is NULL");
+    (void)snprintf(call, sizeof call, "wg_check_scalar_op: %s", op->name);
     wg_tape *const own = open_own(c, call, WG_KEEP_CODE);
     if (own == NULL) return WG_ENOMEM;
     double noise = 0, noise_of[OPERANDS] = {0};

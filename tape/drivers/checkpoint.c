@@ -4,7 +4,7 @@
  * hand.
  *
  * x stands for the state and the parameters behind it. */
-#include "tape/function/loops/loop.h"
+#include "tape/function/loops/checkpoints.h"
 
 #include "ops/matrix/expand.h"
 
@@ -23,7 +23,7 @@ typedef struct run {
     char *why;
     double *x, *dx, *g; /* values, tangents, adjoints */
     double *next, *dnext, *w, *dparam;
-    wgi_loop loop;
+    wgi_checkpoints loop;
 } run;
 
 static size_t lay_out(run *r, const checkpoint *k, void *saved, void *work) {
@@ -32,8 +32,8 @@ static size_t lay_out(run *r, const checkpoint *k, void *saved, void *work) {
     r->loop.steps = k->steps * k->regions;
     r->loop.stored = k->stored;
     r->loop.size = k->n;
-    wgi_loop_keep(&r->loop, &keep);
-    wgi_loop_work(&r->loop, &p);
+    wgi_checkpoints_keep(&r->loop, &keep);
+    wgi_checkpoints_work(&r->loop, &p);
     r->why = wgi_pieces_take(&p, WGI_WHY);
     r->x = wgi_pieces_doubles(&p, k->n + k->np);
     r->dx = wgi_pieces_doubles(&p, k->n + k->np);
@@ -157,7 +157,7 @@ static wg_status value(wg_block *b) {
     open(&r, b);
     wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.loop.state);
     const double *last = NULL;
-    const wg_status s = wgi_loop_forward(&r.loop, &last);
+    const wg_status s = wgi_checkpoints_forward(&r.loop, &last);
     if (s == WG_OK) copy(b->out[0].value, last, r.k->n);
     return s;
 }
@@ -167,7 +167,7 @@ static wg_status vjp(wg_block *b) {
     open(&r, b);
     copy(r.w, b->out[0].bar, r.k->n);
     clear(r.dparam, r.k->np);
-    const wg_status s = wgi_loop_reverse(&r.loop);
+    const wg_status s = wgi_checkpoints_reverse(&r.loop);
     if (s != WG_OK) return s;
     if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], r.w, b->in[0].bar, b->in[0].bar_ld);
     if (b->inputs > 1 && b->in[1].bar != NULL)
@@ -278,7 +278,7 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
         return wgi_fail(c, WG_EARG, "wg_checkpoint: %zu steps of %zu regions, a state of %zu",
                         steps, regions, n);
     checkpoint k = {work, NULL, steps, regions, 0, n, param.rows * param.cols};
-    k.stored = wgi_loop_stored(steps * regions, stored);
+    k.stored = wgi_checkpoints_stored(steps * regions, stored);
     if (regions != 0) {
         k.region = wg_tape_keep(t, regions * sizeof *region, region);
         if (k.region == NULL) return c->status;

@@ -65,6 +65,14 @@ wg_memory wgi_memory_of(const wg_memory *wanted) {
     return *wanted;
 }
 
+void *wgi_memory_obtain(const wg_memory *m, size_t *bytes) {
+    *bytes = (*bytes + PAGE - 1) / PAGE * PAGE;
+    void *const p = m->reserve(m->ctx, *bytes);
+    if (p == NULL || m->commit(m->ctx, p, *bytes) == 0) return p;
+    m->release(m->ctx, p, *bytes);
+    return NULL;
+}
+
 /* ---- regions ---- */
 
 static void *reserve(wgi_core *c, size_t bytes) {

@@ -180,6 +180,9 @@ typedef struct wgi_statement {
 
 /* These callbacks; the defaults, where one is NULL or m is. */
 wg_memory wgi_memory_of(const wg_memory *m);
+/* Memory of its own for an object that is not a tape's: *bytes of it, which are rounded up to
+ * what is to be released. NULL: there is none. */
+void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
 /* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
 void wgi_region_free(wgi_core *c, wgi_region *r);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, LINE = 64, MOST = 1 << 16 };
+enum { LINE = 64, MOST = 1 << 16 };
 /* How long threads look again and again before they sleep, if each has a processor. */
 enum { LOOKS = 64, NANOSECONDS = 100000 };
 
@@ -210,16 +210,10 @@ static void system_join(void *ctx, size_t k) {
     (void)pthread_join(p->worker[k - 1].thread, NULL);
 }
 
-static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 static wg_threads *obtain(size_t count, const wg_memory *memory) {
-    const size_t bytes = round_up(sizeof(wg_threads) + (count - 1) * sizeof(worker), PAGE);
-    wg_threads *const p = memory->reserve(memory->ctx, bytes);
+    size_t bytes = sizeof(wg_threads) + (count - 1) * sizeof(worker);
+    wg_threads *const p = wgi_memory_obtain(memory, &bytes);
     if (p == NULL) return NULL;
-    if (memory->commit(memory->ctx, p, bytes) != 0) {
-        memory->release(memory->ctx, p, bytes);
-        return NULL;
-    }
     memset(p, 0, sizeof *p);
     p->memory = *memory;
     p->bytes = bytes;

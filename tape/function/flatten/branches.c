@@ -21,13 +21,8 @@ struct wg_branches {
     const wg_argument *input, *output;
     wg_function **branch;
     size_t branches, room;
+    size_t bytes, list_bytes; /* of this, and of the list */
 };
-
-enum { BLOCK = 4096 };
-
-static size_t list_bytes(size_t room) {
-    return (room * sizeof(wg_function *) + BLOCK - 1) / BLOCK * BLOCK;
-}
 
 wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
                           const wg_argument *input, size_t outputs, const wg_argument *output,
@@ -41,19 +36,17 @@ wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
         return wgi_refuse(c, WG_ENULL, "%s: the callback or its arguments are NULL", call);
     if (!(c->flags & WG_KEEP_CODE))
         return wgi_refuse(c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", call);
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.memory = c->memory;
+    const wg_options options = {.memory = c->memory};
     const wg_memory memory = c->memory;
-    wg_branches *const b = memory.reserve(memory.ctx, BLOCK);
+    size_t bytes = sizeof(wg_branches);
+    wg_branches *const b = wgi_memory_obtain(&memory, &bytes);
     wg_tape *const work = wg_tape_new(&options);
-    if (b == NULL || work == NULL || memory.commit(memory.ctx, b, BLOCK) != 0) {
-        if (b != NULL) memory.release(memory.ctx, b, BLOCK);
+    if (b == NULL || work == NULL) {
+        if (b != NULL) memory.release(memory.ctx, b, bytes);
         wg_tape_free(work);
         return wgi_refuse(c, WG_ENOMEM, "%s: no memory", call);
     }
-    memset(b, 0, sizeof *b);
-    b->memory = memory;
+    *b = (wg_branches){.memory = memory, .bytes = bytes};
     b->t = t, b->work = work;
     b->f = f, b->data = data, b->derive = derive;
     b->inputs = inputs, b->input = input;
@@ -67,8 +60,8 @@ void wg_branches_free(wg_branches *b) {
     for (size_t i = 0; i < b->branches; i++) wg_function_free(b->branch[i]);
     wg_tape_free(b->work);
     const wg_memory memory = b->memory;
-    if (b->room != 0) memory.release(memory.ctx, b->branch, list_bytes(b->room));
-    memory.release(memory.ctx, b, BLOCK);
+    if (b->room != 0) memory.release(memory.ctx, b->branch, b->list_bytes);
+    memory.release(memory.ctx, b, b->bytes);
 }
 
 size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branches; }
@@ -77,18 +70,15 @@ size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branc
 
 static wg_status room_for_one(wg_branches *b) {
     if (b->branches < b->room) return WG_OK;
-    const size_t room = b->room != 0 ? 2 * b->room : BLOCK / sizeof(wg_function *);
     const wg_memory *const memory = &b->memory;
-    wg_function **const list = memory->reserve(memory->ctx, list_bytes(room));
+    size_t bytes = (2 * b->room + 1) * sizeof *b->branch;
+    wg_function **const list = wgi_memory_obtain(memory, &bytes);
     if (list == NULL) return WG_ENOMEM;
-    if (memory->commit(memory->ctx, list, list_bytes(room)) != 0) {
-        memory->release(memory->ctx, list, list_bytes(room));
-        return WG_ENOMEM;
-    }
     for (size_t i = 0; i < b->branches; i++) list[i] = b->branch[i];
-    if (b->room != 0) memory->release(memory->ctx, b->branch, list_bytes(b->room));
+    if (b->room != 0) memory->release(memory->ctx, b->branch, b->list_bytes);
     b->branch = list;
-    b->room = room;
+    b->list_bytes = bytes;
+    b->room = bytes / sizeof *list;
     return WG_OK;
 }
 

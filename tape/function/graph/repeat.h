@@ -63,29 +63,4 @@ size_t wgi_repeat_guards(const wg_function *f);
 /* Operations at each point, times their steps in repeats, whose bodies know theirs. */
 size_t wgi_repeat_work(const wg_function *f);
 
-/* ---- a body in the making ---- */
-
-typedef struct wgi_body {
-    wgi_graph g;
-    int many; /* steps are points: nothing is carried */
-    size_t inputs, outputs, entries, results, input_room, output_room, result_room;
-    wg_argument *input, *output;
-    uint32_t *result;
-} wgi_body;
-
-void wgi_body_open(wgi_body *b, wgi_core *c, const char *call, int many);
-/* All inputs come first. role: WGI_CARRIED, WGI_STEPPED or 0. The name is before and name
- * together, with a number behind it if that is taken. Gives its first node. */
-uint32_t wgi_body_input(wgi_body *b, const char *before, const char *name, size_t rows,
-                        size_t cols, unsigned role);
-void wgi_body_output(wgi_body *b, const char *before, const char *name, size_t rows,
-                     size_t cols, unsigned role);
-/* The entries of the outputs, one after the other. */
-void wgi_body_result(wgi_body *b, uint32_t node);
-/* Drops inputs that nothing needs but carried ones, and all that was done for nothing. kept[i]:
- * is input i still there? NULL: a failure. */
-const unsigned char *wgi_body_prune(wgi_body *b);
-/* In the arena; NULL: a failure. */
-const wgi_repeat *wgi_body_close(wgi_body *b, size_t steps, int backwards);
-
 #endif

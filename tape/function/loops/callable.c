@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A function with its adjoint and tangent; matrices as points. */
-#include "tape/function/make/kept.h"
+/* A function with its adjoint and tangent, and, where it is compiled, both cut at their
+ * residuals. */
+#include "tape/function/make/residuals.h"
 #include "stencil.h"
 
 #include <wengert/derive.h>
@@ -63,19 +64,17 @@ static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 static wg_callable *obtain(const wg_function *f) {
     const wg_memory *const memory = &f->memory;
-    const size_t bytes = (sizeof(wg_callable) + f->inputs + 4095) / 4096 * 4096;
-    char *const base = memory->reserve(memory->ctx, bytes);
-    if (base == NULL) return NULL;
-    if (memory->commit(memory->ctx, base, bytes) != 0) {
-        memory->release(memory->ctx, base, bytes);
-        return NULL;
-    }
-    wg_callable *const k = (wg_callable *)(void *)base;
+    size_t bytes = sizeof(wg_callable) + f->inputs * (sizeof(wgi_feed) + 1);
+    wg_callable *const k = wgi_memory_obtain(memory, &bytes);
+    if (k == NULL) return NULL;
     memset(k, 0, sizeof *k);
     k->memory = f->memory;
     k->bytes = bytes;
     k->parts = 1;
-    k->reads = (unsigned char *)(k + 1);
+    k->feed = (wgi_feed *)(void *)(k + 1);
+    k->reads = (unsigned char *)(k->feed + f->inputs);
+    for (uint32_t i = 0; i < f->inputs; i++)
+        k->feed[i] = (wgi_feed){.kind = WGI_FROM_MATRIX, .operand = i};
     return k;
 }
 
@@ -136,13 +135,13 @@ static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_opti
     return WG_OK;
 }
 
-/* f and vjp that hand on what takes long; where both are compiled. */
-static wg_status compile_kept(wg_tape *t, const wg_callable *k,
-                              const wg_compile_options *options, wg_callable *made,
-                              wg_compiled *compiled) {
-    wg_function *from[2] = {NULL, NULL}, **const to[] = {&made->keeping, &made->kept};
+/* f and vjp as they hand on residuals; where both are compiled. */
+static wg_status compile_residuals(wg_tape *t, const wg_callable *k,
+                                   const wg_compile_options *options, wg_callable *made,
+                                   wg_compiled *compiled) {
+    wg_function *from[2] = {NULL, NULL}, **const to[] = {&made->forward, &made->backward};
     wg_compiled one = {.native = compiled->native && k->stencil == NULL};
-    wg_status s = one.native ? wgi_kept_new(t, k->f, k->vjp, &from[0], &from[1]) : WG_OK;
+    wg_status s = one.native ? wgi_residuals_new(t, k->f, k->vjp, &from[0], &from[1]) : WG_OK;
     for (size_t i = 0; i < 2 && s == WG_OK && one.native && from[i] != NULL; i++) {
         s = wg_function_compile(t, from[i], options, to[i], &one);
         compiled->cached = compiled->cached && one.cached;
@@ -176,7 +175,7 @@ wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
     made->outputs_most = k->outputs_most;
     memcpy(made->reads, k->reads, k->f->inputs);
     wg_status s = compile(t, k, options, made, compiled);
-    if (s == WG_OK) s = compile_kept(t, k, options, made, compiled);
+    if (s == WG_OK) s = compile_residuals(t, k, options, made, compiled);
     if (s == WG_OK) s = wgi_stencil_compile(t, k, options, &made->stencil, compiled);
     if (s == WG_OK) *out = made;
     else wg_callable_free(made);
@@ -189,8 +188,8 @@ void wg_callable_free(wg_callable *k) {
     wg_function_free(k->vjp);
     wg_function_free(k->jvp);
     wgi_stencil_free(k->stencil);
-    wg_function_free(k->keeping);
-    wg_function_free(k->kept);
+    wg_function_free(k->forward);
+    wg_function_free(k->backward);
     const wg_memory memory = k->memory;
     memory.release(memory.ctx, k, k->bytes);
 }
@@ -205,88 +204,6 @@ size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads) {
              most(wg_function_work(k->vjp, threads), wg_function_work(k->jvp, threads)));
     return k->stencil == NULL ? three
                               : most(three, wg_function_work(k->stencil->gather, threads));
-}
-
-/* ---- workspace -------------------------------------------------------------------------- */
-
-/* ---- matrices as points ----------------------------------------------------------------- */
-
-int wgi_points_fit(const wg_argument *a, size_t points, size_t rows, size_t cols) {
-    const size_t entries = wgi_argument_size(a);
-    return (rows == entries && cols == points) ||
-           (entries == 1 && rows == points && cols == 1) ||
-           (points == 1 && rows == a->rows && cols == a->cols);
-}
-
-int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t entries,
-                  ptrdiff_t *point, ptrdiff_t *entry) {
-    const size_t down = trans ? ld : 1, across = trans ? 1 : ld;
-    *entry = (ptrdiff_t)down;
-    *point = (ptrdiff_t)(down * entries);
-    if (cols <= 1 || across == down * rows) return 1;
-    if (rows == entries) { /* a column per point */
-        *point = (ptrdiff_t)across;
-        return 1;
-    }
-    if (rows != 1) return 0;
-    *entry = (ptrdiff_t)across; /* one row is one point */
-    *point = 0;
-    return 1;
-}
-
-static size_t place(const wg_block_arg *a, size_t i, size_t j, size_t ld) {
-    return a->trans ? j + i * ld : i + j * ld;
-}
-
-wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *copy) {
-    const double *const from = bar ? a->bar : a->value;
-    const size_t ld = bar ? a->bar_ld : a->ld;
-    wg_points x = {from, 0, 1};
-    if (from == NULL ||
-        wgi_points_of(a->rows, a->cols, ld, a->trans, entries, &x.point, &x.entry))
-        return x;
-    wgi_points_copy(a, from, ld, copy);
-    return (wg_points){copy, 0, 1};
-}
-
-void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to) {
-    for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows; i++) *to++ = from[place(a, i, j, ld)];
-}
-
-void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_t ld) {
-    for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows; i++) to[place(a, i, j, ld)] += *from++;
-}
-
-/* As compilers do not at every level of optimisation. */
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-
-static void add_row(size_t n, const double *from, double *to) {
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        four *const b = (four *)(void *)(to + i);
-        const four *const a = (const four *)(const void *)(from + i);
-        const four low = a[0] + b[0], high = a[1] + b[1];
-        b[0] = low;
-        b[1] = high;
-    }
-    for (; i < n; i++) to[i] += from[i];
-}
-
-void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_results to) {
-    if (from.point == 1 && to.point == 1) {
-        for (size_t e = 0; e < entries; e++)
-            add_row(points, from.data + (ptrdiff_t)e * from.entry,
-                    to.data + (ptrdiff_t)e * to.entry);
-        return;
-    }
-    for (size_t p = 0; p < points; p++) {
-        const double *const a = from.data + (ptrdiff_t)p * from.point;
-        double *const b = to.data + (ptrdiff_t)p * to.point;
-        for (size_t e = 0; e < entries; e++)
-            b[(ptrdiff_t)e * to.entry] += a[(ptrdiff_t)e * from.entry];
-    }
 }
 
 /* ---- failures --------------------------------------------------------------------------- */

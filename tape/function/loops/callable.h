@@ -4,9 +4,7 @@
 #define WENGERT_TAPE_FUNCTION_CALLABLE_H
 
 #include "tape/function/graph/arguments.h"
-#include "tape/function/graph/pieces.h"
-
-#include <wengert/map.h>
+#include "feed.h"
 
 struct wg_callable {
     wg_memory memory;
@@ -14,32 +12,14 @@ struct wg_callable {
     wg_function *f, *vjp, *jvp;
     int parts;                        /* sums over parts of the points add up, in all three */
     size_t inputs_most, outputs_most; /* of the three */
+    wgi_feed *feed;                   /* of a call: input i is operand i */
     unsigned char *reads;             /* does the vjp look at the values of input i? */
     struct wgi_stencil *stencil;      /* stencil.h, or NULL */
-    wg_function *keeping, *kept;      /* f and vjp as in kept.h, compiled, or NULL */
+    wg_function *forward, *backward;  /* f and vjp as in residuals.h, compiled, or NULL */
 };
 
 /* The workspace that any of the three needs. */
 size_t wgi_callable_work(const wg_callable *k, const wg_threads *threads);
-
-/* ---- matrices as points ---- */
-
-/* Do the matrix and an argument at `points` points fit: a column per point, a vector of one
- * entry per point, or the shape of the argument where there is one point? */
-int wgi_points_fit(const wg_argument *a, size_t points, size_t rows, size_t cols);
-
-/* The elements of a matrix in the order of its columns, taken as points of `entries` entries
- * each: entry e of point p at e * entry + p * point. 0: there is no such stride. */
-int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t entries,
-                  ptrdiff_t *point, ptrdiff_t *entry);
-/* Where the values (or, from bar, tangents) of a matrix stand: in place, or, where there is no
- * stride, as one point in `copy`. */
-wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *copy);
-/* The elements in this order to and from a contiguous array. */
-void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to);
-void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_t ld);
-/* to += from, entry by entry of every point. */
-void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_results to);
 
 /* ---- failures ---- */
 

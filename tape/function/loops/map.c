@@ -4,20 +4,17 @@
  *
  * Adjoints have to be added to what is there, and callbacks fill memory: those go through
  * workspace, some points at a time. */
-#include "inline.h"
+#include "flatten_call.h"
 #include "map.h"
 
 #include <string.h>
 
 /* The operand of input i; NULL: it is data. */
 static wg_block_arg *operand_of(const wg_block *b, const wgi_map *m, size_t i) {
-    if (m->feed == NULL) return &b->in[i];
     return m->feed[i].kind == WGI_FROM_MATRIX ? &b->in[m->feed[i].operand] : NULL;
 }
 
-static int filled(const wgi_map *m, size_t i) {
-    return m->feed != NULL && m->feed[i].kind == WGI_FROM_FILL;
-}
+static int filled(const wgi_map *m, size_t i) { return m->feed[i].kind == WGI_FROM_FILL; }
 
 /* ---- workspace -------------------------------------------------------------------------- */
 
@@ -112,7 +109,7 @@ static wg_status fill(const run *r, size_t first, size_t points) {
     for (size_t i = 0; i < f->inputs; i++) {
         if (!filled(r->m, i) || (wgi_argument_shared(&f->input[i]) && first != 0)) continue;
         const size_t count = wgi_argument_shared(&f->input[i]) ? 1 : points;
-        const wgi_map_feed *const from = &r->m->feed[i];
+        const wgi_feed *const from = &r->m->feed[i];
         if (count == 0) continue;
         const wg_status s = from->fill(first, count, r->copy[i], from->user);
         if (s == WG_OK) continue;
@@ -127,7 +124,7 @@ static wg_status evaluate(const run *r, const wg_function *f, size_t first, size
     wg_function_guard guard = {0, 0};
     const wg_status s =
         wg_function_evaluate(f, points, r->x, r->y, r->m->threads, r->work, &guard);
-    if (s == WG_EGUARD && r->m->feed == NULL)
+    if (s == WG_EGUARD && r->m->is_call)
         wgi_why(r->b, r->why, "guard %zu came out differently", guard.guard);
     else if (s == WG_EGUARD)
         wgi_why(r->b, r->why, "guard %zu came out differently at point %zu", guard.guard,
@@ -211,17 +208,12 @@ static wg_block_arg *wanted(const run *r, size_t i) {
     return a != NULL && a->bar != NULL ? a : NULL;
 }
 
-/* The order of entries of which the bar is made of. */
-static wg_results stage_of(const run *r, size_t i, const wg_block_arg *a, wg_results *bar) {
+/* Workspace for the adjoint of input i at the points of a block. */
+static wg_results stage_of(const run *r, size_t i, const wg_block_arg *a) {
     const wg_argument *const x = &r->m->k->f->input[i];
     const size_t entries = wgi_argument_size(x);
-    *bar = (wg_results){a->bar, 0, 1};
-    if (!wgi_points_of(a->rows, a->cols, a->bar_ld, a->trans, entries, &bar->point,
-                       &bar->entry))
-        bar->data = NULL;
-    if (!wgi_argument_shared(x) && bar->point == 1)
-        return (wg_results){r->adjoint[i], 1, (ptrdiff_t)r->block};
-    return (wg_results){r->adjoint[i], (ptrdiff_t)entries, 1};
+    if (wgi_argument_shared(x)) return (wg_results){r->adjoint[i], (ptrdiff_t)entries, 1};
+    return wgi_adjoint_room(a, entries, r->block, r->adjoint[i]);
 }
 
 static void add(const run *r, size_t first, size_t points) {
@@ -229,18 +221,10 @@ static void add(const run *r, size_t first, size_t points) {
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
         if (!wgi_argument_active(&f->input[i])) continue;
         const wg_results from = r->y[at++];
-        wg_block_arg *const a = wanted(r, i);
-        if (a == NULL) continue;
-        wg_results bar;
-        (void)stage_of(r, i, a, &bar);
-        if (bar.data == NULL) {
-            wgi_points_add(a, from.data, a->bar, a->bar_ld);
-            continue;
-        }
-        const size_t count = wgi_argument_shared(&f->input[i]) ? 1 : points;
-        if (!wgi_argument_shared(&f->input[i])) bar.data += (ptrdiff_t)first * bar.point;
-        wgi_points_accumulate(count, wgi_argument_size(&f->input[i]),
-                              (wg_points){from.data, from.point, from.entry}, bar);
+        const int shared = wgi_argument_shared(&f->input[i]);
+        if (from.data != NULL)
+            wgi_adjoint_add(wanted(r, i), wgi_argument_size(&f->input[i]), shared ? 0 : first,
+                            shared ? 1 : points, from);
     }
 }
 
@@ -255,8 +239,7 @@ static wg_status vjp(wg_block *b) {
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
         if (!wgi_argument_active(&f->input[i])) continue;
         const wg_block_arg *const a = wanted(&r, i);
-        wg_results bar;
-        r.y[at++] = a == NULL ? (wg_results){NULL, 0, 0} : stage_of(&r, i, a, &bar);
+        r.y[at++] = a == NULL ? (wg_results){NULL, 0, 0} : stage_of(&r, i, a);
     }
     size_t first = 0;
     do {
@@ -278,7 +261,7 @@ static wg_status shape(wg_block *b) {
     const wg_function *const f = m->k->f;
     for (size_t k = 0; k < f->outputs; k++) {
         const wg_argument *const y = &f->output[k];
-        const int own = wgi_argument_summed(y) || m->feed == NULL;
+        const int own = wgi_argument_summed(y) || m->is_call;
         b->out[k].rows = own ? y->rows : wgi_argument_size(y);
         b->out[k].cols = own ? y->cols : m->points;
     }
@@ -367,15 +350,19 @@ wg_status wg_call(wg_tape *t, const wg_callable *k, const wg_mat *x, wg_mat *y) 
         if (x[i].rows != k->f->input[i].rows || x[i].cols != k->f->input[i].cols)
             s = misfit(wgi_core_of(t), "wg_call", i, &k->f->input[i], 1, &x[i]);
     if (s != WG_OK) return failed(k, s, y);
-    const wgi_map m = {k, 1, NULL, NULL};
+    const wgi_map m = {k, 1, NULL, k->feed, 1};
     return wg_apply(t, &wgi_op_call, &m, sizeof m, k->f->inputs, x, k->f->outputs, y);
 }
 
 /* One source as a feed, and its matrix among the operands. */
 static wg_status take(wgi_core *c, size_t i, const wg_argument *a, size_t points,
-                      const wg_source *x, wgi_map_feed *to, wg_mat *in, uint32_t *operands) {
+                      const wg_source *x, wgi_feed *to, wg_mat *in, uint32_t *operands) {
     const size_t numbers = wgi_argument_size(a) * (wgi_argument_shared(a) ? 1 : points);
-    *to = (wgi_map_feed){x->kind, *operands, x->data, x->fill, x->user};
+    *to = (wgi_feed){.kind = x->kind,
+                     .operand = *operands,
+                     .data = x->data,
+                     .fill = x->fill,
+                     .user = x->user};
     if (x->each_step || x->kind > WGI_FROM_FILL)
         return wgi_fail(c, WG_EARG, "wg_map: input %zu (%s) has a source for wg_scan", i,
                         a->name);
@@ -400,13 +387,13 @@ wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_sourc
         s = wgi_fail(wgi_core_of(t), WG_ENOMEM, "wg_map: %zu points at once", points);
     if (s != WG_OK) return failed(k, s, y);
     const wg_function *const f = k->f;
-    wgi_map_feed *const feeds = wg_tape_keep(t, (f->inputs + 1) * sizeof *feeds, NULL);
+    wgi_feed *const feeds = wg_tape_keep(t, (f->inputs + 1) * sizeof *feeds, NULL);
     if (feeds == NULL) return failed(k, wg_tape_status(t), y);
     wg_mat in[WGI_MAX_ARGS];
     uint32_t operands = 0;
     for (size_t i = 0; i < f->inputs && s == WG_OK; i++)
         s = take(wgi_core_of(t), i, &f->input[i], points, &x[i], &feeds[i], in, &operands);
     if (s != WG_OK) return failed(k, s, y);
-    const wgi_map m = {k, points, threads, feeds};
+    const wgi_map m = {k, points, threads, feeds, 0};
     return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
 }

@@ -5,21 +5,13 @@
 
 #include "callable.h"
 
-/* An input as the operation finds it. */
-typedef struct wgi_map_feed {
-    int kind;         /* WGI_FROM_MATRIX, _DATA or _FILL */
-    uint32_t operand; /* of a matrix */
-    wg_points data;
-    wg_fill *fill;
-    void *user;
-} wgi_map_feed;
-
-/* The params of a block. feed NULL: every input is the operand of its number. */
+/* The params of a block. */
 typedef struct wgi_map {
     const wg_callable *k;
     size_t points;
     wg_threads *threads;
-    const wgi_map_feed *feed;
+    const wgi_feed *feed; /* of every input */
+    int is_call;
 } wgi_map;
 
 extern const wg_block_op wgi_op_call, wgi_op_map;

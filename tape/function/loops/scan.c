@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wg_scan: what the caller says about a loop, by names, becomes places (scan.h). */
+/* wg_scan: what the caller says about the steps, by names, becomes places (scan.h). */
 #include "scan.h"
 
 #include "tape/function/graph/repeat.h"
@@ -145,7 +145,7 @@ static wg_status read_grid(reading *r, size_t steps, const wg_scan_options *o) {
     if (steps > INT_MAX)
         return wgi_fail(r->c, WG_EARG, "%s: %zu steps are too many", call, steps);
     s->steps = steps;
-    s->stored = wgi_loop_stored(steps, o == NULL ? 0 : o->stored);
+    s->stored = wgi_checkpoints_stored(steps, o == NULL ? 0 : o->stored);
     s->threads = o == NULL ? NULL : o->threads;
     s->sums_by_step = o != NULL && o->sums_by_step != 0;
     /* lines in place where they are long, otherwise together; on large grids enough of them for
@@ -173,6 +173,10 @@ static wgi_field *new_field(reading *r, const char *name, const wg_argument *a) 
     return f;
 }
 
+static wgi_drain field_drain(size_t field) {
+    return (wgi_drain){.is_field = 1, .at = (uint32_t)field, .next = 1};
+}
+
 /* The state becomes a field; the output of its name goes there. */
 static wg_status read_state(reading *r, size_t n) {
     const char *const name = r->state[n].name;
@@ -185,7 +189,7 @@ static wg_status read_state(reading *r, size_t n) {
             return wgi_fail(r->c, WG_EARG, "%s: state %s is an output of two stages", call,
                             name);
         a = &f->output[j];
-        r->s->stage[k].drain[j] = (wgi_drain){1, (uint32_t)n};
+        r->s->stage[k].value.out[j] = field_drain(n);
     }
     if (a == NULL)
         return wgi_fail(r->c, WG_EARG, "%s: state %s is an output of no stage", call, name);
@@ -210,7 +214,8 @@ static size_t field_of(reading *r, size_t k, const wg_source *x) {
             if (x->kind == WGI_FROM_STATE) return n;
             for (size_t l = 0; l < k; l++)
                 for (size_t j = 0; j < function_of(r, l)->outputs; j++)
-                    if (r->s->stage[l].drain[j].is_field && r->s->stage[l].drain[j].at == n)
+                    if (r->s->stage[l].value.out[j].is_field &&
+                        r->s->stage[l].value.out[j].at == n)
                         return n;
             return SIZE_MAX;
         }
@@ -219,9 +224,9 @@ static size_t field_of(reading *r, size_t k, const wg_source *x) {
         const wg_function *const f = function_of(r, l);
         const size_t j = wgi_argument_find(f->outputs, f->output, x->name);
         if (j == f->outputs) continue;
-        wgi_drain *const to = &r->s->stage[l].drain[j];
+        wgi_drain *const to = &r->s->stage[l].value.out[j];
         if (!to->is_field) {
-            *to = (wgi_drain){1, (uint32_t)r->s->fields};
+            *to = field_drain(r->s->fields);
             (void)new_field(r, f->output[j].name, &f->output[j]);
         }
         return to->at;
@@ -284,8 +289,9 @@ static wg_status read_matrix(reading *r, size_t k, const wg_argument *a, const w
 static wg_status read_source(reading *r, size_t k, size_t i) {
     const wg_argument *const a = &function_of(r, k)->input[i];
     const wg_source *const x = &r->stage[k].x[i];
-    wgi_feed *const to = &r->s->stage[k].feed[i];
-    *to = (wgi_feed){x->kind, x->each_step, 0, x->data, x->fill, x->user, 0, 0, 0};
+    wgi_feed *const to = &r->s->stage[k].value.in[i];
+    to->kind = x->kind, to->each_step = x->each_step;
+    to->data = x->data, to->fill = x->fill, to->user = x->user;
     const wgi_grid *const g = &r->s->grid;
     if (x->kind <= WGI_FROM_DATA && !wgi_argument_shared(a) && g->cells[0] >= WGI_GRID_LANES &&
         (g->compiled || r->stage[k].f->stencil != NULL || (!x->each_step && g->cells[1] > 1))) {
@@ -304,7 +310,18 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
     return WG_OK;
 }
 
-/* ---- all of it -------------------------------------------------------------------------- */
+/* ---- where everything stands ------------------------------------------------------------ */
+
+/* Room for the feeds of all inputs, and one more, and the drains of all outputs. */
+static void open_pass(reading *r, wgi_scan_pass *pass, const wg_function *f) {
+    wg_tape *const t = &r->c->head;
+    pass->f = f;
+    pass->in = wg_tape_keep(t, (f->inputs + 1) * sizeof *pass->in, NULL);
+    pass->out = wg_tape_keep(t, (f->outputs + 1) * sizeof *pass->out, NULL);
+    if (r->c->status != WG_OK) return;
+    memset(pass->in, 0, (f->inputs + 1) * sizeof *pass->in);
+    memset(pass->out, 0, (f->outputs + 1) * sizeof *pass->out);
+}
 
 /* Room for what is read. */
 static wg_status make_room(reading *r) {
@@ -318,9 +335,6 @@ static wg_status make_room(reading *r) {
     wgi_scan_stage *const stage = wg_tape_keep(t, (r->stages + 1) * sizeof *stage, NULL);
     wgi_field *const field =
         wg_tape_keep(t, (r->states + inputs + outputs + 1) * sizeof *field, NULL);
-    wgi_feed *feed = wg_tape_keep(t, (inputs + 1) * sizeof *feed, NULL);
-    wgi_drain *drain = wg_tape_keep(t, (outputs + 1) * sizeof *drain, NULL);
-    uint32_t *list = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *list, NULL);
     if (r->c->status != WG_OK) return r->c->status;
     memset(r->s, 0, sizeof *r->s);
     r->s->stages = r->stages;
@@ -328,31 +342,17 @@ static wg_status make_room(reading *r) {
     r->s->inputs = inputs;
     r->s->stage = stage;
     r->s->field = field;
-    for (size_t k = 0, first = 0; k < r->stages; k++) {
-        const wg_function *const f = function_of(r, k);
-        wgi_scan_stage *const to = &stage[k];
-        memset(to, 0, sizeof *to);
-        to->k = r->stage[k].f;
-        to->feed = feed;
-        to->drain = drain;
-        to->first_input = first;
-        to->shared = list;
-        for (uint32_t i = 0; i < f->inputs; i++)
-            if (wgi_argument_shared(&f->input[i])) to->shared[to->shares++] = i;
-        to->adjoint = list += to->shares;
-        for (uint32_t i = 0, at = 0, l = 0; i < f->inputs; i++) {
-            if (wgi_argument_shared(&f->input[i])) to->adjoint[l++] = at;
-            at += wgi_argument_active(&f->input[i]) != 0;
-        }
-        to->summed = list += to->shares;
-        for (uint32_t j = 0; j < f->outputs; j++)
-            if (wgi_argument_summed(&f->output[j])) to->summed[to->sums++] = j;
-        list += to->sums;
-        for (size_t j = 0; j < f->outputs; j++) drain[j] = (wgi_drain){0, 0};
-        feed += f->inputs, drain += f->outputs;
-        first += f->inputs;
+    for (uint32_t k = 0, number = 0; k < r->stages && r->c->status == WG_OK; k++) {
+        const wg_callable *const f = r->stage[k].f;
+        memset(&stage[k], 0, sizeof stage[k]);
+        stage[k].k = f;
+        open_pass(r, &stage[k].value, f->f);
+        open_pass(r, &stage[k].tangent, f->jvp);
+        open_pass(r, &stage[k].adjoint, f->vjp);
+        for (size_t i = 0; i < f->f->inputs && r->c->status == WG_OK; i++)
+            stage[k].value.in[i].number = number++;
     }
-    return WG_OK;
+    return r->c->status;
 }
 
 /* All fields of cells have the same rim: lines are as far apart in all of them. */
@@ -371,34 +371,34 @@ static void share_rim(wgi_scan *s) {
         s->line = s->field[n].lo[0] + s->grid.cells[0] + s->field[n].hi[0];
     }
     for (size_t k = 0; k < s->stages; k++) {
-        memcpy(s->stage[k].kept.lo, lo, sizeof lo);
-        memcpy(s->stage[k].kept.hi, hi, sizeof hi);
-        wgi_field_align(&s->stage[k].kept, &s->grid);
+        memcpy(s->stage[k].residuals.lo, lo, sizeof lo);
+        memcpy(s->stage[k].residuals.hi, hi, sizeof hi);
+        wgi_field_align(&s->stage[k].residuals, &s->grid);
     }
 }
 
-/* What stages hand on to their adjoints is kept of every step, where all states are and both
- * together are not much; where a stage does all cells at a time. */
-static void lay_out_kept(wgi_scan *s) {
+/* Residuals of every step are stored where all states are and both together are not much; those
+ * of stages that do all cells at a time. */
+static void lay_out_residuals(wgi_scan *s) {
     enum { MOST = 1 << 20 };
     const wgi_grid *const g = &s->grid;
     size_t size = 0;
     if (s->gathers || s->stored < s->steps || s->steps == 0 || g->cells[0] < WGI_GRID_LANES)
         return;
     for (size_t k = 0; k < s->stages; k++) {
-        wgi_field *const f = &s->stage[k].kept;
+        wgi_field *const f = &s->stage[k].residuals;
         const size_t flat = s->stage[k].flat;
-        if (s->stage[k].k->kept == NULL) continue;
+        if (s->stage[k].k->backward == NULL) continue;
         if (g->lines > 1 && (g->cells[2] > 1 || flat < g->cells[1])) continue;
         f->entries =
-            wgi_argument_size(&s->stage[k].k->keeping->output[s->stage[k].k->f->outputs]);
+            wgi_argument_size(&s->stage[k].k->forward->output[s->stage[k].k->f->outputs]);
         f->at = size;
         if (f->entries > MOST || g->points > MOST) return;
         size += wgi_field_lay_out(f, g);
         size = (size + 7) / 8 * 8;
         if (size > MOST / s->steps) return;
     }
-    s->kept_size = size;
+    s->residual_size = size;
 }
 
 /* How many lines a stage may take with the rim between them: fields of cells and shared inputs
@@ -411,9 +411,9 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
         wgi_repeat_guards(k->jvp) != 0)
         return 0;
     for (size_t i = 0; i < k->f->inputs; i++)
-        if (!stage->feed[i].is_field && !wgi_argument_shared(&k->f->input[i])) return 0;
+        if (!stage->value.in[i].is_field && !wgi_argument_shared(&k->f->input[i])) return 0;
     for (size_t j = 0; j < k->f->outputs; j++)
-        if (!stage->drain[j].is_field || s->field[stage->drain[j].at].global) return 0;
+        if (!stage->value.out[j].is_field || s->field[stage->value.out[j].at].global) return 0;
     enum { POINTS = 1 << 12, COMPILED = 1 << 12, LARGE = 1 << 16, FOR_THREADS = 1 << 15 };
     const size_t points = g->points >= LARGE ? FOR_THREADS : g->compiled ? COMPILED : POINTS;
     return (points + g->cells[0] - 1) / g->cells[0];
@@ -427,7 +427,7 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
 static wg_status check_size(const reading *r) {
     const wgi_scan *const s = r->s;
     double n = ((double)s->stored + 8) * (double)s->state_size +
-               (double)s->stored * (double)s->kept_size +
+               (double)s->stored * (double)s->residual_size +
                4 * ((double)s->passing_size + (double)s->given_size);
     for (size_t k = 0; k < s->stages; k++) {
         const wg_function *const f = function_of(r, k);
@@ -468,19 +468,82 @@ static wg_status lay_out(reading *r) {
     }
     for (size_t k = 0; k < s->stages; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs; i++) {
-            wgi_feed *const from = &s->stage[k].feed[i];
+            wgi_feed *const from = &s->stage[k].value.in[i];
             if (from->kind >= WGI_FROM_STATE)
                 from->shift = wgi_field_shift(&s->field[from->field], r->stage[k].x[i].offset);
         }
     for (size_t k = 0; k < s->stages; k++) s->stage[k].flat = flat_lines(s, &s->stage[k]);
-    lay_out_kept(s);
+    lay_out_residuals(s);
     s->results = s->states;
     for (size_t k = 0; k < s->stages; k++)
         for (size_t j = 0; j < function_of(r, k)->outputs; j++)
-            if (!s->stage[k].drain[j].is_field)
-                s->stage[k].drain[j].at = (uint32_t)s->results++;
+            if (!s->stage[k].value.out[j].is_field)
+                s->stage[k].value.out[j].at = (uint32_t)s->results++;
     return check_size(r);
 }
+
+/* ---- the passes of a stage -------------------------------------------------------------- */
+
+/* Tangents: the inputs and their tangents, as the function made for them takes them; the adjoint:
+ * the inputs and the adjoints of the outputs. */
+static void feed_derivatives(wgi_scan_stage *stage) {
+    const wg_function *const f = stage->k->f;
+    const wgi_feed *const in = stage->value.in;
+    const wgi_drain *const out = stage->value.out;
+    wgi_feed *dot = stage->tangent.in + f->inputs, *weight = stage->adjoint.in + f->inputs;
+    wgi_drain *bar = stage->adjoint.out;
+    memcpy(stage->tangent.in, in, f->inputs * sizeof *in);
+    memcpy(stage->adjoint.in, in, f->inputs * sizeof *in);
+    memcpy(stage->tangent.out, out, f->outputs * sizeof *out);
+    for (size_t i = 0; i < f->inputs; i++) {
+        if (!wgi_argument_active(&f->input[i])) continue;
+        *dot = in[i];
+        dot++->bar = 1;
+        *bar++ = (wgi_drain){in[i].is_field,
+                             in[i].field,
+                             1,
+                             in[i].kind == WGI_FROM_NEXT,
+                             1,
+                             in[i].is_field ? in[i].shift : 0,
+                             &in[i]};
+    }
+    for (size_t k = 0; k < f->outputs; k++) {
+        stage->tangent.out[k].bar = 1;
+        *weight++ = (wgi_feed){.kind = out[k].is_field ? WGI_FROM_NEXT : WGI_FROM_RESULT,
+                               .bar = 1,
+                               .is_field = out[k].is_field,
+                               .operand = out[k].at,
+                               .field = out[k].at};
+    }
+    *weight = (wgi_feed){.kind = WGI_FROM_RESIDUALS, .is_field = 1};
+}
+
+/* Which inputs of a pass are shared, which outputs summed. */
+static void list_shared(wgi_core *c, wgi_scan_pass *pass) {
+    const wg_function *const f = pass->f;
+    pass->shared =
+        wg_tape_keep(&c->head, (f->inputs + f->outputs + 1) * sizeof *pass->shared, NULL);
+    if (pass->shared == NULL) return;
+    for (uint32_t i = 0; i < f->inputs; i++)
+        if (wgi_argument_shared(&f->input[i])) pass->shared[pass->shares++] = i;
+    pass->summed = pass->shared + pass->shares;
+    for (uint32_t k = 0; k < f->outputs; k++)
+        if (wgi_argument_summed(&f->output[k])) pass->summed[pass->sums++] = k;
+}
+
+static wg_status lay_out_passes(reading *r) {
+    wgi_scan *const s = r->s;
+    for (size_t k = 0; k < s->stages; k++) feed_derivatives(&s->stage[k]);
+    (void)wgi_scan_stencils_lay_out(r->c, s);
+    for (size_t k = 0; k < s->stages && r->c->status == WG_OK; k++) {
+        list_shared(r->c, &s->stage[k].value);
+        list_shared(r->c, &s->stage[k].tangent);
+        list_shared(r->c, &s->stage[k].adjoint);
+    }
+    return r->c->status;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
 
 /* Does input i of a stage read output j of an earlier one? */
 static int connected(const wgi_scan *s, const wgi_feed *from, const wgi_drain *to) {
@@ -495,7 +558,7 @@ static void note_again(wgi_scan *s) {
             for (size_t i = 0; i < s->stage[l].k->f->inputs; i++)
                 for (size_t j = 0; j < s->stage[k].k->f->outputs; j++)
                     if ((s->stage[l].again || s->stage[l].k->reads[i]) &&
-                        connected(s, &s->stage[l].feed[i], &s->stage[k].drain[j]))
+                        connected(s, &s->stage[l].value.in[i], &s->stage[k].value.out[j]))
                         s->stage[k].again = 1;
 }
 
@@ -506,9 +569,9 @@ static wg_status read_all(reading *r, size_t steps, const wg_scan_options *o) {
     for (size_t k = 0; k < r->stages && s == WG_OK; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs && s == WG_OK; i++)
             s = read_source(r, k, i);
-    if (s == WG_OK) wgi_scan_gather_read(r->s, r->stage);
+    if (s == WG_OK) wgi_scan_stencils_read(r->s, r->stage);
     if (s == WG_OK) s = lay_out(r);
-    if (s == WG_OK) s = wgi_scan_gather_lay_out(r->c, r->s);
+    if (s == WG_OK) s = lay_out_passes(r);
     if (s == WG_OK) note_again(r->s);
     return s;
 }

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What a loop needs and what is known of it before its first step: workspace, where matrices
+/* What a scan needs and what is known of it before its first step: workspace, where matrices
  * and data begin, and where the rows of stages stand that walk. */
 #include "scan_run.h"
 
 /* ---- workspace -------------------------------------------------------------------------- */
 
-/* What a stage takes from its room, at most: inputs and their tangents or adjoints, outputs. */
-static size_t room_of(const wgi_scan *s, const wgi_scan_stage *stage) {
+/* What a pass takes from the room of its stage, at most: all its inputs and outputs. */
+static size_t room_of(const wgi_scan_pass *pass, size_t points) {
     wgi_pieces p = {NULL, 0};
-    const size_t points = wgi_scan_round_up(wgi_scan_points_of(s, stage));
-    const wg_function *const f = stage->k->f;
-    for (size_t i = 0; i < f->inputs; i++)
-        for (int twice = 0; twice < 2; twice++)
-            (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->input[i]));
-    for (size_t k = 0; k < f->outputs; k++)
-        (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&f->output[k]));
-    if (!s->gathers) return p.used;
-    wgi_pieces q = {NULL, 0};
-    const wg_function *const g = stage->k->stencil->gather;
-    for (size_t i = 0; i < g->inputs; i++)
-        (void)wgi_pieces_doubles(&q, points * wgi_argument_size(&g->input[i]));
-    for (size_t k = 0; k < g->outputs; k++)
-        (void)wgi_pieces_doubles(&q, points * wgi_argument_size(&g->output[k]));
-    return wgi_scan_most(p.used, q.used);
+    for (size_t i = 0; i < pass->f->inputs; i++)
+        (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&pass->f->input[i]));
+    for (size_t k = 0; k < pass->f->outputs; k++)
+        (void)wgi_pieces_doubles(&p, points * wgi_argument_size(&pass->f->output[k]));
+    return p.used;
 }
 
 /* Matrices that have no strides are those of one point: of inputs that are shared, or where
@@ -33,8 +23,8 @@ static size_t copies_of(const wgi_scan *s) {
         const wg_function *const f = s->stage[k].k->f;
         for (size_t i = 0; i < f->inputs; i++)
             for (int twice = 0; twice < 2; twice++)
-                if (s->stage[k].feed[i].kind == WGI_FROM_MATRIX &&
-                    !s->stage[k].feed[i].is_field)
+                if (s->stage[k].value.in[i].kind == WGI_FROM_MATRIX &&
+                    !s->stage[k].value.in[i].is_field)
                     (void)wgi_pieces_doubles(&p, wgi_argument_size(&f->input[i]));
     }
     return p.used;
@@ -54,7 +44,8 @@ static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
     const ptrdiff_t near = 2 * WGI_GRID_LANES, most_of = (ptrdiff_t)(points / 4);
     ptrdiff_t low = 0, high = 0;
     for (size_t i = 0; i < stage->k->f->inputs; i++) {
-        const ptrdiff_t shift = stage->feed[i].is_field ? stage->feed[i].shift : 0;
+        const wgi_feed *const from = &stage->value.in[i];
+        const ptrdiff_t shift = from->is_field ? from->shift : 0;
         if (shift < low) low = shift;
         if (shift > high) high = shift;
     }
@@ -63,20 +54,12 @@ static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
 
 static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_strips *to,
                        size_t points, wgi_pieces *p) {
-    const wg_function *const f = stage->k->f;
-    size_t streams = 0;
+    const int apart = s->gathers || no_neighbours(s);
     if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
-    if (s->gathers) {
-        to->pitch = wgi_scan_round_up(points);
-        to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
-        return;
-    }
-    for (size_t i = 0; i < f->inputs; i++) streams += wgi_argument_size(&f->input[i]);
-    const int apart = no_neighbours(s);
     to->far = apart ? 0 : farthest(stage, points);
     to->pad = apart ? 0 : wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
     to->pitch = wgi_scan_round_up(points) + 2 * to->pad;
-    to->meeting = wgi_pieces_take(p, streams * sizeof *to->meeting);
+    to->meeting = wgi_pieces_take(p, stage->adjoint.f->m * sizeof *to->meeting);
     to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
 }
 
@@ -88,26 +71,28 @@ static char *aligned(void *saved) {
 }
 
 size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *work,
-                        size_t *kept) {
+                        size_t *saved_bytes) {
     wgi_pieces p = {(char *)work, 0}, keep = {aligned(saved), 0};
     size_t inputs = 0, outputs = 0, room = 0, evaluation = 0;
     r->s = s;
     for (size_t k = 0; k < s->stages; k++) {
-        inputs = wgi_scan_most(inputs, s->stage[k].k->inputs_most);
-        outputs = wgi_scan_most(outputs, s->stage[k].k->outputs_most);
-        room = wgi_scan_most(room, room_of(s, &s->stage[k]));
-        evaluation = wgi_scan_most(evaluation, wgi_callable_work(s->stage[k].k, s->threads));
-        if (!s->gathers) continue;
-        inputs = wgi_scan_most(inputs, s->stage[k].k->stencil->gather->inputs);
-        outputs = wgi_scan_most(outputs, s->stage[k].k->stencil->gather->outputs);
+        const wgi_scan_stage *const stage = &s->stage[k];
+        const wgi_scan_pass *const pass[] = {&stage->value, &stage->tangent, &stage->adjoint};
+        for (size_t i = 0; i < 3; i++) {
+            inputs = wgi_scan_most(inputs, pass[i]->f->inputs);
+            outputs = wgi_scan_most(outputs, pass[i]->f->outputs);
+            room = wgi_scan_most(
+                room, room_of(pass[i], wgi_scan_round_up(wgi_scan_points_of(s, stage))));
+        }
+        evaluation = wgi_scan_most(evaluation, wgi_callable_work(stage->k, s->threads));
     }
-    r->loop.steps = s->steps;
-    r->loop.stored = s->stored;
-    r->loop.size = s->state_size;
-    wgi_loop_keep(&r->loop, &keep);
-    r->kept = wgi_pieces_doubles(&keep, s->stored * s->kept_size);
-    r->has_kept = wgi_pieces_take(&keep, s->kept_size != 0 ? s->stored : 0);
-    if (kept != NULL) *kept = keep.used + ALIGNED;
+    r->checkpoints.steps = s->steps;
+    r->checkpoints.stored = s->stored;
+    r->checkpoints.size = s->state_size;
+    wgi_checkpoints_keep(&r->checkpoints, &keep);
+    r->residuals = wgi_pieces_doubles(&keep, s->stored * s->residual_size);
+    r->has_residuals = wgi_pieces_take(&keep, s->residual_size != 0 ? s->stored : 0);
+    if (saved_bytes != NULL) *saved_bytes = keep.used + ALIGNED;
     r->why = wgi_pieces_take(&p, WGI_WHY);
     r->x = wgi_pieces_take(&p, inputs * sizeof *r->x);
     r->y = wgi_pieces_take(&p, outputs * sizeof *r->y);
@@ -115,7 +100,7 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
     r->value = wgi_pieces_take(&p, s->inputs * sizeof *r->value);
     r->tangent = wgi_pieces_take(&p, s->inputs * sizeof *r->tangent);
     r->given = wgi_pieces_take(&p, s->inputs * sizeof *r->given);
-    wgi_loop_work(&r->loop, &p);
+    wgi_checkpoints_work(&r->checkpoints, &p);
     r->at.next = wgi_pieces_doubles(&p, s->state_size);
     r->at.passing = wgi_pieces_doubles(&p, s->passing_size);
     r->dot.old = wgi_pieces_doubles(&p, s->state_size);
@@ -125,15 +110,16 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
     r->dot.given = wgi_pieces_doubles(&p, s->given_size);
     r->strip = wgi_pieces_take(&p, s->stages * sizeof *r->strip);
     for (size_t k = 0; k < s->stages; k++) {
-        const wg_callable *const f = s->stage[k].k;
-        const size_t points = wgi_scan_points_of(s, &s->stage[k]);
+        const wgi_scan_stage *const stage = &s->stage[k];
+        const size_t points = wgi_scan_points_of(s, stage);
+        const int hands_on = s->residual_size != 0;
         wgi_scan_strips here, *const to = work == NULL ? &here : &r->strip[k];
-        wgi_strip_take(&to->value, f->f, points, &p);
-        wgi_strip_take(&to->adjoint, wgi_scan_adjoint_of(s, &s->stage[k]), points, &p);
-        wgi_strip_take(&to->tangent, f->jvp, points, &p);
-        wgi_strip_take(&to->keeping, s->kept_size != 0 ? f->keeping : NULL, points, &p);
-        wgi_strip_take(&to->kept, s->kept_size != 0 ? f->kept : NULL, points, &p);
-        take_basin(s, &s->stage[k], to, points, &p);
+        wgi_strip_take(&to->value, stage->value.f, points, &p);
+        wgi_strip_take(&to->adjoint, stage->adjoint.f, points, &p);
+        wgi_strip_take(&to->tangent, stage->tangent.f, points, &p);
+        wgi_strip_take(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
+        wgi_strip_take(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
+        take_basin(s, stage, to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));
     if (work != NULL) r->work = p.base + p.used;
@@ -145,47 +131,59 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
  * Where all inputs and outputs of a stage are fields, on lines that stand in place, all rows
  * are where they were in the step before, but for the arrays that hold the step. */
 
-static wgi_spot feed_place(wgi_scan_run *r, int bar, const wgi_feed *from, size_t e) {
-    return wgi_scan_place(r, bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
+/* Where an entry of a field stands, in any step. */
+static wgi_spot place(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
+                      size_t e) {
+    const wgi_field *const f = &r->s->field[field];
+    wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
+    double *const *const base = f->given                ? &n->given
+                                : field >= r->s->states ? &n->passing
+                                : next                  ? &n->next
+                                                        : &n->old;
+    const int moves = base == &n->old || base == &n->next;
+    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0, moves};
 }
 
-static wgi_spot kept_place(wgi_scan_run *r, const wgi_scan_stage *stage, size_t e) {
-    const wgi_field *const f = &stage->kept;
-    return (wgi_spot){&r->at.kept, (ptrdiff_t)(f->at + f->origin + e * f->size), 0, 1};
+static wgi_spot place_of_residual(wgi_scan_run *r, const wgi_scan_stage *stage, size_t e) {
+    const wgi_field *const f = &stage->residuals;
+    return (wgi_spot){&r->at.residuals, (ptrdiff_t)(f->at + f->origin + e * f->size), 0, 1};
 }
 
-/* Of all inputs of the code: those of the function, weights of its outputs, what is kept. */
-static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
-    const wg_function *const f = stage->k->f;
+static wgi_spot place_of_drain(wgi_scan_run *r, const wgi_drain *to, size_t e) {
+    return place(r, to->bar, to->at, to->next, to->shift, e);
+}
+
+/* Where all inputs of the code are read; 0: not all of them are fields. */
+static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_pass *pass,
+                       const wgi_strip *strip) {
     for (size_t k = 0; k < strip->inputs; k++) {
         size_t i = 0, e = 0;
         wgi_strip_input(strip, k, &i, &e);
-        if (i == f->inputs + f->outputs) {
-            strip->read[k] = kept_place(r, stage, e);
-            continue;
-        }
-        const int weighs = i >= f->inputs;
-        if (weighs ? !stage->drain[i - f->inputs].is_field : !stage->feed[i].is_field) return 0;
-        strip->read[k] = weighs ? wgi_scan_place(r, 1, stage->drain[i - f->inputs].at, 1, 0, e)
-                                : feed_place(r, 0, &stage->feed[i], e);
+        const wgi_feed *const from = &pass->in[i];
+        if (!from->is_field) return 0;
+        strip->read[k] =
+            from->kind == WGI_FROM_RESIDUALS
+                ? place_of_residual(r, stage, e)
+                : place(r, from->bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
     }
     return 1;
 }
 
+/* Of the function, or of that with residuals as one more output. */
 static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
     const wg_function *const f = strip->f;
-    if (!plan_inputs(r, stage, strip)) return 0;
+    if (!plan_inputs(r, stage, &stage->value, strip)) return 0;
     for (size_t k = 0; k < strip->results; k++) strip->written[k].base = NULL;
     for (size_t k = 0; k < f->outputs; k++)
         for (size_t e = 0;
              !wgi_argument_summed(&f->output[k]) && e < wgi_argument_size(&f->output[k]); e++) {
             const size_t j = wgi_strip_result(strip, k, e);
-            const int is_kept = k == stage->k->f->outputs;
+            const int residual = k == stage->value.f->outputs;
             if (j >= strip->results || strip->written[j].base != NULL ||
-                (!is_kept && !stage->drain[k].is_field))
+                (!residual && !stage->value.out[k].is_field))
                 return 0;
-            strip->written[j] = is_kept ? kept_place(r, stage, e)
-                                        : wgi_scan_place(r, 0, stage->drain[k].at, 1, 0, e);
+            strip->written[j] = residual ? place_of_residual(r, stage, e)
+                                         : place_of_drain(r, &stage->value.out[k], e);
         }
     return 1;
 }
@@ -218,54 +216,63 @@ static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t
 
 /* Rows that follow each other, as do the places where they go, are one. */
 static void join_meetings(wgi_scan_strips *s) {
-    size_t kept = 0;
+    size_t count = 0;
     for (size_t k = 0; k < s->meetings; k++) {
         const wgi_scan_meeting *const m = &s->meeting[k];
-        wgi_scan_meeting *const last = kept != 0 ? &s->meeting[kept - 1] : NULL;
+        wgi_scan_meeting *const last = count != 0 ? &s->meeting[count - 1] : NULL;
         if (last != NULL && m->count == 1 && last->count == 1 &&
             m->place.base == last->place.base && m->row[0] == last->row[0] + last->rows &&
             m->place.skip == last->place.skip + (ptrdiff_t)(last->rows * s->pitch))
             last->rows++;
-        else s->meeting[kept++] = *m;
+        else s->meeting[count++] = *m;
     }
-    s->meetings = kept;
+    s->meetings = count;
+}
+
+/* Where result j of the adjoint goes: in place where it is the first for those numbers, or
+ * where it meets others. 0: it does not walk. */
+static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_strips *s, size_t e,
+                       size_t j) {
+    if (to->adds) {
+        if (!wgi_scan_wanted(r, to->from) || wgi_strip_zero(&s->adjoint, j)) return 1;
+        if (j >= s->adjoint.results) return 0;
+        plan_meeting(s, place_of_drain(r, to, e), to->at, e, j);
+        return 1;
+    }
+    if (j >= s->adjoint.results || !s->adjoint.written[j].still) return 0; /* two outputs */
+    s->adjoint.written[j] = place_of_drain(r, to, e);
+    return 1;
 }
 
 static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
-    const wg_function *const f = stage->k->f;
-    if (!plan_inputs(r, stage, &s->adjoint)) return 0;
+    const wg_function *const f = stage->adjoint.f;
+    if (!plan_inputs(r, stage, &stage->adjoint, &s->adjoint)) return 0;
     s->meetings = s->filled = 0;
     wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
     for (size_t k = 0; k < s->adjoint.results; k++)
         s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1, 0};
-    for (size_t i = 0, at = 0; i < f->inputs; i++) {
-        const wgi_feed *const from = &stage->feed[i];
-        if (!wgi_argument_active(&f->input[i])) continue;
-        const size_t output = at++;
-        if (wgi_argument_shared(&f->input[i])) continue;
-        if (!from->is_field) return 0;
-        if (!wgi_scan_wanted(r, from)) continue;
-        for (size_t e = 0; e < wgi_argument_size(&f->input[i]); e++) {
-            const size_t j = wgi_strip_result(&s->adjoint, output, e);
-            if (wgi_strip_zero(&s->adjoint, j)) continue;
-            if (j >= s->adjoint.results) return 0;
-            plan_meeting(s, feed_place(r, 1, from, e), from->field, e, j);
-        }
+    for (size_t o = 0; o < f->outputs; o++) {
+        const wgi_drain *const to = &stage->adjoint.out[o];
+        if (wgi_argument_summed(&f->output[o])) continue;
+        if (!to->is_field) return 0;
+        for (size_t e = 0; e < wgi_argument_size(&f->output[o]); e++)
+            if (!plan_result(r, to, s, e, wgi_strip_result(&s->adjoint, o, e))) return 0;
     }
     if (r->apart && s->points != 0) join_meetings(s);
     return 1;
 }
 
 /* Its results are those of the adjoint, and go to the same rows. */
-static int plan_kept(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
-    const wg_function *const f = s->kept.f;
-    if (s->kept.results != s->adjoint.results || !plan_inputs(r, stage, &s->kept)) return 0;
+static int plan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
+    const wgi_strip *const by = &s->backward;
+    const wg_function *const f = by->f;
+    if (by->results != s->adjoint.results || !plan_inputs(r, stage, &stage->adjoint, by))
+        return 0;
     for (size_t o = 0; o < f->outputs; o++)
         for (size_t e = 0;
              !wgi_argument_summed(&f->output[o]) && e < wgi_argument_size(&f->output[o]); e++)
-            if (wgi_strip_result(&s->kept, o, e) != wgi_strip_result(&s->adjoint, o, e))
-                return 0;
-    for (size_t k = 0; k < s->kept.results; k++) s->kept.written[k] = s->adjoint.written[k];
+            if (wgi_strip_result(by, o, e) != wgi_strip_result(&s->adjoint, o, e)) return 0;
+    for (size_t k = 0; k < by->results; k++) by->written[k] = s->adjoint.written[k];
     return 1;
 }
 
@@ -284,14 +291,15 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
         wgi_scan_chunk all = {.step = 0};
         wgi_scan_next_chunk(r, stage, &all);
         to->points = wgi_scan_more(r, &all) ? 0 : all.points;
-        to->adjoint_walks =
-            adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
-            (s->gathers ? wgi_scan_gather_plan(r, stage, to) : plan_adjoint(r, stage, to));
-        to->keeping_walks = to->points != 0 && to->value_walks && stage->kept.entries != 0 &&
-                            wgi_strip_walks(&to->keeping, points) &&
-                            plan_value(r, stage, &to->keeping);
-        to->kept_walks = to->points != 0 && to->adjoint_walks && stage->kept.entries != 0 &&
-                         wgi_strip_walks(&to->kept, points) && plan_kept(r, stage, to);
+        const int hands_on = to->points != 0 && stage->residuals.entries != 0;
+        to->adjoint_walks = adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
+                            plan_adjoint(r, stage, to);
+        to->forward_walks = hands_on && to->value_walks &&
+                            wgi_strip_walks(&to->forward, points) &&
+                            plan_value(r, stage, &to->forward);
+        to->backward_walks = hands_on && to->adjoint_walks &&
+                             wgi_strip_walks(&to->backward, points) &&
+                             plan_backward(r, stage, to);
     }
 }
 
@@ -301,7 +309,7 @@ static void list_given(wgi_scan_run *r) {
     for (int each_step = 0; each_step < 2; each_step++) {
         for (size_t k = 0; k < r->s->stages; k++)
             for (size_t i = 0; i < r->s->stage[k].k->f->inputs; i++) {
-                const wgi_feed *const from = &r->s->stage[k].feed[i];
+                const wgi_feed *const from = &r->s->stage[k].value.in[i];
                 if (from->is_field && from->kind < WGI_FROM_STATE &&
                     from->each_step == each_step)
                     r->given[r->givens++] = from;
@@ -319,10 +327,10 @@ void wgi_scan_prepare(wgi_scan_run *r, int tangents) {
     for (size_t k = 0; k < r->s->stages; k++) {
         const wgi_scan_stage *const stage = &r->s->stage[k];
         for (size_t i = 0; i < stage->k->f->inputs; i++) {
-            const wgi_feed *const from = &stage->feed[i];
+            const wgi_feed *const from = &stage->value.in[i];
             const size_t n = wgi_argument_size(&stage->k->f->input[i]);
-            wg_points *const x = &r->value[stage->first_input + i];
-            wg_points *const dx = &r->tangent[stage->first_input + i];
+            wg_points *const x = &r->value[from->number];
+            wg_points *const dx = &r->tangent[from->number];
             *x = from->data;
             *dx = (wg_points){NULL, 0, 0};
             if (from->kind != WGI_FROM_MATRIX || from->is_field) continue;

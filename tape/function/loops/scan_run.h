@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan_run.h - a sweep through the steps of a loop: what the files that do it share. Internal.
+/* scan_run.h - a sweep through the steps of a scan: what the files that do it share. Internal.
  *
  * A stage is evaluated on some lines of the grid at a time, a chunk: on one where that stands
  * in place; on several with the rim between them, where that does no harm: adjoints of the rim
@@ -7,12 +7,11 @@
  *
  * A compiled function walks: it reads and writes where its numbers stand, which is found once
  * for all steps (scan_plan.c). Its adjoint leaves a row for every neighbour in a basin; a place
- * of the field then takes from all rows that meet there (scan_adjoint.c). What cannot be done
- * so, and chunks in which the zero rule has something to say, go through wg_function_evaluate,
- * with the same bits (scan_stage.c).
+ * of the field then takes from all rows that meet there. What cannot be done so, and chunks in
+ * which the zero rule has something to say, go through wg_function_evaluate, with the same bits.
  *
- * A stage that does all cells at a time may walk by a function that keeps what takes long
- * (kept.h): its adjoint then reads that, where it is there of all stages of the step. */
+ * A stage that does all cells at a time may walk by a function that hands on residuals
+ * (residuals.h): its adjoint then reads them, where they are there of all stages of the step. */
 #ifndef WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 #define WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 
@@ -26,7 +25,7 @@
 /* Values, or tangents, or adjoints, of a step. */
 typedef struct wgi_scan_numbers {
     double *old, *next, *passing, *given;
-    double *kept; /* values only; NULL: nothing is kept of this step */
+    double *residuals; /* values only; NULL: there are none of this step */
 } wgi_scan_numbers;
 
 /* Adjoints of an input on their way to a field. */
@@ -47,12 +46,12 @@ typedef struct wgi_scan_meeting {
     ptrdiff_t apart[WGI_MOST_ROWS];
 } wgi_scan_meeting;
 
-/* What a stage runs by. */
+/* What a stage runs by: compiled code of its functions, and which of that walks, since it is
+ * known where all its rows stand. */
 typedef struct wgi_scan_strips {
-    wgi_strip value, adjoint, tangent; /* adjoint: as a stencil, where that is made use of */
-    wgi_strip keeping, kept;           /* value and adjoint with what is kept */
-    int value_walks, adjoint_walks;    /* all rows are known beforehand */
-    int keeping_walks, kept_walks;
+    wgi_strip value, tangent, adjoint;
+    wgi_strip forward, backward; /* value and adjoint with residuals */
+    int value_walks, adjoint_walks, forward_walks, backward_walks;
     size_t points;             /* of the chunk that is all of the grid; otherwise 0 */
     int beyond;                /* what is beyond the cells is like cells */
     double *basin;             /* adjoints of inputs, zeros around each row */
@@ -72,16 +71,16 @@ typedef struct wgi_scan_run {
     wg_points *value, *tangent; /* of all inputs that are matrices or data: point 0 */
     double *room;               /* of a stage */
     void *work;
-    wgi_scan_strips *strip;   /* of every stage */
-    wgi_scan_numbers at, dot; /* dot: tangents or adjoints */
-    int apart;                /* no row meets another: there are no neighbours */
-    double *kept;             /* of all steps */
-    unsigned char *has_kept;  /* of which of them is it there? */
-    int keeps;                /* is it to be, in this sweep? */
-    const wgi_feed **given;   /* matrices and data of cells: those of all steps first */
+    wgi_scan_strips *strip;       /* of every stage */
+    wgi_scan_numbers at, dot;     /* dot: tangents or adjoints */
+    int apart;                    /* no row meets another: there are no neighbours */
+    double *residuals;            /* of all steps */
+    unsigned char *has_residuals; /* which of them are there? */
+    int hands_on;                 /* are there to be residuals, in this sweep? */
+    const wgi_feed **given;       /* matrices and data of cells: those of all steps first */
     size_t steady, givens;
     wgi_grid beyond; /* the grid, with cells beyond its borders for what is given */
-    wgi_loop loop;
+    wgi_checkpoints checkpoints;
     int results; /* are they wanted? */
 } wgi_scan_run;
 
@@ -114,7 +113,7 @@ static inline size_t wgi_scan_round_up(size_t n) {
 /* Cuts what is kept from sweep to sweep, and the workspace; NULL: only counts, and gives the
  * bytes of the workspace. */
 size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *work,
-                        size_t *kept);
+                        size_t *saved_bytes);
 /* All that does not change from step to step; the room of stages begins behind it. */
 void wgi_scan_prepare(wgi_scan_run *r, int tangents);
 /* Which stages walk, and where their rows stand. */
@@ -122,15 +121,16 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint);
 
 /* ---- fields and matrices ---- */
 
-static inline double *wgi_scan_field_at(const wgi_scan_run *r, const wgi_scan_numbers *n,
-                                        uint32_t field, int next) {
+static inline double *wgi_scan_field_at(const wgi_scan_run *r, int bar, uint32_t field,
+                                        int next) {
     const wgi_field *const f = &r->s->field[field];
+    const wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
     if (f->given) return n->given + f->at;
     if (field >= r->s->states) return n->passing + f->at;
     return (next ? n->next : n->old) + f->at;
 }
 
-/* The matrix of input i, if its adjoint is wanted. */
+/* The matrix that an input is read from, if its adjoint is wanted; or NULL. */
 static inline wg_block_arg *wgi_scan_matrix_of(const wgi_scan_run *r, const wgi_feed *from) {
     if (from->kind != WGI_FROM_MATRIX) return NULL;
     wg_block_arg *const a = &r->b->in[from->operand];
@@ -142,61 +142,7 @@ static inline int wgi_scan_wanted(const wgi_scan_run *r, const wgi_feed *from) {
     return from->kind >= WGI_FROM_STATE || wgi_scan_matrix_of(r, from) != NULL;
 }
 
-/* Where an entry of a field stands, in any step. */
-static inline wgi_spot wgi_scan_place(wgi_scan_run *r, int bar, uint32_t field, int next,
-                                      ptrdiff_t shift, size_t e) {
-    const wgi_field *const f = &r->s->field[field];
-    wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
-    double *const *const base = f->given                ? &n->given
-                                : field >= r->s->states ? &n->passing
-                                : next                  ? &n->next
-                                                        : &n->old;
-    const int moves = base == &n->old || base == &n->next;
-    return (wgi_spot){base, (ptrdiff_t)(f->at + f->origin + e * f->size) + shift, 0, moves};
-}
-
-/* The function of which a stage's adjoint is made. */
-static inline const wg_function *wgi_scan_adjoint_of(const wgi_scan *s,
-                                                     const wgi_scan_stage *stage) {
-    return s->gathers ? stage->k->stencil->gather : stage->k->vjp;
-}
-
-/* ---- stages: scan_stage.c ---- */
-
-static inline size_t wgi_scan_first_point(const wgi_scan_run *r, const wgi_scan_chunk *c) {
-    return c->first * r->s->grid.cells[0];
-}
-
-/* May a field be read in place? */
-static inline int wgi_scan_in_place(const wgi_field *f, const wgi_scan_chunk *c) {
-    return f->global || c->rows <= 1;
-}
-
-/* The number of the first point in a source. */
-size_t wgi_scan_number_of(const wgi_scan_run *r, const wgi_feed *from, const wg_argument *a,
-                          const wgi_scan_chunk *c);
-/* A field, shifted: in place, or collected. */
-/* An array, entry after entry, to the lines of a field. */
-void wgi_scan_spread(const wgi_scan_run *r, const wgi_field *f, double *field,
-                     const wgi_scan_chunk *c, const double *row);
-wg_points wgi_scan_from_field(const wgi_scan_run *r, const wgi_feed *from,
-                              const wgi_scan_numbers *n, const wgi_scan_chunk *c,
-                              wgi_pieces *p);
-/* Values of input i (or, from `n` and `fixed`, tangents); of all inputs, to r->x. */
-wg_status wgi_scan_source(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t i,
-                          const wgi_scan_numbers *n, const wg_points *fixed,
-                          const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x);
-wg_status wgi_scan_values(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                          const wgi_scan_chunk *c, wgi_pieces *p);
-/* Of those that are shared only. 0: a failure. */
-int wgi_scan_shared(const wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_chunk *c,
-                    wgi_pieces *p);
-/* By native code and this thread, or by the interpreter and all: the same bits. */
-wg_status wgi_scan_evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                            wgi_strip *strip, const wg_function *f, const wgi_scan_chunk *c);
-/* Where the sums of an output stand. */
-double *wgi_scan_sums_at(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t k,
-                         const wgi_scan_numbers *n, int bar, size_t step);
+/* ---- a stage at all cells: scan_pass.c ---- */
 
 /* From chunk to chunk; the first one is next to a chunk of zeros. */
 void wgi_scan_next_chunk(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_chunk *c);
@@ -204,21 +150,11 @@ static inline int wgi_scan_more(const wgi_scan_run *r, const wgi_scan_chunk *c) 
     return c->first + c->lines < r->s->grid.lines;
 }
 
-/* How far a chunk is from the first cell, in all fields. */
-static inline ptrdiff_t wgi_scan_further(const wgi_scan_run *r, const wgi_scan_chunk *c) {
-    const wgi_grid *const g = &r->s->grid;
-    if (g->lines <= 1) return 0;
-    const size_t plane = r->s->plane;
-    return (ptrdiff_t)(c->first % g->cells[1] * r->s->line + c->first / g->cells[1] * plane);
-}
-
-/* Values of the outputs; with tangents, those instead. What is kept as well, where r->at.kept is
- * not NULL, or it becomes NULL. */
+/* Values of the outputs; with tangents, those instead. Residuals as well, where
+ * r->at.residuals is not NULL, or it becomes NULL. */
 wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents);
-/* Adjoints of the inputs: scan_adjoint.c; as a stencil: scan_gather.c. */
+/* Adjoints of the inputs. */
 wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
-wg_status wgi_scan_gather(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
-int wgi_scan_gather_plan(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *to);
 
 #endif

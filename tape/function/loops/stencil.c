@@ -4,8 +4,7 @@
  * the function, a an argument of its vjp. */
 #include "stencil.h"
 
-#include "tape/function/make/making.h"
-#include "tape/function/graph/repeat.h"
+#include "tape/function/make/finish.h"
 
 #include <string.h>
 #include <wengert/derive.h>
@@ -60,11 +59,12 @@ static int fits(const wg_callable *k, const wg_source *x) {
 /* ---- the function ---- */
 
 typedef struct plan {
-    wgi_making m;
+    wgi_builder b;
     const wg_callable *k;
     wgi_stencil s;
     size_t taps, room;
     uint32_t *first;      /* node of each tap */
+    uint32_t *result;     /* of each entry of the outputs; WGI_NO_NODE: 0 as yet */
     unsigned char *needs; /* nodes of the vjp that an output needs */
 } plan;
 
@@ -74,9 +74,7 @@ static void mark(plan *p, size_t output, size_t row) {
     memset(p->needs, 0, v->nodes);
     for (size_t e = 0; e < wgi_argument_size(&v->output[output]); e++)
         p->needs[v->result[row + e]] = 1;
-    for (size_t n = v->nodes; n-- > 0;)
-        for (uint32_t o = 0; p->needs[n] && o < v->node[n].count; o++)
-            p->needs[v->operand[v->node[n].first + o]] = 1;
+    wgi_mark_needed(v->nodes, v->node, v->operand, p->needs);
 }
 
 /* What argument a is read by, for input i: the argument and place of its tap. */
@@ -103,25 +101,19 @@ static wg_status add_tap(plan *p, const wgi_tap *tap) {
     const wg_argument *const like = &p->k->vjp->input[tap->argument];
     if (p->taps == p->room) {
         p->room = 2 * p->room + 16;
-        wgi_tap *const more = wg_tape_keep(&p->m.c->head, p->room * sizeof *more, NULL);
-        uint32_t *const first = wgi_making_list(&p->m, p->room);
-        wg_argument *const input =
-            wg_tape_keep(&p->m.c->head, (p->room + 1) * sizeof *input, NULL);
-        if (p->m.c->status != WG_OK) return p->m.c->status;
+        wgi_tap *const more = wg_tape_keep(&p->b.c->head, p->room * sizeof *more, NULL);
+        uint32_t *const first = wgi_builder_list(&p->b, p->room);
+        if (p->b.c->status != WG_OK) return p->b.c->status;
         if (p->taps != 0) {
             memcpy(more, p->s.tap, p->taps * sizeof *more);
             memcpy(first, p->first, p->taps * sizeof *first);
-            memcpy(input, p->m.input, p->taps * sizeof *input);
         }
         p->s.tap = more;
         p->first = first;
-        p->m.input = input;
     }
-    p->first[p->taps] = (uint32_t)p->m.g.nodes;
-    p->s.tap[p->taps++] = *tap;
-    wgi_making_input(&p->m, wgi_making_name(&p->m, p->m.inputs, p->m.input, like->name, ""),
-                     like, like->flags & WG_SHARED);
-    return p->m.c->status;
+    p->s.tap[p->taps] = *tap;
+    p->first[p->taps++] = wgi_builder_input(&p->b, "", like, like->flags & WG_SHARED);
+    return p->b.c->status;
 }
 
 /* For each input that is differentiated, with its output of the vjp and the first result. */
@@ -168,43 +160,40 @@ static size_t place_of_group(const plan *p, size_t i) {
 
 static wg_status add_adjoint(plan *p, size_t i, size_t output, size_t row) {
     const wg_function *const v = p->k->vjp;
-    wgi_graph *const g = &p->m.g;
-    uint32_t *const node = wgi_making_list(&p->m, v->n);
+    wgi_graph *const g = &p->b.g;
+    uint32_t *const node = wgi_builder_list(&p->b, v->n);
     const uint32_t nothing = wgi_graph_number(g, 0);
-    if (p->m.c->status != WG_OK) return p->m.c->status;
+    if (p->b.c->status != WG_OK) return p->b.c->status;
     for (size_t a = 0, e = 0; a < v->inputs; a++) {
         const wgi_tap tap = tap_for(p, a, i);
         const size_t at = needed(p, a, e) ? find_tap(p, &tap) : p->taps;
         for (size_t l = 0; l < wgi_argument_size(&v->input[a]); l++)
             node[e++] = at == p->taps ? nothing : p->first[at] + (uint32_t)l;
     }
-    const uint32_t *const map = wgi_making_take(&p->m, v, node);
-    uint32_t *const to = p->m.result + place_of_group(p, i);
+    const uint32_t *const map = wgi_builder_take(&p->b, v, node);
+    uint32_t *const to = p->result + place_of_group(p, i);
     for (size_t e = 0; map != NULL && e < wgi_argument_size(&v->output[output]); e++) {
         const uint32_t w = map[v->result[row + e]];
         if (wgi_graph_is(g, w, 0)) continue;
         to[e] = to[e] == WGI_NO_NODE ? w : WGI_GRAPH2(g, add, to[e], w);
     }
-    return p->m.c->status;
+    return p->b.c->status;
 }
 
 static wg_status gather(plan *p) {
     const wg_function *const f = p->k->f;
+    size_t results = 0;
     wg_status s = for_all(p, add_taps);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < f->inputs; i++)
         if (wgi_stencil_leads(f, &p->s, i)) {
-            const wg_argument *const a = &f->input[i];
-            wgi_making_output(&p->m, a->name, a->rows, a->cols, 0);
-            p->m.results += wgi_argument_size(a);
+            wgi_builder_output(&p->b, "", &f->input[i], 0);
+            results += wgi_argument_size(&f->input[i]);
         }
-    wgi_making_room(&p->m, p->m.results);
-    if (p->m.c->status != WG_OK) return p->m.c->status;
-    for (size_t j = 0; j < p->m.results; j++) p->m.result[j] = WGI_NO_NODE;
+    p->result = wgi_builder_no_nodes(&p->b, results);
+    if (p->b.c->status != WG_OK) return p->b.c->status;
     s = for_all(p, add_adjoint);
-    const uint32_t nothing = wgi_graph_number(&p->m.g, 0);
-    for (size_t j = 0; j < p->m.results; j++)
-        if (p->m.result[j] == WGI_NO_NODE) p->m.result[j] = nothing;
+    for (size_t j = 0; j < results; j++) wgi_builder_result(&p->b, p->result[j]);
     return s;
 }
 
@@ -217,25 +206,6 @@ static int pays(const wg_callable *k, const wg_function *made) {
 
 /* ---- life ---- */
 
-static wgi_stencil *obtain(const wg_memory *memory, size_t inputs, size_t taps) {
-    const size_t bytes =
-        sizeof(wgi_stencil) + inputs * sizeof(wgi_wire) + taps * sizeof(wgi_tap);
-    const size_t all = (bytes + 4095) / 4096 * 4096;
-    char *const base = memory->reserve(memory->ctx, all);
-    if (base == NULL) return NULL;
-    if (memory->commit(memory->ctx, base, all) != 0) {
-        memory->release(memory->ctx, base, all);
-        return NULL;
-    }
-    wgi_stencil *const s = (wgi_stencil *)(void *)base;
-    memset(s, 0, sizeof *s);
-    s->memory = *memory;
-    s->bytes = all;
-    s->wire = (wgi_wire *)(void *)(s + 1);
-    s->tap = (wgi_tap *)(void *)(s->wire + inputs);
-    return s;
-}
-
 void wgi_stencil_free(wgi_stencil *s) {
     if (s == NULL) return;
     wg_function_free(s->gather);
@@ -243,10 +213,15 @@ void wgi_stencil_free(wgi_stencil *s) {
     memory.release(memory.ctx, s, s->bytes);
 }
 
+/* In memory of its own. */
 static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t inputs,
                          size_t taps) {
-    wgi_stencil *const made = obtain(memory, inputs, taps);
+    size_t bytes = sizeof *s + inputs * sizeof *s->wire + taps * sizeof *s->tap;
+    wgi_stencil *const made = wgi_memory_obtain(memory, &bytes);
     if (made == NULL) return NULL;
+    *made = (wgi_stencil){.memory = *memory, .bytes = bytes};
+    made->wire = (wgi_wire *)(void *)(made + 1);
+    made->tap = (wgi_tap *)(void *)(made->wire + inputs);
     memcpy(made->wire, s->wire, inputs * sizeof *s->wire);
     if (taps != 0) memcpy(made->tap, s->tap, taps * sizeof *s->tap);
     return made;
@@ -271,26 +246,24 @@ wg_status wgi_stencil_compile(wg_tape *t, const wg_callable *k,
 }
 
 static wg_status complete(wg_tape *t, wg_callable *k, const wg_source *x) {
-    plan p;
+    plan p = {.k = k};
     wg_function *made = NULL;
-    memset(&p, 0, sizeof p);
-    p.k = k;
-    wg_status s = wgi_making_begin(&p.m, t, call, 1, k->f->inputs, &made);
-    if (p.m.c == NULL) return s;
+    wg_status s = wgi_builder_begin(&p.b, t, call, 1, &made);
+    if (s != WG_OK) return wgi_drive_close(&p.b.d, s);
     p.s.wire = wg_tape_keep(t, k->f->inputs * sizeof *p.s.wire, NULL);
     p.needs = wg_tape_keep(t, k->vjp->nodes + 1, NULL);
-    if (s == WG_OK) s = p.m.c->status;
+    if (s == WG_OK) s = p.b.c->status;
     if (s == WG_OK) {
         read_wires(k->f, x, p.s.wire);
         s = gather(&p);
     }
-    if (s == WG_OK) s = p.m.c->status;
+    if (s == WG_OK) s = p.b.c->status;
     if (s == WG_OK) {
         k->stencil = copy(&k->memory, &p.s, k->f->inputs, p.taps);
         if (k->stencil == NULL)
-            s = wgi_fail(p.m.c, WG_ENOMEM, "%s: no memory for %zu inputs", call, k->f->inputs);
+            s = wgi_fail(p.b.c, WG_ENOMEM, "%s: no memory for %zu inputs", call, k->f->inputs);
     }
-    s = wgi_making_end(&p.m, s, &made);
+    s = wgi_builder_end(&p.b, s, &made);
     if (k->stencil != NULL) k->stencil->gather = made;
     if (s == WG_OK && !pays(k, made)) {
         wgi_stencil_free(k->stencil);

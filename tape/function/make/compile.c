@@ -16,7 +16,7 @@
 #include "tape/function/native/native.h"
 #include "tape/function/graph/repeat.h"
 
-#include "making.h"
+#include "finish.h"
 
 #include <wengert/emit.h>
 
@@ -504,11 +504,8 @@ static int library_path(const build *b, char *path) {
 }
 
 static wgi_native *obtain_native(build *b, const wg_memory *m) {
-    wgi_native *native = m->reserve(m->ctx, NATIVE_BYTES);
-    if (native != NULL && m->commit(m->ctx, native, NATIVE_BYTES) != 0) {
-        m->release(m->ctx, native, NATIVE_BYTES);
-        native = NULL;
-    }
+    size_t bytes = NATIVE_BYTES;
+    wgi_native *const native = wgi_memory_obtain(m, &bytes);
     if (native == NULL)
         (void)wgi_fail(b->c, WG_ENOMEM, "wg_function_compile: no memory for %d bytes",
                        (int)NATIVE_BYTES);
@@ -543,30 +540,6 @@ static int load(build *b, wg_function *f) {
 }
 
 /* ---- a function ---- */
-
-static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
-static wg_status copy(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_compile", f != NULL,
-                                   f == NULL ? 0 : f->inputs + f->outputs, out);
-    if (k.c == NULL) return s;
-    if (s == WG_OK) {
-        wgi_making_inputs_of(&k, f);
-        const uint32_t *const map = wgi_making_take(&k, f, NULL);
-        wgi_making_room(&k, f->m);
-        for (size_t j = 0; j < f->outputs && k.c->status == WG_OK; j++)
-            wgi_making_output(&k, f->output[j].name, f->output[j].rows, f->output[j].cols,
-                              f->output[j].flags);
-        for (size_t j = 0; j < f->m && k.c->status == WG_OK; j++)
-            wgi_making_put(&k, map[f->result[j]]);
-    }
-    return wgi_making_end(&k, s, out);
-}
 
 static size_t operations_of(const wg_function *f) {
     size_t n = 0;
@@ -635,19 +608,21 @@ static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
 wg_status wg_function_compile(wg_tape *t, const wg_function *f,
                               const wg_compile_options *options, wg_function **out,
                               wg_compiled *compiled) {
+    static const char call[] = "wg_function_compile";
     wg_compiled here;
-    wgi_drive d;
+    wgi_builder b;
+    wg_function *none = NULL;
     if (compiled == NULL) compiled = &here;
     memset(compiled, 0, sizeof *compiled);
-    wg_status s = copy(t, f, out);
+    wg_status s = wgi_function_copy(t, call, f, out);
     if (s != WG_OK) return s;
-    s = wgi_drive_open(&d, t, "wg_function_compile", no_callback, NULL, 0, 0, 0);
+    s = wgi_builder_begin(&b, t, call, 1, &none);
     if (s == WG_OK) {
-        compiled->native = make_native(d.c, *out, options, compiled);
+        compiled->native = make_native(b.c, *out, options, compiled);
         if (compiled->native) compiled->why[0] = 0;
-        s = d.c->status == WG_ENOMEM || d.c->status == WG_EBUDGET ? d.c->status : WG_OK;
+        s = b.c->status == WG_ENOMEM || b.c->status == WG_EBUDGET ? b.c->status : WG_OK;
     }
-    s = wgi_drive_close(&d, s);
+    s = wgi_drive_close(&b.d, s);
     if (s != WG_OK) {
         wg_function_free(*out);
         *out = NULL;

@@ -11,14 +11,11 @@
 
 static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
                               const wg_argument *output) {
-    const wg_memory *const memory = &start->memory;
-    char *const base = memory->reserve(memory->ctx, start->bytes);
-    if (base == NULL || memory->commit(memory->ctx, base, start->bytes) != 0) {
-        if (base != NULL) memory->release(memory->ctx, base, start->bytes);
-        (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
-        return NULL;
-    }
-    return wgi_layout_place(base, start, input, output);
+    size_t bytes = start->bytes;
+    char *const base = wgi_memory_obtain(&start->memory, &bytes);
+    if (base != NULL) return wgi_layout_place(base, start, input, output);
+    (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+    return NULL;
 }
 
 static uint64_t identity_of(const wg_function *f) {
@@ -78,14 +75,15 @@ static wg_function *own(wgi_graph *g, const wg_function *body) {
 }
 
 wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *input,
-                           size_t outputs, const wg_argument *output, const uint32_t *result,
-                           wg_function **out) {
+                              size_t outputs, const wg_argument *output, const uint32_t *result,
+                              wg_function **out) {
     wgi_core *const c = g->c;
     wg_function start;
     memset(&start, 0, sizeof start);
     uint32_t *const final = wg_tape_keep(&c->head, (g->nodes + 1) * (sizeof *final + 1), NULL);
     if (final == NULL) return c->status;
-    const wg_status s = wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);
+    const wg_status s =
+        wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);
     if (s != WG_OK) return s;
     wg_function *f = in_memory(g, &start, input, output);
     if (f == NULL) return c->status;
@@ -93,4 +91,23 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     f = complete(g, f, g->repeat);
     if (f != NULL) *out = f;
     return c->status;
+}
+
+wg_status wgi_builder_end(wgi_builder *b, wg_status s, wg_function **out) {
+    if (s == WG_OK) s = b->c->status;
+    if (s == WG_OK)
+        s = wgi_function_finish(&b->g, b->inputs, b->input, b->outputs, b->output, b->result,
+                                out);
+    return wgi_drive_close(&b->d, s);
+}
+
+wg_status wgi_function_copy(wg_tape *t, const char *call, const wg_function *f,
+                            wg_function **out) {
+    wgi_builder b;
+    const wg_status s = wgi_builder_begin(&b, t, call, f != NULL, out);
+    if (s == WG_OK) {
+        wgi_builder_inputs_of(&b, f);
+        wgi_builder_outputs_of(&b, f, wgi_builder_take(&b, f, NULL));
+    }
+    return wgi_builder_end(&b, s, out);
 }

@@ -2,8 +2,7 @@
 /* What a function is, and its end. */
 #include "tape/function/run/program.h"
 #include "tape/sparsity/sparsity.h"
-#include "making.h"
-#include "tape/function/graph/repeat.h"
+#include "tape/function/graph/builder.h"
 
 #include <string.h>
 
@@ -34,16 +33,11 @@ wg_status wg_function_statistics(const wg_function *f, wg_function_stats *out) {
 
 /* ---- structure ---- */
 
-static size_t first_entry(const wg_argument *a, size_t k) {
-    size_t first = 0;
-    for (size_t i = 0; i < k; i++) first += wgi_argument_size(&a[i]);
-    return first;
-}
-
 int wg_function_is_zero(const wg_function *f, size_t output, size_t entry) {
     if (f == NULL || output >= f->outputs || entry >= wgi_argument_size(&f->output[output]))
         return 0;
-    const wgi_node *const n = &f->node[f->result[first_entry(f->output, output) + entry]];
+    const wgi_node *const n =
+        &f->node[f->result[wgi_arguments_size(output, f->output) + entry]];
     return n->kind == WGI_NODE_NUMBER && n->value == 0;
 }
 
@@ -66,48 +60,46 @@ static size_t put_coordinates(const coordinates *k) {
     return count;
 }
 
-wg_status wg_function_sparsity(wg_tape *t, const wg_function *f, size_t output,
-                               wg_layout layout, wg_sparsity **out) {
-    const char *const call = "wg_function_sparsity";
-    coordinates k = {f, output, NULL, NULL};
-    wgi_making m;
-    wg_function *none = NULL;
-    if (out != NULL) *out = NULL;
-    wg_status s = wgi_making_begin(&m, t, call, f != NULL, 0, &none);
-    if (s == WG_OK && out == NULL) s = wgi_fail(m.c, WG_ENULL, "%s: out is NULL", call);
-    if (s == WG_OK && output >= f->outputs)
-        s = wgi_fail(m.c, WG_EARG, "%s: output %zu of %zu", call, output, f->outputs);
-    if (s == WG_OK &&
-        (f->output[output].rows >= UINT32_MAX || f->output[output].cols >= UINT32_MAX))
-        s = wgi_fail(m.c, WG_ENOMEM, "%s: output %zu is too large", call, output);
-    if (s == WG_OK) {
-        const size_t count = put_coordinates(&k);
-        k.row = wgi_making_list(&m, count);
-        k.col = wgi_making_list(&m, count);
-        s = m.c->status;
-        if (s == WG_OK) {
-            (void)put_coordinates(&k);
-            s = wgi_sparsity_given(m.c, call, f->output[output].rows, f->output[output].cols,
-                                   count, k.row, k.col, layout, out);
-        }
-    }
-    return m.c == NULL ? s : wgi_drive_close(&m.d, s);
+static wg_status sparsity(wgi_builder *b, coordinates *k, wg_layout layout, wg_sparsity **out) {
+    const char *const call = b->d.call;
+    const wg_function *const f = k->f;
+    if (out == NULL) return wgi_fail(b->c, WG_ENULL, "%s: out is NULL", call);
+    if (k->output >= f->outputs)
+        return wgi_fail(b->c, WG_EARG, "%s: output %zu of %zu", call, k->output, f->outputs);
+    const wg_argument *const y = &f->output[k->output];
+    if (y->rows >= UINT32_MAX || y->cols >= UINT32_MAX)
+        return wgi_fail(b->c, WG_ENOMEM, "%s: output %zu is too large", call, k->output);
+    const size_t count = put_coordinates(k);
+    k->row = wgi_builder_list(b, count);
+    k->col = wgi_builder_list(b, count);
+    if (b->c->status != WG_OK) return b->c->status;
+    (void)put_coordinates(k);
+    return wgi_sparsity_given(b->c, call, y->rows, y->cols, count, k->row, k->col, layout, out);
 }
 
-static wg_status mark(wgi_making *k, const wg_function *f, size_t output,
-                      unsigned char *depends) {
-    if (depends == NULL) return wgi_fail(k->c, WG_ENULL, "%s: depends is NULL", k->call);
+wg_status wg_function_sparsity(wg_tape *t, const wg_function *f, size_t output,
+                               wg_layout layout, wg_sparsity **out) {
+    coordinates k = {f, output, NULL, NULL};
+    wgi_builder b;
+    wg_function *none = NULL;
+    if (out != NULL) *out = NULL;
+    wg_status s = wgi_builder_begin(&b, t, "wg_function_sparsity", f != NULL, &none);
+    if (s == WG_OK) s = sparsity(&b, &k, layout, out);
+    return wgi_drive_close(&b.d, s);
+}
+
+static wg_status depends_on(wgi_builder *b, const wg_function *f, size_t output,
+                            unsigned char *depends) {
+    const char *const call = b->d.call;
+    if (depends == NULL) return wgi_fail(b->c, WG_ENULL, "%s: depends is NULL", call);
     if (output >= f->outputs)
-        return wgi_fail(k->c, WG_EARG, "%s: output %zu of %zu", k->call, output, f->outputs);
-    unsigned char *const needed = wg_tape_keep(&k->c->head, f->nodes + 1, NULL);
-    if (needed == NULL) return k->c->status;
+        return wgi_fail(b->c, WG_EARG, "%s: output %zu of %zu", call, output, f->outputs);
+    unsigned char *const needed = wg_tape_keep(&b->c->head, f->nodes + 1, NULL);
+    if (needed == NULL) return b->c->status;
     memset(needed, 0, f->nodes);
-    const size_t first = first_entry(f->output, output);
-    for (size_t e = 0; e < wgi_argument_size(&f->output[output]); e++)
-        needed[f->result[first + e]] = 1;
-    for (size_t i = f->nodes; i-- > 0;)
-        for (uint32_t l = 0; needed[i] && l < f->node[i].count; l++)
-            needed[f->operand[f->node[i].first + l]] = 1;
+    const uint32_t *const result = f->result + wgi_arguments_size(output, f->output);
+    for (size_t e = 0; e < wgi_argument_size(&f->output[output]); e++) needed[result[e]] = 1;
+    wgi_mark_needed(f->nodes, f->node, f->operand, needed);
     for (size_t i = 0, e = 0; i < f->inputs; i++) {
         depends[i] = 0;
         for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++) depends[i] |= needed[e++];
@@ -117,9 +109,9 @@ static wg_status mark(wgi_making *k, const wg_function *f, size_t output,
 
 wg_status wg_function_depends(wg_tape *t, const wg_function *f, size_t output,
                               unsigned char *depends) {
-    wgi_making k;
+    wgi_builder b;
     wg_function *none = NULL;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_depends", f != NULL, 0, &none);
-    if (s == WG_OK) s = mark(&k, f, output, depends);
-    return k.c == NULL ? s : wgi_drive_close(&k.d, s);
+    wg_status s = wgi_builder_begin(&b, t, "wg_function_depends", f != NULL, &none);
+    if (s == WG_OK) s = depends_on(&b, f, output, depends);
+    return wgi_drive_close(&b.d, s);
 }

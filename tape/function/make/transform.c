@@ -1,32 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions from functions. Each takes its source over into a new graph, adds what it is for
- * (sweep.c), and finishes a function. */
+ * (sweep.c), and finishes a function. Letters: n entries differentiated, m results. */
+#include "finish.h"
 #include "tape/function/graph/hessian.h"
-#include "making.h"
 
 #include <wengert/derive.h>
 
 #include <string.h>
 
+typedef struct derivation {
+    wgi_builder b;
+    const wg_function *f;
+    size_t order;          /* of a Taylor expansion */
+    size_t n;              /* entries that are differentiated */
+    uint32_t *x;           /* their nodes */
+    uint32_t *y;           /* nodes of the results, once f has been taken over */
+    unsigned char *is_sum; /* does a result belong to a summed output? */
+} derivation;
+
 /* ---- what is differentiated ---- */
 
-static size_t active_entries(const wg_function *f) {
-    size_t n = 0;
-    for (size_t i = 0; i < f->inputs; i++)
-        if (wgi_argument_active(&f->input[i])) n += wgi_argument_size(&f->input[i]);
-    return n;
+static wg_status describe(derivation *d) {
+    const wg_function *const f = d->f;
+    d->x = wgi_builder_list(&d->b, f->n);
+    d->is_sum = wg_tape_keep(&d->b.c->head, f->m + 1, NULL);
+    if (d->b.c->status != WG_OK) return d->b.c->status;
+    for (uint32_t i = 0, e = 0; i < f->inputs; i++)
+        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
+            if (wgi_argument_active(&f->input[i])) d->x[d->n++] = e;
+    for (size_t o = 0, j = 0; o < f->outputs; o++)
+        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++)
+            d->is_sum[j++] = (unsigned char)wgi_argument_summed(&f->output[o]);
+    return WG_OK;
 }
 
-/* Which nodes of the graph depend on an input that is differentiated. */
-static unsigned char *wanted(wgi_making *k, const wg_function *f) {
-    unsigned char *const w = wg_tape_keep(&k->c->head, k->g.nodes + 1, NULL);
+/* Takes f over; gives 0 after a failure. */
+static int take(derivation *d) {
+    const uint32_t *const map = wgi_builder_take(&d->b, d->f, NULL);
+    d->y = wgi_builder_list(&d->b, d->f->m);
+    if (d->b.c->status != WG_OK) return 0;
+    for (size_t j = 0; j < d->f->m; j++) d->y[j] = map[d->f->result[j]];
+    return 1;
+}
+
+/* Which nodes of the graph depend on what is differentiated. */
+static unsigned char *wanted(derivation *d) {
+    const wgi_graph *const g = &d->b.g;
+    unsigned char *const w = wg_tape_keep(&d->b.c->head, g->nodes + 1, NULL);
     if (w == NULL) return NULL;
-    memset(w, 0, k->g.nodes);
-    for (size_t i = 0, e = 0; i < f->inputs; e += wgi_argument_size(&f->input[i++]))
-        memset(w + e, wgi_argument_active(&f->input[i]), wgi_argument_size(&f->input[i]));
-    for (size_t i = 0; i < k->g.nodes; i++)
-        for (uint32_t j = 0; j < k->g.node[i].count; j++)
-            w[i] |= w[k->g.operand[k->g.node[i].first + j]];
+    memset(w, 0, g->nodes);
+    for (size_t i = 0; i < d->n; i++) w[d->x[i]] = 1;
+    wgi_mark_dependent(g->nodes, g->node, g->operand, w);
     return w;
 }
 
@@ -34,59 +58,150 @@ static void clear(uint32_t *bar, size_t nodes) {
     for (size_t i = 0; i < nodes; i++) bar[i] = WGI_NO_NODE;
 }
 
-static uint32_t *nothing(wgi_making *k, size_t nodes) {
-    uint32_t *const bar = wgi_making_list(k, nodes);
-    if (bar != NULL) clear(bar, nodes);
-    return bar;
+static void add_to(derivation *d, uint32_t *bar, uint32_t node, uint32_t w) {
+    bar[node] = bar[node] == WGI_NO_NODE ? w : WGI_GRAPH2(&d->b.g, add, bar[node], w);
 }
 
-/* Tangents of all nodes by one input. */
-static void tangents_along(wgi_making *k, size_t nodes, size_t input, uint32_t *tangent) {
-    const uint32_t one = wgi_graph_number(&k->g, 1);
-    if (k->c->status != WG_OK) return;
-    clear(tangent, nodes);
-    tangent[input] = one;
-    wgi_graph_forward(&k->g, nodes, tangent);
+/* ---- adjoints and tangents ---- */
+
+/* Inputs w... for the adjoints of all results; the first node of them. */
+static uint32_t add_weights(derivation *d) {
+    const uint32_t first = (uint32_t)d->b.g.nodes;
+    for (size_t j = 0; j < d->f->outputs; j++)
+        (void)wgi_builder_input(&d->b, "w", &d->f->output[j],
+                                wgi_argument_summed(&d->f->output[j]) ? WG_SHARED : 0);
+    return first;
 }
 
-/* To be linear in it: w added to what stands at a node. */
-static void add_to(wgi_making *k, uint32_t *bar, uint32_t node, uint32_t w) {
-    bar[node] = bar[node] == WGI_NO_NODE ? w : WGI_GRAPH2(&k->g, add, bar[node], w);
+/* Inputs d... for the tangents of what is differentiated; the first node of them. */
+static uint32_t add_tangents(derivation *d) {
+    const uint32_t first = (uint32_t)d->b.g.nodes;
+    for (size_t i = 0; i < d->f->inputs; i++)
+        if (wgi_argument_active(&d->f->input[i]))
+            (void)wgi_builder_input(&d->b, "d", &d->f->input[i],
+                                    d->f->input[i].flags & WG_SHARED);
+    return first;
+}
+
+/* Adjoints of the entries that are differentiated. of_points: of a result at one point, of
+ * which shared inputs have a derivative at each point, too. */
+static void adjoints_of_inputs(const derivation *d, const uint32_t *once, const uint32_t *each,
+                               int of_points, uint32_t *to) {
+    for (size_t i = 0; i < d->n; i++)
+        to[i] =
+            d->b.g.node[d->x[i]].when == WGI_ONCE && !of_points ? once[d->x[i]] : each[d->x[i]];
+}
+
+/* The gradient of result j. once: room for two numbers per node. */
+static void gradient_of(derivation *d, size_t nodes, const unsigned char *w, size_t j,
+                        uint32_t *once, uint32_t *row) {
+    uint32_t *const each = once + nodes;
+    clear(once, 2 * nodes);
+    const uint32_t one = wgi_graph_number(&d->b.g, 1);
+    if (d->b.c->status != WG_OK) return;
+    (d->is_sum[j] ? once : each)[d->y[j]] = one;
+    if (d->is_sum[j]) wgi_graph_reverse(&d->b.g, nodes, w, once, each);
+    else wgi_graph_reverse_point(&d->b.g, nodes, w, each);
+    adjoints_of_inputs(d, once, each, !d->is_sum[j], row);
+}
+
+/* Adjoints of the entries differentiated, from weights that begin at that node. WGI_NO_NODE: of
+ * the only result there is, whose weight is 1. */
+static uint32_t *adjoints(derivation *d, uint32_t weight) {
+    const size_t nodes = d->b.g.nodes;
+    uint32_t *const g = wgi_builder_list(&d->b, d->n);
+    const unsigned char *const w = wanted(d);
+    uint32_t *const once = wgi_builder_no_nodes(&d->b, 2 * nodes);
+    if (d->b.c->status != WG_OK) return NULL;
+    uint32_t *const each = once + nodes;
+    if (weight == WGI_NO_NODE) {
+        gradient_of(d, nodes, w, 0, once, g);
+        return g;
+    }
+    for (uint32_t j = 0; j < d->f->m; j++)
+        add_to(d, d->is_sum[j] ? once : each, d->y[j], weight + j);
+    wgi_graph_reverse(&d->b.g, nodes, w, once, each);
+    adjoints_of_inputs(d, once, each, 0, g);
+    return g;
+}
+
+/* Tangents of all nodes below `nodes`, from inputs that begin at node `first`. */
+static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
+    uint32_t *const tangent = wgi_builder_no_nodes(&d->b, nodes);
+    if (tangent == NULL) return NULL;
+    for (uint32_t i = 0; i < d->n; i++) tangent[d->x[i]] = first + i;
+    wgi_graph_forward(&d->b.g, nodes, tangent);
+    return tangent;
+}
+
+/* to[j * n + i]: the derivative of node of[j] by entry i, column by column. In a symmetric
+ * matrix only what is on the diagonal and below is computed. */
+static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *of,
+                         int symmetric, uint32_t *to) {
+    const size_t n = d->n;
+    uint32_t *const tangent = wgi_builder_list(&d->b, nodes);
+    for (size_t i = 0; i < n && d->b.c->status == WG_OK; i++) {
+        const uint32_t one = wgi_graph_number(&d->b.g, 1);
+        if (d->b.c->status != WG_OK) return;
+        clear(tangent, nodes);
+        tangent[d->x[i]] = one;
+        wgi_graph_forward(&d->b.g, nodes, tangent);
+        if (d->b.c->status != WG_OK) return;
+        for (size_t j = symmetric ? i : 0; j < m; j++) {
+            to[j * n + i] = of[j] == WGI_NO_NODE ? WGI_NO_NODE : tangent[of[j]];
+            if (symmetric) to[i * n + j] = to[j * n + i];
+        }
+    }
+}
+
+/* Row by row, in reverse. */
+static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
+    const unsigned char *const w = wanted(d);
+    uint32_t *const once = wgi_builder_list(&d->b, 2 * nodes);
+    for (size_t j = 0; j < d->f->m && d->b.c->status == WG_OK; j++)
+        gradient_of(d, nodes, w, j, once, to + j * d->n);
+}
+
+/* Operations at each point that these nodes need; SIZE_MAX after a failure. */
+static size_t work_at_points(derivation *d, size_t count, const uint32_t *node) {
+    const wgi_graph *const g = &d->b.g;
+    unsigned char *const needed = wg_tape_keep(&d->b.c->head, g->nodes + 1, NULL);
+    size_t work = 0;
+    if (needed == NULL) return SIZE_MAX;
+    memset(needed, 0, g->nodes);
+    for (size_t i = 0; i < count; i++)
+        if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
+    wgi_mark_needed(g->nodes, g->node, g->operand, needed);
+    for (size_t i = 0; i < g->nodes; i++)
+        work += needed[i] && g->node[i].when == WGI_EACH && g->node[i].kind != WGI_NODE_INPUT;
+    return work;
+}
+
+/* The other derivatives in the place of the first ones, where they are less work. */
+static void take_if_less(derivation *d, size_t count, const uint32_t *other, uint32_t *to) {
+    if (d->b.c->status == WG_OK &&
+        work_at_points(d, count, other) < work_at_points(d, count, to))
+        memcpy(to, other, count * sizeof *to);
 }
 
 /* ---- Jacobian ---- */
 
 /* An output dy/dx for each pair; without nodes as yet. */
-static void name_pairs(wgi_making *k, const wg_function *f) {
+static void name_pairs(derivation *d) {
+    const wg_function *const f = d->f;
     for (size_t j = 0; j < f->outputs; j++)
-        for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++) {
+        for (size_t i = 0; i < f->inputs && d->b.c->status == WG_OK; i++) {
             const wg_argument *const x = &f->input[i], *const y = &f->output[j];
             if (!wgi_argument_active(x)) continue;
-            const char *const dy = wgi_argument_name(k->c, "d", y->name, "/d");
+            const char *const dy = wgi_argument_name(d->b.c, "d", y->name, "/d");
             if (dy == NULL) return;
             const size_t m = wgi_argument_size(y);
-            wgi_making_output(k, wgi_making_name(k, k->outputs, k->output, dy, x->name),
-                              m == 1 ? x->rows : wgi_argument_size(x), m == 1 ? x->cols : m,
-                              wgi_argument_summed(y) && wgi_argument_shared(x) ? WG_SUMMED : 0);
+            const wg_argument of_number = {x->name, x->rows, x->cols, 0},
+                              of_matrix = {x->name, wgi_argument_size(x), m, 0};
+            wgi_builder_output(&d->b, dy, m == 1 ? &of_number : &of_matrix,
+                               wgi_argument_summed(y) && wgi_argument_shared(x) ? WG_SUMMED
+                                                                                : 0);
         }
-}
-
-/* Entries of y[row] by all inputs that are differentiated. once: room for two numbers per node.
- */
-static void gradient_of(wgi_making *k, const wg_function *f, size_t nodes,
-                        const unsigned char *w, uint32_t node, int is_sum, uint32_t *once,
-                        uint32_t *row) {
-    uint32_t *const each = once + nodes;
-    clear(once, 2 * nodes);
-    const uint32_t one = wgi_graph_number(&k->g, 1);
-    if (k->c->status != WG_OK) return;
-    (is_sum ? once : each)[node] = one;
-    if (is_sum) wgi_graph_reverse(&k->g, nodes, w, once, each);
-    else wgi_graph_reverse_point(&k->g, nodes, w, each);
-    for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
-        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
-            if (wgi_argument_active(&f->input[i]))
-                row[at++] = is_sum && wgi_argument_shared(&f->input[i]) ? once[e] : each[e];
 }
 
 static int sums_of_points(const wg_function *f) {
@@ -95,52 +210,6 @@ static int sums_of_points(const wg_function *f) {
         points |= wgi_argument_active(&f->input[i]) && !wgi_argument_shared(&f->input[i]);
     for (size_t j = 0; j < f->outputs; j++) sums |= wgi_argument_summed(&f->output[j]);
     return points && sums;
-}
-
-/* entry[j * n + i] of the Jacobian, n entries differentiated: row by row, in reverse. */
-static void fill_rows(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
-                      uint32_t *entry) {
-    const size_t n = active_entries(f);
-    const unsigned char *const w = wanted(k, f);
-    uint32_t *const once = wgi_making_list(k, 2 * nodes);
-    if (k->c->status != WG_OK) return;
-    for (size_t o = 0, j = 0; o < f->outputs; o++)
-        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-            gradient_of(k, f, nodes, w, map[f->result[j]], wgi_argument_summed(&f->output[o]),
-                        once, entry + j * n);
-}
-
-/* Column by column, forward. */
-static void fill_columns(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
-                         uint32_t *entry) {
-    const size_t n = active_entries(f);
-    uint32_t *const tangent = wgi_making_list(k, nodes);
-    for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
-        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
-            if (!wgi_argument_active(&f->input[i])) continue;
-            tangents_along(k, nodes, e, tangent);
-            if (k->c->status != WG_OK) return;
-            for (size_t j = 0; j < f->m; j++) entry[j * n + at] = tangent[map[f->result[j]]];
-            at++;
-        }
-}
-
-/* Operations at each point that these nodes need; SIZE_MAX after a failure. */
-static size_t work_at_points(wgi_making *k, size_t count, const uint32_t *node) {
-    const wgi_graph *const g = &k->g;
-    unsigned char *const needed = wg_tape_keep(&k->c->head, g->nodes + 1, NULL);
-    size_t work = 0;
-    if (needed == NULL) return SIZE_MAX;
-    memset(needed, 0, g->nodes);
-    for (size_t i = 0; i < count; i++)
-        if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
-    for (size_t i = g->nodes; i-- > 0;) {
-        const wgi_node *const n = &g->node[i];
-        if (!needed[i]) continue;
-        work += n->when == WGI_EACH && n->kind != WGI_NODE_INPUT;
-        for (uint32_t l = 0; l < n->count; l++) needed[g->operand[n->first + l]] = 1;
-    }
-    return work;
 }
 
 /* Is something done once that depends on what is differentiated? Forward it is once, still; in
@@ -153,162 +222,68 @@ static int shares_work(const wg_function *f) {
     return 0;
 }
 
-/* By the shape; where that is not all there is to it, by the work at the points. */
-static void fill_jacobian(wgi_making *k, const wg_function *f, const uint32_t *map,
-                          uint32_t *entry) {
+/* Forward or in reverse by the shape; where that is not all there is to it, by the work at the
+ * points. */
+static void fill_jacobian(derivation *d, uint32_t *entry) {
     enum { WIDE = 16 }; /* so many times wider than high: not forward in any case */
-    const size_t n = active_entries(f), nodes = k->g.nodes;
+    const size_t n = d->n, m = d->f->m, nodes = d->b.g.nodes;
     /* the tangent of an input moves all points at once: by it, a sum has no derivative of each
      */
-    const int forward = !sums_of_points(f);
-    if (forward && f->m > n) {
-        fill_columns(k, f, map, nodes, entry);
+    const int forward = !sums_of_points(d->f);
+    if (forward && m > n) {
+        fill_columns(d, nodes, m, d->y, 0, entry);
         return;
     }
-    fill_rows(k, f, map, nodes, entry);
-    if (!forward || !shares_work(f) || n / WIDE > f->m) return;
-    uint32_t *const other = wgi_making_list(k, f->m * n);
+    fill_rows(d, nodes, entry);
+    if (!forward || !shares_work(d->f) || n / WIDE > m) return;
+    uint32_t *const other = wgi_builder_list(&d->b, m * n);
     if (other == NULL) return;
-    fill_columns(k, f, map, nodes, other);
-    if (k->c->status == WG_OK &&
-        work_at_points(k, f->m * n, other) < work_at_points(k, f->m * n, entry))
-        memcpy(entry, other, f->m * n * sizeof *entry);
+    fill_columns(d, nodes, m, d->y, 0, other);
+    take_if_less(d, m * n, other, entry);
 }
 
-static wg_status jacobian(wgi_making *k, const wg_function *f) {
-    const size_t n = active_entries(f);
+static wg_status jacobian(derivation *d) {
+    const wg_function *const f = d->f;
+    const size_t n = d->n;
     if (f->m != 0 && n > SIZE_MAX / 64 / f->m)
-        return wgi_fail(k->c, WG_ENOMEM, "%s: %zu by %zu entries", k->call, f->m, n);
-    wgi_making_inputs_of(k, f);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    uint32_t *const entry = wgi_making_list(k, f->m * n);
-    wgi_making_room(k, f->m * n);
-    name_pairs(k, f);
-    if (k->c->status != WG_OK) return k->c->status;
-    fill_jacobian(k, f, map, entry);
+        return wgi_fail(d->b.c, WG_ENOMEM, "%s: %zu by %zu entries", d->b.d.call, f->m, n);
+    wgi_builder_inputs_of(&d->b, f);
+    uint32_t *const entry = wgi_builder_list(&d->b, f->m * n);
+    if (!take(d)) return d->b.c->status;
+    name_pairs(d);
+    fill_jacobian(d, entry);
     for (size_t o = 0, row = 0; o < f->outputs; row += wgi_argument_size(&f->output[o++]))
         for (size_t i = 0, at = 0; i < f->inputs; i++) {
             const size_t size = wgi_argument_size(&f->input[i]);
             if (!wgi_argument_active(&f->input[i])) continue;
             for (size_t j = 0; j < wgi_argument_size(&f->output[o]); j++)
-                for (size_t l = 0; l < size && k->c->status == WG_OK; l++)
-                    wgi_making_put_or_zero(k, entry[(row + j) * n + at + l]);
+                for (size_t l = 0; l < size && d->b.c->status == WG_OK; l++)
+                    wgi_builder_result(&d->b, entry[(row + j) * n + at + l]);
             at += size;
         }
-    return k->c->status;
-}
-
-wg_status wg_function_jacobian(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    const size_t pairs = f == NULL ? 0 : f->inputs * f->outputs + f->inputs;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_jacobian", f != NULL, pairs, out);
-    if (s == WG_OK) s = jacobian(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+    return d->b.c->status;
 }
 
 static int is_one_number(const wg_function *f) { return f->outputs == 1 && f->m == 1; }
 
-wg_status wg_function_gradient(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_gradient", f != NULL,
-                                   f == NULL ? 0 : 2 * f->inputs, out);
-    if (s == WG_OK && !is_one_number(f))
-        s = wgi_fail(k.c, WG_ESHAPE, "%s: %zu outputs of %zu entries, not one of one", k.call,
-                     f->outputs, f->m);
-    if (s == WG_OK) s = jacobian(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+static wg_status gradient(derivation *d) {
+    if (!is_one_number(d->f))
+        return wgi_fail(d->b.c, WG_ESHAPE, "%s: %zu outputs of %zu entries, not one of one",
+                        d->b.d.call, d->f->outputs, d->f->m);
+    return jacobian(d);
 }
 
 /* ---- products with the Jacobian ---- */
 
-/* Inputs d... for what is differentiated; the first node of each. */
-static void add_tangents(wgi_making *k, const wg_function *f, size_t *first) {
-    for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++) {
-        first[i] = k->g.nodes;
-        if (!wgi_argument_active(&f->input[i])) continue;
-        const char *const name = wgi_making_name(k, k->inputs, k->input, "d", f->input[i].name);
-        wgi_making_input(k, name, &f->input[i], f->input[i].flags & WG_SHARED);
-    }
-}
-
-static size_t *places(wgi_making *k, size_t count) {
-    return wg_tape_keep(&k->c->head, (count + 1) * sizeof(size_t), NULL);
-}
-
-/* Tangents of all nodes below `nodes`: those of inputs are the inputs that begin at first. */
-static uint32_t *tangents(wgi_making *k, const wg_function *f, const size_t *first,
-                          size_t nodes) {
-    uint32_t *const tangent = nothing(k, nodes);
-    if (tangent == NULL) return NULL;
-    for (size_t i = 0, e = 0; i < f->inputs; e += wgi_argument_size(&f->input[i++]))
-        for (size_t l = 0;
-             wgi_argument_active(&f->input[i]) && l < wgi_argument_size(&f->input[i]); l++)
-            tangent[e + l] = (uint32_t)(first[i] + l);
-    wgi_graph_forward(&k->g, nodes, tangent);
-    return tangent;
-}
-
-static wg_status jvp(wgi_making *k, const wg_function *f) {
-    size_t *const first = places(k, f->inputs);
-    if (first == NULL) return k->c->status;
-    wgi_making_inputs_of(k, f);
-    add_tangents(k, f, first);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    wgi_making_room(k, f->m);
-    if (k->c->status != WG_OK) return k->c->status;
-    const uint32_t *const tangent = tangents(k, f, first, k->g.nodes);
-    for (size_t j = 0; j < f->outputs; j++)
-        wgi_making_output(k, wgi_making_name(k, k->outputs, k->output, "d", f->output[j].name),
-                          f->output[j].rows, f->output[j].cols, f->output[j].flags);
-    for (size_t j = 0; tangent != NULL && j < f->m; j++)
-        wgi_making_put_or_zero(k, tangent[map[f->result[j]]]);
-    return k->c->status;
-}
-
-wg_status wg_function_jvp(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_jvp", f != NULL,
-                                   f == NULL ? 0 : 2 * f->inputs + f->outputs, out);
-    if (s == WG_OK) s = jvp(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
-}
-
-/* Weights: inputs w... for all outputs; the first node of each. */
-static void add_weights(wgi_making *k, const wg_function *f, size_t *first) {
-    for (size_t j = 0; j < f->outputs && k->c->status == WG_OK; j++) {
-        first[j] = k->g.nodes;
-        wgi_making_input(k, wgi_making_name(k, k->inputs, k->input, "w", f->output[j].name),
-                         &f->output[j], wgi_argument_summed(&f->output[j]) ? WG_SHARED : 0);
-    }
-}
-
-/* Adjoints of the entries differentiated, in order, from weights. first NULL: the adjoints of
- * one output of one entry, at each point if it is not summed. */
-static uint32_t *adjoints(wgi_making *k, const wg_function *f, const uint32_t *map,
-                          const size_t *first) {
-    const size_t nodes = k->g.nodes;
-    uint32_t *const g = wgi_making_list(k, active_entries(f));
-    const unsigned char *const w = wanted(k, f);
-    if (k->c->status != WG_OK) return NULL;
-    if (first == NULL) {
-        uint32_t *const both = wgi_making_list(k, 2 * nodes);
-        if (both == NULL) return NULL;
-        gradient_of(k, f, nodes, w, map[f->result[0]], wgi_argument_summed(&f->output[0]), both,
-                    g);
-        return g;
-    }
-    uint32_t *const once = nothing(k, nodes), *const each = nothing(k, nodes);
-    if (k->c->status != WG_OK) return NULL;
-    for (size_t o = 0, j = 0; o < f->outputs; o++)
-        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-            add_to(k, wgi_argument_summed(&f->output[o]) ? once : each, map[f->result[j]],
-                   (uint32_t)(first[o] + l));
-    wgi_graph_reverse(&k->g, nodes, w, once, each);
-    for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
-        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
-            if (wgi_argument_active(&f->input[i]))
-                g[at++] = wgi_argument_shared(&f->input[i]) ? once[e] : each[e];
-    return g;
+static wg_status jvp(derivation *d) {
+    wgi_builder_inputs_of(&d->b, d->f);
+    const uint32_t first = add_tangents(d);
+    const uint32_t *const tangent = take(d) ? tangents(d, first, d->b.g.nodes) : NULL;
+    for (size_t j = 0; j < d->f->outputs; j++)
+        wgi_builder_output(&d->b, "d", &d->f->output[j], d->f->output[j].flags);
+    for (size_t j = 0; tangent != NULL && j < d->f->m; j++)
+        wgi_builder_result(&d->b, tangent[d->y[j]]);
+    return d->b.c->status;
 }
 
 /* Are derivatives by a shared input sums? Those of an output per point without weights not. */
@@ -319,191 +294,165 @@ static unsigned sum_flag(const wg_function *f, const wg_argument *x, int weighte
 }
 
 /* Outputs like the inputs that are differentiated. */
-static void add_outputs_like_inputs(wgi_making *k, const wg_function *f, const char *letter,
-                                    int weighted) {
-    for (size_t i = 0; i < f->inputs && k->c->status == WG_OK; i++)
-        if (wgi_argument_active(&f->input[i]))
-            wgi_making_output(
-                k, wgi_making_name(k, k->outputs, k->output, letter, f->input[i].name),
-                f->input[i].rows, f->input[i].cols, sum_flag(f, &f->input[i], weighted));
+static void add_outputs_like_inputs(derivation *d, const char *letter, int weighted) {
+    for (size_t i = 0; i < d->f->inputs; i++)
+        if (wgi_argument_active(&d->f->input[i]))
+            wgi_builder_output(&d->b, letter, &d->f->input[i],
+                               sum_flag(d->f, &d->f->input[i], weighted));
 }
 
-static wg_status vjp(wgi_making *k, const wg_function *f) {
-    size_t *const first = places(k, f->outputs);
-    if (first == NULL) return k->c->status;
-    wgi_making_inputs_of(k, f);
-    add_weights(k, f, first);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    const size_t n = active_entries(f);
-    wgi_making_room(k, n);
-    add_outputs_like_inputs(k, f, "d", 1);
-    if (k->c->status != WG_OK) return k->c->status;
-    const uint32_t *const g = adjoints(k, f, map, first);
-    for (size_t i = 0; g != NULL && i < n; i++) wgi_making_put_or_zero(k, g[i]);
-    return k->c->status;
-}
-
-wg_status wg_function_vjp(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_vjp", f != NULL,
-                                   f == NULL ? 0 : 2 * f->inputs + f->outputs, out);
-    if (s == WG_OK) s = vjp(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+static wg_status vjp(derivation *d) {
+    wgi_builder_inputs_of(&d->b, d->f);
+    const uint32_t weight = add_weights(d);
+    add_outputs_like_inputs(d, "d", 1);
+    const uint32_t *const g = take(d) ? adjoints(d, weight) : NULL;
+    for (size_t i = 0; g != NULL && i < d->n; i++) wgi_builder_result(&d->b, g[i]);
+    return d->b.c->status;
 }
 
 /* ---- second derivatives ---- */
 
-static wg_status hvp(wgi_making *k, const wg_function *f) {
-    const int weighted = !is_one_number(f);
-    size_t *const weight = places(k, f->outputs), *const first = places(k, f->inputs);
-    if (k->c->status != WG_OK) return k->c->status;
-    wgi_making_inputs_of(k, f);
-    if (weighted) add_weights(k, f, weight);
-    add_tangents(k, f, first);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    const size_t n = active_entries(f);
-    wgi_making_room(k, n);
-    add_outputs_like_inputs(k, f, "h", weighted);
-    if (k->c->status != WG_OK) return k->c->status;
-    const uint32_t *const g = adjoints(k, f, map, weighted ? weight : NULL);
-    if (g == NULL) return k->c->status;
-    const uint32_t *const tangent = tangents(k, f, first, k->g.nodes);
-    for (size_t i = 0; tangent != NULL && i < n; i++)
-        wgi_making_put_or_zero(k, g[i] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[i]]);
-    return k->c->status;
+static wg_status hvp(derivation *d) {
+    const int weighted = !is_one_number(d->f);
+    wgi_builder_inputs_of(&d->b, d->f);
+    const uint32_t weight = weighted ? add_weights(d) : WGI_NO_NODE, first = add_tangents(d);
+    add_outputs_like_inputs(d, "h", weighted);
+    const uint32_t *const g = take(d) ? adjoints(d, weight) : NULL;
+    const uint32_t *const tangent = g != NULL ? tangents(d, first, d->b.g.nodes) : NULL;
+    for (size_t i = 0; tangent != NULL && i < d->n; i++)
+        wgi_builder_result(&d->b, g[i] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[i]]);
+    return d->b.c->status;
 }
 
-wg_status wg_function_hvp(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_hvp", f != NULL,
-                                   f == NULL ? 0 : 3 * f->inputs + f->outputs, out);
-    if (s == WG_OK) s = hvp(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+/* The Hessian by edge pushing (hessian.h); 0: it cannot be done so. */
+static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *h) {
+    const unsigned char *const w = wanted(d);
+    uint32_t *const bar = wgi_builder_no_nodes(&d->b, nodes);
+    if (d->b.c->status != WG_OK) return 0;
+    for (uint32_t j = 0; j < d->f->m; j++)
+        add_to(d, bar, d->y[j],
+               weight != WGI_NO_NODE ? weight + j : wgi_graph_number(&d->b.g, 1));
+    return wgi_graph_hessian(&d->b.g, nodes, w, bar, d->n, d->x, h);
 }
 
-/* Column by column, each below the diagonal; the rest is the same by symmetry. */
-static void fill_columns_of_hessian(wgi_making *k, const wg_function *f, const uint32_t *g,
-                                    uint32_t *h) {
-    const size_t n = active_entries(f), nodes = k->g.nodes;
-    uint32_t *const tangent = wgi_making_list(k, nodes);
-    for (size_t i = 0, e = 0, at = 0; i < f->inputs; i++)
-        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++) {
-            if (!wgi_argument_active(&f->input[i])) continue;
-            tangents_along(k, nodes, e, tangent);
-            if (k->c->status != WG_OK) return;
-            for (size_t j = at; j < n; j++)
-                h[j * n + at] = h[at * n + j] =
-                    g[j] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[j]];
-            at++;
-        }
-}
-
-/* All at once; 0: not in this way. */
-static int push_hessian(wgi_making *k, const wg_function *f, const uint32_t *map, size_t nodes,
-                        const size_t *weight, uint32_t *h) {
-    const unsigned char *const w = wanted(k, f);
-    uint32_t *const bar = nothing(k, nodes), *const input = wgi_making_list(k, f->n);
-    if (k->c->status != WG_OK) return 0;
-    for (size_t o = 0, j = 0; o < f->outputs; o++)
-        for (size_t l = 0; l < wgi_argument_size(&f->output[o]); l++, j++)
-            add_to(k, bar, map[f->result[j]],
-                   weight != NULL ? (uint32_t)(weight[o] + l) : wgi_graph_number(&k->g, 1));
-    size_t n = 0;
-    for (size_t i = 0, e = 0; i < f->inputs; i++)
-        for (size_t l = 0; l < wgi_argument_size(&f->input[i]); l++, e++)
-            if (wgi_argument_active(&f->input[i])) input[n++] = (uint32_t)e;
-    return wgi_graph_hessian(&k->g, nodes, w, bar, n, input, h);
-}
-
-/* By columns; or all at once, where that is possible and less work at the points. */
-static void fill_hessian(wgi_making *k, const wg_function *f, const uint32_t *map,
-                         const size_t *weight, uint32_t *h) {
-    const size_t n = active_entries(f), nodes = k->g.nodes;
-    uint32_t *const pushed = wgi_making_list(k, n * n);
-    const uint32_t *const g = adjoints(k, f, map, weight);
+/* By columns; or by edge pushing, where that is possible and less work at the points. */
+static void fill_hessian(derivation *d, uint32_t weight, uint32_t *h) {
+    const size_t n = d->n, nodes = d->b.g.nodes;
+    uint32_t *const pushed = wgi_builder_list(&d->b, n * n);
+    const uint32_t *const g = adjoints(d, weight);
     if (pushed == NULL || g == NULL) return;
-    fill_columns_of_hessian(k, f, g, h);
-    if (!push_hessian(k, f, map, nodes, weight, pushed) || k->c->status != WG_OK) return;
-    if (work_at_points(k, n * n, pushed) < work_at_points(k, n * n, h))
-        memcpy(h, pushed, n * n * sizeof *h);
+    fill_columns(d, d->b.g.nodes, n, g, 1, h);
+    if (push_hessian(d, nodes, weight, pushed)) take_if_less(d, n * n, pushed, h);
 }
 
-static wg_status hessian(wgi_making *k, const wg_function *f) {
-    const int weighted = !is_one_number(f);
-    const size_t n = active_entries(f);
-    size_t *const weight = places(k, f->outputs);
-    unsigned flags = 0;
+/* The flag of a Hessian whose entries are all sums, or none. */
+static wg_status flag_of_hessian(derivation *d, int weighted, unsigned *flag) {
+    const wg_function *const f = d->f;
     int first = 1;
-    if (n > UINT32_MAX || (n != 0 && n > SIZE_MAX / 64 / n))
-        return wgi_fail(k->c, WG_ENOMEM, "%s: %zu by %zu entries", k->call, n, n);
+    *flag = 0;
     for (size_t i = 0; i < f->inputs; i++) {
         if (!wgi_argument_active(&f->input[i]) || wgi_argument_size(&f->input[i]) == 0)
             continue;
-        const unsigned more = sum_flag(f, &f->input[i], weighted);
-        if (!first && more != flags)
-            return wgi_fail(k->c, WG_EMODE,
+        const unsigned own = sum_flag(f, &f->input[i], weighted);
+        if (!first && own != *flag)
+            return wgi_fail(d->b.c, WG_EMODE,
                             "%s: some of its inputs are shared and summed, %s is not: flag the "
                             "others WG_PASSIVE",
-                            k->call, f->input[i].name);
-        flags = more, first = 0;
+                            d->b.d.call, f->input[i].name);
+        *flag = own, first = 0;
     }
-    wgi_making_inputs_of(k, f);
-    if (weighted && weight != NULL) add_weights(k, f, weight);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    uint32_t *const h = wgi_making_list(k, n * n);
-    wgi_making_room(k, n * n);
-    wgi_making_output(k, "hess", n, n, flags);
-    if (k->c->status != WG_OK) return k->c->status;
-    fill_hessian(k, f, map, weighted ? weight : NULL, h);
-    for (size_t i = 0; k->c->status == WG_OK && i < n * n; i++) wgi_making_put_or_zero(k, h[i]);
-    return k->c->status;
+    return WG_OK;
 }
 
-wg_status wg_function_hessian(wg_tape *t, const wg_function *f, wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_hessian", f != NULL,
-                                   f == NULL ? 0 : f->inputs + f->outputs + 1, out);
-    if (s == WG_OK) s = hessian(&k, f);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+static wg_status hessian(derivation *d) {
+    const int weighted = !is_one_number(d->f);
+    const size_t n = d->n;
+    unsigned flag = 0;
+    if (n > UINT32_MAX || (n != 0 && n > SIZE_MAX / 64 / n))
+        return wgi_fail(d->b.c, WG_ENOMEM, "%s: %zu by %zu entries", d->b.d.call, n, n);
+    const wg_status s = flag_of_hessian(d, weighted, &flag);
+    if (s != WG_OK) return s;
+    wgi_builder_inputs_of(&d->b, d->f);
+    const uint32_t weight = weighted ? add_weights(d) : WGI_NO_NODE;
+    uint32_t *const h = wgi_builder_list(&d->b, n * n);
+    wgi_builder_output(&d->b, "", &(wg_argument){"hess", n, n, 0}, flag);
+    if (!take(d)) return d->b.c->status;
+    fill_hessian(d, weight, h);
+    for (size_t i = 0; d->b.c->status == WG_OK && i < n * n; i++)
+        wgi_builder_result(&d->b, h[i]);
+    return d->b.c->status;
 }
 
 /* ---- Taylor coefficients along a line ---- */
 
-static wg_status taylor(wgi_making *k, const wg_function *f, size_t order) {
-    size_t *const first = places(k, f->inputs);
-    if (order >= 64) return wgi_fail(k->c, WG_EARG, "%s: order %zu", k->call, order);
-    wgi_making_inputs_of(k, f);
-    if (first != NULL) add_tangents(k, f, first);
-    const uint32_t *const map = wgi_making_take(k, f, NULL);
-    uint32_t *const c = wgi_making_list(k, f->m * (order + 1));
-    wgi_making_room(k, f->m * (order + 1));
-    if (k->c->status != WG_OK) return k->c->status;
-    for (size_t j = 0; j < f->m; j++) c[j] = map[f->result[j]];
-    for (size_t q = 1; q <= order; q++) {
-        const uint32_t *const tangent = tangents(k, f, first, k->g.nodes);
-        const uint32_t by = wgi_graph_number(&k->g, (double)q);
-        if (tangent == NULL || k->c->status != WG_OK) return k->c->status;
+static wg_status taylor(derivation *d) {
+    const wg_function *const f = d->f;
+    wgi_graph *const g = &d->b.g;
+    if (d->order >= 64)
+        return wgi_fail(d->b.c, WG_EARG, "%s: order %zu", d->b.d.call, d->order);
+    wgi_builder_inputs_of(&d->b, f);
+    const uint32_t first = add_tangents(d);
+    uint32_t *const c = wgi_builder_list(&d->b, f->m * (d->order + 1));
+    if (!take(d)) return d->b.c->status;
+    memcpy(c, d->y, f->m * sizeof *c);
+    for (size_t q = 1; q <= d->order; q++) {
+        const uint32_t *const tangent = tangents(d, first, g->nodes);
+        const uint32_t by = wgi_graph_number(g, (double)q);
+        if (tangent == NULL || d->b.c->status != WG_OK) return d->b.c->status;
         for (size_t j = 0; j < f->m; j++) {
-            const uint32_t d = tangent[c[(q - 1) * f->m + j]];
+            const uint32_t dot = tangent[c[(q - 1) * f->m + j]];
             c[q * f->m + j] =
-                d == WGI_NO_NODE ? wgi_graph_number(&k->g, 0) : WGI_GRAPH2(&k->g, div, d, by);
+                dot == WGI_NO_NODE ? wgi_graph_number(g, 0) : WGI_GRAPH2(g, div, dot, by);
         }
     }
     for (size_t o = 0, row = 0; o < f->outputs; row += wgi_argument_size(&f->output[o++])) {
         const size_t m = wgi_argument_size(&f->output[o]);
-        wgi_making_output(k, wgi_making_name(k, k->outputs, k->output, "t", f->output[o].name),
-                          m, order + 1, f->output[o].flags);
-        for (size_t q = 0; q <= order; q++)
-            for (size_t j = 0; j < m; j++) wgi_making_put(k, c[q * f->m + row + j]);
+        const wg_argument all = {f->output[o].name, m, d->order + 1, 0};
+        wgi_builder_output(&d->b, "t", &all, f->output[o].flags);
+        for (size_t q = 0; q <= d->order; q++)
+            for (size_t j = 0; j < m; j++) wgi_builder_result(&d->b, c[q * f->m + row + j]);
     }
-    return k->c->status;
+    return d->b.c->status;
+}
+
+/* ---- the calls ---- */
+
+typedef wg_status transformation(derivation *d);
+
+static wg_status derive(wg_tape *t, const char *call, const wg_function *f, transformation *how,
+                        size_t order, wg_function **out) {
+    derivation d = {.f = f, .order = order};
+    wg_status s = wgi_builder_begin(&d.b, t, call, f != NULL, out);
+    if (s == WG_OK) s = describe(&d);
+    if (s == WG_OK) s = how(&d);
+    return wgi_builder_end(&d.b, s, out);
+}
+
+wg_status wg_function_jacobian(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_jacobian", f, jacobian, 1, out);
+}
+
+wg_status wg_function_gradient(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_gradient", f, gradient, 1, out);
+}
+
+wg_status wg_function_jvp(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_jvp", f, jvp, 1, out);
+}
+
+wg_status wg_function_vjp(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_vjp", f, vjp, 1, out);
+}
+
+wg_status wg_function_hvp(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_hvp", f, hvp, 2, out);
+}
+
+wg_status wg_function_hessian(wg_tape *t, const wg_function *f, wg_function **out) {
+    return derive(t, "wg_function_hessian", f, hessian, 2, out);
 }
 
 wg_status wg_function_taylor(wg_tape *t, const wg_function *f, size_t order,
                              wg_function **out) {
-    wgi_making k;
-    wg_status s = wgi_making_begin(&k, t, "wg_function_taylor", f != NULL,
-                                   f == NULL ? 0 : 2 * f->inputs + f->outputs, out);
-    if (s == WG_OK) s = taylor(&k, f, order);
-    return k.c == NULL ? s : wgi_making_end(&k, s, out);
+    return derive(t, "wg_function_taylor", f, taylor, order, out);
 }

@@ -3,12 +3,12 @@
  * become nodes of that one, at each point, in each step; where these would be many, the points,
  * or the steps, become a repeat. And the same way through them with sets in the place of nodes:
  * what the results depend on. */
-#include "inline.h"
+#include "flatten_call.h"
 
 #include "ops/scalar/array.h"
 #include "ops/matrix/expand.h"
 #include "map.h"
-#include "tape/function/graph/repeat.h"
+#include "tape/function/graph/builder.h"
 #include "scan.h"
 
 #include <string.h>
@@ -197,37 +197,38 @@ static uint32_t *list_of(const walk *w, size_t count) {
 }
 
 /* Outputs that are not summed, one for each point; then all sums over the points. */
-static void body_outputs(const walk *w, wgi_body *b) {
+static void body_outputs(const walk *w, wgi_builder *b) {
     size_t sums = 0;
     for (size_t k = 0, j = 0; k < w->f->outputs; j += size_of(&w->f->output[k++])) {
         const wg_argument *const a = &w->f->output[k];
         if (wgi_argument_summed(a)) continue;
-        wgi_body_output(b, "", a->name, a->rows, a->cols, WGI_STEPPED);
+        wgi_builder_output(b, "", a, WGI_STEPPED);
         for (size_t e = 0; e < size_of(a); e++)
-            wgi_body_result(b, w->node[w->f->result[j + e]]);
+            wgi_builder_result(b, w->node[w->f->result[j + e]]);
     }
     for (size_t i = 0; i < w->f->nodes; i++) sums += (size_t)is_sum(w->f, i);
-    wgi_body_output(b, "", "sums", sums, 1, 0);
+    wgi_builder_output(b, "", &(wg_argument){"sums", sums, 1, 0}, 0);
     for (size_t i = 0; i < w->f->nodes; i++)
         if (is_sum(w->f, i))
-            wgi_body_result(b,
-                            wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
+            wgi_builder_result(
+                b, wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
 }
 
 /* What is done once is done in the body, too. */
 static const wgi_repeat *body_of_points(const walk *w, size_t points,
                                         const unsigned char **kept) {
     const wg_function *const f = w->f;
-    wgi_body b;
+    wgi_builder b;
     walk in = *w;
-    wgi_body_open(&b, w->g->c, w->g->call, 1);
+    wgi_builder_open(&b, w->g->c, w->g->call);
+    b.by_points = 1;
     in.g = &b.g;
     in.node = list_of(w, f->nodes);
     if (in.node == NULL) return NULL;
     for (size_t i = 0, e = 0; i < f->inputs; i++) {
         const wg_argument *const a = &f->input[i];
-        const uint32_t first = wgi_body_input(&b, "", a->name, a->rows, a->cols,
-                                              wgi_argument_shared(a) ? 0 : WGI_STEPPED);
+        const uint32_t first =
+            wgi_builder_input(&b, "", a, wgi_argument_shared(a) ? 0 : WGI_STEPPED);
         for (size_t l = 0; l < size_of(a); l++) in.node[e++] = first + (uint32_t)l;
     }
     hold_passive(&in, WGI_ONCE);
@@ -237,8 +238,8 @@ static const wgi_repeat *body_of_points(const walk *w, size_t points,
     put_guards(&in, 1);
     if (b.g.c->status != WG_OK) return NULL;
     body_outputs(&in, &b);
-    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_body_close(&b, points, 0);
+    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_builder_repeat(&b, points, 0);
 }
 
 static wg_status repeated(walk *w, size_t points) {
@@ -310,26 +311,29 @@ static size_t first_of(const wgi_operand *o, size_t count) {
     return at;
 }
 
-static void from_matrix(const walk *w, size_t operand, size_t entries, size_t p, uint32_t *to) {
-    const uint32_t *const from = w->x + first_of(w->b->operand, operand) + p * entries;
-    memcpy(to, from, entries * sizeof *to);
-}
-
-/* Data, or what a callback fills in. */
-static wg_status from_numbers(walk *w, const wg_argument *a, wg_points data, wg_fill *fill,
-                              void *user, size_t p, uint32_t *to) {
-    if (w->sets != NULL) {
-        memset(to, 0, size_of(a) * sizeof *to);
+/* Point p of a matrix, of data, or of what a callback fills in. */
+static wg_status from_feed(walk *w, const wg_argument *a, const wgi_feed *from, size_t p,
+                           uint32_t *to) {
+    const size_t entries = size_of(a);
+    wg_points data = from->data;
+    if (from->kind == WGI_FROM_MATRIX) {
+        const size_t first = first_of(w->b->operand, from->operand);
+        memcpy(to, w->x + first + p * entries, entries * sizeof *to);
         return WG_OK;
     }
-    if (fill != NULL) {
-        const wg_status s = fill(p, 1, w->filled, user);
+    if (w->sets != NULL) {
+        memset(to, 0, entries * sizeof *to);
+        return WG_OK;
+    }
+    if (from->kind == WGI_FROM_FILL) {
+        const wg_status s = from->fill(p, 1, w->filled, from->user);
         if (s != WG_OK)
             return wgi_fail(w->g->c, s, "%s: %s: the callback of input %s returned %s",
                             w->g->call, w->b->op->name, a->name, wg_status_text(s));
         data = (wg_points){w->filled, 0, 1};
+        p = 0;
     }
-    for (size_t e = 0; e < size_of(a); e++)
+    for (size_t e = 0; e < entries; e++)
         to[e] = wgi_graph_number(
             w->g, data.data[(ptrdiff_t)p * data.point + (ptrdiff_t)e * data.entry]);
     return WG_OK;
@@ -338,13 +342,7 @@ static wg_status from_numbers(walk *w, const wg_argument *a, wg_points data, wg_
 /* ---- calls and maps --------------------------------------------------------------------- */
 
 static wg_status input_of_map(walk *w, size_t i, size_t p, uint32_t *to) {
-    const wg_argument *const a = &w->f->input[i];
-    const wgi_map_feed *const from = w->map->feed != NULL ? &w->map->feed[i] : NULL;
-    if (from != NULL && from->kind != WGI_FROM_MATRIX)
-        return from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
-                            from->user, p, to);
-    from_matrix(w, from != NULL ? from->operand : i, size_of(a), p, to);
-    return WG_OK;
+    return from_feed(w, &w->f->input[i], &w->map->feed[i], p, to);
 }
 
 static void output_of_map(walk *w, size_t k, size_t p, const uint32_t *from) {
@@ -378,7 +376,7 @@ static size_t cell_of(const walk *w, const wgi_field *f, size_t p) {
 
 static wg_status input_of_stage(walk *w, size_t i, size_t p, uint32_t *to) {
     const wg_argument *const a = &w->f->input[i];
-    const wgi_feed *const from = &w->stage->feed[i];
+    const wgi_feed *const from = &w->stage->value.in[i];
     if (from->kind == WGI_FROM_STATE || from->kind == WGI_FROM_NEXT) {
         const wgi_field *const f = &w->scan->field[from->field];
         const double *const at = field_of(w, from->field, from->kind == WGI_FROM_NEXT) +
@@ -387,23 +385,18 @@ static wg_status input_of_stage(walk *w, size_t i, size_t p, uint32_t *to) {
             to[e] = at[e * f->size] == 0 ? zero(w) : (uint32_t)at[e * f->size] - 1;
         return WG_OK;
     }
-    const uint32_t first =
-        w->stepped == NULL ? WGI_NO_NODE : w->stepped[w->stage->first_input + i];
+    const uint32_t first = w->stepped == NULL ? WGI_NO_NODE : w->stepped[from->number];
     if (first != WGI_NO_NODE) {
         for (size_t e = 0; e < size_of(a); e++) to[e] = first + (uint32_t)(p * size_of(a) + e);
         return WG_OK;
     }
     if (from->each_step) p += w->step * (wgi_argument_shared(a) ? 1 : w->scan->grid.points);
-    if (from->kind != WGI_FROM_MATRIX)
-        return from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
-                            from->user, p, to);
-    from_matrix(w, from->operand, size_of(a), p, to);
-    return WG_OK;
+    return from_feed(w, a, from, p, to);
 }
 
 static void output_of_stage(walk *w, size_t k, size_t p, const uint32_t *from) {
     const wg_argument *const a = &w->f->output[k];
-    const wgi_drain *const drain = &w->stage->drain[k];
+    const wgi_drain *const drain = &w->stage->value.out[k];
     const size_t n = size_of(a), points = w->scan->grid.points;
     if (drain->is_field) {
         const wgi_field *const f = &w->scan->field[drain->at];
@@ -444,7 +437,7 @@ static wg_status step(walk *w) {
         const wg_status s = through(w, f, scan->grid.points);
         if (s != WG_OK) return s;
         for (size_t j = 0; j < f->outputs; j++) {
-            const wgi_drain *const to = &w->stage->drain[j];
+            const wgi_drain *const to = &w->stage->value.out[j];
             if (to->is_field)
                 wgi_field_fill(&scan->field[to->at], &scan->grid, field_of(w, to->at, 1));
         }
@@ -513,12 +506,12 @@ static wg_status find_roles(const walk *w, steps_of *o) {
         const wgi_scan_stage *const stage = &scan->stage[k];
         const wg_function *const f = stage->k->f;
         for (size_t i = 0; i < f->inputs; i++)
-            if (stage->feed[i].kind == WGI_FROM_MATRIX && stage->feed[i].each_step)
-                o->operand[stage->feed[i].operand] = WGI_STEPPED;
+            if (stage->value.in[i].kind == WGI_FROM_MATRIX && stage->value.in[i].each_step)
+                o->operand[stage->value.in[i].operand] = WGI_STEPPED;
         for (size_t j = 0; j < f->outputs; j++)
-            if (!stage->drain[j].is_field && wgi_argument_summed(&f->output[j]) &&
+            if (!stage->value.out[j].is_field && wgi_argument_summed(&f->output[j]) &&
                 !scan->sums_by_step)
-                o->result[stage->drain[j].at] = 0;
+                o->result[stage->value.out[j].at] = 0;
     }
     return WG_OK;
 }
@@ -527,20 +520,20 @@ static size_t elements(const wgi_operand *o) { return (size_t)o->rows * o->cols;
 
 /* Is it data that changes from step to step? So many points of it are a step's. */
 static size_t data_of_step(const walk *w, const wgi_scan_stage *stage, size_t i) {
-    const wgi_feed *const from = &stage->feed[i];
+    const wgi_feed *const from = &stage->value.in[i];
     if (!from->each_step || (from->kind != WGI_FROM_DATA && from->kind != WGI_FROM_FILL))
         return 0;
     return wgi_argument_shared(&stage->k->f->input[i]) ? 1 : w->scan->grid.points;
 }
 
 /* Inputs of the body: operands, of one step where they are stepped; then data of a step. */
-static void body_inputs(walk *in, wgi_body *b, steps_of *o, uint32_t *x) {
+static void body_inputs(walk *in, wgi_builder *b, steps_of *o, uint32_t *x) {
     const wgi_scan *const scan = in->scan;
     for (uint32_t k = 0; k < in->b->inputs; k++) {
         const size_t all = elements(&in->b->operand[k]);
         const size_t n = o->operand[k] == WGI_STEPPED ? all / scan->steps : all;
-        const uint32_t first =
-            wgi_body_input(b, "", k < scan->states ? "s" : "m", n, 1, o->operand[k]);
+        const wg_argument like = {k < scan->states ? "s" : "m", n, 1, 0};
+        const uint32_t first = wgi_builder_input(b, "", &like, o->operand[k]);
         for (size_t e = 0; e < n; e++) x[e] = first + (uint32_t)e;
         x += all;
     }
@@ -549,31 +542,33 @@ static void body_inputs(walk *in, wgi_body *b, steps_of *o, uint32_t *x) {
             const wg_argument *const a = &scan->stage[k].k->f->input[i];
             const size_t points = data_of_step(in, &scan->stage[k], i);
             if (points != 0)
-                o->stepped[scan->stage[k].first_input + i] =
-                    wgi_body_input(b, "", a->name, size_of(a) * points, 1, WGI_STEPPED);
+                o->stepped[scan->stage[k].value.in[i].number] = wgi_builder_input(
+                    b, "", &(wg_argument){a->name, size_of(a) * points, 1, 0}, WGI_STEPPED);
         }
 }
 
-static void body_of_step_outputs(const walk *in, wgi_body *b, const steps_of *o) {
+static void body_of_step_outputs(const walk *in, wgi_builder *b, const steps_of *o) {
     const uint32_t *y = in->y;
     for (uint32_t k = 0; k < in->b->outputs; k++) {
         const size_t all = elements(&in->b->operand[in->b->inputs + k]);
         const size_t n = o->result[k] == WGI_STEPPED ? all / in->scan->steps : all;
-        wgi_body_output(b, "", k < in->scan->states ? "s" : "y", n, 1, o->result[k]);
+        const wg_argument like = {k < in->scan->states ? "s" : "y", n, 1, 0};
+        wgi_builder_output(b, "", &like, o->result[k]);
         for (size_t e = 0; e < n; e++)
-            wgi_body_result(b,
-                            b->many && o->result[k] == 0 ? wgi_graph_sum(&b->g, y[e]) : y[e]);
+            wgi_builder_result(b, b->by_points && o->result[k] == 0 ? wgi_graph_sum(&b->g, y[e])
+                                                                    : y[e]);
         y += all;
     }
 }
 
 static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned char **kept) {
-    wgi_body b;
+    wgi_builder b;
     walk in = *w;
     size_t operands = 0;
     for (uint32_t k = 0; k < w->b->inputs; k++) operands += elements(&w->b->operand[k]);
     uint32_t *const x = list_of(w, operands);
-    wgi_body_open(&b, w->g->c, w->g->call, w->scan->states == 0);
+    wgi_builder_open(&b, w->g->c, w->g->call);
+    b.by_points = w->scan->states == 0;
     in.g = &b.g;
     in.x = x;
     in.y = list_of(w, w->b->outs);
@@ -587,19 +582,18 @@ static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned
     if (s != WG_OK || b.g.c->status != WG_OK) return NULL;
     move_states(&in, 1);
     body_of_step_outputs(&in, &b, o);
-    *kept = b.g.c->status == WG_OK ? wgi_body_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_body_close(&b, w->scan->steps, 0);
+    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *kept == NULL ? NULL : wgi_builder_repeat(&b, w->scan->steps, 0);
 }
 
 /* Data of all steps, as operands. */
 static wg_status data_operands(walk *w, const wgi_scan_stage *stage, size_t i, size_t points,
                                uint32_t **at) {
     const wg_argument *const a = &stage->k->f->input[i];
-    const wgi_feed *const from = &stage->feed[i];
+    const wgi_feed *const from = &stage->value.in[i];
     wg_status s = w->g->c->status;
     for (size_t p = 0; p < points * w->scan->steps && s == WG_OK; p++, *at += size_of(a))
-        s = from_numbers(w, a, from->data, from->kind == WGI_FROM_FILL ? from->fill : NULL,
-                         from->user, p, *at);
+        s = from_feed(w, a, from, p, *at);
     return s;
 }
 
@@ -752,7 +746,7 @@ uint64_t wgi_hash_of_scan(const wgi_block *b, uint64_t h) {
         const wg_function *const f = stage->k->f;
         h = wgi_mix(h, f->identity, k);
         for (size_t i = 0; i < f->inputs; i++) {
-            const wgi_feed *const from = &stage->feed[i];
+            const wgi_feed *const from = &stage->value.in[i];
             const int field = from->kind == WGI_FROM_STATE || from->kind == WGI_FROM_NEXT;
             h = wgi_mix(h, (uint64_t)from->kind << 1 | (uint64_t)from->each_step,
                         field                           ? from->field
@@ -761,7 +755,7 @@ uint64_t wgi_hash_of_scan(const wgi_block *b, uint64_t h) {
             h = wgi_mix(h, field ? (uint64_t)from->shift : 0, i);
         }
         for (size_t j = 0; j < f->outputs; j++)
-            h = wgi_mix(h, stage->drain[j].at, (uint64_t)stage->drain[j].is_field);
+            h = wgi_mix(h, stage->value.out[j].at, (uint64_t)stage->value.out[j].is_field);
     }
     return h;
 }
@@ -769,7 +763,7 @@ uint64_t wgi_hash_of_scan(const wgi_block *b, uint64_t h) {
 uint64_t wgi_hash_of_map(const wgi_block *b, uint64_t h) {
     const wgi_map *const map = b->params;
     h = wgi_mix(h, map->k->f->identity, map->points);
-    for (size_t i = 0; map->feed != NULL && i < map->k->f->inputs; i++) {
+    for (size_t i = 0; i < map->k->f->inputs; i++) {
         const int matrix = map->feed[i].kind == WGI_FROM_MATRIX;
         h = wgi_mix(h, (uint64_t)matrix, matrix ? map->feed[i].operand : 0);
     }

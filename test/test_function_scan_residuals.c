@@ -5,7 +5,7 @@
 #include "scan_case.h"
 
 #include "tape/function/loops/callable.h"
-#include "tape/function/make/kept.h"
+#include "tape/function/make/residuals.h"
 #include "tape/function/native/native.h"
 
 #include <wengert/derive.h>
@@ -28,8 +28,8 @@ static wg_status functions(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_
 }
 
 static const wg_argument functions_in[] = {
-    {"a", 1, 1, 0}, {"b", 1, 1, 0}, {"s", 1, 1, WG_SHARED}, {"kept", 1, 1, WG_PASSIVE}};
-static const wg_argument functions_out[] = {{"kept", 2, 1, 0}, {"sum", 1, 1, WG_SUMMED}};
+    {"a", 1, 1, 0}, {"b", 1, 1, 0}, {"s", 1, 1, WG_SHARED}, {"residuals", 1, 1, WG_PASSIVE}};
+static const wg_argument functions_out[] = {{"residuals", 2, 1, 0}, {"sum", 1, 1, WG_SUMMED}};
 
 static int calls_of(const wg_function *f) {
     int calls = 0;
@@ -42,21 +42,21 @@ static void an_adjoint_that_is_given_values_computes_the_same(void **state) {
     static double x[3][CELLS], s = 0.75, w[3][CELLS], y[3][CELLS], again[3][CELLS], sum[2];
     static double kept_numbers[MOST_KEPT][CELLS], g[4][CELLS], h[4][CELLS];
     wg_callable *const k = make(functions, 4, functions_in, at, 2, functions_out);
-    wg_function *keeping = NULL, *kept = NULL;
+    wg_function *forward = NULL, *backward = NULL;
     (void)state;
-    assert_int_equal(wgi_kept_new(coded, k->f, k->vjp, &keeping, &kept), WG_OK);
-    assert_non_null(keeping);
-    assert_non_null(kept);
-    const wg_argument *const more = &keeping->output[2];
-    assert_int_equal(keeping->outputs, 3);
-    assert_string_equal(more->name, "kept_2");
-    assert_string_equal(kept->input[kept->inputs - 1].name, "kept_2");
+    assert_int_equal(wgi_residuals_new(coded, k->f, k->vjp, &forward, &backward), WG_OK);
+    assert_non_null(forward);
+    assert_non_null(backward);
+    const wg_argument *const more = &forward->output[2];
+    assert_int_equal(forward->outputs, 3);
+    assert_string_equal(more->name, "residuals_2");
+    assert_string_equal(backward->input[backward->inputs - 1].name, "residuals_2");
     assert_true(more->rows > 4 && more->rows <= MOST_KEPT);
-    assert_int_equal(kept->input[kept->inputs - 1].rows, more->rows);
+    assert_int_equal(backward->input[backward->inputs - 1].rows, more->rows);
     /* what is a result is computed again, and nothing else */
-    assert_int_equal(keeping->guards, 1);
-    assert_int_equal(kept->guards, 0);
-    assert_true(calls_of(kept) <= 1 && calls_of(k->vjp) > 8);
+    assert_int_equal(forward->guards, 1);
+    assert_int_equal(backward->guards, 0);
+    assert_true(calls_of(backward) <= 1 && calls_of(k->vjp) > 8);
     for (size_t i = 0; i < CELLS; i++)
         for (size_t j = 0; j < 3; j++)
             x[j][i] = 0.5 + fabs(number(i + 5 * j)), w[j][i] = number(2 * i + j);
@@ -73,18 +73,19 @@ static void an_adjoint_that_is_given_values_computes_the_same(void **state) {
     const wg_results bar[] = {{g[0], 1, 0}, {g[1], 1, 0}, {g[2], 0, 1}};
     const wg_results bar_again[] = {{h[0], 1, 0}, {h[1], 1, 0}, {h[2], 0, 1}};
     static char work[1 << 18] __attribute__((aligned(64)));
-    const wg_function *const all[] = {k->f, keeping, k->vjp, kept};
+    const wg_function *const all[] = {k->f, forward, k->vjp, backward};
     for (size_t i = 0; i < 4; i++) assert_true(wg_function_work(all[i], NULL) <= sizeof work);
     assert_int_equal(wg_function_evaluate(k->f, CELLS, in, plain, NULL, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(keeping, CELLS, in, with, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(forward, CELLS, in, with, NULL, work, NULL), WG_OK);
     assert_memory_equal(y, again, sizeof y);
     assert_true(sum[0] == sum[1]);
     assert_int_equal(wg_function_evaluate(k->vjp, CELLS, in, bar, NULL, work, NULL), WG_OK);
-    assert_int_equal(wg_function_evaluate(kept, CELLS, in, bar_again, NULL, work, NULL), WG_OK);
+    assert_int_equal(wg_function_evaluate(backward, CELLS, in, bar_again, NULL, work, NULL),
+                     WG_OK);
     assert_memory_equal(g, h, sizeof g);
     assert_true(g[0][3] != 0 && g[2][0] != 0);
-    wg_function_free(keeping);
-    wg_function_free(kept);
+    wg_function_free(forward);
+    wg_function_free(backward);
     wg_callable_free(k);
 }
 
@@ -99,10 +100,10 @@ static void arithmetic_keeps_nothing(void **state) {
     const wg_argument in[] = {{"a", 1, 1, 0}, {"b", 1, 1, 0}, {"s", 1, 1, WG_SHARED}};
     const wg_argument out = {"y", 1, 1, 0};
     wg_callable *const k = make(arithmetic, 3, in, at, 1, &out);
-    wg_function *keeping = NULL, *kept = NULL;
+    wg_function *forward = NULL, *backward = NULL;
     (void)state;
-    assert_int_equal(wgi_kept_new(coded, k->f, k->vjp, &keeping, &kept), WG_OK);
-    assert_true(keeping == NULL && kept == NULL && wg_tape_status(coded) == WG_OK);
+    assert_int_equal(wgi_residuals_new(coded, k->f, k->vjp, &forward, &backward), WG_OK);
+    assert_true(forward == NULL && backward == NULL && wg_tape_status(coded) == WG_OK);
     wg_callable_free(k);
 }
 
@@ -206,8 +207,8 @@ static void loops_that_keep_are_the_same_as_loops_that_do_not(void **state) {
     start_compiling();
     make_loop(k[1]);
     for (size_t i = 0; i < 2; i++)
-        assert_true(k[0][i]->kept == NULL &&
-                    (k[1][i]->kept != NULL) == (k[1][i]->f->native != NULL));
+        assert_true(k[0][i]->backward == NULL &&
+                    (k[1][i]->backward != NULL) == (k[1][i]->f->native != NULL));
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         for (size_t j = 0; j < sizeof steps / sizeof *steps; j++)
             for (int boundary = 0; boundary < 3; boundary++)
@@ -257,11 +258,11 @@ static void what_is_kept_has_its_bounds(void **state) {
     start_compiling();
     wg_callable *const k = make(decay, 1, &a, at, 1, &a);
     const size_t few = bytes_of(k, 16, 100, 99), many = bytes_of(k, 16, 100, 0);
-    if (k->kept != NULL) assert_true(many > few + 100 * 16 * sizeof(double));
+    if (k->backward != NULL) assert_true(many > few + 100 * 16 * sizeof(double));
     /* a megabyte of numbers, and more */
     const size_t states = 256 * sizeof(double), least = bytes_of(k, 256, 4000, 0),
                  most = bytes_of(k, 256, 4200, 0);
-    if (k->kept != NULL) assert_true(least > 2 * 4000 * states && most < 2 * 4200 * states);
+    if (k->backward != NULL) assert_true(least > 2 * 4000 * states && most < 2 * 4200 * states);
     wg_callable_free(k);
     stop_compiling();
 }

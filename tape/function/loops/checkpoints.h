@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.h - the adjoint of a loop, with fewer states stored than there are steps. Internal.
+/* checkpoints.h - the adjoint of a loop, with fewer states stored than there are steps. Internal.
  *
  * Binomial checkpointing: with c states and at most r evaluations of a step one goes back
  * through C(c + r, r) steps. Source: Griewank and Walther 2000, TOMS 26(1), equations 2 to 5.
  */
-#ifndef WENGERT_TAPE_FUNCTION_LOOP_H
-#define WENGERT_TAPE_FUNCTION_LOOP_H
+#ifndef WENGERT_TAPE_FUNCTION_CHECKPOINTS_H
+#define WENGERT_TAPE_FUNCTION_CHECKPOINTS_H
 
 #include "callable.h"
 
-typedef struct wgi_loop {
+typedef struct wgi_checkpoints {
     size_t steps;
     size_t stored; /* states, at least 1, at most as many as steps */
     size_t size;   /* doubles of a state */
@@ -22,17 +22,17 @@ typedef struct wgi_loop {
     double *state;
     double *turn;  /* the state before the last step, where not all are stored */
     double *spare; /* two states of workspace */
-} wgi_loop;
+} wgi_checkpoints;
 
 /* `stored` as wanted (0: all), within its bounds. */
-size_t wgi_loop_stored(size_t steps, size_t stored);
+size_t wgi_checkpoints_stored(size_t steps, size_t stored);
 /* Cuts what is kept from sweep to sweep, and the workspace; base NULL: only counts. */
-void wgi_loop_keep(wgi_loop *l, wgi_pieces *p);
-void wgi_loop_work(wgi_loop *l, wgi_pieces *p);
+void wgi_checkpoints_keep(wgi_checkpoints *l, wgi_pieces *p);
+void wgi_checkpoints_work(wgi_checkpoints *l, wgi_pieces *p);
 /* All steps, from the state 0, which the caller has put to l->state. *last: where the final
  * state is. */
-wg_status wgi_loop_forward(wgi_loop *l, const double **last);
+wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last);
 /* The adjoints of all steps, the last one first. */
-wg_status wgi_loop_reverse(wgi_loop *l);
+wg_status wgi_checkpoints_reverse(wgi_checkpoints *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operation of wg_scan: through the steps, forward and backward. scan_run.h says how. */
-#include "inline.h"
+#include "flatten_call.h"
 #include "scan_run.h"
 
 /* ---- states as matrices ----------------------------------------------------------------- */
@@ -104,8 +104,8 @@ static void add_step(const wgi_scan_run *r, size_t step) {
 
 /* ---- steps ------------------------------------------------------------------------------ */
 
-static double *kept_of(const wgi_scan_run *r, size_t step) {
-    return r->kept + step * r->s->kept_size;
+static double *residuals_of(const wgi_scan_run *r, size_t step) {
+    return r->residuals + step * r->s->residual_size;
 }
 
 static wg_status advance(void *context, size_t step, const double *from, double *to) {
@@ -113,12 +113,12 @@ static wg_status advance(void *context, size_t step, const double *from, double 
     const double *const next = r->at.next;
     r->at.old = (double *)(uintptr_t)from; /* it is read only */
     r->at.next = to;
-    r->at.kept = r->keeps ? kept_of(r, step) : NULL;
+    r->at.residuals = r->hands_on ? residuals_of(r, step) : NULL;
     wg_status s = WG_OK;
     read_step(r, 0, step);
     for (size_t k = 0; k < r->s->stages && s == WG_OK; k++)
         s = wgi_scan_forward(r, &r->s->stage[k], step, 0);
-    if (r->keeps) r->has_kept[step] = r->at.kept != NULL;
+    if (r->hands_on) r->has_residuals[step] = r->at.residuals != NULL;
     r->at.next = (double *)(uintptr_t)next;
     return s;
 }
@@ -127,8 +127,7 @@ static wg_status advance(void *context, size_t step, const double *from, double 
 static void clear_unset(const wgi_scan_run *r) {
     for (uint32_t n = 0; n < r->s->fields; n++) {
         const wgi_field *const f = &r->s->field[n];
-        if (r->s->unset[n])
-            wgi_scan_clear(wgi_scan_field_at(r, &r->dot, n, 0), f->entries * f->size);
+        if (r->s->unset[n]) wgi_scan_clear(wgi_scan_field_at(r, 1, n, 0), f->entries * f->size);
     }
 }
 
@@ -138,10 +137,11 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     wg_status status = WG_OK;
     r->at.old = (double *)(uintptr_t)state;
     read_step(r, 0, step);
-    r->at.kept = NULL;
+    r->at.residuals = NULL;
     for (size_t k = 0; k < s->stages && status == WG_OK; k++)
         if (s->stage[k].again) status = wgi_scan_forward(r, &s->stage[k], step, 0);
-    if (s->kept_size != 0 && r->has_kept[step]) r->at.kept = kept_of(r, step);
+    if (s->residual_size != 0 && r->has_residuals[step])
+        r->at.residuals = residuals_of(r, step);
     if (s->gathers) {
         clear_unset(r);
     } else {
@@ -149,8 +149,7 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
         wgi_scan_clear(r->dot.passing, s->passing_size);
     }
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
-        status = s->gathers ? wgi_scan_gather(r, &s->stage[k], step)
-                            : wgi_scan_backward(r, &s->stage[k], step);
+        status = wgi_scan_backward(r, &s->stage[k], step);
     if (status == WG_OK) add_step(r, step);
     double *const before = r->dot.old;
     r->dot.old = r->dot.next;
@@ -179,7 +178,7 @@ static void finish(const wgi_scan_run *r, int bar, const double *from) {
 static void clear_sums(const wgi_scan_run *r, int bar) {
     for (size_t k = 0; k < r->s->stages; k++)
         for (size_t j = 0; j < r->s->stage[k].k->f->outputs; j++) {
-            const wgi_drain *const to = &r->s->stage[k].drain[j];
+            const wgi_drain *const to = &r->s->stage[k].value.out[j];
             if (to->is_field || !wgi_argument_summed(&r->s->stage[k].k->f->output[j])) continue;
             const wg_block_arg *const y = &r->b->out[to->at];
             wgi_scan_clear(bar ? y->bar : y->value, y->rows * y->cols);
@@ -194,9 +193,9 @@ static void open(wgi_scan_run *r, wg_block *b, sweep kind) {
     memset(r, 0, sizeof *r);
     r->b = b;
     (void)wgi_scan_lay_out(r, *(const wgi_scan *const *)b->params, b->saved, b->work, NULL);
-    r->loop.context = r;
-    r->loop.advance = advance;
-    r->loop.adjoint = adjoint;
+    r->checkpoints.context = r;
+    r->checkpoints.advance = advance;
+    r->checkpoints.adjoint = adjoint;
     wgi_scan_prepare(r, kind == TANGENT);
     wgi_scan_plan(r, kind == ADJOINT);
 }
@@ -205,13 +204,13 @@ static wg_status value(wg_block *b) {
     wgi_scan_run r;
     open(&r, b, VALUE);
     r.results = 1;
-    r.keeps = r.s->kept_size != 0;
+    r.hands_on = r.s->residual_size != 0;
     clear_sums(&r, 0);
     wgi_scan_clear(r.at.given, r.s->given_size);
     read_steady(&r, 0);
-    start(&r, 0, r.loop.state);
+    start(&r, 0, r.checkpoints.state);
     const double *last = NULL;
-    const wg_status s = wgi_loop_forward(&r.loop, &last);
+    const wg_status s = wgi_checkpoints_forward(&r.checkpoints, &last);
     if (s == WG_OK) finish(&r, 0, last);
     return s;
 }
@@ -225,7 +224,7 @@ static wg_status vjp(wg_block *b) {
     if (!r.s->gathers) wgi_scan_clear(r.dot.next, r.s->state_size);
     for (uint32_t k = 0; k < r.s->states; k++)
         exchange(&r, &b->out[k], 1, 0, k, r.dot.next, READ);
-    const wg_status s = wgi_loop_reverse(&r.loop);
+    const wg_status s = wgi_checkpoints_reverse(&r.checkpoints);
     for (uint32_t k = 0; k < r.s->states && s == WG_OK; k++) {
         if (b->in[k].bar == NULL) continue;
         if (!r.s->gathers)
@@ -240,8 +239,8 @@ static wg_status jvp(wg_block *b) {
     wgi_scan_run r;
     open(&r, b, TANGENT);
     clear_sums(&r, 1);
-    r.at.old = r.loop.spare;
-    r.at.next = r.loop.spare + r.loop.size;
+    r.at.old = r.checkpoints.spare;
+    r.at.next = r.checkpoints.spare + r.checkpoints.size;
     wgi_scan_clear(r.at.given, r.s->given_size);
     wgi_scan_clear(r.dot.given, r.s->given_size);
     for (int bar = 0; bar < 2; bar++) read_steady(&r, bar);
@@ -271,7 +270,7 @@ static wg_status shape(wg_block *b) {
     for (size_t k = 0; k < s->stages; k++)
         for (size_t j = 0; j < s->stage[k].k->f->outputs; j++) {
             const wg_argument *const y = &s->stage[k].k->f->output[j];
-            const wgi_drain *const to = &s->stage[k].drain[j];
+            const wgi_drain *const to = &s->stage[k].value.out[j];
             if (to->is_field) continue;
             const int own = wgi_argument_summed(y) && !s->sums_by_step;
             b->out[to->at].rows = own ? y->rows : wgi_argument_size(y);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Binomial checkpointing. Letters: l steps left, c states for them, b(c, r) = C(c + r, r). */
-#include "loop.h"
+#include "checkpoints.h"
 
 #include <string.h>
 
-size_t wgi_loop_stored(size_t steps, size_t stored) {
+size_t wgi_checkpoints_stored(size_t steps, size_t stored) {
     if (stored == 0 || stored > steps) stored = steps;
     return stored != 0 ? stored : 1;
 }
@@ -25,27 +25,27 @@ static size_t split(size_t l, size_t c) {
 }
 
 /* The step before which the state after the one at the top is to be stored; 0: none is. */
-static size_t next_stored(const wgi_loop *l, size_t top) {
+static size_t next_stored(const wgi_checkpoints *l, size_t top) {
     const size_t left = l->steps - l->position[top], states = l->stored - top;
     return left > 1 && states > 1 ? l->position[top] + split(left, states) : 0;
 }
 
-void wgi_loop_keep(wgi_loop *l, wgi_pieces *p) {
+void wgi_checkpoints_keep(wgi_checkpoints *l, wgi_pieces *p) {
     l->top = wgi_pieces_take(p, sizeof *l->top);
     l->position = wgi_pieces_take(p, l->stored * sizeof *l->position);
     l->state = wgi_pieces_doubles(p, l->stored * l->size);
     l->turn = wgi_pieces_doubles(p, l->stored < l->steps ? l->size : 0);
 }
 
-void wgi_loop_work(wgi_loop *l, wgi_pieces *p) {
+void wgi_checkpoints_work(wgi_checkpoints *l, wgi_pieces *p) {
     l->spare = wgi_pieces_doubles(p, 2 * l->size);
 }
 
-static double *slot(const wgi_loop *l, size_t k) { return l->state + k * l->size; }
+static double *slot(const wgi_checkpoints *l, size_t k) { return l->state + k * l->size; }
 
 /* Steps [first, first + count) from a state; the last one leaves its state at `to`. */
-static wg_status advance(const wgi_loop *l, size_t first, size_t count, const double *from,
-                         double *to) {
+static wg_status advance(const wgi_checkpoints *l, size_t first, size_t count,
+                         const double *from, double *to) {
     for (size_t i = 0; i < count; i++) {
         double *const next = i + 1 == count ? to : l->spare + (i & 1) * l->size;
         const wg_status s = l->advance(l->context, first + i, from, next);
@@ -55,7 +55,7 @@ static wg_status advance(const wgi_loop *l, size_t first, size_t count, const do
     return WG_OK;
 }
 
-wg_status wgi_loop_forward(wgi_loop *l, const double **last) {
+wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last) {
     size_t step = 0, top = 0;
     l->position[0] = 0;
     for (size_t next; (next = next_stored(l, top)) != 0; step = next) {
@@ -78,7 +78,7 @@ wg_status wgi_loop_forward(wgi_loop *l, const double **last) {
     return l->advance(l->context, l->steps - 1, from, l->spare);
 }
 
-wg_status wgi_loop_reverse(wgi_loop *l) {
+wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
     size_t top = *l->top;
     if (l->stored < l->steps) *l->top = 0; /* the others will be overwritten */
     for (size_t end = l->steps; end > 0; end--) {
