@@ -5,7 +5,6 @@
 #ifndef WENGERT_TEST_GENERIC_KERNEL_H
 #define WENGERT_TEST_GENERIC_KERNEL_H
 #include <wengert.h>
-#include <wengert/operation.h>
 
 enum { KERNEL_INPUTS = 4, KERNEL_ARRAYS = 12 };
 

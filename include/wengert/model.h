@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: an op-graph over a tape. Its nodes are matrices of a recording:
+/* Models: an op-graph over a tape. <wengert.h> does not bring this header in: it is a layer above
+ * functions, for those who want one. Its nodes are matrices of a recording:
  *
  *   placeholders  are fed when a computation runs, one value for all points or one at each
  *   variables     keep their values from run to run; initialised, updated, saved, restored
