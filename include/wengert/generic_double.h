@@ -82,16 +82,16 @@
 #define wg_lookup(t, index, n, x) ((void)(t), wgi_double_lookup(index, n, x))
 #pragma push_macro("WG_CALL1")
 #undef WG_CALL1
-#define WG_CALL1(name, x) wgi_op_##name##_v((double)(x))
+#define WG_CALL1(name, x) wgi_op_user_##name##_v((double)(x))
 #pragma push_macro("WG_CALL2")
 #undef WG_CALL2
-#define WG_CALL2(name, x, y) wgi_op_##name##_v((double)(x), (double)(y))
+#define WG_CALL2(name, x, y) wgi_op_user_##name##_v((double)(x), (double)(y))
 #pragma push_macro("WG_CALL3")
 #undef WG_CALL3
-#define WG_CALL3(name, x, y, z) wgi_op_##name##_v((double)(x), (double)(y), (double)(z))
+#define WG_CALL3(name, x, y, z) wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z))
 #pragma push_macro("WG_CALL4")
 #undef WG_CALL4
-#define WG_CALL4(name, x, y, z, w) wgi_op_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))
+#define WG_CALL4(name, x, y, z, w) wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))
 #pragma push_macro("wg_neg")
 #undef wg_neg
 #define wg_neg(x) wgi_op_neg_v((double)(x))
