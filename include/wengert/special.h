@@ -63,9 +63,9 @@ static inline double wgi_xlogy(double a, double b) {
 }
 
 /* The mixed second partial is -daa and dbb is daa: the value shifts with both operands. */
-WG_API double wgi_log_sum_exp(double a, double b);
-WG_API double wgi_log_sum_exp_da(double a, double b);
-WG_API double wgi_log_sum_exp_daa(double a, double b);
+WG_API double wgi_log_add_exp(double a, double b);
+WG_API double wgi_log_add_exp_da(double a, double b);
+WG_API double wgi_log_add_exp_daa(double a, double b);
 WG_API double wgi_log_diff_exp(double a, double b);
 WG_API double wgi_log_diff_exp_da(double a, double b);
 WG_API double wgi_log_diff_exp_db(double a, double b);

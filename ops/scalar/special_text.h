@@ -306,23 +306,23 @@ TEXT("wgi_log_base_dbb",
      "    return v / b / b * (l + 2) / l / l;\n"
      "}\n",
      {-1})
-TEXT("wgi_log_sum_exp",
-     "static double wgi_log_sum_exp(double a, double b) {\n"
+TEXT("wgi_log_add_exp",
+     "static double wgi_log_add_exp(double a, double b) {\n"
      "    if (a == b) return a + 0.693147180559945309417;\n"
      "    if (a != a || b != b) return a + b;\n"
      "    return fmax(a, b) + log1p(exp(-fabs(a - b)));\n"
      "}\n",
      {-1})
-TEXT("wgi_log_sum_exp_da",
-     "static double wgi_log_sum_exp_da(double a, double b) {\n"
+TEXT("wgi_log_add_exp_da",
+     "static double wgi_log_add_exp_da(double a, double b) {\n"
      "    if (a == b) return 0.5;\n"
      "    double lost, s = wgi_special_difference(a, b, &lost);\n"
      "    return wgi_sigmoid(s) * (1 + lost * wgi_sigmoid(-s));\n"
      "}\n",
      {25, 3, -1})
-TEXT("wgi_log_sum_exp_daa",
-     "static double wgi_log_sum_exp_daa(double a, double b) {\n"
-     "    return wgi_log_sum_exp_da(a, b) * wgi_log_sum_exp_da(b, a);\n"
+TEXT("wgi_log_add_exp_daa",
+     "static double wgi_log_add_exp_daa(double a, double b) {\n"
+     "    return wgi_log_add_exp_da(a, b) * wgi_log_add_exp_da(b, a);\n"
      "}\n",
      {48, -1})
 TEXT("wgi_log_diff_exp",

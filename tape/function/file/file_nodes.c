@@ -64,7 +64,9 @@ static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const cha
     static const struct {
         int user;
         const char *then, *now;
-    } former[] = {{1, "times", "wgi_times"},
+    } former[] = {{0, "inv", "reciprocal"},
+                  {0, "log_sum_exp", "log_add_exp"},
+                  {1, "times", "wgi_times"},
                   {1, "held", "wgi_held"},
                   {1, "half_of_each", "wgi_half_of_each"},
                   {1, "matern_32", "wgi_matern_32"},
