@@ -44,9 +44,10 @@ typedef struct wg_scalar_op {
     const char *text[15];
 } wg_scalar_op;
 
-/* The built-in operations: WGI_OP_... of scalar.h are positions in this array. */
-WG_API extern const wg_scalar_op wgi_scalar_ops[];
-WG_API extern const size_t wgi_scalar_op_count;
+/* The built-in operations, by their positions WGI_OP_... of scalar.h: &wgi_scalar_ops[WGI_OP_sin],
+ * one of wgi_scalar_op_count. */
+WGI_API extern const wg_scalar_op wgi_scalar_ops[];
+WGI_API extern const size_t wgi_scalar_op_count;
 
 /* wg_apply_scalar - the operation at x, of as many variables and constants as it takes: one
  * statement, as wg_let with the operation's own name would record it, where which operation is

@@ -489,7 +489,7 @@ static void write_kept(int n) {
 static void write_slow(int n) {
     const int operands = count(n);
     const char *const kind[] = {"uint64_t h", "double p", "double x"};
-    printf("WG_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
+    printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
            "    wgi_bits code, const char *file", mark_of(n));
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);

@@ -10,8 +10,9 @@
  *   - a difference of nearly equal functions is replaced by the function it defines (Mills
  * ratio minus its argument, digamma near its root, 1 + W near the branch point of Lambert's W).
  */
+#include "special_second.h"
+
 #include <stddef.h>
-#include <wengert/special.h>
 
 #define PI 3.14159265358979323846
 #define LN2 0.693147180559945309417
