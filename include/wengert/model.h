@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: an op-graph over a tape, a layer above functions for those who want one: <wengert.h> does
- * not bring this header in. Its nodes are matrices of a recording:
+/* Models: an op-graph over a tape, a layer above functions for those who want one, which
+ * <wengert.h> does not bring in. Its nodes are matrices of a recording:
  *
  *   placeholders  are fed when a computation runs, one value for all points or one at each
  *   variables     keep their values from run to run; initialised, updated, saved, restored
