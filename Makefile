@@ -40,7 +40,7 @@ endif
 # the reference BLAS's: OpenBLAS is there where a program links with it.
 
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
-ifneq ($(filter deps run test bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
+ifneq ($(filter deps run test test-% bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
 ifeq ($(DRY),)
 include $(STAMP)
 endif
@@ -228,7 +228,7 @@ $(B)/wengert-config.cmake: Makefile include/wengert/config.h FORCE
 
 help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@sed -n '4,7s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
@@ -238,8 +238,17 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
+	CACHE='$(CACHE)' MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
+
+# The scripts that watch over the house itself.
+HOUSE := rooms includes abi headers generated readme
+
+test-house: ## the tests of the house: rooms, includes, exported names, headers, generated files, texts
+	+@$(MAKE) --no-print-directory test T=none SCRIPTS='$(HOUSE:%=test/%.sh)'
+
+test-%: FORCE ## only the tests of one room: test-ops, test-tape, test-function, ...
+	+@$(MAKE) --no-print-directory test T='test_$*_*'
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 
@@ -381,14 +390,15 @@ $(GRADBENCH): %: %.o $(GRADBENCH_OBJS) $(B)/libwengert.a $(call list,gradbench)
 # ---- installing -----------------------------------------------------------------------------
 
 HEADERS := $(wildcard include/wengert/*)
+# The texts stand beside each other as they do here: they link each other.
+DOCS := README.md CONTRIBUTING.md CHANGELOG.md LICENSE ops/operations.md $(wildcard doc/*.md)
 
 cmakedir = $(libdir)/cmake/wengert
 docdir = $(prefix)/share/doc/wengert
 
 install: lib $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
-	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/ops'
-	install -m 644 README.md CHANGELOG.md LICENSE '$(DESTDIR)$(docdir)/'
-	install -m 644 ops/operations.md '$(DESTDIR)$(docdir)/ops/'
+	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops'
+	$(foreach f,$(DOCS),install -m 644 $(f) '$(DESTDIR)$(docdir)/$(f)' &&) true
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
@@ -402,8 +412,8 @@ uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'
-	rm -f $(foreach f,README.md CHANGELOG.md LICENSE ops/operations.md,'$(DESTDIR)$(docdir)/$(f)')
-	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(docdir)/ops' '$(DESTDIR)$(docdir)' 2>/dev/null
+	rm -f $(foreach f,$(DOCS),'$(DESTDIR)$(docdir)/$(f)')
+	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops' '$(DESTDIR)$(docdir)' 2>/dev/null
 
 # ---- instruments ----------------------------------------------------------------------------
 # The scripts look at an ordinary build; an instrumented one would only tell about the instrument.
@@ -472,7 +482,7 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 
 # what the generator calls it : the file
 GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
-    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:ops/scalar/special_text.h
+    generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:ops/scalar/special_text.h dense_text:ops/matrix/dense_text.h
 
 $(B)/ops/scalar/generate: $(B)/ops/scalar/generate.o $(B)/ops/scalar/generate_text.o
 	$(link) $^ -lm
@@ -489,7 +499,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -8,6 +8,7 @@
 #ifndef WENGERT_TEST_DENSE_CASE_H
 #define WENGERT_TEST_DENSE_CASE_H
 
+#include "dense_walk.h"
 #include "driver_cases.h"
 #include "emitted.h"
 #include "pools.h"
@@ -343,7 +344,7 @@ static inline void check(const spec *s, int curvature, int dense) {
     compare(s, "own value", 1, &value2, &value);
     compare(s, "own gradient", X + Q, g2, g);
     wg_function *const f = record(s, out), *gradient = NULL;
-    if ((wgi_dense_is_in(f) != 0) != dense)
+    if ((dense_is_in(f) != 0) != dense)
         fail_msg("%s %zu %zu %zu has %s", name_of[s->what], s->m, s->n, s->k,
                  dense ? "no node of its own" : "one");
     check_function(s, "value", f, &value);
@@ -354,7 +355,7 @@ static inline void check(const spec *s, int curvature, int dense) {
         wg_function *hessian = NULL, *written = record(&loops, out), *other = NULL;
         must(tape, s, wg_function_hessian(tape, f, &hessian));
         must(tape, s, wg_function_hessian(tape, written, &other));
-        assert_false(wgi_dense_is_in(other));
+        assert_false(dense_is_in(other));
         assert_int_equal(graph_walk(other, at, h), 0);
         check_function(s, "Hessian", hessian, h);
         wg_function_free(hessian);

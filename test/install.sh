@@ -22,9 +22,15 @@ version=$(sed -n 's/^#define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
 # Nothing of the checkout is in what was installed.
 ! grep -rqF "$PWD" "$root/opt/wg/lib64/pkgconfig" || fail "wengert.pc names the checkout"
 
-sed -n 's/.*](\([a-zA-Z_./]*\)).*/\1/p' README.md | while read -r linked; do
-    [ -e "$root/opt/wg/share/doc/wengert/$linked" ] || { echo "README.md links $linked" >&2; exit 1; }
-done || fail "a file that the installed README links is not there"
+# What the installed texts link is installed, too.
+(
+    cd "$root/opt/wg/share/doc/wengert"
+    grep -o ']([^):]*)' ./*.md */*.md | while IFS=: read -r text linked; do
+        linked=${linked#*(} linked=${linked%)}
+        case $linked in '#'*) continue ;; esac
+        [ -e "${text%/*}/${linked%%#*}" ] || { echo "$text links $linked" >&2; exit 1; }
+    done
+) || fail "a file that an installed text links is not there"
 diff -r -x README.md include "$root/opt/wg/include" >&2 || fail "include/ is not what was installed"
 
 # Powers of two: every rounding is exact.

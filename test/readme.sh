@@ -1,22 +1,69 @@
 # SPDX-License-Identifier: MIT
-# readme - every ```c block of README.md that has a main() is compiled as a user would, against an
-# installed tree by pkg-config, and run; a ```text or ```output block that comes next, before any
-# other block, is what it prints. Other ```c blocks are read by people only.
+# readme - what the texts (README.md, CONTRIBUTING.md, doc/) say is true as far as a program can tell.
+#
+# Every ```c and ```cpp block that has a main() is compiled as a user would, against an installed tree by
+# pkg-config, and run; a ```text or ```output block that comes next, before any other block, is what it
+# prints. Other blocks are read by people only. README.md is short, and what any text links is there: the
+# file, and in it the heading.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+fail() { echo "readme: $1" >&2; exit 1; }
 
-awk -v dir="$dir" '
-    /^```/ && !inside {
-        inside = 1; fence = $0; out = ""
-        if (fence ~ /^```c$/) { n++; out = sprintf("%s/%02d.c", dir, n) }
-        else if (fence ~ /^```(text|output)$/ && last_c) { out = sprintf("%s/%02d.expected", dir, n) }
-        if (out) printf "" > out
-        last_c = fence ~ /^```c$/
-        next
+# ---- length and links ---------------------------------------------------------------------------
+
+lines=$(wc -l <README.md)
+[ "$lines" -le 150 ] || fail "README.md has $lines lines, which is more than 150"
+
+# What is linked, as FILE TARGET, from outside of blocks and code; and the anchors of headings, as FILE#ANCHOR.
+find . -name build -prune -o -name '*.md' -print | sed 's,^\./,,' | sort >"$dir/texts"
+xargs awk -v links="$dir/links" -v anchors="$dir/anchors" '
+    FNR == 1 { inside = 0 }
+    /^ *```/ { inside = !inside; next }
+    inside || /^    / { next }
+    /^#+ / {
+        heading = tolower($0); sub(/^#+ /, "", heading)
+        gsub(/[^a-z0-9_ -]/, "", heading); gsub(/ /, "-", heading)
+        print FILENAME "#" heading > anchors
     }
-    /^```/ { inside = 0; if (out) close(out); next }
-    inside && out { print > out }' README.md
+    {
+        text = $0; gsub(/`[^`]*`/, "", text)
+        while (match(text, /\]\([^)]*\)/)) {
+            print FILENAME, substr(text, RSTART + 2, RLENGTH - 3) > links
+            text = substr(text, RSTART + RLENGTH)
+        }
+    }' <"$dir/texts"
+while read -r text target; do
+    case $target in http://* | https://*) continue ;; esac
+    file=${target%%#*}
+    case $file in
+    '') file=$text ;;
+    *)
+        case $text in */*) file=${text%/*}/$file ;; esac
+        [ -e "$file" ] || fail "$text links $target, which is not there"
+        file=$(realpath --relative-to=. "$file")
+        ;;
+    esac
+    case $target in
+    *'#'*) grep -qxF "$file#${target#*#}" "$dir/anchors" || fail "$text links $target: no such heading" ;;
+    esac
+done <"$dir/links"
+
+# ---- programs -----------------------------------------------------------------------------------
+
+for text in README.md CONTRIBUTING.md doc/*.md; do
+    awk -v to="$dir/$(basename "$text" .md)" '
+        /^```/ && !inside {
+            inside = 1; out = ""; program = 0
+            if ($0 ~ /^```(c|cpp)$/) { program = 1; out = sprintf("%s-%02d.%s", to, ++n, substr($0, 4)) }
+            else if ($0 ~ /^```(text|output)$/ && last) { out = sprintf("%s-%02d.expected", to, n) }
+            if (out) printf "" > out
+            last = program
+            next
+        }
+        /^```/ { inside = 0; if (out) close(out); next }
+        inside && out { print > out }' "$text"
+done
 
 # one at a time: wengert.pc is of the prefix
 flock "$B/install.lock" env -u MAKEFLAGS "$MAKE" -s install DESTDIR="$dir/root" prefix=/usr libdir=/usr/lib \
@@ -25,13 +72,18 @@ export PKG_CONFIG_SYSROOT_DIR="$dir/root" PKG_CONFIG_PATH="$dir/root/usr/lib/pkg
 export LD_LIBRARY_PATH="$dir/root/usr/lib"
 
 programs=0
-for source in "$dir"/[0-9]*.c; do
+for source in "$dir"/*-[0-9]*.c "$dir"/*-[0-9]*.cpp; do
     grep -qE '^int main *\(' "$source" 2>/dev/null || continue
     programs=$((programs + 1))
-    name=${source%.c}
-    $CC -std=c11 -Wall -Wextra -Werror -O2 "$source" -o "$name" $(pkg-config --cflags --libs wengert) -lm
-    "$name" >"$name.out"
+    name=${source%.*}
+    case $source in
+    *.c) compile="$CC -std=c11" ;;
+    *) compile="$CXX -std=c++17" ;;
+    esac
+    $compile -Wall -Wextra -Werror -O2 "$source" -o "$name" $(pkg-config --cflags --libs wengert) -lm ||
+        fail "${name##*/} (text and number of the block) does not compile"
+    "$name" >"$name.out" || fail "${name##*/} (text and number of the block) fails"
     if [ -f "$name.expected" ]; then diff -u "$name.expected" "$name.out"; fi
 done
-echo "$programs programs of README.md compiled and run"
+echo "$programs programs of the texts compiled and run"
 [ "$programs" -gt 0 ]

@@ -76,7 +76,7 @@ static void shapes_of_all_sizes_agree(void **state) {
         s.shared = i % 4;
         if (what == SYRK) s.n = s.m;
         const wg_function *const f = record(&s, out);
-        const int dense = wgi_dense_is_in(f);
+        const int dense = dense_is_in(f);
         wg_function_free((wg_function *)(uintptr_t)f);
         check(&s, 0, dense);
     }
@@ -212,7 +212,7 @@ static wg_function *there_and_back(const wg_function *f) {
     free(bytes), free(again);
     assert_int_equal(f->nodes, g->nodes);
     assert_int_equal(f->work, g->work);
-    assert_true(wgi_dense_is_in(g));
+    assert_true(dense_is_in(g));
     return g;
 }
 
@@ -316,7 +316,7 @@ static void they_stand_in_the_steps_of_loops(void **state) {
         if (wg_function_record(t, steps, w ? NULL : k, 1, all, x, 1, out, &f[w]) != WG_OK)
             fail_msg("%s", wg_tape_message(t));
         assert_int_equal(f[w]->repeats, !w);
-        assert_int_equal(wgi_dense_is_in(f[w]), !w);
+        assert_int_equal(dense_is_in(f[w]), !w);
         assert_int_equal(wg_function_gradient(t, f[w], &g), WG_OK);
         run(g, x, NULL, y[w]);
         if (w == 0) { /* in the body of a file */

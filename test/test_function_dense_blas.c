@@ -4,6 +4,7 @@
  *
  * All texts stand in one file, which each compiler compiles once. */
 #define _DEFAULT_SOURCE /* mkdtemp */
+#include "dense_walk.h"
 #include "driver_cases.h"
 #include "emitted.h"
 
@@ -416,7 +417,7 @@ static void write_recorded(kind what) {
     must(wg_function_vjp(coded, f[0], &f[1]), coded);
     must(wg_function_hvp(coded, f[0], &f[2]), coded);
     for (int i = 0; i < orders_of(what); i++) {
-        assert_true(wgi_dense_is_in(f[i]));
+        assert_true(dense_is_in(f[i]));
         /* one of all is enough */
         put(&recorded_text[what][i], f[i], what == SOLVE && i < 2 ? ALL : WG_EMIT_POINT, UNIT,
             what == SOLVE);
@@ -498,7 +499,7 @@ static void write_loops(void) {
     must(wg_function_record(t, steps, k, 1, &all, x, 1, &sum, &looping[0]), t);
     must(wg_function_gradient(t, looping[0], &looping[1]), t);
     for (int i = 0; i < 2; i++) {
-        assert_true(looping[i]->repeats > 0 && wgi_dense_is_in(looping[i]));
+        assert_true(looping[i]->repeats > 0 && dense_is_in(looping[i]));
         put(&looping_text[i], looping[i], ALL, UNIT, 0);
     }
     wg_callable_free(k);

@@ -39,7 +39,7 @@ static wg_function *system_function(kind what, const double *x) {
     wg_function *f = NULL;
     assert_int_equal(wg_function_record(coded, system_of, &what, 1, entries, x, 1, all, &f),
                      WG_OK);
-    assert_true(wgi_dense_is_in(f));
+    assert_true(dense_is_in(f));
     return f;
 }
 
@@ -121,7 +121,7 @@ static void the_zero_rule_holds_on_both_sides_of_a_product(void **state) {
     wg_function *f = NULL, *gradient = NULL;
     assert_int_equal(wg_function_record(coded, rescued, NULL, 1, entries, start, 1, all, &f),
                      WG_OK);
-    assert_true(wgi_dense_is_in(f));
+    assert_true(dense_is_in(f));
     assert_int_equal(wg_function_gradient(tape, f, &gradient), WG_OK);
     run(gradient, x, NULL, g); /* A is 0, and so are its adjoint and that times infinity */
     assert_true(g[0] == 0 && g[1] == 0);

@@ -205,6 +205,56 @@ static void small_pivots_are_no_singularity(void **state) {
     wg_tape_free(t);
 }
 
+/* The determinant, or a product of some of its factors, is beyond the range of doubles. */
+static void determinants_beyond_the_range_have_their_gradient(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    double g[16];
+    /* 1e400, whose cofactors are within the range */
+    const double large[9] = {1e200, 0, 0, 0, 1e200, 0, 0, 0, 1};
+    assert_true(gradient_of_det(t, 3, large, g) == INFINITY);
+    assert_true(close_ulp(g[0], 1e200, TOL_MATRIX_ULP) && g[1] == 0 && g[3] == 0);
+    assert_true(close_ulp(g[4], 1e200, TOL_MATRIX_ULP) && g[8] == INFINITY);
+    /* 1e-400, from the right and from the left */
+    const double small[4] = {1e-200, 1e-200, 1e-200, 3e-200};
+    assert_true(gradient_of_det(t, 2, small, g) == 0);
+    assert_true(close_ulp(g[0], 3e-200, TOL_MATRIX_ULP) &&
+                close_ulp(g[3], 1e-200, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[1], -1e-200, TOL_MATRIX_ULP) &&
+                close_ulp(g[2], -1e-200, TOL_MATRIX_ULP));
+    /* 2: out of the range and back again */
+    const double back[16] = {1e200, 0, 0, 0, 0, 1e200, 0, 0, 0, 0, 1e-200, 0, 0, 0, 0, 2e-200};
+    assert_true(close_ulp(gradient_of_det(t, 4, back, g), 2, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[0], 2e-200, TOL_MATRIX_ULP) &&
+                close_ulp(g[15], 1e200, TOL_MATRIX_ULP));
+    const double spd[9] = {1e-150, 0, 0, 0, 1e-150, 0, 0, 0, 1e-150};
+    wg_tape_reset(t);
+    const wg_mat a = wg_mat_input(t, 3, 3, spd, 3);
+    const wg_real d = wg_factor_det(t, wg_potrf(t, a));
+    assert_true(d.value == 0);
+    assert_int_equal(wg_reverse(t, d), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, a, g, 3), WG_OK);
+    assert_true(close_ulp(g[0], 1e-300, TOL_MATRIX_ULP) && g[1] == 0);
+    wg_tape_free(t);
+}
+
+static void determinants_of_what_is_not_finite_come_back(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double odd[] = {INFINITY, -INFINITY, NAN};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t n = 1; n <= 5; n++)
+            for (size_t at = 0; at < n * n; at++) {
+                double v[25], g[25];
+                for (size_t i = 0; i < n * n; i++) v[i] = (double)(i * i % 7) + 1;
+                v[at] = odd[k];
+                (void)gradient_of_det(t, n, v, g);
+                if (n == 1) assert_true(g[0] == 1);
+                else assert_true(isnan(g[0]));
+            }
+    wg_tape_free(t);
+}
+
 static void tangents_of_a_singular_determinant_agree_with_its_gradient(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -328,6 +378,8 @@ int main(void) {
         cmocka_unit_test(the_gradient_of_a_singular_determinant_is_its_cofactors),
         cmocka_unit_test(the_gradient_of_a_determinant_is_zero_from_corank_two_on),
         cmocka_unit_test(small_pivots_are_no_singularity),
+        cmocka_unit_test(determinants_beyond_the_range_have_their_gradient),
+        cmocka_unit_test(determinants_of_what_is_not_finite_come_back),
         cmocka_unit_test(tangents_of_a_singular_determinant_agree_with_its_gradient),
         cmocka_unit_test(the_sign_of_a_determinant_is_given),
         cmocka_unit_test(one_triangle_of_a_symmetric_operand_is_read),

@@ -717,8 +717,33 @@ static void parts_of_a_long_tape_of_blocks_are_swept_in_linear_time(void **state
     wg_tape_free(t);
 }
 
+/* What is missing in a call, or in its operation, is named before anything is read. */
+static void incomplete_calls_are_refused(void **state) {
+    (void)state;
+    wg_tape *t = wg_tape_new(NULL);
+    const wg_mark m = wg_tape_mark(t);
+    const double v[2] = {1, 2};
+    wg_mat y;
+    wg_block_op nameless = times_op;
+    nameless.name = NULL;
+    for (int k = 0; k < 3; k++) {
+        const wg_mat x = wg_mat_input(t, 2, 1, v, 2);
+        const wg_mat in[] = {x, x};
+        const wg_status s = k == 0   ? wg_apply(t, &nameless, NULL, 0, 2, in, 1, &y)
+                            : k == 1 ? wg_apply(t, &times_op, NULL, 8, 2, in, 1, &y)
+                                     : wg_apply(t, &times_op, v, SIZE_MAX - 8, 2, in, 1, &y);
+        assert_int_equal(s, k == 2 ? WG_ENOMEM : WG_ENULL);
+        assert_null(y.value);
+        assert_non_null(strstr(wg_tape_message(t), k == 0 ? "name" : "params"));
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+    }
+    assert_int_equal(wg_apply(NULL, &times_op, NULL, 8, 0, NULL, 1, &y), WG_ENULL);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(incomplete_calls_are_refused),
         cmocka_unit_test(statements_follow_blocks_into_the_next_chunk_of_records),
         cmocka_unit_test(small_operations_keep_the_limit_of_slots),
         cmocka_unit_test(small_operations_stay_inline_in_a_recording_of_nothing_else),

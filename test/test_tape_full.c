@@ -216,6 +216,76 @@ static void assert_small_ones_work(wg_tape *t) {
     assert_ok(t);
 }
 
+/* So many statements, or matrices of 4000 bytes, as fit on a new tape with some pages to spare. */
+static void record_scalars(wg_tape *t, size_t n) {
+    wg_real y = wg_input(t, 1);
+    for (size_t i = 0; i < n; i++) y = wg_let(t, wg_sin(y));
+}
+static void record_matrices(wg_tape *t, size_t n) {
+    for (size_t i = 0; i < n; i++) (void)wg_mat_fill(t, 20, 25, 1);
+}
+
+/* What one recording held is there for the next, whatever that needs it for. */
+static void a_budget_is_whole_for_every_recording(void **state) {
+    (void)state;
+    for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags += WG_KEEP_CODE)
+        for (int buffered = 0; buffered < 2; buffered++) {
+            const size_t whole = 1 << 20;
+            char *const buffer = malloc(whole);
+            wg_options opt = {.flags = flags, .budget = buffered ? 0 : whole};
+            if (buffered) opt.buffer = buffer, opt.buffer_bytes = whole;
+            /* in a buffer, what grows may have to move, and stand there twice */
+            const size_t most = whole / 100 * (buffered ? 40 : 85);
+            const size_t of_records = most / (flags != 0 ? 80 : 32), of_matrices = most / 4032;
+            wg_tape *const t = wg_tape_new(&opt);
+            for (int round = 0; round < 3; round++) {
+                record_scalars(t, of_records);
+                assert_ok(t);
+                wg_tape_reset(t);
+                record_scalars(t, 10); /* a part of what was in use is so again */
+                record_matrices(t, of_matrices);
+                assert_ok(t);
+                wg_tape_reset(t);
+                record_matrices(t, 1);
+                record_scalars(t, of_records);
+                assert_ok(t);
+                if (!buffered) assert_true(stats_of(t).committed_bytes <= whole);
+                wg_tape_reset(t);
+                record_matrices(t, of_matrices);
+                wg_tape_reset(t);
+                assert_small_ones_work(t);
+                wg_tape_reset(t);
+            }
+            wg_tape_free(t);
+            free(buffer);
+        }
+}
+
+/* A rewind to before the failure leaves room for the sweep of what is left. */
+static void after_a_rewind_the_budget_has_room_for_a_sweep(void **state) {
+    (void)state;
+    for (unsigned flags = 0; flags <= WG_KEEP_CODE; flags += WG_KEEP_CODE) {
+        const wg_options opt = {.flags = flags, .budget = 1 << 20};
+        wg_tape *const t = wg_tape_new(&opt);
+        for (int round = 0; round < 3; round++) {
+            const wg_real x = wg_input(t, 1);
+            wg_real y = x;
+            for (int i = 0; i < 5000; i++) y = wg_let(t, wg_mul(x, y));
+            const wg_mark m = wg_tape_mark(t);
+            wg_real z = y;
+            while (wg_tape_status(t) == WG_OK) z = wg_let(t, wg_sin(z));
+            assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+            assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+            assert_int_equal(wg_reverse(t, y), WG_OK);
+            assert_true(wg_adjoint(t, x) == 5001);
+            assert_true(stats_of(t).committed_bytes <= opt.budget);
+            if (round == 1) wg_tape_reset(t);
+            else assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        }
+        wg_tape_free(t);
+    }
+}
+
 /* Whatever took all of it: records, code, adjoints, values of matrices. */
 static void after_a_lack_of_memory_a_reset_finds_room_again(void **state) {
     (void)state;
@@ -405,6 +475,8 @@ int main(void) {
         TEST(slots_do_not_wrap_around),
         TEST(a_budget_is_never_passed_and_well_used),
         TEST(a_budget_for_records_and_adjoints_holds_both),
+        TEST(a_budget_is_whole_for_every_recording),
+        TEST(after_a_rewind_the_budget_has_room_for_a_sweep),
         TEST(after_a_lack_of_memory_a_reset_finds_room_again),
         TEST(a_limited_address_space_is_left_to_others),
         TEST(more_memory_than_there_is_is_refused),

@@ -349,8 +349,41 @@ static void a_number_without_derivative_follows_its_variable(void **state) {
     wg_function_free(df), wg_function_free(f);
 }
 
+static int to_nowhere(void *ctx, const char *line, size_t bytes) {
+    (void)ctx, (void)line, (void)bytes;
+    return 0;
+}
+
+/* A statement of an operation by its descriptor has no place in a file. */
+static void a_descriptor_is_checked_and_has_no_place(void **state) {
+    (void)state;
+    const wg_options options = {.flags = WG_KEEP_CODE | WG_KEEP_PLACES};
+    wg_tape *t = wg_tape_new(&options);
+    const wg_real x = wg_input(t, 2);
+    const wg_scalar_op *const exponential = &wgi_scalar_ops[WGI_OP_exp];
+    const wg_real y = wg_apply_scalar(t, exponential, &x);
+    (void)wg_let(t, wg_mul(x, y));
+    assert_int_equal(wg_tape_dump(t, to_nowhere, NULL), WG_OK);
+    assert_int_equal(wg_tape_dot(t, to_nowhere, NULL), WG_OK);
+    for (int k = 0; k < 5; k++) {
+        wg_scalar_op odd = *exponential;
+        if (k == 0) odd.name = NULL;
+        if (k == 1) odd.value = NULL;
+        if (k == 2) odd.first = NULL;
+        if (k == 3) odd.arity = 0;
+        if (k == 4) odd.arity = 5;
+        wg_tape_reset(t);
+        const wg_real z = wg_input(t, 2);
+        const wg_real all[5] = {z, z, z, z, z};
+        assert_true(isnan(wg_apply_scalar(t, &odd, all).value));
+        assert_int_equal(wg_tape_status(t), k < 3 ? WG_ENULL : WG_EARG);
+    }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_descriptor_is_checked_and_has_no_place),
         cmocka_unit_test(operations_of_a_users_agree_in_every_mode),
         cmocka_unit_test(a_singular_operation_is_guarded_inside_a_statement),
         cmocka_unit_test(a_partial_of_zero_is_skipped),

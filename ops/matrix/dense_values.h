@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dense_values.h - products, solves and factorisations of whole matrices in plain arrays: what
- * a function does in one node. Internal.
- *
- * Matrices stand one after the other, column after column, of lower triangles (tri) only those.
- * Transposes, upper triangles and solves from the right are the same with the elements in
- * another order.
- *
- *     kind      size     operands                     results
- *     PRODUCT   m n k    A m k,  B k n                A B
- *     TRIANGLE  n k      L tri n,  B n k              L^-1 B
- *     CHOLESKY  n        A tri n                      L tri n, A = L L'
- *     POTRF_BAR n        L tri n,  W tri n            adjoint of A from that of L, W
- *     LU        n        A n n                        packed LU n n, pivots n, their sign 1
- *     SOLVE     n k      LU n n, pivots n, A n n, B   A^-1 B, or A'^-1 B
- *     LOGDET    n        LU n n, pivots n, A n n      log |det A|
- *
- * The latter two are done from LU: A is not read.
- * Off the diagonal an element of a triangle stands for both: POTRF_BAR gives its derivative.
- * What cannot be done, of a singular matrix or one that is not positive definite, is NaN. */
+ * a function does in one node. dense.def says which there are. Internal. */
 #ifndef WENGERT_OPS_DENSE_VALUES_H
 #define WENGERT_OPS_DENSE_VALUES_H
 
@@ -25,20 +8,23 @@
 
 #include <wengert/block.h>
 
+#define DENSE(NAME, ...) WGI_DENSE_##NAME,
 typedef enum {
-    WGI_DENSE_PRODUCT,
-    WGI_DENSE_TRIANGLE,
-    WGI_DENSE_CHOLESKY,
-    WGI_DENSE_POTRF_BAR,
-    WGI_DENSE_LU,
-    WGI_DENSE_SOLVE,
-    WGI_DENSE_LOGDET,
+#include "dense.def"
     WGI_DENSE_KINDS
 } wgi_dense_kind;
+#undef DENSE
 
-/* RULE: an adjoint or tangent is among the operands: all results are 0 where the last operand
- * is, and of a product where either is. TURNED: a SOLVE with A'. */
+/* Flags and what is beside whole matrices in a workspace, as in dense.def. */
 enum { WGI_DENSE_RULE = 1, WGI_DENSE_TURNED = 2 };
+enum { WGI_DENSE_NOTHING, WGI_DENSE_BLOCK, WGI_DENSE_PIVOTS };
+
+/* What of a row is the same for all sizes. */
+typedef struct wgi_dense_row {
+    const char *word;
+    unsigned char sizes, flags, matrices, beside;
+} wgi_dense_row;
+extern const wgi_dense_row wgi_dense_rows[WGI_DENSE_KINDS];
 
 typedef struct wgi_dense_op {
     unsigned kind, flags;
@@ -72,8 +58,7 @@ void wgi_dense_value(const wgi_dense_op *op, const double *x, double *y, void *w
 extern const wg_block_op wgi_op_dense;
 
 /* LAPACK's L in the lower triangle of l, the adjoint of L in that of w: this becomes that of
- * the elements of A, one for both. Columns are taken in blocks; work: so many doubles.
- * (factor.c) */
+ * the elements of A, one for both. Columns are taken in blocks; work: so many doubles. */
 enum { WGI_CHOLESKY_BLOCK = 32 };
 size_t wgi_cholesky_bar_room(void);
 void wgi_cholesky_bar(size_t n, const double *l, double *w, double *work);

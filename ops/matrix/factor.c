@@ -6,14 +6,17 @@
  *   log |det|:  S_ += w S^-T            tangent  sum(S^-T o St)
  *   det:        S_ += w adj(S)'         tangent  sum(adj(S)' o St)
  *   C = A^-1:   A_ -= C' G C'           tangent  -C At C
- *   Cholesky:   blocks of columns from the right: Murray 2016, arXiv:1602.07527
+ *   Cholesky:   wgi_cholesky_bar (dense_blas.h)
  *               tangent  L phi(L^-1 sym(At) L^-T), phi the lower triangle with half the
- * diagonal Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
+ *               diagonal
+ * Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "spectral.h"
 #include "traits.h"
 
 /* ---- factoring ---- */
@@ -275,6 +278,35 @@ static const double smallest_pivot = 1.4901161193847656e-8; /* sqrt(DBL_EPSILON)
 
 static size_t svd_room(size_t n) { return 68 * n; } /* dgesvd: 3n + 2n times a block of 32 */
 
+/* m 2^e, |m| from 1/2 to 1, or 0: a product of numbers that may leave the range of doubles on
+ * the way. An infinity or a NaN stays one, in m. */
+typedef struct scaled {
+    double m;
+    int e;
+} scaled;
+
+static scaled scaled_times(scaled a, double x) {
+    int of_x = 0, of_product = 0;
+    const double product = frexp(a.m * frexp(x, &of_x), &of_product);
+    if (product == 0 || !isfinite(product)) return (scaled){product, 0};
+    return (scaled){product, a.e + of_x + of_product};
+}
+
+/* The determinant, from its packed factor. */
+static scaled det_scaled(const wg_block *b) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const size_t n = b->in[0].rows;
+    const double *const packed = wgi_packed(b, 0);
+    scaled d = {1, 0};
+    for (size_t i = 0; i < n; i++) {
+        const double u = packed[i * (n + 1)];
+        d = scaled_times(d, u);
+        if (p->kind == WG_CHOLESKY) d = scaled_times(d, u);
+        else if ((size_t)wgi_pivots(b, 0)[i] != i + 1) d.m = -d.m;
+    }
+    return d;
+}
+
 static wg_status det_shape(wg_block *b) {
     const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
@@ -297,6 +329,10 @@ static wg_status det_value(wg_block *b) {
         if (p->kind == WG_CHOLESKY) d *= u * u;
         else d *= (size_t)wgi_pivots(b, 0)[i] == i + 1 ? u : -u;
     }
+    if (!isnormal(d)) {
+        const scaled all = det_scaled(b);
+        d = ldexp(all.m, all.e);
+    }
     b->out[0].value[0] = d;
     return WG_OK;
 }
@@ -307,7 +343,8 @@ static double rotation_sign(size_t n, double *u, int *pivot) {
     return sign_of(n, u, pivot);
 }
 
-/* g = adj(S)' = det(U V) U diag(prod_{j != i} s_j) V'. */
+/* g = adj(S)' = det(U V) U diag(prod_{j != i} s_j) V'. NaN where S has a NaN or an infinity, of
+ * order 1 excepted: LAPACK iterates on such numbers and may not return. */
 static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     const size_t n = b->in[0].rows;
     const int order = wgi_int(n);
@@ -315,6 +352,10 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     double *const vt = wgi_take(&work, n * n), *const s = wgi_take(&work, n);
     double *const more = wgi_take(&work, svd_room(n));
     int *const pivot = wgi_take_int(&work, n);
+    if (!wgi_spectral_finite(n, n, b->in[0].value, b->in[0].ld)) {
+        for (size_t i = 0; i < n * n; i++) g[i] = n == 1 ? 1 : NAN;
+        return WG_OK;
+    }
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
     b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
                                   order, vt, order, more, (int)svd_room(n));
@@ -323,13 +364,28 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     double f = rotation_sign(n, a, pivot);
     memcpy(a, vt, n * n * sizeof *a);
     f *= rotation_sign(n, a, pivot);
-    double below = f; /* the product of s over j < i, then times that over j > i */
-    for (size_t i = 0; i < n; i++) more[i] = below, below *= s[i];
-    double above = 1;
-    for (size_t i = n; i-- > 0;) more[i] *= above, above *= s[i];
-    for (size_t i = 0; i < n; i++) cblas_dscal(order, more[i], u + i * n, 1);
+    /* the product of s over j < i, then times that over j > i */
+    int *const exponent = pivot;
+    scaled below = {f, 0}, above = {1, 0};
+    for (size_t i = 0; i < n; i++) {
+        more[i] = below.m, exponent[i] = below.e;
+        below = scaled_times(below, s[i]);
+    }
+    int top = INT_MIN;
+    for (size_t i = n; i-- > 0;) {
+        const scaled all = scaled_times((scaled){more[i], exponent[i]}, above.m);
+        more[i] = all.m, exponent[i] = all.e + above.e;
+        if (all.m != 0 && exponent[i] > top) top = exponent[i];
+        above = scaled_times(above, s[i]);
+    }
+    /* where they leave the range of doubles: all of them times 2^-shift */
+    const int shift = top > 1000 ? top - 1000 : top < -900 ? top : 0;
+    for (size_t i = 0; i < n; i++)
+        cblas_dscal(order, more[i] == 0 ? 0 : ldexp(more[i], exponent[i] - shift), u + i * n,
+                    1);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, u, order, vt,
                 order, 0, g, order);
+    for (size_t i = 0; shift != 0 && i < n * n; i++) g[i] = ldexp(g[i], shift);
     return WG_OK;
 }
 
@@ -345,11 +401,18 @@ static wg_status adjugate(wg_block *b, double **g) {
         const double u = fabs(packed[i * (n + 1)]);
         low = fmin(low, u), high = fmax(high, u);
     }
-    if (kind == WG_LU && low <= smallest_pivot * high) return adjugate_by_svd(b, *g, work);
+    const double d = b->out[0].value[0];
+    if (kind == WG_LU && (low <= smallest_pivot * high || !isnormal(d)))
+        return adjugate_by_svd(b, *g, work);
     wgi_inverse(kind, n, packed, wgi_pivots(b, 0), *g, (double *)(void *)work);
     if (kind == WG_CHOLESKY) wgi_mirror(n, *g, n);
     else wgi_transpose(n, *g);
-    for (size_t i = 0; i < n * n; i++) (*g)[i] *= b->out[0].value[0];
+    if (isnormal(d)) {
+        for (size_t i = 0; i < n * n; i++) (*g)[i] *= d;
+    } else { /* of a factor by Cholesky: what is beyond the range may come back into it */
+        const scaled all = det_scaled(b);
+        for (size_t i = 0; i < n * n; i++) (*g)[i] = ldexp((*g)[i] * all.m, all.e);
+    }
     return WG_OK;
 }
 
@@ -568,8 +631,6 @@ wg_mat wg_inverse_spd(wg_tape *t, wg_mat a) {
 
 /* ---- Cholesky, L as the result ---- */
 
-enum { CHOLESKY_BLOCK = WGI_CHOLESKY_BLOCK };
-
 static wg_status cholesky_shape(wg_block *b) {
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
     if ((n != 0 && count > SIZE_MAX / n) || b->in[0].cols != n * count) {
@@ -596,70 +657,6 @@ static wg_status cholesky_value(wg_block *b) {
         }
     }
     return WG_OK;
-}
-
-/* The lower triangle w of L_ becomes that of A_, for which tr(A_' At) counts the lower triangle
- * of At only; column by column. */
-static void adjoint_by_columns(size_t n, const double *l, double *w, size_t ld) {
-    for (size_t j = n; j-- > 0;) {
-        const double *const c = l + j * ld;
-        double *const cw = w + j * ld;
-        const double d = 1 / c[j];
-        double s = 0;
-        for (size_t i = j + 1; i < n; i++) cw[i] *= d, s += cw[i] * c[i];
-        const double dw = (cw[j] - s) * d;
-        for (size_t k = 0; k < j; k++) {
-            const double *const lk = l + k * ld;
-            double *const wk = w + k * ld;
-            const double r = lk[j];
-            double s0 = 0, s1 = 0;
-            size_t i = j + 1;
-            for (; i + 1 < n; i += 2) {
-                s0 += cw[i] * lk[i], s1 += cw[i + 1] * lk[i + 1];
-                wk[i] -= cw[i] * r, wk[i + 1] -= cw[i + 1] * r;
-            }
-            if (i < n) s0 += cw[i] * lk[i], wk[i] -= cw[i] * r;
-            wk[j] -= dw * r + (s0 + s1);
-        }
-        cw[j] = 0.5 * dw;
-    }
-}
-
-size_t wgi_cholesky_bar_room(void) { return (size_t)CHOLESKY_BLOCK * CHOLESKY_BLOCK; }
-
-/* The same with blocks of columns [j0, j1):  L = [.. ; R D ; B C]. */
-void wgi_cholesky_bar(size_t n, const double *l, double *w, double *s) {
-    const int ld = wgi_int(n);
-    for (size_t j1 = n; j1 > 0;) {
-        const size_t j0 = j1 > CHOLESKY_BLOCK ? j1 - CHOLESKY_BLOCK : 0, m = j1 - j0;
-        const int below = wgi_int(n - j1), width = wgi_int(m), before = wgi_int(j0);
-        const double *const r = l + j0, *const d = r + j0 * n, *const c = l + j1 + j0 * n;
-        double *const rw = w + j0, *const dw = rw + j0 * n, *const cw = w + j1 + j0 * n;
-        if (below != 0) {
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit,
-                        below, width, 1, d, ld, cw, ld);
-            if (before != 0)
-                cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, below, before, width, -1,
-                            cw, ld, r, ld, 1, w + j1, ld);
-            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, width, below, -1, cw,
-                        ld, c, ld, 0, s, width);
-            for (size_t j = 0; j < m; j++)
-                for (size_t i = j; i < m; i++) dw[i + j * n] += s[i + j * m];
-        }
-        adjoint_by_columns(m, d, dw, n);
-        if (before != 0) {
-            for (size_t j = 0; j < m; j++) {
-                s[j * (m + 1)] = 2 * dw[j * (n + 1)];
-                for (size_t i = j + 1; i < m; i++) s[i + j * m] = s[j + i * m] = dw[i + j * n];
-            }
-            if (below != 0)
-                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, width, before, below, -1,
-                            cw, ld, l + j1, ld, 1, rw, ld);
-            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, width, before, width, -1, s,
-                        width, r, ld, 1, rw, ld);
-        }
-        j1 = j0;
-    }
 }
 
 static wg_status cholesky_vjp(wg_block *b) {

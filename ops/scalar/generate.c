@@ -8,6 +8,7 @@
  *   generate generic_double > include/wengert/generic_double.h     also _dual, _tape
  *   generate operations     > ops/operations.md
  *   generate special_text   > ops/scalar/special_text.h; see generate_text.c
+ *   generate dense_text     > ops/matrix/dense_text.h
  *
  * scalar.h: for every row of scalar.def the inline value and partials, its number, and the macro
  * that users call. statement_lists.h: one structure per operand count and what is done with it;
@@ -611,7 +612,8 @@ int main(int argc, char **argv) {
                    {"generic_tape", write_generic_tape},
                    {"cxx", write_cxx},
                    {"operations", write_operations},
-                   {"special_text", write_special_text}};
+                   {"special_text", write_special_text},
+                   {"dense_text", write_dense_text}};
     const size_t n = sizeof headers / sizeof *headers;
     if (row_of_users() != NULL) {
         fprintf(stderr, "generate: names that begin with user are the users': %s\n", row_of_users());

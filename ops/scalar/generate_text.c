@@ -2,6 +2,7 @@
 /* generate_text - the text of functions, for programs that write C.
  *
  *   generate special_text > ops/scalar/special_text.h
+ *   generate dense_text   > ops/matrix/dense_text.h
  *
  * The definitions of special.h, special_*.c and array.[hc] become strings, each with the names of
  * the others that it needs, and the vector functions of elementwise_simd.h as they stand. Names
@@ -304,4 +305,33 @@ void write_special_text(void) {
     put_lines("ops/scalar/elementwise_simd.h", "#if defined(__x86_64__)", "/* ---- kernels ---- */");
     puts("};");
     puts("#endif");
+}
+
+/* The definitions between the marks of a file, which blank lines part, with their comments. */
+static void put_definitions(const char *path) {
+    const char *s = strstr(contents(path), "/* ---- text ---- */\n\n");
+    if (s == NULL) fail("not as expected", path);
+    s += strlen("/* ---- text ---- */\n\n");
+    while (!starts(s, "/* ---- end")) {
+        const char *const end = strstr(s, "\n\n"), *const head = strstr(s, "static ");
+        if (end == NULL || head == NULL || head > end) fail("not as expected", path);
+        const char *const stop = head + strcspn(head, "("), *name = stop;
+        while (in_name(name[-1])) name--;
+        char *const text = room((size_t)(end - s) + 3);
+        memcpy(text, s, (size_t)(end - s) + 2);
+        printf("TEXT(\"%.*s(\",\n     ", (int)(stop - name), name);
+        put_string(text);
+        puts(")");
+        s = end + 2;
+    }
+}
+
+void write_dense_text(void) {
+    puts("/* SPDX-License-Identifier: MIT */");
+    puts("/* Generated from dense_blas.h and dense_loops.h by ops/scalar/generate_text.c: `make");
+    puts(" * generate`. Do not edit.");
+    puts(" *");
+    puts(" * TEXT(name, text): a definition as C, after all those that it calls. */");
+    put_definitions("ops/matrix/dense_blas.h");
+    put_definitions("ops/matrix/dense_loops.h");
 }

@@ -4,5 +4,6 @@
 #define WENGERT_OPS_GENERATE_TEXT_H
 
 void write_special_text(void);
+void write_dense_text(void);
 
 #endif

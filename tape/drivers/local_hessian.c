@@ -332,7 +332,7 @@ static int is_plan_of(const struct lately *l, const wgi_entry *e) {
 static wg_status need(wgi_core *c, size_t entries) {
     const size_t used = (size_t)c->second_records * sizeof(wgi_record);
     const size_t bytes = used + entries * sizeof(wgi_record);
-    return bytes <= c->second.committed ? WG_OK : wgi_region_need(c, &c->second, bytes, used);
+    return wgi_region_need(c, &c->second, bytes, used);
 }
 
 /* The codes that came lately, each in its own place or in one of the next WAYS: the statements of a

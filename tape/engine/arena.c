@@ -4,9 +4,9 @@
  * A region asks for a large address range once and makes it usable as it grows. Asking is
  * repeated with half the size until the system accepts. Records continue in a further chunk
  * when their range is full; all other regions move to a larger range (they are addressed by
- * offset). In a caller's buffer nothing is obtained: ranges are cut from it, grow in place
- * where they can, and what holds nothing since the last reset is given up when there is no
- * room. */
+ * offset). In a caller's buffer nothing is obtained: ranges are cut from it and grow in place
+ * where they can. Where there is no room in the buffer, or none in the budget, what holds nothing
+ * since the last reset is given up, and the unused end of everything else. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "tape.h"
 
@@ -78,20 +78,6 @@ static wg_status starved(wgi_core *c, wg_status s) {
     return s;
 }
 
-static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
-    const size_t more = bytes - r->committed;
-    if (c->buffer == NULL) {
-        if (c->budget != 0 && more > c->budget - c->committed) return starved(c, WG_EBUDGET);
-        c->memory_calls++;
-        if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
-            return starved(c, WG_ENOMEM);
-    }
-    r->committed = bytes;
-    c->committed += more;
-    if (c->committed > c->max_committed) c->max_committed = c->committed;
-    return WG_OK;
-}
-
 void wgi_region_free(wgi_core *c, wgi_region *r) {
     if (r->base != NULL && c->buffer != NULL) {
         wgi_buffer_give(c, r->base, r->reserved);
@@ -104,29 +90,111 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
     r->reserved = r->committed = 0;
 }
 
-/* Gives back the ranges of a buffer that hold nothing now; 0: there are none. */
-static int give_up_idle(wgi_core *c) {
-    wgi_region *const all[] = {&c->code,    &c->values,   &c->adjoints, &c->tangents,
-                               &c->places,  &c->labels,   &c->second,   &c->scratch,
-                               &c->drive,   &c->index[0], &c->index[1], &c->index[2],
-                               &c->index[3]};
-    const int records = c->width != 0 ? 0 : c->current + 1;
+/* Gives back what of a region lies behind its first `used` bytes; 0: nothing does. Ranges of a
+ * caller's memory callbacks are released as a whole only. */
+static int trim(wgi_core *c, wgi_region *r, size_t used) {
+    const size_t keep = round_up(used != 0 ? used : 1, PAGE);
+    if (r->base == NULL || keep >= r->committed) return 0;
+    if (c->buffer != NULL) {
+        wgi_buffer_give(c, r->base + keep, r->reserved - keep);
+        r->reserved = keep;
+    } else if (c->memory.release == system_release) {
+        if (mmap(r->base + keep, r->committed - keep, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+            return 0;
+    } else {
+        return 0;
+    }
+    c->committed -= r->committed - keep;
+    r->committed = keep;
+    return 1;
+}
+
+/* The end of the payloads: what nothing of this recording has stood in, also nothing that a rewind
+ * forgot, for the values of a forgotten matrix may still be looked at. */
+static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
+    int any = 0;
+    while (c->payloads > c->payload_current && &c->payload[c->payloads - 1] != busy) {
+        const int k = c->payloads - 1, current = k == c->payload_current;
+        wgi_region *const r = &c->payload[k];
+        size_t used = c->buffer != NULL ? 0 : r->wanted; /* a buffer stays readable */
+        if (current && (size_t)(c->head.payload_top - r->base) > used)
+            used = (size_t)(c->head.payload_top - r->base);
+        if (used != 0 || (current && k > 0)) {
+            any |= trim(c, r, used);
+            if (current) c->head.payload_end = r->base + r->committed;
+            break;
+        }
+        wgi_region_free(c, r);
+        c->payloads = k;
+        any = 1;
+        if (current) {
+            c->head.payload_top = c->head.payload_end = NULL;
+            c->payload_before = 0;
+            break;
+        }
+    }
+    return any;
+}
+
+/* Gives back what holds nothing now, `busy` excepted, of which the caller has taken note; 0:
+ * there is nothing. */
+static int give_up_idle(wgi_core *c, const wgi_region *busy) {
+    const struct {
+        wgi_region *region;
+        size_t used; /* beside what was asked for */
+    } all[] = {{&c->code, (size_t)(WGI_CODE_START + c->head.code_words) * 8},
+               {&c->values, c->head.slots * sizeof(double)},
+               {&c->tangents, c->width * c->head.slots * sizeof(double)},
+               {&c->adjoints, 0},
+               {&c->places, (size_t)c->place_count * sizeof(wgi_place)},
+               {&c->labels, (size_t)c->label_count * sizeof(wgi_label)},
+               {&c->second, 0},
+               {&c->scratch, 0},
+               {&c->drive, 0},
+               {&c->index[0], 0},
+               {&c->index[1], 0},
+               {&c->index[2], 0},
+               {&c->index[3], 0}};
     int any = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        wgi_region *const r = all[i];
-        if (r->base == NULL || r->asked == c->resets || (r == &c->drive && c->driving))
+        wgi_region *const r = all[i].region;
+        if (r->base == NULL || r == busy || (r == &c->drive && c->driving)) continue;
+        if (r->asked == c->resets) {
+            any |= trim(c, r, all[i].used > r->wanted ? all[i].used : r->wanted);
             continue;
+        }
         wgi_region_free(c, r);
         any = 1;
     }
-    for (; c->chunks > records; any = 1) wgi_region_free(c, &c->chunk[--c->chunks].memory);
-    for (; c->payloads > c->payload_current + 1; any = 1)
-        wgi_region_free(c, &c->payload[--c->payloads]);
+    const int records = c->width != 0 ? 0 : c->current + 1;
+    for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
+        wgi_region_free(c, &c->chunk[--c->chunks].memory);
     if (c->chunks == 0) {
         c->current = 0;
         c->head.top = c->chunk[0].base = NULL;
+    } else if (c->chunks == records && &c->chunk[c->current].memory != busy) {
+        wgi_chunk *const k = &c->chunk[c->current];
+        any |= trim(c, &k->memory, (size_t)(c->head.top - k->base + 4) * sizeof(wgi_record));
     }
+    any |= give_up_payloads(c, busy);
+    wgi_limit_set(c);
     return any;
+}
+
+static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
+    const size_t more = bytes - r->committed;
+    if (c->buffer == NULL) {
+        while (c->budget != 0 && more > c->budget - c->committed)
+            if (!give_up_idle(c, r)) return starved(c, WG_EBUDGET);
+        c->memory_calls++;
+        if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
+            return starved(c, WG_ENOMEM);
+    }
+    r->committed = bytes;
+    c->committed += more;
+    if (c->committed > c->max_committed) c->max_committed = c->committed;
+    return WG_OK;
 }
 
 /* How much to ask for ahead of need in a buffer, for something that is `held` bytes large: all
@@ -143,7 +211,7 @@ static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least
     if (wanted < least) wanted = least;
     if (c->buffer != NULL) {
         do r->base = wgi_buffer_take(c, chunk, least, wanted, &r->reserved);
-        while (r->base == NULL && give_up_idle(c));
+        while (r->base == NULL && give_up_idle(c, r));
         return r->base != NULL ? WG_OK : starved(c, WG_EBUDGET);
     }
     for (wanted = round_up(wanted, PAGE);; wanted = round_up(wanted / 2, PAGE)) {
@@ -186,11 +254,13 @@ static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
 }
 
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep) {
+    if (r->asked != c->resets) r->wanted = 0;
     r->asked = c->resets;
+    if (bytes > r->wanted) r->wanted = bytes;
     if (bytes <= r->committed || (bytes > r->reserved && grow_in_place(c, r, bytes)))
         return WG_OK;
     if (bytes > r->reserved) {
-        wgi_region larger = {NULL, 0, 0, c->resets};
+        wgi_region larger = {NULL, 0, 0, c->resets, r->wanted};
         size_t wanted = r->base == NULL ? c->reserve : 2 * bytes;
         if (c->buffer != NULL) {
             wanted = bytes + ahead(c, bytes);
@@ -484,7 +554,7 @@ wg_tape *wg_tape_new(const wg_options *opt) {
 
     /* the tape itself is the first thing in its own memory */
     const size_t self = round_up(sizeof(wgi_core), PAGE);
-    wgi_region home = {NULL, 0, 0, 0};
+    wgi_region home = {NULL, 0, 0, 0, 0};
     if (region_open(&start, &home, 0, self, self) != WG_OK) return NULL;
     if (commit(&start, &home, self) != WG_OK) {
         wgi_region_free(&start, &home);
@@ -519,6 +589,12 @@ void wg_tape_free(wg_tape *t) {
 
 /* High-water marks, before something is forgotten. */
 static void note_marks(wgi_core *c) {
+    for (int k = 0; k <= c->payload_current && k < c->payloads; k++) {
+        wgi_region *const r = &c->payload[k];
+        const size_t used =
+            k < c->payload_current ? r->committed : (size_t)(c->head.payload_top - r->base);
+        if (used > r->wanted) r->wanted = used;
+    }
     const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
     if (records > c->max_record_count) c->max_record_count = records;
     if (c->head.slots - 1u > c->max_slot_count) c->max_slot_count = c->head.slots - 1u;
@@ -526,7 +602,7 @@ static void note_marks(wgi_core *c) {
 
 /* Of an empty tape: as if it were new. */
 static void give_all_back(wgi_core *c) {
-    (void)give_up_idle(c);
+    (void)give_up_idle(c, NULL);
     while (c->chunks > 0) wgi_region_free(c, &c->chunk[--c->chunks].memory);
     while (c->payloads > 0) wgi_region_free(c, &c->payload[--c->payloads]);
     c->head.top = c->chunk[0].base = NULL;
@@ -545,6 +621,7 @@ void wg_tape_reset(wg_tape *t) {
     c->inputs = 0;
     c->head.last_block = NULL;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
+    for (int k = 0; k < c->payloads; k++) c->payload[k].wanted = 0;
     c->head.code_words = c->place_count = c->label_count = 0;
     c->pauses = 0;
     c->passive = 0;
@@ -630,6 +707,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (c->swept > m.slot) c->swept = m.slot > 1 ? m.slot : 0;
     c->second_words = 0;
     c->closed = 0;
+    c->code.wanted = c->values.wanted = c->places.wanted = c->tangents.wanted = 0;
     if (!m.failed) {
         c->status = WG_OK;
         c->message[0] = 0;

@@ -322,35 +322,38 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     return WG_OK;
 }
 
+/* What is wrong with a call before its operands are looked at. */
+static wg_status refused(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
+                         size_t inputs, const wg_mat *in, size_t outputs, const wg_mat *out) {
+    if (op == NULL || (outputs != 0 && out == NULL))
+        return wgi_fail(c, WG_ENULL, "wg_apply: the operation or its results are NULL");
+    if (op->name == NULL)
+        return wgi_fail(c, WG_ENULL, "wg_apply: the name of the operation is NULL");
+    if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS)
+        return wgi_fail(c, WG_EARG, "%s: %zu operands and %zu results, not up to %d", op->name,
+                        inputs, outputs, WGI_MAX_ARGS);
+    if (inputs != 0 && in == NULL)
+        return wgi_fail(c, WG_ENULL, "%s: the operands are NULL", op->name);
+    if (op->shape == NULL || op->value == NULL)
+        return wgi_fail(c, WG_ENULL, "%s: its %s is NULL", op->name,
+                        op->shape == NULL ? "shape" : "value");
+    if (bytes != 0 && params == NULL)
+        return wgi_fail(c, WG_ENULL, "%s: its params, of %zu bytes, are NULL", op->name, bytes);
+    if (bytes > SIZE_MAX / 8)
+        return wgi_fail(c, WG_ENOMEM, "%s: params of %zu bytes", op->name, bytes);
+    return WG_OK;
+}
+
 wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                    size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out) {
-    wg_status s = t == NULL ? WG_ENULL : wgi_core_of(t)->status;
-    if (op == NULL || (outputs != 0 && out == NULL)) {
+    wgi_core *const c = t != NULL ? wgi_core_of(t) : NULL;
+    const wg_status before = t != NULL ? c->status : WG_ENULL;
+    wg_status s = refused(c, op, params, bytes, inputs, in, outputs, out);
+    if (s != WG_OK) {
         for (size_t k = 0; out != NULL && k < outputs; k++) out[k] = wg_mat_failed(0, 0);
-        if (s != WG_OK) return s;
-        return wgi_fail(wgi_core_of(t), WG_ENULL,
-                        "wg_apply: the operation or its results are NULL");
+        return before != WG_OK ? before : s;
     }
-    if (inputs > WGI_MAX_ARGS || outputs > WGI_MAX_ARGS) {
-        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
-        if (s != WG_OK) return s;
-        return wgi_fail(wgi_core_of(t), WG_EARG,
-                        "%s: %zu operands and %zu results, not up to %d", op->name, inputs,
-                        outputs, WGI_MAX_ARGS);
-    }
-    if (inputs != 0 && in == NULL) {
-        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
-        if (s != WG_OK) return s;
-        return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: the operands are NULL", op->name);
-    }
-    if (op->shape == NULL || op->value == NULL) {
-        for (size_t k = 0; k < outputs; k++) out[k] = wg_mat_failed(0, 0);
-        if (s != WG_OK) return s;
-        return wgi_fail(wgi_core_of(t), WG_ENULL, "%s: its %s is NULL",
-                        op->name != NULL ? op->name : "an operation",
-                        op->shape == NULL ? "shape" : "value");
-    }
-    if (s == WG_OK) s = apply(wgi_core_of(t), op, params, bytes, inputs, in, outputs, out);
+    s = before != WG_OK ? before : apply(c, op, params, bytes, inputs, in, outputs, out);
     if (s != WG_OK) fail_results(op, params, inputs, in, outputs, out);
     return s;
 }

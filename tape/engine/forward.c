@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The forward tape: `width` tangents per slot, computed as statements come (record.c), and
- * no records; and tangents of what was recorded, from its records. The tangent of a result is sum_i partial_i * tangent of operand i, under the zero
- * rule: a product that came out NaN looks at its factors. */
+/* Forward sweeps. A forward tape has `width` tangents per slot, computed as statements come
+ * (record.c), and no records; here it is opened, seeded and read. A recorded tape gets the
+ * tangents of all its slots from its records. */
 #include "tape.h"
 
 #include <string.h>
 
 enum { MAX_WIDTH = 64 };
-
-static double *tangents_of(const wgi_core *c, uint32_t slot) {
-    return (double *)(void *)c->tangents.base + (size_t)slot * c->width;
-}
-
-void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
-                       const double *partial) {
-    double *const to = tangents_of(c, out);
-    for (size_t l = 0; l < c->width; l++) to[l] = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (slot[i] == 0) continue;
-        if (partial[i] != 0) wgi_note_operand(c, slot[i]);
-        const double *const from = tangents_of(c, slot[i]);
-        for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
-    }
-}
 
 wg_status wg_tape_forward(wg_tape *t, size_t width) {
     if (t == NULL) return WG_ENULL;
@@ -55,7 +39,7 @@ wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v) {
         return wgi_refuse(c, WG_ESEED, "wg_tangent_seed: a constant has no tangent");
     const wg_status s = wgi_refuse_stale(c, "wg_tangent_seed", 1, &x);
     if (s != WG_OK) return s;
-    tangents_of(c, x.at.slot)[lane] = v;
+    wgi_tangents_of(c, x.at.slot)[lane] = v;
     return WG_OK;
 }
 
@@ -64,7 +48,7 @@ double wg_tangent(const wg_tape *t, wg_real x, size_t lane) {
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK || lane >= c->width) return __builtin_nan("");
     if (x.at.slot == 0) return x.value == x.value ? 0 : x.value; /* what failed reads NaN */
-    return wgi_alive(c, x.at) ? tangents_of(c, x.at.slot)[lane] : __builtin_nan("");
+    return wgi_alive(c, x.at) ? wgi_tangents_of(c, x.at.slot)[lane] : __builtin_nan("");
 }
 
 /* ---- over records ------------------------------------------------------------------------ */

@@ -9,97 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- payloads of the tape's own: a gather, an input ---------------------------------------
- */
-
-/* Values that come from slots, without an operation: params are the slots, column after column;
- * a slot of 0 keeps its value. */
-static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL, NULL};
-/* Values of independent variables, whose slots the matrix has itself. Recorded where the tape
- * can be replayed. */
-static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL, NULL, NULL};
-
-int wgi_is_gather(const wgi_block *b) { return b->op == &gather_op; }
-
-const uint32_t *wgi_gather_slots(const wgi_block *b) {
-    return b->op == &gather_op ? (const uint32_t *)b->params : NULL;
-}
-
-int wgi_gather_reverse(wgi_core *c, const wgi_block *b) {
-    if (b->op == &input_op) return 1;
-    if (b->op != &gather_op) return 0;
-    const uint32_t *const slot = b->params;
-    double *const adjoint = wgi_adjoints(c);
-    const size_t lanes = c->lanes;
-    for (size_t i = 0; i < b->outs; i++)
-        for (size_t l = 0; slot[i] != 0 && l < lanes; l++)
-            adjoint[(size_t)slot[i] * lanes + l] += adjoint[((size_t)b->out + i) * lanes + l];
-    return 1;
-}
-
-wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b) {
-    if (b->op != &gather_op) return WG_OK;
-    const uint32_t *const slot = b->params;
-    const double *const adjoint = wgi_adjoints(c);
-    for (size_t i = 0; i < b->outs; i++) {
-        if (slot[i] == 0 || adjoint[slot[i]] == adjoint[slot[i]]) continue;
-        c->swept = 0;
-        return wgi_refuse(c, WG_ENONFINITE,
-                          "a sweep: %s of %u variables: the adjoint of element %zu, slot %u, "
-                          "becomes nan",
-                          b->op->name, b->outs, i, slot[i]);
-    }
-    return WG_OK;
-}
-
-int wgi_gather_forward(wgi_core *c, const wgi_block *b) {
-    if (b->op == &input_op) return 1;
-    if (b->op != &gather_op) return 0;
-    const uint32_t *const slot = b->params;
-    double *const tangent = wgi_tangents(c);
-    const size_t row = c->width * sizeof(double);
-    for (size_t i = 0; i < b->outs; i++)
-        if (slot[i] != 0)
-            memcpy(tangent + ((size_t)b->out + i) * c->width,
-                   tangent + (size_t)slot[i] * c->width, row);
-    return 1;
-}
-
-int wgi_gather_replay(wgi_core *c, const wgi_block *b) {
-    double *const to = b->operand[0].value;
-    const size_t n = (size_t)b->operand[0].rows * b->operand[0].cols;
-    if (b->op == &input_op) memcpy(to, wgi_values(c) + b->operand[0].slot, n * sizeof(double));
-    else if (b->op == &gather_op)
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t slot = ((const uint32_t *)b->params)[i];
-            if (slot != 0) to[i] = wgi_values(c)[slot];
-        }
-    else return 0;
-    return 1;
-}
-
-/* A block of one result, without operands; of its slots [out, out + outs) are new. `out` is
- * above the slots of what came before, or the last of them. */
-static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, void *params,
-                           uint32_t out, uint32_t outs) {
-    const size_t bytes = sizeof(wgi_block) + sizeof(wgi_operand);
-    const wg_status s = wgi_payload_need(c, bytes);
-    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", op->name);
-    wgi_block *const b = wgi_payload_take(c, bytes);
-    memset(b, 0, bytes);
-    b->op = op;
-    b->params = params;
-    b->out = out, b->outs = outs;
-    b->outputs = 1;
-    b->operand[0] = (wgi_operand){(double *)(uintptr_t)a->value,
-                                  (uint32_t)a->rows,
-                                  (uint32_t)a->cols,
-                                  (uint32_t)a->ld,
-                                  a->at.slot,
-                                  0};
-    return wgi_block_append(c, b);
-}
-
 /* ---- making ------------------------------------------------------------------------------ */
 
 /* Room for n values. Also what has none stands somewhere: between two marks a constant is found
@@ -176,8 +85,7 @@ static wg_mat input(wg_tape *t, const char *call, wg_mat m) {
     if (c->width != 0)
         memset((double *)(void *)c->tangents.base + (size_t)m.at.slot * c->width, 0,
                n * c->width * sizeof(double));
-    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 &&
-        own_block(c, &input_op, &m, NULL, m.at.slot, 0) != WG_OK)
+    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && wgi_input_append(c, &m) != WG_OK)
         return failed;
     if (c->flags & WG_KEEP_CODE) memcpy(wgi_values(c) + m.at.slot, m.value, n * sizeof(double));
     c->head.slots += (uint32_t)n;
@@ -247,57 +155,6 @@ wg_mat wg_mat_identity(wg_tape *t, size_t n) {
     return m;
 }
 
-/* Do the variables stand in consecutive slots of one branch? */
-static int consecutive(size_t n, const wg_real *x) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i].at.slot == 0 || x[i].at.slot != x[0].at.slot + i ||
-            x[i].at.stamp != x[0].at.stamp)
-            return 0;
-    return 1;
-}
-
-static wg_status gather(wgi_core *c, wg_mat *m, size_t n, const wg_real *x) {
-    uint32_t any = 0;
-    for (size_t i = 0; i < n; i++) {
-        values_of(m)[i] = x[i].value;
-        any |= x[i].at.slot;
-    }
-    if (any == 0 || c->pauses != 0 || c->passive) return WG_OK;
-    if (consecutive(n, x)) { /* the slots are there: only a replay has something to do */
-        m->at = x[0].at;
-        if ((c->flags & WG_KEEP_CODE) == 0 || c->width != 0) return WG_OK;
-    }
-    const uint32_t out = c->head.slots;
-    wg_status s = m->at.slot == 0 ? wgi_slots_need(c, "wg_mat_gather", n) : WG_OK;
-    if (s == WG_OK) {
-        s = wgi_payload_need(c, n * sizeof(uint32_t));
-        if (s != WG_OK) (void)wgi_fail(c, s, "wg_mat_gather: no room for %zu slots", n);
-    }
-    if (s != WG_OK) return s;
-    if (c->width != 0) {
-        double *const all = (double *)(void *)c->tangents.base;
-        for (size_t i = 0; i < n; i++) {
-            double *const to = all + ((size_t)out + i) * c->width;
-            const uint32_t slot = x[i].at.slot;
-            wgi_note_operand(c, slot);
-            if (slot != 0) memcpy(to, all + (size_t)slot * c->width, c->width * sizeof(double));
-            else memset(to, 0, c->width * sizeof(double)); /* there is no row of slot 0 */
-        }
-        if (c->flags & WG_KEEP_CODE) memcpy(wgi_values(c) + out, m->value, n * sizeof(double));
-        m->at.slot = out;
-    } else {
-        uint32_t *const slot = wgi_payload_take(c, n * sizeof(uint32_t));
-        for (size_t i = 0; i < n; i++) slot[i] = x[i].at.slot;
-        const int fresh = m->at.slot == 0;
-        if (fresh) m->at.slot = out;
-        s = own_block(c, &gather_op, m, slot, fresh ? out : out - 1, fresh ? (uint32_t)n : 0);
-        if (s != WG_OK || !fresh) return s;
-    }
-    c->head.slots += (uint32_t)n;
-    wgi_limit_set(c);
-    return WG_OK;
-}
-
 wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x) {
     const wg_mat failed = wg_mat_failed(rows, cols);
     if (t == NULL) return failed;
@@ -310,7 +167,7 @@ wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x) {
         return failed;
     }
     if (wgi_check_handles(c, "wg_mat_gather", rows * cols, x) != WG_OK) return failed;
-    return gather(c, &m, rows * cols, x) == WG_OK ? m : failed;
+    return wgi_gather_append(c, &m, rows * cols, x) == WG_OK ? m : failed;
 }
 
 /* ---- views ------------------------------------------------------------------------------- */

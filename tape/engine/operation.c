@@ -11,6 +11,18 @@ wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real *x) {
         (void)wgi_fail(c, WG_ENULL, "wg_apply_scalar: the operation or its operands are NULL");
         return wgi_nan();
     }
+    if (op->name == NULL || op->value == NULL || op->first == NULL) {
+        (void)wgi_fail(c, WG_ENULL, "wg_apply_scalar: the %s of the operation is NULL",
+                       op->name == NULL    ? "name"
+                       : op->value == NULL ? "value"
+                                           : "first");
+        return wgi_nan();
+    }
+    if (op->arity == 0 || op->arity > 4) {
+        (void)wgi_fail(c, WG_EARG, "wg_apply_scalar: %s has %u operands, not 1 to 4", op->name,
+                       op->arity);
+        return wgi_nan();
+    }
     wgi_statement s;
     memset(&s, 0, sizeof s);
     s.operands = op->arity;

@@ -8,66 +8,7 @@
 
 #include <string.h>
 
-/* ---- handles ---- */
-
-typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
-
-static wg_status stale(wgi_core *c, report *to, const char *call, size_t position,
-                       uint32_t slot, uint32_t stamp) {
-    if (stamp == c->head.stamp)
-        return to(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
-                  position, slot);
-    return to(
-        c, WG_ESTALE,
-        "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",
-        call, position, slot, c->flags & WG_CHECKED ? " or rewind" : "");
-}
-
-size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
-    size_t i = 0;
-    if (c->flags & WG_CHECKED) {
-        while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
-        return i;
-    }
-    /* the stamp goes, and what is left is a slot in use */
-    const uint64_t stamp = (uint64_t)c->head.stamp << 32, last = c->head.slots - 1;
-    while (i < n && ((wgi_word(x[i].at) ^ stamp) - 1 < last || x[i].at.slot == 0)) i++;
-    return i;
-}
-
-static wg_status check(wgi_core *c, report *to, const char *call, size_t n, const wg_real *x) {
-    const size_t i = wgi_first_stale(c, n, x);
-    return i == n ? WG_OK : stale(c, to, call, i, x[i].at.slot, x[i].at.stamp);
-}
-
-wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x) {
-    return check(c, wgi_fail, call, n, x);
-}
-
-wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_real *x) {
-    return check(c, wgi_refuse, call, n, x);
-}
-
-/* ---- slots and records ---- */
-
-wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
-    if (c->max_slots + 1 - c->head.slots < n)
-        return wgi_fail(c, WG_ESLOTS, "%s: the tape has %llu slots, all in use", call,
-                        (unsigned long long)c->max_slots);
-    if (c->width != 0) {
-        const size_t row = c->width * sizeof(double);
-        const wg_status s =
-            wgi_region_need(c, &c->tangents, (c->head.slots + n) * row, c->head.slots * row);
-        if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for tangents", call);
-    }
-    if (c->flags & WG_KEEP_CODE) {
-        c->head.kept_limit = NULL;
-        const wg_status s = wgi_region_need(c, &c->values, (c->head.slots + n) * sizeof(double),
-                                            (size_t)c->head.slots * sizeof(double));
-        if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for values", call);
-    }
-    return WG_OK;
-}
+/* ---- records ---- */
 
 /* The number of pairs when the variables among the operands form two or more, all the same (one
  * more variable may be left over); 0: they do not. */
@@ -106,6 +47,20 @@ static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *sl
     c->head.top = first + (merged == 0 ? (k + 1) / 2 : 1 + k % 2);
 }
 
+/* The tangents of a result on a forward tape: sum_i partial_i * tangent of operand i, under the
+ * zero rule; constants have none. */
+static void push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
+                          const double *partial) {
+    double *const to = wgi_tangents_of(c, out);
+    for (size_t l = 0; l < c->width; l++) to[l] = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (slot[i] == 0) continue;
+        if (partial[i] != 0) wgi_note_operand(c, slot[i]);
+        const double *const from = wgi_tangents_of(c, slot[i]);
+        for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
+    }
+}
+
 uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const wgi_entry *e, const double *partial) {
     wgi_record *const top = c->head.top, *const first = (wgi_record *)wgi_record_at(c, at);
     c->head.top = first;
@@ -120,7 +75,7 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
     if (wgi_slots_need(c, call, 1) != WG_OK) return wgi_nan();
     const uint32_t out = c->head.slots;
     if (c->width != 0) {
-        wgi_push_tangents(c, out, n, slot, partial);
+        push_tangents(c, out, n, slot, partial);
     } else {
         const wg_status s = wgi_records_need(c, n / 2 + 1);
         if (s != WG_OK) {
@@ -148,7 +103,7 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         active |= slot[i];
         if (slot[i] == 0) continue;
         if (!wgi_alive(c, (wg_handle){slot[i], wgi_stamp(s->handle[i])})) {
-            stale(c, wgi_fail, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
+            wgi_fail_stale(c, "wg_let", i, slot[i], wgi_stamp(s->handle[i]));
             wgi_fail_where(c, s->file, s->line);
             return wgi_nan();
         }
@@ -360,24 +315,4 @@ wg_status wg_inputs(wg_tape *t, size_t n, const double *a, wg_real *x) {
 wg_real wg_input(wg_tape *t, double value) {
     wg_real x;
     return inputs(t, "wg_input", 1, &value, &x) == WG_OK ? x : wgi_nan();
-}
-
-/* ---- records by number and by slot ---- */
-
-const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number) {
-    int k = c->current;
-    while (k > 0 && c->chunk[k].first > number) k--;
-    return c->chunk[k].base + (number - c->chunk[k].first);
-}
-
-uint64_t wgi_record_after(const wgi_core *c, uint64_t slot) {
-    uint64_t low = 0, high = c->chunks == 0 ? 0 : wgi_record_count(c);
-    if (high != 0 && wgi_record_at(c, high - 1)->out <= slot)
-        return high; /* mostly the last result */
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (wgi_record_at(c, middle)->out <= slot) low = middle + 1;
-        else high = middle;
-    }
-    return low;
 }

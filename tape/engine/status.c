@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT(name, text) [WG_##name] = "WG_" #name ": " text,
@@ -16,6 +17,7 @@ const char *wg_status_text(wg_status s) {
 }
 
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...) {
+    if (c == NULL) return WG_ENULL;
     if (c->status != WG_OK) return c->status;
     c->status = s;
     va_list args;
@@ -53,4 +55,39 @@ wg_status wg_tape_status(const wg_tape *t) {
 
 const char *wg_tape_message(const wg_tape *t) {
     return t == NULL ? "wg_tape_message: the tape is NULL" : wgi_core_of_const(t)->message;
+}
+
+/* ---- text of messages ---- */
+
+const char *wgi_number_text(char *buffer, double x) {
+    if (x != x) return "nan";
+    if (x - x != 0) return x > 0 ? "inf" : "-inf";
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(buffer, WGI_NUMBER_TEXT, "%.*g", digits, x);
+        if (strtod(buffer, NULL) == x) break;
+    }
+    char *to = buffer;
+    for (const char *from = buffer; *from != 0; from++) {
+        const int point =
+            strchr("+-0123456789e", *from) == NULL; /* of one byte, or of several */
+        if (!point) *to++ = *from;
+        else if (to[-1] != '.') *to++ = '.';
+    }
+    *to = 0;
+    return buffer;
+}
+
+void wgi_message_add(wgi_core *c, const char *text) {
+    const size_t at = strlen(c->message), n = strlen(text), left = sizeof c->message - 1 - at;
+    memcpy(c->message + at, text, n < left ? n : left);
+    c->message[at + (n < left ? n : left)] = 0;
+}
+
+void wgi_fail_where(wgi_core *c, const char *file, int line) {
+    char number[16];
+    if (file == NULL) return;
+    (void)snprintf(number, sizeof number, ":%d)", line);
+    wgi_message_add(c, " (");
+    wgi_message_add(c, file);
+    wgi_message_add(c, number);
 }

@@ -37,6 +37,7 @@ typedef struct wgi_region {
     char *base;
     size_t reserved, committed;
     uint64_t asked; /* after how many resets it was last asked for: since then it is in use */
+    size_t wanted;  /* the most bytes that were asked for since then */
 } wgi_region;
 
 enum { WGI_MAX_CHUNKS = 64 };
@@ -254,7 +255,8 @@ void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
 
-/* Keeps the first failure: sets status and message, closes the fast path. Gives the status. */
+/* Keeps the first failure: sets status and message, closes the fast path. Gives the status;
+ * WG_ENULL, and nothing is kept, where there is no tape. */
 wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* A call that records nothing could not do its work: leaves the message and gives the status;
@@ -266,10 +268,6 @@ wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
 void wgi_fail_as(wgi_core *c, const char *call);
 /* Appends file:line to the message of the failure just kept. */
 void wgi_fail_where(wgi_core *c, const char *file, int line);
-/* A statement that gave a NaN or an infinity: names it with its operands. */
-void wgi_fail_trace(wgi_core *c, const wgi_statement *s);
-/* A record that, swept with adjoint w, has made an adjoint of its operands NaN: refuses. */
-wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w);
 /* The passive NaN that failed recording calls return. */
 static inline wg_real wgi_nan(void) { return wg_constant(WGI_NAN); }
 /* What stands behind the outputs of a user's function, and is no variable: is it still there? */
@@ -282,22 +280,30 @@ static inline int wgi_is_beyond(wg_real y) {
            y.at.stamp == beyond.at.stamp;
 }
 
-/* ---- record.c ---------------------------------------------------------------------------- */
+/* Appends to the message of the failure just kept. */
+void wgi_message_add(wgi_core *c, const char *text);
+/* A number as text that reads back as the same number, with a point whatever the locale. */
+enum { WGI_NUMBER_TEXT = 32 };
+const char *wgi_number_text(char *buffer, double x);
 
-/* wg_let in every mode. */
-wg_real wgi_let(wg_tape *t, const wgi_statement *s);
-/* A statement of n operands from arrays, in every mode. Slots 0 are left out. `call`, here and
- * below: what the user called, for messages. */
-wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
-                   const double *partial);
-/* Writes new partials into the records of an entry, which start at record number `at`; gives
- * how many they are. */
-uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
-                     const double *partial);
+/* ---- trace.c ----------------------------------------------------------------------------- */
+
+/* A statement that gave a NaN or an infinity: names it with its operands. */
+void wgi_fail_trace(wgi_core *c, const wgi_statement *s);
+/* A record that, swept with adjoint w, has made an adjoint of its operands NaN: refuses. */
+wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w);
+
+/* ---- slots.c ----------------------------------------------------------------------------- */
+
+/* Room for n more slots, with their tangents and values where the mode has them. */
+wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
 /* The same for a call that records nothing: refuses. */
 wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_real *x);
+/* Fails because operand `position` of the call is not alive. */
+wg_status wgi_fail_stale(wgi_core *c, const char *call, size_t position, uint32_t slot,
+                         uint32_t stamp);
 /* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape
  * also: to what is in that slot now? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
@@ -315,10 +321,20 @@ uint64_t wgi_record_after(const wgi_core *c, uint64_t slot);
 /* The record with a number below wgi_record_count. */
 const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
 
-/* Room for n more slots, with their tangents and values where the mode has them. */
-wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
+/* ---- record.c ---------------------------------------------------------------------------- */
 
-/* ---- block.c, matrix.c ------------------------------------------------------------------- */
+/* wg_let in every mode. */
+wg_real wgi_let(wg_tape *t, const wgi_statement *s);
+/* A statement of n operands from arrays, in every mode. Slots 0 are left out. `call`, here and
+ * below: what the user called, for messages. */
+wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
+                   const double *partial);
+/* Writes new partials into the records of an entry, which start at record number `at`; gives
+ * how many they are. */
+uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
+                     const double *partial);
+
+/* ---- block.c, small.c, matrix.c ------------------------------------------------------------------- */
 
 /* The adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
@@ -339,15 +355,6 @@ wgi_block *wgi_block_at(const wgi_core *c, uint64_t number);
 wg_status wgi_block_append(wgi_core *c, wgi_block *b);
 /* Scratch for sweeps over the blocks of the tape. */
 wg_status wgi_blocks_room(wgi_core *c);
-/* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
-int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
-/* After it, of one lane: refuses where an adjoint of what was gathered is NaN. */
-wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b);
-int wgi_gather_forward(wgi_core *c, const wgi_block *b);
-int wgi_gather_replay(wgi_core *c, const wgi_block *b);
-int wgi_is_gather(const wgi_block *b);
-/* The slots that a gather collected; NULL: it is none. */
-const uint32_t *wgi_gather_slots(const wgi_block *b);
 /* Is a matrix of another tape, or forgotten? */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: the whole of a block in whose results it lies.
@@ -365,6 +372,23 @@ const wgi_block *wgi_block_below(const wgi_core *c, uint64_t high, uint64_t low)
 static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
     if (slot != 0 && slot < c->inside) c->foreign = slot;
 }
+
+/* ---- gather.c ---------------------------------------------------------------------------- */
+
+/* m, whose values are there, becomes a variable: a block that collects n variables. Nothing is
+ * appended where they stand in consecutive slots and the tape keeps no code. */
+wg_status wgi_gather_append(wgi_core *c, wg_mat *m, size_t n, const wg_real *x);
+/* The block of an input with its slots, on a tape that can be replayed. */
+wg_status wgi_input_append(wgi_core *c, const wg_mat *m);
+/* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
+int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
+/* After it, of one lane: refuses where an adjoint of what was gathered is NaN. */
+wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b);
+int wgi_gather_forward(wgi_core *c, const wgi_block *b);
+int wgi_gather_replay(wgi_core *c, const wgi_block *b);
+int wgi_is_gather(const wgi_block *b);
+/* The slots that a gather collected; NULL: it is none. */
+const uint32_t *wgi_gather_slots(const wgi_block *b);
 
 /* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
 
@@ -400,10 +424,9 @@ wg_status wgi_forward_sweep(wgi_core *c, size_t lanes);
 static inline double *wgi_tangents(const wgi_core *c) {
     return (double *)(void *)c->tangents.base;
 }
-
-/* The tangents of a statement on a forward tape; slots 0 are left out. */
-void wgi_push_tangents(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
-                       const double *partial);
+static inline double *wgi_tangents_of(const wgi_core *c, uint32_t slot) {
+    return wgi_tangents(c) + (size_t)slot * c->width;
+}
 
 /* ---- code.c ------------------------------------------------------------------------------
  * The stream of words: per entry one head word
@@ -485,8 +508,9 @@ double wgi_program_run(wgi_program *p, const double *x);
 void wgi_program_partials(const wgi_program *p, double *partial);
 /* The outcome of comparison `which`, of a guard: lt, le, gt, ge, eq, ne. */
 int wgi_compare(unsigned which, double a, double b);
+const char *wgi_comparison_name(unsigned which);
 
-/* ---- array.c ----------------------------------------------------------------------------- */
+/* ---- array_entry.c ----------------------------------------------------------------------------- */
 
 /* The value and partials of an array entry from the values of all slots; room for n of each. */
 double wgi_array_run(const wgi_core *c, const wgi_entry *e, double *x, double *partial);
@@ -497,19 +521,18 @@ const char *wgi_array_name(unsigned op);
 /* How many of the numbers of an entry are the operation's own; the others are its constants. */
 size_t wgi_array_numbers(const wgi_entry *e);
 int wgi_array_linear(unsigned op);
+/* Does the index, the last operand where the operation has one, choose an element? */
+int wgi_array_chooses(unsigned op, size_t n, const double *x);
 /* In a replay: has an array operation a value at operands x? */
 wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x);
 
 /* ---- places.c ---------------------------------------------------------------------------- */
 
-/* Keeps where the statement of a slot was written. */
+/* Keeps where the statement of a slot was written; file NULL: nowhere that is known. */
 wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
                          int line);
 /* The place of a slot, and its label; NULL: none was kept. */
 const wgi_place *wgi_place_of(const wgi_core *c, uint32_t slot);
 const char *wgi_label_of(const wgi_core *c, uint32_t slot);
-/* A number as text that reads back as the same number, with a point whatever the locale. */
-enum { WGI_NUMBER_TEXT = 32 };
-const char *wgi_number_text(char *buffer, double x);
 
 #endif

@@ -3,6 +3,7 @@
  * recording, and run with what these hold. Sums over points and derivatives become nodes by
  * such functions. */
 #include "model.h"
+#include "tape/function/flatten/recording.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,9 +13,10 @@
  *     repeats    steps 8, backwards 1; the body: 8 of 8: inputs, outputs, bytes of their names,
  *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
  *                entries, guards
- *     nodes      code 1; then, as WGI_FILE_CODES tells: name of the operation (its length 1
- *                before it), of one on matrices its kind 1, flags 1 and three sizes, 4 each,
- *                part 4, count of operands 4 and they 4 each; a number: 8
+ *     nodes      code 1; then what kinds.def says that the kind holds: name of the operation
+ *                (its length 1 before it), of one on matrices its kind 1, flags 1 and three
+ *                sizes, 4 each, part 4; if it has operands, their count 4 and they 4 each; the
+ *                value of a number 8
  *     entries    of the outputs: nodes, 4 each
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
@@ -38,29 +39,11 @@ enum { WGI_FILE_DEEPEST = 16 }; /* bodies in bodies */
 enum { WGI_FILE_MOST = UINT32_MAX / 4 };
 extern const unsigned char wgi_file_magic[WGI_FILE_MAGIC];
 
-/* kind, code, what stands after it. Codes are never used again for something else; that of a
- * user's operation has the bit USER. */
+/* The bit of the code of a node whose operation is a user's; other codes: kinds.def. */
 enum { WGI_FILE_USER = 0x80 };
-enum { WGI_FILE_NAMED = 1, WGI_FILE_PART = 2, WGI_FILE_COUNTED = 4, WGI_FILE_MATRICES = 8 };
-#define WGI_FILE_CODES(X)                                                                      \
-    X(WGI_NODE_INPUT, 1, 0)                                                                    \
-    X(WGI_NODE_NUMBER, 2, 0)                                                                   \
-    X(WGI_NODE_OP, 3, WGI_FILE_NAMED | WGI_FILE_COUNTED)                                       \
-    X(WGI_NODE_FIRST, 4, WGI_FILE_NAMED | WGI_FILE_PART | WGI_FILE_COUNTED)                    \
-    X(WGI_NODE_SECOND, 5, WGI_FILE_NAMED | WGI_FILE_PART | WGI_FILE_COUNTED)                   \
-    X(WGI_NODE_TIMES, 6, WGI_FILE_COUNTED)                                                     \
-    X(WGI_NODE_ARRAY, 7, WGI_FILE_NAMED | WGI_FILE_COUNTED)                                    \
-    X(WGI_NODE_SUM, 8, WGI_FILE_COUNTED)                                                       \
-    X(WGI_NODE_REPEAT, 9, WGI_FILE_PART | WGI_FILE_COUNTED) /* of version 2 */                 \
-    X(WGI_NODE_PART, 10, WGI_FILE_PART | WGI_FILE_COUNTED)                                     \
-    X(WGI_NODE_DENSE, 11, WGI_FILE_MATRICES | WGI_FILE_COUNTED)
-#define WGI_FILE_ONE(kind, code, fields) +1
-enum { WGI_FILE_KINDS = 0 WGI_FILE_CODES(WGI_FILE_ONE) };
-#undef WGI_FILE_ONE
-extern const struct wgi_file_code {
-    unsigned char code, fields;
-} wgi_file_by_kind[WGI_FILE_KINDS];
 
+/* The first version that has all kinds of nodes of a function. */
+unsigned wgi_file_version(const wg_function *f);
 /* Of one word, that any text can hold. */
 int wgi_file_is_word(const char *name, size_t bytes);
 
@@ -105,7 +88,7 @@ typedef struct wgi_file_source {
     unsigned char *used;    /* by node: what it is needed for so far */
     uint32_t *next;         /* by node that has parts: the least that may come */
     struct {                /* by repeat */
-        size_t operands, parts;
+        wgi_node_shape of;
         int used;
     } * shape;
 } wgi_file_source;

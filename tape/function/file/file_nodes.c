@@ -13,17 +13,6 @@ enum { MATRICES_BYTES = 2 + 3 * 4 };
 enum { NEEDED = 1, SUMMED = 2 }; /* what a node is so far */
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 
-/* What kinds of operations on matrices have: sizes, flags. */
-static const struct {
-    unsigned char sizes, flags;
-} matrices[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = {3, WGI_DENSE_RULE},
-                               [WGI_DENSE_TRIANGLE] = {2, WGI_DENSE_RULE},
-                               [WGI_DENSE_CHOLESKY] = {1, 0},
-                               [WGI_DENSE_POTRF_BAR] = {1, WGI_DENSE_RULE},
-                               [WGI_DENSE_LU] = {1, 0},
-                               [WGI_DENSE_SOLVE] = {2, WGI_DENSE_RULE | WGI_DENSE_TURNED},
-                               [WGI_DENSE_LOGDET] = {1, 0}};
-
 /* ---- operations by name ---- */
 
 static size_t place_of(const char *name, size_t bytes) {
@@ -100,7 +89,7 @@ static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) 
     const char *const name = (const char *)r->base + r->at;
     if (!wgi_file_is_word(name, bytes))
         return wgi_file_bad(r, WG_EARG, "the name of the operation of node %zu is no word", i);
-    if (n->kind == WGI_NODE_ARRAY) {
+    if (wgi_node_row(n)->holds & WGI_HOLDS_ARRAY) {
         if (!find_array(name, bytes, &n->array))
             return wgi_file_bad(r, WG_EMODE,
                                 "node %zu is the array operation %.*s, which is unknown", i,
@@ -126,7 +115,8 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     op.kind = (unsigned)wgi_file_get(r, 1);
     op.flags = (unsigned)wgi_file_get(r, 1);
     for (int k = 0; k < 3; k++) op.size[k] = (size_t)wgi_file_get(r, 4);
-    if (op.kind >= WGI_DENSE_KINDS || (op.flags & ~(unsigned)matrices[op.kind].flags) != 0) {
+    if (op.kind >= WGI_DENSE_KINDS ||
+        (op.flags & ~(unsigned)wgi_dense_rows[op.kind].flags) != 0) {
         r->at -= MATRICES_BYTES;
         return wgi_file_bad(r, WG_EARG,
                             "node %zu is the operation on matrices %u with flags %u", i,
@@ -134,8 +124,8 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     }
     int fit = op.kind == WGI_DENSE_PRODUCT || op.size[0] < ORDER;
     for (unsigned k = 0; k < 3; k++)
-        fit &= k < matrices[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
-                                           : op.size[k] == 0;
+        fit &= k < wgi_dense_rows[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
+                                                 : op.size[k] == 0;
     if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST) {
         r->at -= 3 * 4;
         return wgi_file_bad(r, WG_EARG, "node %zu: matrices of sizes %zu, %zu and %zu", i,
@@ -145,42 +135,37 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     return WG_OK;
 }
 
+/* What a node with parts takes and gives; of a repeat it is known. */
+static wgi_node_shape shape_of(const wgi_file_source *r, const wgi_node *n) {
+    return n->kind == WGI_NODE_REPEAT ? r->shape[n->part].of : wgi_node_shape_of(n, NULL);
+}
+
 /* Part and count against what the operation has. */
 static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
                       const wgi_node *n) {
     const unsigned arity = n->op != NULL ? n->op->arity : 0;
+    const unsigned operands = wgi_node_row(n)->operands;
     if (n->kind == WGI_NODE_REPEAT) {
         if (n->part >= f->repeats)
             return wgi_file_bad(r, WG_EARG, "node %zu is repeat %u of %zu", i, n->part,
                                 f->repeats);
         r->shape[n->part].used = 1;
-        if (n->count == r->shape[n->part].operands) return WG_OK;
-        return wgi_file_bad(r, WG_EARG, "node %zu has %u operands, and its repeat %zu", i,
-                            n->count, r->shape[n->part].operands);
     }
-    if (n->kind == WGI_NODE_DENSE) {
-        const wgi_dense_op op = wgi_dense_of(n);
-        if (n->count == wgi_dense_operands(&op)) return WG_OK;
-        return wgi_file_bad(r, WG_EARG,
-                            "node %zu has %u operands, and its matrices %zu elements", i,
-                            n->count, wgi_dense_operands(&op));
-    }
-    const uint32_t wanted = n->op != NULL               ? arity
-                            : n->kind == WGI_NODE_TIMES ? 2
-                            : n->kind == WGI_NODE_ARRAY ? n->count
-                                                        : 1;
-    const uint32_t parts = n->kind == WGI_NODE_FIRST    ? arity
-                           : n->kind == WGI_NODE_SECOND ? arity * (arity + 1) / 2
-                                                        : 1;
-    if (n->count != wanted || n->count == 0)
-        return wgi_file_bad(r, WG_EARG, "node %zu has %u operands, and its operation %u", i,
+    const size_t wanted = operands == WGI_OPERANDS_OF_OP ? arity
+                          : operands == WGI_OPERANDS_OWN ? shape_of(r, n).operands
+                          : operands == WGI_OPERANDS_ANY ? n->count
+                                                         : operands;
+    if (n->count != wanted || (n->count == 0 && operands != WGI_OPERANDS_OWN))
+        return wgi_file_bad(r, WG_EARG, "node %zu has %u operands, and its operation %zu", i,
                             n->count, wanted);
     if (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_lookup && n->count < 2)
         return wgi_file_bad(r, WG_EARG, "node %zu is a lookup without elements", i);
-    if (n->part >= parts && n->kind != WGI_NODE_PART)
+    if (!wgi_node_is_partial(n)) return WG_OK;
+    const int first = n->kind == WGI_NODE_FIRST;
+    const uint32_t parts = first ? arity : arity * (arity + 1) / 2;
+    if (n->part >= parts)
         return wgi_file_bad(r, WG_EARG, "node %zu is partial %u of %u", i, n->part, parts);
-    if ((n->kind == WGI_NODE_FIRST && n->op->first == NULL) ||
-        (n->kind == WGI_NODE_SECOND && n->op->second == NULL))
+    if (first ? n->op->first == NULL : n->op->second == NULL)
         return wgi_file_bad(r, WG_EMODE, "node %zu is a partial that %s does not have", i,
                             n->op->name);
     return WG_OK;
@@ -189,10 +174,7 @@ static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
 /* Is it a result that its operand has, after those that are there? */
 static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const wgi_node *n) {
     const uint32_t of = f->operand[n->first];
-    const wgi_node *const whole = &f->node[of];
-    const wgi_dense_op op = wgi_dense_of(whole);
-    const size_t parts =
-        whole->kind == WGI_NODE_DENSE ? wgi_dense_results(&op) : r->shape[whole->part].parts;
+    const size_t parts = shape_of(r, &f->node[of]).parts;
     if (n->part >= parts)
         return wgi_file_bad(r, WG_EARG, "node %zu is result %u of %zu", i, n->part, parts);
     if (n->part < r->next[of])
@@ -202,14 +184,12 @@ static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const 
     return WG_OK;
 }
 
-/* What is no number, but has parts that are. */
-static const char *with_parts(const wgi_node *n) {
-    return n->kind == WGI_NODE_REPEAT ? "a repeat" : "an operation on matrices";
-}
+/* What a node is called that is no number, but has parts that are. */
+static const char *with_parts(const wgi_node *n) { return wgi_node_row(n)->word; }
 
 /* Operands, all of them before the node, and when it can be done. */
 static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi_node *n) {
-    int seen[3] = {0, 0, 0};
+    unsigned char seen[3] = {0, 0, 0};
     n->first = (uint32_t)r->operands;
     if (wgi_file_left(r) / 4 < n->count || r->word[WGI_FILE_OPERANDS] - r->operands < n->count)
         return wgi_file_ends(r, "node", i);
@@ -225,7 +205,7 @@ static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi
             r->at -= 4;
             return wgi_file_bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s", k,
                                 i, x,
-                                n->kind == WGI_NODE_PART ? "no repeat or operation on matrices"
+                                n->kind == WGI_NODE_PART ? "a number: it has no parts"
                                                          : with_parts(&f->node[x]));
         }
         seen[f->node[x].when] = 1;
@@ -238,9 +218,7 @@ static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi
     }
     if (seen[WGI_AFTER] && (seen[WGI_EACH] || n->kind == WGI_NODE_SUM))
         return wgi_file_bad(r, WG_EARG, "node %zu uses a sum over the points at the points", i);
-    n->when = (unsigned char)(seen[WGI_AFTER] || n->kind == WGI_NODE_SUM ? WGI_AFTER
-                              : seen[WGI_EACH]                           ? WGI_EACH
-                                                                         : WGI_ONCE);
+    n->when = wgi_when_of(seen, n->kind);
     return WG_OK;
 }
 
@@ -256,37 +234,35 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
     if (wgi_file_left(r) < 1) return wgi_file_ends(r, "node", i);
     const size_t start = r->at;
     const unsigned code = (unsigned)wgi_file_get(r, 1);
-    while (n->kind < WGI_FILE_KINDS &&
-           wgi_file_by_kind[n->kind].code != (code & ~(unsigned)WGI_FILE_USER))
+    while (n->kind < WGI_NODE_KINDS &&
+           wgi_node_row(n)->code != (code & ~(unsigned)WGI_FILE_USER))
         n->kind++;
-    const unsigned fields = n->kind < WGI_FILE_KINDS ? wgi_file_by_kind[n->kind].fields : 0;
-    const int can_be_user =
-        n->kind == WGI_NODE_OP || n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND;
-    const int later =
-        r->version == WGI_FILE_SCALARS && (wgi_node_has_parts(n) || n->kind == WGI_NODE_PART);
-    if (n->kind == WGI_FILE_KINDS || later || ((code & WGI_FILE_USER) != 0 && !can_be_user)) {
+    const wgi_node_kind_row *const row = wgi_node_row(n);
+    if (n->kind == WGI_NODE_KINDS || row->since > r->version ||
+        ((code & WGI_FILE_USER) != 0 && (row->holds & WGI_HOLDS_SCALAR) == 0)) {
         r->at = start;
         return wgi_file_bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
     }
-    wg_status s =
-        fields & WGI_FILE_NAMED ? node_name(r, i, (code & WGI_FILE_USER) != 0, n) : WG_OK;
-    const unsigned more = (fields & WGI_FILE_PART ? 4u : 0) +
-                          (fields & WGI_FILE_COUNTED ? 4u : 0) +
-                          (fields & WGI_FILE_MATRICES ? (unsigned)MATRICES_BYTES : 0) +
-                          (n->kind == WGI_NODE_NUMBER ? 8u : 0);
+    wg_status s = row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY)
+                      ? node_name(r, i, (code & WGI_FILE_USER) != 0, n)
+                      : WG_OK;
+    const unsigned more = (row->holds & WGI_HOLDS_PART ? 4u : 0) +
+                          (row->operands != 0 ? 4u : 0) +
+                          (row->holds & WGI_HOLDS_MATRICES ? (unsigned)MATRICES_BYTES : 0) +
+                          (row->holds & WGI_HOLDS_VALUE ? 8u : 0);
     if (s != WG_OK) return s;
     if (wgi_file_left(r) < more) return wgi_file_ends(r, "node", i);
-    if (fields & WGI_FILE_MATRICES) s = of_matrices(r, i, n);
+    if (row->holds & WGI_HOLDS_MATRICES) s = of_matrices(r, i, n);
     if (s != WG_OK) return s;
-    if (fields & WGI_FILE_PART) n->part = (uint32_t)wgi_file_get(r, 4);
-    if (fields & WGI_FILE_COUNTED) {
+    if (row->holds & WGI_HOLDS_PART) n->part = (uint32_t)wgi_file_get(r, 4);
+    if (row->operands != 0) {
         n->count = (uint32_t)wgi_file_get(r, 4);
         s = fits(r, f, i, n);
         if (s == WG_OK) s = node_operands(r, f, i, n);
         if (s == WG_OK && n->kind == WGI_NODE_PART) s = part(r, f, i, n);
         if (s != WG_OK) return s;
     }
-    if (n->kind == WGI_NODE_NUMBER) {
+    if (row->holds & WGI_HOLDS_VALUE) {
         const uint64_t bits = wgi_file_get(r, 8);
         memcpy(&n->value, &bits, sizeof bits);
     }
@@ -320,8 +296,7 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
     }
     for (size_t k = 0; k < f->repeats; k++)
         if (!r->shape[k].used) return wgi_file_bad(r, WG_EARG, "no node is repeat %zu", k);
-    if (r->depth == 0 && r->version != WGI_FILE_SCALARS && f->repeats == 0 &&
-        !wgi_dense_is_in(f))
+    if (r->depth == 0 && r->version > wgi_file_version(f))
         return wgi_file_bad(r, WG_EARG,
                             "version %llu, and neither repeats nor operations on matrices",
                             (unsigned long long)r->version);
@@ -342,7 +317,7 @@ static wg_status sums(const wgi_file_source *r, const wg_function *f) {
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, x++) {
             const wgi_node *const n = &f->node[*x];
             if ((f->output[k].flags & WG_SUMMED) == 0 || n->when == WGI_AFTER ||
-                (n->kind == WGI_NODE_NUMBER && n->value == 0))
+                wgi_node_is_zero(n))
                 continue;
             return wgi_file_bad(r, WG_EARG, "entry %zu of output %zu is no sum", e, k);
         }

@@ -248,8 +248,7 @@ static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
     if (!wgi_repeat_fits(to))
         return wgi_file_bad(r, WG_EARG, "repeat %zu: %zu steps: more than %d numbers", k,
                             to->steps, WGI_REPEAT_MOST);
-    r->shape[k].operands = wgi_repeat_operands(to);
-    r->shape[k].parts = wgi_repeat_parts(to);
+    r->shape[k].of = wgi_repeat_shape(NULL, to);
     r->shape[k].used = 0;
     return WG_OK;
 }

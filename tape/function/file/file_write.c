@@ -13,11 +13,6 @@
 const unsigned char wgi_file_magic[WGI_FILE_MAGIC] = {0x89, 'W',  'G',  'F',
                                                       '\r', '\n', 0x1a, '\n'};
 
-#define CODE(kind, code, fields) [kind] = {code, fields},
-const struct wgi_file_code wgi_file_by_kind[WGI_FILE_KINDS] = {WGI_FILE_CODES(CODE)};
-#undef CODE
-
-/* Of one word, that any text can hold. */
 int wgi_file_is_word(const char *name, size_t bytes) {
     for (size_t i = 0; i < bytes; i++)
         if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
@@ -79,15 +74,15 @@ static void put_arguments(sink *o, size_t count, const wg_argument *a) {
 }
 
 static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
-    const unsigned fields = wgi_file_by_kind[n->kind].fields;
+    const wgi_node_kind_row *const row = wgi_node_row(n);
     const int user = n->op != NULL && wgi_is_users(n->op);
-    put(o, 1, wgi_file_by_kind[n->kind].code | (user ? (unsigned)WGI_FILE_USER : 0));
-    if (n->kind == WGI_NODE_NUMBER) {
+    put(o, 1, row->code | (user ? (unsigned)WGI_FILE_USER : 0));
+    if (row->holds & WGI_HOLDS_VALUE) {
         uint64_t bits;
         memcpy(&bits, &n->value, sizeof bits);
         put(o, 8, bits);
     }
-    if (fields & WGI_FILE_NAMED) {
+    if (row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY)) {
         const char *const name = n->op != NULL ? n->op->name : wgi_array_ops[n->array].name;
         const size_t bytes = strlen(name);
         if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
@@ -95,14 +90,14 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
         put(o, 1, bytes);
         put_bytes(o, name, bytes);
     }
-    if (fields & WGI_FILE_MATRICES) {
+    if (row->holds & WGI_HOLDS_MATRICES) {
         const wgi_dense_op op = wgi_dense_of(n);
         put(o, 1, op.kind);
         put(o, 1, op.flags);
         for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
     }
-    if (fields & WGI_FILE_PART) put(o, 4, n->part);
-    if (fields & WGI_FILE_COUNTED) put(o, 4, n->count);
+    if (row->holds & WGI_HOLDS_PART) put(o, 4, n->part);
+    if (row->operands != 0) put(o, 4, n->count);
     for (uint32_t k = 0; k < n->count; k++) put(o, 4, f->operand[n->first + k]);
 }
 
@@ -138,12 +133,19 @@ static void put_contents(sink *o, const wg_function *f) {
     }
 }
 
+unsigned wgi_file_version(const wg_function *f) {
+    unsigned version = f->repeats == 0 ? WGI_FILE_SCALARS : WGI_FILE_VERSION;
+    for (size_t i = 0; i < f->nodes && version < WGI_FILE_VERSION; i++)
+        if (wgi_node_row(&f->node[i])->since > version)
+            version = wgi_node_row(&f->node[i])->since;
+    return version;
+}
+
 static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     const wg_function_stats *const s = &f->stats;
     put_bytes(o, wgi_file_magic, sizeof wgi_file_magic);
-    const int version =
-        f->repeats == 0 && !wgi_dense_is_in(f) ? WGI_FILE_SCALARS : WGI_FILE_VERSION;
-    put(o, 4, (uint64_t)version);
+    const unsigned version = wgi_file_version(f);
+    put(o, 4, version);
     put(o, 4, 0);
     put(o, 8, bytes);
     put_counts(o, f);

@@ -3,6 +3,7 @@
  * at the first point where it does not hold the others are tried, then a new one is recorded.
  * Stretches grow while a branch holds, and shrink where it does not. */
 #include "tape/function/graph/arguments.h"
+#include "tape/function/loops/callable.h"
 
 #include <string.h>
 #include <wengert/branches.h>

@@ -5,6 +5,7 @@
  * second.c over statements alone, and with allocations: who needs many records a function of
  * their own. */
 #include "curvature.h"
+#include "recording.h"
 #include "tape/function/graph/graph.h"
 
 #include <string.h>

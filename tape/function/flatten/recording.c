@@ -6,6 +6,7 @@
  * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h), or followed by labels
  * where it only moves elements; calls of functions are taken apart in inline.c. */
 #include "tape/engine/drive.h"
+#include "recording.h"
 #include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
 

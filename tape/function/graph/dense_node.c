@@ -27,22 +27,38 @@ size_t wgi_dense_elements(const wg_function *f) {
     return elements;
 }
 
-size_t wgi_dense_node_work(const wg_function *f) {
-    size_t work = 0;
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_DENSE && f->node[i].when == WGI_EACH) {
-            const wgi_dense_op op = wgi_dense_of(&f->node[i]);
-            work += wgi_dense_flops(&op) / 16 + f->node[i].count;
-        }
-    return work;
+/* ---- what kinds.def asks for ---- */
+
+wgi_node_shape wgi_dense_shape(const wgi_node *n, const wgi_repeat *r) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return (wgi_node_shape){wgi_dense_operands(&op), wgi_dense_results(&op)};
 }
 
-int wgi_dense_is_in(const wg_function *f) {
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_DENSE) return 1;
-    for (size_t k = 0; k < f->repeats; k++)
-        if (wgi_dense_is_in(f->repeat[k].body)) return 1;
-    return 0;
+/* Sixteen of their operations take as long as an addition of the interpreter. */
+size_t wgi_dense_cost(const wgi_node *n, const wgi_repeat *r) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return wgi_dense_flops(&op) / 16 + n->count;
+}
+
+uint32_t wgi_dense_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
+                         const uint32_t *x) {
+    const wgi_dense_op op = wgi_dense_of(n);
+    (void)r;
+    return wgi_graph_dense(g, &op, x);
+}
+
+uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x) {
+    if (g->c->status != WG_OK) return 0;
+    const wgi_node n = wgi_dense_node(op);
+    const wgi_node_shape shape = {wgi_dense_operands(op), wgi_dense_results(op)};
+    if (shape.operands >= UINT32_MAX / 8 || shape.parts >= UINT32_MAX / 8) {
+        (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
+                       UINT32_MAX / 8);
+        return 0;
+    }
+    return wgi_graph_whole(g, &n, shape, x);
 }
 
 /* ---- matrices of nodes ---- */
@@ -95,22 +111,14 @@ static matrix unpacked(wgi_graph *g, size_t n, const uint32_t *x, int both) {
 static int is_zero(const wgi_graph *g, uint32_t x) {
     return x == WGI_NO_NODE || wgi_graph_is(g, x, 0);
 }
-static uint32_t or_zero(wgi_graph *g, uint32_t x) {
-    return x != WGI_NO_NODE ? x : wgi_graph_number(g, 0);
-}
-static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (a == WGI_NO_NODE) return b;
-    return b == WGI_NO_NODE ? a : WGI_GRAPH2(g, add, a, b);
-}
 static uint32_t minus(wgi_graph *g, uint32_t a, uint32_t b) {
-    return b == WGI_NO_NODE ? a : plus(g, a, WGI_GRAPH1(g, neg, b));
+    return b == WGI_NO_NODE ? a : wgi_graph_plus(g, a, WGI_GRAPH1(g, neg, b));
 }
 static uint32_t scaled(wgi_graph *g, double f, uint32_t a) {
     return a == WGI_NO_NODE ? a : WGI_GRAPH2(g, mul, wgi_graph_number(g, f), a);
 }
 static uint32_t product_of(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (is_zero(g, a) || is_zero(g, b)) return WGI_NO_NODE;
-    return wgi_graph_times(g, a, b);
+    return is_zero(g, a) || is_zero(g, b) ? WGI_NO_NODE : wgi_graph_times(g, a, b);
 }
 
 /* a + f b, f 1 or -1, into a. */
@@ -118,7 +126,7 @@ static void add(wgi_graph *g, matrix a, int f, matrix b) {
     for (size_t j = 0; a.p != NULL && b.p != NULL && j < a.cols; j++)
         for (size_t i = 0; i < a.rows; i++) {
             uint32_t *const to = at(a, i, j);
-            *to = f > 0 ? plus(g, *to, *at(b, i, j)) : minus(g, *to, *at(b, i, j));
+            *to = f > 0 ? wgi_graph_plus(g, *to, *at(b, i, j)) : minus(g, *to, *at(b, i, j));
         }
 }
 
@@ -158,17 +166,17 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
             for (size_t i = 0; i < m; i++)
                 for (size_t e = 0; e < k; e++) {
                     uint32_t *const to = at(c, row[i], col[j]);
-                    *to = plus(g, *to,
-                               product_of(g, *at(a, row[i], mid[e]), *at(b, mid[e], col[j])));
+                    *to = wgi_graph_plus(
+                        g, *to, product_of(g, *at(a, row[i], mid[e]), *at(b, mid[e], col[j])));
                 }
         return c;
     }
     uint32_t *const x = list(g, (m + n) * k), *to = x;
     if (x == NULL) return c;
     for (size_t e = 0; e < k; e++)
-        for (size_t i = 0; i < m; i++) *to++ = or_zero(g, *at(a, row[i], mid[e]));
+        for (size_t i = 0; i < m; i++) *to++ = wgi_graph_or_zero(g, *at(a, row[i], mid[e]));
     for (size_t j = 0; j < n; j++)
-        for (size_t e = 0; e < k; e++) *to++ = or_zero(g, *at(b, mid[e], col[j]));
+        for (size_t e = 0; e < k; e++) *to++ = wgi_graph_or_zero(g, *at(b, mid[e], col[j]));
     uint32_t part = wgi_graph_dense(g, &op, x) + 1;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < m; i++) *at(c, row[i], col[j]) = part++;
@@ -186,9 +194,9 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     uint32_t *const operand = list(g, wgi_dense_operands(&op)), *to = operand;
     if (operand == NULL) return x;
     for (size_t j = first; j < b.rows; j++)
-        for (size_t i = j; i < b.rows; i++) *to++ = or_zero(g, *at(l, i, j));
+        for (size_t i = j; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(l, i, j));
     for (size_t j = 0; j < k; j++)
-        for (size_t i = first; i < b.rows; i++) *to++ = or_zero(g, *at(b, i, col[j]));
+        for (size_t i = first; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
     uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
     for (size_t j = 0; j < k; j++)
         for (size_t i = first; i < b.rows; i++) *at(x, i, col[j]) = part++;
@@ -214,7 +222,7 @@ static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned
     if (operand == NULL) return y;
     memcpy(operand, x, before * sizeof *x);
     for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < n; i++) *to++ = or_zero(g, *at(b, i, col[j]));
+        for (size_t i = 0; i < n; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
     uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < n; i++) *at(y, i, col[j]) = part++;
@@ -301,7 +309,7 @@ static matrix wanted_rows(const node *d, matrix a, matrix x) {
 static void share(const node *d, size_t operand, int f, uint32_t a) {
     const uint32_t x = d->x[operand];
     if (a == WGI_NO_NODE || !d->wanted[x] || d->g->c->status != WG_OK) return;
-    d->to[x] = f > 0 ? plus(d->g, d->to[x], a) : minus(d->g, d->to[x], a);
+    d->to[x] = f > 0 ? wgi_graph_plus(d->g, d->to[x], a) : minus(d->g, d->to[x], a);
 }
 
 static void share_matrix(const node *d, size_t operand, int f, matrix a) {
@@ -316,8 +324,16 @@ static void share_triangle(const node *d, size_t operand, int f, matrix a) {
 
 /* ---- in reverse ---- */
 
-static void product_reverse(const node *d, matrix w) {
+/* The adjoints of its results as a matrix. */
+static matrix adjoint(const node *d, const uint32_t *bar, size_t rows, size_t cols) {
+    const matrix w = nothing(d->g, rows, cols);
+    if (w.p != NULL && rows * cols != 0) memcpy(w.p, bar, rows * cols * sizeof *bar);
+    return w;
+}
+
+static void product_reverse(const node *d, const uint32_t *bar) {
     const size_t m = d->op.size[0], n = d->op.size[1], k = d->op.size[2];
+    const matrix w = adjoint(d, bar, m, n);
     const matrix a = packed(d->x, m, k), b = packed(d->x + m * k, k, n);
     if (is_wanted(d, 0, m * k))
         share_matrix(d, 0, 1,
@@ -328,10 +344,10 @@ static void product_reverse(const node *d, matrix w) {
                              turned(wanted_rows(d, turned(w), turned(b)))));
 }
 
-static void triangle_reverse(const node *d, matrix w) {
+static void triangle_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(d->g, n, d->x, 0), x = results(d, 0, n, k);
-    const matrix b = solve_upper(d->g, l, w);
+    const matrix b = solve_upper(d->g, l, adjoint(d, bar, n, k));
     share_matrix(d, elements, 1, b);
     if (is_wanted(d, 0, elements)) share_triangle(d, 0, -1, product(d->g, b, turned(x)));
 }
@@ -348,7 +364,7 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t j = 0; j < order; j++)
             for (size_t i = j; i < order; i++) {
                 const size_t e = wgi_dense_place(n, i, j);
-                *to++ = which ? or_zero(d->g, bar[e]) : d->first + (uint32_t)e;
+                *to++ = which ? wgi_graph_or_zero(d->g, bar[e]) : d->first + (uint32_t)e;
             }
     uint32_t part = x == NULL ? 0 : wgi_graph_dense(d->g, &op, x) + 1;
     for (size_t j = 0; x != NULL && j < order; j++)
@@ -362,7 +378,7 @@ static matrix twice_symmetric(const node *d, size_t n) {
     return s;
 }
 
-static void potrf_bar_reverse(const node *d, const uint32_t *bar) {
+static void cholesky_bar_reverse(const node *d, const uint32_t *bar) {
     wgi_graph *const g = d->g;
     const size_t n = d->op.size[0], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(g, n, d->x, 0), w = unpacked(g, n, d->x + elements, 0);
@@ -376,24 +392,27 @@ static void potrf_bar_reverse(const node *d, const uint32_t *bar) {
     if (g->c->status == WG_OK) share_triangle(d, 0, -1, turned(solve_lower(g, l, turned(sz))));
 }
 
-static void solve_reverse(const node *d, matrix w) {
+static void solve_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], k = d->op.size[1], a_at = n * n + n;
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const unsigned flags = WGI_DENSE_RULE | (turn ? 0 : WGI_DENSE_TURNED);
-    const matrix b = solve_factored(d->g, n, d->x, flags, w);
+    const matrix b = solve_factored(d->g, n, d->x, flags, adjoint(d, bar, n, k));
     share_matrix(d, a_at + n * n, 1, b);
     if (!is_wanted(d, a_at, n * n)) return;
     const matrix x = results(d, 0, n, k);
     share_matrix(d, a_at, -1, turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
 }
 
-static void logdet_reverse(const node *d, uint32_t w) {
+/* Only solves and the like read factors: they have A as an operand. */
+static void lu_reverse(const node *d, const uint32_t *bar) { (void)d, (void)bar; }
+
+static void logdet_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], a_at = n * n + n;
     if (!is_wanted(d, a_at, n * n)) return;
     const matrix c = turned(inverse(d->g, n, d->x));
     for (size_t e = 0; c.p != NULL && e < n * n; e++)
         if (d->wanted[d->x[a_at + e]])
-            share(d, a_at + e, 1, product_of(d->g, w, *at(c, e % n, e / n)));
+            share(d, a_at + e, 1, product_of(d->g, *bar, *at(c, e % n, e / n)));
 }
 
 void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
@@ -402,32 +421,16 @@ void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
     int any = 0;
     if (g->c->status != WG_OK || !open(&d, g, number)) return;
     d.wanted = wanted, d.to = to;
-    const size_t m = d.op.size[0], n = d.op.size[1];
     for (size_t e = 0; e < d.parts; e++) any |= bar[e] != WGI_NO_NODE;
     if (!any) return;
-    const matrix w = nothing(g, d.parts, 1);
-    if (w.p == NULL) return;
-    memcpy(w.p, bar, d.parts * sizeof *bar);
     switch (d.op.kind) {
-    case WGI_DENSE_PRODUCT:
-        product_reverse(&d, packed(w.p, m, n));
+#define DENSE(NAME, stem, ...)                                                                 \
+    case WGI_DENSE_##NAME:                                                                     \
+        stem##_reverse(&d, bar);                                                               \
         break;
-    case WGI_DENSE_TRIANGLE:
-        triangle_reverse(&d, packed(w.p, m, n));
-        break;
-    case WGI_DENSE_CHOLESKY:
-        cholesky_reverse(&d, bar);
-        break;
-    case WGI_DENSE_POTRF_BAR:
-        potrf_bar_reverse(&d, bar);
-        break;
-    case WGI_DENSE_SOLVE:
-        solve_reverse(&d, packed(w.p, m, n));
-        break;
-    case WGI_DENSE_LOGDET:
-        logdet_reverse(&d, *bar);
-        break;
-    default: /* factors, which only solves and the like read: they have A as an operand */
+#include "ops/matrix/dense.def"
+#undef DENSE
+    default:
         break;
     }
 }
@@ -446,36 +449,36 @@ static void set_triangle(const node *d, uint32_t *tangent, matrix a) {
         for (size_t i = j; i < a.rows; i++) tangent[part++] = *at(a, i, j);
 }
 
-static matrix product_forward(const node *d) {
+static void product_forward(const node *d, uint32_t *tangent) {
     const size_t m = d->op.size[0], n = d->op.size[1], k = d->op.size[2];
     const matrix c = product(d->g, packed(d->xt, m, k), packed(d->x + m * k, k, n));
     add(d->g, c, 1, product(d->g, packed(d->x, m, k), packed(d->xt + m * k, k, n)));
-    return c;
+    set_matrix(d, tangent, c);
 }
 
-static matrix triangle_forward(const node *d) {
+static void triangle_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(d->g, n, d->x, 0), lt = unpacked(d->g, n, d->xt, 0);
     const matrix r = packed(d->xt + elements, n, k), x = results(d, 0, n, k);
-    if (d->g->c->status != WG_OK) return r;
+    if (d->g->c->status != WG_OK) return;
     add(d->g, r, -1, product(d->g, lt, x));
-    return solve_lower(d->g, l, r);
+    set_matrix(d, tangent, solve_lower(d->g, l, r));
 }
 
-static matrix cholesky_forward(const node *d) {
+static void cholesky_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0];
     const matrix l = triangle_of_results(d, n, 0), at_ = unpacked(d->g, n, d->xt, 1);
-    if (d->g->c->status != WG_OK) return l;
-    return product(d->g, l, phi(d->g, between(d->g, l, at_)));
+    if (d->g->c->status != WG_OK) return;
+    set_triangle(d, tangent, product(d->g, l, phi(d->g, between(d->g, l, at_))));
 }
 
-static matrix potrf_bar_forward(const node *d) {
+static void cholesky_bar_forward(const node *d, uint32_t *tangent) {
     wgi_graph *const g = d->g;
     const size_t n = d->op.size[0], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(g, n, d->x, 0), w = unpacked(g, n, d->x + elements, 0);
     const matrix lt = unpacked(g, n, d->xt, 0), wt = unpacked(g, n, d->xt + elements, 0);
     const matrix s = twice_symmetric(d, n);
-    if (g->c->status != WG_OK) return l;
+    if (g->c->status != WG_OK) return;
     matrix p = product(g, turned(lt), w);
     add(g, p, 1, product(g, turned(l), wt));
     /* twice Y */
@@ -483,24 +486,27 @@ static matrix potrf_bar_forward(const node *d) {
     add(g, h, -1, product(g, s, lt));
     const matrix y = turned(solve_upper(g, l, turned(h)));
     for (size_t j = 0; g->c->status == WG_OK && j < n; j++)
-        for (size_t i = j + 1; i < n; i++) *at(y, i, j) = plus(g, *at(y, i, j), *at(y, j, i));
-    return y;
+        for (size_t i = j + 1; i < n; i++)
+            *at(y, i, j) = wgi_graph_plus(g, *at(y, i, j), *at(y, j, i));
+    set_triangle(d, tangent, y);
 }
 
-static matrix solve_forward(const node *d) {
+static void lu_forward(const node *d, uint32_t *tangent) { (void)d, (void)tangent; }
+
+static void solve_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], a_at = n * n + n;
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const matrix a = packed(d->xt + a_at, n, n), r = packed(d->xt + a_at + n * n, n, k);
     add(d->g, r, -1, product(d->g, turn ? turned(a) : a, results(d, 0, n, k)));
-    return solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r);
+    set_matrix(d, tangent, solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r));
 }
 
-static matrix logdet_forward(const node *d) {
+static void logdet_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0];
     const matrix c = inverse(d->g, n, d->x), row = nothing(d->g, 1, n * n);
-    if (d->g->c->status != WG_OK) return row;
+    if (d->g->c->status != WG_OK) return;
     for (size_t e = 0; e < n * n; e++) row.p[e] = *at(c, e / n, e % n);
-    return product(d->g, row, packed(d->xt + n * n + n, n * n, 1));
+    set_matrix(d, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
 }
 
 void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
@@ -509,29 +515,20 @@ void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
     if (g->c->status != WG_OK || !open(&d, g, number)) return;
     for (size_t e = 0; e < d.parts; e++) tangent[d.first + e] = WGI_NO_NODE;
     d.xt = list(g, d.operands);
-    if (d.xt == NULL || d.op.kind == WGI_DENSE_LU) return;
+    if (d.xt == NULL) return;
     for (size_t e = 0; e < d.operands; e++) {
         d.xt[e] = tangent[d.x[e]];
         any |= d.xt[e] != WGI_NO_NODE;
     }
     if (!any) return;
     switch (d.op.kind) {
-    case WGI_DENSE_PRODUCT:
-        set_matrix(&d, tangent, product_forward(&d));
+#define DENSE(NAME, stem, ...)                                                                 \
+    case WGI_DENSE_##NAME:                                                                     \
+        stem##_forward(&d, tangent);                                                           \
         break;
-    case WGI_DENSE_TRIANGLE:
-        set_matrix(&d, tangent, triangle_forward(&d));
-        break;
-    case WGI_DENSE_CHOLESKY:
-        set_triangle(&d, tangent, cholesky_forward(&d));
-        break;
-    case WGI_DENSE_POTRF_BAR:
-        set_triangle(&d, tangent, potrf_bar_forward(&d));
-        break;
-    case WGI_DENSE_SOLVE:
-        set_matrix(&d, tangent, solve_forward(&d));
-        break;
+#include "ops/matrix/dense.def"
+#undef DENSE
     default:
-        set_matrix(&d, tangent, logdet_forward(&d));
+        break;
     }
 }

@@ -28,14 +28,4 @@ static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
 
 /* Operands and results of such nodes of each point. */
 size_t wgi_dense_elements(const wg_function *f);
-/* Operations in such nodes of each point, about. */
-size_t wgi_dense_node_work(const wg_function *f);
-/* Is there one, also in what is repeated? */
-int wgi_dense_is_in(const wg_function *f);
-
-/* As wgi_repeat_reverse, wgi_repeat_forward. */
-void wgi_dense_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
-                       const unsigned char *wanted, uint32_t *to);
-void wgi_dense_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
-
 #endif

@@ -2,7 +2,6 @@
 /* The builder of graphs: what is there already is shared, what has numbers for operands is
  * folded, what IEEE arithmetic leaves as it is falls away. Simplifications give the same bits,
  * NaN payloads aside; nothing is reassociated. */
-#include "dense_node.h"
 #include "graph.h"
 #include "repeat.h"
 
@@ -113,8 +112,7 @@ static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const ui
     if (seen[WGI_AFTER] && (seen[WGI_EACH] || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
-    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
-    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+    return wgi_when_of(seen, kind);
 }
 
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x) {
@@ -167,12 +165,10 @@ static int is_bits(const wgi_graph *g, uint32_t node, double value) {
 
 /* ---- simplifications ---- */
 
-static const wg_scalar_op *row(unsigned which) { return &wgi_scalar_ops[which]; }
-
 /* Is it the negative of something, and of what? */
 static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     const wgi_node *const n = &g->node[node];
-    if (n->kind != WGI_NODE_OP || n->op != row(WGI_ROW_neg)) return 0;
+    if (wgi_node_op(n) != WGI_ROW_neg) return 0;
     *of = g->operand[n->first];
     return 1;
 }
@@ -314,13 +310,13 @@ uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint3
 
 /* ---- nodes with parts ---- */
 
-static uint32_t with_parts(wgi_graph *g, const wgi_node *like, size_t operands,
-                           const uint32_t *x, size_t parts) {
+uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shape,
+                         const uint32_t *x) {
     const size_t before = g->nodes;
-    const uint32_t node = wgi_graph_node(g, like, operands, x);
+    const uint32_t node = wgi_graph_node(g, like, shape.operands, x);
     if (node < before) return node;
     wgi_node n = blank(WGI_NODE_PART);
-    for (size_t k = 0; k < parts && g->c->status == WG_OK; k++) {
+    for (size_t k = 0; k < shape.parts && g->c->status == WG_OK; k++) {
         n.part = (uint32_t)k;
         (void)wgi_graph_node(g, &n, 1, &node);
     }
@@ -346,22 +342,9 @@ uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) 
                        r->steps, WGI_REPEAT_MOST);
         return 0;
     }
-    const size_t operands = wgi_repeat_operands(r), parts = wgi_repeat_parts(r);
     wgi_node n = blank(WGI_NODE_REPEAT);
     n.part = repeat_place(g, r);
-    return with_parts(g, &n, operands, x, parts);
-}
-
-uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x) {
-    if (g->c->status != WG_OK) return 0;
-    const size_t operands = wgi_dense_operands(op), parts = wgi_dense_results(op);
-    if (operands >= UINT32_MAX / 8 || parts >= UINT32_MAX / 8) {
-        (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
-                       UINT32_MAX / 8);
-        return 0;
-    }
-    const wgi_node n = wgi_dense_node(op);
-    return with_parts(g, &n, operands, x, parts);
+    return wgi_graph_whole(g, &n, wgi_repeat_shape(&n, r), x);
 }
 
 /* ---- comparisons ---- */
@@ -410,51 +393,41 @@ void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparis
     g->guard_table[at] = (uint32_t)g->guards;
 }
 
-/* ---- values ---- */
-
-double wgi_node_value(const wgi_node *n, const double *x) {
-    double d[4], h[10];
-    switch (n->kind) {
-    case WGI_NODE_OP:
-        return n->op->value(x);
-    case WGI_NODE_FIRST:
-        n->op->first(x, n->op->value(x), d);
-        return d[n->part];
-    case WGI_NODE_SECOND:
-        (void)n->op->second(x, d, h);
-        return h[n->part];
-    case WGI_NODE_TIMES:
-        return wgi_times(x[0], x[1]);
-    case WGI_NODE_ARRAY:
-        return wgi_array_ops[n->array].value(n->count, x, NULL);
-    default:
-        return n->value;
-    }
-}
-
 /* ---- taking over other graphs ---- */
+
+uint32_t wgi_scalar_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    return wgi_graph_op(g, n->op, x);
+}
+uint32_t wgi_first_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    return wgi_graph_node(g, n, n->count, x);
+}
+uint32_t wgi_second_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    return wgi_graph_node(g, n, n->count, x);
+}
+uint32_t wgi_times_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    (void)n;
+    return wgi_graph_times(g, x[0], x[1]);
+}
+uint32_t wgi_array_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    return wgi_graph_array(g, n->array, n->count, x);
+}
 
 uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
                          const uint32_t *x) {
     switch (n->kind) {
     case WGI_NODE_NUMBER:
         return wgi_graph_number(g, n->value);
-    case WGI_NODE_OP:
-        return wgi_graph_op(g, n->op, x);
-    case WGI_NODE_TIMES:
-        return wgi_graph_times(g, x[0], x[1]);
     case WGI_NODE_SUM:
         return wgi_graph_sum(g, x[0]);
-    case WGI_NODE_REPEAT:
-        return wgi_graph_repeat(g, r, x);
-    case WGI_NODE_DENSE: {
-        const wgi_dense_op op = wgi_dense_of(n);
-        return wgi_graph_dense(g, &op, x);
-    }
     case WGI_NODE_PART:
         return x[0] + 1 + n->part;
-    case WGI_NODE_ARRAY:
-        return wgi_graph_array(g, n->array, n->count, x);
+#define KIND_NODE(NAME, stem, ...)                                                             \
+    case WGI_NODE_##NAME:                                                                      \
+        return wgi_##stem##_again(g, n, x);
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    case WGI_NODE_##NAME:                                                                      \
+        return wgi_##stem##_again(g, n, r, x);
+#include "kinds.def"
     default:
         return wgi_graph_node(g, n, n->count, x);
     }

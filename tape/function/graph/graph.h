@@ -18,28 +18,13 @@
 #ifndef WENGERT_TAPE_FUNCTION_GRAPH_H
 #define WENGERT_TAPE_FUNCTION_GRAPH_H
 
+#include "kinds.h"
 #include "ops/matrix/dense_values.h"
 #include "ops/scalar/elementwise.h"
 #include "tape/engine/tape.h"
 
 #include <wengert/function.h>
 #include <wengert/operation.h>
-
-typedef enum {
-    WGI_NODE_INPUT,
-    WGI_NODE_NUMBER, /* value */
-    WGI_NODE_OP,     /* op of its operands */
-    WGI_NODE_FIRST,  /* first partial `part` of op at its operands */
-    WGI_NODE_SECOND, /* second partial `part` of op, packed as in wg_scalar_op */
-    WGI_NODE_TIMES,  /* product of two by the zero rule: 0 when either is */
-    WGI_NODE_ARRAY, /* wgi_array_ops[array] of its operands: norm2, logsumexp, maximum, minimum,
-                        lookup */
-    WGI_NODE_SUM, /* of its operand, over all points; of one that is done once: points times it
-                   */
-    WGI_NODE_REPEAT, /* repeat[part] of its operands: repeat.h. Its results are */
-    WGI_NODE_PART,   /* result `part` of its operand, a WGI_NODE_REPEAT or WGI_NODE_DENSE */
-    WGI_NODE_DENSE   /* an operation on whole matrices: dense_node.h */
-} wgi_node_kind;
 
 /* When a node is computed: once for all points; at each point; once, from sums over points. */
 typedef enum { WGI_ONCE, WGI_EACH, WGI_AFTER } wgi_when;
@@ -55,10 +40,40 @@ typedef struct wgi_node {
     };
 } wgi_node;
 
+/* When a node can be computed of whose operands some are of these times. */
+static inline unsigned char wgi_when_of(const unsigned char seen[3], unsigned kind) {
+    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
+    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+}
+
+static inline const wgi_node_kind_row *wgi_node_row(const wgi_node *n) {
+    return &wgi_node_kinds[n->kind];
+}
 /* Is all it gives in nodes of its own, WGI_NODE_PART? */
 static inline int wgi_node_has_parts(const wgi_node *n) {
-    return n->kind == WGI_NODE_REPEAT || n->kind == WGI_NODE_DENSE;
+    return wgi_node_row(n)->form == WGI_FORM_WHOLE;
 }
+/* Is it computed, neither an input nor a number? */
+static inline int wgi_node_is_operation(const wgi_node *n) {
+    return wgi_node_row(n)->operands != 0;
+}
+/* The number 0, of either sign? */
+static inline int wgi_node_is_zero(const wgi_node *n) {
+    return n->kind == WGI_NODE_NUMBER && n->value == 0;
+}
+/* A partial of an operation, that is one node? Its value may be among what it is made of. */
+static inline int wgi_node_is_partial(const wgi_node *n) {
+    return wgi_node_row(n)->holds == (WGI_HOLDS_SCALAR | WGI_HOLDS_PART);
+}
+/* The WGI_ROW_ of which it is the value, or -1. */
+static inline int wgi_node_op(const wgi_node *n) {
+    return n->kind != WGI_NODE_OP || wgi_is_users(n->op) ? -1 : (int)(n->op - wgi_scalar_ops);
+}
+
+/* What a node with parts takes and gives. */
+typedef struct wgi_node_shape {
+    size_t operands, parts;
+} wgi_node_shape;
 
 /* The comparison of two nodes, recorded with this outcome: wgi_compare(comparison, a, b) is 0
  * or 1. */
@@ -131,9 +146,12 @@ uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a);
 uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint32_t *x);
 /* Any kind, as `like` has it but for the operands. */
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x);
-/* r of these operands: the parts are the nodes after it, all of them, in order. */
+/* A node with parts, as `like` has it: these are the nodes after it, all of them, in order. */
+uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shape,
+                         const uint32_t *x);
+/* r of these operands. */
 uint32_t wgi_graph_repeat(wgi_graph *g, const struct wgi_repeat *r, const uint32_t *x);
-/* The same of an operation on whole matrices. */
+/* An operation on whole matrices. */
 uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x);
 /* A node of another graph, simplified, with operands x of this one. r: what it repeats. */
 uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,
@@ -166,23 +184,56 @@ uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *inp
                         uint32_t node);
 
 size_t wgi_argument_size(const wg_argument *a);
-/* Sets *out to 0 unless results over some of the points and over the others add up to those
- * over all: callable.c. 0: a failure, kept by t, whose arena is used. */
-int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
 
-/* The value of an operation's node at operands x. */
+/* ---- what kinds know: kinds.c, and a file of its own for each of the larger ones ---- */
+
+/* The value of a node that is no sum and has no parts, at operands x. */
 double wgi_node_value(const wgi_node *node, const double *x);
+/* Is a NaN among the operands a NaN of the value? */
+int wgi_node_shows_nan(const wgi_node *n);
+/* What it costs at a point, in additions, about; r: what it repeats. */
+size_t wgi_node_cost(const wgi_node *n, const struct wgi_repeat *r);
+/* Is there a node that has parts? */
+int wgi_function_has_wholes(const wg_function *f);
+/* The cost of all operations of each point; of those only that have parts. */
+size_t wgi_function_cost(const wg_function *f);
+size_t wgi_function_cost_of_wholes(const wg_function *f);
 
-/* ---- a piece of tape: recording.c ---- */
+/* Of a node that has parts; r: what it repeats. */
+wgi_node_shape wgi_node_shape_of(const wgi_node *n, const struct wgi_repeat *r);
 
-/* wg_function_extract, for what the user called. */
-wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
-                               const wg_argument *input, const wg_real *x, size_t outputs,
-                               const wg_argument *output, const wg_real *y, wg_function **out);
+/* _value at operands x; _partial by the k-th operand, as a node; _again: the same, or what is
+ * simpler, of operands x in another graph. */
+#define KIND_NODE(NAME, stem, ...)                                                             \
+    double wgi_##stem##_value(const wgi_node *n, const double *x);                             \
+    uint32_t wgi_##stem##_partial(wgi_graph *g, uint32_t node, size_t k);                      \
+    uint32_t wgi_##stem##_again(wgi_graph *g, const wgi_node *n, const uint32_t *x);
+/* r: what the node repeats, if it does. _reverse: the adjoints bar[k] of its parts k are spread
+ * to the operands that are wanted, added to to[operand]; WGI_NO_NODE: 0. _forward: the tangents
+ * of its parts, tangent[node + 1 + k], from those of its operands. */
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    wgi_node_shape wgi_##stem##_shape(const wgi_node *n, const struct wgi_repeat *r);          \
+    size_t wgi_##stem##_cost(const wgi_node *n, const struct wgi_repeat *r);                   \
+    uint32_t wgi_##stem##_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,   \
+                                const uint32_t *x);                                            \
+    void wgi_##stem##_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,                \
+                              const unsigned char *wanted, uint32_t *to);                      \
+    void wgi_##stem##_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
+#include "kinds.def"
 
 /* ---- derivatives: rules.c, sweep.c ---- */
 
 #define WGI_NO_NODE UINT32_MAX /* no node: identically 0 */
+
+/* Of nodes that are adjoints, tangents or partials: a + b; a b by the zero rule; a as a node. */
+static inline uint32_t wgi_graph_plus(wgi_graph *g, uint32_t a, uint32_t b) {
+    if (a == WGI_NO_NODE) return b;
+    return b == WGI_NO_NODE ? a : WGI_GRAPH2(g, add, a, b);
+}
+uint32_t wgi_graph_product(wgi_graph *g, uint32_t a, uint32_t b);
+static inline uint32_t wgi_graph_or_zero(wgi_graph *g, uint32_t a) {
+    return a != WGI_NO_NODE ? a : wgi_graph_number(g, 0);
+}
 
 /* The partial of a node by its k-th operand, as a node. */
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k);

@@ -39,17 +39,6 @@ typedef struct web {
 
 /* ---- numbers ---- */
 
-static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (a == WGI_NO_NODE) return b;
-    return b == WGI_NO_NODE ? a : WGI_GRAPH2(g, add, a, b);
-}
-
-static uint32_t product(wgi_graph *g, uint32_t w, uint32_t d) {
-    if (w == WGI_NO_NODE || d == WGI_NO_NODE) return WGI_NO_NODE;
-    const uint32_t p = wgi_graph_times(g, w, d);
-    return wgi_graph_is(g, p, 0) ? WGI_NO_NODE : p;
-}
-
 static uint32_t twice(wgi_graph *g, uint32_t a) {
     return a == WGI_NO_NODE ? a : WGI_GRAPH2(g, mul, wgi_graph_number(g, 2), a);
 }
@@ -93,7 +82,7 @@ static void add(web *h, uint32_t a, uint32_t b, uint32_t weight) {
     uint32_t *const at = &h->table[place(h, high, low)];
     if (*at != 0) {
         edge *const e = &h->edge[*at - 1];
-        e->weight = plus(h->g, e->weight, weight);
+        e->weight = wgi_graph_plus(h->g, e->weight, weight);
         return;
     }
     h->edge[h->edges] = (edge){high, low, weight, h->head[high]};
@@ -161,14 +150,14 @@ static void replace(web *h, uint32_t i, const unsigned char *wanted, uint32_t *b
         const uint32_t p = h->edge[e - 1].low, w = h->edge[e - 1].weight;
         if (p == i) own = w;
         for (uint32_t j = 0; j < n.count && p != i; j++) {
-            const uint32_t share = product(g, w, d[j]);
+            const uint32_t share = wgi_graph_product(g, w, d[j]);
             add(h, p, o[j], p == o[j] ? twice(g, share) : share);
         }
     }
     for (uint32_t j = 0; j < n.count; j++) {
-        const uint32_t share = product(g, own, d[j]);
+        const uint32_t share = wgi_graph_product(g, own, d[j]);
         for (uint32_t k = j; k < n.count; k++) {
-            const uint32_t both = product(g, share, d[k]);
+            const uint32_t both = wgi_graph_product(g, share, d[k]);
             add(h, o[j], o[k], j != k && o[j] == o[k] ? twice(g, both) : both);
         }
     }
@@ -178,10 +167,12 @@ static void replace(web *h, uint32_t i, const unsigned char *wanted, uint32_t *b
         for (uint32_t k = j; k < n.count; k++) {
             const uint32_t second = p->second[pair(j, k)];
             if (second == WGI_NO_NODE) continue;
-            const uint32_t share = product(g, bar[i], wgi_graph_copy(g, &p->on, o, second));
+            const uint32_t share =
+                wgi_graph_product(g, bar[i], wgi_graph_copy(g, &p->on, o, second));
             add(h, o[j], o[k], j != k && o[j] == o[k] ? twice(g, share) : share);
         }
-        if (wanted[o[j]]) bar[o[j]] = plus(g, bar[o[j]], product(g, bar[i], d[j]));
+        if (wanted[o[j]])
+            bar[o[j]] = wgi_graph_plus(g, bar[o[j]], wgi_graph_product(g, bar[i], d[j]));
     }
 }
 
@@ -189,8 +180,10 @@ static int can_be_done(const wgi_graph *g, size_t nodes, const unsigned char *wa
     for (size_t i = 0; i < nodes; i++) {
         const wgi_node *const n = &g->node[i];
         if (!wanted[i] || n->kind == WGI_NODE_NUMBER) continue;
-        if (n->when != WGI_EACH || n->kind == WGI_NODE_SUM || n->kind == WGI_NODE_ARRAY ||
-            wgi_node_has_parts(n) || n->kind == WGI_NODE_PART || n->count > OPERANDS)
+        if (n->when != WGI_EACH) return 0;
+        if (wgi_node_is_operation(n) &&
+            (wgi_node_row(n)->form != WGI_FORM_NODE ||
+             wgi_node_row(n)->operands == WGI_OPERANDS_ANY || n->count > OPERANDS))
             return 0;
     }
     return 1;

@@ -28,10 +28,6 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     names(p, f->outputs, f->output, output);
 }
 
-static int is_operation(const wgi_node *n) {
-    return n->kind != WGI_NODE_INPUT && n->kind != WGI_NODE_NUMBER;
-}
-
 /* Numbers of what is needed, in the order of a function. */
 static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *result,
                          uint32_t *final) {
@@ -42,11 +38,11 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     size_t operations = 0, count[3] = {0, 0, 0};
     for (size_t i = g->nodes; i-- > 0;) {
         const wgi_node *const n = &g->node[i];
-        operations += (size_t)is_operation(n);
+        operations += (size_t)wgi_node_is_operation(n);
         if (!needed[i]) continue;
         for (uint32_t k = 0; k < n->count; k++) needed[g->operand[n->first + k]] = 1;
         if (n->kind == WGI_NODE_NUMBER) f->numbers++;
-        else if (is_operation(n)) count[n->when]++, f->operands += n->count;
+        else if (wgi_node_is_operation(n)) count[n->when]++, f->operands += n->count;
     }
     f->once = count[WGI_ONCE], f->each = count[WGI_EACH], f->after = count[WGI_AFTER];
     f->nodes = f->n + f->numbers + f->once + f->each + f->after;
@@ -64,7 +60,7 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
 }
 
 void wgi_layout_fill(const wgi_graph *g, wg_function *f, const uint32_t *result,
-                 const uint32_t *final) {
+                     const uint32_t *final) {
     uint32_t operands = 0;
     for (size_t i = 0; i < g->nodes; i++) {
         if (final[i] == WGI_NO_NODE) continue;
@@ -123,9 +119,9 @@ void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argum
 }
 
 /* All but the pieces. final: room for the numbers of the nodes. */
-wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input, size_t outputs,
-                          const wg_argument *output, const uint32_t *result, uint32_t *final,
-                          wg_function *f) {
+wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
+                              size_t outputs, const wg_argument *output, const uint32_t *result,
+                              uint32_t *final, wg_function *f) {
     const wg_status s = check_results(g, outputs, output, result);
     if (s != WG_OK) return s;
     f->memory = g->c->memory;
@@ -145,7 +141,7 @@ wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *in
 }
 
 wg_function *wgi_layout_place(char *base, const wg_function *start, const wg_argument *input,
-                               const wg_argument *output) {
+                              const wg_argument *output) {
     wg_function *const f = (wg_function *)(void *)base;
     *f = *start;
     wgi_pieces p = {base, 0};

@@ -8,8 +8,8 @@
 
 /* Everything about the function but its arrays. final: room for the final number of every node. */
 wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
-                              size_t outputs, const wg_argument *output,
-                              const uint32_t *result, uint32_t *final, wg_function *f);
+                              size_t outputs, const wg_argument *output, const uint32_t *result,
+                              uint32_t *final, wg_function *f);
 /* Sets f->bytes: what it takes in memory, arrays and names included. */
 void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argument *output);
 /* The function at `base`, where f->bytes are free, with room for its arrays. */

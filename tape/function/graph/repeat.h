@@ -63,13 +63,6 @@ size_t wgi_repeat_guards(const wg_function *f);
 /* Operations at each point, times their steps in repeats, whose bodies know theirs. */
 size_t wgi_repeat_work(const wg_function *f);
 
-/* The adjoint of `node`, a WGI_NODE_REPEAT: bar[k], of part k, is spread to the operands that
- * are wanted: added to to[operand]. WGI_NO_NODE: 0. */
-void wgi_repeat_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
-                        const unsigned char *wanted, uint32_t *to);
-/* The tangents of its parts, tangent[node + 1 + k], from those of its operands. */
-void wgi_repeat_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
-
 /* ---- a body in the making ---- */
 
 typedef struct wgi_body {

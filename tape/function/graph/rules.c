@@ -279,7 +279,8 @@ static uint32_t first_partial(wgi_graph *g, uint32_t node, uint32_t k) {
     return wgi_graph_node(g, &like, op->arity, x);
 }
 
-static uint32_t of_op(wgi_graph *g, uint32_t node, uint32_t k) {
+uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t which) {
+    const uint32_t k = (uint32_t)which;
     const wg_scalar_op *const op = g->node[node].op;
     const char *const text = op->text[1 + k];
     uint32_t x[4];
@@ -294,9 +295,9 @@ static uint32_t of_op(wgi_graph *g, uint32_t node, uint32_t k) {
     return parsed != WGI_NO_NODE ? parsed : first_partial(g, node, k);
 }
 
-static uint32_t of_first(wgi_graph *g, uint32_t node, uint32_t j) {
+uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
     const wgi_node n = g->node[node];
-    const uint32_t which = packed(n.count, n.part, j);
+    const uint32_t which = packed(n.count, n.part, (uint32_t)j);
     if (n.op->second == NULL || (n.op->zero_second >> which & 1)) return WGI_NO_NODE;
     return same_operands(g, node, WGI_NODE_SECOND, which);
 }
@@ -335,7 +336,7 @@ static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t inp
     return tangent[node];
 }
 
-static uint32_t of_second(wgi_graph *g, uint32_t node, uint32_t j) {
+uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
     const wgi_node n = g->node[node];
     const uint32_t count = n.count;
     uint32_t row = 0, column = 0;
@@ -355,7 +356,7 @@ static uint32_t of_second(wgi_graph *g, uint32_t node, uint32_t j) {
         return WGI_NO_NODE;
     }
     if (again) d = along(&f, d, count, column);
-    if (d != WGI_NO_NODE) d = along(&f, d, count, j);
+    if (d != WGI_NO_NODE) d = along(&f, d, count, (uint32_t)j);
     if (d == WGI_NO_NODE || g->c->status != WG_OK) return WGI_NO_NODE;
     memcpy(x, g->operand + n.first, count * sizeof *x);
     return wgi_graph_copy(g, &f, x, d);
@@ -421,13 +422,13 @@ static void count_ties(wgi_graph *g, uint32_t node) {
 
 /* norm2: x/v, 0 at 0; logsumexp: softmax; maximum and minimum: even shares of a tie; lookup: 1
  * for the element chosen. */
-static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
+uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
     const wgi_node n = g->node[node];
     const uint32_t x = g->operand[n.first + k];
     const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
     if (n.array == WGI_ARRAY_norm2)
         return WGI_GRAPH4(g, select_eq, node, zero, zero, WGI_GRAPH2(g, div, x, node));
-    if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, k);
+    if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, (uint32_t)k);
     if (n.array == WGI_ARRAY_lookup) {
         const uint32_t index = g->operand[n.first + n.count - 1];
         if (k == n.count - 1) return WGI_NO_NODE;
@@ -438,20 +439,17 @@ static uint32_t of_array(wgi_graph *g, uint32_t node, uint32_t k) {
     return WGI_GRAPH2(g, div, WGI_GRAPH4(g, select_eq, x, node, one, zero), g->shares.ties);
 }
 
+uint32_t wgi_times_partial(wgi_graph *g, uint32_t node, size_t k) {
+    return g->operand[g->node[node].first + 1 - k];
+}
+
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
     if (g->c->status != WG_OK) return WGI_NO_NODE;
-    const wgi_node n = g->node[node];
-    switch (n.kind) {
-    case WGI_NODE_OP:
-        return of_op(g, node, (uint32_t)k);
-    case WGI_NODE_FIRST:
-        return of_first(g, node, (uint32_t)k);
-    case WGI_NODE_SECOND:
-        return of_second(g, node, (uint32_t)k);
-    case WGI_NODE_TIMES:
-        return g->operand[n.first + 1 - k];
-    case WGI_NODE_ARRAY:
-        return of_array(g, node, (uint32_t)k);
+    switch (g->node[node].kind) {
+#define KIND_NODE(NAME, stem, ...)                                                             \
+    case WGI_NODE_##NAME:                                                                      \
+        return wgi_##stem##_partial(g, node, k);
+#include "kinds.def"
     default:
         return WGI_NO_NODE;
     }

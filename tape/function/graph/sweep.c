@@ -3,25 +3,17 @@
  *
  * What is done once for all points may have contributions from every point: those are summed
  * before they go on. Products with adjoints and tangents keep the zero rule. */
-#include "dense_node.h"
-#include "repeat.h"
+#include "graph.h"
 
-static uint32_t plus(wgi_graph *g, uint32_t a, uint32_t b) {
-    if (a == WGI_NO_NODE) return b;
-    if (b == WGI_NO_NODE) return a;
-    return WGI_GRAPH2(g, add, a, b);
-}
-
-/* w d; WGI_NO_NODE: 0. */
-static uint32_t product(wgi_graph *g, uint32_t w, uint32_t d) {
-    if (w == WGI_NO_NODE || d == WGI_NO_NODE) return WGI_NO_NODE;
-    const uint32_t p = wgi_graph_times(g, w, d);
+uint32_t wgi_graph_product(wgi_graph *g, uint32_t a, uint32_t b) {
+    if (a == WGI_NO_NODE || b == WGI_NO_NODE) return WGI_NO_NODE;
+    const uint32_t p = wgi_graph_times(g, a, b);
     return wgi_graph_is(g, p, 0) ? WGI_NO_NODE : p;
 }
 
 /* The adjoint of a node that is done once, or from sums: those of all points with its own. */
 static uint32_t settle(wgi_graph *g, uint32_t once, uint32_t each) {
-    return each == WGI_NO_NODE ? once : plus(g, once, wgi_graph_sum(g, each));
+    return each == WGI_NO_NODE ? once : wgi_graph_plus(g, once, wgi_graph_sum(g, each));
 }
 
 static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char *wanted,
@@ -32,16 +24,36 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
         const uint32_t of = g->operand[n.first + k];
         if (!wanted[of]) continue;
         const uint32_t share =
-            n.kind == WGI_NODE_SUM ? w : product(g, w, wgi_graph_partial(g, node, k));
-        to[of] = plus(g, to[of], share);
+            n.kind == WGI_NODE_SUM ? w : wgi_graph_product(g, w, wgi_graph_partial(g, node, k));
+        to[of] = wgi_graph_plus(g, to[of], share);
     }
 }
 
 /* The same for a node with parts: bar[k], of part k. */
 static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
                          const unsigned char *wanted, uint32_t *to) {
-    if (g->node[node].kind == WGI_NODE_DENSE) wgi_dense_reverse(g, node, bar, wanted, to);
-    else wgi_repeat_reverse(g, node, bar, wanted, to);
+    switch (g->node[node].kind) {
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    case WGI_NODE_##NAME:                                                                      \
+        wgi_##stem##_reverse(g, node, bar, wanted, to);                                        \
+        break;
+#include "kinds.def"
+    default:
+        break;
+    }
+}
+
+/* The tangents of the parts. */
+static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
+    switch (g->node[node].kind) {
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    case WGI_NODE_##NAME:                                                                      \
+        wgi_##stem##_forward(g, node, tangent);                                                \
+        break;
+#include "kinds.def"
+    default:
+        break;
+    }
 }
 
 /* Below a sum whose adjoint w comes of sums itself: w cannot be brought to the points. The
@@ -60,8 +72,10 @@ static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsign
             spread_parts(g, i, bar + i + 1, wanted, bar);
         if (!wanted[i] || bar[i] == WGI_NO_NODE) continue;
         if (n.when != WGI_EACH)
-            once[i] = plus(g, once[i], product(g, w, wgi_graph_sum(g, bar[i])));
-        else if (n.kind == WGI_NODE_INPUT) each[i] = plus(g, each[i], product(g, w, bar[i]));
+            once[i] =
+                wgi_graph_plus(g, once[i], wgi_graph_product(g, w, wgi_graph_sum(g, bar[i])));
+        else if (n.kind == WGI_NODE_INPUT)
+            each[i] = wgi_graph_plus(g, each[i], wgi_graph_product(g, w, bar[i]));
         else if (n.kind != WGI_NODE_PART) spread(g, i, bar[i], wanted, bar, bar);
     }
 }
@@ -104,18 +118,18 @@ void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent) {
         if (n.kind == WGI_NODE_INPUT || n.kind == WGI_NODE_PART) continue;
         if (wgi_node_has_parts(&n)) {
             tangent[i] = WGI_NO_NODE;
-            if (n.kind == WGI_NODE_DENSE) wgi_dense_forward(g, (uint32_t)i, tangent);
-            else wgi_repeat_forward(g, (uint32_t)i, tangent);
+            move_parts(g, (uint32_t)i, tangent);
             continue;
         }
         uint32_t t = WGI_NO_NODE;
         for (uint32_t k = 0; k < n.count; k++) {
             const uint32_t of = tangent[g->operand[n.first + k]];
             if (of == WGI_NO_NODE) continue;
-            const uint32_t share = n.kind == WGI_NODE_SUM
-                                       ? wgi_graph_sum(g, of)
-                                       : product(g, of, wgi_graph_partial(g, (uint32_t)i, k));
-            t = plus(g, t, share);
+            const uint32_t share =
+                n.kind == WGI_NODE_SUM
+                    ? wgi_graph_sum(g, of)
+                    : wgi_graph_product(g, of, wgi_graph_partial(g, (uint32_t)i, k));
+            t = wgi_graph_plus(g, t, share);
         }
         tangent[i] = t;
     }

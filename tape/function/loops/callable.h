@@ -50,4 +50,8 @@ void wgi_why(wg_block *b, char *room, const char *format, ...)
 /* Results of a call that failed before it could say their shapes. */
 void wgi_results_fail(size_t count, wg_mat *y);
 
+/* Sets *out to 0 unless results over some of the points and over the others add up to those
+ * over all. 0: a failure, kept by t, whose arena is used. */
+int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out);
+
 #endif

@@ -68,18 +68,25 @@ static uint32_t held(const walk *w, uint32_t a) {
 
 /* Connects what a node is not linear in; x: its operands. */
 static void connect(const walk *w, const wgi_node *n, const wgi_set *x) {
-    if (n->kind == WGI_NODE_OP) {
+    switch (wgi_node_row(n)->order) {
+    case WGI_ORDER_LINEAR:
+        return;
+    case WGI_ORDER_PRODUCT:
+        wgi_connect_both(w->curves, x[0], x[1]);
+        return;
+    case WGI_ORDER_BY_OP: {
         uint16_t near[4] = {0, 0, 0, 0};
         for (unsigned k = 0, pair = 0; k < n->count; k++)
             for (unsigned l = k; l < n->count; l++, pair++)
                 if ((n->op->zero_second >> pair & 1) == 0)
                     near[k] |= (uint16_t)(1u << l), near[l] |= (uint16_t)(1u << k);
         wgi_connect_near(w->curves, n->count, x, near);
-    } else if (n->kind == WGI_NODE_TIMES) {
-        wgi_connect_both(w->curves, x[0], x[1]);
-    } else if (n->kind != WGI_NODE_SUM && n->kind != WGI_NODE_PART) {
+        return;
+    }
+    default: {
         const wgi_set all = wgi_sets_join(w->sets, n->count, x);
         wgi_connect(w->curves, all, all);
+    }
     }
 }
 

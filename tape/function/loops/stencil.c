@@ -210,29 +210,9 @@ static wg_status gather(plan *p) {
 
 /* ---- is it worth it? ---- */
 
-/* Of what is done at a point, in additions. */
-static size_t weight(const wg_function *f) {
-    enum { DIVISION = 8, FUNCTION = 24 };
-    static const unsigned light[] = {WGI_ROW_add, WGI_ROW_sub, WGI_ROW_mul, WGI_ROW_neg};
-    size_t sum = 0;
-    for (size_t n = f->n + f->numbers + f->once; n < f->n + f->numbers + f->once + f->each;
-         n++) {
-        const wgi_node *const node = &f->node[n];
-        size_t one = FUNCTION + node->count;
-        if (node->kind == WGI_NODE_TIMES) one = 1;
-        for (size_t l = 0; node->kind == WGI_NODE_OP && l < sizeof light / sizeof *light; l++)
-            if (node->op == &wgi_scalar_ops[light[l]]) one = 1;
-        if (node->kind == WGI_NODE_OP && (node->op == &wgi_scalar_ops[WGI_ROW_div] ||
-                                          node->op == &wgi_scalar_ops[WGI_ROW_sqrt]))
-            one = DIVISION;
-        sum += one;
-    }
-    return sum;
-}
-
 static int pays(const wg_callable *k, const wg_function *made) {
     enum { ROW = 6 }; /* to store one, and to add it where it belongs */
-    return weight(made) <= weight(k->vjp) + ROW * k->vjp->m;
+    return wgi_function_cost(made) <= wgi_function_cost(k->vjp) + ROW * k->vjp->m;
 }
 
 /* ---- life ---- */

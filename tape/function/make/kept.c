@@ -21,12 +21,6 @@ typedef struct cut {
     size_t count;
 } cut;
 
-static int has_parts(const wg_function *f) {
-    for (size_t i = 0; i < f->nodes; i++)
-        if (wgi_node_has_parts(&f->node[i])) return 1;
-    return 0;
-}
-
 /* The node x of another function, its operands mapped. */
 static uint32_t again(wgi_making *m, const wg_function *f, size_t i, const uint32_t *map,
                       uint32_t *x) {
@@ -145,7 +139,7 @@ wg_status wgi_kept_new(wg_tape *t, const wg_function *f, const wg_function *vjp,
     cut k;
     memset(&k, 0, sizeof k);
     *keeping = *kept = NULL;
-    if (has_parts(f) || has_parts(vjp)) return WG_OK;
+    if (wgi_function_has_wholes(f) || wgi_function_has_wholes(vjp)) return WG_OK;
     k.f = f, k.vjp = vjp;
     wg_status s = wgi_making_begin(&k.keeping, t, call, 1, f->inputs + f->outputs + 1, keeping);
     if (k.keeping.c == NULL) return s;

@@ -53,11 +53,14 @@ static void by_rows(const wgi_fn_run *r, const wgi_fn_call *call) {
     enum { ARITY = 4, FIRSTS = 4, SECONDS = 10 };
     const uint32_t *const x_at = r->program->list + call->list;
     const uint32_t *const y_at = x_at + call->operands, *const part = y_at + call->results;
-    double x[ARITY], d[FIRSTS], h[SECONDS];
+    double few[ARITY], d[FIRSTS], h[SECONDS];
+    double *const x = call->operands <= ARITY ? few : r->operand;
     for (size_t p = 0; p < r->rows; p++) {
         for (uint32_t k = 0; k < call->operands; k++) x[k] = COLUMN(x_at[k])[p];
         if (call->how == WGI_FN_ROWS) {
-            COLUMN(y_at[0])[p] = call->op->value(x);
+            COLUMN(y_at[0])
+            [p] = call->op != NULL ? call->op->value(x)
+                                   : wgi_node_value(&r->function->node[call->node], x);
             continue;
         }
         if (call->how == WGI_FN_FIRSTS) call->op->first(x, call->op->value(x), d);
@@ -70,6 +73,18 @@ static void by_rows(const wgi_fn_run *r, const wgi_fn_call *call) {
     for (uint32_t k = 0; k < call->results; k++) fill(r, COLUMN(y_at[k]));
 }
 
+static void whole(wgi_fn_run *r, const wgi_fn_call *call) {
+    switch (r->function->node[call->node].kind) {
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    case WGI_NODE_##NAME:                                                                      \
+        wgi_fn_##stem##_run(r, call);                                                          \
+        break;
+#include "tape/function/graph/kinds.def"
+    default:
+        break;
+    }
+}
+
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const x_at = r->program->list + call->list;
     const uint32_t *const y_at = x_at + call->operands;
@@ -78,8 +93,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     wg_block_arg in[4], out;
     if (call->how >= WGI_FN_ROWS) {
         if (call->how == WGI_FN_ARRAY) r->machine->array(r, call);
-        else if (call->how == WGI_FN_REPEAT) wgi_fn_repeat_run(r, call);
-        else if (call->how == WGI_FN_DENSE) wgi_fn_dense_run(r, call);
+        else if (call->how == WGI_FN_WHOLE) whole(r, call);
         else by_rows(r, call);
         return;
     }

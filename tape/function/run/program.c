@@ -2,6 +2,7 @@
 /* Programs are made: see program.h for what they are, program_maker.h for how. */
 #include "tape/function/graph/dense_node.h"
 #include "program_maker.h"
+#include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ enum { FAR = 1 << 14 };
 static size_t lanes_for(const wgi_fn_maker *m) {
     const size_t w = m->p.machine->width;
     /* with repeats most columns are only moved, often of one point */
-    size_t vectors = wgi_repeat_work(m->f) == m->f->each ? 8 : 2;
+    size_t vectors = m->f->work == m->f->each ? 8 : 2;
     while (vectors > 2 && m->slots * vectors * w * sizeof(double) > CACHE) vectors /= 2;
     return vectors * w;
 }
@@ -95,7 +96,7 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
 
 static int is_kept(const wgi_fn_maker *m, uint32_t i, unsigned when) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
-    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_fn_is_operation(n) &&
+    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_node_is_operation(n) &&
            !wgi_fn_is_sum(m, i);
 }
 
@@ -155,7 +156,7 @@ static void dependences(wgi_fn_maker *m) {
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
             /* those are done with care: what goes into them is looked at */
             if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
-            if (!wgi_fn_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
+            if (!wgi_node_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
         }
     }
     for (size_t k = 0; k < f->guards; k++) {
@@ -307,21 +308,14 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
     for (size_t k = 0; k < p->native_constants; k++) constant[k].column *= stride;
 }
 
-typedef struct pieces {
-    char *base;
-    size_t used;
-} pieces;
-
 /* What an array becomes in memory of its own; without a base it is only counted. */
-static const void *moved(pieces *b, const void *from, size_t bytes) {
-    const size_t at = b->used;
-    b->used += (bytes + 63) / 64 * 64;
-    if (b->base == NULL) return from;
-    if (bytes != 0) memcpy(b->base + at, from, bytes);
-    return b->base + at;
+static const void *moved(wgi_pieces *b, const void *from, size_t bytes) {
+    void *const to = wgi_pieces_take(b, bytes);
+    if (to == NULL) return from;
+    return bytes == 0 ? to : memcpy(to, from, bytes);
 }
 
-static void move(pieces *b, wgi_fn_program *p, const wgi_fn_maker *m) {
+static void move(wgi_pieces *b, wgi_fn_program *p, const wgi_fn_maker *m) {
     const size_t word = sizeof(uint32_t);
     b->used = (sizeof *p + 63) / 64 * 64;
     const wgi_fn_code *const code = moved(b, m->codes.at, m->codes.count * sizeof *code);
@@ -398,7 +392,7 @@ static void finish(wgi_fn_maker *m) {
     p->result_uniform = result_uniform, p->guard_uniform = guard_uniform;
     p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
     p->native_constant = constant;
-    pieces b = {NULL, 0};
+    wgi_pieces b = {NULL, 0};
     move(&b, p, m);
     p->bytes = (b.used + 4095) / 4096 * 4096;
     const wg_memory *const memory = &f->memory;
@@ -441,9 +435,12 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
     const size_t codes = m.codes.count - m.first_code[WGI_EACH];
     if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
     if (wgi_fn_failed(&m)) return c->status;
-    m.p.block = block_for(&m.p, codes + wgi_repeat_work(f) - f->each + wgi_dense_node_work(f));
-    m.p.repeat_bytes = wgi_fn_repeat_work(f);
-    if (wgi_fn_dense_work(f) > m.p.repeat_bytes) m.p.repeat_bytes = wgi_fn_dense_work(f);
+    m.p.block = block_for(&m.p, codes + wgi_function_cost_of_wholes(f));
+    size_t most = 0;
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    most = wgi_fn_##stem##_work(f) > most ? wgi_fn_##stem##_work(f) : most;
+#include "tape/function/graph/kinds.def"
+    m.p.repeat_bytes = most;
     finish(&m);
     return c->status;
 }

@@ -109,12 +109,11 @@ typedef enum {
     WGI_FN_VALUE,   /* kernel */
     WGI_FN_SLOPE,   /* kernel that leaves value and slope in the results */
     WGI_FN_FIRST,   /* kernel of adjoints */
-    WGI_FN_ROWS,    /* op->value, point by point */
+    WGI_FN_ROWS,    /* the value of the node, point by point */
     WGI_FN_FIRSTS,  /* op->first; part[i] is what result i is */
     WGI_FN_SECONDS, /* op->second; first partials are parts from 16 on */
     WGI_FN_ARRAY,
-    WGI_FN_REPEAT, /* part[i] is what result i is, ascending */
-    WGI_FN_DENSE   /* likewise; an odd operand is twice the number of a uniform, plus one */
+    WGI_FN_WHOLE /* a node with parts: part[i] is what result i is, ascending */
 } wgi_fn_how;
 enum { WGI_FN_PART_FIRST = 16 };
 
@@ -125,7 +124,7 @@ typedef struct wgi_fn_call {
     uint32_t part;  /* WGI_FN_FIRST: by which operand */
     uint32_t value; /* WGI_FN_FIRST: the column of the value */
     unsigned array;
-    uint32_t repeat; /* WGI_FN_DENSE: the node */
+    uint32_t node;
     const wg_scalar_op *op;
     wgi_kernel *kernel, *adjoint;
 } wgi_fn_call;
@@ -271,12 +270,13 @@ static inline double *wgi_fn_column(const wgi_fn_run *r, size_t offset) {
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);
 /* Point p of an array operation. */
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
-/* repeat_run.c */
-size_t wgi_fn_repeat_work(const wg_function *f);
-void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call);
-/* dense_run.c */
-size_t wgi_fn_dense_work(const wg_function *f);
-void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call);
+/* Nodes with parts, of each kind: the workspace of the largest one in a function, one for all
+ * points of a run. repeat_run.c, dense_run.c. An operand of matrices that is odd is twice the
+ * number of a uniform, plus one. */
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
+    size_t wgi_fn_##stem##_work(const wg_function *f);                                         \
+    void wgi_fn_##stem##_run(wgi_fn_run *r, const wgi_fn_call *call);
+#include "tape/function/graph/kinds.def"
 /* A comparison that fails somewhere. */
 void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
 /* The earlier of two failures. */

@@ -96,9 +96,6 @@ static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
            wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
 }
-static inline int wgi_fn_is_operation(const wgi_node *n) {
-    return n->kind != WGI_NODE_INPUT && n->kind != WGI_NODE_NUMBER;
-}
 static inline int wgi_fn_in_columns(const wgi_fn_maker *m, uint32_t i) {
     return i < m->f->nodes &&
            ((m->mark[i] & WGI_MARK_OPERATION) ||
@@ -134,8 +131,6 @@ void wgi_fn_list_units(wgi_fn_maker *m);
 
 /* ---- program_select.c ---- */
 
-/* Is NaN of every operand a NaN of the result? */
-int wgi_fn_shows_nan(const wgi_node *n);
 /* Units as instructions, before their operands have places. */
 void wgi_fn_select(wgi_fn_maker *m);
 void wgi_fn_deal_columns(wgi_fn_maker *m);

@@ -81,8 +81,7 @@ void wgi_fn_families(wgi_fn_maker *m) {
     for (uint32_t i = m->low; i < m->high; i++) {
         m->lead[i] = i;
         m->sibling[i] = m->value[i] = WGI_NO_NODE;
-        slopes += wgi_fn_node_of(m, i)->kind == WGI_NODE_FIRST ||
-                  wgi_fn_node_of(m, i)->kind == WGI_NODE_SECOND;
+        slopes += (size_t)wgi_node_is_partial(wgi_fn_node_of(m, i));
         if (wgi_fn_node_of(m, i)->kind == WGI_NODE_PART)
             join(m, wgi_fn_operands_of(m, i)[0], i);
     }

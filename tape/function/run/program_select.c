@@ -24,8 +24,7 @@ typedef struct draft {
 typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
 static simple simple_of(const wgi_node *n) {
     if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
-    if (n->kind != WGI_NODE_OP) return OTHER;
-    switch (wgi_fn_row_of(n->op)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
         return ADD;
     case WGI_ROW_sub:
@@ -43,15 +42,6 @@ static simple simple_of(const wgi_node *n) {
     default:
         return OTHER;
     }
-}
-
-int wgi_fn_shows_nan(const wgi_node *n) {
-    if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_ARRAY || n->kind == WGI_NODE_SUM ||
-        n->kind == WGI_NODE_PART)
-        return 1;
-    if (n->kind != WGI_NODE_OP) return 0;
-    const int row = wgi_fn_row_of(n->op);
-    return row >= 0 && (n->op->arity == 1 || simple_of(n) != OTHER || row == WGI_ROW_fma);
 }
 
 /* ---- instructions ---- */
@@ -260,13 +250,11 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
  * or WGI_NO_NODE. */
 static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
-    if (n->kind == WGI_NODE_ARRAY) {
-        c->how = WGI_FN_ARRAY;
+    if (wgi_node_has_parts(n)) {
+        c->how = WGI_FN_WHOLE;
+    } else if (n->op == NULL) {
+        c->how = n->kind == WGI_NODE_ARRAY ? WGI_FN_ARRAY : WGI_FN_ROWS;
         if (n->count > m->p.operands) m->p.operands = n->count;
-    } else if (n->kind == WGI_NODE_REPEAT) {
-        c->how = WGI_FN_REPEAT;
-    } else if (n->kind == WGI_NODE_DENSE) {
-        c->how = WGI_FN_DENSE;
     } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE) {
         c->how = c->kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
     } else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
@@ -304,6 +292,9 @@ static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     }
 }
 
+/* Are operands that are the same at all points read where they stand? */
+static int takes_uniforms(const wgi_node *n) { return n->kind == WGI_NODE_DENSE; }
+
 static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     wgi_fn_call c;
@@ -311,11 +302,12 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     const int row = n->op == NULL ? -1 : wgi_fn_row_of(n->op);
     for (uint32_t k = 0; k < n->count; k++) {
         const uint32_t x = wgi_fn_operands_of(m, node)[k];
-        if (n->kind != WGI_NODE_DENSE || wgi_fn_in_columns(m, x)) want_column(m, x);
+        if (!takes_uniforms(n) || wgi_fn_in_columns(m, x)) want_column(m, x);
     }
     c.op = n->op;
     c.array = n->array;
     c.operands = n->count;
+    c.node = node;
     c.list = (uint32_t)m->columns.count;
     for (uint32_t k = 0; k < n->count; k++) (void)column_add(m, wgi_fn_operands_of(m, node)[k]);
     if (row >= 0) {
@@ -323,10 +315,8 @@ static void call(wgi_fn_maker *m, uint32_t node) {
         c.adjoint = m->p.simd->row[row].vjp;
     }
     const uint32_t slope = choose_how(m, node, &c);
-    if (wgi_node_has_parts(n)) {
-        list_parts(m, node, &c);
-        c.repeat = n->kind == WGI_NODE_DENSE ? node : n->part;
-    } else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
+    if (c.how == WGI_FN_WHOLE) list_parts(m, node, &c);
+    else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
     else list_family(m, node, &c);
     field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
     wgi_fn_call *const to = wgi_fn_added(m, &m->calls, sizeof *to);
@@ -464,8 +454,7 @@ static void take(wgi_fn_maker *m, uint32_t i) {
 
 /* Does a call write results before it has read all operands? */
 static int is_apart(const wgi_fn_call *c) {
-    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_REPEAT ||
-           c->how == WGI_FN_DENSE;
+    return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_WHOLE;
 }
 
 void wgi_fn_deal_columns(wgi_fn_maker *m) {
@@ -526,8 +515,9 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
     }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
+        const int uniforms = takes_uniforms(wgi_fn_node_of(m, c->node));
         uint32_t first = c->list;
-        for (; c->how == WGI_FN_DENSE && first < c->list + c->operands; first++)
+        for (; uniforms && first < c->list + c->operands; first++)
             columns[first] = wgi_fn_in_columns(m, columns[first])
                                  ? wgi_fn_column_at(m, columns[first])
                                  : m->uniform[columns[first]] << 1 | 1u;

@@ -3,22 +3,12 @@
  * the body, point of the function after point; otherwise the points of a run go through the
  * steps together. */
 #include "program.h"
+#include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>
 
 #define COLUMN(offset) wgi_fn_column(r, offset)
-
-typedef struct cutting {
-    char *base;
-    size_t used;
-} cutting;
-
-static void *cut(cutting *c, size_t bytes) {
-    const size_t at = c->used;
-    c->used += (bytes + 63) / 64 * 64;
-    return c->base == NULL ? NULL : c->base + at;
-}
 
 /* One repeat under way. `rows` points at a time are next to each other, entry after entry;
  * where steps are points, `rows` is 1. */
@@ -35,21 +25,21 @@ typedef struct work {
     void *evaluation;
 } work;
 
-static void cut_work(work *w, const wgi_repeat *r, cutting *c) {
+static void cut_work(work *w, const wgi_repeat *r, wgi_pieces *c) {
     w->carried = wgi_repeat_carried(r);
     const int many = w->carried == 0;
     const size_t rows = many ? 1 : WGI_FN_MOST_LANES;
     const wg_function *const f = r->body;
     w->r = r;
     w->f = f;
-    w->x = cut(c, f->inputs * sizeof *w->x);
-    w->y = cut(c, f->outputs * sizeof *w->y);
-    w->operand_at = cut(c, (f->inputs + 1) * sizeof *w->operand_at);
-    w->part_at = cut(c, (f->outputs + 1) * sizeof *w->part_at);
-    w->in = cut(c, (many ? wgi_repeat_operands(r) : f->n * rows) * sizeof(double));
-    w->out = cut(c, (many ? wgi_repeat_parts(r) : f->m * rows) * sizeof(double));
-    w->sum = cut(c, f->m * rows * sizeof(double));
-    w->evaluation = cut(c, wgi_fn_steady_work(f));
+    w->x = wgi_pieces_take(c, f->inputs * sizeof *w->x);
+    w->y = wgi_pieces_take(c, f->outputs * sizeof *w->y);
+    w->operand_at = wgi_pieces_take(c, (f->inputs + 1) * sizeof *w->operand_at);
+    w->part_at = wgi_pieces_take(c, (f->outputs + 1) * sizeof *w->part_at);
+    w->in = wgi_pieces_take(c, (many ? wgi_repeat_operands(r) : f->n * rows) * sizeof(double));
+    w->out = wgi_pieces_take(c, (many ? wgi_repeat_parts(r) : f->m * rows) * sizeof(double));
+    w->sum = wgi_pieces_take(c, f->m * rows * sizeof(double));
+    w->evaluation = wgi_pieces_take(c, wgi_fn_steady_work(f));
 }
 
 static void find_places(work *w) {
@@ -65,7 +55,7 @@ size_t wgi_fn_repeat_work(const wg_function *f) {
     size_t most = 0;
     for (size_t k = 0; k < f->repeats; k++) {
         work w;
-        cutting c = {NULL, 0};
+        wgi_pieces c = {NULL, 0};
         cut_work(&w, &f->repeat[k], &c);
         if (c.used > most) most = c.used;
     }
@@ -116,7 +106,7 @@ static void get(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, double *
 /* A comparison of the body failed, at that point of the run. */
 static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t guard) {
     size_t number = r->function->guards + guard;
-    for (size_t k = 0; k < call->repeat; k++)
+    for (size_t k = 0; k < r->function->node[call->node].part; k++)
         number += wgi_repeat_guards(r->function->repeat[k].body);
     wgi_fn_guard_note(r, r->first + point, number);
 }
@@ -225,8 +215,8 @@ static void in_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
 
 void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     work w;
-    cutting c = {r->repeat, 0};
-    cut_work(&w, &r->function->repeat[call->repeat], &c);
+    wgi_pieces c = {r->repeat, 0};
+    cut_work(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
     find_places(&w);
     if (w.carried == 0) many(r, call, &w);
     else in_steps(r, call, &w);

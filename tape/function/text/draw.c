@@ -136,31 +136,30 @@ static void put_second(drawing *o, const wgi_node *n) {
 
 /* "product(4x3x5, rule)" */
 static void put_matrices(drawing *o, const wgi_node *n) {
-    static const char *const name[WGI_DENSE_KINDS] = {[WGI_DENSE_PRODUCT] = "product",
-                                                      [WGI_DENSE_TRIANGLE] = "triangle",
-                                                      [WGI_DENSE_CHOLESKY] = "cholesky",
-                                                      [WGI_DENSE_POTRF_BAR] = "cholesky_bar",
-                                                      [WGI_DENSE_LU] = "lu",
-                                                      [WGI_DENSE_SOLVE] = "solve",
-                                                      [WGI_DENSE_LOGDET] = "logdet"};
     const wgi_dense_op op = wgi_dense_of(n);
-    put(o, name[op.kind]);
+    put(o, wgi_dense_rows[op.kind].word);
     for (int k = 0; k < 3 && op.size[k] != 0; k++) put_count(o, k == 0 ? "(" : "x", op.size[k]);
     if (op.flags & WGI_DENSE_RULE) put(o, ", rule");
     if (op.flags & WGI_DENSE_TURNED) put(o, ", turned");
     put(o, ")");
 }
 
+/* What it does: "mul", "mul.b", "body0", "product(4x3x5, rule)", or its kind. */
+static void put_what(drawing *o, const wgi_node *n) {
+    const unsigned holds = wgi_node_row(n)->holds;
+    if (n->kind == WGI_NODE_REPEAT) put_body(o, "body", ".", o, n->part);
+    else if (holds & WGI_HOLDS_MATRICES) put_matrices(o, n);
+    else if (holds & WGI_HOLDS_ARRAY) put_name(o, wgi_array_ops[n->array].name);
+    else put_name(o, holds & WGI_HOLDS_SCALAR ? n->op->name : wgi_node_row(n)->stem);
+    if (!wgi_node_is_partial(n)) return;
+    put(o, ".");
+    if (n->kind == WGI_NODE_FIRST) wgi_text_bytes(o->text, &"abcd"[n->part], 1);
+    else put_second(o, n);
+}
+
 /* "mul(x[3], t11)"; after `most` operands dots stand for the others. */
 static void put_node(drawing *o, const wgi_node *n, size_t most) {
-    if (n->kind == WGI_NODE_TIMES) put(o, "times");
-    else if (n->kind == WGI_NODE_SUM) put(o, "sum");
-    else if (n->kind == WGI_NODE_REPEAT) put_body(o, "body", ".", o, n->part);
-    else if (n->kind == WGI_NODE_DENSE) put_matrices(o, n);
-    else put_name(o, n->kind == WGI_NODE_ARRAY ? wgi_array_ops[n->array].name : n->op->name);
-    if (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) put(o, ".");
-    if (n->kind == WGI_NODE_FIRST) wgi_text_bytes(o->text, &"abcd"[n->part], 1);
-    if (n->kind == WGI_NODE_SECOND) put_second(o, n);
+    put_what(o, n);
     put(o, "(");
     for (uint32_t k = 0; k < n->count && k < most && !o->text->failed; k++) {
         if (k != 0) put(o, ", ");
@@ -225,14 +224,15 @@ static void dump(drawing *o) {
     for (size_t k = 0; k < f->outputs && !o->text->failed; k++)
         put_argument(o, "output ", &f->output[k]);
     for (size_t i = first_of(f, WGI_ONCE); i < f->nodes && !o->text->failed; i++) {
-        if (f->node[i].kind == WGI_NODE_PART) continue;
+        const wgi_node *const n = &f->node[i];
+        if (n->kind == WGI_NODE_PART) continue;
         indent(o);
         put_count(o, "t", i);
         put(o, " = ");
-        put_node(o, &f->node[i], f->node[i].kind == WGI_NODE_DENSE ? SHOWN : SIZE_MAX);
+        put_node(o, n, wgi_node_row(n)->holds & WGI_HOLDS_MATRICES ? SHOWN : SIZE_MAX);
         put(o, "  ; ");
-        put(o, when[f->node[i].when]);
-        put_steps(o, ", ", &f->node[i]);
+        put(o, when[n->when]);
+        put_steps(o, ", ", n);
         put(o, "\n");
     }
     for (size_t k = 0; k < f->guards && !o->text->failed; k++) {

@@ -38,8 +38,15 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
     char v[24];
     for (size_t i = first; i < last; i++) {
         const uint32_t node = s->list[i];
-        if (s->f->node[node].kind == WGI_NODE_REPEAT) wgi_emit_repeat(s, node, indent);
-        if (s->f->node[node].kind == WGI_NODE_DENSE) wgi_emit_dense(s, node, indent);
+        switch (s->f->node[node].kind) {
+#define KIND_WHOLE(NAME, stem, ...)                                                                 \
+    case WGI_NODE_##NAME:                                                                      \
+        wgi_emit_##stem(s, node, indent);                                                      \
+        break;
+#include "tape/function/graph/kinds.def"
+        default:
+            break;
+        }
         if (wgi_node_has_parts(&s->f->node[node]) || s->f->node[node].kind == WGI_NODE_PART ||
             s->folded[node] || wgi_source_at_result(s, node))
             continue;

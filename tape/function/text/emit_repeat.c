@@ -9,8 +9,6 @@
  *     from, to       arguments of the body */
 #include "emit_repeat.h"
 
-#include "tape/function/graph/dense_node.h"
-
 #include <string.h>
 
 /* What becomes of an output. */
@@ -60,11 +58,11 @@ static struct wgi_repeat_layout *layout_of(wgi_source *s, uint32_t node) {
     return l;
 }
 
-/* All results of an operation on whole matrices, one after the other. */
-static struct wgi_repeat_layout *layout_of_dense(wgi_source *s, uint32_t node) {
+/* All results of a node that is no repeat, one after the other. */
+static struct wgi_repeat_layout *layout_of_all(wgi_source *s, uint32_t node) {
     struct wgi_repeat_layout *const l = wg_tape_keep(&s->c->head, sizeof *l, NULL);
-    const wgi_dense_op op = wgi_dense_of(&s->f->node[node]);
-    if (l != NULL) *l = (struct wgi_repeat_layout){wgi_dense_results(&op), NULL, NULL, NULL};
+    const wgi_node_shape shape = wgi_node_shape_of(&s->f->node[node], NULL);
+    if (l != NULL) *l = (struct wgi_repeat_layout){shape.parts, NULL, NULL, NULL};
     return l;
 }
 
@@ -98,15 +96,14 @@ static void place(const wgi_repeat *r, struct wgi_repeat_layout *l) {
 
 void wgi_emit_repeat_slots(wgi_source *s) {
     const wg_function *const f = s->f;
-    if (f->repeats == 0 && !wgi_dense_is_in(f)) return;
+    if (!wgi_function_has_wholes(f)) return;
     s->layout = wg_tape_keep(&s->c->head, (f->nodes + 1) * sizeof *s->layout, NULL);
     if (s->layout == NULL) return;
     for (uint32_t i = 0; i < f->nodes; i++) {
         s->layout[i] = NULL;
-        if (f->node[i].kind == WGI_NODE_REPEAT && s->unit[i] != WGI_NO_NODE)
-            s->layout[i] = layout_of(s, i);
-        if (f->node[i].kind == WGI_NODE_DENSE && s->unit[i] != WGI_NO_NODE)
-            s->layout[i] = layout_of_dense(s, i);
+        if (wgi_node_has_parts(&f->node[i]) && s->unit[i] != WGI_NO_NODE)
+            s->layout[i] =
+                f->node[i].kind == WGI_NODE_REPEAT ? layout_of(s, i) : layout_of_all(s, i);
     }
     if (s->c->status != WG_OK) return;
     for (uint32_t i = 0; i < f->nodes; i++) { /* the parts that are there are wanted */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions as C text: names, definitions, expressions. */
-#include "tape/function/graph/dense_node.h"
 #include "source.h"
 
 #include "ops/scalar/array.h"
@@ -92,6 +91,7 @@ void wgi_source_need_all(wgi_source *s, int all_values) {
     for (size_t i = 0; i < s->f->nodes; i++) {
         const wgi_node *const n = &s->f->node[i];
         if (n->kind == WGI_NODE_ARRAY) wgi_source_need(s, array_function[n->array]);
+        if (wgi_node_row(n)->text != NULL) wgi_source_need(s, wgi_node_row(n)->text);
         if (n->op == NULL || (n->op == before && n->kind == WGI_NODE_OP)) continue;
         if (n->kind == WGI_NODE_OP) before = n->op;
         wgi_source_need(s, wgi_source_text(n));
@@ -265,7 +265,7 @@ static int is_of_repeats(const char *name) {
 /* Is it a name that no argument may have, whatever the others are called? */
 static int is_refused(const wgi_source *s, const char *name) {
     return is_reserved(name) || strcmp(name, s->name) == 0 ||
-           (is_of_repeats(name) && (s->f->repeats != 0 || wgi_dense_is_in(s->f)));
+           (is_of_repeats(name) && wgi_function_has_wholes(s->f));
 }
 
 enum { LONGEST = 40, SUFFIX = 16 };
@@ -355,10 +355,9 @@ wg_status wgi_source_use_blas(wgi_source *s) {
 /* ---- texts of operations ---- */
 
 const char *wgi_source_text(const wgi_node *n) {
-    if (n->op == NULL) return NULL;
+    if (n->op == NULL) return wgi_node_row(n)->text;
     if (n->kind == WGI_NODE_OP) return n->op->text[0];
-    if (n->kind == WGI_NODE_FIRST) return n->op->text[1 + n->part];
-    return n->kind == WGI_NODE_SECOND ? n->op->text[1 + n->op->arity + n->part] : NULL;
+    return n->op->text[n->part + 1 + (n->kind == WGI_NODE_SECOND ? n->op->arity : 0)];
 }
 
 int wgi_source_calls(const char *text) {
@@ -436,8 +435,8 @@ static void find_values(wgi_source *s) {
 
 int wgi_source_needs_v(const wgi_source *s, uint32_t node) {
     const wgi_node *const n = &s->f->node[node];
-    return (n->kind == WGI_NODE_FIRST || n->kind == WGI_NODE_SECOND) &&
-           s->same[node] == WGI_NO_NODE && wgi_source_letters(wgi_source_text(n), 'v') != 0;
+    return wgi_node_is_partial(n) && s->same[node] == WGI_NO_NODE &&
+           wgi_source_letters(wgi_source_text(n), 'v') != 0;
 }
 
 wg_status wgi_source_open(wgi_source *s, wgi_core *c, const char *call, const wg_function *f,
@@ -493,13 +492,8 @@ void wgi_source_count(wgi_source *s) {
         s->uses[f->guard[k].a] += 2, s->uses[f->guard[k].b] += 2;
 }
 
-static int row_of(const wgi_node *n) {
-    if (n->kind != WGI_NODE_OP || wgi_is_users(n->op)) return -1;
-    return (int)(n->op - wgi_scalar_ops);
-}
-
 static int is_cheap(const wgi_node *n) {
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_neg:
     case WGI_ROW_add:
     case WGI_ROW_sub:
@@ -591,21 +585,6 @@ void wgi_source_slots(wgi_source *s) {
     }
 }
 
-/* Does a NaN among the operands show in the value? */
-static int shows_nan(const wgi_node *n) {
-    switch (row_of(n)) {
-    case WGI_ROW_add:
-    case WGI_ROW_sub:
-    case WGI_ROW_mul:
-    case WGI_ROW_div:
-    case WGI_ROW_fma:
-        return 1;
-    default:
-        return n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_PART ||
-               (row_of(n) >= 0 && n->count == 1);
-    }
-}
-
 int wgi_source_checks(const wgi_source *s, unsigned char *check) {
     const wg_function *const f = s->f;
     unsigned char *const stems =
@@ -621,7 +600,7 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
         for (uint32_t k = 0; !wgi_node_has_parts(n) && k < n->count; k++)
             stems[i] |= stems[f->operand[n->first + k]];
         for (uint32_t k = 0; k < n->count; k++)
-            if (!shows_nan(n)) check[f->operand[n->first + k]] = 1;
+            if (!wgi_node_shows_nan(n)) check[f->operand[n->first + k]] = 1;
     }
     for (size_t j = 0; j < f->m; j++) check[f->result[j]] = 1;
     for (size_t k = 0; k < f->guards; k++) check[f->guard[k].a] = check[f->guard[k].b] = 1;
@@ -632,7 +611,7 @@ int wgi_source_checks(const wgi_source *s, unsigned char *check) {
     for (size_t i = f->nodes; i-- > 0;) {
         const wgi_node *const n = &f->node[i];
         if (shown[i]) check[i] = 0;
-        if ((!shown[i] && !check[i]) || n->when != WGI_EACH || !shows_nan(n)) continue;
+        if ((!shown[i] && !check[i]) || n->when != WGI_EACH || !wgi_node_shows_nan(n)) continue;
         for (uint32_t k = 0; k < n->count; k++) shown[f->operand[n->first + k]] = 1;
     }
     return any;
@@ -646,7 +625,7 @@ static int strength(const wgi_source *s, uint32_t node) {
         return signbit(n->value) ? WGI_PLACE_SIGNED : WGI_PLACE_ATOM;
     if (!s->folded[node]) return WGI_PLACE_ATOM;
     if (n->kind == WGI_NODE_TIMES && s->times == NULL) return WGI_PLACE_PRODUCT;
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
     case WGI_ROW_sub:
         return WGI_PLACE_SUM;
@@ -734,7 +713,7 @@ void wgi_source_expression(wgi_source *s, uint32_t node, const char *v) {
     default:
         break;
     }
-    switch (row_of(n)) {
+    switch (wgi_node_op(n)) {
     case WGI_ROW_add:
         two(s, n, WGI_PLACE_SUM, " + ", WGI_PLACE_PRODUCT);
         return;

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* Adjoints and tangents of repeats: repeats again, whose bodies are made from theirs. */
+#include "repeat.h"
+
+#include "arguments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a body in the making ---- */
+
+/* One more element; a failure is the tape's. */
+static void *added(wgi_core *c, void **list, size_t count, size_t *room, size_t size) {
+    if (count == *room) {
+        const size_t more = *room == 0 ? 16 : 2 * *room;
+        void *const p = wg_tape_keep(&c->head, more * size, NULL);
+        if (p == NULL) return NULL;
+        if (count != 0) memcpy(p, *list, count * size);
+        *list = p;
+        *room = more;
+    }
+    return (char *)*list + count * size;
+}
+
+void wgi_body_open(wgi_body *b, wgi_core *c, const char *call, int many) {
+    memset(b, 0, sizeof *b);
+    b->many = many;
+    wgi_graph_open(&b->g, c, call);
+}
+
+static const char *name_of(wgi_core *c, size_t count, const wg_argument *taken,
+                           const char *before, const char *name) {
+    const char *const plain = wgi_argument_name(c, before, name, "");
+    const char *all = plain;
+    for (size_t i = 2; all != NULL && wgi_argument_find(count, taken, all) != count; i++) {
+        char place[24];
+        (void)snprintf(place, sizeof place, "_%zu", i);
+        all = wgi_argument_name(c, plain, place, "");
+    }
+    return all;
+}
+
+uint32_t wgi_body_input(wgi_body *b, const char *before, const char *name, size_t rows,
+                        size_t cols, unsigned role) {
+    wgi_core *const c = b->g.c;
+    const uint32_t first = (uint32_t)b->g.nodes;
+    const char *const all = name_of(c, b->inputs, b->input, before, name);
+    void *list = b->input;
+    wg_argument *const a = added(c, &list, b->inputs, &b->input_room, sizeof *a);
+    if (a == NULL || all == NULL) return 0;
+    b->input = list;
+    b->inputs++;
+    const int shared = b->many && role == 0;
+    *a = (wg_argument){all, rows, cols, role | (shared ? WG_SHARED : 0u)};
+    for (size_t e = 0; e < rows * cols && c->status == WG_OK; e++)
+        (void)wgi_graph_input(&b->g, shared ? WGI_ONCE : WGI_EACH);
+    b->entries += rows * cols;
+    return first;
+}
+
+void wgi_body_output(wgi_body *b, const char *before, const char *name, size_t rows,
+                     size_t cols, unsigned role) {
+    wgi_core *const c = b->g.c;
+    const char *const all = name_of(c, b->outputs, b->output, before, name);
+    void *list = b->output;
+    wg_argument *const a = added(c, &list, b->outputs, &b->output_room, sizeof *a);
+    if (a == NULL || all == NULL) return;
+    b->output = list;
+    b->outputs++;
+    *a = (wg_argument){all, rows, cols, role | (b->many && role == 0 ? WG_SUMMED : 0u)};
+}
+
+void wgi_body_result(wgi_body *b, uint32_t node) {
+    void *list = b->result;
+    uint32_t *const to = added(b->g.c, &list, b->results, &b->result_room, sizeof *to);
+    if (to == NULL) return;
+    b->result = list;
+    b->results++;
+    *to = node;
+}
+
+/* Which nodes the results and comparisons need. */
+static unsigned char *needed_nodes(const wgi_body *b) {
+    const wgi_graph *const g = &b->g;
+    unsigned char *const needed = wg_tape_keep(&g->c->head, g->nodes + 1, NULL);
+    if (needed == NULL) return NULL;
+    memset(needed, 0, g->nodes);
+    for (size_t j = 0; j < b->results; j++) needed[b->result[j]] = 1;
+    for (size_t k = 0; k < g->guards; k++) needed[g->guard[k].a] = needed[g->guard[k].b] = 1;
+    for (size_t i = g->nodes; i-- > 0;)
+        for (uint32_t k = 0; needed[i] && k < g->node[i].count; k++)
+            needed[g->operand[g->node[i].first + k]] = 1;
+    return needed;
+}
+
+/* The nodes needed, in another graph whose inputs are there already. */
+static void take_needed(wgi_graph *to, const wgi_body *b, const unsigned char *needed,
+                        uint32_t *map) {
+    const wgi_graph *const g = &b->g;
+    uint32_t *const x = wg_tape_keep(&to->c->head, (g->operands + 1) * sizeof *x, NULL);
+    for (size_t i = b->entries; i < g->nodes && to->c->status == WG_OK; i++) {
+        const wgi_node *const n = &g->node[i];
+        if (!needed[i]) continue;
+        for (uint32_t k = 0; k < n->count; k++) x[k] = map[g->operand[n->first + k]];
+        map[i] =
+            wgi_graph_again(to, n, n->kind == WGI_NODE_REPEAT ? g->repeat[n->part] : NULL, x);
+    }
+    for (size_t k = 0; k < g->guards && to->c->status == WG_OK; k++)
+        wgi_graph_guard_add(to, map[g->guard[k].a], map[g->guard[k].b], g->guard[k].comparison,
+                            g->guard[k].outcome);
+}
+
+const unsigned char *wgi_body_prune(wgi_body *b) {
+    wgi_core *const c = b->g.c;
+    unsigned char *const kept = wg_tape_keep(&c->head, b->inputs + 1, NULL);
+    uint32_t *const map = wg_tape_keep(&c->head, (b->g.nodes + 1) * sizeof *map, NULL);
+    const unsigned char *const needed = c->status == WG_OK ? needed_nodes(b) : NULL;
+    if (needed == NULL) return NULL;
+    wgi_body to;
+    wgi_body_open(&to, c, b->g.call, b->many);
+    for (size_t i = 0, e = 0; i < b->inputs; i++) {
+        const wg_argument *const a = &b->input[i];
+        const size_t n = wgi_argument_size(a);
+        kept[i] = wgi_is_carried(a) != 0;
+        for (size_t l = 0; l < n; l++) kept[i] |= needed[e + l];
+        const uint32_t first = kept[i] ? wgi_body_input(&to, "", a->name, a->rows, a->cols,
+                                                        a->flags & (WGI_CARRIED | WGI_STEPPED))
+                                       : 0;
+        for (size_t l = 0; l < n; l++, e++) map[e] = first + (uint32_t)l;
+    }
+    if (c->status != WG_OK) return NULL;
+    take_needed(&to.g, b, needed, map);
+    for (size_t j = 0; j < b->results && c->status == WG_OK; j++)
+        b->result[j] = map[b->result[j]];
+    to.outputs = b->outputs, to.output = b->output;
+    to.results = b->results, to.result = b->result;
+    *b = to;
+    return c->status == WG_OK ? kept : NULL;
+}
+
+const wgi_repeat *wgi_body_close(wgi_body *b, size_t steps, int backwards) {
+    wgi_core *const c = b->g.c;
+    wgi_repeat *const r = wg_tape_keep(&c->head, sizeof *r, NULL);
+    if (r == NULL) return NULL;
+    r->steps = steps;
+    r->backwards = backwards;
+    r->body = wgi_graph_body(&b->g, b->inputs, b->input, b->outputs, b->output, b->result);
+    return c->status == WG_OK ? r : NULL;
+}
+
+/* ---- derivatives ---- */
+
+/* Where the operands of an input of a derivative's body come from. */
+typedef enum { PRIMAL, DERIVATIVE, LATE } origin;
+
+typedef struct derivation {
+    wgi_graph *g;
+    wgi_core *c;
+    uint32_t node;
+    const wgi_repeat *r;
+    const wg_function *f;
+    size_t carried;
+    unsigned char *active;     /* inputs that are differentiated */
+    unsigned char *weighted;   /* outputs with adjoints, other than states at the end */
+    size_t *operand_at;        /* the first one of each input */
+    size_t *part_at;           /* of each output */
+    const uint32_t *bar, *dot; /* of parts; of nodes */
+    wgi_body b;
+    uint32_t *in, *map;     /* nodes of the body's inputs and of all its nodes, in b */
+    uint32_t *first, *late; /* in b: of derivatives, of adjoints of states that were found */
+    size_t origins;
+    struct {
+        origin from;
+        size_t of;
+    } * origin;
+    uint32_t *x; /* operands of the derivative */
+    size_t operands;
+} derivation;
+
+static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
+
+static uint32_t *list_of(derivation *d, size_t count) {
+    return wg_tape_keep(&d->c->head, (count + 1) * sizeof(uint32_t), NULL);
+}
+
+static int open(derivation *d, wgi_graph *g, uint32_t node) {
+    memset(d, 0, sizeof *d);
+    d->g = g, d->c = g->c, d->node = node;
+    d->r = g->repeat[g->node[node].part];
+    d->f = d->r->body;
+    d->carried = wgi_repeat_carried(d->r);
+    wg_tape *const t = &g->c->head;
+    const size_t inputs = d->f->inputs, outputs = d->f->outputs;
+    d->active = wg_tape_keep(t, inputs + 1, NULL);
+    d->weighted = wg_tape_keep(t, outputs + 1, NULL);
+    d->operand_at = wg_tape_keep(t, (inputs + 1) * sizeof *d->operand_at, NULL);
+    d->part_at = wg_tape_keep(t, (outputs + 1) * sizeof *d->part_at, NULL);
+    d->in = list_of(d, d->f->n);
+    d->map = list_of(d, d->f->nodes);
+    d->first = list_of(d, inputs + outputs);
+    d->late = list_of(d, inputs);
+    d->origin = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *d->origin, NULL);
+    if (d->c->status != WG_OK) return 0;
+    memset(d->active, 0, inputs + 1);
+    memset(d->weighted, 0, outputs + 1);
+    d->operand_at[0] = d->part_at[0] = 0;
+    for (size_t i = 0; i < inputs; i++)
+        d->operand_at[i + 1] = d->operand_at[i] + wgi_repeat_operands_of(d->r, i);
+    for (size_t j = 0; j < outputs; j++)
+        d->part_at[j + 1] = d->part_at[j] + wgi_repeat_parts_of(d->r, j);
+    return 1;
+}
+
+/* A state is active if its start is, or if a step makes it so. */
+static int follow_active(derivation *d) {
+    const wg_function *const f = d->f;
+    unsigned char *const on = wg_tape_keep(&d->c->head, f->nodes + 1, NULL);
+    if (on == NULL) return 0;
+    for (int changed = 1; changed;) {
+        changed = 0;
+        memset(on, 0, f->nodes);
+        for (size_t i = 0, e = 0; i < f->inputs; e += size_of(&f->input[i++]))
+            memset(on + e, d->active[i], size_of(&f->input[i]));
+        for (size_t i = 0; i < f->nodes; i++)
+            for (uint32_t k = 0; k < f->node[i].count; k++)
+                on[i] |= on[f->operand[f->node[i].first + k]];
+        for (size_t k = 0, j = 0; k < d->carried; k++)
+            for (size_t l = 0; l < size_of(&f->output[k]); l++, j++)
+                if (on[f->result[j]] && !d->active[k]) d->active[k] = 1, changed = 1;
+    }
+    return 1;
+}
+
+static int carries(const derivation *d) {
+    for (size_t k = 0; k < d->carried; k++)
+        if (d->active[k]) return 1;
+    return 0;
+}
+
+/* An input of the derivative's body. */
+static uint32_t input(derivation *d, origin from, size_t of, const char *before,
+                      const wg_argument *like, unsigned role) {
+    d->origin[d->origins].from = from;
+    d->origin[d->origins++].of = of;
+    return wgi_body_input(&d->b, before, like->name, like->rows, like->cols, role);
+}
+
+static unsigned role_of(const wg_argument *a) { return a->flags & (WGI_CARRIED | WGI_STEPPED); }
+
+/* What the body reads: states that were found come as one for each place. */
+static void primal_inputs(derivation *d) {
+    for (size_t i = 0, e = 0; i < d->f->inputs; i++) {
+        const wg_argument *const a = &d->f->input[i];
+        const uint32_t first =
+            input(d, PRIMAL, i, "", a, wgi_is_carried(a) ? WGI_STEPPED : role_of(a));
+        for (size_t l = 0; l < size_of(a); l++) d->in[e++] = first + (uint32_t)l;
+    }
+}
+
+static void put_operand(derivation *d, uint32_t node) { d->x[d->operands++] = node; }
+
+static void primal_operands(derivation *d, size_t i) {
+    const wgi_node n = d->g->node[d->node];
+    const size_t count = wgi_repeat_operands_of(d->r, i);
+    if (wgi_is_carried(&d->f->input[i]))
+        for (size_t l = 0; l < d->r->steps * size_of(&d->f->input[i]); l++)
+            put_operand(d, d->node + 1 + (uint32_t)(d->part_at[i] + l));
+    else
+        for (size_t l = 0; l < count; l++)
+            put_operand(d, d->g->operand[n.first + d->operand_at[i] + l]);
+}
+
+static int room_for_operands(derivation *d, const wgi_repeat *a) {
+    d->x = list_of(d, wgi_repeat_operands(a));
+    return d->x != NULL;
+}
+
+/* The first entry of an argument among the results. */
+static size_t first_of(const wg_argument *a, size_t k) {
+    size_t first = 0;
+    for (size_t i = 0; i < k; i++) first += size_of(&a[i]);
+    return first;
+}
+
+/* ---- in reverse ---- */
+
+static int any_bar(const derivation *d, size_t from, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (d->bar[from + k] != WGI_NO_NODE) return 1;
+    return 0;
+}
+
+static void adjoint_inputs(derivation *d) {
+    const wg_function *const f = d->f;
+    for (size_t k = 0; k < d->carried; k++)
+        if (d->active[k])
+            d->first[k] = input(d, DERIVATIVE, k, "w", &f->output[k], WGI_CARRIED);
+    primal_inputs(d);
+    for (size_t k = 0; k < d->carried; k++) {
+        const size_t count = d->r->steps * size_of(&f->output[k]);
+        d->late[k] = WGI_NO_NODE;
+        if (d->active[k] && any_bar(d, d->part_at[k], count))
+            d->late[k] = input(d, LATE, k, "a", &f->output[k], WGI_STEPPED);
+    }
+    for (size_t j = d->carried; j < f->outputs; j++)
+        if (d->weighted[j])
+            d->first[j] = input(d, DERIVATIVE, j, "w", &f->output[j], role_of(&f->output[j]));
+}
+
+/* Which nodes of the body in the making depend on what is differentiated. */
+static unsigned char *wanted_nodes(derivation *d) {
+    const wgi_graph *const h = &d->b.g;
+    unsigned char *const w = wg_tape_keep(&d->c->head, h->nodes + 1, NULL);
+    if (w == NULL) return NULL;
+    memset(w, 0, h->nodes);
+    for (size_t i = 0, e = 0; i < d->f->inputs; i++)
+        for (size_t l = 0; l < size_of(&d->f->input[i]); l++, e++) w[d->in[e]] = d->active[i];
+    for (size_t i = 0; i < h->nodes; i++)
+        for (uint32_t k = 0; k < h->node[i].count; k++)
+            w[i] |= w[h->operand[h->node[i].first + k]];
+    return w;
+}
+
+static void seed(derivation *d, uint32_t *once, uint32_t *each) {
+    for (size_t j = 0, at = 0; j < d->f->outputs; j++) {
+        const wg_argument *const a = &d->f->output[j];
+        const int on = wgi_is_carried(a) ? d->active[j] : d->weighted[j];
+        /* the terms of a body with states are no sums, though the derivative has no states */
+        uint32_t *const bar = d->carried == 0 && role_of(a) == 0 ? once : each;
+        for (size_t l = 0; l < size_of(a); l++, at++) {
+            const uint32_t to = d->map[d->f->result[at]];
+            if (on) bar[to] = wgi_graph_plus(&d->b.g, bar[to], d->first[j] + (uint32_t)l);
+        }
+    }
+}
+
+static void adjoint_outputs(derivation *d, const uint32_t *once, const uint32_t *each) {
+    for (size_t i = 0, e = 0; i < d->f->inputs; i++) {
+        const wg_argument *const a = &d->f->input[i];
+        const int shared = d->b.many && role_of(a) == 0;
+        if (d->active[i]) wgi_body_output(&d->b, "d", a->name, a->rows, a->cols, role_of(a));
+        for (size_t l = 0; l < size_of(a); l++, e++) {
+            if (!d->active[i]) continue;
+            uint32_t bar = shared ? once[d->in[e]] : each[d->in[e]];
+            if (wgi_is_carried(a) && d->late[i] != WGI_NO_NODE)
+                bar = wgi_graph_plus(&d->b.g, bar, d->late[i] + (uint32_t)l);
+            wgi_body_result(&d->b, wgi_graph_or_zero(&d->b.g, bar));
+        }
+    }
+}
+
+static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept) {
+    wgi_graph *const h = &d->b.g;
+    wgi_body_open(&d->b, d->c, d->g->call, !carries(d));
+    adjoint_inputs(d);
+    if (d->c->status != WG_OK) return NULL;
+    wgi_graph_take(h, d->f, d->in, d->map);
+    const size_t nodes = h->nodes;
+    const unsigned char *const wanted = wanted_nodes(d);
+    uint32_t *const once = list_of(d, nodes), *const each = list_of(d, nodes);
+    if (d->c->status != WG_OK) return NULL;
+    for (size_t i = 0; i < nodes; i++) once[i] = each[i] = WGI_NO_NODE;
+    seed(d, once, each);
+    wgi_graph_reverse(h, nodes, wanted, once, each);
+    if (d->c->status != WG_OK) return NULL;
+    adjoint_outputs(d, once, each);
+    *kept = d->c->status == WG_OK ? wgi_body_prune(&d->b) : NULL;
+    return *kept == NULL ? NULL : wgi_body_close(&d->b, d->r->steps, !d->r->backwards);
+}
+
+static void adjoint_operands(derivation *d, const unsigned char *kept) {
+    for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
+        const size_t of = d->origin[o].of;
+        if (!kept[o]) continue;
+        if (d->origin[o].from == PRIMAL) {
+            primal_operands(d, of);
+            continue;
+        }
+        const wg_argument *const a = &d->f->output[of];
+        const size_t n = size_of(a), all = n * d->r->steps;
+        const int state = wgi_is_carried(a);
+        const size_t from =
+            d->part_at[of] + (state && d->origin[o].from == DERIVATIVE ? all : 0);
+        const size_t count = d->origin[o].from == LATE || wgi_is_stepped(a) ? all : n;
+        for (size_t k = 0; k < count; k++)
+            put_operand(d, wgi_graph_or_zero(d->g, d->bar[from + k]));
+    }
+}
+
+/* Adjoints of the operands: the parts of a. */
+static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
+                      const unsigned char *wanted, uint32_t *to) {
+    const uint32_t first = d->g->node[d->node].first;
+    uint32_t part = node + 1;
+    for (size_t i = 0, out = 0; i < d->f->inputs; i++) {
+        const wg_argument *const in = &d->f->input[i];
+        const size_t n = size_of(in), count = wgi_repeat_operands_of(d->r, i);
+        if (!d->active[i]) continue;
+        const uint32_t *const result = a->body->result + first_of(a->body->output, out++);
+        if (wgi_is_carried(in)) part += (uint32_t)(n * d->r->steps);
+        for (size_t k = 0; k < count; k++, part++) {
+            const uint32_t of = d->g->operand[first + d->operand_at[i] + k];
+            const wgi_node *const is = &a->body->node[result[k % n]];
+            const int nothing = is->kind == WGI_NODE_NUMBER && is->value == 0;
+            if (wanted[of] && (!nothing || wgi_is_carried(in)))
+                to[of] = wgi_graph_plus(d->g, to[of], part);
+        }
+    }
+}
+
+void wgi_repeat_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                        const unsigned char *wanted, uint32_t *to) {
+    derivation d;
+    const unsigned char *kept = NULL;
+    if (g->c->status != WG_OK || !open(&d, g, node)) return;
+    d.bar = bar;
+    if (!any_bar(&d, 0, d.part_at[d.f->outputs])) return;
+    for (size_t i = 0; i < d.f->inputs; i++)
+        for (size_t k = d.operand_at[i]; k < d.operand_at[i + 1]; k++)
+            d.active[i] |= wanted[g->operand[g->node[node].first + k]];
+    for (size_t j = d.carried; j < d.f->outputs; j++)
+        d.weighted[j] =
+            (unsigned char)any_bar(&d, d.part_at[j], d.part_at[j + 1] - d.part_at[j]);
+    const wgi_repeat *const a = follow_active(&d) ? adjoint_body(&d, &kept) : NULL;
+    if (a == NULL || !room_for_operands(&d, a)) return;
+    adjoint_operands(&d, kept);
+    const uint32_t made = wgi_graph_repeat(g, a, d.x);
+    if (g->c->status == WG_OK) share_out(&d, a, made, wanted, to);
+}
+
+/* ---- forward ---- */
+
+static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept) {
+    const wg_function *const f = d->f;
+    wgi_graph *const h = &d->b.g;
+    wgi_body_open(&d->b, d->c, d->g->call, !carries(d));
+    for (size_t k = 0; k < d->carried; k++)
+        if (d->active[k]) d->first[k] = input(d, DERIVATIVE, k, "d", &f->input[k], WGI_CARRIED);
+    primal_inputs(d);
+    for (size_t i = d->carried; i < f->inputs; i++)
+        if (d->active[i])
+            d->first[i] = input(d, DERIVATIVE, i, "d", &f->input[i], role_of(&f->input[i]));
+    if (d->c->status != WG_OK) return NULL;
+    wgi_graph_take(h, f, d->in, d->map);
+    uint32_t *const tangent = list_of(d, h->nodes);
+    if (d->c->status != WG_OK) return NULL;
+    for (size_t i = 0; i < h->nodes; i++) tangent[i] = WGI_NO_NODE;
+    for (size_t i = 0, e = 0; i < f->inputs; i++)
+        for (size_t l = 0; l < size_of(&f->input[i]); l++, e++)
+            if (d->active[i]) tangent[d->in[e]] = d->first[i] + (uint32_t)l;
+    wgi_graph_forward(h, h->nodes, tangent);
+    for (size_t j = 0, at = 0; j < f->outputs && d->c->status == WG_OK; j++) {
+        const wg_argument *const a = &f->output[j];
+        const size_t n = size_of(a);
+        int on = wgi_is_carried(a) && d->active[j];
+        for (size_t l = 0; l < n; l++)
+            on |= !wgi_is_carried(a) && tangent[d->map[f->result[at + l]]] != WGI_NO_NODE;
+        d->weighted[j] = (unsigned char)on;
+        if (on) wgi_body_output(&d->b, "d", a->name, a->rows, a->cols, role_of(a));
+        const int term = d->b.many && d->carried != 0 && role_of(a) == 0;
+        for (size_t l = 0; l < n; l++, at++) {
+            const uint32_t dot = wgi_graph_or_zero(h, tangent[d->map[f->result[at]]]);
+            if (on) wgi_body_result(&d->b, term ? wgi_graph_sum(h, dot) : dot);
+        }
+    }
+    *kept = d->c->status == WG_OK ? wgi_body_prune(&d->b) : NULL;
+    return *kept == NULL ? NULL : wgi_body_close(&d->b, d->r->steps, d->r->backwards);
+}
+
+static void tangent_operands(derivation *d, const unsigned char *kept) {
+    for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
+        const size_t of = d->origin[o].of;
+        if (!kept[o]) continue;
+        if (d->origin[o].from == PRIMAL) {
+            primal_operands(d, of);
+            continue;
+        }
+        for (size_t k = d->operand_at[of]; k < d->operand_at[of + 1]; k++)
+            put_operand(d, wgi_graph_or_zero(
+                               d->g, d->dot[d->g->operand[d->g->node[d->node].first + k]]));
+    }
+}
+
+void wgi_repeat_forward(wgi_graph *g, uint32_t node, uint32_t *tangent) {
+    derivation d;
+    const unsigned char *kept = NULL;
+    if (g->c->status != WG_OK || !open(&d, g, node)) return;
+    d.dot = tangent;
+    for (size_t i = 0; i < d.f->inputs; i++)
+        for (size_t k = d.operand_at[i]; k < d.operand_at[i + 1]; k++)
+            d.active[i] |= tangent[g->operand[g->node[node].first + k]] != WGI_NO_NODE;
+    int any = 0;
+    for (size_t i = 0; i < d.f->inputs; i++) any |= d.active[i];
+    if (!any) return;
+    const wgi_repeat *const a = follow_active(&d) ? tangent_body(&d, &kept) : NULL;
+    if (a == NULL || !room_for_operands(&d, a)) return;
+    tangent_operands(&d, kept);
+    uint32_t part = wgi_graph_repeat(g, a, d.x) + 1;
+    for (size_t j = 0; j < d.f->outputs && g->c->status == WG_OK; j++)
+        for (size_t k = d.part_at[j]; k < d.part_at[j + 1] && d.weighted[j]; k++)
+            tangent[node + 1 + k] = part++;
+}
