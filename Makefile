@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Wengert. `make help` lists the targets.
+# Wengert. `make` builds the library, `make help` lists the targets.
 #
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),

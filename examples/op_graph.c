@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <wengert.h>
+#include <wengert/model.h>
 
 enum { POINTS = 40, FEATURES = 2, OUTPUTS = 3, STEPS = 60 };
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include <wengert.h>
-#include <wengert/operation.h>
 
 /* In the texts a is the operand and v the value. GUARD: the first derivative may be 0. */
 WG_OPERATION1(huber, sqrt(1 + a * a) - 1, a / sqrt(1 + a * a), pow(1 + a * a, -1.5), GUARD,

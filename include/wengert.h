@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Wengert: derivatives of numerical C codes. This header brings in the whole library. */
+/* Wengert: derivatives of numerical C codes. This header brings in the whole library but for the
+ * graph model, <wengert/model.h>, and kernels that are compiled for several types,
+ * <wengert/generic.h>. Each tier needs only those above it. */
 #ifndef WENGERT_H
 #define WENGERT_H
 
+/* Core: the tape, statements, operations of one's own, drivers and sparse patterns, duals. */
 #include <wengert/config.h>
 #include <wengert/types.h>
 #include <wengert/tape.h>
-#include <wengert/threads.h>
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
+#include <wengert/operation.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/sparsity.h>
+#include <wengert/dual.h>
+
+/* Matrices: views, block operations, and what is done with whole matrices. */
+#include <wengert/block.h>
 #include <wengert/matrix.h>
 #include <wengert/elementwise.h>
 #include <wengert/reduce.h>
@@ -22,12 +29,15 @@
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
 #include <wengert/implicit.h>
-#include <wengert/dual.h>
-#include <wengert/branches.h>
-#include <wengert/derive.h>
+
+/* Functions: recordings as values, their derivatives, calls, maps and loops. */
+#include <wengert/threads.h>
 #include <wengert/function.h>
+#include <wengert/derive.h>
+#include <wengert/branches.h>
 #include <wengert/map.h>
-#include <wengert/model.h>
+
+/* Tools: functions as files and drawings, as C and as compiled code. */
 #include <wengert/file.h>
 #include <wengert/emit.h>
 

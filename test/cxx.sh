@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cxx - C++17 users, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
-# every header compiles alone, as C11 and as C++17; mistakes get a message that names them.
+# test/cxx_names.cpp has operations of its own under the names of all others; every header compiles
+# alone, as C11 and as C++17; mistakes get a message that names them.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -27,6 +28,8 @@ for cxx in g++ clang++; do
         $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp "$work/kernel.o" \
             -o "$work/user" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/user" || fail "cxx_user.cpp with $cxx $level"
+        $cxx -std=c++17 $own $level test/cxx_names.cpp -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+        "$work/names" || fail "cxx_names.cpp with $cxx $level"
     done
     for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do
         name=${header##*/}

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <wengert.h>
 #include <wengert/derive.h>
-#include <wengert/operation.h>
 #include "ops/scalar/array.h"
 #include "tape/function/make/finish.h"
 #include "tape/function/graph/dense_node.h"

@@ -5,7 +5,6 @@
 #ifndef WENGERT_TEST_GENERIC_KERNEL_H
 #define WENGERT_TEST_GENERIC_KERNEL_H
 #include <wengert.h>
-#include <wengert/operation.h>
 
 enum { KERNEL_INPUTS = 4, KERNEL_ARRAYS = 12 };
 
@@ -46,7 +45,7 @@ static inline wg_real WG_NAME(exact)(wg_tape *t, const wg_real *x) {
     const wg_real a = wg_let(t, wg_div(wg_mul(wg_add(x[0], 3), x[1]), x[2]));
     const wg_real b = wg_let(t, wg_sub(wg_square(a), wg_mul(wg_neg(a), x[3])));
     const wg_real c = wg_let(t, wg_fma(b, x[0], wg_sub(wg_mul(2, x[1]), wg_div(x[3], 4))));
-    return wg_let(t, wg_add(c, wg_mul(a, wg_sub(b, wg_inv(x[2])))));
+    return wg_let(t, wg_add(c, wg_mul(a, wg_sub(b, wg_reciprocal(x[2])))));
 }
 
 /* Control flow by comparisons, by values, and selects that need neither. */

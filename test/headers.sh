@@ -75,7 +75,6 @@ static inline int input(int x) { return x + let(x); }
 static inline int value(int t) { return t + input(t); }
 static inline int add(int r) { return r + value(r); }
 #include <wengert.h>
-#include <wengert/operation.h>
 int use(int v);
 int use(int v) { return add(v) + OK; }
 C

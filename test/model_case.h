@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include <wengert.h>
+#include <wengert/model.h>
 
 static wg_tape *tape;
 static wg_model *m;

@@ -129,7 +129,7 @@ static inline void assert_says(const char *call) {
 
 /* ---- was that all? ---- */
 
-/* Names after WG_API in a header. */
+/* Names after WG_API or WGI_API in a header. */
 static inline size_t missing_in(const char *path, const char *program) {
     static char text[200000];
     FILE *const file = fopen(path, "r");
@@ -138,8 +138,10 @@ static inline size_t missing_in(const char *path, const char *program) {
     assert_true(feof(file));
     fclose(file);
     size_t missing = 0;
-    for (char *at = text; (at = strstr(at, "\nWG_API ")) != NULL;) {
-        at += strlen("\nWG_API ");
+    for (char *at = text; (at = strstr(at, "_API ")) != NULL;) {
+        char *const mark = at - (at[-1] == 'I' ? 4 : 3);
+        at += strlen("_API ");
+        if (strncmp(mark, "\nWG", 3) != 0) continue;
         char *const open = at + strcspn(at, "(;=[");
         if (*open != '(') continue; /* data */
         char *name = open;

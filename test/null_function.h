@@ -5,8 +5,6 @@
 
 #include "null.h"
 
-#include <wengert/operation.h>
-
 static const double numbers[] = {2, 3, 4, 5, 6, 7};
 static wg_function *fn, *made; /* y = a x[0] + sin(x[1]); what a call gives */
 

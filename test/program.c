@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
               copysign(2.0, -a) / ((1 + fabs(a)) * (1 + fabs(a)) * (1 + fabs(a))), GUARD,

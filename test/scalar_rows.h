@@ -5,7 +5,7 @@
 #define WENGERT_TEST_SCALAR_ROWS_H
 
 #include <string.h>
-#include <wengert/special.h>
+#include "ops/scalar/special_second.h"
 
 /* x holds the operands a, b, c, d; v is the value, and is ignored by the value itself. */
 typedef double scalar_fn(const double *x, double v);

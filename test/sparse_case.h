@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 #include "tape/sparsity/sparsity.h"
 #include "tolerance.h"
 

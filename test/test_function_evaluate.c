@@ -17,11 +17,11 @@
 
 static int elementary(const wg_scalar_op *op) {
     static const char *const list[] = {
-        "neg",       "add",       "sub",       "mul",       "div",       "fma",
-        "inv",       "square",    "cube",      "sqrt",      "rsqrt",     "floor",
-        "ceil",      "trunc",     "round",     "rint",      "sign",      "fabs",
-        "relu",      "copysign",  "fmax",      "fmin",      "fdim",      "clamp",
-        "select_lt", "select_le", "select_gt", "select_ge", "select_eq", "select_ne"};
+        "neg",        "add",       "sub",       "mul",       "div",       "fma",
+        "reciprocal", "square",    "cube",      "sqrt",      "rsqrt",     "floor",
+        "ceil",       "trunc",     "round",     "rint",      "sign",      "fabs",
+        "relu",       "copysign",  "fmax",      "fmin",      "fdim",      "clamp",
+        "select_lt",  "select_le", "select_gt", "select_ge", "select_eq", "select_ne"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(op->name, list[i]) == 0) return 1;
     return 0;

@@ -134,6 +134,92 @@ static void files_of_the_first_version_are_read(void **state) {
     wg_function_free(f);
 }
 
+/* Operations that were called otherwise once: log_sum_exp, and held, half_of_each and two matern_
+ * of what is written out of matrices. */
+static wg_status renamed(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)data;
+    if (n != 4 || m != 6) return WG_EARG;
+    const wg_mat a = wg_mat_gather(t, 2, 2, x), column = wg_mat_col(a, 0);
+    const wg_mat soft = wg_mat_softmax(t, a, WG_ALL);
+    const wg_mat product = wg_symv(t, 'L', 1, a, column, 0, column);
+    y[0] = wg_let(t, wg_reciprocal(x[0]));
+    y[1] = wg_let(t, wg_log_add_exp(x[0], x[1]));
+    y[2] = wg_mat_at(soft, 1, 1);
+    y[3] = wg_mat_at(product, 1, 0);
+    for (size_t k = 0; k < 2; k++)
+        y[4 + k] = wg_mat_at(
+            wg_covariance(t, k == 0 ? WG_MATERN_32 : WG_MATERN_52, a, column, x[0], x[1]), 0,
+            1);
+    return WG_OK;
+}
+
+/* Where a name stands in a file, its length before it; NULL: nowhere. */
+static uint8_t *find_name(uint8_t *bytes, size_t n, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i + length < n; i++)
+        if (bytes[i] == length && memcmp(bytes + i + 1, name, length) == 0)
+            return bytes + i + 1;
+    return NULL;
+}
+
+/* A file that was saved from that callback when they had their former names. */
+static void files_with_former_names_of_operations_are_read(void **state) {
+    (void)state;
+    static const char *const names[] = {"log_sum_exp", "held", "half_of_each", "matern_32",
+                                        "matern_52"};
+    const wg_argument in = {"x", 4, 1, 0}, out = {"y", 6, 1, 0};
+    const double x[] = {0.25, 0.125, 0.5, 0.75};
+    uint8_t old[2048];
+    FILE *const file = fopen("test/data/former_names.function", "rb");
+    assert_non_null(file);
+    const size_t n = fread(old, 1, sizeof old, file);
+    fclose(file);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        assert_non_null(find_name(old, n, names[k]));
+    wg_function *const g = loaded(old, n), *f = NULL;
+    assert_int_equal(wg_function_record(tape, renamed, NULL, 1, &in, x, 1, &out, &f), WG_OK);
+    wg_status s, again;
+    double *const y = values(f, &s), *const z = values(g, &again);
+    assert_int_equal(s, again);
+    assert_memory_equal(y, z, entries(f, 1) * POINTS * sizeof *y);
+    size_t now, then;
+    uint8_t *const bytes = bytes_of(f, &now), *const saved = bytes_of(g, &then);
+    assert_int_equal(now, then); /* under the names of today */
+    assert_memory_equal(bytes, saved, now);
+    free(bytes), free(saved), free(y), free(z);
+    wg_function_free(f);
+    wg_function_free(g);
+}
+
+/* Of 1 / x recordings make a division; a file may have the operation all the same. */
+static void a_reciprocal_is_read_under_its_former_name(void **state) {
+    (void)state;
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    const double x = 4;
+    double y = 0;
+    wgi_graph g;
+    wg_function *f = NULL;
+    size_t n;
+    wg_tape_reset(tape);
+    wgi_graph_open(&g, wgi_core_of(tape), "sine");
+    const uint32_t sine = WGI_GRAPH1(&g, sin, wgi_graph_input(&g, WGI_EACH));
+    assert_int_equal(wgi_function_finish(&g, 1, &in, 1, &out, &sine, &f), WG_OK);
+    uint8_t *const bytes = bytes_of(f, &n), *const name = find_name(bytes, n, "sin");
+    wg_function_free(f);
+    assert_non_null(name);
+    memcpy(name, "inv", 3);
+    seal(bytes, n);
+    f = loaded(bytes, n);
+    void *const work = malloc(wg_function_work(f, NULL));
+    assert_int_equal(wg_function_evaluate(f, 1, &(wg_points){&x, 0, 1}, &(wg_results){&y, 0, 1},
+                                          NULL, work, NULL),
+                     WG_OK);
+    assert_true(y == 0.25);
+    free(work), free(bytes);
+    wg_function_free(f);
+}
+
 /* ---- files of the caller's ---- */
 
 static size_t read_too_much(void *ctx, void *data, size_t bytes) {
@@ -465,6 +551,8 @@ int main(void) {
         TEST(what_is_loaded_can_be_differentiated),
         TEST(saving_tells_how_much_room_it_needs),
         TEST(files_of_the_first_version_are_read),
+        TEST(files_with_former_names_of_operations_are_read),
+        TEST(a_reciprocal_is_read_under_its_former_name),
         TEST(several_functions_stand_in_one_file),
         TEST(a_long_function_is_read_piece_by_piece),
         TEST(what_cannot_be_written_is_told),

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 
 #include <cmocka.h>
 

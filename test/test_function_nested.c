@@ -227,7 +227,8 @@ static wg_status potential(wg_tape *t, size_t n, const wg_real *in, size_t m, wg
     wg_real s = wg_constant(0);
     (void)m, (void)data;
     for (size_t k = 2; k < n; k++)
-        s = wg_let(t, wg_add(s, wg_inv(wg_hypot(wg_sub(in[0], 5), wg_sub(in[1], in[k])))));
+        s = wg_let(t,
+                   wg_add(s, wg_reciprocal(wg_hypot(wg_sub(in[0], 5), wg_sub(in[1], in[k])))));
     f[0] = s;
     return WG_OK;
 }

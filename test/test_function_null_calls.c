@@ -3,6 +3,8 @@
  * NULL for every pointer, as in test_function_null.c. */
 #include "null_function.h"
 
+#include <wengert/model.h>
+
 /* ---- emit.h ---- */
 
 static void writing_c_answers(void **state) {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 
 #include <cmocka.h>
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include <wengert/operation.h>
 #include <wengert.h>
 #include "tolerance.h"
 

@@ -203,7 +203,7 @@ static const wgi_simd *level(int l) {
 /* Rows whose kernels have the bits of the table. */
 static int exact(const char *name) {
     static const char *const names[] = {
-        "neg",    "add",       "sub",       "mul",       "div",       "fma",       "inv",
+        "neg",    "add",       "sub",       "mul",       "div",       "fma",       "reciprocal",
         "square", "cube",      "sqrt",      "rsqrt",     "floor",     "ceil",      "trunc",
         "rint",   "sign",      "fabs",      "relu",      "copysign",  "fmax",      "fmin",
         "clamp",  "select_lt", "select_le", "select_gt", "select_ge", "select_eq", "select_ne"};

@@ -76,8 +76,8 @@ static wg_status scalars_and_inverses(wg_tape *t, size_t n, const wg_real *x, si
     *y++ = wg_logabsdet(t, a, NULL);
     *y++ = wg_logabsdet(t, turned, NULL);
     *y++ = wg_logdet_spd(t, s);
-    *y++ = wg_det(t, wg_scal(t, 0.25, a));
-    *y++ = wg_det(t, wg_mat_transpose(wg_scal(t, 0.25, a)));
+    *y++ = wg_det(t, wg_mat_scale(t, 0.25, a));
+    *y++ = wg_det(t, wg_mat_transpose(wg_mat_scale(t, 0.25, a)));
     give(wg_inverse(t, a), &y);
     give(wg_inverse(t, turned), &y);
     give(wg_inverse_spd(t, s), &y);

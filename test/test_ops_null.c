@@ -40,6 +40,7 @@ static void other_elementwise_operations_answer(void **state) {
     (void)state;
     MAT(wg_mat_select, a, b, c);
     MAT(wg_mat_scale, 2, a);
+    MAT(wg_mat_scale_real, p, a);
     MAT(wg_mat_axpby, 2, a, 3, b);
     MAT(wg_mat_map, f_of, slope_of, NULL, a);
     MAT_NULL(wg_mat_map, NULL, slope_of, NULL, a);
@@ -61,10 +62,10 @@ static void reductions_answer(void **state) {
     REDUCTION(prod, a);
     REDUCTION(max, a);
     REDUCTION(min, a);
-    REDUCTION(norm, a, 3);
+    REDUCTION(norm_entries, a, 3);
     REDUCTION(logsumexp, a);
-    REAL(wg_mat_norm_one, a);
-    REAL(wg_mat_norm_inf, a);
+    REAL(wg_mat_norm_column_sum, a);
+    REAL(wg_mat_norm_row_sum, a);
     MAT(wg_mat_cumsum, a, WG_EACH_ROW);
     MAT(wg_mat_cumprod, a, WG_EACH_COL);
     MAT(wg_mat_softmax, a, WG_EACH_COL);
@@ -122,9 +123,7 @@ static void products_answer(void **state) {
     const wg_conv image = {1, 2, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}};
     REAL(wg_mat_dot, a, b);
     MAT(wg_axpy, 2, a, b);
-    MAT(wg_scal, 2, a);
     MAT(wg_axpy_real, p, a, b);
-    MAT(wg_scal_real, p, a);
     MAT(wg_ger, 2, x, y, a);
     MAT(wg_outer, x, y);
     MAT(wg_gemv, 'T', 2, a, x, 3, y);
@@ -267,8 +266,8 @@ static void spectra_answer(void **state) {
     MATS(2, wg_eigh_general, a, b, &out[0], &out[1]);
     MAT(wg_svdvals, a);
     MATS(3, wg_svd, a, &out[0], &out[1], &out[2]);
-    REAL(wg_norm_nuclear, a);
-    REAL(wg_norm_spectral, a);
+    REAL(wg_mat_norm_nuclear, a);
+    REAL(wg_mat_norm_spectral, a);
 }
 
 static void functions_of_a_matrix_answer(void **state) {

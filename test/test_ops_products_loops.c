@@ -216,8 +216,8 @@ RECORD(scaled_sums) {
     (void)p;
     const wg_real alpha = wg_mat_at(in[2], 0, 0);
     out[0] = wg_axpy_real(t, alpha, in[0], in[1]);
-    out[1] = wg_scal_real(t, alpha, in[0]);
-    out[2] = wg_scal(t, -3, in[0]);
+    out[1] = wg_mat_scale_real(t, alpha, in[0]);
+    out[2] = wg_mat_scale(t, -3, in[0]);
     out[3] = wg_axpy(t, 1.25, in[0], in[0]);
 }
 RECORD(scaled_sums_loops) {
@@ -240,9 +240,9 @@ static void scaled_sums_equal_loops(void **state) {
     (void)state;
     const struct matrix_shape in[3] = {{5, 4, 0}, {5, 4, 0}, {1, 1, 0}};
     const struct matrix_shape none[3] = {{0, 4, 0}, {0, 4, 0}, {1, 1, 0}};
-    matrix_case_compare("axpy and scal", 3, in, 4, scaled_sums, scaled_sums_loops,
+    matrix_case_compare("axpy and scaling", 3, in, 4, scaled_sums, scaled_sums_loops,
                         &(struct call){0});
-    matrix_case_compare("axpy and scal", 3, none, 4, scaled_sums, scaled_sums_loops,
+    matrix_case_compare("axpy and scaling", 3, none, 4, scaled_sums, scaled_sums_loops,
                         &(struct call){0});
 }
 

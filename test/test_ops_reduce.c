@@ -71,7 +71,7 @@ RECORD(prod) {
 ORACLE(prod)
 RECORD(vnorm) {
     (void)data;
-    out[0] = matrix_case_scalar(t, wg_mat_norm(t, in[0], matrix_case_number(c, "p")));
+    out[0] = matrix_case_scalar(t, wg_mat_norm_entries(t, in[0], matrix_case_number(c, "p")));
 }
 ORACLE(vnorm)
 RECORD(layer_norm) {
@@ -83,9 +83,10 @@ ORACLE(layer_norm)
 
 RECORD(norm) {
     (void)data;
-    out[0] = matrix_case_scalar(t, strcmp(c->variant, "one") == 0   ? wg_mat_norm_one(t, in[0])
-                                   : strcmp(c->variant, "inf") == 0 ? wg_mat_norm_inf(t, in[0])
-                                                                    : wg_mat_norm(t, in[0], 2));
+    out[0] = matrix_case_scalar(
+        t, strcmp(c->variant, "one") == 0   ? wg_mat_norm_column_sum(t, in[0])
+           : strcmp(c->variant, "inf") == 0 ? wg_mat_norm_row_sum(t, in[0])
+                                            : wg_mat_norm_entries(t, in[0], 2));
 }
 static void check_norm(struct matrix_case *c) {
     if (strcmp(c->variant, "one") == 0 || strcmp(c->variant, "inf") == 0 ||
@@ -201,10 +202,11 @@ NUMBER(means, wg_mat_mean_axis(t, in[0], axis), 0, wg_mean(t, n, x))
 NUMBER(products, wg_mat_prod_axis(t, in[0], axis), 1, wg_product(t, n, x))
 NUMBER(maxima, wg_mat_max_axis(t, in[0], axis), 0, wg_maximum(t, n, x))
 NUMBER(minima, wg_mat_min_axis(t, in[0], axis), 0, wg_minimum(t, n, x))
-NUMBER(euclidean, wg_mat_norm_axis(t, in[0], 2, axis), 1, wg_norm2(t, n, x))
-NUMBER(absolute, wg_mat_norm_axis(t, in[0], 1, axis), 1, norm_of(t, n, x, 1))
-NUMBER(largest, wg_mat_norm_axis(t, in[0], INFINITY, axis), 1, norm_of(t, n, x, INFINITY))
-NUMBER(between, wg_mat_norm_axis(t, in[0], 2.5, axis), 1, norm_of(t, n, x, 2.5))
+NUMBER(euclidean, wg_mat_norm_entries_axis(t, in[0], 2, axis), 1, wg_norm2(t, n, x))
+NUMBER(absolute, wg_mat_norm_entries_axis(t, in[0], 1, axis), 1, norm_of(t, n, x, 1))
+NUMBER(largest, wg_mat_norm_entries_axis(t, in[0], INFINITY, axis), 1,
+       norm_of(t, n, x, INFINITY))
+NUMBER(between, wg_mat_norm_entries_axis(t, in[0], 2.5, axis), 1, norm_of(t, n, x, 2.5))
 NUMBER(variance, wg_mat_var_axis(t, in[0], 0, axis), 0, var_of(t, n, x))
 NUMBER(logsumexps, wg_mat_logsumexp_axis(t, in[0], axis), 1, wg_logsumexp(t, n, x))
 
@@ -286,10 +288,10 @@ static struct point at(wg_real (*f)(wg_tape *t, wg_mat a), size_t n, const doubl
         for (size_t i_ = 0; i_ < (n); i_++) SAME(p.g[i_], expected[i_]);                       \
     } while (0)
 
-static wg_real norm2(wg_tape *t, wg_mat a) { return wg_mat_norm(t, a, 2); }
-static wg_real norm1(wg_tape *t, wg_mat a) { return wg_mat_norm(t, a, 1); }
-static wg_real norm3(wg_tape *t, wg_mat a) { return wg_mat_norm(t, a, 3); }
-static wg_real norm_top(wg_tape *t, wg_mat a) { return wg_mat_norm(t, a, INFINITY); }
+static wg_real norm2(wg_tape *t, wg_mat a) { return wg_mat_norm_entries(t, a, 2); }
+static wg_real norm1(wg_tape *t, wg_mat a) { return wg_mat_norm_entries(t, a, 1); }
+static wg_real norm3(wg_tape *t, wg_mat a) { return wg_mat_norm_entries(t, a, 3); }
+static wg_real norm_top(wg_tape *t, wg_mat a) { return wg_mat_norm_entries(t, a, INFINITY); }
 static wg_real std1(wg_tape *t, wg_mat a) { return wg_mat_std(t, a, 1); }
 static wg_real var1(wg_tape *t, wg_mat a) { return wg_mat_var(t, a, 1); }
 
@@ -308,8 +310,8 @@ static void a_norm_has_slope_zero_at_zero(void **state) {
     GRADIENT(norm2, 0, 3, x, 0, 0, 0);
     GRADIENT(norm3, 0, 3, x, 0, 0, 0);
     GRADIENT(norm_top, 0, 3, x, 0, 0, 0);
-    GRADIENT(wg_mat_norm_one, 0, 3, x, 0, 0, 0);
-    GRADIENT(wg_mat_norm_inf, 0, 3, x, 0, 0, 0);
+    GRADIENT(wg_mat_norm_column_sum, 0, 3, x, 0, 0, 0);
+    GRADIENT(wg_mat_norm_row_sum, 0, 3, x, 0, 0, 0);
 }
 
 static void a_norm_neither_overflows_nor_underflows(void **state) {
@@ -355,9 +357,9 @@ static void nan_flows(void **state) {
         assert_true(isnan(wg_value(wg_mat_max(t, a))));
         assert_true(isnan(wg_value(wg_mat_min(t, a))));
         assert_true(isnan(wg_value(wg_mat_sum(t, a))));
-        assert_true(isnan(wg_value(wg_mat_norm(t, a, 1))));
-        assert_true(isnan(wg_value(wg_mat_norm(t, a, 2))));
-        assert_true(isnan(wg_value(wg_mat_norm(t, a, INFINITY))));
+        assert_true(isnan(wg_value(wg_mat_norm_entries(t, a, 1))));
+        assert_true(isnan(wg_value(wg_mat_norm_entries(t, a, 2))));
+        assert_true(isnan(wg_value(wg_mat_norm_entries(t, a, INFINITY))));
         assert_true(isnan(wg_value(wg_mat_logsumexp(t, a))));
         assert_true(isnan(wg_value(wg_mat_at(wg_mat_softmax(t, a, WG_ALL), 1, 0))));
         wg_tape_free(t);
@@ -593,7 +595,7 @@ static void lines_longer_than_a_piece_add_up(void **state) {
     wg_tape *const t = wg_tape_new(NULL);
     const wg_mat a = wg_mat_input(t, ROWS, COLS, x, ROWS);
     const wg_mat s = wg_mat_sum_axis(t, a, WG_EACH_COL),
-                 v = wg_mat_norm_axis(t, a, 2, WG_EACH_COL);
+                 v = wg_mat_norm_entries_axis(t, a, 2, WG_EACH_COL);
     for (size_t j = 0; j < COLS; j++) {
         double sum = 0, square = 0; /* of integers: exact */
         for (size_t i = 0; i < ROWS; i++) {
@@ -633,8 +635,8 @@ static void what_has_no_meaning_is_refused(void **state) {
     REFUSED(WG_ESHAPE, "wg_mat_var of 3x0", wg_mat_var(t, INPUT(3, 0), 0));
     REFUSED(WG_EARG, "wg_mat_sum_axis of 2x3", wg_mat_sum_axis(t, INPUT(2, 3), (wg_axis)3));
     REFUSED(WG_EARG, "wg_mat_softmax of 2x3", wg_mat_softmax(t, INPUT(2, 3), (wg_axis)3));
-    REFUSED(WG_EARG, "order less than 1", wg_mat_norm(t, INPUT(2, 3), 0.5));
-    REFUSED(WG_EARG, "order less than 1", wg_mat_norm(t, INPUT(2, 3), NAN));
+    REFUSED(WG_EARG, "order less than 1", wg_mat_norm_entries(t, INPUT(2, 3), 0.5));
+    REFUSED(WG_EARG, "order less than 1", wg_mat_norm_entries(t, INPUT(2, 3), NAN));
     REFUSED(WG_EARG, "wg_mat_cross_entropy of 3x3",
             wg_mat_cross_entropy(t, INPUT(3, 3), label, WG_EACH_COL));
     REFUSED(WG_ENULL, "wg_mat_cross_entropy of 3x3",
@@ -658,7 +660,7 @@ static void without_a_tape_a_reduction_is_nan_of_its_shape(void **state) {
     const wg_mat a = wg_mat_failed(3, 4);
     const size_t label[] = {0, 1, 2, 0};
     assert_true(isnan(wg_value(wg_mat_sum(NULL, a))));
-    assert_true(isnan(wg_value(wg_mat_norm_one(NULL, a))));
+    assert_true(isnan(wg_value(wg_mat_norm_column_sum(NULL, a))));
     const wg_mat s = wg_mat_sum_axis(NULL, a, WG_EACH_ROW), p = wg_mat_softmax(NULL, a, WG_ALL);
     const wg_mat l = wg_mat_cross_entropy(NULL, a, label, WG_EACH_COL);
     assert_true(s.value == NULL && s.rows == 3 && s.cols == 1);

@@ -61,8 +61,9 @@ static void singular_values_agree_with_their_oracle(void **state) {
 static void norm(wg_tape *t, const struct matrix_case *c, const wg_mat *in, wg_mat *out,
                  void *data) {
     (void)data;
-    out[0] = matrix_case_scalar(t, strcmp(c->variant, "nuc") == 0 ? wg_norm_nuclear(t, in[0])
-                                                                  : wg_norm_spectral(t, in[0]));
+    out[0] =
+        matrix_case_scalar(t, strcmp(c->variant, "nuc") == 0 ? wg_mat_norm_nuclear(t, in[0])
+                                                             : wg_mat_norm_spectral(t, in[0]));
 }
 static void check_norm(struct matrix_case *c) {
     if (strcmp(c->variant, "nuc") == 0 || strcmp(c->variant, "spectral") == 0)
@@ -110,8 +111,8 @@ static void each_svd(size_t m, size_t n, check_of *check) {
     const struct spectral_case all[] = {
         {"wg_svdvals", &wgi_op_svdvals, NULL, 0, 1, 1, {m}, {n}, {a}},
         {"wg_svd", &wgi_op_svd, NULL, 0, 1, 3, {m}, {n}, {a}},
-        {"wg_norm_nuclear", &wgi_op_norm_nuclear, NULL, 0, 1, 1, {m}, {n}, {a}},
-        {"wg_norm_spectral", &wgi_op_norm_spectral, NULL, 0, 1, 1, {m}, {n}, {a}}};
+        {"wg_mat_norm_nuclear", &wgi_op_norm_nuclear, NULL, 0, 1, 1, {m}, {n}, {a}},
+        {"wg_mat_norm_spectral", &wgi_op_norm_spectral, NULL, 0, 1, 1, {m}, {n}, {a}}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(&all[k]);
     free(a);
 }
@@ -155,8 +156,8 @@ static void empty_matrices_are_taken(void **state) {
     assert_true(u.rows == 3 && u.cols == 0 && s.rows == 0 && v.rows == 0 && v.cols == 0);
     assert_int_equal(wg_svd(t, wg_mat_fill(t, 0, 4, 1), &u, &s, &v), WG_OK);
     assert_true(u.rows == 0 && u.cols == 0 && s.rows == 0 && v.rows == 4 && v.cols == 0);
-    assert_true(wg_value(wg_norm_spectral(t, wg_mat_fill(t, 0, 3, 1))) == 0);
-    assert_true(wg_value(wg_norm_nuclear(t, wg_mat_fill(t, 3, 0, 1))) == 0);
+    assert_true(wg_value(wg_mat_norm_spectral(t, wg_mat_fill(t, 0, 3, 1))) == 0);
+    assert_true(wg_value(wg_mat_norm_nuclear(t, wg_mat_fill(t, 3, 0, 1))) == 0);
     for (size_t k = 0; k < FUNCTIONS; k++) {
         const wg_mat f = functions[k].call(t, wg_mat_fill(t, 0, 0, 1));
         assert_true(f.rows == 0 && f.cols == 0 && f.value != NULL);
@@ -441,14 +442,14 @@ static void values_alone_are_finite_at_zero_and_repeated_singular_values(void **
         double *g = spectral_adjoint(t, in);
         assert_int_equal(wg_mat_reverse(t, s3, NULL, 0), WG_OK);
         double *g3 = spectral_adjoint(t, in);
-        assert_int_equal(wg_reverse(t, wg_norm_nuclear(t, in)), WG_OK);
+        assert_int_equal(wg_reverse(t, wg_mat_norm_nuclear(t, in)), WG_OK);
         double *nuclear = spectral_adjoint(t, in);
         double size = 0;
         for (size_t i = 0; i < 12; i++) size += g[i] * g[i]; /* U V' has norm sqrt 3 */
         assert_true(fabs(size - 3) < spectral_bound(4, 3));
         spectral_near("values and all", 12, g, g3, spectral_bound(4, 1));
         spectral_near("nuclear", 12, g, nuclear, spectral_bound(4, 1));
-        assert_int_equal(wg_reverse(t, wg_norm_spectral(t, in)), WG_OK);
+        assert_int_equal(wg_reverse(t, wg_mat_norm_spectral(t, in)), WG_OK);
         double *spectral = spectral_adjoint(t, in);
         size = 0;
         for (size_t i = 0; i < 12; i++) size += spectral[i] * spectral[i];

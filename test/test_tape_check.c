@@ -465,7 +465,7 @@ static wg_status misleading(wg_tape *t, size_t n, const wg_real *x, size_t m, wg
         y[0] = wg_let(t, wg_sub(wg_add(1, wg_square(x[0])), 1));
         break;
     case POLE:
-        y[0] = wg_let(t, wg_inv(x[0]));
+        y[0] = wg_let(t, wg_reciprocal(x[0]));
         break;
     case RIPPLED:
         y[0] = wg_let(t, wg_add(wg_mul(1e5, wg_square(x[0])), wg_sin(x[0])));

@@ -113,10 +113,10 @@ static void the_call_that_found_no_slot_is_named(void **state) {
     NAMED(wg_mat_gather, 1, 2, turned);
     NAMED(wg_mat_sum, v);
     NAMED(wg_mat_sum_axis, v, WG_EACH_COL);
-    NAMED(wg_mat_norm_axis, v, 3, WG_EACH_ROW);
+    NAMED(wg_mat_norm_entries_axis, v, 3, WG_EACH_ROW);
     NAMED(wg_mat_logsumexp_axis, v, WG_EACH_ROW);
-    NAMED(wg_mat_norm_one, v);
-    NAMED(wg_mat_norm_inf, v);
+    NAMED(wg_mat_norm_column_sum, v);
+    NAMED(wg_mat_norm_row_sum, v);
     NAMED(wg_logm, a);
     NAMED(wg_powm_real, a, 0.5);
 #undef NAMED

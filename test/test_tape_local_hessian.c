@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 
 static double square_of(double a) { return a * a; }
 WG_OPERATION1(fourth, square_of(square_of(a)), 4 * a * a * a, 12 * a * a, ARITH, "power rule")

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <wengert.h>
-#include <wengert/operation.h>
 #include "check_modes.h"
 #include "tolerance.h"
 

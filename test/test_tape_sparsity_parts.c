@@ -21,7 +21,7 @@ static wg_mat sums(wg_tape *t, wg_mat a, wg_mat b) {
 static wg_mat norms(wg_tape *t, wg_mat a, wg_mat b) {
     return wg_concat_cols(
         t, 3,
-        (const wg_mat[]){wg_mat_norm_axis(t, wg_mat_transpose(a), 2, WG_EACH_ROW),
+        (const wg_mat[]){wg_mat_norm_entries_axis(t, wg_mat_transpose(a), 2, WG_EACH_ROW),
                          wg_mat_std_axis(t, b, 1, WG_EACH_ROW),
                          wg_mat_prod_axis(t, a, WG_EACH_ROW)});
 }

@@ -410,10 +410,9 @@ static wg_mat nothing_known(wg_tape *t, wg_mat a) { /* constants among the eleme
     MAT(trmm_right, wg_trmm(t, 'R', 'L', 'N', 'N', -1, a, b), {2, 2, PLAIN}, {3, 2, PLAIN})    \
     MAT(trmm_turned, wg_trmm(t, 'R', 'U', 'T', 'U', 1, a, b), {3, 3, PLAIN}, {2, 3, PLAIN})    \
     MAT(axpy, wg_axpy(t, 2, a, b), {2, 2, PLAIN}, {2, 2, PLAIN})                               \
-    MAT(scal, wg_scal(t, 2, a), {2, 2, PLAIN})                                                 \
     MAT(axpy_real, wg_axpy_real(t, entry(c), a, b), {2, 2, PLAIN}, {2, 2, PLAIN},              \
         {1, 1, PLAIN})                                                                         \
-    MAT(scal_real, wg_scal_real(t, entry(b), a), {2, 2, PLAIN}, {1, 1, PLAIN})                 \
+    MAT(scale_real, wg_mat_scale_real(t, entry(b), a), {2, 2, PLAIN}, {1, 1, PLAIN})           \
     NUM(dot, wg_mat_dot(t, a, b), {3, 1, PLAIN}, {1, 3, PLAIN})                                \
     NUM(dot_matrices, wg_mat_dot(t, a, wg_mat_transpose(b)), {3, 2, PLAIN}, {2, 3, PLAIN})     \
     NUM(trace_product, wg_trace_product(t, a, b), {3, 2, PLAIN}, {2, 3, PLAIN})                \
@@ -439,12 +438,12 @@ static wg_mat nothing_known(wg_tape *t, wg_mat a) { /* constants among the eleme
     MAT(prod_rows, wg_mat_prod_axis(t, a, WG_EACH_ROW), {2, 3, PLAIN})                         \
     NUM(max, wg_mat_max(t, a), {2, 3, PLAIN})                                                  \
     MAT(min_cols, wg_mat_min_axis(t, a, WG_EACH_COL), {3, 2, PLAIN})                           \
-    NUM(norm_1, wg_mat_norm(t, a, 1), {2, 3, PLAIN})                                           \
-    NUM(norm_2, wg_mat_norm(t, a, 2), {2, 3, PLAIN})                                           \
-    MAT(norm_3, wg_mat_norm_axis(t, a, 3, WG_EACH_COL), {2, 3, PLAIN})                         \
-    NUM(norm_most, wg_mat_norm(t, a, INFINITY), {2, 3, PLAIN})                                 \
-    NUM(norm_one, wg_mat_norm_one(t, a), {2, 3, PLAIN})                                        \
-    NUM(norm_inf, wg_mat_norm_inf(t, a), {2, 3, PLAIN})                                        \
+    NUM(norm_1, wg_mat_norm_entries(t, a, 1), {2, 3, PLAIN})                                   \
+    NUM(norm_2, wg_mat_norm_entries(t, a, 2), {2, 3, PLAIN})                                   \
+    MAT(norm_3, wg_mat_norm_entries_axis(t, a, 3, WG_EACH_COL), {2, 3, PLAIN})                 \
+    NUM(norm_most, wg_mat_norm_entries(t, a, INFINITY), {2, 3, PLAIN})                         \
+    NUM(column_sum, wg_mat_norm_column_sum(t, a), {2, 3, PLAIN})                               \
+    NUM(row_sum, wg_mat_norm_row_sum(t, a), {2, 3, PLAIN})                                     \
     MAT(cumsum, wg_mat_cumsum(t, wg_mat_transpose(a), WG_ALL), {2, 3, PLAIN})                  \
     MAT(cumprod, wg_mat_cumprod(t, a, WG_EACH_ROW), {2, 3, PLAIN})                             \
     NUM(logsumexp, wg_mat_logsumexp(t, a), {2, 3, PLAIN})                                      \

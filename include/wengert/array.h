@@ -14,32 +14,33 @@
 WG_BEGIN_DECLS
 
 /* The sum of all. */
-WG_API wg_real wgi_sum_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
+WGI_API wg_real wgi_sum_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
 /* The product of all; derivatives exact with zeros among the factors. */
-WG_API wg_real wgi_product_at(const char *file, int line, wg_tape *t, size_t n,
-                              const wg_real *x);
+WGI_API wg_real wgi_product_at(const char *file, int line, wg_tape *t, size_t n,
+                               const wg_real *x);
 /* sum_i x[i] y[i]. */
-WG_API wg_real wgi_dot_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x,
-                          const wg_real *y);
+WGI_API wg_real wgi_dot_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x,
+                           const wg_real *y);
 /* sum_i c[i] x[i] with constant coefficients. */
-WG_API wg_real wgi_linear_at(const char *file, int line, wg_tape *t, size_t n, const double *c,
-                             const wg_real *x);
+WGI_API wg_real wgi_linear_at(const char *file, int line, wg_tape *t, size_t n, const double *c,
+                              const wg_real *x);
 /* sum_i c[i] z^i, i = 0..n-1, by Horner's rule; coefficients and z variable. */
-WG_API wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n,
-                                 const wg_real *c, wg_real z);
+WGI_API wg_real wgi_polynomial_at(const char *file, int line, wg_tape *t, size_t n,
+                                  const wg_real *c, wg_real z);
 /* Euclidean norm without over- or underflow; derivative 0 at the zero vector. */
-WG_API wg_real wgi_norm2_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
-WG_API wg_real wgi_squared_norm_at(const char *file, int line, wg_tape *t, size_t n,
-                                   const wg_real *x);
+WGI_API wg_real wgi_norm2_at(const char *file, int line, wg_tape *t, size_t n,
+                             const wg_real *x);
+WGI_API wg_real wgi_squared_norm_at(const char *file, int line, wg_tape *t, size_t n,
+                                    const wg_real *x);
 /* log(sum_i exp(x[i])) without overflow; all -inf: value -inf, derivatives 1/n each. */
-WG_API wg_real wgi_logsumexp_at(const char *file, int line, wg_tape *t, size_t n,
-                                const wg_real *x);
+WGI_API wg_real wgi_logsumexp_at(const char *file, int line, wg_tape *t, size_t n,
+                                 const wg_real *x);
 /* Largest, smallest: the derivative is split evenly over ties. */
-WG_API wg_real wgi_maximum_at(const char *file, int line, wg_tape *t, size_t n,
-                              const wg_real *x);
-WG_API wg_real wgi_minimum_at(const char *file, int line, wg_tape *t, size_t n,
-                              const wg_real *x);
-WG_API wg_real wgi_mean_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
+WGI_API wg_real wgi_maximum_at(const char *file, int line, wg_tape *t, size_t n,
+                               const wg_real *x);
+WGI_API wg_real wgi_minimum_at(const char *file, int line, wg_tape *t, size_t n,
+                               const wg_real *x);
+WGI_API wg_real wgi_mean_at(const char *file, int line, wg_tape *t, size_t n, const wg_real *x);
 /* x[k], k the whole part of the index at the time of evaluation: a replay, or another point of
  * a function, may choose another element. The derivative is 1 by the element chosen, 0 by the
  * others and by the index. Where not 0 <= index < n, and for NaN, none is chosen: WG_EARG, also
@@ -49,8 +50,8 @@ WG_API wg_real wgi_mean_at(const char *file, int line, wg_tape *t, size_t n, con
  *
  *     for (size_t k = 0; k < n; k++)
  *         x[k] = wg_let(t, wg_select_eq(wg_floor(index), (double)k, value, x[k])); */
-WG_API wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, size_t n,
-                             const wg_real *x);
+WGI_API wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, size_t n,
+                              const wg_real *x);
 
 #define wg_sum(...) wgi_sum_at(__FILE__, __LINE__, __VA_ARGS__)
 #define wg_product(...) wgi_product_at(__FILE__, __LINE__, __VA_ARGS__)

@@ -36,8 +36,10 @@
 /* NAN is a float, of which compilers may warn. */
 #define WGI_NAN __builtin_nan("")
 
-/* Exported from the shared library. */
+/* Exported from the shared library: for users; and for the macros and inline functions of these
+ * headers, which users do without. */
 #define WG_API __attribute__((visibility("default")))
+#define WGI_API WG_API
 /* A status that says what nothing else says again: the compiler warns where it is not used. */
 #define WG_MUST_CHECK __attribute__((warn_unused_result))
 /* Folded into the user's statement. */

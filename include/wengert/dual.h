@@ -219,7 +219,7 @@ WGI_FUNCTION wg_dual wgi_dual_chain4(double v, int r, double d, wg_dual x, int s
 
 /* ---- C++: operands in any position ---------------------------------------------------------
  * wgi_any_NAME of duals and numbers for wengert/generic.h: of numbers alone, a number. wg::NAME,
- * and operators, where one operand is a dual. */
+ * as in wengert/statement.hpp, and operators, where one operand is a dual. */
 
 #ifdef __cplusplus
 #include <type_traits>
@@ -232,6 +232,8 @@ template <class... X>
 constexpr bool are_dual_operands = ((is_dual<X> || std::is_arithmetic_v<X>)&&...);
 template <class... X>
 constexpr bool one_is_dual = (is_dual<X> || ...) && are_dual_operands<X...>;
+template <std::size_t None, class... X>
+using if_dual = std::enable_if_t<None == 0 && one_is_dual<X...>, int>;
 WGI_FUNCTION wg_dual lift(const wg_dual &x) { return x; }
 WGI_FUNCTION wg_dual lift(double x) { return wg_dual_constant(x); }
 WGI_FUNCTION double primal(const wg_dual &x) { return x.value; }
@@ -251,8 +253,9 @@ WGI_FUNCTION double primal(double x) { return x; }
         else return wgi_op_##name##_v(static_cast<double>(x));                                 \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, std::enable_if_t<detail::one_is_dual<X>, int> = 0>                      \
-    WGI_FUNCTION wg_dual name(const X &x) {                                                    \
+    template <class X, class... None,                                                          \
+              detail::if_dual<sizeof...(None), X> = 0>                                         \
+    WGI_FUNCTION wg_dual (name)(const X &x, None...) {                                         \
         return wgi_any_##name(x);                                                              \
     }                                                                                          \
     }
@@ -264,8 +267,9 @@ WGI_FUNCTION double primal(double x) { return x; }
         else return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y));         \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, std::enable_if_t<detail::one_is_dual<X, Y>, int> = 0>          \
-    WGI_FUNCTION wg_dual name(const X &x, const Y &y) {                                        \
+    template <class X, class Y, class... None,                                                 \
+              detail::if_dual<sizeof...(None), X, Y> = 0>                                      \
+    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, None...) {                             \
         return wgi_any_##name(x, y);                                                           \
     }                                                                                          \
     }
@@ -281,9 +285,9 @@ WGI_FUNCTION double primal(double x) { return x; }
                                      static_cast<double>(z));                                  \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, class Z,                                                       \
-              std::enable_if_t<detail::one_is_dual<X, Y, Z>, int> = 0>                         \
-    WGI_FUNCTION wg_dual name(const X &x, const Y &y, const Z &z) {                            \
+    template <class X, class Y, class Z, class... None,                                        \
+              detail::if_dual<sizeof...(None), X, Y, Z> = 0>                                   \
+    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, None...) {                 \
         return wgi_any_##name(x, y, z);                                                        \
     }                                                                                          \
     }
@@ -299,9 +303,9 @@ WGI_FUNCTION double primal(double x) { return x; }
                                      static_cast<double>(z), static_cast<double>(w));          \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, class Z, class W,                                              \
-              std::enable_if_t<detail::one_is_dual<X, Y, Z, W>, int> = 0>                      \
-    WGI_FUNCTION wg_dual name(const X &x, const Y &y, const Z &z, const W &w) {                \
+    template <class X, class Y, class Z, class W, class... None,                               \
+              detail::if_dual<sizeof...(None), X, Y, Z, W> = 0>                                \
+    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, const W &w, None...) {     \
         return wgi_any_##name(x, y, z, w);                                                     \
     }                                                                                          \
     }

@@ -64,13 +64,13 @@ WGI_FUNCTION wg_dual wgi_dual_fma(wg_dual x, int i, wg_dual y, int j, wg_dual z,
 }
 WGI_FUNCTION wg_dual wg_dual_fma(wg_dual x, wg_dual y, wg_dual z) { return wgi_dual_fma(x, 1, y, 1, z, 1); }
 
-/* inv: quotient rule */
-WGI_FUNCTION wg_dual wgi_dual_inv(wg_dual x, int i) {
-    const double a = x.value, v = wgi_op_inv_v(a);
+/* reciprocal: quotient rule */
+WGI_FUNCTION wg_dual wgi_dual_reciprocal(wg_dual x, int i) {
+    const double a = x.value, v = wgi_op_reciprocal_v(a);
     return wgi_dual_chain1(v,
-        i ? WGI_TIMES : WGI_NONE, i ? wgi_op_inv_da(a, v) : 0, x);
+        i ? WGI_TIMES : WGI_NONE, i ? wgi_op_reciprocal_da(a, v) : 0, x);
 }
-WGI_FUNCTION wg_dual wg_dual_inv(wg_dual x) { return wgi_dual_inv(x, 1); }
+WGI_FUNCTION wg_dual wg_dual_reciprocal(wg_dual x) { return wgi_dual_reciprocal(x, 1); }
 
 /* square: power rule */
 WGI_FUNCTION wg_dual wgi_dual_square(wg_dual x, int i) {
@@ -246,14 +246,14 @@ WGI_FUNCTION wg_dual wgi_dual_xlogy(wg_dual x, int i, wg_dual y, int j) {
 }
 WGI_FUNCTION wg_dual wg_dual_xlogy(wg_dual x, wg_dual y) { return wgi_dual_xlogy(x, 1, y, 1); }
 
-/* log_sum_exp: softmax; Blanchard, Higham, Higham 2021 */
-WGI_FUNCTION wg_dual wgi_dual_log_sum_exp(wg_dual x, int i, wg_dual y, int j) {
-    const double a = x.value, b = y.value, v = wgi_op_log_sum_exp_v(a, b);
+/* log_add_exp: softmax; Blanchard, Higham, Higham 2021 */
+WGI_FUNCTION wg_dual wgi_dual_log_add_exp(wg_dual x, int i, wg_dual y, int j) {
+    const double a = x.value, b = y.value, v = wgi_op_log_add_exp_v(a, b);
     return wgi_dual_chain2(v,
-        i ? WGI_TIMES : WGI_NONE, i ? wgi_op_log_sum_exp_da(a, b, v) : 0, x,
-        j ? WGI_TIMES : WGI_NONE, j ? wgi_op_log_sum_exp_db(a, b, v) : 0, y);
+        i ? WGI_TIMES : WGI_NONE, i ? wgi_op_log_add_exp_da(a, b, v) : 0, x,
+        j ? WGI_TIMES : WGI_NONE, j ? wgi_op_log_add_exp_db(a, b, v) : 0, y);
 }
-WGI_FUNCTION wg_dual wg_dual_log_sum_exp(wg_dual x, wg_dual y) { return wgi_dual_log_sum_exp(x, 1, y, 1); }
+WGI_FUNCTION wg_dual wg_dual_log_add_exp(wg_dual x, wg_dual y) { return wgi_dual_log_add_exp(x, 1, y, 1); }
 
 /* log_diff_exp: log(exp a - exp b); Maechler 2012 */
 WGI_FUNCTION wg_dual wgi_dual_log_diff_exp(wg_dual x, int i, wg_dual y, int j) {
@@ -804,7 +804,7 @@ WGI_DUAL_TEMPLATE2(sub)
 WGI_DUAL_TEMPLATE2(mul)
 WGI_DUAL_TEMPLATE2(div)
 WGI_DUAL_TEMPLATE3(fma)
-WGI_DUAL_TEMPLATE1(inv)
+WGI_DUAL_TEMPLATE1(reciprocal)
 WGI_DUAL_TEMPLATE1(square)
 WGI_DUAL_TEMPLATE1(cube)
 WGI_DUAL_TEMPLATE2(fmod)
@@ -826,7 +826,7 @@ WGI_DUAL_TEMPLATE1(log1mx)
 WGI_DUAL_TEMPLATE1(log1mexp)
 WGI_DUAL_TEMPLATE2(log_base)
 WGI_DUAL_TEMPLATE2(xlogy)
-WGI_DUAL_TEMPLATE2(log_sum_exp)
+WGI_DUAL_TEMPLATE2(log_add_exp)
 WGI_DUAL_TEMPLATE2(log_diff_exp)
 WGI_DUAL_TEMPLATE1(sigmoid)
 WGI_DUAL_TEMPLATE1(log_sigmoid)

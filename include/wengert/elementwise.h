@@ -30,8 +30,10 @@ WG_BEGIN_DECLS
  * selected gets the adjoint 0, whatever its value. The mask has no derivative. */
 WG_API wg_mat wg_mat_select(wg_tape *t, wg_mat mask, wg_mat a, wg_mat b);
 
-/* wg_mat_scale - c a.   wg_mat_axpby - c a + d b, in one pass. c and d are constants. */
+/* wg_mat_scale - c a.   wg_mat_axpby - c a + d b, in one pass. c and d are constants.
+ * wg_mat_scale_real - c a where c is a variable.   Adjoint: a_ += c y_;  c_ += <y_, a>. */
 WG_API wg_mat wg_mat_scale(wg_tape *t, double c, wg_mat a);
+WG_API wg_mat wg_mat_scale_real(wg_tape *t, wg_real c, wg_mat a);
 WG_API wg_mat wg_mat_axpby(wg_tape *t, double c, wg_mat a, double d, wg_mat b);
 
 /* A function of one number, with what it needs beside. */

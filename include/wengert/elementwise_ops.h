@@ -27,8 +27,8 @@ WG_API wg_mat wg_mat_div(wg_tape *t, wg_mat a, wg_mat b);
 /* fma: product rule; C11 7.12.13.1 */
 WG_API wg_mat wg_mat_fma(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
 
-/* inv: quotient rule */
-WG_API wg_mat wg_mat_inv(wg_tape *t, wg_mat a);
+/* reciprocal: quotient rule */
+WG_API wg_mat wg_mat_reciprocal(wg_tape *t, wg_mat a);
 
 /* square: power rule */
 WG_API wg_mat wg_mat_square(wg_tape *t, wg_mat a);
@@ -93,8 +93,8 @@ WG_API wg_mat wg_mat_log_base(wg_tape *t, wg_mat a, wg_mat b);
 /* xlogy: a log b, 0 where a is 0 */
 WG_API wg_mat wg_mat_xlogy(wg_tape *t, wg_mat a, wg_mat b);
 
-/* log_sum_exp: softmax; Blanchard, Higham, Higham 2021 */
-WG_API wg_mat wg_mat_log_sum_exp(wg_tape *t, wg_mat a, wg_mat b);
+/* log_add_exp: softmax; Blanchard, Higham, Higham 2021 */
+WG_API wg_mat wg_mat_log_add_exp(wg_tape *t, wg_mat a, wg_mat b);
 
 /* log_diff_exp: log(exp a - exp b); Maechler 2012 */
 WG_API wg_mat wg_mat_log_diff_exp(wg_tape *t, wg_mat a, wg_mat b);

@@ -108,10 +108,10 @@
         const __auto_type wgi_x = (x_);                                                        \
         WGI_DUAL_OPERAND(wgi_x);                                                               \
         enum { wgi_i = WGI_IS_DUAL_TYPE(wgi_x) };                                              \
-        const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_v = wgi_op_##name##_v(wgi_a);       \
+        const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_v = wgi_op_user_##name##_v(wgi_a);  \
         __builtin_choose_expr(wgi_i,                                                           \
                               wgi_dual_chain1(wgi_v, WGI_TIMES,                                \
-                                              wgi_op_##name##_da(wgi_a, wgi_v),                \
+                                              wgi_op_user_##name##_da(wgi_a, wgi_v),           \
                                               WGI_LIFT(wgi_x, wgi_i)),                         \
                               wgi_v);                                                          \
     })
@@ -124,13 +124,13 @@
         WGI_DUAL_OPERAND(wgi_y);                                                               \
         enum { wgi_i = WGI_IS_DUAL_TYPE(wgi_x), wgi_j = WGI_IS_DUAL_TYPE(wgi_y) };             \
         const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_b = WGI_PRIMAL(wgi_y, wgi_j);       \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b);                                  \
+        const double wgi_v = wgi_op_user_##name##_v(wgi_a, wgi_b);                             \
         __builtin_choose_expr(                                                                 \
             wgi_i | wgi_j,                                                                     \
             wgi_dual_chain2(wgi_v, wgi_i ? WGI_TIMES : WGI_NONE,                               \
-                            wgi_i ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_v) : 0,               \
+                            wgi_i ? wgi_op_user_##name##_da(wgi_a, wgi_b, wgi_v) : 0,          \
                             WGI_LIFT(wgi_x, wgi_i), wgi_j ? WGI_TIMES : WGI_NONE,              \
-                            wgi_j ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_v) : 0,               \
+                            wgi_j ? wgi_op_user_##name##_db(wgi_a, wgi_b, wgi_v) : 0,          \
                             WGI_LIFT(wgi_y, wgi_j)),                                           \
             wgi_v);                                                                            \
     })
@@ -147,19 +147,19 @@
         enum { wgi_k = WGI_IS_DUAL_TYPE(wgi_z) };                                              \
         const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_b = WGI_PRIMAL(wgi_y, wgi_j);       \
         const double wgi_c = WGI_PRIMAL(wgi_z, wgi_k);                                         \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c);                           \
+        const double wgi_v = wgi_op_user_##name##_v(wgi_a, wgi_b, wgi_c);                      \
         __builtin_choose_expr(                                                                 \
             wgi_i | wgi_j | wgi_k,                                                             \
             wgi_dual_chain3(                                                                   \
                 wgi_v,                                                                         \
                 wgi_i ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_i ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                wgi_i ? wgi_op_user_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v) : 0,               \
                 WGI_LIFT(wgi_x, wgi_i),                                                        \
                 wgi_j ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_j ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                wgi_j ? wgi_op_user_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v) : 0,               \
                 WGI_LIFT(wgi_y, wgi_j),                                                        \
                 wgi_k ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_k ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v) : 0,                    \
+                wgi_k ? wgi_op_user_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v) : 0,               \
                 WGI_LIFT(wgi_z, wgi_k)),                                                       \
             wgi_v);                                                                            \
     })
@@ -178,22 +178,22 @@
         enum { wgi_k = WGI_IS_DUAL_TYPE(wgi_z), wgi_m = WGI_IS_DUAL_TYPE(wgi_w) };             \
         const double wgi_a = WGI_PRIMAL(wgi_x, wgi_i), wgi_b = WGI_PRIMAL(wgi_y, wgi_j);       \
         const double wgi_c = WGI_PRIMAL(wgi_z, wgi_k), wgi_d = WGI_PRIMAL(wgi_w, wgi_m);       \
-        const double wgi_v = wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d);                    \
+        const double wgi_v = wgi_op_user_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d);               \
         __builtin_choose_expr(                                                                 \
             wgi_i | wgi_j | wgi_k | wgi_m,                                                     \
             wgi_dual_chain4(                                                                   \
                 wgi_v,                                                                         \
                 wgi_i ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_i ? wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                wgi_i ? wgi_op_user_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,        \
                 WGI_LIFT(wgi_x, wgi_i),                                                        \
                 wgi_j ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_j ? wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                wgi_j ? wgi_op_user_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,        \
                 WGI_LIFT(wgi_y, wgi_j),                                                        \
                 wgi_k ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_k ? wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                wgi_k ? wgi_op_user_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,        \
                 WGI_LIFT(wgi_z, wgi_k),                                                        \
                 wgi_m ? WGI_TIMES : WGI_NONE,                                                  \
-                wgi_m ? wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,             \
+                wgi_m ? wgi_op_user_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v) : 0,        \
                 WGI_LIFT(wgi_w, wgi_m)),                                                       \
             wgi_v);                                                                            \
     })
@@ -256,10 +256,10 @@ WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z, const W &w) {
                                lift(w));
     else return v;
 }
-#define WGI_DUAL_USER1(name, x) wgi_any_user<wgi_row_##name>(x)
-#define WGI_DUAL_USER2(name, x, y) wgi_any_user<wgi_row_##name>(x, y)
-#define WGI_DUAL_USER3(name, x, y, z) wgi_any_user<wgi_row_##name>(x, y, z)
-#define WGI_DUAL_USER4(name, x, y, z, w) wgi_any_user<wgi_row_##name>(x, y, z, w)
+#define WGI_DUAL_USER1(name, x) wgi_any_user<wgi_row_user_##name>(x)
+#define WGI_DUAL_USER2(name, x, y) wgi_any_user<wgi_row_user_##name>(x, y)
+#define WGI_DUAL_USER3(name, x, y, z) wgi_any_user<wgi_row_user_##name>(x, y, z)
+#define WGI_DUAL_USER4(name, x, y, z, w) wgi_any_user<wgi_row_user_##name>(x, y, z, w)
 #define WGI_DUAL_LET(t, x) ((void)(t), wgi_any_let(x))
 #define WGI_DUAL_NUMBER(x) wgi_any_number(x)
 #define WGI_DUAL_CALL1(name, x) wgi_any_##name(x)

@@ -82,16 +82,16 @@
 #define wg_lookup(t, index, n, x) ((void)(t), wgi_double_lookup(index, n, x))
 #pragma push_macro("WG_CALL1")
 #undef WG_CALL1
-#define WG_CALL1(name, x) wgi_op_##name##_v((double)(x))
+#define WG_CALL1(name, x) wgi_op_user_##name##_v((double)(x))
 #pragma push_macro("WG_CALL2")
 #undef WG_CALL2
-#define WG_CALL2(name, x, y) wgi_op_##name##_v((double)(x), (double)(y))
+#define WG_CALL2(name, x, y) wgi_op_user_##name##_v((double)(x), (double)(y))
 #pragma push_macro("WG_CALL3")
 #undef WG_CALL3
-#define WG_CALL3(name, x, y, z) wgi_op_##name##_v((double)(x), (double)(y), (double)(z))
+#define WG_CALL3(name, x, y, z) wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z))
 #pragma push_macro("WG_CALL4")
 #undef WG_CALL4
-#define WG_CALL4(name, x, y, z, w) wgi_op_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))
+#define WG_CALL4(name, x, y, z, w) wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))
 #pragma push_macro("wg_neg")
 #undef wg_neg
 #define wg_neg(x) wgi_op_neg_v((double)(x))
@@ -110,9 +110,9 @@
 #pragma push_macro("wg_fma")
 #undef wg_fma
 #define wg_fma(x, y, z) wgi_op_fma_v((double)(x), (double)(y), (double)(z))
-#pragma push_macro("wg_inv")
-#undef wg_inv
-#define wg_inv(x) wgi_op_inv_v((double)(x))
+#pragma push_macro("wg_reciprocal")
+#undef wg_reciprocal
+#define wg_reciprocal(x) wgi_op_reciprocal_v((double)(x))
 #pragma push_macro("wg_square")
 #undef wg_square
 #define wg_square(x) wgi_op_square_v((double)(x))
@@ -176,9 +176,9 @@
 #pragma push_macro("wg_xlogy")
 #undef wg_xlogy
 #define wg_xlogy(x, y) wgi_op_xlogy_v((double)(x), (double)(y))
-#pragma push_macro("wg_log_sum_exp")
-#undef wg_log_sum_exp
-#define wg_log_sum_exp(x, y) wgi_op_log_sum_exp_v((double)(x), (double)(y))
+#pragma push_macro("wg_log_add_exp")
+#undef wg_log_add_exp
+#define wg_log_add_exp(x, y) wgi_op_log_add_exp_v((double)(x), (double)(y))
 #pragma push_macro("wg_log_diff_exp")
 #undef wg_log_diff_exp
 #define wg_log_diff_exp(x, y) wgi_op_log_diff_exp_v((double)(x), (double)(y))

@@ -110,9 +110,9 @@
 #pragma push_macro("wg_fma")
 #undef wg_fma
 #define wg_fma(x, y, z) WGI_DUAL_CALL3(fma, x, y, z)
-#pragma push_macro("wg_inv")
-#undef wg_inv
-#define wg_inv(x) WGI_DUAL_CALL1(inv, x)
+#pragma push_macro("wg_reciprocal")
+#undef wg_reciprocal
+#define wg_reciprocal(x) WGI_DUAL_CALL1(reciprocal, x)
 #pragma push_macro("wg_square")
 #undef wg_square
 #define wg_square(x) WGI_DUAL_CALL1(square, x)
@@ -176,9 +176,9 @@
 #pragma push_macro("wg_xlogy")
 #undef wg_xlogy
 #define wg_xlogy(x, y) WGI_DUAL_CALL2(xlogy, x, y)
-#pragma push_macro("wg_log_sum_exp")
-#undef wg_log_sum_exp
-#define wg_log_sum_exp(x, y) WGI_DUAL_CALL2(log_sum_exp, x, y)
+#pragma push_macro("wg_log_add_exp")
+#undef wg_log_add_exp
+#define wg_log_add_exp(x, y) WGI_DUAL_CALL2(log_add_exp, x, y)
 #pragma push_macro("wg_log_diff_exp")
 #undef wg_log_diff_exp
 #define wg_log_diff_exp(x, y) WGI_DUAL_CALL2(log_diff_exp, x, y)

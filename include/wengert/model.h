@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: an op-graph over a tape. Its nodes are matrices of a recording:
+/* Models: an op-graph over a tape, a layer above functions for those who want one, which
+ * <wengert.h> does not bring in. Its nodes are matrices of a recording:
  *
  *   placeholders  are fed when a computation runs, one value for all points or one at each
  *   variables     keep their values from run to run; initialised, updated, saved, restored
@@ -51,9 +52,9 @@ typedef struct wg_dim {
  * Errors of this and all below: WG_ENULL, WG_EARG: flags, or a name that is taken or no word or
  * of more than 4096 bytes; WG_ESTALE; those of wg_mat_input. */
 #define wg_model_placeholder(...) wgi_model_placeholder_at(__FILE__, __LINE__, __VA_ARGS__)
-WG_API wg_mat wgi_model_placeholder_at(const char *file, int line, wg_model *m,
-                                       const char *name, wg_dim rows, wg_dim cols,
-                                       unsigned flags, const double *sample);
+WGI_API wg_mat wgi_model_placeholder_at(const char *file, int line, wg_model *m,
+                                        const char *name, wg_dim rows, wg_dim cols,
+                                        unsigned flags, const double *sample);
 
 /* What a variable is at first. */
 typedef struct wg_initial {
@@ -94,8 +95,8 @@ static inline wg_initial wg_initial_normal(uint64_t seed, double mean, double de
  * Errors:  also WG_ENULL: values; WG_EARG: low > high, a difference of both that is not finite,
  *          a mean that is not finite, a deviation that is negative or not finite. */
 #define wg_model_variable(...) wgi_model_variable_at(__FILE__, __LINE__, __VA_ARGS__)
-WG_API wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char *name,
-                                    wg_dim rows, wg_dim cols, wg_initial initial);
+WGI_API wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char *name,
+                                     wg_dim rows, wg_dim cols, wg_initial initial);
 
 /* wg_model_op(m, f, a), (m, f, a, b), (m, f, a, b, c) - f(t, a, b, c) as a node, which gets the
  * name of f and a number. Before that dimensions are checked, of elementwise operations,
@@ -110,19 +111,19 @@ WG_API wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, con
 typedef wg_mat wgi_model_f1(wg_tape *t, wg_mat a);
 typedef wg_mat wgi_model_f2(wg_tape *t, wg_mat a, wg_mat b);
 typedef wg_mat wgi_model_f3(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
-WG_API wg_mat wgi_model_op1_at(const char *file, int line, wg_model *m, const char *name,
-                               wgi_model_f1 *f, wg_mat a);
-WG_API wg_mat wgi_model_op2_at(const char *file, int line, wg_model *m, const char *name,
-                               wgi_model_f2 *f, wg_mat a, wg_mat b);
-WG_API wg_mat wgi_model_op3_at(const char *file, int line, wg_model *m, const char *name,
-                               wgi_model_f3 *f, wg_mat a, wg_mat b, wg_mat c);
+WGI_API wg_mat wgi_model_op1_at(const char *file, int line, wg_model *m, const char *name,
+                                wgi_model_f1 *f, wg_mat a);
+WGI_API wg_mat wgi_model_op2_at(const char *file, int line, wg_model *m, const char *name,
+                                wgi_model_f2 *f, wg_mat a, wg_mat b);
+WGI_API wg_mat wgi_model_op3_at(const char *file, int line, wg_model *m, const char *name,
+                                wgi_model_f3 *f, wg_mat a, wg_mat b, wg_mat c);
 
 /* wg_model_name - makes any matrix of the tape a node, constants too; or gives a node another
  * name, or axes. name NULL: made up, or as it is; an axis NULL: as it is. Placeholders and
  * variables keep their names.   Gives a. */
 #define wg_model_name(...) wgi_model_name_at(__FILE__, __LINE__, __VA_ARGS__)
-WG_API wg_mat wgi_model_name_at(const char *file, int line, wg_model *m, wg_mat a,
-                                const char *name, const char *rows, const char *cols);
+WGI_API wg_mat wgi_model_name_at(const char *file, int line, wg_model *m, wg_mat a,
+                                 const char *name, const char *rows, const char *cols);
 /* wg_model_tag - one more tag for a node.   Errors: WG_ENULL; WG_EARG: no node; WG_ENOMEM. */
 WG_API wg_status wg_model_tag(wg_model *m, wg_mat a, const char *tag);
 
@@ -134,7 +135,7 @@ WG_API wg_status wg_model_tag(wg_model *m, wg_mat a, const char *tag);
 /* wg_model_sum - the sum of a node over the points of a run; where it is one for all points,
  * their number times it. */
 #define wg_model_sum(...) wgi_model_sum_at(__FILE__, __LINE__, __VA_ARGS__)
-WG_API wg_mat wgi_model_sum_at(const char *file, int line, wg_model *m, wg_mat a);
+WGI_API wg_mat wgi_model_sum_at(const char *file, int line, wg_model *m, wg_mat a);
 
 /* wg_model_gradient - dx[i] = dy/dx[i], nodes of the shapes and axes of x[i], 0 where y does
  * not depend on it. Named dy/dx. They can be differentiated again.
@@ -143,8 +144,8 @@ WG_API wg_mat wgi_model_sum_at(const char *file, int line, wg_model *m, wg_mat a
  *          wg_function_extract and wg_function_gradient: WG_EMODE where y is not linear in a
  *          sum over points that depends on x; a Hessian times a fed vector can be had. */
 #define wg_model_gradient(...) wgi_model_gradient_at(__FILE__, __LINE__, __VA_ARGS__)
-WG_API wg_status wgi_model_gradient_at(const char *file, int line, wg_model *m, wg_mat y,
-                                       size_t n, const wg_mat *x, wg_mat *dx);
+WGI_API wg_status wgi_model_gradient_at(const char *file, int line, wg_model *m, wg_mat y,
+                                        size_t n, const wg_mat *x, wg_mat *dx);
 
 /* ---- searching and printing ------------------------------------------------------------- */
 

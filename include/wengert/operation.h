@@ -14,6 +14,9 @@
  *
  *     WG_OPERATION2(name, value, da, db, daa, dab, dbb, class, source)
  *
+ * The name may be that of a built-in operation, of this version or a later one: WG_CALL1(gelu, x)
+ * is yours, wg_gelu(x) would be the library's.
+ *
  * Letters: a b c d operand values, v the value. A partial whose text is a bare 0 is skipped.
  * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly 0),
  * SING (a partial may be infinite or NaN at a finite operand); said for readers, the zero rule is
@@ -41,9 +44,10 @@ typedef struct wg_scalar_op {
     const char *text[15];
 } wg_scalar_op;
 
-/* The built-in operations: WGI_OP_... of scalar.h are positions in this array. */
-WG_API extern const wg_scalar_op wgi_scalar_ops[];
-WG_API extern const size_t wgi_scalar_op_count;
+/* The built-in operations, by their positions WGI_OP_... of scalar.h: &wgi_scalar_ops[WGI_OP_sin],
+ * one of wgi_scalar_op_count. */
+WGI_API extern const wg_scalar_op wgi_scalar_ops[];
+WGI_API extern const size_t wgi_scalar_op_count;
 
 /* wg_apply_scalar - the operation at x, of as many variables and constants as it takes: one
  * statement, as wg_let with the operation's own name would record it, where which operation is
@@ -77,62 +81,62 @@ WG_END_DECLS
 #endif
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
-    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
-    WGI_FUNCTION double wgi_op_##name##_v(double a) {                                          \
+    enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+    WGI_FUNCTION double wgi_op_user_##name##_v(double a) {                                     \
         (void)a;                                                                               \
         return value_;                                                                         \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_da(double a, double v) {                               \
+    WGI_FUNCTION double wgi_op_user_##name##_da(double a, double v) {                          \
         (void)a, (void)v;                                                                      \
         return d_;                                                                             \
     }                                                                                          \
-    static double wgi_user_##name##_value(const double *x) {                                   \
-        return wgi_op_##name##_v(x[0]);                                                        \
+    static double wgi_op_user_##name##_value(const double *x) {                                \
+        return wgi_op_user_##name##_v(x[0]);                                                   \
     }                                                                                          \
-    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
-        d[0] = wgi_op_##name##_da(x[0], v);                                                    \
+    static void wgi_op_user_##name##_first(const double *x, double v, double *d) {             \
+        d[0] = wgi_op_user_##name##_da(x[0], v);                                               \
     }                                                                                          \
-    static double wgi_user_##name##_second(const double *x, double *d, double *h) {            \
-        const double a = x[0], v = wgi_op_##name##_v(a);                                       \
+    static double wgi_op_user_##name##_second(const double *x, double *d, double *h) {         \
+        const double a = x[0], v = wgi_op_user_##name##_v(a);                                  \
         (void)a;                                                                               \
-        d[0] = wgi_op_##name##_da(a, v);                                                       \
+        d[0] = wgi_op_user_##name##_da(a, v);                                                  \
         h[0] = dd_;                                                                            \
         return v;                                                                              \
     }                                                                                          \
     static const wg_scalar_op wgi_user_##name __attribute__((unused)) = {                      \
-        #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_user_##name##_value,             \
-        wgi_user_##name##_first, wgi_user_##name##_second,                                     \
+        #name, source_, 1, WGI_ZERO(#d_), WGI_ZERO(#dd_), wgi_op_user_##name##_value,          \
+        wgi_op_user_##name##_first, wgi_op_user_##name##_second,                               \
         {#value_, #d_, #dd_}};                                                                 \
     WGI_USER_ROW1(name)
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
-    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
-    WGI_FUNCTION double wgi_op_##name##_v(double a, double b) {                                \
+    enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+    WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b) {                           \
         (void)a, (void)b;                                                                      \
         return value_;                                                                         \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double v) {                     \
+    WGI_FUNCTION double wgi_op_user_##name##_da(double a, double b, double v) {                \
         (void)a, (void)b, (void)v;                                                             \
         return da_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double v) {                     \
+    WGI_FUNCTION double wgi_op_user_##name##_db(double a, double b, double v) {                \
         (void)a, (void)b, (void)v;                                                             \
         return db_;                                                                            \
     }                                                                                          \
-    static double wgi_user_##name##_value(const double *x) {                                   \
-        return wgi_op_##name##_v(x[0], x[1]);                                                  \
+    static double wgi_op_user_##name##_value(const double *x) {                                \
+        return wgi_op_user_##name##_v(x[0], x[1]);                                             \
     }                                                                                          \
-    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
-        d[0] = wgi_op_##name##_da(x[0], x[1], v);                                              \
-        d[1] = wgi_op_##name##_db(x[0], x[1], v);                                              \
+    static void wgi_op_user_##name##_first(const double *x, double v, double *d) {             \
+        d[0] = wgi_op_user_##name##_da(x[0], x[1], v);                                         \
+        d[1] = wgi_op_user_##name##_db(x[0], x[1], v);                                         \
     }                                                                                          \
-    static double wgi_user_##name##_second(const double *x, double *d, double *h) {            \
-        const double a = x[0], b = x[1], v = wgi_op_##name##_v(a, b);                          \
+    static double wgi_op_user_##name##_second(const double *x, double *d, double *h) {         \
+        const double a = x[0], b = x[1], v = wgi_op_user_##name##_v(a, b);                     \
         (void)a, (void)b;                                                                      \
-        d[0] = wgi_op_##name##_da(a, b, v);                                                    \
-        d[1] = wgi_op_##name##_db(a, b, v);                                                    \
+        d[0] = wgi_op_user_##name##_da(a, b, v);                                               \
+        d[1] = wgi_op_user_##name##_db(a, b, v);                                               \
         h[0] = daa_;                                                                           \
         h[1] = dab_;                                                                           \
         h[2] = dbb_;                                                                           \
@@ -144,47 +148,47 @@ WG_END_DECLS
         2,                                                                                     \
         WGI_ZERO(#da_) | WGI_ZERO(#db_) << 1,                                                  \
         WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dbb_) << 2,                         \
-        wgi_user_##name##_value,                                                               \
-        wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second,                                                              \
+        wgi_op_user_##name##_value,                                                            \
+        wgi_op_user_##name##_first,                                                            \
+        wgi_op_user_##name##_second,                                                           \
         {#value_, #da_, #db_, #daa_, #dab_, #dbb_}};                                           \
     WGI_USER_ROW2(name)
 
 #define WG_OPERATION3(name, value_, da_, db_, dc_,                                             \
                       daa_, dab_, dac_, dbb_, dbc_, dcc_,                                      \
                       class_, source_)                                                         \
-    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
-    WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c) {                      \
+    enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+    WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b, double c) {                 \
         (void)a, (void)b, (void)c;                                                             \
         return value_;                                                                         \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double v) {           \
+    WGI_FUNCTION double wgi_op_user_##name##_da(double a, double b, double c, double v) {      \
         (void)a, (void)b, (void)c, (void)v;                                                    \
         return da_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double c, double v) {           \
+    WGI_FUNCTION double wgi_op_user_##name##_db(double a, double b, double c, double v) {      \
         (void)a, (void)b, (void)c, (void)v;                                                    \
         return db_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_dc(double a, double b, double c, double v) {           \
+    WGI_FUNCTION double wgi_op_user_##name##_dc(double a, double b, double c, double v) {      \
         (void)a, (void)b, (void)c, (void)v;                                                    \
         return dc_;                                                                            \
     }                                                                                          \
-    static double wgi_user_##name##_value(const double *x) {                                   \
-        return wgi_op_##name##_v(x[0], x[1], x[2]);                                            \
+    static double wgi_op_user_##name##_value(const double *x) {                                \
+        return wgi_op_user_##name##_v(x[0], x[1], x[2]);                                       \
     }                                                                                          \
-    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
-        d[0] = wgi_op_##name##_da(x[0], x[1], x[2], v);                                        \
-        d[1] = wgi_op_##name##_db(x[0], x[1], x[2], v);                                        \
-        d[2] = wgi_op_##name##_dc(x[0], x[1], x[2], v);                                        \
+    static void wgi_op_user_##name##_first(const double *x, double v, double *d) {             \
+        d[0] = wgi_op_user_##name##_da(x[0], x[1], x[2], v);                                   \
+        d[1] = wgi_op_user_##name##_db(x[0], x[1], x[2], v);                                   \
+        d[2] = wgi_op_user_##name##_dc(x[0], x[1], x[2], v);                                   \
     }                                                                                          \
-    static double wgi_user_##name##_second(const double *wgi_x, double *wgi_d,                 \
+    static double wgi_op_user_##name##_second(const double *wgi_x, double *wgi_d,              \
                                            double *wgi_h) {                                    \
         const double a = wgi_x[0], b = wgi_x[1], c = wgi_x[2];                                 \
-        const double v = wgi_op_##name##_v(a, b, c);                                           \
+        const double v = wgi_op_user_##name##_v(a, b, c);                                      \
         (void)a, (void)b, (void)c;                                                             \
-        wgi_user_##name##_first(wgi_x, v, wgi_d);                                              \
+        wgi_op_user_##name##_first(wgi_x, v, wgi_d);                                           \
         wgi_h[0] = daa_;                                                                       \
         wgi_h[1] = dab_;                                                                       \
         wgi_h[2] = dac_;                                                                       \
@@ -200,9 +204,9 @@ WG_END_DECLS
         WGI_ZERO(#da_) | WGI_ZERO(#db_) << 1 | WGI_ZERO(#dc_) << 2,                            \
         WGI_ZERO(#daa_) | WGI_ZERO(#dab_) << 1 | WGI_ZERO(#dac_) << 2 |                        \
             WGI_ZERO(#dbb_) << 3 | WGI_ZERO(#dbc_) << 4 | WGI_ZERO(#dcc_) << 5,                \
-        wgi_user_##name##_value,                                                               \
-        wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second,                                                              \
+        wgi_op_user_##name##_value,                                                            \
+        wgi_op_user_##name##_first,                                                            \
+        wgi_op_user_##name##_second,                                                           \
         {#value_, #da_, #db_, #dc_, #daa_, #dab_, #dac_, #dbb_,                                \
          #dbc_, #dcc_}};                                                                       \
     WGI_USER_ROW3(name)
@@ -210,43 +214,47 @@ WG_END_DECLS
 #define WG_OPERATION4(name, value_, da_, db_, dc_, dd_,                                        \
                       daa_, dab_, dac_, dad_, dbb_, dbc_, dbd_, dcc_, dcd_, ddd_,              \
                       class_, source_)                                                         \
-    enum { wgi_class_##name = WGI_##class_, WGI_CODE_##name = WGI_CODE(WGI_OP_USER),           \
-           WGI_ADDS_##name = WGI_ADDS(WGI_OP_USER) };                                          \
-    WGI_FUNCTION double wgi_op_##name##_v(double a, double b, double c, double d) {            \
+    enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+    WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b, double c, double d) {       \
         (void)a, (void)b, (void)c, (void)d;                                                    \
         return value_;                                                                         \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_da(double a, double b, double c, double d, double v) { \
+    WGI_FUNCTION double wgi_op_user_##name##_da(double a, double b, double c, double d,        \
+                                                 double v) {                                   \
         (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
         return da_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_db(double a, double b, double c, double d, double v) { \
+    WGI_FUNCTION double wgi_op_user_##name##_db(double a, double b, double c, double d,        \
+                                                 double v) {                                   \
         (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
         return db_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_dc(double a, double b, double c, double d, double v) { \
+    WGI_FUNCTION double wgi_op_user_##name##_dc(double a, double b, double c, double d,        \
+                                                 double v) {                                   \
         (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
         return dc_;                                                                            \
     }                                                                                          \
-    WGI_FUNCTION double wgi_op_##name##_dd(double a, double b, double c, double d, double v) { \
+    WGI_FUNCTION double wgi_op_user_##name##_dd(double a, double b, double c, double d,        \
+                                                 double v) {                                   \
         (void)a, (void)b, (void)c, (void)d, (void)v;                                           \
         return dd_;                                                                            \
     }                                                                                          \
-    static double wgi_user_##name##_value(const double *x) {                                   \
-        return wgi_op_##name##_v(x[0], x[1], x[2], x[3]);                                      \
+    static double wgi_op_user_##name##_value(const double *x) {                                \
+        return wgi_op_user_##name##_v(x[0], x[1], x[2], x[3]);                                 \
     }                                                                                          \
-    static void wgi_user_##name##_first(const double *x, double v, double *d) {                \
-        d[0] = wgi_op_##name##_da(x[0], x[1], x[2], x[3], v);                                  \
-        d[1] = wgi_op_##name##_db(x[0], x[1], x[2], x[3], v);                                  \
-        d[2] = wgi_op_##name##_dc(x[0], x[1], x[2], x[3], v);                                  \
-        d[3] = wgi_op_##name##_dd(x[0], x[1], x[2], x[3], v);                                  \
+    static void wgi_op_user_##name##_first(const double *x, double v, double *d) {             \
+        d[0] = wgi_op_user_##name##_da(x[0], x[1], x[2], x[3], v);                             \
+        d[1] = wgi_op_user_##name##_db(x[0], x[1], x[2], x[3], v);                             \
+        d[2] = wgi_op_user_##name##_dc(x[0], x[1], x[2], x[3], v);                             \
+        d[3] = wgi_op_user_##name##_dd(x[0], x[1], x[2], x[3], v);                             \
     }                                                                                          \
-    static double wgi_user_##name##_second(const double *wgi_x, double *wgi_d,                 \
+    static double wgi_op_user_##name##_second(const double *wgi_x, double *wgi_d,              \
                                            double *wgi_h) {                                    \
         const double a = wgi_x[0], b = wgi_x[1], c = wgi_x[2], d = wgi_x[3];                   \
-        const double v = wgi_op_##name##_v(a, b, c, d);                                        \
+        const double v = wgi_op_user_##name##_v(a, b, c, d);                                   \
         (void)a, (void)b, (void)c, (void)d;                                                    \
-        wgi_user_##name##_first(wgi_x, v, wgi_d);                                              \
+        wgi_op_user_##name##_first(wgi_x, v, wgi_d);                                           \
         wgi_h[0] = daa_;                                                                       \
         wgi_h[1] = dab_;                                                                       \
         wgi_h[2] = dac_;                                                                       \
@@ -269,22 +277,22 @@ WG_END_DECLS
             WGI_ZERO(#dad_) << 3 | WGI_ZERO(#dbb_) << 4 | WGI_ZERO(#dbc_) << 5 |               \
             WGI_ZERO(#dbd_) << 6 | WGI_ZERO(#dcc_) << 7 | WGI_ZERO(#dcd_) << 8 |               \
             WGI_ZERO(#ddd_) << 9,                                                              \
-        wgi_user_##name##_value,                                                               \
-        wgi_user_##name##_first,                                                               \
-        wgi_user_##name##_second,                                                              \
+        wgi_op_user_##name##_value,                                                            \
+        wgi_op_user_##name##_first,                                                            \
+        wgi_op_user_##name##_second,                                                           \
         {#value_, #da_, #db_, #dc_, #dd_, #daa_, #dab_, #dac_,                                 \
          #dad_, #dbb_, #dbc_, #dbd_, #dcc_, #dcd_, #ddd_}};                                    \
     WGI_USER_ROW4(name)
 
 #ifndef __cplusplus
 /* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
-#define WG_CALL1(name, x) WGI_NAMED(name, WGI_OP1(name, x))
+#define WG_CALL1(name, x) WGI_NAMED(name, WGI_OP1(user_##name, x))
 #define WG_CALL2(name, x, y)                                                                   \
-    WGI_NAMED(name, WGI_OP2(name, x, y))
+    WGI_NAMED(name, WGI_OP2(user_##name, x, y))
 #define WG_CALL3(name, x, y, z)                                                                \
-    WGI_NAMED(name, WGI_OP3(name, x, y, z))
+    WGI_NAMED(name, WGI_OP3(user_##name, x, y, z))
 #define WG_CALL4(name, x, y, z, w)                                                             \
-    WGI_NAMED(name, WGI_OP4(name, x, y, z, w))
+    WGI_NAMED(name, WGI_OP4(user_##name, x, y, z, w))
 
 /* In code the descriptor of a user's operation is a number: the bits of its address. */
 WGI_FUNCTION double wgi_address(const wg_scalar_op *op) {

@@ -30,12 +30,10 @@ WG_BEGIN_DECLS
  * Shapes:  equal, or two vectors of one length.   Adjoint: x_ += r_ y;  y_ += r_ x. */
 WG_API wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y);
 
-/* wg_axpy - alpha x + y.   wg_scal - alpha x.   wg_axpy_real, wg_scal_real: alpha a variable.
+/* wg_axpy - alpha x + y.   wg_axpy_real: alpha a variable. alpha x alone: wg_mat_scale.
  * Shapes:  x and y equal, any.   Adjoint: x_ += alpha r_;  y_ += r_;  alpha_ += <r_, x>. */
 WG_API wg_mat wg_axpy(wg_tape *t, double alpha, wg_mat x, wg_mat y);
-WG_API wg_mat wg_scal(wg_tape *t, double alpha, wg_mat x);
 WG_API wg_mat wg_axpy_real(wg_tape *t, wg_real alpha, wg_mat x, wg_mat y);
-WG_API wg_mat wg_scal_real(wg_tape *t, wg_real alpha, wg_mat x);
 
 /* wg_ger - A + alpha x y^T.   wg_outer - x y^T.
  * Shapes:  x of m, y of n; A and the result m-by-n.

@@ -55,18 +55,21 @@ WG_API wg_mat wg_mat_max_axis(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_real wg_mat_min(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_mat_min_axis(wg_tape *t, wg_mat a, wg_axis axis);
 
-/* wg_mat_norm - (sum |a|^p)^(1/p) over the elements, 1 <= p <= INFINITY; p = 2 over all
+/* wg_mat_norm_entries - (sum |a|^p)^(1/p) over the elements, 1 <= p <= INFINITY; p = 2 over all
  * elements is the Frobenius norm. Neither overflows nor underflows before its result does; in
  * the adjoint an |a| / y below DBL_MIN has few digits, or counts as 0.
  * Adjoint: a_ += y_ sign(a) (|a| / y)^(p-1), and 0 where the norm is 0; p = INFINITY: split
  * evenly over ties.   Errors:  WG_EARG: another p. */
-WG_API wg_real wg_mat_norm(wg_tape *t, wg_mat a, double p);
-WG_API wg_mat wg_mat_norm_axis(wg_tape *t, wg_mat a, double p, wg_axis axis);
+WG_API wg_real wg_mat_norm_entries(wg_tape *t, wg_mat a, double p);
+WG_API wg_mat wg_mat_norm_entries_axis(wg_tape *t, wg_mat a, double p, wg_axis axis);
 
-/* wg_mat_norm_one, wg_mat_norm_inf - norms of a linear map: the largest sum of |a| of a column,
- * of a row.   Adjoint: y_ sign(a) in that column (row), split evenly over ties. Two records. */
-WG_API wg_real wg_mat_norm_one(wg_tape *t, wg_mat a);
-WG_API wg_real wg_mat_norm_inf(wg_tape *t, wg_mat a);
+/* Norms of a linear map: wg_mat_norm_spectral and wg_mat_norm_nuclear (spectral.h), and
+ *
+ * wg_mat_norm_column_sum, wg_mat_norm_row_sum - the largest sum of |a| of a column, the 1-norm;
+ * of a row, the infinity-norm.
+ * Adjoint: y_ sign(a) in that column (row), split evenly over ties. Two records. */
+WG_API wg_real wg_mat_norm_column_sum(wg_tape *t, wg_mat a);
+WG_API wg_real wg_mat_norm_row_sum(wg_tape *t, wg_mat a);
 
 /* ---- cumulative ------------------------------------------------------------------------- */
 
@@ -78,7 +81,8 @@ WG_API wg_mat wg_mat_cumprod(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* ---- softmax and its kin ---------------------------------------------------------------- */
 
-/* wg_mat_logsumexp - log of the sum of exp a; neither overflows nor underflows.
+/* wg_mat_logsumexp - log of the sum of exp a over the elements; neither overflows nor underflows.
+ * (wg_mat_log_add_exp of two matrices is element by element.)
  * wg_mat_softmax - p = exp a over their sum.   wg_mat_log_softmax - its logarithm.
  * Adjoint: a_ += y_ p;  p (y_ - sum of p y_);  y_ - p (sum of y_).  Where the largest a are
  * infinite they share p evenly.   Source: Blanchard, Higham, Higham 2021. */

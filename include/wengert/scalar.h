@@ -18,7 +18,7 @@ enum {
     WGI_OP_mul = 3,
     WGI_OP_div = 4,
     WGI_OP_fma = 5,
-    WGI_OP_inv = 6,
+    WGI_OP_reciprocal = 6,
     WGI_OP_square = 7,
     WGI_OP_cube = 8,
     WGI_OP_fmod = 9,
@@ -40,7 +40,7 @@ enum {
     WGI_OP_log1mexp = 25,
     WGI_OP_log_base = 26,
     WGI_OP_xlogy = 27,
-    WGI_OP_log_sum_exp = 28,
+    WGI_OP_log_add_exp = 28,
     WGI_OP_log_diff_exp = 29,
     WGI_OP_sigmoid = 30,
     WGI_OP_log_sigmoid = 31,
@@ -151,10 +151,10 @@ WGI_FUNCTION double wgi_op_fma_v(double a, double b, double c) { return fma(a, b
 #define wgi_op_fma_dc(a, b, c, v) (1.0)
 enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5) };
 
-/* inv: quotient rule */
-WGI_FUNCTION double wgi_op_inv_v(double a) { return 1 / a; }
-WGI_FUNCTION double wgi_op_inv_da(double a, double v) { (void)a; return -v * v; }
-enum { WGI_CODE_inv = WGI_CODE(6), WGI_ADDS_inv = WGI_ADDS(6) };
+/* reciprocal: quotient rule */
+WGI_FUNCTION double wgi_op_reciprocal_v(double a) { return 1 / a; }
+WGI_FUNCTION double wgi_op_reciprocal_da(double a, double v) { (void)a; return -v * v; }
+enum { WGI_CODE_reciprocal = WGI_CODE(6), WGI_ADDS_reciprocal = WGI_ADDS(6) };
 
 /* square: power rule */
 WGI_FUNCTION double wgi_op_square_v(double a) { return a * a; }
@@ -267,11 +267,11 @@ WGI_FUNCTION double wgi_op_xlogy_da(double a, double b, double v) { (void)a; (vo
 WGI_FUNCTION double wgi_op_xlogy_db(double a, double b, double v) { (void)v; return a / b; }
 enum { WGI_CODE_xlogy = WGI_CODE(27), WGI_ADDS_xlogy = WGI_ADDS(27) };
 
-/* log_sum_exp: softmax; Blanchard, Higham, Higham 2021 */
-WGI_FUNCTION double wgi_op_log_sum_exp_v(double a, double b) { return wgi_log_sum_exp(a, b); }
-WGI_FUNCTION double wgi_op_log_sum_exp_da(double a, double b, double v) { (void)v; return wgi_log_sum_exp_da(a, b); }
-WGI_FUNCTION double wgi_op_log_sum_exp_db(double a, double b, double v) { (void)v; return wgi_log_sum_exp_da(b, a); }
-enum { WGI_CODE_log_sum_exp = WGI_CODE(28), WGI_ADDS_log_sum_exp = WGI_ADDS(28) };
+/* log_add_exp: softmax; Blanchard, Higham, Higham 2021 */
+WGI_FUNCTION double wgi_op_log_add_exp_v(double a, double b) { return wgi_log_add_exp(a, b); }
+WGI_FUNCTION double wgi_op_log_add_exp_da(double a, double b, double v) { (void)v; return wgi_log_add_exp_da(a, b); }
+WGI_FUNCTION double wgi_op_log_add_exp_db(double a, double b, double v) { (void)v; return wgi_log_add_exp_da(b, a); }
+enum { WGI_CODE_log_add_exp = WGI_CODE(28), WGI_ADDS_log_add_exp = WGI_ADDS(28) };
 
 /* log_diff_exp: log(exp a - exp b); Maechler 2012 */
 WGI_FUNCTION double wgi_op_log_diff_exp_v(double a, double b) { return wgi_log_diff_exp(a, b); }
@@ -646,7 +646,7 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #define wg_mul(x, y) WGI_OP2(mul, x, y) /* needs wg_let */
 #define wg_div(x, y) WGI_OP2(div, x, y) /* needs wg_let */
 #define wg_fma(x, y, z) WGI_OP3(fma, x, y, z) /* needs wg_let */
-#define wg_inv(x) WGI_OP1(inv, x) /* needs wg_let */
+#define wg_reciprocal(x) WGI_OP1(reciprocal, x) /* needs wg_let */
 #define wg_square(x) WGI_OP1(square, x) /* needs wg_let */
 #define wg_cube(x) WGI_OP1(cube, x) /* needs wg_let */
 #define wg_fmod(x, y) WGI_OP2(fmod, x, y) /* needs wg_let */
@@ -668,7 +668,7 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #define wg_log1mexp(x) WGI_OP1(log1mexp, x) /* needs wg_let */
 #define wg_log_base(x, y) WGI_OP2(log_base, x, y) /* needs wg_let */
 #define wg_xlogy(x, y) WGI_OP2(xlogy, x, y) /* needs wg_let */
-#define wg_log_sum_exp(x, y) WGI_OP2(log_sum_exp, x, y) /* needs wg_let */
+#define wg_log_add_exp(x, y) WGI_OP2(log_add_exp, x, y) /* needs wg_let */
 #define wg_log_diff_exp(x, y) WGI_OP2(log_diff_exp, x, y) /* needs wg_let */
 #define wg_sigmoid(x) WGI_OP1(sigmoid, x) /* needs wg_let */
 #define wg_log_sigmoid(x) WGI_OP1(log_sigmoid, x) /* needs wg_let */

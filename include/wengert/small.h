@@ -34,7 +34,7 @@ static inline double *wgi_small_values(const wgi_small *s) {
     return (double *)(uintptr_t)(s + 1);
 }
 
-WG_API extern const wg_block_op wgi_small_op;
+WGI_API extern const wg_block_op wgi_small_op;
 
 /* Two elements at once, wherever they are; and four, where registers are that wide. */
 typedef double wgi_pair __attribute__((vector_size(16), aligned(8), may_alias));

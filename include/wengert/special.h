@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* special.h - the functions that the texts of ops/scalar/scalar.def call besides libm.
  *
- * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d and wgi_f_dd
- * the first and second derivative of a function of one variable. The argument v, where there is
- * one, is the value f(a, ...) already computed. All are pure: no state, no errno, nothing
+ * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d the derivative
+ * of a function of one variable; second ones are the library's own. The argument v, where there
+ * is one, is the value f(a, ...) already computed. All are pure: no state, no errno, nothing
  * printed; outside the domain they return NaN. Recorded programs and emitted C call them; users
  * need not. Sources: DLMF (dlmf.nist.gov) and the papers named in ops/scalar/scalar.def. */
 #ifndef WENGERT_SPECIAL_H
@@ -21,20 +21,15 @@ WG_BEGIN_DECLS
 
 /* ---- powers ---- */
 
-WG_API double wgi_pow_da(double a, double b, double v);
-WG_API double wgi_pow_db(double a, double b, double v);
-WG_API double wgi_pow_daa(double a, double b, double v);
-WG_API double wgi_pow_dab(double a, double b, double v);
-WG_API double wgi_pow_dbb(double a, double b, double v);
+WGI_API double wgi_pow_da(double a, double b, double v);
+WGI_API double wgi_pow_db(double a, double b, double v);
 
 /* The partial with respect to b is wgi_hypot_da(b, a, v). At (0, 0) every partial is 0, the
  * subgradient of least norm. */
-WG_API double wgi_hypot_da_rare(double a, double b);
+WGI_API double wgi_hypot_da_rare(double a, double b);
 static inline double wgi_hypot_da(double a, double b, double v) {
     return v > 0 && v <= DBL_MAX ? a / v : wgi_hypot_da_rare(a, b);
 }
-WG_API double wgi_hypot_daa(double a, double b, double v);
-WG_API double wgi_hypot_dab(double a, double b, double v);
 
 /* ---- exponentials and logarithms ---- */
 
@@ -47,29 +42,22 @@ static inline double wgi_exp2_times(double a, double v, double c) {
     return v <= DBL_MAX ? v * c : exp2(a - 1) * (2 * c);
 }
 
-WG_API double wgi_log1mexp(double a);
-WG_API double wgi_log1mexp_d(double a);
-WG_API double wgi_log1mexp_dd(double a);
+WGI_API double wgi_log1mexp(double a);
+WGI_API double wgi_log1mexp_d(double a);
 
-WG_API double wgi_log_base(double a, double b);
-WG_API double wgi_log_base_da(double a, double b, double v);
-WG_API double wgi_log_base_db(double a, double b, double v);
-WG_API double wgi_log_base_daa(double a, double b, double v);
-WG_API double wgi_log_base_dab(double a, double b, double v);
-WG_API double wgi_log_base_dbb(double a, double b, double v);
+WGI_API double wgi_log_base(double a, double b);
+WGI_API double wgi_log_base_da(double a, double b, double v);
+WGI_API double wgi_log_base_db(double a, double b, double v);
 
 static inline double wgi_xlogy(double a, double b) {
     return a == 0 && b == b ? 0.0 : a * log(b);
 }
 
-/* The mixed second partial is -daa and dbb is daa: the value shifts with both operands. */
-WG_API double wgi_log_sum_exp(double a, double b);
-WG_API double wgi_log_sum_exp_da(double a, double b);
-WG_API double wgi_log_sum_exp_daa(double a, double b);
-WG_API double wgi_log_diff_exp(double a, double b);
-WG_API double wgi_log_diff_exp_da(double a, double b);
-WG_API double wgi_log_diff_exp_db(double a, double b);
-WG_API double wgi_log_diff_exp_daa(double a, double b);
+WGI_API double wgi_log_add_exp(double a, double b);
+WGI_API double wgi_log_add_exp_da(double a, double b);
+WGI_API double wgi_log_diff_exp(double a, double b);
+WGI_API double wgi_log_diff_exp_da(double a, double b);
+WGI_API double wgi_log_diff_exp_db(double a, double b);
 
 static inline double wgi_sigmoid(double a) {
     const double e = wgi_exp(-fabs(a));
@@ -82,18 +70,12 @@ static inline double wgi_sigmoid_d(double a, double s) {
     return a < 0 ? s * (1 - s) : e * s * s;
 }
 
-/* s'' = s' (1 - 2 s), and 1 - 2 s = -tanh(a/2). */
-static inline double wgi_sigmoid_dd(double a, double s) {
-    return -wgi_sigmoid_d(a, s) * tanh(0.5 * a);
-}
-
 static inline double wgi_softplus(double a) {
     return (a > 0 ? a : 0.0) + log1p(wgi_exp(-fabs(a)));
 }
 
-WG_API double wgi_logit(double a);
-WG_API double wgi_logit_d(double a);
-WG_API double wgi_logit_dd(double a);
+WGI_API double wgi_logit(double a);
+WGI_API double wgi_logit_d(double a);
 
 /* ---- trigonometric ---- */
 
@@ -102,26 +84,18 @@ static inline double wgi_atan_d(double a) {
     return fabs(a) < 1e9 ? 1 / (1 + a * a) : (1 / a) / a;
 }
 
-static inline double wgi_atan_dd(double a) {
-    double d = wgi_atan_d(a);
-    return fabs(a) < 1e9 ? -2 * a * d * d : -2 * d / a;
-}
-
-/* The partial of atan2(a, b) with respect to b is -wgi_atan2_da(b, a), and dbb is -daa. */
-WG_API double wgi_atan2_da_rare(double a, double b);
+/* The partial of atan2(a, b) with respect to b is -wgi_atan2_da(b, a). */
+WGI_API double wgi_atan2_da_rare(double a, double b);
 static inline double wgi_atan2_da(double a, double b) {
     double s = a * a + b * b;
     return s > 1e-280 && s < 1e280 ? b / s : wgi_atan2_da_rare(a, b);
 }
-WG_API double wgi_atan2_daa(double a, double b);
-WG_API double wgi_atan2_dab(double a, double b);
 
-WG_API double wgi_asec(double a);
-WG_API double wgi_acsc(double a);
-WG_API double wgi_asec_d(double a);
-WG_API double wgi_asec_dd(double a);
-WG_API double wgi_sinpi(double a);
-WG_API double wgi_cospi(double a);
+WGI_API double wgi_asec(double a);
+WGI_API double wgi_acsc(double a);
+WGI_API double wgi_asec_d(double a);
+WGI_API double wgi_sinpi(double a);
+WGI_API double wgi_cospi(double a);
 
 /* ---- hyperbolic ---- */
 
@@ -141,85 +115,55 @@ static inline double wgi_tanh_d(double a, double v) {
     return fabs(a) < 0.5 ? (1 - v) * (1 + v) : q * (2 - q);
 }
 
-WG_API double wgi_sech(double a);
-WG_API double wgi_csch(double a);
+WGI_API double wgi_sech(double a);
+WGI_API double wgi_csch(double a);
 
 static inline double wgi_asinh_d(double a) {
     return fabs(a) < 1e9 ? 1 / sqrt(1 + a * a) : 1 / fabs(a);
 }
 
-static inline double wgi_asinh_dd(double a) {
-    double d = wgi_asinh_d(a);
-    return fabs(a) < 1e9 ? -a * d * d * d : -d / a;
-}
-
 static inline double wgi_acosh_d(double a) { return 1 / (sqrt(a - 1) * sqrt(a + 1)); }
 
-static inline double wgi_acosh_dd(double a) {
-    double d = wgi_acosh_d(a);
-    return a < 1e9 ? -a * d * d * d : -d / a;
-}
-
-WG_API double wgi_asech(double a);
-WG_API double wgi_asech_d(double a);
-WG_API double wgi_asech_dd(double a);
-WG_API double wgi_acsch(double a);
-WG_API double wgi_acsch_d(double a);
-WG_API double wgi_acsch_dd(double a);
-WG_API double wgi_acoth(double a);
+WGI_API double wgi_asech(double a);
+WGI_API double wgi_asech_d(double a);
+WGI_API double wgi_acsch(double a);
+WGI_API double wgi_acsch_d(double a);
+WGI_API double wgi_acoth(double a);
 
 static inline double wgi_acoth_d(double a) {
     return fabs(a) < 1 ? WGI_NAN : 1 / (1 - a) / (1 + a);
 }
 
-static inline double wgi_acoth_dd(double a) {
-    double d = wgi_acoth_d(a);
-    return fabs(a) < 1e9 ? 2 * a * d * d : -2 * d / a;
-}
-
 /* ---- normal distribution and error function ---- */
 
-WG_API double wgi_exp_msq(double a); /* exp(-a^2), also where rounding a^2 would show */
-WG_API double wgi_erf_dd(double a);
-WG_API double wgi_erfcx(double a);
-WG_API double wgi_erfcx_d(double a, double v);
-WG_API double wgi_erfcx_dd(double a, double v);
-WG_API double wgi_phi(double a); /* normal density */
-WG_API double wgi_phi_d(double a);
-WG_API double wgi_Phi(double a); /* normal distribution function */
-WG_API double wgi_log_Phi(double a);
-WG_API double wgi_log_Phi_d(double a);
-WG_API double wgi_log_Phi_dd(double a);
-WG_API double wgi_inv_Phi(double a);
-WG_API double wgi_inv_Phi_d(double a, double v);
-WG_API double wgi_inv_Phi_dd(double a, double v);
+WGI_API double wgi_exp_msq(double a); /* exp(-a^2), also where rounding a^2 would show */
+WGI_API double wgi_erfcx(double a);
+WGI_API double wgi_erfcx_d(double a, double v);
+WGI_API double wgi_phi(double a); /* normal density */
+WGI_API double wgi_Phi(double a); /* normal distribution function */
+WGI_API double wgi_log_Phi(double a);
+WGI_API double wgi_log_Phi_d(double a);
+WGI_API double wgi_inv_Phi(double a);
+WGI_API double wgi_inv_Phi_d(double a, double v);
 
 /* ---- gamma, Bessel and Lambert functions ---- */
 
-WG_API double wgi_lgamma(double a); /* log |Gamma|; does not touch signgam */
-WG_API double wgi_digamma(double a);
-WG_API double wgi_trigamma(double a);
-WG_API double wgi_tetragamma(double a);
-WG_API double wgi_tgamma_d(double a, double v);
-WG_API double wgi_tgamma_dd(double a, double v);
+WGI_API double wgi_lgamma(double a); /* log |Gamma|; does not touch signgam */
+WGI_API double wgi_digamma(double a);
+WGI_API double wgi_trigamma(double a);
+WGI_API double wgi_tgamma_d(double a, double v);
 
-WG_API double wgi_j0(double a);
-WG_API double wgi_j0_dd(double a, double v);
-WG_API double wgi_j1(double a);
-WG_API double wgi_j1_d(double a, double v);
-WG_API double wgi_j1_dd(double a, double v);
-WG_API double wgi_y0(double a);
-WG_API double wgi_y0_dd(double a, double v);
-WG_API double wgi_y1(double a);
-WG_API double wgi_y1_d(double a, double v);
-WG_API double wgi_y1_dd(double a, double v);
+WGI_API double wgi_j0(double a);
+WGI_API double wgi_j1(double a);
+WGI_API double wgi_j1_d(double a, double v);
+WGI_API double wgi_y0(double a);
+WGI_API double wgi_y1(double a);
+WGI_API double wgi_y1_d(double a, double v);
 
-WG_API double wgi_lambertw0(double a); /* the branch above -1 */
-WG_API double wgi_lambertw0_d(double a);
-WG_API double wgi_lambertw0_dd(double a);
-WG_API double wgi_lambertwm1(double a); /* the branch below -1 */
-WG_API double wgi_lambertwm1_d(double a);
-WG_API double wgi_lambertwm1_dd(double a);
+WGI_API double wgi_lambertw0(double a); /* the branch above -1 */
+WGI_API double wgi_lambertw0_d(double a);
+WGI_API double wgi_lambertwm1(double a); /* the branch below -1 */
+WGI_API double wgi_lambertwm1_d(double a);
 
 #pragma GCC diagnostic pop
 

@@ -75,13 +75,13 @@ WG_API wg_mat wg_svdvals(wg_tape *t, wg_mat a);
  * Errors:  a sweep: WG_EDEGENERATE. */
 WG_API wg_status wg_svd(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *s, wg_mat *v);
 
-/* wg_norm_nuclear - the sum of the singular values.   Adjoint: A_ += r_ U V', at zero singular
+/* wg_mat_norm_nuclear - the sum of the singular values.   Adjoint: A_ += r_ U V', at zero singular
  * values a subgradient.
- * wg_norm_spectral - the largest singular value.   Adjoint: A_ += r_ u v', u and v its vectors:
+ * wg_mat_norm_spectral - the largest singular value.   Adjoint: A_ += r_ u v', u and v its vectors:
  * of equal largest values one, a subgradient.
  * Shapes:  A m-by-n, empty: 0.   Cost: as wg_svdvals. */
-WG_API wg_real wg_norm_nuclear(wg_tape *t, wg_mat a);
-WG_API wg_real wg_norm_spectral(wg_tape *t, wg_mat a);
+WG_API wg_real wg_mat_norm_nuclear(wg_tape *t, wg_mat a);
+WG_API wg_real wg_mat_norm_spectral(wg_tape *t, wg_mat a);
 
 /* ---- functions of a symmetric matrix ---------------------------------------------------- */
 

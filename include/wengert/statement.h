@@ -51,7 +51,7 @@ typedef unsigned __int128 wgi_bits;
  * called in the library, which is optimised (tape/engine/statement.c emits them). */
 #define WGI_FUNCTION static inline __attribute__((always_inline, unused))
 #if defined(WGI_EMIT_LISTS)
-#define WGI_LIST WG_API
+#define WGI_LIST WGI_API
 #elif defined(__OPTIMIZE__)
 #define WGI_LIST WGI_FUNCTION
 #else
@@ -84,7 +84,7 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
 
 /* The tape, or one without room in place of none: selected without a branch, which compilers
  * would carry from statement to statement. */
-extern WG_API const wg_tape wgi_no_tape;
+extern WGI_API const wg_tape wgi_no_tape;
 WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }

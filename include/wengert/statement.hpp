@@ -141,6 +141,8 @@ template <int N, int L, int B, bool P> struct operand<expression<N, L, B, P>> {
 };
 
 template <class... X> constexpr bool one_is_active = (operand<X>::active || ...);
+template <std::size_t None, class... X>
+using if_active = std::enable_if_t<None == 0 && one_is_active<X...>, int>;
 template <class... X> constexpr bool all_are_operands = (operand<X>::is && ...);
 
 #define WGI_ARE_OPERANDS(...)                                                                  \
@@ -302,7 +304,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     }                                                                                          \
     template <int K> WGI_MEMBER static double d(const double *a, double v)
 
-/* wg_NAME of operands, and wg::NAME where one of them is a variable or an expression. */
+/* wg_NAME of operands, and wg::NAME where one of them is a variable or an expression. A function
+ * of that name in a program is preferred to wg::NAME: its parameters are no pack. In parentheses:
+ * a macro of that name is left alone. */
 #define WGI_TEMPLATE1(name)                                                                    \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0]) { return wgi_op_##name##_da(a[0], v); }                            \
@@ -312,8 +316,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
         return wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x);                 \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, std::enable_if_t<detail::one_is_active<X>, int> = 0>                    \
-    WGI_FUNCTION auto name(const X &x) {                                                       \
+    template <class X, class... None,                                                          \
+              detail::if_active<sizeof...(None), X> = 0>                                       \
+    WGI_FUNCTION auto (name)(const X &x, None...) {                                            \
         return wg_##name(x);                                                                   \
     }                                                                                          \
     }
@@ -330,8 +335,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
         return wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y);              \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, std::enable_if_t<detail::one_is_active<X, Y>, int> = 0>        \
-    WGI_FUNCTION auto name(const X &x, const Y &y) {                                           \
+    template <class X, class Y, class... None,                                                 \
+              detail::if_active<sizeof...(None), X, Y> = 0>                                    \
+    WGI_FUNCTION auto (name)(const X &x, const Y &y, None...) {                                \
         return wg_##name(x, y);                                                                \
     }                                                                                          \
     }
@@ -350,9 +356,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
         return wg::detail::apply<wgi_row_##name>(wg::detail::indices<3>(), x, y, z);           \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, class Z,                                                       \
-              std::enable_if_t<detail::one_is_active<X, Y, Z>, int> = 0>                       \
-    WGI_FUNCTION auto name(const X &x, const Y &y, const Z &z) {                               \
+    template <class X, class Y, class Z, class... None,                                        \
+              detail::if_active<sizeof...(None), X, Y, Z> = 0>                                 \
+    WGI_FUNCTION auto (name)(const X &x, const Y &y, const Z &z, None...) {                    \
         return wg_##name(x, y, z);                                                             \
     }                                                                                          \
     }
@@ -372,9 +378,9 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
         return wg::detail::apply<wgi_row_##name>(wg::detail::indices<4>(), x, y, z, w);        \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, class Z, class W,                                              \
-              std::enable_if_t<detail::one_is_active<X, Y, Z, W>, int> = 0>                    \
-    WGI_FUNCTION auto name(const X &x, const Y &y, const Z &z, const W &w) {                   \
+    template <class X, class Y, class Z, class W, class... None,                               \
+              detail::if_active<sizeof...(None), X, Y, Z, W> = 0>                              \
+    WGI_FUNCTION auto (name)(const X &x, const Y &y, const Z &z, const W &w, None...) {        \
         return wg_##name(x, y, z, w);                                                          \
     }                                                                                          \
     }
@@ -389,53 +395,58 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
         return number;                                                                         \
     }
 #define WGI_USER_ROW1(name)                                                                    \
-    struct wgi_row_##name {                                                                    \
+    struct wgi_row_user_##name {                                                               \
         WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) { return wgi_op_##name##_v(a[0]); }        \
+        WGI_MEMBER static double v(const double *a) { return wgi_op_user_##name##_v(a[0]); }   \
         template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            return wgi_op_##name##_da(a[0], v);                                                \
+            return wgi_op_user_##name##_da(a[0], v);                                           \
         }                                                                                      \
     };
 #define WGI_USER_ROW2(name)                                                                    \
-    struct wgi_row_##name {                                                                    \
+    struct wgi_row_user_##name {                                                               \
         WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) { return wgi_op_##name##_v(a[0], a[1]); }  \
+        WGI_MEMBER static double v(const double *a) {                                          \
+            return wgi_op_user_##name##_v(a[0], a[1]);                                         \
+        }                                                                                      \
         template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], v);                    \
-            else return wgi_op_##name##_db(a[0], a[1], v);                                     \
+            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], v);               \
+            else return wgi_op_user_##name##_db(a[0], a[1], v);                                \
         }                                                                                      \
     };
 #define WGI_USER_ROW3(name)                                                                    \
-    struct wgi_row_##name {                                                                    \
+    struct wgi_row_user_##name {                                                               \
         WGI_USER_ROW(name)                                                                     \
         WGI_MEMBER static double v(const double *a) {                                          \
-            return wgi_op_##name##_v(a[0], a[1], a[2]);                                        \
+            return wgi_op_user_##name##_v(a[0], a[1], a[2]);                                   \
         }                                                                                      \
         template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], v);              \
-            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], v);         \
-            else return wgi_op_##name##_dc(a[0], a[1], a[2], v);                               \
+            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], a[2], v);         \
+            else if constexpr (K == 1) return wgi_op_user_##name##_db(a[0], a[1], a[2], v);    \
+            else return wgi_op_user_##name##_dc(a[0], a[1], a[2], v);                          \
         }                                                                                      \
     };
 #define WGI_USER_ROW4(name)                                                                    \
-    struct wgi_row_##name {                                                                    \
+    struct wgi_row_user_##name {                                                               \
         WGI_USER_ROW(name)                                                                     \
         WGI_MEMBER static double v(const double *a) {                                          \
-            return wgi_op_##name##_v(a[0], a[1], a[2], a[3]);                                  \
+            return wgi_op_user_##name##_v(a[0], a[1], a[2], a[3]);                             \
         }                                                                                      \
         template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], a[3], v);        \
-            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], a[3], v);   \
-            else if constexpr (K == 2) return wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v);   \
-            else return wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v);                         \
+            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], a[2], a[3], v);   \
+            else if constexpr (K == 1)                                                         \
+                return wgi_op_user_##name##_db(a[0], a[1], a[2], a[3], v);                     \
+            else if constexpr (K == 2)                                                         \
+                return wgi_op_user_##name##_dc(a[0], a[1], a[2], a[3], v);                     \
+            else return wgi_op_user_##name##_dd(a[0], a[1], a[2], a[3], v);                    \
         }                                                                                      \
     };
-#define WG_CALL1(name, x) wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x)
-#define WG_CALL2(name, x, y) wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y)
+#define WG_CALL1(name, x) wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<1>(), x)
+#define WG_CALL2(name, x, y)                                                                   \
+    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<2>(), x, y)
 #define WG_CALL3(name, x, y, z)                                                                \
-    wg::detail::apply<wgi_row_##name>(wg::detail::indices<3>(), x, y, z)
+    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<3>(), x, y, z)
 #define WG_CALL4(name, x, y, z, w)                                                             \
-    wg::detail::apply<wgi_row_##name>(wg::detail::indices<4>(), x, y, z, w)
+    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<4>(), x, y, z, w)
 
 /* Operators of namespace wg, where one operand is a variable or an expression. */
 #define WGI_OPERATOR2(sign, name)                                                              \

@@ -21,15 +21,16 @@ wg_real *wgi_reals_result(const wg_block *b, wg_real *y, size_t k) {
 
 /* ---- operations that are no rows ---- */
 
-WG_OPERATION2(times, wgi_times(a, b), b, a, 0, 1, 0, GUARD, "product rule")
-WG_OPERATION1(held, a, 0, 0, ARITH, "a number without its derivative")
-WG_OPERATION2(half_of_each, a, 0.5, 0.5, 0, 0, 0, ARITH, "a, which is to equal b")
-const wg_scalar_op *const wgi_expand_times = &wgi_user_times;
-const wg_scalar_op *const wgi_expand_hold = &wgi_user_held;
+/* Files name them beside operations of users: hence the prefix, which those do not have. */
+WG_OPERATION2(wgi_times, wgi_times(a, b), b, a, 0, 1, 0, GUARD, "product rule")
+WG_OPERATION1(wgi_held, a, 0, 0, ARITH, "a number without its derivative")
+WG_OPERATION2(wgi_half_of_each, a, 0.5, 0.5, 0, 0, 0, ARITH, "a, which is to equal b")
+const wg_scalar_op *const wgi_expand_times = &wgi_user_wgi_times;
+const wg_scalar_op *const wgi_expand_hold = &wgi_user_wgi_held;
 
 const wg_scalar_op *wgi_expand_row(size_t i) {
     const wg_scalar_op *const all[] = {wgi_expand_times, wgi_expand_hold,
-                                       &wgi_user_half_of_each, wgi_expand_matern_32,
+                                       &wgi_user_wgi_half_of_each, wgi_expand_matern_32,
                                        wgi_expand_matern_52};
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
@@ -133,8 +134,8 @@ wg_real *wgi_expand_symmetric(wg_tape *t, wgi_reals a, int upper) {
     for (size_t j = 0; j < n; j++) {
         s[j + j * n] = wgi_reals_at(a, j, j);
         for (size_t i = j + 1; i < n; i++)
-            s[i + j * n] = s[j + i * n] =
-                wg_let(t, WG_CALL2(half_of_each, wgi_reals_at(b, i, j), wgi_reals_at(b, j, i)));
+            s[i + j * n] = s[j + i * n] = wg_let(
+                t, WG_CALL2(wgi_half_of_each, wgi_reals_at(b, i, j), wgi_reals_at(b, j, i)));
     }
     return s;
 }

@@ -173,7 +173,7 @@ static double norm_of(const wgi_line *l, double p) {
     return m * l->saved[1];
 }
 
-static void norm_value(const wgi_line *l) { *l->y = norm_of(l, l->p->p); }
+static void norm_entries_value(const wgi_line *l) { *l->y = norm_of(l, l->p->p); }
 static void norm_slope(const wgi_line *l, size_t at, size_t m, const double *x, double *g) {
     const double p = l->p->p, y = *l->y, share = p == INFINITY ? 1 / *l->saved : 1;
     (void)at;
@@ -289,7 +289,7 @@ static void std_expand(wg_tape *t, const wgi_written *l) {
 }
 
 /* Scaled by the power of two below the largest number: a step, without derivative. */
-static void norm_expand(wg_tape *t, const wgi_written *l) {
+static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
     const double p = l->p->p;
     wg_real *const a = l->room;
     *l->y = wg_constant(0);
@@ -311,7 +311,8 @@ static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
     if (l->n == 0) return;
     centre(t, l);
     const wg_real s = wg_squared_norm(t, l->n, l->room);
-    const wg_real share = wg_let(t, wg_inv(wg_sqrt(wg_add(wg_div(s, (double)l->n), l->p->p))));
+    const wg_real share =
+        wg_let(t, wg_reciprocal(wg_sqrt(wg_add(wg_div(s, (double)l->n), l->p->p))));
     for (size_t i = 0; i < l->n; i++)
         l->y[i] = wg_let(
             t, wg_add(wg_mul(wg_mul(l->room[i], share), l->vector[0][i]), l->vector[1][i]));
@@ -337,7 +338,8 @@ WGI_LINE_NUMBER(max, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_s
                 wgi_line_no_elements);
 WGI_LINE_NUMBER(min, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(norm, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope, norm_order);
+WGI_LINE_NUMBER(norm_entries, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope,
+                norm_order);
 WGI_LINE_OP(layer_norm, 0, 1, 2, 1, 3, 0, layer_norm_vjp, layer_norm_jvp, NULL,
             wgi_line_anything);
 
@@ -348,13 +350,13 @@ WGI_REDUCTION_WITH(std, ddof)
 WGI_REDUCTION(prod)
 WGI_REDUCTION(max)
 WGI_REDUCTION(min)
-WGI_REDUCTION_WITH(norm, p)
+WGI_REDUCTION_WITH(norm_entries, p)
 
 /* The largest norm of a line: two records of one call. */
-WGI_LINE_CALL(norm_one, "wg_mat_norm_one", norm, WG_OP_TRANS);
-WGI_LINE_CALL(norm_inf, "wg_mat_norm_inf", norm, WG_OP_TRANS);
-WGI_LINE_CALL(norm_one_max, "wg_mat_norm_one", max, WG_OP_TRANS);
-WGI_LINE_CALL(norm_inf_max, "wg_mat_norm_inf", max, WG_OP_TRANS);
+WGI_LINE_CALL(column_sum, "wg_mat_norm_column_sum", norm_entries, WG_OP_TRANS);
+WGI_LINE_CALL(row_sum, "wg_mat_norm_row_sum", norm_entries, WG_OP_TRANS);
+WGI_LINE_CALL(largest_column_sum, "wg_mat_norm_column_sum", max, WG_OP_TRANS);
+WGI_LINE_CALL(largest_row_sum, "wg_mat_norm_row_sum", max, WG_OP_TRANS);
 
 /* Of no elements the norm is 0, not an extremum of nothing. */
 static wg_real largest_norm(wg_tape *t, const wg_block_op *norm, const wg_block_op *max,
@@ -364,11 +366,11 @@ static wg_real largest_norm(wg_tape *t, const wg_block_op *norm, const wg_block_
     if (!none) n = wgi_line_apply(t, max, WG_ALL, 0, NULL, 1, &n);
     return wg_mat_at(n, 0, 0);
 }
-wg_real wg_mat_norm_one(wg_tape *t, wg_mat a) {
-    return largest_norm(t, &op_norm_one, &op_norm_one_max, a, WG_EACH_COL);
+wg_real wg_mat_norm_column_sum(wg_tape *t, wg_mat a) {
+    return largest_norm(t, &op_column_sum, &op_largest_column_sum, a, WG_EACH_COL);
 }
-wg_real wg_mat_norm_inf(wg_tape *t, wg_mat a) {
-    return largest_norm(t, &op_norm_inf, &op_norm_inf_max, a, WG_EACH_ROW);
+wg_real wg_mat_norm_row_sum(wg_tape *t, wg_mat a) {
+    return largest_norm(t, &op_row_sum, &op_largest_row_sum, a, WG_EACH_ROW);
 }
 
 wg_mat wg_mat_layer_norm(wg_tape *t, wg_mat a, wg_mat gain, wg_mat bias, double eps,

@@ -340,15 +340,15 @@ static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block
 /* ---- written out, as a part of a function ---- */
 
 /* As functions of q = r^2, of which the slope is finite where points coincide. */
-WG_OPERATION1(matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
+WG_OPERATION1(wgi_matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
               -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING,
               "Rasmussen and Williams 2006, 4.17")
-WG_OPERATION1(matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
+WG_OPERATION1(wgi_matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
               -(1 + sqrt(5 * within(a))) * exp(-sqrt(5 * a)) / 1.2,
               25 * exp(-sqrt(5 * a)) / 12.0, SING, "Rasmussen and Williams 2006, 4.17")
 
-const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_matern_32;
-const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_matern_52;
+const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_wgi_matern_32;
+const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_wgi_matern_52;
 
 /* The covariance of points i of x and j of z; `square` = sigma^2. */
 static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
@@ -366,9 +366,9 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     case WG_MATERN_12:
         return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_sqrt(q)))));
     case WG_MATERN_32:
-        return wg_let(t, wg_mul(square, WG_CALL1(matern_32, q)));
+        return wg_let(t, wg_mul(square, WG_CALL1(wgi_matern_32, q)));
     default:
-        return wg_let(t, wg_mul(square, WG_CALL1(matern_52, q)));
+        return wg_let(t, wg_mul(square, WG_CALL1(wgi_matern_52, q)));
     }
 }
 

@@ -212,9 +212,10 @@ static wg_status spectral_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_norm_nuclear = {
-    "wg_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL};
+    "wg_mat_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL};
 const wg_block_op wgi_op_norm_spectral = {
-    "wg_norm_spectral", 0, norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL, NULL};
+    "wg_mat_norm_spectral", 0,    norm_shape, spectral_value, spectral_vjp,
+    spectral_jvp,           NULL, NULL};
 
 /* ---- values and vectors ---- */
 
@@ -432,12 +433,12 @@ wg_status wg_svd(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *s, wg_mat *v) {
     return status;
 }
 
-wg_real wg_norm_nuclear(wg_tape *t, wg_mat a) {
+wg_real wg_mat_norm_nuclear(wg_tape *t, wg_mat a) {
     wg_mat r;
     (void)wg_apply(t, &wgi_op_norm_nuclear, NULL, 0, 1, &a, 1, &r);
     return wg_mat_at(r, 0, 0);
 }
-wg_real wg_norm_spectral(wg_tape *t, wg_mat a) {
+wg_real wg_mat_norm_spectral(wg_tape *t, wg_mat a) {
     wg_mat r;
     (void)wg_apply(t, &wgi_op_norm_spectral, NULL, 0, 1, &a, 1, &r);
     return wg_mat_at(r, 0, 0);

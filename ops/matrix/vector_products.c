@@ -7,7 +7,9 @@
 #include "products.h"
 #include "traits.h"
 
-/* ---- scal, axpy ---- */
+#include <wengert/elementwise.h>
+
+/* ---- axpy, scaling by a variable ---- */
 
 /* alpha x + y. In: x, y where `plus`, alpha where `real`. */
 struct scaling {
@@ -76,21 +78,14 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
         "wg_" #name, WG_OP_TRANS, scaling_shape,  scaling_value,                               \
         scaling_vjp, scaling_jvp, scaling_expand, NULL}
 SCALING(axpy);
-SCALING(scal);
 SCALING(axpy_real);
-SCALING(scal_real);
+SCALING(mat_scale_real);
 
 wg_mat wg_axpy(wg_tape *t, double alpha, wg_mat x, wg_mat y) {
     const struct scaling p = {alpha, 1, 0};
     const wg_mat in[2] = {x, y};
     wg_mat r;
     (void)wg_apply(t, &wgi_op_axpy, &p, sizeof p, 2, in, 1, &r);
-    return r;
-}
-wg_mat wg_scal(wg_tape *t, double alpha, wg_mat x) {
-    const struct scaling p = {alpha, 0, 0};
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_scal, &p, sizeof p, 1, &x, 1, &r);
     return r;
 }
 wg_mat wg_axpy_real(wg_tape *t, wg_real alpha, wg_mat x, wg_mat y) {
@@ -100,11 +95,11 @@ wg_mat wg_axpy_real(wg_tape *t, wg_real alpha, wg_mat x, wg_mat y) {
     (void)wg_apply(t, &wgi_op_axpy_real, &p, sizeof p, 3, in, 1, &r);
     return r;
 }
-wg_mat wg_scal_real(wg_tape *t, wg_real alpha, wg_mat x) {
+wg_mat wg_mat_scale_real(wg_tape *t, wg_real alpha, wg_mat x) {
     const struct scaling p = {0, 0, 1};
     const wg_mat in[2] = {x, wg_mat_gather(t, 1, 1, &alpha)};
     wg_mat r;
-    (void)wg_apply(t, &wgi_op_scal_real, &p, sizeof p, 2, in, 1, &r);
+    (void)wg_apply(t, &wgi_op_mat_scale_real, &p, sizeof p, 2, in, 1, &r);
     return r;
 }
 

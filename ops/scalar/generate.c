@@ -46,6 +46,14 @@ static const struct row rows[] = {
 
 #define ROWS ((int)(sizeof rows / sizeof *rows))
 
+/* The names of a user's operation begin with user where those of a row have its name: wgi_op_user_NAME_v,
+ * and wgi_op_NAME_v. Gives the row that would be in the way. */
+static const char *row_of_users(void) {
+    for (int i = 0; i < ROWS; i++)
+        if (strncmp(rows[i].name, "user", 4) == 0) return rows[i].name;
+    return NULL;
+}
+
 static const char letter[] = "abcd", argument[] = "xyzw", index_of[] = "ijkm";
 
 /* Is the letter used in the text as an identifier of its own? */
@@ -258,13 +266,13 @@ static const struct retyped {
     ARRAY(logsumexp, "n, x") ARRAY(maximum, "n, x") ARRAY(minimum, "n, x") ARRAY(mean, "n, x")
     ARRAY(lookup, "index, n, x")
 #undef ARRAY
-    {"WG_CALL1", "name, x", "wgi_op_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
-    {"WG_CALL2", "name, x, y", "wgi_op_##name##_v((double)(x), (double)(y))",
+    {"WG_CALL1", "name, x", "wgi_op_user_##name##_v((double)(x))", "WGI_DUAL_USER1(name, x)"},
+    {"WG_CALL2", "name, x, y", "wgi_op_user_##name##_v((double)(x), (double)(y))",
      "WGI_DUAL_USER2(name, x, y)"},
-    {"WG_CALL3", "name, x, y, z", "wgi_op_##name##_v((double)(x), (double)(y), (double)(z))",
+    {"WG_CALL3", "name, x, y, z", "wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z))",
      "WGI_DUAL_USER3(name, x, y, z)"},
     {"WG_CALL4", "name, x, y, z, w",
-     "wgi_op_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))",
+     "wgi_op_user_##name##_v((double)(x), (double)(y), (double)(z), (double)(w))",
      "WGI_DUAL_USER4(name, x, y, z, w)"},
 };
 #define RETYPED ((int)(sizeof retyped / sizeof *retyped))
@@ -482,7 +490,7 @@ static void write_kept(int n) {
 static void write_slow(int n) {
     const int operands = count(n);
     const char *const kind[] = {"uint64_t h", "double p", "double x"};
-    printf("WG_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
+    printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
            "    wgi_bits code, const char *file", mark_of(n));
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);
@@ -607,6 +615,10 @@ int main(int argc, char **argv) {
                    {"special_text", write_special_text},
                    {"dense_text", write_dense_text}};
     const size_t n = sizeof headers / sizeof *headers;
+    if (row_of_users() != NULL) {
+        fprintf(stderr, "generate: names that begin with user are the users': %s\n", row_of_users());
+        return 1;
+    }
     for (size_t i = 0; i < n && argc == 2; i++)
         if (strcmp(argv[1], headers[i].name) == 0) {
             headers[i].write();

@@ -29,6 +29,7 @@ static size_t count;
 static const struct {
     const char *path, *stem;
 } sources[] = {{"include/wengert/special.h", "special"},
+               {"ops/scalar/special_second.h", "special"},
                {"ops/scalar/special_poly.h", "poly"},
                {"ops/scalar/special.c", "special"},
                {"ops/scalar/special_normal.c", "normal"},

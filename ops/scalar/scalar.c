@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of scalar operations as descriptors, one per row of scalar.def, in its order.
  * Letters: a b c d operand values, v the value, x the operands as an array. */
+#include "special_second.h"
+
 #include <math.h>
 
 #include <wengert/operation.h>
-#include <wengert/special.h>
 
 /* ---- values ---- */
 #define OP1(name, value, ...)                                                                  \

@@ -3,10 +3,9 @@
  * compiler turns into vector instructions where the row is arithmetic. Letters: as in scalar.c;
  * z the value at all points. */
 #include "scalar_lanes.h"
+#include "special_second.h"
 
 #include <math.h>
-
-#include <wengert/special.h>
 
 #define ROW(name, ...)                                                                         \
     static void name##_lanes(const double *const *x, double *restrict z,                       \

@@ -10,8 +10,9 @@
  *   - a difference of nearly equal functions is replaced by the function it defines (Mills
  * ratio minus its argument, digamma near its root, 1 + W near the branch point of Lambert's W).
  */
+#include "special_second.h"
+
 #include <stddef.h>
-#include <wengert/special.h>
 
 #define PI 3.14159265358979323846
 #define LN2 0.693147180559945309417
@@ -201,21 +202,21 @@ double wgi_log_base_dbb(double a, double b, double v) {
     return v / b / b * (l + 2) / l / l;
 }
 
-double wgi_log_sum_exp(double a, double b) {
+double wgi_log_add_exp(double a, double b) {
     if (a == b) return a + LN2;
     if (a != a || b != b) return a + b;
     return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
 /* sigmoid(a - b), corrected for the rounding of a - b. */
-double wgi_log_sum_exp_da(double a, double b) {
+double wgi_log_add_exp_da(double a, double b) {
     if (a == b) return 0.5;
     double lost, s = difference(a, b, &lost);
     return wgi_sigmoid(s) * (1 + lost * wgi_sigmoid(-s));
 }
 
-double wgi_log_sum_exp_daa(double a, double b) {
-    return wgi_log_sum_exp_da(a, b) * wgi_log_sum_exp_da(b, a);
+double wgi_log_add_exp_daa(double a, double b) {
+    return wgi_log_add_exp_da(a, b) * wgi_log_add_exp_da(b, a);
 }
 
 double wgi_log_diff_exp(double a, double b) {

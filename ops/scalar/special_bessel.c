@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* special_bessel.c - Bessel functions of orders 0 and 1 and their derivatives. */
 #define _DEFAULT_SOURCE /* j0, j1, y0, y1 */
-#include <wengert/special.h>
+#include "special_second.h"
 
 /* J_n by its power series, DLMF 10.2.2; for |a| <= 2. */
 static double bessel_series(int n, double a) {

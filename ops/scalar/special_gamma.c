@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* special_gamma.c - the gamma function and its logarithmic derivatives. */
 #define _DEFAULT_SOURCE /* lgamma_r */
-#include <wengert/special.h>
 #include "special_poly.h"
+#include "special_second.h"
 
 #define PI 3.14159265358979323846
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* special_lambert.c - both real branches of Lambert's W. Source: Corless et al. 1996;
  * DLMF 4.13. */
-#include <wengert/special.h>
+#include "special_second.h"
 
 #define E_HI 2.71828182845904523536
 #define E_LO 1.44564689172925013472e-16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* special_normal.c - error function, normal distribution and its logarithm and quantile. */
-#include <wengert/special.h>
 #include "special_poly.h"
+#include "special_second.h"
 
 #define PI 3.14159265358979323846
 #define SQRT2 1.41421356237309504880

@@ -35,8 +35,8 @@ void wgi_file_list_builtins(wgi_file_source *r) {
     }
 }
 
-static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const char *name,
-                                   size_t bytes) {
+static const wg_scalar_op *op_named(const wgi_file_source *r, int user, const char *name,
+                                    size_t bytes) {
     for (size_t i = 0; user && i < r->user_count; i++)
         if (is_name(r->user[i]->name, name, bytes)) return r->user[i];
     for (size_t i = 0; user && wgi_expand_row(i) != NULL; i++)
@@ -45,6 +45,26 @@ static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const cha
         if (is_name(wgi_scalar_ops[r->by_name[at] - 1].name, name, bytes))
             return &wgi_scalar_ops[r->by_name[at] - 1];
     return NULL;
+}
+
+/* Operations had other names when older files were written. */
+static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const char *name,
+                                   size_t bytes) {
+    static const struct {
+        int user;
+        const char *then, *now;
+    } former[] = {{0, "inv", "reciprocal"},
+                  {0, "log_sum_exp", "log_add_exp"},
+                  {1, "times", "wgi_times"},
+                  {1, "held", "wgi_held"},
+                  {1, "half_of_each", "wgi_half_of_each"},
+                  {1, "matern_32", "wgi_matern_32"},
+                  {1, "matern_52", "wgi_matern_52"}};
+    const wg_scalar_op *op = op_named(r, user, name, bytes);
+    for (size_t i = 0; op == NULL && i < sizeof former / sizeof *former; i++)
+        if (former[i].user == user && is_name(former[i].then, name, bytes))
+            op = op_named(r, user, former[i].now, strlen(former[i].now));
+    return op;
 }
 
 /* Those that recording.c leaves as one node. */

@@ -190,7 +190,7 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
         return WGI_GRAPH2(g, mul, x[0], x[0]);
     case WGI_ROW_cube:
         return WGI_GRAPH2(g, mul, WGI_GRAPH2(g, mul, x[0], x[0]), x[0]);
-    case WGI_ROW_inv:
+    case WGI_ROW_reciprocal:
         return WGI_GRAPH2(g, div, wgi_graph_number(g, 1), x[0]);
     case WGI_ROW_rsqrt:
         return WGI_GRAPH2(g, div, wgi_graph_number(g, 1), WGI_GRAPH1(g, sqrt, x[0]));
@@ -246,7 +246,7 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
 
 /* Expansions are not simplifications of the user's: they are not counted. */
 static int expands(unsigned which) {
-    return which == WGI_ROW_square || which == WGI_ROW_cube || which == WGI_ROW_inv ||
+    return which == WGI_ROW_square || which == WGI_ROW_cube || which == WGI_ROW_reciprocal ||
            which == WGI_ROW_rsqrt;
 }
 

@@ -28,6 +28,7 @@ typedef struct parser {
     const uint32_t *x; /* operands */
     size_t operands;
     uint32_t value;
+    int users;  /* is the text of a user's operation? */
     int failed; /* the text holds something else */
 } parser;
 
@@ -69,11 +70,30 @@ static int in_name(char c) {
            c == '_';
 }
 
+/* Rows that are functions of C under their own name. In the text of a user's operation others are
+ * functions of the user's, also where a row is called the same. */
+static int is_of_c(const wg_scalar_op *op) {
+    static const unsigned rows[] = {
+        WGI_OP_acos,    WGI_OP_acosh, WGI_OP_asin,   WGI_OP_asinh,     WGI_OP_atan,
+        WGI_OP_atan2,   WGI_OP_atanh, WGI_OP_cbrt,   WGI_OP_ceil,      WGI_OP_cos,
+        WGI_OP_cosh,    WGI_OP_erf,   WGI_OP_erfc,   WGI_OP_exp,       WGI_OP_exp2,
+        WGI_OP_expm1,   WGI_OP_fabs,  WGI_OP_fdim,   WGI_OP_floor,     WGI_OP_fma,
+        WGI_OP_fmax,    WGI_OP_fmin,  WGI_OP_fmod,   WGI_OP_hypot,     WGI_OP_log,
+        WGI_OP_log10,   WGI_OP_log1p, WGI_OP_log2,   WGI_OP_pow,       WGI_OP_rint,
+        WGI_OP_round,   WGI_OP_sin,   WGI_OP_sinh,   WGI_OP_sqrt,      WGI_OP_tan,
+        WGI_OP_tanh,    WGI_OP_trunc, WGI_OP_lgamma, WGI_OP_remainder, WGI_OP_tgamma,
+        WGI_OP_copysign};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (op == &wgi_scalar_ops[rows[i]]) return 1;
+    return 0;
+}
+
 static part call(parser *p, const char *name, size_t length) {
-    if (length > 4 && strncmp(name, "wgi_", 4) == 0) name += 4, length -= 4;
+    const int ours = length > 4 && strncmp(name, "wgi_", 4) == 0;
+    if (ours) name += 4, length -= 4;
     const wg_scalar_op *const op = row_named(name, length);
     uint32_t x[4];
-    if (op == NULL || op->arity > 4) return none(p);
+    if (op == NULL || op->arity > 4 || (p->users && !ours && !is_of_c(op))) return none(p);
     for (unsigned k = 0; k < op->arity; k++) {
         if (k != 0 && !take(p, ",")) return none(p);
         x[k] = choice(p).node;
@@ -184,10 +204,10 @@ static part choice(parser *p) {
     return (part){wgi_graph_op(p->g, &wgi_scalar_ops[select[k]], operand), 0};
 }
 
-/* The text as a node, or WGI_NO_NODE. */
-static uint32_t parse(wgi_graph *g, const char *text, size_t operands, const uint32_t *x,
+/* A text of an operation as a node, or WGI_NO_NODE. */
+static uint32_t parse(wgi_graph *g, const wg_scalar_op *op, const char *text, const uint32_t *x,
                       uint32_t value) {
-    parser p = {g, text, x, operands, value, 0};
+    parser p = {g, text, x, op->arity, value, wgi_is_users(op), 0};
     if (text == NULL) return WGI_NO_NODE;
     const part whole = choice(&p);
     blanks(&p);
@@ -271,7 +291,7 @@ uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t which) {
      */
     const int opaque = wgi_is_users(op) || has_a_better_second(op) ||
                        (piecewise_constant(op, k) && !is_number(text));
-    const uint32_t parsed = opaque ? WGI_NO_NODE : parse(g, text, op->arity, x, node);
+    const uint32_t parsed = opaque ? WGI_NO_NODE : parse(g, op, text, x, node);
     return parsed != WGI_NO_NODE ? parsed : first_partial(g, node, k);
 }
 
@@ -301,7 +321,7 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
-            return parse(g, list[i].text, op->arity, x, value);
+            return parse(g, op, list[i].text, x, value);
     return WGI_NO_NODE;
 }
 
@@ -327,7 +347,7 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
     wgi_graph_open(&f, g->c, g->call);
     for (uint32_t i = 0; i < count; i++) x[i] = wgi_graph_input(&f, WGI_ONCE);
     const uint32_t value = wgi_graph_op(&f, n.op, x);
-    uint32_t d = parse(&f, n.op->text[1 + count + n.part], count, x, value);
+    uint32_t d = parse(&f, n.op, n.op->text[1 + count + n.part], x, value);
     const int again = d == WGI_NO_NODE;
     if (again) d = formula(&f, n.op, row, x, value);
     if (d == WGI_NO_NODE) {
