@@ -11,7 +11,7 @@
 #include <string.h>
 #include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "pools.h"
 #include "tolerance.h"
 
@@ -43,8 +43,8 @@ static inline size_t machines_here(struct machine *m) {
 enum { MACHINES = 3 };
 
 static inline void use_machine(wg_tape *t, wg_function *f, const struct machine *m) {
-    wgi_fn_program_free(f);
-    assert_int_equal(wgi_fn_program_make(wgi_core_of(t), f, m->machine, m->simd), WG_OK);
+    wgi_bytecode_free(f);
+    assert_int_equal(wgi_bytecode_make(wgi_core_of(t), f, m->machine, m->simd), WG_OK);
 }
 
 /* ---- numbers ---- */

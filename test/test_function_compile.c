@@ -123,11 +123,11 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
     emitted e;
     wgi_source s;
     char line[512];
-    wgi_fn_program_free(h->f);
-    assert_int_equal(wgi_fn_program_make(wgi_core_of(h->t), h->f, machine, simd), WG_OK);
+    wgi_bytecode_free(h->f);
+    assert_int_equal(wgi_bytecode_make(wgi_core_of(h->t), h->f, machine, simd), WG_OK);
     wg_function copy = *h->f;
-    wgi_fn_program program = *h->f->program;
-    copy.program = &program;
+    wgi_bytecode bytecode = *h->f->bytecode;
+    copy.bytecode = &bytecode;
     FILE *const f = emitted_text(&e);
     assert_int_equal(wgi_source_open(&s, wgi_core_of(h->t), "test", h->f, "wgi"), WG_OK);
     assert_int_equal(wgi_native_plan(&s, &form), WG_OK);
@@ -143,7 +143,7 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
     (void)snprintf(line, sizeof line, "%s/e.so", e.directory);
     e.library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(e.library);
-    EMITTED(&e, "wengert_each", "", program.native);
+    EMITTED(&e, "wengert_each", "", bytecode.native);
     assert_string_equal(emitted_symbol(&e, "wengert_key", ""), "key");
     compare(h->f, &copy, POINTS, 1, 0);
     compare(h->f, &copy, POINTS - 3, 1, 1);

@@ -113,7 +113,7 @@ static void every_operation_and_partial_agrees_with_the_table(void **state) {
 /* ---- random functions ---- */
 
 /* The sum of a column as evaluation promises it: blocks in order, in each of them lanes. */
-static double sum_in_order(const wgi_fn_program *p, size_t points, const double *term) {
+static double sum_in_order(const wgi_bytecode *p, size_t points, const double *term) {
     const size_t w = p->machine->width;
     double total = 0;
     for (size_t block = 0; block < points; block += p->block) {
@@ -164,7 +164,7 @@ static void check_walk(const wg_function *f, size_t points, size_t shared) {
                 fail();
             }
     }
-    for (size_t s = 0; s < sums; s++) sum[s] = sum_in_order(f->program, points, term[s]);
+    for (size_t s = 0; s < sums; s++) sum[s] = sum_in_order(f->bytecode, points, term[s]);
     walk_point(f, xs, points, sum, v);
     size_t j = 0;
     for (size_t k = 0; k < f->outputs; k++)
@@ -186,7 +186,7 @@ static void random_functions_agree_with_a_walk(void **state) {
             const size_t nodes = 10 + (size_t)(seed * seed * seed) % 700;
             draw_function(&d, seed, nodes, seed % 2 == 0);
             use_machine(d.h.t, d.h.f, &m[i]);
-            const size_t lanes = d.h.f->program->lanes;
+            const size_t lanes = d.h.f->bytecode->lanes;
             const size_t counts[] = {1, 2, lanes - 1, lanes, lanes + 1, 5 * lanes + 3};
             for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
                 draw_points(d.h.f, counts[k], (int)(seed % 3));
@@ -500,7 +500,7 @@ static void native_code_can_stand_for_the_points(void **state) {
         hand_output(&h, 1, WG_SUMMED, &y);
         hand_finish(&h);
         use_machine(h.t, h.f, &m[i]);
-        wgi_fn_program *const p = h.f->program;
+        wgi_bytecode *const p = h.f->bytecode;
         assert_true(p->native_inputs == 2 && p->native_results == 1 && p->sums == 1);
         assert_int_equal(p->uniform_node[5], s);
         assert_true(p->checked == 1 && p->check_node[0] == p->result_node[0]);
@@ -548,7 +548,7 @@ static void native_code_has_rows_of_any_length(void **state) {
         hand_output(&h, LONG_ROW, 0, out);
         hand_finish(&h);
         use_machine(h.t, h.f, &m[i]);
-        h.f->program->native = copies;
+        h.f->bytecode->native = copies;
         for (size_t points = 1; points < 200; points += 66) {
             draw_points(h.f, points, 0);
             assert_int_equal(evaluate(h.f, points, xs, ys, 1, NULL), WG_OK);
@@ -556,7 +556,7 @@ static void native_code_has_rows_of_any_length(void **state) {
                 for (size_t k = 0; k < LONG_ROW; k++)
                     assert_true(ys[LONG_ROW * p + k] == xs[LONG_ROW * (p + 1) - 1 - k]);
         }
-        h.f->program->native = NULL;
+        h.f->bytecode->native = NULL;
         hand_close(&h);
     }
 }
@@ -593,17 +593,17 @@ static void a_program_needs_memory_and_gives_it_back(void **state) {
     (void)machines_here(m);
     const wg_memory usual = d.h.f->memory;
     struct scarce s = {0, 0};
-    wgi_fn_program_free(d.h.f);
+    wgi_bytecode_free(d.h.f);
     d.h.f->memory = (wg_memory){scarce_reserve, scarce_commit, scarce_release, &s};
-    assert_int_equal(wgi_fn_program_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
+    assert_int_equal(wgi_bytecode_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
                      WG_ENOMEM);
-    assert_null(d.h.f->program);
+    assert_null(d.h.f->bytecode);
     wg_tape_reset(d.h.t);
     s.left = 1;
-    assert_int_equal(wgi_fn_program_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
+    assert_int_equal(wgi_bytecode_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
                      WG_OK);
     assert_true(s.in_use > 0);
-    wgi_fn_program_free(d.h.f);
+    wgi_bytecode_free(d.h.f);
     assert_int_equal(s.in_use, 0);
     d.h.f->memory = usual;
     hand_close(&d.h);

@@ -219,7 +219,7 @@ static void fields_of_structures_are_as_in_arrays_of_their_own(void **state) {
     for (size_t i = 0, machines = machines_here(m); i < machines; i++) {
         struct hand h;
         fields_open(&h, &m[i]);
-        const size_t lanes = h.f->program->lanes;
+        const size_t lanes = h.f->bytecode->lanes;
         const size_t counts[] = {1, 2, 3, 4, 5, lanes - 1, lanes, lanes + 1, 2 * lanes + 7};
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             for (int wild = 0; wild < 2; wild++) {

@@ -13,8 +13,8 @@
 #include "counted.h"
 #define LOOPS_OVER 64
 #include "file_case.h"
-#include "tape/function/run/program.h"
-#include "tape/function/native/strip.h"
+#include "tape/function/run/bytecode.h"
+#include "tape/function/native/in_place.h"
 
 enum { STEPS = 12, DATA = 40 };
 
@@ -652,11 +652,11 @@ static int no_code(const double *uniform, const double *const *input, double *co
 /* With native code, would it be run without the interpreter? */
 static int runs_in_strips(wg_function *f) {
     wgi_pieces counted = {NULL, 0};
-    wgi_strip strip;
-    f->program->native = no_code;
-    wgi_strip_take(&strip, f, 8, &counted);
-    f->program->native = NULL;
-    return strip.f != NULL;
+    wgi_in_place in_place;
+    f->bytecode->native = no_code;
+    wgi_in_place_take(&in_place, f, 8, &counted);
+    f->bytecode->native = NULL;
+    return in_place.f != NULL;
 }
 
 /* A repeat of shared inputs, of sums, and of numbers in the steps of another one: what is

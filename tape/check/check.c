@@ -13,7 +13,7 @@
  * 2011. */
 #include "tape/engine/drive.h"
 #include "check.h"
-#include "tape/drivers/second.h"
+#include "tape/drivers/second_order.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  *
  * The inputs of a driver are the first variables of the tape: number i has slot i + 1. Outputs
  * are written when nothing can fail any more. */
-#include "second.h"
+#include "second_order.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of sparse Jacobians and Hessians: the lines of a colour are one lane of a sweep, and each
  * entry stands alone with its colour in the row where it is read. */
-#include "tape/function/flatten/curvature.h"
-#include "second.h"
+#include "tape/function/flatten/second_order_blocks.h"
+#include "second_order.h"
 #include "tape/sparsity/sparsity.h"
 
 #include <string.h>

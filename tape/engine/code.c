@@ -108,7 +108,7 @@ wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison
 
 /* ---- a statement taken apart ---- */
 
-void wgi_program_of(const wgi_entry *e, wgi_program *p) {
+void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p) {
     uint8_t stack[WGI_MAX_NODES];
     int depth = 0, operand = 0;
     size_t number = 0;
@@ -146,11 +146,11 @@ void wgi_program_of(const wgi_entry *e, wgi_program *p) {
     }
 }
 
-static void operand_values(const wgi_program *p, const struct wgi_step *n, double *a) {
+static void operand_values(const wgi_statement_code *p, const struct wgi_step *n, double *a) {
     for (unsigned k = 0; k < n->op->arity; k++) a[k] = p->node[n->arg[k]].value;
 }
 
-double wgi_program_run(wgi_program *p, const double *x) {
+double wgi_statement_code_run(wgi_statement_code *p, const double *x) {
     for (int i = 0; i < p->operands; i++) p->node[i].value = x[i];
     for (int i = p->operands; i < p->nodes; i++) {
         struct wgi_step *n = &p->node[i];
@@ -163,8 +163,8 @@ double wgi_program_run(wgi_program *p, const double *x) {
 }
 
 /* g[j], of every operand j, is the partial of the largest subtree so far that holds it. */
-static void scale_gradient(const wgi_program *p, const struct wgi_step *n, const double *d,
-                           double *g) {
+static void scale_gradient(const wgi_statement_code *p, const struct wgi_step *n,
+                           const double *d, double *g) {
     for (unsigned k = 0; k < n->op->arity; k++) {
         const double scale = n->op->zero_first >> k & 1 ? 0 : d[k];
         if (scale == 1) continue;
@@ -173,7 +173,7 @@ static void scale_gradient(const wgi_program *p, const struct wgi_step *n, const
     }
 }
 
-void wgi_program_partials(const wgi_program *p, double *partial) {
+void wgi_statement_code_partials(const wgi_statement_code *p, double *partial) {
     for (int j = 0; j < p->operands; j++) partial[j] = 1;
     for (int i = p->operands; i < p->nodes; i++) {
         const struct wgi_step *n = &p->node[i];
@@ -253,8 +253,8 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
         }
         return put(buffer, bytes, at, ")");
     }
-    wgi_program p;
-    wgi_program_of(e, &p);
+    wgi_statement_code p;
+    wgi_statement_code_of(e, &p);
     /* nodes to print, deepest last: a node, or one of the separators */
     enum { COMMA = 254, CLOSE = 255 };
     uint8_t pending[4 * WGI_MAX_NODES];

@@ -138,10 +138,10 @@ const wg_tape wgi_no_tape = {0};
 static void by_the_zero_rule(wgi_statement *s) {
     wgi_entry e = {
         .bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
-    wgi_program p;
-    wgi_program_of(&e, &p);
-    wgi_program_run(&p, s->x);
-    wgi_program_partials(&p, s->partial);
+    wgi_statement_code p;
+    wgi_statement_code_of(&e, &p);
+    wgi_statement_code_run(&p, s->x);
+    wgi_statement_code_partials(&p, s->partial);
 }
 
 /* A statement with constants among its operands, where the fast path asks for nothing else: the

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static double run_statement(const wgi_core *c, const wgi_entry *e, wgi_program *p) {
+static double run_statement(const wgi_core *c, const wgi_entry *e, wgi_statement_code *p) {
     double x[WGI_MAX_OPERANDS];
     for (size_t i = 0; i < e->operands; i++) x[i] = wgi_values(c)[e->slot[i]];
-    wgi_program_of(e, p);
-    return wgi_program_run(p, x);
+    wgi_statement_code_of(e, p);
+    return wgi_statement_code_run(p, x);
 }
 
 /* Two arrays of doubles as long as the longest array operation on the tape. */
@@ -55,7 +55,7 @@ wg_status wg_tape_verify(wg_tape *t) {
     char was[WGI_NUMBER_TEXT], now[WGI_NUMBER_TEXT];
     wg_status s = array_room(c, "wg_tape_verify", &x, &partial);
     wgi_entry e;
-    wgi_program p;
+    wgi_statement_code p;
     for (uint64_t w = 0; w < c->head.code_words && s == WG_OK;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_GUARD) continue;
@@ -126,7 +126,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     c->second_words = 0;
     uint64_t record = 0;
     wgi_entry e;
-    wgi_program p;
+    wgi_statement_code p;
     for (uint64_t w = 0; w < c->head.code_words && s == WG_OK;) {
         w = wgi_code_read(c, w, &e);
         s = replay_blocks(c, e.out, &record);
@@ -140,7 +140,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
             s = wgi_array_check(c, &e, operand);
         } else {
             wgi_values(c)[e.out] = run_statement(c, &e, &p);
-            wgi_program_partials(&p, partial);
+            wgi_statement_code_partials(&p, partial);
         }
         record += wgi_rewrite(c, record, &e, partial);
     }

@@ -492,23 +492,23 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 /* A statement taken apart: a tree, its nodes in postfix order. The operands below a node are
  * consecutive, [first, last), and those of its arguments follow each other. */
 enum { WGI_MAX_NODES = 48 };
-typedef struct wgi_program {
+typedef struct wgi_statement_code {
     int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
     struct wgi_step {
         const wg_scalar_op *op; /* NULL: a leaf */
-        double value;           /* of a number; others: filled by wgi_program_run */
+        double value;           /* of a number; others: filled by wgi_statement_code_run */
         uint8_t arg[4], first, last;
     } node[WGI_MAX_NODES];
-} wgi_program;
-void wgi_program_of(const wgi_entry *e, wgi_program *p);
+} wgi_statement_code;
+void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p);
 /* Is an operation a user's, not of the table? Its code is its address, among the numbers. */
 static inline int wgi_is_users(const wg_scalar_op *op) {
     return op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count;
 }
 /* Values of all nodes from the operands' values x; gives the value of the statement. */
-double wgi_program_run(wgi_program *p, const double *x);
+double wgi_statement_code_run(wgi_statement_code *p, const double *x);
 /* Partials with respect to the operands, after a run: as the recorder computes them. */
-void wgi_program_partials(const wgi_program *p, double *partial);
+void wgi_statement_code_partials(const wgi_statement_code *p, double *partial);
 /* The outcome of comparison `which`, of a guard: lt, le, gt, ge, eq, ne. */
 int wgi_compare(unsigned which, double a, double b);
 const char *wgi_comparison_name(unsigned which);

@@ -10,7 +10,7 @@ static int finite(double x) { return x - x == 0; }
 /* The node to blame for the value of node i, all nodes before it known: itself when its
  * operands are finite, or when it makes a NaN of infinities that were given; otherwise who is
  * to blame for its operand, a NaN before an infinity. */
-static int blame(const wgi_program *p, const uint8_t *blamed, int i) {
+static int blame(const wgi_statement_code *p, const uint8_t *blamed, int i) {
     const struct wgi_step *const n = &p->node[i];
     if (n->op == NULL) return i;
     int from = -1;
@@ -80,10 +80,10 @@ void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
                          .numbers = s->numbers,
                          .slot = slot,
                          .number = s->number};
-    wgi_program p;
+    wgi_statement_code p;
     uint8_t blamed[WGI_MAX_NODES] = {0};
-    wgi_program_of(&e, &p);
-    (void)wgi_program_run(&p, s->x);
+    wgi_statement_code_of(&e, &p);
+    (void)wgi_statement_code_run(&p, s->x);
     for (int i = 0; i < p.nodes; i++) blamed[i] = (uint8_t)blame(&p, blamed, i);
     const int i = blamed[p.nodes - 1];
     const struct wgi_step *const n = &p.node[i];

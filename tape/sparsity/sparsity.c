@@ -117,8 +117,8 @@ typedef struct nearness {
 enum { LATELY = 64 };
 
 static void look_at(const wgi_entry *e, nearness *s) {
-    wgi_program p;
-    wgi_program_of(e, &p);
+    wgi_statement_code p;
+    wgi_statement_code_of(e, &p);
     *s = (nearness){.code = e->code, .bits = e->bits, .operands = (unsigned)e->operands};
     unsigned number = 0;
     for (int i = p.operands; i < p.nodes; i++) {

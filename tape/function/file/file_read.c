@@ -2,7 +2,7 @@
 /* Functions read from files: what is common to all of one, its arguments, its repeats. What it
  * does: file_nodes.c. */
 #include "tape/engine/drive.h"
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "file.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
@@ -287,7 +287,7 @@ static wg_status fill(wgi_file_source *r, wg_function *f) {
     f->work = wgi_repeat_work(f);
     f->stats.once = f->once, f->stats.each = f->each, f->stats.after = f->after;
     f->stats.numbers = f->numbers, f->stats.guards = wgi_repeat_guards(f);
-    return wgi_fn_program_new(r->c, f);
+    return wgi_bytecode_new(r->c, f);
 }
 
 static wg_status build(wgi_file_source *r, wg_function **out) {

@@ -51,9 +51,9 @@ static uint32_t node_or_number(taking *r, uint32_t slot, double value) {
 /* ---- statements ---- */
 
 static uint32_t statement(taking *r, const wgi_entry *e) {
-    wgi_program p;
+    wgi_statement_code p;
     uint32_t at[WGI_MAX_NODES], x[4];
-    wgi_program_of(e, &p);
+    wgi_statement_code_of(e, &p);
     for (int i = 0; i < p.operands; i++) at[i] = node_of(r, e->slot[i]);
     for (int i = p.operands; i < p.nodes; i++) {
         const struct wgi_step *const n = &p.node[i];
@@ -160,10 +160,10 @@ static wg_status open(taking *r, wgi_graph *g, wgi_core *c) {
 /* ---- what is needed ---- */
 
 static size_t operations_in(const wgi_entry *e) {
-    wgi_program p;
+    wgi_statement_code p;
     size_t count = 0;
     if (e->type == WGI_ENTRY_ARRAY) return 1;
-    wgi_program_of(e, &p);
+    wgi_statement_code_of(e, &p);
     for (int i = p.operands; i < p.nodes; i++) count += p.node[i].op != NULL;
     return count;
 }

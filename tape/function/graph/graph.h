@@ -5,7 +5,7 @@
  * finished function node numbers are: entries of the inputs [0, n), numbers, operations done
  * once, operations of each point, operations on sums. Everything a function does is in these
  * nodes: derivatives are more of them (rules.c, sweep.c), evaluation runs through them
- * (program.c), C text spells them (emit.c), a file lists them (file.h).
+ * (bytecode.c), C text spells them (emit.c), a file lists them (file.h).
  *
  *     recording.c         transform.c
  *     tape code --.      .-- other functions
@@ -88,7 +88,7 @@ struct wgi_repeat;
 
 struct wg_function {
     wg_memory memory;
-    size_t bytes; /* of all this, and of what the pointers point to but the program */
+    size_t bytes; /* of all this, and of what the pointers point to but the bytecode */
     size_t inputs, outputs;
     wg_argument *input, *output;
     size_t n, m;                       /* entries of all inputs, of all outputs */
@@ -105,8 +105,8 @@ struct wg_function {
     struct wgi_repeat *repeat; /* their bodies are this function's */
     uint64_t identity; /* a number made from its nodes: of its structure, not of its numbers */
     wg_function_stats stats;
-    struct wgi_fn_program *program; /* program.c: how it is evaluated */
-    struct wgi_native *native;      /* compile.c: code that was loaded for it, or NULL */
+    struct wgi_bytecode *bytecode; /* bytecode.c: how it is evaluated */
+    struct wgi_native *native;     /* compile.c: code that was loaded for it, or NULL */
 };
 
 /* ---- building: graph.c ---- */
@@ -173,7 +173,7 @@ int wgi_graph_is(const wgi_graph *g, uint32_t node, double value);
 void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, uint32_t *map);
 
 /* The function with these arguments in the arena of the graph, to be the body of a repeat: names
- * are copied, it has no program. result: nodes of all output entries; entries of a summed output
+ * are copied, it has no bytecode. result: nodes of all output entries; entries of a summed output
  * are summed here unless they are already. NULL: a failure. */
 wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
                             size_t outputs, const wg_argument *output, const uint32_t *result);

@@ -152,10 +152,10 @@ static void deliver(const wgi_scan_run *r, const wg_argument *y, const wgi_drain
 }
 
 /* Rows for places that do not meet are added one after the other. */
-static void add_row(size_t n, wgi_rows *rows, double *to, const double *from) {
+static void add_row(size_t n, wgi_row_sums *rows, double *to, const double *from) {
     const ptrdiff_t far = (ptrdiff_t)n / 2, skip = rows->count == 0 ? 0 : to - rows->to[0];
     if (rows->count == WGI_MOST_ROWS || skip > far || skip < -far) {
-        wgi_rows_add(n, rows);
+        wgi_row_sums_add(n, rows);
         rows->count = 0;
     }
     rows->to[rows->count] = to;
@@ -166,13 +166,13 @@ static void add_row(size_t n, wgi_rows *rows, double *to, const double *from) {
 static void add_streams(const wgi_scan_run *r, size_t count, const wgi_scan_chunk *c) {
     const size_t n = c->length;
     for (size_t l = 0; l < c->rows && count != 0; l++) {
-        wgi_rows rows = {.count = 0};
+        wgi_row_sums rows = {.count = 0};
         for (const wgi_scan_stream *in = r->in; in < r->in + count; in++) {
             double *const to = in->to + wgi_field_line(in->field, &r->s->grid, c->first + l);
             for (size_t e = 0; e < in->field->entries; e++)
                 add_row(n, &rows, to + e * in->field->size, in->from + e * c->stride + l * n);
         }
-        wgi_rows_add(n, &rows);
+        wgi_row_sums_add(n, &rows);
     }
 }
 
@@ -198,8 +198,9 @@ void wgi_scan_next_chunk(const wgi_scan_run *r, const wgi_scan_stage *stage,
 }
 
 /* By native code and this thread, or by the interpreter and all: the same bits. */
-static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage, wgi_strip *strip,
-                          const wgi_scan_pass *pass, const wgi_scan_chunk *c) {
+static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
+                          wgi_in_place *in_place, const wgi_scan_pass *pass,
+                          const wgi_scan_chunk *c) {
     const wg_function *const f = pass->f;
     wgi_pieces p = {(char *)r->room, 0};
     wg_function_guard guard = {0, 0};
@@ -209,7 +210,7 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage, wg
         s = source(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]);
     for (size_t k = 0; k < f->outputs && s == WG_OK; k++)
         r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
-    if (s == WG_OK && !wgi_strip_run(strip, c->points, r->x, r->y)) {
+    if (s == WG_OK && !wgi_in_place_run(in_place, c->points, r->x, r->y)) {
         s = wg_function_evaluate(f, c->points, r->x, r->y, r->s->threads, r->work, &guard);
         if (s == WG_EGUARD)
             wgi_why(r->b, r->why,
@@ -233,7 +234,7 @@ static inline ptrdiff_t further(const wgi_scan_run *r, const wgi_scan_chunk *c) 
 }
 
 /* Zeros again behind what the rows of the basin hold now. */
-static void clear_tails(wgi_scan_strips *s, const wgi_scan_chunk *c) {
+static void clear_tails(wgi_scan_in_place *s, const wgi_scan_chunk *c) {
     const size_t written =
         wgi_scan_most(s->filled, s->beyond ? wgi_scan_round_up(c->points) : c->points);
     for (size_t k = 0; k < s->adjoint.results && written > c->points && s->pad != 0; k++)
@@ -242,7 +243,7 @@ static void clear_tails(wgi_scan_strips *s, const wgi_scan_chunk *c) {
 }
 
 /* The rows of the basin, to the places where they meet. */
-static void add_meetings(const wgi_scan_strips *s, ptrdiff_t skip, size_t points) {
+static void add_meetings(const wgi_scan_in_place *s, ptrdiff_t skip, size_t points) {
     for (size_t k = 0; k < s->meetings; k++) {
         const wgi_scan_meeting *const m = &s->meeting[k];
         const double *row[WGI_MOST_ROWS];
@@ -250,16 +251,16 @@ static void add_meetings(const wgi_scan_strips *s, ptrdiff_t skip, size_t points
         const ptrdiff_t low = m->low - first % WGI_GRID_LANES;
         for (size_t i = 0; i < m->count; i++)
             row[i] = s->basin + m->row[i] * s->pitch + s->pad + (low - m->apart[i]);
-        wgi_rows_gather(m->count, *m->place.base + m->place.skip + skip + low, row,
-                        (m->rows - 1) * s->pitch +
-                            wgi_scan_round_up((size_t)((ptrdiff_t)points + m->high - low)));
+        wgi_row_sums_gather(m->count, *m->place.base + m->place.skip + skip + low, row,
+                            (m->rows - 1) * s->pitch +
+                                wgi_scan_round_up((size_t)((ptrdiff_t)points + m->high - low)));
     }
 }
 
 /* A chunk whose rows are known: only shared inputs and sums are looked at. 0: it is to be
  * evaluated instead. */
-static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_strip *by,
-                       wgi_scan_strips *s, int backward, const wgi_scan_chunk *c) {
+static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_in_place *by,
+                       wgi_scan_in_place *s, int backward, const wgi_scan_chunk *c) {
     const wg_function *const f = pass->f;
     const ptrdiff_t skip = further(r, c);
     wgi_pieces p = {(char *)r->room, 0};
@@ -272,12 +273,12 @@ static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_str
         const uint32_t k = pass->summed[l];
         r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
     }
-    const int done = wgi_strip_walk(by, c->points, skip, s->beyond, r->x);
+    const int done = wgi_in_place_walk(by, c->points, skip, s->beyond, r->x);
     if (backward) clear_tails(s, c);
     if (!done) return 0;
     if (backward) add_meetings(s, skip, c->points);
     if (pass->sums == 0) return 1;
-    wgi_strip_sums(by, r->y);
+    wgi_in_place_sums(by, r->y);
     for (size_t l = 0; l < pass->sums; l++) {
         const uint32_t k = pass->summed[l];
         deliver(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
@@ -288,44 +289,45 @@ static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_str
 
 /* ---- all chunks ------------------------------------------------------------------------- */
 
-/* By walking where `by` is not NULL; what does not walk is evaluated, by `strip` if it can. */
+/* By walking where `by` is not NULL; what does not walk is evaluated, by `in_place` if it can. */
 static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage,
-                            const wgi_scan_pass *pass, wgi_strip *strip, wgi_strip *by,
+                            const wgi_scan_pass *pass, wgi_in_place *in_place, wgi_in_place *by,
                             size_t step) {
-    wgi_scan_strips *const all = &r->strip[stage - r->s->stage];
+    wgi_scan_in_place *const all = &r->in_place[stage - r->s->stage];
     wgi_scan_chunk c = {.step = step};
     wg_status s = WG_OK;
     do {
         wgi_scan_next_chunk(r, stage, &c);
         if (by == NULL || !walk(r, pass, by, all, pass == &stage->adjoint, &c))
-            s = evaluate(r, stage, strip, pass, &c);
+            s = evaluate(r, stage, in_place, pass, &c);
     } while (s == WG_OK && wgi_scan_more(r, &c));
     return s;
 }
 
 /* All cells at a time, with residuals where there are to be any; 0: not so. */
-static int walk_all(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *strip,
+static int walk_all(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_place *in_place,
                     size_t step) {
-    const wgi_scan_chunk all = {.step = step, .points = strip->points};
+    const wgi_scan_chunk all = {.step = step, .points = in_place->points};
     if (r->at.residuals != NULL && stage->residuals.entries != 0) {
-        if (strip->forward_walks && walk(r, &stage->value, &strip->forward, strip, 0, &all))
+        if (in_place->forward_walks &&
+            walk(r, &stage->value, &in_place->forward, in_place, 0, &all))
             return 1;
         r->at.residuals = NULL;
     }
-    return strip->points != 0 && strip->value_walks &&
-           walk(r, &stage->value, &strip->value, strip, 0, &all);
+    return in_place->points != 0 && in_place->value_walks &&
+           walk(r, &stage->value, &in_place->value, in_place, 0, &all);
 }
 
 wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents) {
-    wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
+    wgi_scan_in_place *const in_place = &r->in_place[stage - r->s->stage];
     const wgi_scan_pass *const pass = tangents ? &stage->tangent : &stage->value;
-    wgi_strip *const by = tangents ? &strip->tangent : &strip->value;
-    const int done = !tangents && walk_all(r, stage, strip, step);
-    if (done && r->apart && strip->beyond) return WG_OK; /* it wrote beyond the cells, too */
+    wgi_in_place *const by = tangents ? &in_place->tangent : &in_place->value;
+    const int done = !tangents && walk_all(r, stage, in_place, step);
+    if (done && r->apart && in_place->beyond) return WG_OK; /* it wrote beyond the cells, too */
     const wg_status s = done ? WG_OK
                              : all_chunks(r, stage, pass, by,
-                                          !tangents && strip->value_walks ? by : NULL, step);
+                                          !tangents && in_place->value_walks ? by : NULL, step);
     for (size_t k = 0; k < pass->f->outputs && s == WG_OK; k++)
         if (pass->out[k].is_field)
             wgi_field_fill(&r->s->field[pass->out[k].at], &r->s->grid,
@@ -334,15 +336,16 @@ wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t 
 }
 
 wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step) {
-    wgi_scan_strips *const strip = &r->strip[stage - r->s->stage];
-    wgi_strip *const by =
-        r->at.residuals != NULL && strip->backward_walks ? &strip->backward : &strip->adjoint;
+    wgi_scan_in_place *const in_place = &r->in_place[stage - r->s->stage];
+    wgi_in_place *const by = r->at.residuals != NULL && in_place->backward_walks
+                                 ? &in_place->backward
+                                 : &in_place->adjoint;
     for (size_t k = 0; k < stage->k->f->outputs; k++) {
         const wgi_drain *const to = &stage->value.out[k];
         if (!to->is_field || (r->apart && !r->s->gathers)) continue;
         (r->s->gathers ? wgi_field_fill : wgi_field_fold)(&r->s->field[to->at], &r->s->grid,
                                                           wgi_scan_field_at(r, 1, to->at, 1));
     }
-    return all_chunks(r, stage, &stage->adjoint, &strip->adjoint,
-                      strip->adjoint_walks ? by : NULL, step);
+    return all_chunks(r, stage, &stage->adjoint, &in_place->adjoint,
+                      in_place->adjoint_walks ? by : NULL, step);
 }

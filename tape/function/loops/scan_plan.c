@@ -52,7 +52,7 @@ static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
     return high - low <= most_of ? high - low : near;
 }
 
-static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_strips *to,
+static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_in_place *to,
                        size_t points, wgi_pieces *p) {
     const int apart = s->gathers || no_neighbours(s);
     if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
@@ -108,17 +108,17 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
     r->dot.passing = wgi_pieces_doubles(&p, s->passing_size);
     r->at.given = wgi_pieces_doubles(&p, s->given_size);
     r->dot.given = wgi_pieces_doubles(&p, s->given_size);
-    r->strip = wgi_pieces_take(&p, s->stages * sizeof *r->strip);
+    r->in_place = wgi_pieces_take(&p, s->stages * sizeof *r->in_place);
     for (size_t k = 0; k < s->stages; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
         const size_t points = wgi_scan_points_of(s, stage);
         const int hands_on = s->residual_size != 0;
-        wgi_scan_strips here, *const to = work == NULL ? &here : &r->strip[k];
-        wgi_strip_take(&to->value, stage->value.f, points, &p);
-        wgi_strip_take(&to->adjoint, stage->adjoint.f, points, &p);
-        wgi_strip_take(&to->tangent, stage->tangent.f, points, &p);
-        wgi_strip_take(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
-        wgi_strip_take(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
+        wgi_scan_in_place here, *const to = work == NULL ? &here : &r->in_place[k];
+        wgi_in_place_take(&to->value, stage->value.f, points, &p);
+        wgi_in_place_take(&to->adjoint, stage->adjoint.f, points, &p);
+        wgi_in_place_take(&to->tangent, stage->tangent.f, points, &p);
+        wgi_in_place_take(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
+        wgi_in_place_take(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
         take_basin(s, stage, to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));
@@ -155,13 +155,13 @@ static wgi_spot place_of_drain(wgi_scan_run *r, const wgi_drain *to, size_t e) {
 
 /* Where all inputs of the code are read; 0: not all of them are fields. */
 static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_pass *pass,
-                       const wgi_strip *strip) {
-    for (size_t k = 0; k < strip->inputs; k++) {
+                       const wgi_in_place *in_place) {
+    for (size_t k = 0; k < in_place->inputs; k++) {
         size_t i = 0, e = 0;
-        wgi_strip_input(strip, k, &i, &e);
+        wgi_in_place_input(in_place, k, &i, &e);
         const wgi_feed *const from = &pass->in[i];
         if (!from->is_field) return 0;
-        strip->read[k] =
+        in_place->read[k] =
             from->kind == WGI_FROM_RESIDUALS
                 ? place_of_residual(r, stage, e)
                 : place(r, from->bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
@@ -170,26 +170,27 @@ static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
 }
 
 /* Of the function, or of that with residuals as one more output. */
-static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_strip *strip) {
-    const wg_function *const f = strip->f;
-    if (!plan_inputs(r, stage, &stage->value, strip)) return 0;
-    for (size_t k = 0; k < strip->results; k++) strip->written[k].base = NULL;
+static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage,
+                      const wgi_in_place *in_place) {
+    const wg_function *const f = in_place->f;
+    if (!plan_inputs(r, stage, &stage->value, in_place)) return 0;
+    for (size_t k = 0; k < in_place->results; k++) in_place->written[k].base = NULL;
     for (size_t k = 0; k < f->outputs; k++)
         for (size_t e = 0;
              !wgi_argument_summed(&f->output[k]) && e < wgi_argument_size(&f->output[k]); e++) {
-            const size_t j = wgi_strip_result(strip, k, e);
+            const size_t j = wgi_in_place_result(in_place, k, e);
             const int residual = k == stage->value.f->outputs;
-            if (j >= strip->results || strip->written[j].base != NULL ||
+            if (j >= in_place->results || in_place->written[j].base != NULL ||
                 (!residual && !stage->value.out[k].is_field))
                 return 0;
-            strip->written[j] = residual ? place_of_residual(r, stage, e)
-                                         : place_of_drain(r, &stage->value.out[k], e);
+            in_place->written[j] = residual ? place_of_residual(r, stage, e)
+                                            : place_of_drain(r, &stage->value.out[k], e);
         }
     return 1;
 }
 
 /* A row for an entry of a field, from `to` on. Each place takes from rows in their order. */
-static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t entry,
+static void plan_meeting(wgi_scan_in_place *s, wgi_spot to, uint32_t field, size_t entry,
                          size_t row) {
     wgi_scan_meeting *at = NULL;
     for (size_t k = s->meetings; k-- > 0 && at == NULL;)
@@ -215,7 +216,7 @@ static void plan_meeting(wgi_scan_strips *s, wgi_spot to, uint32_t field, size_t
 }
 
 /* Rows that follow each other, as do the places where they go, are one. */
-static void join_meetings(wgi_scan_strips *s) {
+static void join_meetings(wgi_scan_in_place *s) {
     size_t count = 0;
     for (size_t k = 0; k < s->meetings; k++) {
         const wgi_scan_meeting *const m = &s->meeting[k];
@@ -231,10 +232,10 @@ static void join_meetings(wgi_scan_strips *s) {
 
 /* Where result j of the adjoint goes: in place where it is the first for those numbers, or
  * where it meets others. 0: it does not walk. */
-static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_strips *s, size_t e,
+static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_in_place *s, size_t e,
                        size_t j) {
     if (to->adds) {
-        if (!wgi_scan_wanted(r, to->from) || wgi_strip_zero(&s->adjoint, j)) return 1;
+        if (!wgi_scan_wanted(r, to->from) || wgi_in_place_zero(&s->adjoint, j)) return 1;
         if (j >= s->adjoint.results) return 0;
         plan_meeting(s, place_of_drain(r, to, e), to->at, e, j);
         return 1;
@@ -244,7 +245,7 @@ static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_strips *s,
     return 1;
 }
 
-static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
+static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_place *s) {
     const wg_function *const f = stage->adjoint.f;
     if (!plan_inputs(r, stage, &stage->adjoint, &s->adjoint)) return 0;
     s->meetings = s->filled = 0;
@@ -256,22 +257,23 @@ static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_s
         if (wgi_argument_summed(&f->output[o])) continue;
         if (!to->is_field) return 0;
         for (size_t e = 0; e < wgi_argument_size(&f->output[o]); e++)
-            if (!plan_result(r, to, s, e, wgi_strip_result(&s->adjoint, o, e))) return 0;
+            if (!plan_result(r, to, s, e, wgi_in_place_result(&s->adjoint, o, e))) return 0;
     }
     if (r->apart && s->points != 0) join_meetings(s);
     return 1;
 }
 
 /* Its results are those of the adjoint, and go to the same rows. */
-static int plan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_strips *s) {
-    const wgi_strip *const by = &s->backward;
+static int plan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_place *s) {
+    const wgi_in_place *const by = &s->backward;
     const wg_function *const f = by->f;
     if (by->results != s->adjoint.results || !plan_inputs(r, stage, &stage->adjoint, by))
         return 0;
     for (size_t o = 0; o < f->outputs; o++)
         for (size_t e = 0;
              !wgi_argument_summed(&f->output[o]) && e < wgi_argument_size(&f->output[o]); e++)
-            if (wgi_strip_result(by, o, e) != wgi_strip_result(&s->adjoint, o, e)) return 0;
+            if (wgi_in_place_result(by, o, e) != wgi_in_place_result(&s->adjoint, o, e))
+                return 0;
     for (size_t k = 0; k < by->results; k++) by->written[k] = s->adjoint.written[k];
     return 1;
 }
@@ -281,24 +283,24 @@ void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
     r->apart = no_neighbours(s);
     for (size_t k = 0; k < s->stages; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
-        wgi_scan_strips *const to = &r->strip[k];
+        wgi_scan_in_place *const to = &r->in_place[k];
         const size_t points = wgi_scan_points_of(s, stage);
         const int in_place = s->grid.cells[0] >= WGI_GRID_LANES &&
                              (stage->flat != 0 || s->chunk == 1 || s->grid.lines == 1);
         to->beyond = s->grid.boundary[0] != WG_ZERO_OUTSIDE;
-        to->value_walks =
-            in_place && wgi_strip_walks(&to->value, points) && plan_value(r, stage, &to->value);
+        to->value_walks = in_place && wgi_in_place_walks(&to->value, points) &&
+                          plan_value(r, stage, &to->value);
         wgi_scan_chunk all = {.step = 0};
         wgi_scan_next_chunk(r, stage, &all);
         to->points = wgi_scan_more(r, &all) ? 0 : all.points;
         const int hands_on = to->points != 0 && stage->residuals.entries != 0;
-        to->adjoint_walks = adjoint && in_place && wgi_strip_walks(&to->adjoint, points) &&
+        to->adjoint_walks = adjoint && in_place && wgi_in_place_walks(&to->adjoint, points) &&
                             plan_adjoint(r, stage, to);
         to->forward_walks = hands_on && to->value_walks &&
-                            wgi_strip_walks(&to->forward, points) &&
+                            wgi_in_place_walks(&to->forward, points) &&
                             plan_value(r, stage, &to->forward);
         to->backward_walks = hands_on && to->adjoint_walks &&
-                             wgi_strip_walks(&to->backward, points) &&
+                             wgi_in_place_walks(&to->backward, points) &&
                              plan_backward(r, stage, to);
     }
 }

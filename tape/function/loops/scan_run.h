@@ -15,10 +15,10 @@
 #ifndef WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 #define WENGERT_TAPE_FUNCTION_SCAN_RUN_H
 
-#include "tape/function/graph/rows.h"
+#include "tape/function/graph/row_sums.h"
 #include "scan.h"
 #include "stencil.h"
-#include "tape/function/native/strip.h"
+#include "tape/function/native/in_place.h"
 
 #include <string.h>
 
@@ -48,9 +48,9 @@ typedef struct wgi_scan_meeting {
 
 /* What a stage runs by: compiled code of its functions, and which of that walks, since it is
  * known where all its rows stand. */
-typedef struct wgi_scan_strips {
-    wgi_strip value, tangent, adjoint;
-    wgi_strip forward, backward; /* value and adjoint with residuals */
+typedef struct wgi_scan_in_place {
+    wgi_in_place value, tangent, adjoint;
+    wgi_in_place forward, backward; /* value and adjoint with residuals */
     int value_walks, adjoint_walks, forward_walks, backward_walks;
     size_t points;             /* of the chunk that is all of the grid; otherwise 0 */
     int beyond;                /* what is beyond the cells is like cells */
@@ -59,7 +59,7 @@ typedef struct wgi_scan_strips {
     size_t pad, pitch, filled; /* points of the rows that are not zeros */
     size_t meetings;
     wgi_scan_meeting *meeting;
-} wgi_scan_strips;
+} wgi_scan_in_place;
 
 typedef struct wgi_scan_run {
     wg_block *b;
@@ -71,7 +71,7 @@ typedef struct wgi_scan_run {
     wg_points *value, *tangent; /* of all inputs that are matrices or data: point 0 */
     double *room;               /* of a stage */
     void *work;
-    wgi_scan_strips *strip;       /* of every stage */
+    wgi_scan_in_place *in_place;  /* of every stage */
     wgi_scan_numbers at, dot;     /* dot: tangents or adjoints */
     int apart;                    /* no row meets another: there are no neighbours */
     double *residuals;            /* of all steps */

@@ -535,7 +535,7 @@ static int load(build *b, wg_function *f) {
     native->close = close_native;
     native->library = library;
     f->native = native;
-    memcpy(&f->program->native, &each, sizeof each);
+    memcpy(&f->bytecode->native, &each, sizeof each);
     return 1;
 }
 
@@ -561,7 +561,7 @@ static int find_or_compile(build *b, wgi_source *s, const wgi_native_form *form,
 static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
                       wg_compiled *compiled) {
     static const char call[] = "wg_function_compile";
-    const wgi_native_form form = {wgi_native_width(f->program), UNIT, SLOT_ROOM};
+    const wgi_native_form form = {wgi_native_width(f->bytecode), UNIT, SLOT_ROOM};
     build b;
     wgi_source s;
     memset(&b, 0, sizeof b);

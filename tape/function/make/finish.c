@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph becomes a function: memory of its own, bodies of its repeats, and a program to evaluate
+/* A graph becomes a function: memory of its own, bodies of its repeats, and a bytecode to evaluate
  * it by. */
 #include "finish.h"
 
 #include "tape/function/graph/layout.h"
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "tape/sparsity/sparsity.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static uint64_t identity_of(const wg_function *f) {
 /* A function of an arena, or a part of another one, as one of its own. */
 static wg_function *own(wgi_graph *g, const wg_function *body);
 
-/* Repeats with bodies of their own, and the program. A failure frees the function. */
+/* Repeats with bodies of their own, and the bytecode. A failure frees the function. */
 static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *const *from) {
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
     for (size_t k = 0; k < f->repeats && g->c->status == WG_OK; k++) {
@@ -50,7 +50,7 @@ static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *con
         f->identity = identity_of(f);
         f->stats.guards = wgi_repeat_guards(f);
     }
-    if (g->c->status == WG_OK && wgi_fn_program_new(g->c, f) == WG_OK) return f;
+    if (g->c->status == WG_OK && wgi_bytecode_new(g->c, f) == WG_OK) return f;
     wg_function_free(f);
     return NULL;
 }
@@ -58,7 +58,7 @@ static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *con
 static wg_function *own(wgi_graph *g, const wg_function *body) {
     wg_function start = *body;
     start.memory = g->c->memory;
-    start.program = NULL;
+    start.bytecode = NULL;
     start.native = NULL;
     wgi_layout_measure(&start, body->input, body->output);
     const wgi_repeat **const list =

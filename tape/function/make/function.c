@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a function is, and its end. */
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "tape/sparsity/sparsity.h"
 #include "tape/function/graph/builder.h"
 
@@ -9,7 +9,7 @@
 void wg_function_free(wg_function *f) {
     if (f == NULL) return;
     if (f->native != NULL) f->native->close(f);
-    wgi_fn_program_free(f);
+    wgi_bytecode_free(f);
     for (size_t k = 0; k < f->repeats; k++) wg_function_free(f->repeat[k].body);
     const wg_memory memory = f->memory;
     memory.release(memory.ctx, f, f->bytes);

@@ -2,7 +2,7 @@
 /* Functions from functions. Each takes its source over into a new graph, adds what it is for
  * (sweep.c), and finishes a function. Letters: n entries differentiated, m results. */
 #include "finish.h"
-#include "tape/function/graph/hessian.h"
+#include "tape/function/graph/edge_pushing.h"
 
 #include <wengert/derive.h>
 
@@ -332,7 +332,7 @@ static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *
     for (uint32_t j = 0; j < d->f->m; j++)
         add_to(d, bar, d->y[j],
                weight != WGI_NO_NODE ? weight + j : wgi_graph_number(&d->b.g, 1));
-    return wgi_graph_hessian(&d->b.g, nodes, w, bar, d->n, d->x, h);
+    return wgi_edge_pushing(&d->b.g, nodes, w, bar, d->n, d->x, h);
 }
 
 /* By columns; or by edge pushing, where that is possible and less work at the points. */

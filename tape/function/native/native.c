@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of each point as C for the plug of program.h: statements on GNU vectors of points.
+/* The part of each point as C for the plug of bytecode.h: statements on GNU vectors of points.
  *
  * Operations with a vector kernel have the text of elementwise_simd.def, and its functions, so
  * that the bits are those of the interpreter; others are done lane by lane by the text of their
@@ -292,7 +292,7 @@ static void statement(wgi_source *s, uint32_t node) {
 
 /* ---- the plan ---- */
 
-unsigned wgi_native_width(const wgi_fn_program *p) { return (unsigned)p->machine->width; }
+unsigned wgi_native_width(const wgi_bytecode *p) { return (unsigned)p->machine->width; }
 
 /* Is it a call of a function that takes long, and uses all registers? */
 static int is_call(const wgi_node *n) {
@@ -374,7 +374,7 @@ static void cut(wgi_source *s, size_t first, size_t end, size_t unit) {
 
 wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form) {
     const wg_function *const f = s->f;
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     const size_t first = f->n + f->numbers + f->once;
     for (size_t i = 0; i < f->nodes; i++) s->unit[i] = WGI_NO_NODE;
     for (size_t i = 0; i < f->each; i++) s->list[i] = (uint32_t)(first + i);
@@ -412,7 +412,7 @@ typedef struct uses {
 
 static wg_status find_uses(wgi_source *s, uses *k) {
     const wg_function *const f = s->f;
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     wg_tape *const t = &s->c->head;
     k->result = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
     k->sum = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
@@ -480,7 +480,7 @@ static void guards(wgi_source *s, uint32_t unit) {
 
 static void unit(wgi_source *s, uses *k, uint32_t u, size_t *at) {
     const wg_function *const f = s->f;
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     wgi_text_format(&s->o, "static %s void unit%u(UNIT) UNIT_BEGIN\n",
                     s->units == 1 ? "inline __attribute__((always_inline))"
                                   : "__attribute__((noinline))",
@@ -515,7 +515,7 @@ static const char head[] =
     "#define WGI_LIKELY(c) __builtin_expect(!!(c), 1)\n"
     "#define WGI_UNLIKELY(c) __builtin_expect(!!(c), 0)\n";
 
-/* The arrays of ops/scalar/array.c over vectors, as in program_kernels.h. */
+/* The arrays of ops/scalar/array.c over vectors, as in interpreter_kernels.h. */
 static const char arrays[] =
     "static V extremum(size_t n, const V *x, int least) {\n"
     "  V m = splat(least ? INFINITY : -INFINITY), nan = ZERO; M bad = (M)ZERO;\n"
@@ -612,7 +612,7 @@ static size_t vectors_of(const wgi_source *s, const wgi_native_form *form) {
 /* All points; where there are sums, the vector in which points end goes into a sum of its own,
  * unless there are too many of them, or masks cost nothing: then each term is masked. */
 static void entry(wgi_source *s, const wgi_native_form *form, const uses *k) {
-    const size_t sums = s->f->program->sums;
+    const size_t sums = s->f->bytecode->sums;
     const int apart = sums != 0 && sums <= SUMS_APART && form->width < MASKS;
     wgi_text_put(
         &s->o, "static void run(UNIT) {\n"
@@ -683,7 +683,7 @@ void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *ke
         }
     if (wgi_source_defines(s, "wgi_array_place")) wgi_text_put(&s->o, lookup);
     wgi_text_put(&s->o, macros);
-    wgi_text_put(&s->o, s->f->program->sums > SUMS_APART
+    wgi_text_put(&s->o, s->f->bytecode->sums > SUMS_APART
                             ? "#define TERM(v) (V)((M)(v) & live)\n"
                             : "#define TERM(v) (v)\n");
     for (uint32_t u = 0; u < s->units; u++) unit(s, &k, u, &at);

@@ -4,7 +4,7 @@
 #ifndef WENGERT_TAPE_FUNCTION_NATIVE_H
 #define WENGERT_TAPE_FUNCTION_NATIVE_H
 
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "tape/function/text/source.h"
 
 /* The names of the function in the text, a wgi_fn_native, and of its key. */
@@ -19,7 +19,7 @@ typedef struct wgi_native_form {
 } wgi_native_form;
 
 /* The width at which the interpreter works, so that functions give the same bits. */
-unsigned wgi_native_width(const wgi_fn_program *p);
+unsigned wgi_native_width(const wgi_bytecode *p);
 /* What a node counts among operations. */
 size_t wgi_native_weight(const wgi_node *n);
 /* Is it a call of a function that takes long, or a partial that needs the value of one? */

@@ -3,7 +3,7 @@
  * gathered from columns into arrays, done one after the other, and put back. What is the same
  * at all points is gathered once. */
 #include "tape/function/graph/dense_node.h"
-#include "program.h"
+#include "bytecode.h"
 
 #define COLUMN(offset) wgi_fn_column(r, offset)
 
@@ -71,7 +71,7 @@ static void scatter(const wgi_fn_run *r, const uint32_t *result, const uint32_t 
 }
 
 void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
-    const uint32_t *const list = r->program->list + call->list;
+    const uint32_t *const list = r->bytecode->list + call->list;
     const uint32_t *const result = list + call->operands, *const part = result + call->results;
     const size_t operands = call->operands;
     work w;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are evaluated: program.h says what runs.
+/* Functions are evaluated: bytecode.h says what runs.
  *
  * Points are divided into blocks of a fixed size, which threads take one after the other; those
  * of a block are done in runs. Sums are added up apart in each block, lane by lane, then the
@@ -9,7 +9,7 @@
  * Products by the zero rule are first done as plain ones. Where no result, nothing summed and
  * nothing that could hide a NaN is NaN, the rule had nothing to say; otherwise a stretch of
  * points, a run or, where there are sums, a block, is done again by the rule. */
-#include "program.h"
+#include "bytecode.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ static void fill(const wgi_fn_run *r, double *column) {
 }
 
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p) {
-    const uint32_t *const list = r->program->list + call->list;
+    const uint32_t *const list = r->bytecode->list + call->list;
     double *const x = r->operand;
     for (uint32_t k = 0; k < call->operands; k++) x[k] = COLUMN(list[k])[p];
     COLUMN(list[call->operands])[p] = wgi_array_ops[call->array].value(call->operands, x, NULL);
@@ -51,7 +51,7 @@ void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p) {
 
 static void by_rows(const wgi_fn_run *r, const wgi_fn_call *call) {
     enum { ARITY = 4, FIRSTS = 4, SECONDS = 10 };
-    const uint32_t *const x_at = r->program->list + call->list;
+    const uint32_t *const x_at = r->bytecode->list + call->list;
     const uint32_t *const y_at = x_at + call->operands, *const part = y_at + call->results;
     double few[ARITY], d[FIRSTS], h[SECONDS];
     double *const x = call->operands <= ARITY ? few : r->operand;
@@ -86,7 +86,7 @@ static void whole(wgi_fn_run *r, const wgi_fn_call *call) {
 }
 
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
-    const uint32_t *const x_at = r->program->list + call->list;
+    const uint32_t *const x_at = r->bytecode->list + call->list;
     const uint32_t *const y_at = x_at + call->operands;
     double *const scratch = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH));
     double *const kept = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH2));
@@ -135,7 +135,7 @@ struct worker {
 
 struct call_state {
     const wg_function *f;
-    const wgi_fn_program *p;
+    const wgi_bytecode *p;
     size_t points, blocks;
     const wg_points *x;
     const wg_results *y;
@@ -157,11 +157,11 @@ enum { RING = 4, LINE = 64, NATIVE_LANES = 8 };
 
 static size_t round_up(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
-static size_t lanes_of_sum(const wgi_fn_program *p) {
+static size_t lanes_of_sum(const wgi_bytecode *p) {
     return p->machine->width > NATIVE_LANES ? p->machine->width : NATIVE_LANES;
 }
 
-static size_t column_bytes(const wgi_fn_program *p) {
+static size_t column_bytes(const wgi_bytecode *p) {
     const size_t line = WGI_FN_FEWEST * sizeof(double);
     size_t most = p->part[WGI_EACH].slots * p->lanes * sizeof(double);
     if (p->part[WGI_ONCE].slots * line > most) most = p->part[WGI_ONCE].slots * line;
@@ -170,12 +170,12 @@ static size_t column_bytes(const wgi_fn_program *p) {
 }
 
 /* One column is never read. */
-static size_t native_bytes(const wgi_fn_program *p) {
+static size_t native_bytes(const wgi_bytecode *p) {
     return round_up((1 + p->native_inputs + p->native_results + p->native_constants) *
                     p->native_points * sizeof(double));
 }
 
-static size_t thread_bytes(const wgi_fn_program *p) {
+static size_t thread_bytes(const wgi_bytecode *p) {
     return round_up(sizeof(worker)) + column_bytes(p) + native_bytes(p) +
            round_up((p->native_inputs + p->native_results) * sizeof(double *)) +
            round_up(p->sums * lanes_of_sum(p) * sizeof(double)) +
@@ -184,7 +184,7 @@ static size_t thread_bytes(const wgi_fn_program *p) {
 
 size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
     if (f == NULL) return 0;
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     const size_t count = wg_threads_count(threads);
     return LINE + round_up(p->uniforms * sizeof(double)) +
            round_up(RING * count * p->sums * sizeof(double)) + round_up(RING * count) +
@@ -202,7 +202,7 @@ static worker *worker_at(const call_state *s, size_t k) {
 }
 
 static worker *new_worker(call_state *s, size_t k) {
-    const wgi_fn_program *const p = s->p;
+    const wgi_bytecode *const p = s->p;
     char *at = s->workers + k * thread_bytes(p);
     worker *const w = piece(&at, sizeof *w);
     memset(w, 0, sizeof *w);
@@ -211,7 +211,7 @@ static worker *new_worker(call_state *s, size_t k) {
     w->native_column = piece(&at, native_bytes(p));
     w->native = piece(&at, (p->native_inputs + p->native_results) * sizeof(double *));
     w->r.function = s->f;
-    w->r.program = p;
+    w->r.bytecode = p;
     w->r.uniform = s->uniform;
     w->r.sum = piece(&at, p->sums * lanes_of_sum(p) * sizeof(double));
     w->r.operand = piece(&at, p->operands * sizeof(double));
@@ -226,7 +226,7 @@ static worker *new_worker(call_state *s, size_t k) {
 
 /* Few lanes go through short vectors, which are sooner read again after they are written. */
 static void run(wgi_fn_run *r, const wgi_fn_code *code) {
-    const wgi_fn_machine *const own = r->program->machine;
+    const wgi_fn_machine *const own = r->bytecode->machine;
     r->machine = own;
     if (r->lanes < own->width)
         r->machine =
@@ -251,7 +251,7 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
     r->laid = 0;
     r->careful = 1;
     fixed_columns(r, WGI_FN_FEWEST);
-    run(r, r->program->part[when].code);
+    run(r, r->bytecode->part[when].code);
 }
 
 /* The same, of a call: its repeats may compare. */
@@ -262,19 +262,19 @@ static void part_alone(call_state *s, wgi_fn_run *r, wgi_when when) {
 }
 
 size_t wgi_fn_once_work(const wg_function *f) {
-    return column_bytes(f->program) + round_up(f->program->operands * sizeof(double)) +
-           f->program->repeat_bytes;
+    return column_bytes(f->bytecode) + round_up(f->bytecode->operands * sizeof(double)) +
+           f->bytecode->repeat_bytes;
 }
 
 void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
     wgi_fn_run r;
     memset(&r, 0, sizeof r);
     r.function = f;
-    r.program = f->program;
+    r.bytecode = f->bytecode;
     r.uniform = uniform;
     r.column = work;
-    r.operand = (double *)(void *)((char *)work + column_bytes(f->program));
-    r.repeat = (char *)r.operand + round_up(f->program->operands * sizeof(double));
+    r.operand = (double *)(void *)((char *)work + column_bytes(f->bytecode));
+    r.repeat = (char *)r.operand + round_up(f->bytecode->operands * sizeof(double));
     run_alone(&r, WGI_ONCE);
 }
 
@@ -297,7 +297,7 @@ static wgi_fn_run native_run(const worker *w, size_t lanes) {
 }
 
 static void prepare(worker *w) {
-    const wgi_fn_program *const p = w->s->p;
+    const wgi_bytecode *const p = w->s->p;
     if (p->native == NULL) return;
     const wgi_fn_run r = native_run(w, p->native_points);
     constants(&r, p->native_constants, p->native_constant);
@@ -306,24 +306,24 @@ static void prepare(worker *w) {
 }
 
 static void run_points(wgi_fn_run *r, size_t first, size_t end) {
-    const wgi_fn_program *const program = r->program;
+    const wgi_bytecode *const bytecode = r->bytecode;
     r->first = first;
-    r->rows = end - first < program->lanes ? end - first : program->lanes;
+    r->rows = end - first < bytecode->lanes ? end - first : bytecode->lanes;
     size_t lanes = WGI_FN_FEWEST;
     while (lanes < r->rows) lanes *= 2;
     if (lanes != r->laid) { /* the last points of a call, or none before */
         fixed_columns(r, lanes);
-        constants(r, program->constants, program->constant);
+        constants(r, bytecode->constants, bytecode->constant);
         r->laid = lanes;
     }
     for (size_t p = 0; r->rows < r->lanes && p < r->lanes; p++)
         r->valid[p] = p < r->rows ? -1 : 0;
-    run(r, program->part[WGI_EACH].code);
+    run(r, bytecode->part[WGI_EACH].code);
 }
 
 /* By native code; gives what it gave. */
 static int run_native(worker *w, size_t first, size_t end) {
-    const wgi_fn_program *const p = w->s->p;
+    const wgi_bytecode *const p = w->s->p;
     const size_t rows = end - first < p->native_points ? end - first : p->native_points;
     wgi_fn_run r = native_run(w, (rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES);
     r.first = first;
@@ -338,7 +338,7 @@ static int run_native(worker *w, size_t first, size_t end) {
 /* Points [first, end) in one way; gives 0 if they have to be done again with care. */
 typedef enum { NATIVE, PLAIN, CAREFUL } way;
 static int done(worker *w, way how, size_t first, size_t end) {
-    const wgi_fn_program *const p = w->s->p;
+    const wgi_bytecode *const p = w->s->p;
     wgi_fn_run *const r = &w->r;
     const size_t lanes = how == NATIVE ? NATIVE_LANES : p->machine->width;
     r->careful = how == CAREFUL;
@@ -361,7 +361,7 @@ static double across(const double *t, size_t lanes) {
 }
 
 static void stretch(worker *w, size_t first, size_t end, double *sum) {
-    const wgi_fn_program *const p = w->s->p;
+    const wgi_bytecode *const p = w->s->p;
     wgi_fn_run *const r = &w->r;
     way how = p->native != NULL ? NATIVE : w->careful ? CAREFUL : PLAIN;
     if (!done(w, how, first, end)) {
@@ -401,7 +401,7 @@ static double *sum_of(const call_state *s, size_t block) {
 
 /* Adds the sums of the next block to those before. */
 static void add_up(call_state *s) {
-    const wgi_fn_program *const p = s->p;
+    const wgi_bytecode *const p = s->p;
     const double *const sum = sum_of(s, s->committed);
     for (size_t k = 0; k < p->sums; k++) s->uniform[p->sum_at + k] += sum[k];
     s->ring_done[s->committed % s->ring] = 0;
@@ -424,7 +424,7 @@ static void commit(call_state *s, size_t block) {
 
 static void work_on_blocks(worker *w) {
     call_state *const s = w->s;
-    const wgi_fn_program *const p = s->p;
+    const wgi_bytecode *const p = s->p;
     int prepared = 0;
     for (size_t block; (block = next_block(s)) < s->blocks; commit(s, block)) {
         if (!prepared) prepare(w);
@@ -443,7 +443,7 @@ static void work_on_blocks(worker *w) {
 
 static void shared_inputs(const call_state *s) {
     const wg_function *const f = s->f;
-    const wgi_fn_program *const p = s->p;
+    const wgi_bytecode *const p = s->p;
     double *to = s->uniform;
     *to++ = (double)s->points;
     for (size_t k = 0; k < p->numbers; k++) *to++ = p->number[k];
@@ -524,7 +524,7 @@ static wg_status at_the_points(call_state *s, wg_threads *threads) {
 /* All that is done before the points. Gives the caller's worker. */
 static worker *begin(call_state *s, const wg_function *f, size_t points, const wg_points *x,
                      const wg_results *y, size_t threads, char *at) {
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     memset(s, 0, sizeof *s);
     s->f = f, s->p = p, s->x = x, s->y = y;
     s->points = points;

@@ -2,7 +2,7 @@
 /* Repeats where functions are interpreted. Where nothing is carried, steps are the points of
  * the body, point of the function after point; otherwise the points of a run go through the
  * steps together. */
-#include "program.h"
+#include "bytecode.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
 
@@ -65,12 +65,12 @@ size_t wgi_fn_repeat_work(const wg_function *f) {
 /* ---- columns ---- */
 
 static const double *operand(const wgi_fn_run *r, const wgi_fn_call *call, size_t k) {
-    return COLUMN(r->program->list[call->list + k]);
+    return COLUMN(r->bytecode->list[call->list + k]);
 }
 
 /* The columns of the parts that are wanted; behind them, which parts these are. */
 static const uint32_t *results(const wgi_fn_run *r, const wgi_fn_call *call) {
-    return r->program->list + call->list + call->operands;
+    return r->bytecode->list + call->list + call->operands;
 }
 
 /* The first result that is part k or a later one. Where all are wanted, it is result k. */

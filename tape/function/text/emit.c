@@ -39,7 +39,7 @@ void wgi_emit_nodes(wgi_source *s, size_t first, size_t last, const char *indent
     for (size_t i = first; i < last; i++) {
         const uint32_t node = s->list[i];
         switch (s->f->node[node].kind) {
-#define KIND_WHOLE(NAME, stem, ...)                                                                 \
+#define KIND_WHOLE(NAME, stem, ...)                                                            \
     case WGI_NODE_##NAME:                                                                      \
         wgi_emit_##stem(s, node, indent);                                                      \
         break;

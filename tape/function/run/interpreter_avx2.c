@@ -3,8 +3,8 @@
 #if defined(__AVX2__) && defined(__FMA__)
 #define WIDTH 4
 #define MACHINE wgi_fn_avx2
-#include "program_kernels.h"
+#include "interpreter_kernels.h"
 #else
-#include "program.h"
+#include "bytecode.h"
 const wgi_fn_machine *const wgi_fn_avx2 = NULL;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* second.h - second derivatives of a recording that keeps its code. Internal. */
-#ifndef WGI_TAPE_DRIVERS_SECOND_H
-#define WGI_TAPE_DRIVERS_SECOND_H
+/* second_order.h - second derivatives of a recording that keeps its code. Internal. */
+#ifndef WGI_TAPE_DRIVERS_SECOND_ORDER_H
+#define WGI_TAPE_DRIVERS_SECOND_ORDER_H
 
 #include "tape/engine/drive.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of points by native code. */
-#include "tape/function/run/program.h"
+#include "tape/function/run/bytecode.h"
 #include "tape/function/graph/repeat.h"
-#include "strip.h"
+#include "in_place.h"
 
 #include <string.h>
 
 /* Points of a vector; what native code asks of addresses, in bytes. */
-enum { LANES = WGI_STRIP_LANES, ALIGNED = sizeof(double) };
+enum { LANES = WGI_IN_PLACE_LANES, ALIGNED = sizeof(double) };
 
 /* ---- which functions ---- */
 
 /* Guards of uniforms stay with the interpreter, as does what is done with sums; repeats that
  * are done once have such guards. */
 static int guards_uniforms(const wg_function *f) {
-    const uint32_t *const side = f->program->guard_uniform;
+    const uint32_t *const side = f->bytecode->guard_uniform;
     if (wgi_repeat_guards(f) != f->guards) return 1;
     for (size_t k = 0; k < f->guards; k++)
         if (side[2 * k] != WGI_NO_NODE && side[2 * k + 1] != WGI_NO_NODE) return 1;
@@ -22,7 +22,7 @@ static int guards_uniforms(const wg_function *f) {
 }
 
 static int sums_only(const wg_function *f) {
-    const wgi_fn_program *const p = f->program;
+    const wgi_bytecode *const p = f->bytecode;
     for (size_t j = 0; j < f->m; j++)
         if (p->result_uniform[j] != WGI_NO_NODE && p->result_uniform[j] >= p->sum_at + p->sums)
             return 0;
@@ -30,19 +30,19 @@ static int sums_only(const wg_function *f) {
 }
 
 static int fits(const wg_function *f) {
-    return f->program->native != NULL && sums_only(f) && !guards_uniforms(f);
+    return f->bytecode->native != NULL && sums_only(f) && !guards_uniforms(f);
 }
 
-void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_pieces *p) {
+void wgi_in_place_take(wgi_in_place *s, const wg_function *f, size_t points, wgi_pieces *p) {
     memset(s, 0, sizeof *s);
     if (f == NULL || !fits(f)) return;
-    const wgi_fn_program *const program = f->program;
-    const size_t in = program->native_inputs, out = program->native_results;
+    const wgi_bytecode *const bytecode = f->bytecode;
+    const size_t in = bytecode->native_inputs, out = bytecode->native_results;
     s->f = f;
     s->inputs = in;
     s->results = out;
-    s->uniform = wgi_pieces_doubles(p, program->uniforms);
-    s->sum = wgi_pieces_doubles(p, program->sums * LANES);
+    s->uniform = wgi_pieces_doubles(p, bytecode->uniforms);
+    s->sum = wgi_pieces_doubles(p, bytecode->sums * LANES);
     s->column = wgi_pieces_doubles(p, (in + out) * LANES);
     s->unwanted = wgi_pieces_doubles(p, points + LANES);
     s->from = wgi_pieces_take(p, in * sizeof *s->from);
@@ -60,8 +60,8 @@ void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_piece
     for (size_t k = 0; k < in; k++) s->tail_from[k] = s->column + k * LANES;
     for (size_t k = 0; k < out; k++) s->tail_to[k] = s->column + (in + k) * LANES;
     s->uniform[0] = 0;
-    if (program->numbers != 0)
-        memcpy(s->uniform + 1, program->number, program->numbers * sizeof *s->uniform);
+    if (bytecode->numbers != 0)
+        memcpy(s->uniform + 1, bytecode->number, bytecode->numbers * sizeof *s->uniform);
     for (uint32_t k = 0; k < f->inputs; k++)
         if (f->input[k].flags & WG_SHARED) s->shared[s->shares++] = k;
     for (uint32_t k = 0, j = 0; k < f->outputs;
@@ -77,8 +77,8 @@ void wgi_strip_take(wgi_strip *s, const wg_function *f, size_t points, wgi_piece
 static int odd(const double *p) { return ((uintptr_t)p & (ALIGNED - 1)) != 0; }
 
 /* 0: not so that the code can read it. */
-static int find_inputs(const wgi_strip *s, const wg_points *x) {
-    const wgi_fn_program *const p = s->f->program;
+static int find_inputs(const wgi_in_place *s, const wg_points *x) {
+    const wgi_bytecode *const p = s->f->bytecode;
     size_t k = 0;
     for (size_t g = 0; g < p->loads; g++) {
         const wgi_fn_group *const group = &p->load[g];
@@ -97,13 +97,13 @@ static int find_inputs(const wgi_strip *s, const wg_points *x) {
 
 /* The result, among those of the code, that entry i of a group is; from `results` on it is a
  * uniform. */
-static size_t result_of(const wgi_strip *s, const wgi_fn_group *group, uint32_t i) {
-    const size_t stride = s->f->program->native_points * sizeof(double);
+static size_t result_of(const wgi_in_place *s, const wgi_fn_group *group, uint32_t i) {
+    const size_t stride = s->f->bytecode->native_points * sizeof(double);
     return group->native[i] / stride - 1 - s->inputs;
 }
 
-static int find_results(const wgi_strip *s, const wg_results *y) {
-    const wgi_fn_program *const p = s->f->program;
+static int find_results(const wgi_in_place *s, const wg_results *y) {
+    const wgi_bytecode *const p = s->f->bytecode;
     for (size_t k = 0; k < s->results; k++) s->to[k] = s->unwanted;
     for (size_t g = 0; g < p->stores; g++) {
         const wgi_fn_group *const group = &p->store[g];
@@ -121,8 +121,8 @@ static int find_results(const wgi_strip *s, const wg_results *y) {
 }
 
 /* Outputs that are others, or uniforms. */
-static void repeat(const wgi_strip *s, size_t points, const wg_results *y) {
-    const wgi_fn_program *const p = s->f->program;
+static void repeat(const wgi_in_place *s, size_t points, const wg_results *y) {
+    const wgi_bytecode *const p = s->f->bytecode;
     for (size_t g = 0; g < p->stores; g++) {
         const wgi_fn_group *const group = &p->store[g];
         const wg_results *const a = &y[group->argument];
@@ -139,9 +139,9 @@ static void repeat(const wgi_strip *s, size_t points, const wg_results *y) {
     }
 }
 
-static void shared_inputs(const wgi_strip *s, const wg_points *x) {
+static void shared_inputs(const wgi_in_place *s, const wg_points *x) {
     const wg_function *const f = s->f;
-    double *to = s->uniform + 1 + f->program->numbers;
+    double *to = s->uniform + 1 + f->bytecode->numbers;
     for (size_t n = 0; n < s->shares; n++) {
         const uint32_t k = s->shared[n];
         const size_t entries = wgi_argument_size(&f->input[k]);
@@ -153,14 +153,14 @@ static void shared_inputs(const wgi_strip *s, const wg_points *x) {
 
 /* ---- running ---- */
 
-static int run(const wgi_strip *s, double *const *from, double *const *to, size_t points,
+static int run(const wgi_in_place *s, double *const *from, double *const *to, size_t points,
                size_t valid) {
-    return s->f->program->native(s->uniform, (const double *const *)from, to, s->sum, points,
-                                 valid);
+    return s->f->bytecode->native(s->uniform, (const double *const *)from, to, s->sum, points,
+                                  valid);
 }
 
 /* Fewer points than there are lanes, from `first` on. Gives what the code gave. */
-static int run_tail(const wgi_strip *s, size_t first, size_t points) {
+static int run_tail(const wgi_in_place *s, size_t first, size_t points) {
     double *to = s->column;
     for (size_t k = 0; k < s->inputs; k++, to += LANES) {
         const double *const from = s->from[k] + first;
@@ -177,8 +177,8 @@ static double across(const double *t) {
 }
 
 /* A block, whose sums are added up apart. */
-static int run_block(const wgi_strip *s, size_t points) {
-    const wgi_fn_program *const p = s->f->program;
+static int run_block(const wgi_in_place *s, size_t points) {
+    const wgi_bytecode *const p = s->f->bytecode;
     const size_t whole = points / LANES * LANES;
     if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
     if (whole != 0 && run(s, s->from, s->to, whole, whole) != 0) return 0;
@@ -188,30 +188,30 @@ static int run_block(const wgi_strip *s, size_t points) {
     return 1;
 }
 
-double wgi_strip_sum(const wgi_strip *s, size_t n, size_t e) {
-    return s->uniform[s->f->program->result_uniform[s->sum_result[n] + e]];
+double wgi_in_place_sum(const wgi_in_place *s, size_t n, size_t e) {
+    return s->uniform[s->f->bytecode->result_uniform[s->sum_result[n] + e]];
 }
 
-void wgi_strip_sums(const wgi_strip *s, const wg_results *y) {
+void wgi_in_place_sums(const wgi_in_place *s, const wg_results *y) {
     for (size_t n = 0; n < s->sums; n++) {
         const wg_results *const to = &y[s->summed[n]];
         const size_t entries = wgi_argument_size(&s->f->output[s->summed[n]]);
         for (size_t e = 0; to->data != NULL && e < entries; e++)
-            to->data[(ptrdiff_t)e * to->entry] = wgi_strip_sum(s, n, e);
+            to->data[(ptrdiff_t)e * to->entry] = wgi_in_place_sum(s, n, e);
     }
 }
 
-static inline void begin(const wgi_strip *s, size_t points, const wg_points *x) {
-    const wgi_fn_program *const p = s->f->program;
+static inline void begin(const wgi_in_place *s, size_t points, const wg_points *x) {
+    const wgi_bytecode *const p = s->f->bytecode;
     s->uniform[0] = (double)points;
     if (s->shares != 0 || s->f->once != 0) shared_inputs(s, x);
     if (p->sums != 0) memset(s->uniform + p->sum_at, 0, p->sums * sizeof *s->uniform);
 }
 
-int wgi_strip_run(wgi_strip *s, size_t points, const wg_points *x, const wg_results *y) {
+int wgi_in_place_run(wgi_in_place *s, size_t points, const wg_points *x, const wg_results *y) {
     s->aimed = 0;
     if (s->f == NULL || !find_inputs(s, x) || !find_results(s, y)) return 0;
-    const wgi_fn_program *const p = s->f->program;
+    const wgi_bytecode *const p = s->f->bytecode;
     const size_t step = p->sums != 0 ? p->block : points;
     begin(s, points, x);
     for (size_t first = 0; first < points; first += step) {
@@ -222,14 +222,14 @@ int wgi_strip_run(wgi_strip *s, size_t points, const wg_points *x, const wg_resu
     }
     if (points > step) (void)find_results(s, y);
     repeat(s, points, y);
-    wgi_strip_sums(s, y);
+    wgi_in_place_sums(s, y);
     return 1;
 }
 
 /* ---- where it is known beforehand ---- */
 
-void wgi_strip_input(const wgi_strip *s, size_t k, size_t *argument, size_t *entry) {
-    const wgi_fn_program *const p = s->f->program;
+void wgi_in_place_input(const wgi_in_place *s, size_t k, size_t *argument, size_t *entry) {
+    const wgi_bytecode *const p = s->f->bytecode;
     for (size_t g = 0; g < p->loads; g++)
         for (uint32_t i = 0; i < p->load[g].count; i++)
             if ((p->load[g].wanted >> i & 1) != 0 && k-- == 0) {
@@ -239,8 +239,8 @@ void wgi_strip_input(const wgi_strip *s, size_t k, size_t *argument, size_t *ent
             }
 }
 
-size_t wgi_strip_result(const wgi_strip *s, size_t argument, size_t entry) {
-    const wgi_fn_program *const p = s->f->program;
+size_t wgi_in_place_result(const wgi_in_place *s, size_t argument, size_t entry) {
+    const wgi_bytecode *const p = s->f->bytecode;
     size_t g = 0;
     while (p->store[g].argument != argument || entry < p->store[g].entry ||
            entry >= p->store[g].entry + p->store[g].count)
@@ -248,22 +248,22 @@ size_t wgi_strip_result(const wgi_strip *s, size_t argument, size_t entry) {
     return result_of(s, &p->store[g], (uint32_t)(entry - p->store[g].entry));
 }
 
-int wgi_strip_zero(const wgi_strip *s, size_t result) {
-    const wgi_fn_program *const p = s->f->program;
+int wgi_in_place_zero(const wgi_in_place *s, size_t result) {
+    const wgi_bytecode *const p = s->f->bytecode;
     if (result < s->results) return 0;
     const size_t u = p->native_constant[result - s->results].uniform;
     return u >= 1 && u <= p->numbers && p->number[u - 1] == 0;
 }
 
-int wgi_strip_walks(const wgi_strip *s, size_t points) {
-    return s->f != NULL && (s->f->program->sums == 0 || points <= s->f->program->block);
+int wgi_in_place_walks(const wgi_in_place *s, size_t points) {
+    return s->f != NULL && (s->f->bytecode->sums == 0 || points <= s->f->bytecode->block);
 }
 
 static double *place(const wgi_spot *at, ptrdiff_t further) {
     return *at->base + at->skip + (at->still ? 0 : further);
 }
 
-static void list_moving(wgi_strip *s) {
+static void list_moving(wgi_in_place *s) {
     s->moves = 0;
     for (size_t k = 0; k < s->inputs + s->results; k++) {
         const int reads = k < s->inputs;
@@ -274,7 +274,7 @@ static void list_moving(wgi_strip *s) {
 }
 
 /* The third time and later only those that move, unless all do. */
-static inline void aim(wgi_strip *s, ptrdiff_t further) {
+static inline void aim(wgi_in_place *s, ptrdiff_t further) {
     const int again = s->aimed != 0 && s->further == further;
     if (again && s->aimed > 1 && s->moves < s->inputs + s->results) {
         for (size_t n = 0; n < s->moves; n++)
@@ -289,9 +289,9 @@ static inline void aim(wgi_strip *s, ptrdiff_t further) {
     s->further = further;
 }
 
-int wgi_strip_walk(wgi_strip *s, size_t points, ptrdiff_t further, int beyond,
-                   const wg_points *x) {
-    const wgi_fn_program *const p = s->f->program;
+int wgi_in_place_walk(wgi_in_place *s, size_t points, ptrdiff_t further, int beyond,
+                      const wg_points *x) {
+    const wgi_bytecode *const p = s->f->bytecode;
     begin(s, points, x);
     aim(s, further);
     if (!beyond) {

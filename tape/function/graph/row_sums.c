@@ -2,7 +2,7 @@
 /* The adjoint of a stencil: rows are added where neighbours were read. One row after the other
  * would wait for what the one before has just stored, at places that are not aligned with it;
  * so each place takes from all rows at once. */
-#include "rows.h"
+#include "row_sums.h"
 
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #define INNER(NAME, WIDTH, ATTRIBUTE)                                                          \
     typedef double NAME##_vector                                                               \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
-    ATTRIBUTE static void NAME(const wgi_rows *r, double *at, ptrdiff_t low, ptrdiff_t high) { \
+    ATTRIBUTE static void NAME(const wgi_row_sums *r, double *at, ptrdiff_t low,               \
+                               ptrdiff_t high) {                                               \
         ptrdiff_t j = low;                                                                     \
         for (; j + (WIDTH) <= high; j += (WIDTH)) {                                            \
             NAME##_vector *const place = (NAME##_vector *)(void *)(at + j);                    \
@@ -57,7 +58,7 @@
 
 typedef void gather(double *to, const double *const *row, size_t n);
 
-typedef void inner(const wgi_rows *r, double *at, ptrdiff_t low, ptrdiff_t high);
+typedef void inner(const wgi_row_sums *r, double *at, ptrdiff_t low, ptrdiff_t high);
 
 #if defined(__x86_64__)
 INNER(avx2, 4, __attribute__((target("avx2"))))
@@ -78,7 +79,7 @@ static inner *choose(void) {
 
 /* The places are cut where a row begins or ends; those between two cuts take from the rows that
  * are there. */
-void wgi_rows_add(size_t n, const wgi_rows *r) {
+void wgi_row_sums_add(size_t n, const wgi_row_sums *r) {
     if (r->count == 0 || n == 0) return;
     inner *const add = choose();
     double *const at = r->to[0];
@@ -90,7 +91,7 @@ void wgi_rows_add(size_t n, const wgi_rows *r) {
         if (first + rows > end) end = first + rows;
     }
     for (ptrdiff_t high = end; low < end; low = high, high = end) {
-        wgi_rows here = {.count = 0};
+        wgi_row_sums here = {.count = 0};
         for (size_t k = 0; k < r->count; k++) {
             const ptrdiff_t first = r->to[k] - at, last = first + rows;
             if (first > low && first < high) high = first;
@@ -103,7 +104,7 @@ void wgi_rows_add(size_t n, const wgi_rows *r) {
     }
 }
 
-void wgi_rows_gather(size_t count, double *to, const double *const *row, size_t n) {
+void wgi_row_sums_gather(size_t count, double *to, const double *const *row, size_t n) {
     gather *const *by = base_gather;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) by = avx512_gather;

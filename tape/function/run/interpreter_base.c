@@ -2,4 +2,4 @@
 /* The interpreter for every machine: vectors of two. */
 #define WIDTH 2
 #define MACHINE wgi_fn_base
-#include "program_kernels.h"
+#include "interpreter_kernels.h"

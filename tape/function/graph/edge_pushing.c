@@ -9,7 +9,7 @@
  * each column makes it as often as there are columns. Products keep the zero rule.
  * Source: Gower and Mello 2012, "A new framework for the computation of Hessians", Optimization
  * Methods and Software 27(2). */
-#include "hessian.h"
+#include "edge_pushing.h"
 
 #include <string.h>
 
@@ -189,8 +189,8 @@ static int can_be_done(const wgi_graph *g, size_t nodes, const unsigned char *wa
     return 1;
 }
 
-int wgi_graph_hessian(wgi_graph *g, size_t nodes, const unsigned char *wanted, uint32_t *bar,
-                      size_t n, const uint32_t *input, uint32_t *h) {
+int wgi_edge_pushing(wgi_graph *g, size_t nodes, const unsigned char *wanted, uint32_t *bar,
+                     size_t n, const uint32_t *input, uint32_t *h) {
     web all;
     if (!can_be_done(g, nodes, wanted)) return 0;
     memset(&all, 0, sizeof all);

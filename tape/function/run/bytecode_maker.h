@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* program_maker.h - what the files that make programs share: program.h says what programs are.
+/* bytecode_maker.h - what the files that make bytecode share: bytecode.h says what it is.
  * Internal.
  *
  * Each part of a function is done in steps: what belongs together is found (families); nodes
  * get an order in which a value is used soon after it is made; that becomes a list of units,
- * with the loads and stores where they are due (program_schedule.c); units become instructions;
- * and these get columns (program_select.c). */
-#ifndef WENGERT_TAPE_FUNCTION_PROGRAM_MAKER_H
-#define WENGERT_TAPE_FUNCTION_PROGRAM_MAKER_H
+ * with the loads and stores where they are due (bytecode_schedule.c); units become instructions;
+ * and these get columns (bytecode_select.c). */
+#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
+#define WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
 
-#include "program.h"
+#include "bytecode.h"
 
 typedef enum {
     WGI_UNIT_NODE,
@@ -46,7 +46,7 @@ enum {
 typedef struct wgi_fn_maker {
     wgi_core *c;
     wg_function *f;
-    wgi_fn_program p;
+    wgi_bytecode p;
 
     wgi_when when;      /* of the part under way */
     uint32_t low, high; /* its operations */
@@ -115,7 +115,7 @@ static inline uint32_t wgi_fn_column_at(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_offset(m->slot[i]);
 }
 
-/* ---- program_schedule.c ---- */
+/* ---- bytecode_schedule.c ---- */
 
 /* Instruction of a slope, or END. */
 uint32_t wgi_fn_slope_code(const wgi_node *n);
@@ -129,7 +129,7 @@ void wgi_fn_count_uses(wgi_fn_maker *m);
 /* The units of a part in their order. */
 void wgi_fn_list_units(wgi_fn_maker *m);
 
-/* ---- program_select.c ---- */
+/* ---- bytecode_select.c ---- */
 
 /* Units as instructions, before their operands have places. */
 void wgi_fn_select(wgi_fn_maker *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* program_run.h - the interpreter on the first VECTORS vectors of every column, RUN. Included
- * by program_kernels.h, once for each number of vectors. */
+/* interpreter.h - the interpreter on the first VECTORS vectors of every column, RUN. Included
+ * by interpreter_kernels.h, once for each number of vectors. */
 
 #define EACH1(M, ...) M(0, __VA_ARGS__)
 #define EACH2(M, ...) EACH1(M, __VA_ARGS__) M(1, __VA_ARGS__)
@@ -162,15 +162,15 @@ KEEP_C : {
     NEXT;
     /* after a call nothing is in registers */
 LOAD:
-    load(r, &r->program->load[pc->a], pc->b, 0);
+    load(r, &r->bytecode->load[pc->a], pc->b, 0);
     EACH(ZERO1, ZERO)
     NEXT;
 STORE:
-    store_checked(r, &r->program->store[pc->a], pc->b);
+    store_checked(r, &r->bytecode->store[pc->a], pc->b);
     EACH(ZERO1, ZERO)
     NEXT;
 CALL:
-    wgi_fn_call_run(r, &r->program->call[pc->a]);
+    wgi_fn_call_run(r, &r->bytecode->call[pc->a]);
     EACH(ZERO1, ZERO)
     NEXT;
 GUARD:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - how a finished function is evaluated. Internal.
+/* bytecode.h - how a finished function is evaluated. Internal.
  *
  * Points are done in runs of `lanes` points. A number that differs from point to point is a
  * column, one double per point of the run, in a slot that is given to another node when its
@@ -10,18 +10,18 @@
  *     sum       a vector per sum, one lane per point modulo its width              per thread
  *
  * Columns stand one behind the other, as long as the run has points: those of one point alone
- * are near each other. Programs say where a column begins in runs of two points; in runs of
+ * are near each other. Bytecode says where a column begins in runs of two points; in runs of
  * four it is twice that, and so on.
  *
- * A program has three parts: once, at each point, after the sums. All three are lists of the
+ * A bytecode has three parts: once, at each point, after the sums. All three are lists of the
  * same instructions: the first and last run on short columns, whose first lane is kept as a
  * uniform, so that the bits of a value do not depend on where it is computed.
  *
- * The interpreter (program_run.h) keeps the last result in registers, the accumulator: an
+ * The interpreter (interpreter.h) keeps the last result in registers, the accumulator: an
  * instruction takes operands from the accumulator (A), from columns (C) and from uniforms (S),
  * and leaves its result in the accumulator, and in a column (_ST) if it is read again later. */
-#ifndef WENGERT_TAPE_FUNCTION_PROGRAM_H
-#define WENGERT_TAPE_FUNCTION_PROGRAM_H
+#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_H
+#define WENGERT_TAPE_FUNCTION_BYTECODE_H
 
 #include "tape/function/graph/graph.h"
 
@@ -146,17 +146,17 @@ typedef struct wgi_fn_group {
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
  * those from `valid` on repeat the last one.
- * uniform: element u is node program->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
+ * uniform: element u is node bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
  *          that a node needs. All nodes that are not of each point and that one of each point
  *          reads are there: numbers, shared inputs, nodes done once.
- * input:   input[i][p] is node program->input_node[i] at point p, i < native_inputs.
- * result:  result[j][p] is to become node program->result_node[j], j < native_results, for all
+ * input:   input[i][p] is node bytecode->input_node[i] at point p, i < native_inputs.
+ * result:  result[j][p] is to become node bytecode->result_node[j], j < native_results, for all
  *          `points`. Inputs and results do not overlap; columns are 64-byte aligned, the rows
- *          of strip.h as numbers are.
- * sum:     sum[8 s + p % 8] += node program->sum_node[s] at point p, s < sums, for p < valid
+ *          of in_place.h as numbers are.
+ * sum:     sum[8 s + p % 8] += node bytecode->sum_node[s] at point p, s < sums, for p < valid
  *          only, in ascending order of p. 64-byte aligned; not 0 on entry.
  * Gives    0, or any of WGI_FN_NAN: WGI_NODE_TIMES was done as a plain product, and one of the
- *          nodes program->check_node[k], k < checked, is NaN at some point;
+ *          nodes bytecode->check_node[k], k < checked, is NaN at some point;
  *          WGI_FN_GUARD_FAILED: a comparison of the function, with a side that is of each
  *          point, came out differently at some point. Then the interpreter does these points
  *          again: result and sum may hold anything.
@@ -167,7 +167,7 @@ enum { WGI_FN_NAN = 1, WGI_FN_GUARD_FAILED = 2 };
 typedef int wgi_fn_native(const double *uniform, const double *const *input,
                           double *const *result, double *sum, size_t points, size_t valid);
 
-/* ---- a program ---- */
+/* ---- a bytecode ---- */
 
 typedef struct wgi_fn_part {
     const wgi_fn_code *code;
@@ -194,7 +194,7 @@ typedef struct wgi_fn_machine {
 /* NULL where the compiler was not told to make that one. */
 extern const wgi_fn_machine *const wgi_fn_base, *const wgi_fn_avx2, *const wgi_fn_avx512;
 
-typedef struct wgi_fn_program {
+typedef struct wgi_bytecode {
     size_t bytes;
     const wgi_fn_machine *machine;
     const wgi_simd *simd;
@@ -227,14 +227,14 @@ typedef struct wgi_fn_program {
     size_t native_inputs, native_results, native_constants, checked;
     const uint32_t *input_node, *result_node, *check_node;
     const wgi_fn_constant *native_constant;
-} wgi_fn_program;
+} wgi_bytecode;
 
 enum { WGI_FN_MOST_LANES = 64 };
 
 /* A run of points under way. */
 typedef struct wgi_fn_run {
     const wg_function *function;
-    const wgi_fn_program *program;
+    const wgi_bytecode *bytecode;
     const wgi_fn_machine *machine; /* of this run */
     char *column;
     double *uniform, *sum;
@@ -295,12 +295,12 @@ struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *
                                          const wg_results *y, void *work);
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
 
-/* wgi_fn_program_new for a given machine, for tests. */
-wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
-                              const wgi_simd *simd);
+/* wgi_bytecode_new for a given machine, for tests. */
+wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
+                            const wgi_simd *simd);
 
-/* Makes the program of a function, f->program; messages and scratch are the tape's. */
-wg_status wgi_fn_program_new(wgi_core *c, wg_function *f);
-void wgi_fn_program_free(wg_function *f);
+/* Makes the bytecode of a function, f->bytecode; messages and scratch are the tape's. */
+wg_status wgi_bytecode_new(wgi_core *c, wg_function *f);
+void wgi_bytecode_free(wg_function *f);
 
 #endif

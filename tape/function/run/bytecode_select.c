@@ -5,7 +5,7 @@
  * the accumulator holds, and whether it stores on who reads its result later. A column is free
  * for another node after its last reader. */
 #include "tape/function/graph/dense_node.h"
-#include "program_maker.h"
+#include "bytecode_maker.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>

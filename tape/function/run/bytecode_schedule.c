@@ -4,7 +4,7 @@
  * Nodes that one call makes are a family. What has one reader is made just before it; all other
  * nodes keep the order of the function. Loads stand before the first reader of an input;
  * stores, sums and comparisons behind the last node that they wait for. */
-#include "program_maker.h"
+#include "bytecode_maker.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
  *
  * Letters: w adjoint, vt tangent, wt adjoint of the tangent sweep, h local second derivative.
  * The local Hessians of all statements are there as entries {out, i, j, h}, i <= j, in the order
- * of the tape (local_hessian.c). For a root y and a direction v:
+ * of the tape (second_order_local.c). For a root y and a direction v:
  *     adjoints w backwards;  tangents vt forwards;  then backwards
  *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
  * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
  * chapter 5 (forward over reverse). */
-#include "tape/function/flatten/curvature.h"
-#include "second.h"
+#include "tape/function/flatten/second_order_blocks.h"
+#include "second_order.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* curvature.h - second derivatives of a recording with matrix operations. Internal. */
-#ifndef WGI_TAPE_FUNCTION_FLATTEN_CURVATURE_H
-#define WGI_TAPE_FUNCTION_FLATTEN_CURVATURE_H
+/* second_order_blocks.h - second derivatives of a recording with matrix operations. Internal. */
+#ifndef WGI_TAPE_FUNCTION_FLATTEN_SECOND_ORDER_BLOCKS_H
+#define WGI_TAPE_FUNCTION_FLATTEN_SECOND_ORDER_BLOCKS_H
 
 #include "tape/engine/tape.h"
 

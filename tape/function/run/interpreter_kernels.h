@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* program_kernels.h - the interpreter of programs for one instruction set. A file defines
+/* interpreter_kernels.h - the interpreter of bytecode for one instruction set. A file defines
  *     WIDTH    doubles in a vector: 2, 4 or 8
  *     MACHINE  the name of a pointer to the table
  * and includes this. */
-#include "program.h"
+#include "bytecode.h"
 
 #include <math.h>
 #include <string.h>
@@ -449,7 +449,7 @@ static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
     wg_block_arg a;
     memset(&a, 0, sizeof a);
     a.value = (double *)(void *)y;
-    r->program->simd->row[row].value(r->lanes, &a, &a, NULL, NULL);
+    r->bytecode->simd->row[row].value(r->lanes, &a, &a, NULL, NULL);
 }
 
 /* y = the largest (smallest) x; NaN if there is one. */
@@ -511,7 +511,7 @@ static void look_up(const wgi_fn_run *r, const uint32_t *list, size_t n, double 
 
 /* The result is none of the operands' columns. */
 static void array(wgi_fn_run *r, const wgi_fn_call *call) {
-    const uint32_t *const list = r->program->list + call->list;
+    const uint32_t *const list = r->bytecode->list + call->list;
     const size_t n = call->operands;
     V *const y = (V *)(void *)AT(list[n]), *const rare = FIXED(WGI_FN_SCRATCH);
     switch (call->array) {
@@ -572,16 +572,16 @@ static void guard(wgi_fn_run *r, const wgi_fn_code *code) {
 #pragma GCC diagnostic ignored "-Wpedantic"
 #define VECTORS 1
 #define RUN run1
-#include "program_run.h"
+#include "interpreter.h"
 #define VECTORS 2
 #define RUN run2
-#include "program_run.h"
+#include "interpreter.h"
 #define VECTORS 4
 #define RUN run4
-#include "program_run.h"
+#include "interpreter.h"
 #define VECTORS 8
 #define RUN run8
-#include "program_run.h"
+#include "interpreter.h"
 #pragma GCC diagnostic pop
 
 static const wgi_fn_machine machine = {WIDTH, {run1, run2, run4, run8}, load, store, column_nan,

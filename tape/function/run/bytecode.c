@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs are made: see program.h for what they are, program_maker.h for how. */
+/* Bytecode is made: bytecode.h says what it is, bytecode_maker.h how it is made. */
 #include "tape/function/graph/dense_node.h"
-#include "program_maker.h"
+#include "bytecode_maker.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
 
@@ -119,7 +119,7 @@ static void mark_kept(wgi_fn_maker *m) {
 
 static void uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    wgi_fn_program *const p = &m->p;
+    wgi_bytecode *const p = &m->p;
     for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NO_NODE;
     mark_kept(m);
     uint32_t at = 0;
@@ -234,7 +234,7 @@ static void comparisons(wgi_fn_maker *m) {
 static int open(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     const size_t n = f->nodes + 3, word = sizeof(uint32_t);
-    wgi_fn_program *const p = &m->p;
+    wgi_bytecode *const p = &m->p;
     m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
     p->loads = groups_of(f->inputs, f->input, WG_SHARED);
     p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
@@ -272,7 +272,7 @@ static int open(wgi_fn_maker *m) {
 static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *result_node,
                            wgi_fn_constant *constant) {
     wg_function *const f = m->f;
-    wgi_fn_program *const p = &m->p;
+    wgi_bytecode *const p = &m->p;
     enum { LEAST = 16 };
     uint32_t at = 1;
     for (size_t g = 0; g < p->loads; g++)
@@ -315,7 +315,7 @@ static const void *moved(wgi_pieces *b, const void *from, size_t bytes) {
     return bytes == 0 ? to : memcpy(to, from, bytes);
 }
 
-static void move(wgi_pieces *b, wgi_fn_program *p, const wgi_fn_maker *m) {
+static void move(wgi_pieces *b, wgi_bytecode *p, const wgi_fn_maker *m) {
     const size_t word = sizeof(uint32_t);
     b->used = (sizeof *p + 63) / 64 * 64;
     const wgi_fn_code *const code = moved(b, m->codes.at, m->codes.count * sizeof *code);
@@ -371,7 +371,7 @@ static void list_checked(wgi_fn_maker *m, uint32_t *check_node) {
 
 static void finish(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    wgi_fn_program *const p = &m->p;
+    wgi_bytecode *const p = &m->p;
     const size_t word = sizeof(uint32_t);
     double *const number = wgi_fn_room(m, p->numbers * sizeof *number);
     uint32_t *const uniform_node = wgi_fn_room(m, p->uniforms * word);
@@ -403,20 +403,20 @@ static void finish(wgi_fn_maker *m) {
         return;
     }
     move(&b, p, m);
-    f->program = (wgi_fn_program *)(void *)b.base;
-    *f->program = *p;
+    f->bytecode = (wgi_bytecode *)(void *)b.base;
+    *f->bytecode = *p;
 }
 
 /* Points added up apart: some ten microseconds of work, whole runs. */
-static size_t block_for(const wgi_fn_program *p, size_t codes) {
+static size_t block_for(const wgi_bytecode *p, size_t codes) {
     enum { WORK = 1 << 18, MOST = 4096 };
     size_t points = MOST;
     while (points > 4 * p->lanes && points * codes > WORK) points /= 2;
     return points;
 }
 
-wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
-                              const wgi_simd *simd) {
+wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
+                            const wgi_simd *simd) {
     wgi_fn_maker m;
     memset(&m, 0, sizeof m);
     m.c = c;
@@ -445,21 +445,21 @@ wg_status wgi_fn_program_make(wgi_core *c, wg_function *f, const wgi_fn_machine 
     return c->status;
 }
 
-wg_status wgi_fn_program_new(wgi_core *c, wg_function *f) {
+wg_status wgi_bytecode_new(wgi_core *c, wg_function *f) {
     const wgi_simd *const simd = wgi_simd_best();
     const wgi_fn_machine *machine = wgi_fn_base;
     /* matrices are gathered point by point: what counts is how far their elements are apart */
     if (wgi_dense_elements(f) > f->nodes / 2 && f->nodes > FAR)
-        return wgi_fn_program_make(c, f, machine, simd);
+        return wgi_bytecode_make(c, f, machine, simd);
 #if defined(__x86_64__)
     if (simd == wgi_simd_avx512 && wgi_fn_avx512 != NULL) machine = wgi_fn_avx512;
     else if (simd == wgi_simd_avx2 && wgi_fn_avx2 != NULL) machine = wgi_fn_avx2;
 #endif
-    return wgi_fn_program_make(c, f, machine, simd);
+    return wgi_bytecode_make(c, f, machine, simd);
 }
 
-void wgi_fn_program_free(wg_function *f) {
-    if (f->program == NULL) return;
-    f->memory.release(f->memory.ctx, f->program, f->program->bytes);
-    f->program = NULL;
+void wgi_bytecode_free(wg_function *f) {
+    if (f->bytecode == NULL) return;
+    f->memory.release(f->memory.ctx, f->bytecode, f->bytecode->bytes);
+    f->bytecode = NULL;
 }

@@ -3,8 +3,8 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define WIDTH 8
 #define MACHINE wgi_fn_avx512
-#include "program_kernels.h"
+#include "interpreter_kernels.h"
 #else
-#include "program.h"
+#include "bytecode.h"
 const wgi_fn_machine *const wgi_fn_avx512 = NULL;
 #endif

@@ -11,7 +11,7 @@
  * first and second partials of a node by its arguments. An operand is below one argument only,
  * so that g and h of an argument become those of the node where they stand:
  *     h[i][j] = d_k h[i][j] + s_km g[i] g[j],   g[i] = d_k g[i]. */
-#include "second.h"
+#include "second_order.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ struct waiting {
 struct lately {
     wgi_bits code;
     unsigned bits; /* of code; 0: nothing came yet */
-    wgi_program program;
+    wgi_statement_code program;
     uint8_t pairs, i[PAIRS], j[PAIRS]; /* that have an entry, i <= j */
     int users;                         /* operations of a user's among its nodes */
     int steps;
@@ -158,12 +158,12 @@ static void plan_needed(struct lately *l, const struct known *q) {
 }
 
 static void plan(struct lately *l, const wgi_entry *e) {
-    const wgi_program *const p = &l->program;
+    const wgi_statement_code *const p = &l->program;
     struct known q = {0};
     unsigned number = 0;
     l->code = e->code;
     l->bits = e->bits;
-    wgi_program_of(e, &l->program);
+    wgi_statement_code_of(e, &l->program);
     l->steps = l->users = l->pairs = 0;
     for (int i = 0; i < p->operands; i++) add(l, LOAD, i, (unsigned)i, NONE, NONE);
     for (int i = p->operands; i < p->nodes; i++) {
@@ -316,7 +316,7 @@ static void settle(wgi_core *c, struct lately *all) {
 
 /* Is that the plan of the entry, and of the same operations of a user's? */
 static int is_plan_of(const struct lately *l, const wgi_entry *e) {
-    const wgi_program *const p = &l->program;
+    const wgi_statement_code *const p = &l->program;
     if (l->bits != e->bits || l->code != e->code) return 0;
     if (l->users == 0) return 1;
     size_t number = 0;
