@@ -103,6 +103,7 @@ typedef struct wgi_core {
     size_t buffer_bytes;
     struct wgi_hole *holes;   /* what is free in it */
     size_t budget, committed; /* bytes, all regions and the tape itself */
+    struct wgi_core *lender;  /* a tape of whose budget this one lives, or NULL */
     size_t loops_over;        /* as in wg_options */
     size_t reserve;           /* what to ask for at first */
     uint64_t max_slots;
@@ -183,6 +184,11 @@ wg_memory wgi_memory_of(const wg_memory *m);
 /* Memory of its own for an object that is not a tape's: *bytes of it, which are rounded up to
  * what is to be released. NULL: there is none. */
 void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
+/* A tape for the work of calls on c, which outlives it: with its memory callbacks, and what it commits
+ * is committed by c, too. NULL: there is no memory, or no budget. */
+wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o);
+/* Is there so much left of its budget, for an object beside it? */
+int wgi_budget_has(const wgi_core *c, size_t bytes);
 /* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
 void wgi_region_free(wgi_core *c, wgi_region *r);

@@ -358,8 +358,7 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     wg_options options;
     memset(&options, 0, sizeof options);
     options.flags = WG_KEEP_CODE;
-    options.memory = c->memory;
-    wg_tape *const t = wg_tape_new(&options);
+    wg_tape *const t = wgi_tape_beside(c, &options);
     if (t == NULL) return cannot(r, b, WG_ENOMEM, "has no tape to be written out on");
     wg_real *const in = wg_tape_keep(&c->head, (operands + 1) * sizeof *in, NULL);
     wg_real *const y = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *y, NULL);
@@ -563,9 +562,8 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = from->memory;
     options.loops_over = from->loops_over;
-    wg_tape *const work = wg_tape_new(&options);
+    wg_tape *const work = wgi_tape_beside(from, &options);
     if (work == NULL) return wgi_refuse(from, WG_ENOMEM, "%s: no workspace", call);
     wgi_core *const c = wgi_core_of(work);
     wg_argument *in = NULL, *named = NULL;
