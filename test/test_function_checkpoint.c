@@ -551,8 +551,40 @@ static void a_hundred_thousand_steps_keep_twenty_states(void **state) {
     }
 }
 
+static void a_work_tape_that_was_freed_is_found(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        wg_tape *other = wg_tape_new(NULL);
+        const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};
+        const wg_mat a = wg_mat_input(t, N, 1, start, N), p = wg_mat_input(t, NP, 1, param, NP);
+        const wg_region region = {.record = swing};
+        wg_mat y;
+        assert_int_equal(wg_checkpoint(t, other, 6, 1, &region, 3, a, p, &y), WG_OK);
+        const wg_real sum = wg_mat_sum(t, y);
+        assert_int_equal(wg_reverse(t, sum), WG_OK);
+        const double g = wg_adjoint(t, wg_mat_at(a, 0, 0));
+        assert_true(g != 0);
+        wg_tape_free(other);
+        if (k == 1) other = wg_tape_new(NULL); /* perhaps at the same place */
+        assert_int_equal(wg_reverse(t, sum), WG_ESTALE);
+        assert_non_null(strstr(wg_tape_message(t), "its work tape was freed"));
+        /* a new one, a new recording; either tape may be freed first */
+        wg_tape_reset(t);
+        if (k != 1) other = wg_tape_new(NULL);
+        const wg_mat b = wg_mat_input(t, N, 1, start, N), q = wg_mat_input(t, NP, 1, param, NP);
+        assert_int_equal(wg_checkpoint(t, other, 6, 1, &region, 3, b, q, &y), WG_OK);
+        assert_int_equal(wg_reverse(t, wg_mat_sum(t, y)), WG_OK);
+        assert_true(wg_adjoint(t, wg_mat_at(b, 0, 0)) == g);
+        if (k == 2) wg_tape_free(other);
+        wg_tape_free(t);
+        if (k != 2) wg_tape_free(other);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_work_tape_that_was_freed_is_found),
         cmocka_unit_test(the_gradient_is_that_of_the_whole_loop_whatever_is_stored),
         cmocka_unit_test(regions_are_evaluated_again_as_seldom_as_can_be),
         cmocka_unit_test(loops_have_tangents_lanes_and_replays),

@@ -216,7 +216,8 @@ typedef struct wg_region {
  *          regions by hand cannot be (WG_EMODE).
  * Cost:    one record; the tape keeps `stored` states and one more.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE, WG_EARG: work is t; what
- *          a region returned, or what was wrong with its recording. */
+ *          a region returned, or what was wrong with its recording. Of a sweep: WG_ESTALE: work was
+ *          freed (found for the first 16 of a recording, each of one recording at a time). */
 WG_API wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
                                const wg_region *region, size_t stored, wg_mat state,
                                wg_mat param, wg_mat *y);

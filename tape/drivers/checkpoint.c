@@ -13,6 +13,8 @@
 /* The params of a block. */
 typedef struct checkpoint {
     wg_tape *work;
+    wgi_core *c; /* the tape of the block, and which of its guests work is, or -1 */
+    int guest;
     const wg_region *region;
     size_t steps, regions, stored, n, np;
 } checkpoint;
@@ -74,6 +76,17 @@ static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     return at->region->record(t, at->step, m, x, at->r->k->np, x + m, y, at->region->data);
 }
 
+/* The tape that steps are recorded on; NULL: it was freed. */
+static wg_tape *work_of(const checkpoint *k) {
+    if (k->guest < 0) return k->work;
+    return k->c->guest[k->guest] != NULL ? k->work : NULL;
+}
+
+static wg_status without_work(const run *r) {
+    wgi_why(r->b, r->why, "its work tape was freed before the recording");
+    return WG_ESTALE;
+}
+
 static wg_status explain(const place *at, wg_status s) {
     const size_t number = (size_t)(at->region - at->r->k->region);
     if (s != WG_OK && at->region->record != NULL)
@@ -91,6 +104,7 @@ static wg_status value_of(place at, const double *state, double *next) {
     if (at.region->record == NULL)
         return explain(
             &at, at.region->value(at.step, n, state, np, r->x + n, next, at.region->data));
+    if (work_of(r->k) == NULL) return without_work(r);
     copy(r->x, state, n);
     return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
 }
@@ -104,6 +118,7 @@ static wg_status vjp_of(place at, const double *state, const double *w, double *
         return explain(&at, at.region->vjp(at.step, n, state, np, r->x + n, w, g,
                                            np != 0 ? g + n : NULL, at.region->data));
     }
+    if (work_of(r->k) == NULL) return without_work(r);
     copy(r->x, state, n);
     return explain(&at, wg_vjp(r->k->work, record, &at, n + np, r->x, n, w, NULL, g));
 }
@@ -112,6 +127,7 @@ static wg_status vjp_of(place at, const double *state, const double *w, double *
 static wg_status jvp_of(place at) {
     const run *const r = at.r;
     const size_t n = r->k->n, np = r->k->np;
+    if (at.region->record != NULL && work_of(r->k) == NULL) return without_work(r);
     if (at.region->record != NULL)
         return explain(
             &at, wg_jvp(r->k->work, record, &at, n + np, r->x, r->dx, n, r->next, r->dnext));
@@ -280,7 +296,8 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
     if ((regions != 0 && steps > most / regions) || n > most || param.rows * param.cols > most)
         return wgi_fail(c, WG_EARG, "wg_checkpoint: %zu steps of %zu regions, a state of %zu",
                         steps, regions, n);
-    checkpoint k = {work, NULL, steps, regions, 0, n, param.rows * param.cols};
+    checkpoint k = {work, c, -1, NULL, steps, regions, 0, n, param.rows * param.cols};
+    if (work != NULL) k.guest = wgi_guest(c, wgi_core_of(work));
     k.stored = wgi_checkpoints_stored(steps * regions, stored);
     if (regions != 0) {
         k.region = wg_tape_keep(t, regions * sizeof *region, region);

@@ -611,9 +611,28 @@ wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o) {
     return tape_new(&with, c);
 }
 
+int wgi_guest(wgi_core *c, wgi_core *guest) {
+    for (int k = 0; k < c->guests; k++)
+        if (c->guest[k] == guest) return k;
+    if (guest->host != NULL || c->guests == WGI_GUESTS) return -1;
+    guest->host = c;
+    c->guest[c->guests] = guest;
+    return c->guests++;
+}
+
+/* The recording that worked on them is gone. */
+static void leave_guests(wgi_core *c) {
+    for (int k = 0; k < c->guests; k++)
+        if (c->guest[k] != NULL) c->guest[k]->host = NULL;
+    c->guests = 0;
+}
+
 void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
+    leave_guests(c);
+    for (int k = 0; c->host != NULL && k < c->host->guests; k++)
+        if (c->host->guest[k] == c) c->host->guest[k] = NULL;
     wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
                                &c->places,   &c->labels,   &c->second,   &c->scratch,
                                &c->drive,    &c->branches, &c->index[0], &c->index[1],
@@ -664,6 +683,7 @@ void wg_tape_reset(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     if (wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
+    leave_guests(c);
     c->current = 0;
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;

@@ -93,7 +93,7 @@ struct wgi_block {
 } __attribute__((may_alias));
 typedef struct wgi_block wgi_block;
 
-enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4 };
+enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4, WGI_GUESTS = 16 };
 
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; must be first */
@@ -124,6 +124,9 @@ typedef struct wgi_core {
     uint64_t payload_before;       /* bytes in the chunks before the current one */
     size_t lane_bytes, work_bytes; /* the most that a sweep over a block needs */
 
+    /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
+    struct wgi_core *guest[WGI_GUESTS], *host;
+    int guests;
     pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* given to generations and branches so far */
@@ -189,6 +192,9 @@ void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
 /* A tape for the work of calls on c, which outlives it: with its memory callbacks, and what it commits
  * is committed by c, too. NULL: there is no memory, or no budget. */
 wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o);
+/* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
+ * freed. -1: there are too many, or it is another's. */
+int wgi_guest(wgi_core *c, wgi_core *guest);
 /* Is there so much left of its budget, for an object beside it? */
 int wgi_budget_has(const wgi_core *c, size_t bytes);
 /* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
