@@ -174,49 +174,117 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static void exchange(wg_real *x, wg_real *y) {
-    const wg_real z = *x;
-    *x = *y;
-    *y = z;
+/* Which of two rows has the larger element in the column of a pivot: |x| > |y|. */
+typedef struct larger {
+    wg_real x, y;
+    size_t row, other;
+} larger;
+
+/* y where the other row is the pivot's, else x. */
+static wg_real larger_of(wg_tape *t, const larger *of, wg_real x, wg_real y) {
+    if (wgi_expand_is_nothing(x) && wgi_expand_is_nothing(y)) return x;
+    return wg_let(t, wg_select_gt(of->x, of->y, y, x));
 }
 
-double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
-                            size_t ld, size_t k, wg_real *b) {
-    double sign = 1;
-    if (a == NULL || b == NULL) return sign;
-    for (size_t c = 0; c < n; c++) {
-        const size_t rows = least(n, c + below + 1), cols = least(n, c + below + above + 1);
-        size_t pivot = c;
-        for (size_t i = c + 1; i < rows; i++)
-            if (fabs(a[i + c * ld].value) > fabs(a[pivot + c * ld].value)) pivot = i;
-        if (pivot != c) {
-            sign = -sign;
-            for (size_t j = c; j < cols; j++) exchange(&a[c + j * ld], &a[pivot + j * ld]);
-            for (size_t j = 0; j < k; j++) exchange(&b[c + j * n], &b[pivot + j * n]);
-        }
-        for (size_t i = c + 1; i < rows; i++) {
-            if (wgi_expand_is_nothing(a[i + c * ld])) continue;
-            const wg_real l = wg_let(t, wg_div(a[i + c * ld], a[c + c * ld]));
-            for (size_t j = c + 1; j < cols; j++)
-                a[i + j * ld] = wgi_expand_less(t, a[i + j * ld], l, a[c + j * ld]);
-            for (size_t j = 0; j < k; j++)
-                b[i + j * n] = wgi_expand_less(t, b[i + j * n], l, b[c + j * n]);
+static void exchange(wg_tape *t, const larger *of, wg_real *x, wg_real *y) {
+    const wg_real z = *x;
+    *x = larger_of(t, of, z, *y);
+    *y = larger_of(t, of, *y, z);
+}
+
+/* The permutation of the rows, one exchange after the other. */
+typedef struct order {
+    larger *exchange;
+    size_t count;
+    wg_real sign;
+} order;
+
+static int order_open(wg_tape *t, size_t n, order *o) {
+    const size_t most = n < 2 ? 1 : n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
+    o->count = 0;
+    o->sign = wg_constant(1);
+    if (most >= SIZE_MAX / sizeof *o->exchange) return 0;
+    o->exchange = (larger *)wg_tape_keep(t, most * sizeof *o->exchange, NULL);
+    return o->exchange != NULL;
+}
+
+/* A with element (i, j) at a[i + j ld]: those more than `below` below the diagonal or `above`
+ * above it are 0. b: k right-hand sides. */
+typedef struct band {
+    size_t n, below, above, ld, k;
+    wg_real *a, *b;
+} band;
+
+static size_t rows_of(const band *s, size_t c) { return least(s->n, c + s->below + 1); }
+static size_t cols_of(const band *s, size_t c) {
+    return least(s->n, c + s->below + s->above + 1);
+}
+
+/* The largest element of column c comes to the diagonal, at every point: by exchanges of rows. */
+static void bring_pivot(wg_tape *t, const band *s, size_t c, order *o) {
+    for (size_t i = c + 1; i < rows_of(s, c); i++) {
+        const wg_real x = s->a[i + c * s->ld], y = s->a[c + c * s->ld];
+        if (wgi_expand_is_nothing(x)) continue;
+        larger of = {wg_constant(1), wg_constant(0), c, i}; /* than what is always 0 */
+        if (!wgi_expand_is_nothing(y))
+            of.x = wg_let(t, wg_fabs(x)), of.y = wg_let(t, wg_fabs(y));
+        for (size_t j = c; j < cols_of(s, c); j++)
+            exchange(t, &of, &s->a[c + j * s->ld], &s->a[i + j * s->ld]);
+        for (size_t j = 0; o == NULL && j < s->k; j++)
+            exchange(t, &of, &s->b[c + j * s->n], &s->b[i + j * s->n]);
+        if (o == NULL) continue;
+        o->sign = larger_of(t, &of, o->sign, wg_let(t, wg_neg(o->sign)));
+        o->exchange[o->count++] = of;
+    }
+}
+
+/* A pivot of 0 makes all results NaN: by itself where it divides 0, and all rows depend on that;
+ * else it is replaced. */
+static void refuse_nothing(wg_tape *t, const band *s, size_t c) {
+    const size_t rows = rows_of(s, c), cols = cols_of(s, c);
+    int all = c + 1 < s->n && rows == s->n, any = 0;
+    for (size_t i = c + 1; i < rows; i++) all &= !wgi_expand_is_nothing(s->a[i + c * s->ld]);
+    for (size_t j = c + 1; j < cols; j++) any |= !wgi_expand_is_nothing(s->a[c + j * s->ld]);
+    wg_real *const pivot = &s->a[c + c * s->ld];
+    if (!all || !any) *pivot = wg_let(t, wg_select_eq(*pivot, 0, NAN, *pivot));
+}
+
+/* A becomes its U, b what U X = b belongs to: there is room for `below` more elements above the
+ * diagonal. o: NULL, or becomes the order of the rows, and those of b are taken to have it. */
+static void eliminate(wg_tape *t, const band *s, order *o) {
+    for (size_t c = 0; c < s->n; c++) {
+        bring_pivot(t, s, c, o);
+        refuse_nothing(t, s, c);
+        for (size_t i = c + 1; i < rows_of(s, c); i++) {
+            wg_real *const a = s->a + i;
+            if (wgi_expand_is_nothing(a[c * s->ld])) continue;
+            const wg_real l = wg_let(t, wg_div(a[c * s->ld], s->a[c + c * s->ld]));
+            for (size_t j = c + 1; j < cols_of(s, c); j++)
+                a[j * s->ld] = wgi_expand_less(t, a[j * s->ld], l, s->a[c + j * s->ld]);
+            for (size_t j = 0; j < s->k; j++)
+                s->b[i + j * s->n] =
+                    wgi_expand_less(t, s->b[i + j * s->n], l, s->b[c + j * s->n]);
         }
     }
-    return sign;
+}
+
+/* b = U^-1 b */
+static void substitute(wg_tape *t, const band *s) {
+    for (size_t j = 0; j < s->k; j++)
+        for (size_t i = s->n; i-- > 0;) {
+            wg_real x = s->b[i + j * s->n];
+            for (size_t c = i + 1; c < cols_of(s, i); c++)
+                x = wgi_expand_less(t, x, s->a[i + c * s->ld], s->b[c + j * s->n]);
+            s->b[i + j * s->n] = wg_let(t, wg_div(x, s->a[i + i * s->ld]));
+        }
 }
 
 void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
                            size_t ld, size_t k, wg_real *b) {
+    const band s = {n, below, above, ld, k, a, b};
     if (a == NULL || b == NULL) return;
-    (void)wgi_expand_eliminate(t, n, below, above, a, ld, k, b);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = n; i-- > 0;) {
-            wg_real x = b[i + j * n];
-            for (size_t c = i + 1; c < least(n, i + below + above + 1); c++)
-                x = wgi_expand_less(t, x, a[i + c * ld], b[c + j * n]);
-            b[i + j * n] = wg_let(t, wg_div(x, a[i + i * ld]));
-        }
+    eliminate(t, &s, NULL);
+    substitute(t, &s);
 }
 
 /* A's packed factors, then pivots and their sign. */
@@ -232,12 +300,16 @@ static wg_real *factored_to(wg_tape *t, wg_real *to, wgi_reals a) {
     return copied_to(copied_to(to, wgi_reals_packed(lu, a.rows * (a.rows + 1), 1)), a);
 }
 
+static int solve_is_whole(size_t n, size_t k) {
+    const wgi_dense_op op = {WGI_DENSE_SOLVE, 0, {n, k, 0}}, lu = {WGI_DENSE_LU, 0, {n, 0, 0}};
+    return wgi_dense_flops(&op) + wgi_dense_flops(&lu) > WGI_DENSE_LEAST;
+}
+
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b) {
     const size_t n = a.rows;
     const wgi_dense_op op = {WGI_DENSE_SOLVE, trans ? WGI_DENSE_TURNED : 0, {n, k, 0}};
-    const wgi_dense_op factor = {WGI_DENSE_LU, 0, {n, 0, 0}};
     if (a.p == NULL || b == NULL) return;
-    if (wgi_dense_flops(&op) + wgi_dense_flops(&factor) <= WGI_DENSE_LEAST) {
+    if (!solve_is_whole(n, k)) {
         wgi_expand_solve_band(t, n, n, n, wgi_expand_copied(t, wgi_reals_turn(a, trans)), n, k,
                               b);
         return;
@@ -250,6 +322,26 @@ void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b) 
     if (y != NULL) wgi_expand_copy(wgi_reals_packed(y, n, k), b);
 }
 
+/* From (P A)^-1, which has zeros that the columns of P do not have: (P A)^-1 P. */
+void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y) {
+    const size_t n = a.rows;
+    order o;
+    if (a.p == NULL || y == NULL) return;
+    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
+    if (solve_is_whole(n, n)) {
+        wgi_expand_solve(t, a, 0, n, y);
+        return;
+    }
+    const band s = {n, n, n, n, n, wgi_expand_copied(t, a), y};
+    if (s.a == NULL || !order_open(t, n, &o)) return;
+    eliminate(t, &s, &o);
+    substitute(t, &s);
+    for (size_t k = o.count; k-- > 0;)
+        for (size_t i = 0; i < n; i++)
+            exchange(t, &o.exchange[k], &y[i + o.exchange[k].row * n],
+                     &y[i + o.exchange[k].other * n]);
+}
+
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
     const size_t n = a.rows;
     const wgi_dense_op op = {WGI_DENSE_LOGDET, 0, {n, 0, 0}};
@@ -260,8 +352,12 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
         u = lu_of(t, a);
         if (u != NULL) s = u[n * (n + 1)];
     } else {
-        u = wgi_expand_copied(t, a);
-        s = wg_constant(wgi_expand_eliminate(t, n, n, n, u, n, 0, u));
+        const band all = {n, n, n, n, 0, wgi_expand_copied(t, a), NULL};
+        order o;
+        u = all.a;
+        if (u == NULL || !order_open(t, n, &o)) return;
+        eliminate(t, &all, &o);
+        s = o.sign;
     }
     if (u == NULL) return;
     for (size_t i = 0; sign != NULL && i < n; i++)

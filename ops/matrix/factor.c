@@ -604,11 +604,11 @@ static wg_status inverse_jvp(wg_block *b) {
 static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
-    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
     if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
         const wg_real *const s = wgi_expand_symmetric(t, a, 0);
         wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
-    } else wgi_expand_solve(t, a, 0, n, y);
+    } else wgi_expand_inverse(t, a, y);
     return WG_OK;
 }
 
