@@ -249,22 +249,25 @@ static void refuse_nothing(wg_tape *t, const band *s, size_t c) {
     if (!all || !any) *pivot = wg_let(t, wg_select_eq(*pivot, 0, NAN, *pivot));
 }
 
+static void eliminate_below(wg_tape *t, const band *s, size_t c) {
+    for (size_t i = c + 1; i < rows_of(s, c); i++) {
+        wg_real *const a = s->a + i;
+        if (wgi_expand_is_nothing(a[c * s->ld])) continue;
+        const wg_real l = wg_let(t, wg_div(a[c * s->ld], s->a[c + c * s->ld]));
+        for (size_t j = c + 1; j < cols_of(s, c); j++)
+            a[j * s->ld] = wgi_expand_less(t, a[j * s->ld], l, s->a[c + j * s->ld]);
+        for (size_t j = 0; j < s->k; j++)
+            s->b[i + j * s->n] = wgi_expand_less(t, s->b[i + j * s->n], l, s->b[c + j * s->n]);
+    }
+}
+
 /* A becomes its U, b what U X = b belongs to: there is room for `below` more elements above the
  * diagonal. o: NULL, or becomes the order of the rows, and those of b are taken to have it. */
 static void eliminate(wg_tape *t, const band *s, order *o) {
     for (size_t c = 0; c < s->n; c++) {
         bring_pivot(t, s, c, o);
         refuse_nothing(t, s, c);
-        for (size_t i = c + 1; i < rows_of(s, c); i++) {
-            wg_real *const a = s->a + i;
-            if (wgi_expand_is_nothing(a[c * s->ld])) continue;
-            const wg_real l = wg_let(t, wg_div(a[c * s->ld], s->a[c + c * s->ld]));
-            for (size_t j = c + 1; j < cols_of(s, c); j++)
-                a[j * s->ld] = wgi_expand_less(t, a[j * s->ld], l, s->a[c + j * s->ld]);
-            for (size_t j = 0; j < s->k; j++)
-                s->b[i + j * s->n] =
-                    wgi_expand_less(t, s->b[i + j * s->n], l, s->b[c + j * s->n]);
-        }
+        eliminate_below(t, s, c);
     }
 }
 
@@ -374,6 +377,65 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
     *log = wg_constant(0);
     for (size_t i = 0; i < n; i++)
         *log = wgi_expand_plus(t, *log, wg_let(t, wg_log(wg_fabs(u[i * (n + 1)]))));
+}
+
+/* ---- determinants ---- */
+
+/* Up to this order they are written out. */
+enum { DET_WRITTEN = 4 };
+
+/* a d - b c */
+static wg_real minor_of(wg_tape *t, wg_real a, wg_real b, wg_real c, wg_real d) {
+    const int nothing = wgi_expand_is_nothing(a) || wgi_expand_is_nothing(d);
+    return wgi_expand_less(t, nothing ? wg_constant(0) : wg_let(t, wg_mul(a, d)), b, c);
+}
+
+/* Without a division, of order 3 or 4: minors of the first two columns times those of the others. */
+static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
+    wg_real d = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const wg_real m = minor_of(t, a[i], a[i + n], a[j], a[j + n]);
+            const size_t k = i > 0 ? 0 : j > 1 ? 1 : 2, l = 6 - i - j - k; /* the other rows */
+            const wg_real *const c = a + 2 * n;
+            const wg_real rest = n == 3 ? c[k] : minor_of(t, c[k], c[k + n], c[l], c[l + n]);
+            const wg_real x = (i + j) % 2 == 1 ? m : wg_let(t, wg_neg(m));
+            d = wgi_expand_plus(t, d, wg_let(t, wg_mul(x, rest)));
+        }
+    return d;
+}
+
+/* Elimination until two rows are left, whose determinant needs no division: that has derivatives
+ * at singular matrices, too, and where no pivot is left before there is the other way. */
+static wg_real write_det(wg_tape *t, size_t n, wg_real *a) {
+    const band s = {n, n, n, n, 0, a, NULL};
+    wg_real pivot[DET_WRITTEN];
+    order o;
+    if (n == 0) return wg_constant(1);
+    if (n == 1) return a[0];
+    if (!order_open(t, n, &o)) return wg_constant(NAN);
+    const wg_real other = n > 2 ? write_undivided(t, n, a) : wg_constant(0);
+    for (size_t c = 0; c + 2 < n; c++) {
+        bring_pivot(t, &s, c, &o);
+        pivot[c] = a[c * (n + 1)];
+        eliminate_below(t, &s, c);
+    }
+    const wg_real *const rest = a + (n - 2) * (n + 1);
+    wg_real d = minor_of(t, rest[0], rest[n], rest[1], rest[n + 1]);
+    if (n == 2) return d;
+    for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_mul(d, pivot[c]));
+    d = wg_let(t, wg_mul(o.sign, d));
+    for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_select_eq(pivot[c], 0, other, d));
+    return d;
+}
+
+wg_real wgi_expand_det(wg_tape *t, wgi_reals a) {
+    const wgi_dense_op op = {WGI_DENSE_DET, 0, {a.rows, 0, 0}};
+    wg_real *const copy = wgi_expand_copied(t, a);
+    if (copy == NULL) return wg_constant(NAN);
+    if (a.rows <= DET_WRITTEN) return write_det(t, a.rows, copy);
+    const wg_real *const d = whole(t, &op, copy);
+    return d != NULL ? *d : wg_constant(NAN);
 }
 
 /* An upper triangle is a lower one from the other end. */

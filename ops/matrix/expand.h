@@ -100,6 +100,8 @@ void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b);
 /* y = A^-1 */
 void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y);
+/* det A, with derivatives where A is singular. */
+wg_real wgi_expand_det(wg_tape *t, wgi_reals a);
 /* log |det A| and the sign of det A; NULL: not wanted. */
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign);
 /* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns. */
