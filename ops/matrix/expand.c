@@ -483,7 +483,49 @@ void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k,
     wgi_expand_triangle(t, wgi_reals_turn(a, 1), 1, 0, k, b, 1, n);
 }
 
-void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r) {
+/* x / y, or x where y is 0. */
+static wg_real over(wg_tape *t, wg_real x, wg_real y) {
+    return wg_let(t, wg_div(x, wg_select_eq(y, 0, 1, y)));
+}
+
+/* c, below row j, is reflected as column v is, of which `length` becomes minus the sign of its
+ * element j times its norm. */
+static void reflect(wg_tape *t, size_t m, size_t j, const wg_real *v, wg_real length, wg_real *c) {
+    const wg_real head = wg_let(t, wg_sub(v[j], length));
+    wg_real along = c[j];
+    for (size_t i = j + 1; i < m; i++)
+        if (!wgi_expand_is_nothing(v[i]) && !wgi_expand_is_nothing(c[i]))
+            along = wg_let(t, wg_add(along, wg_mul(over(t, v[i], head), c[i])));
+    along = wg_let(t, wg_mul(over(t, head, length), along));
+    for (size_t i = j + 1; i < m; i++)
+        if (!wgi_expand_is_nothing(v[i]))
+            c[i] = wg_let(t, wg_add(c[i], wg_mul(along, over(t, v[i], head))));
+}
+
+/* By reflections, as dgeqrf goes: the numbers, without derivatives. A column that is 0 below its
+ * diagonal is not reflected, and keeps its sign. */
+void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign) {
+    const size_t m = a.rows, n = a.cols;
+    wg_real *const h = wgi_expand_copied(t, a);
+    if (h == NULL || sign == NULL) return;
+    for (size_t e = 0; e < m * n; e++)
+        if (!wgi_expand_is_nothing(h[e])) h[e] = wgi_expand_held(t, h[e]);
+    for (size_t j = 0; j < n; j++) {
+        wg_real *const v = h + j * m;
+        size_t below = 0;
+        for (size_t i = j + 1; i < m; i++) below += !wgi_expand_is_nothing(v[i]);
+        const wg_real of_head = wg_let(t, wg_copysign(1, v[j]));
+        sign[j] = of_head;
+        if (below == 0) continue;
+        const wg_real rest = wg_norm2(t, m - j - 1, v + j + 1);
+        sign[j] = wg_let(t, wg_select_eq(rest, 0, of_head, wg_neg(of_head)));
+        const wg_real length =
+            wg_let(t, wg_neg(wg_mul(of_head, wg_norm2(t, m - j, v + j))));
+        for (size_t k = j + 1; k < n; k++) reflect(t, m, j, v, length, h + k * m);
+    }
+}
+
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_real *r) {
     const size_t m = a.rows, n = a.cols;
     if (q == NULL || r == NULL) return;
     wgi_expand_copy(a, q);
@@ -497,7 +539,8 @@ void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_r
                 for (size_t i = 0; i < m; i++) v[i] = wgi_expand_less(t, v[i], along, u[i]);
                 r[k + j * n] = again ? wg_let(t, wg_add(r[k + j * n], along)) : along;
             }
-        r[j + j * n] = wgi_expand_scaled(t, sign != NULL ? sign[j] : 1, wg_norm2(t, m, v));
+        r[j + j * n] = wg_norm2(t, m, v);
+        if (sign != NULL) r[j + j * n] = wg_let(t, wg_mul(sign[j], r[j + j * n]));
         for (size_t i = 0; i < m; i++) v[i] = wg_let(t, wg_div(v[i], r[j + j * n]));
     }
 }

@@ -112,6 +112,8 @@ void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k,
 
 /* A = Q R with a.rows >= a.cols, by Gram and Schmidt, twice for each column; R of order a.cols.
  * sign: of the diagonal of R; NULL: all positive. */
-void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r);
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_real *r);
+/* The signs that LAPACK's factorisation has. */
+void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign);
 
 #endif
