@@ -22,7 +22,15 @@ static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     const spec *const s = data;
     (void)n;
     wg_mat r = wg_mat_failed(0, 0);
-    if (s->what == 't') {
+    if (s->what == 'c') { /* a diagonal, and what is above and below it; cyclic */
+        size_t start[8], col[24], k = 0;
+        for (size_t i = 0; i <= s->n; i++) start[i] = 3 * i;
+        for (size_t i = 0; i < s->n; i++)
+            for (size_t j = 0; j < 3; j++) col[k++] = (i + s->n - 1 + j) % s->n;
+        const wg_csr pattern = wg_csr_pattern(t, s->n, s->n, start, col);
+        const wg_mat values = matrix(t, &x, 3 * s->n, 1);
+        r = wg_sparse_solve(t, 'N', &pattern, values, matrix(t, &x, s->n, 1));
+    } else if (s->what == 't') {
         const wg_mat low = matrix(t, &x, s->n - 1, 1), mid = matrix(t, &x, s->n, 1);
         const wg_mat up = matrix(t, &x, s->n - 1, 1), right = matrix(t, &x, s->n, 1);
         r = wg_solve_tridiagonal(t, low, mid, up, right);
@@ -173,6 +181,10 @@ static void determinants_are_those_of_the_point(void **state) {
             far_case *const c = case_of(log ? "logabsdet" : "det", &s, 1, NO_ROW);
             c->whole = !log && n > 4;
             const unsigned ways = n == 4 ? FAR_COMPILED | FAR_CURVED : n < 7 ? FAR_CURVED : 0;
+            for (size_t e = 0; e < c->n && !log; e++) { /* within the range of numbers */
+                c->x[LARGE * c->n + e] *= 1e-60;
+                c->x[SMALL * c->n + e] *= 1e60;
+            }
             assert_int_equal(far_check(c, ways), log ? EQUAL : KINDS);
         }
 }
@@ -209,10 +221,48 @@ static void banded_systems_have_pivots_of_the_point(void **state) {
                 for (size_t i = 0; i < n; i++)
                     if (p == 0) middle[i * step] += 4;
                     else if (p < 4) middle[i * step] *= p == 1 ? 1e-12 : p == 2 ? 0 : 1e-300;
-                if (p == 2) middle[0] = 1; /* of odd order, and all 0, it would be singular */
+                if (p == 2 || p == 3) middle[0] = 1; /* of odd order, and all 0, it is singular */
             }
             assert_int_equal(far_check(&c, n == 5 ? FAR_COMPILED | FAR_CURVED : 0), 4);
         }
+}
+
+/* The order of rows and columns of a sparse system is kept: where it does not serve that is said. */
+static void sparse_systems_are_right_or_refused(void **state) {
+    enum { N = 6, ENTRIES = 4 * N, POINTS_OF_IT = 64 };
+    static far_case c;
+    static const spec s = {'c', N, 0};
+    size_t good = 0, refused = 0;
+    double y[N], got[N], jac[N * ENTRIES], slopes[N * ENTRIES];
+    wg_function *f = NULL, *jacobian = NULL;
+    (void)state;
+    memset(&c, 0, sizeof c);
+    c.name = "sparse", c.f = record, c.data = &s, c.n = ENTRIES, c.m = N;
+    for (size_t e = 0; e < ENTRIES; e++)
+        c.at[e] = uniform(-1, 1) + (e < 3 * N && e % 3 == 1 ? 4 : 0);
+    if (far_truth(&c, c.at, y, jac) == WG_EMODE) return; /* built without SuiteSparse */
+    far_must(&c, far_record(&c, c.at, &f));
+    far_must(&c, wg_function_jacobian(far_tape, f, &jacobian));
+    for (size_t p = 0; p < POINTS_OF_IT; p++) {
+        double x[ENTRIES];
+        const double size = p % 4 == 0 ? 4 : p % 4 == 1 ? 1e-12 : p % 4 == 2 ? 0 : 1;
+        for (size_t e = 0; e < ENTRIES; e++) {
+            x[e] = uniform(-1, 1);
+            if (e < 3 * N && e % 3 == 1) x[e] = size * (p % 4 == 0 ? 1 + x[e] / 8 : x[e]);
+        }
+        const wg_status truth = far_truth(&c, x, y, jac), is = far_evaluate(f, 1, x, NULL, got);
+        assert_int_equal(far_evaluate(jacobian, 1, x, NULL, slopes), is);
+        refused += is == WG_EGUARD;
+        if (is == WG_EGUARD) continue;
+        far_must(&c, is);
+        far_must(&c, truth);
+        far_compare(&c, "value", p, N, got, y);
+        far_compare(&c, "slope", p, N * ENTRIES, slopes, jac);
+        good++;
+    }
+    assert_true(good >= POINTS_OF_IT / 4 && refused >= POINTS_OF_IT / 4);
+    wg_function_free(jacobian);
+    wg_function_free(f);
 }
 
 int main(void) {
@@ -222,6 +272,7 @@ int main(void) {
         cmocka_unit_test(determinants_are_those_of_the_point),
         cmocka_unit_test(large_determinants_are_those_of_the_point),
         cmocka_unit_test(banded_systems_have_pivots_of_the_point),
+        cmocka_unit_test(sparse_systems_are_right_or_refused),
     };
     return cmocka_run_group_tests(tests, far_open, far_close);
 }

@@ -146,6 +146,11 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
     return y;
 }
 
+/* Without a root there is no factor: NaN, for 0 as well. */
+static wg_real root_of(wg_tape *t, wg_real a) {
+    return wg_let(t, wg_sqrt(wg_select_gt(a, 0, a, NAN)));
+}
+
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
     if (s == NULL) return NULL;
     wg_real *const l = wgi_expand_room(t, n * n);
@@ -164,7 +169,7 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
             wg_real a = s[i + j * n];
             for (size_t k = 0; k < j; k++)
                 a = wgi_expand_less(t, a, l[i + k * n], l[j + k * n]);
-            l[i + j * n] = i == j ? wg_let(t, wg_sqrt(a)) : wg_let(t, wg_div(a, l[j + j * n]));
+            l[i + j * n] = i == j ? root_of(t, a) : wg_let(t, wg_div(a, l[j + j * n]));
         }
     }
     return l;
