@@ -450,8 +450,7 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
     if (l == NULL) return wg_tape_status(t);
     *y = wg_constant(1);
-    for (size_t i = 0; i < n; i++)
-        *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
+    for (size_t i = 0; i < n; i++) *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
     return WG_OK;
 }
 
