@@ -176,6 +176,16 @@ static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
     return groups;
 }
 
+static void list_shared(wgi_fn_maker *m, uint32_t *shared, wgi_fn_total *total) {
+    const wg_function *const f = m->f;
+    wgi_bytecode *const p = &m->p;
+    for (uint32_t k = 0; k < f->inputs; k++)
+        if (f->input[k].flags & WG_SHARED) shared[p->shares++] = k;
+    for (uint32_t k = 0, j = 0; k < f->outputs;
+         j += (uint32_t)wgi_argument_size(&f->output[k++]))
+        if (f->output[k].flags & WG_SUMMED) total[p->totals++] = (wgi_fn_total){k, j};
+}
+
 static void groups(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     size_t g = 0;
@@ -325,6 +335,8 @@ static void move(wgi_pieces *b, wgi_bytecode *p, const wgi_fn_maker *m) {
     p->sum_node = moved(b, p->sum_node, p->sums * word);
     p->result_uniform = moved(b, p->result_uniform, m->f->m * word);
     p->guard_uniform = moved(b, p->guard_uniform, 2 * m->f->guards * word);
+    p->shared = moved(b, p->shared, p->shares * word);
+    p->total = moved(b, p->total, p->totals * sizeof *p->total);
     p->call = moved(b, m->calls.at, m->calls.count * sizeof *p->call);
     p->list = moved(b, m->columns.at, m->columns.count * word);
     p->load = moved(b, m->load, p->loads * sizeof *p->load);
@@ -378,6 +390,8 @@ static void finish(wgi_fn_maker *m) {
     uint32_t *const result_uniform = wgi_fn_room(m, f->m * word);
     uint32_t *const guard_uniform = wgi_fn_room(m, 2 * f->guards * word);
     uint32_t *const sum_node = wgi_fn_room(m, p->sums * word);
+    uint32_t *const shared = wgi_fn_room(m, f->inputs * word);
+    wgi_fn_total *const total = wgi_fn_room(m, f->outputs * sizeof *total);
     uint32_t *const input_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     uint32_t *const result_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
     uint32_t *const check_node = wgi_fn_room(m, f->nodes * word);
@@ -385,11 +399,13 @@ static void finish(wgi_fn_maker *m) {
         wgi_fn_room(m, p->stores * WGI_FN_GROUP * sizeof *constant);
     if (wgi_fn_failed(m)) return;
     list_uniforms(m, number, uniform_node, sum_node, result_uniform, guard_uniform);
+    list_shared(m, shared, total);
     list_checked(m, check_node);
     native_columns(m, input_node, result_node, constant);
     p->number = number;
     p->uniform_node = uniform_node, p->sum_node = sum_node;
     p->result_uniform = result_uniform, p->guard_uniform = guard_uniform;
+    p->shared = shared, p->total = total;
     p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
     p->native_constant = constant;
     wgi_pieces b = {NULL, 0};

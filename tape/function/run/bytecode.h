@@ -28,6 +28,8 @@
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 
+#include <string.h>
+
 /* ---- instructions: X(name, name while products are plain) ---- */
 
 #define WGI_FN_BOTH(X, n, p) X(n, p) X(n##_ST, p##_ST)
@@ -162,7 +164,10 @@ typedef struct wgi_fn_group {
  *          again: result and sum may hold anything.
  * It may be called from many threads at once. Comparisons of uniforms, and what is done once
  * and after, stay with the interpreter. */
-enum { WGI_FN_NATIVE_POINTS = 64 }; /* of a run in columns, at most */
+enum {
+    WGI_FN_NATIVE_POINTS = 64, /* of a run in columns, at most */
+    WGI_FN_NATIVE_LANES = 8    /* of its sums; points of a run are a multiple */
+};
 enum { WGI_FN_NAN = 1, WGI_FN_GUARD_FAILED = 2 };
 typedef int wgi_fn_native(const double *uniform, const double *const *input,
                           double *const *result, double *sum, size_t points, size_t valid);
@@ -178,6 +183,11 @@ typedef struct wgi_fn_part {
 typedef struct wgi_fn_constant {
     uint32_t column, uniform;
 } wgi_fn_constant;
+
+/* An output that is summed, and the first of its results. */
+typedef struct wgi_fn_total {
+    uint32_t output, first;
+} wgi_fn_total;
 
 struct wgi_fn_run;
 typedef struct wgi_fn_machine {
@@ -211,7 +221,10 @@ typedef struct wgi_bytecode {
     size_t numbers;
     const double *number; /* uniform[1 ...], and then the shared inputs */
     size_t sums, sum_at;
-    const uint32_t *sum_node;       /* uniform[sum_at ...] are the sums of these */
+    const uint32_t *sum_node; /* uniform[sum_at ...] are the sums of these */
+    size_t shares, totals;
+    const uint32_t *shared;         /* the inputs that are shared, ascending */
+    const wgi_fn_total *total;      /* the outputs that are summed, ascending */
     const uint32_t *result_uniform; /* of all m results, or WGI_NO_NODE */
     const uint32_t *guard_uniform;  /* of both sides of all comparisons, or WGI_NO_NODE */
 
@@ -266,7 +279,56 @@ static inline double *wgi_fn_column(const wgi_fn_run *r, size_t offset) {
     return (double *)(void *)(r->column + (offset << r->shift));
 }
 
-/* evaluate.c: what interpreters call. */
+/* Lanes beyond the points of a run repeat the last one. */
+static inline void wgi_fn_fill(const wgi_fn_run *r, double *column) {
+    for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
+}
+
+/* Lanes of a sum become one number: halves are added as long as there are two. */
+static inline double wgi_fn_across(const double *t, size_t lanes) {
+    if (lanes == 2) return t[0] + t[1];
+    if (lanes == 4) return (t[0] + t[2]) + (t[1] + t[3]);
+    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+}
+
+/* ---- stations that all ways to evaluate a function share; the road is in evaluate.c ---- */
+
+/* Uniforms that are the same in all calls. */
+static inline void wgi_fn_load_numbers(const wgi_bytecode *p, double *uniform) {
+    if (p->numbers != 0) memcpy(uniform + 1, p->number, p->numbers * sizeof *uniform);
+}
+
+/* Uniforms that depend on the caller: how many points there are, and shared inputs. Sums begin
+ * at 0. */
+static inline void wgi_fn_load(const wg_function *f, size_t points, const wg_points *x,
+                               double *uniform) {
+    const wgi_bytecode *const p = f->bytecode;
+    double *to = uniform + 1 + p->numbers;
+    uniform[0] = (double)points;
+    for (size_t n = 0; n < p->shares; n++) {
+        const wg_points *const from = &x[p->shared[n]];
+        const size_t entries = wgi_argument_size(&f->input[p->shared[n]]);
+        for (size_t e = 0; e < entries; e++)
+            *to++ = from->data == NULL ? 0 : from->data[(ptrdiff_t)e * from->entry];
+    }
+    if (p->sums != 0) memset(uniform + p->sum_at, 0, p->sums * sizeof *uniform);
+}
+
+/* Summed outputs, from the uniforms. */
+static inline void wgi_fn_store_sums(const wg_function *f, const double *uniform,
+                                     const wg_results *y) {
+    const wgi_bytecode *const p = f->bytecode;
+    for (size_t n = 0; n < p->totals; n++) {
+        const wg_results *const to = &y[p->total[n].output];
+        const uint32_t *const from = p->result_uniform + p->total[n].first;
+        const size_t entries = wgi_argument_size(&f->output[p->total[n].output]);
+        for (size_t e = 0; to->data != NULL && e < entries; e++)
+            to->data[(ptrdiff_t)e * to->entry] = uniform[from[e]];
+    }
+}
+
+/* ---- evaluate.c: what interpreters call ---- */
+
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);
 /* Point p of an array operation. */
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
