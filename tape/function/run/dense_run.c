@@ -77,7 +77,7 @@ void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const result = list + call->operands, *const part = result + call->results;
     const size_t operands = call->operands;
     work w;
-    (void)cut(&w, &r->function->node[call->node], r->repeat);
+    (void)cut(&w, &r->function->node[call->node], r->whole);
     load_uniforms(r, list, &w, operands);
     for (size_t p = 0; p < r->rows; p += w.points) {
         const size_t points = r->rows - p < w.points ? r->rows - p : w.points;

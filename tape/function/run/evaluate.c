@@ -114,7 +114,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     else if (call->how == WGI_FN_SLOPE)
         call->kernel(r->lanes, in, &out, COLUMN(y_at[1]), call->op);
     else {
-        /* -0 + d is d, to the sign of zero */
+        /* -0 + d is d, even where d is a zero of either sign */
         double *const d = out.value;
         for (size_t p = 0; p < r->lanes; p++) d[p] = -0.0;
         out.value = call->value != WGI_NO_NODE ? COLUMN(call->value) : scratch;
@@ -149,10 +149,11 @@ struct call_state {
     double *uniform;
     char *workers;
     size_t worker_bytes;
-    atomic_size_t next;      /* the first block that no thread has taken yet */
-    int alone;               /* only the caller's thread works, and nothing is locked */
-    int failed;              /* a comparison of what is done once, or after: the first one is */
-    wg_function_guard guard; /* `guard` */
+    atomic_size_t next; /* the first block that no thread has taken yet */
+    int alone;          /* only the caller's thread works, and nothing is locked */
+    /* a comparison failed of what is done once or after: `guard` is the first */
+    int failed;
+    wg_function_guard guard;
     /* blocks before `committed` are added up; the `ring` from there on have a place for their
      * sums, and a mark that says that these are there */
     double *ring_sum;
@@ -189,7 +190,7 @@ static void cut_run(wgi_fn_run *r, const wg_function *f, wgi_pieces *c) {
     r->bytecode = p;
     r->column = wgi_pieces_take(c, column_bytes(p));
     r->operand = wgi_pieces_doubles(c, p->operands);
-    r->repeat = wgi_pieces_take(c, p->repeat_bytes);
+    r->whole = wgi_pieces_take(c, p->whole_bytes);
 }
 
 static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
@@ -200,7 +201,7 @@ static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
     w->native = wgi_pieces_take(c, (p->native_inputs + p->native_results) * sizeof(double *));
 }
 
-/* What all threads share; the workers stand behind it. */
+/* What all threads share; workers stand behind it. */
 static void cut_call(call_state *s, const wgi_bytecode *p, size_t threads, wgi_pieces *c) {
     s->ring = RING * threads;
     s->uniform = wgi_pieces_doubles(c, p->uniforms);
@@ -294,7 +295,7 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
     run(r, r->bytecode->part[when].code);
 }
 
-/* Repeats in that part may compare. */
+/* A repeat in that part may compare. */
 static void part_alone(call_state *s, wgi_fn_run *r, wgi_when when) {
     r->failed = s->failed, r->guard = s->guard;
     run_alone(r, when);
@@ -404,7 +405,7 @@ static void stretch(worker *w, size_t first, size_t end, double *sum) {
         how = CAREFUL;
         (void)done(w, how, first, end);
     }
-    /* where the rule was of use it may be so again */
+    /* where the rule has changed something it may do so again */
     w->careful = how == CAREFUL && r->rescued;
     if (r->failed && (!w->failed || r->guard.point < w->guard.point)) {
         w->failed = 1;

@@ -220,7 +220,7 @@ static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w)
 
 void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     work w;
-    wgi_pieces c = {r->repeat, 0};
+    wgi_pieces c = {r->whole, 0};
     cut(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
     find_places(&w);
     if (w.carried == 0) at_steps(r, call, &w);
