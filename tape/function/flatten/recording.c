@@ -3,8 +3,8 @@
  *
  * Arrays of wg_real that are sums of products are written out in the order in which the tape
  * adds them; the others stay one node. An operation on matrices is written out by its `expand`,
- * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h), or followed by labels
- * where it only moves elements; calls of functions are taken apart in inline.c. */
+ * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h), or followed by
+ * labels where it only moves elements; calls of functions are taken apart in inline.c. */
 #include "tape/engine/drive.h"
 #include "recording.h"
 #include "tape/function/make/finish.h"

@@ -2,8 +2,8 @@
 /* Second derivatives of a recording with operations on matrices: as a function, in which they
  * are written out in scalar operations, and its product of Hessian and vector, evaluated at the
  * recorded point: for some directions, or along all inputs at once. Slower than the passes of
- * second_order.c over statements alone, and with allocations: who needs many records a function of
- * their own. */
+ * second_order.c over statements alone, and with allocations: who needs many records a function
+ * of their own. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/graph.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flatten_call.h - calls, maps and scans as nodes of the function that they become a part of, and what
- * their results depend on: members of the traits of these operations (ops/matrix/traits.h; a call
- * is a map over one point). Internal. */
+/* flatten_call.h - calls, maps and scans as nodes of the function that they become a part of,
+ * and what their results depend on: members of the traits of these operations
+ * (ops/matrix/traits.h; a call is a map over one point). Internal. */
 #ifndef WENGERT_TAPE_FUNCTION_FLATTEN_CALL_H
 #define WENGERT_TAPE_FUNCTION_FLATTEN_CALL_H
 

@@ -5,7 +5,7 @@
 
 #include "callable.h"
 
-/* The params of a block. */
+/* The parameters of a recorded call or map. */
 typedef struct wgi_map {
     const wg_callable *k;
     size_t points;

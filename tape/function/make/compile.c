@@ -361,8 +361,9 @@ static void command(build *b, const wgi_native_form *form, size_t operations) {
                                          "-fno-math-errno",
                                          "-fno-trapping-math",
                                          "-fno-plt"};
-    /* the text holds nothing twice; looking for it takes time and registers. And gcc 12 contracts
-     * an addition beside a subtraction, whatever it was told, when it makes vectors of numbers */
+    /* the text holds nothing twice; looking for it takes time and registers. And gcc 12
+     * contracts an addition beside a subtraction, whatever it was told, when it makes vectors
+     * of numbers */
     static const char *const of_gcc[] = {"-fno-gcse", "-fno-tree-pre",
                                          "-fno-tree-slp-vectorize"};
     static const char *const avx2[] = {"-mavx2", "-mfma"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph becomes a function: memory of its own, bodies of its repeats, and a bytecode to evaluate
- * it by. */
+/* A graph becomes a function: memory of its own, bodies of its repeats, and a bytecode to
+ * evaluate it by. */
 #include "finish.h"
 
 #include "tape/function/graph/layout.h"

@@ -5,8 +5,8 @@
 
 #include "tape/function/graph/builder.h"
 
-/* The last step of a call that began with wgi_builder_begin: the function that was built, unless
- * s or the tape is a failure. Gives the status of the call. */
+/* The last step of a call that began with wgi_builder_begin: the function that was built,
+ * unless s or the tape is a failure. Gives the status of the call. */
 wg_status wgi_builder_end(wgi_builder *b, wg_status s, wg_function **out);
 
 /* The function with these arguments; names are copied. result: nodes of all output entries;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The nodes of a part in the order in which they are computed.
  *
- * Nodes that are computed by one call are a family. A node with a single reader is computed just
- * before that; all others keep the order of the function. Loads stand before the first reader of
- * an input; stores, sums and comparisons behind the last node that they need. */
+ * Nodes that are computed by one call are a family. A node with a single reader is computed
+ * just before that; all others keep the order of the function. Loads stand before the first
+ * reader of an input; stores, sums and comparisons behind the last node that they need. */
 #include "bytecode_maker.h"
 
 #include <string.h>

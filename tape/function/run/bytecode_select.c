@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The units of a part become instructions, and the nodes in them get columns.
  *
- * An instruction is a draft at first: its form depends on what the accumulator holds, and whether
- * it stores its result depends on who reads it later. After the last reader of a node its column
- * is free for another one. */
+ * An instruction is a draft at first: its form depends on what the accumulator holds, and
+ * whether it stores its result depends on who reads it later. After the last reader of a node
+ * its column is free for another one. */
 #include "tape/function/graph/dense_node.h"
 #include "bytecode_maker.h"
 #include "tape/function/graph/repeat.h"
