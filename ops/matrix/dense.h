@@ -4,8 +4,8 @@
  *
  * A wgi_dense is a matrix where it stands: element (i, j) at p[i + j ld], transposed at
  * p[j + i ld]. Plain `double *` matrices have ld = rows, unless an ld is passed. */
-#ifndef WENGERT_OPS_DENSE_H
-#define WENGERT_OPS_DENSE_H
+#ifndef WGI_OPS_MATRIX_DENSE_H
+#define WGI_OPS_MATRIX_DENSE_H
 
 #include <string.h>
 #include <wengert/block.h>

@@ -7,8 +7,8 @@
  *
  * What is factored is A as it stands in memory: S = A, or S = A' for a transposed view.
  *     LU: P S = L U, pivots as dgetrf gives them.  Cholesky: S = L L', the lower triangle. */
-#ifndef WENGERT_OPS_FACTOR_H
-#define WENGERT_OPS_FACTOR_H
+#ifndef WGI_OPS_MATRIX_FACTOR_H
+#define WGI_OPS_MATRIX_FACTOR_H
 
 #include <wengert/solve.h>
 #include "dense.h"

@@ -9,8 +9,8 @@
  *   places     {slot, line, file}         only with WG_KEEP_PLACES
  *
  * Slots grow with the records: the `out` of records never decreases along the tape. */
-#ifndef WGI_TAPE_TAPE_H
-#define WGI_TAPE_TAPE_H
+#ifndef WGI_TAPE_ENGINE_TAPE_H
+#define WGI_TAPE_ENGINE_TAPE_H
 
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>

@@ -27,8 +27,8 @@
  * and sizes of operations on matrices those of dense_values.h, sizes that a kind does not have
  * are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
  * is one sum. */
-#ifndef WENGERT_TAPE_FUNCTION_FILE_H
-#define WENGERT_TAPE_FUNCTION_FILE_H
+#ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
+#define WGI_TAPE_FUNCTION_FILE_FILE_H
 
 #include "tape/function/graph/graph.h"
 

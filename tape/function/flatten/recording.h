@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h - a piece of a tape becomes a function. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_RECORDING_H
-#define WENGERT_TAPE_FUNCTION_RECORDING_H
+#ifndef WGI_TAPE_FUNCTION_FLATTEN_RECORDING_H
+#define WGI_TAPE_FUNCTION_FLATTEN_RECORDING_H
 
 #include <wengert/function.h>
 

@@ -15,8 +15,8 @@
  *                  |    '--- sweep.c: adjoints, tangents (partials: rules.c)
  *                  v
  *           wgi_function_finish: what is needed, in order: wg_function */
-#ifndef WENGERT_TAPE_FUNCTION_GRAPH_H
-#define WENGERT_TAPE_FUNCTION_GRAPH_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_GRAPH_H
+#define WGI_TAPE_FUNCTION_GRAPH_GRAPH_H
 
 #include "kinds.h"
 #include "ops/matrix/dense_values.h"

@@ -15,8 +15,8 @@
  * A body is a function whose arguments have roles, by their flags: carried ones come first,
  * inputs and outputs in the same order. Where nothing is carried, the steps are points at which
  * the body is evaluated: common inputs are shared, common outputs are summed. */
-#ifndef WENGERT_TAPE_FUNCTION_REPEAT_H
-#define WENGERT_TAPE_FUNCTION_REPEAT_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
+#define WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
 
 #include "graph.h"
 

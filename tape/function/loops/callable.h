@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* callable.h - functions in a recording: what calls, maps and scans share. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_CALLABLE_H
-#define WENGERT_TAPE_FUNCTION_CALLABLE_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_CALLABLE_H
+#define WGI_TAPE_FUNCTION_LOOPS_CALLABLE_H
 
 #include "tape/function/graph/arguments.h"
 #include "feed.h"

@@ -5,8 +5,8 @@
  * Binomial checkpointing: with c states and at most r evaluations of a step one goes back
  * through C(c + r, r) steps. Source: Griewank and Walther 2000, TOMS 26(1), equations 2 to 5.
  */
-#ifndef WENGERT_TAPE_FUNCTION_CHECKPOINTS_H
-#define WENGERT_TAPE_FUNCTION_CHECKPOINTS_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_CHECKPOINTS_H
+#define WGI_TAPE_FUNCTION_LOOPS_CHECKPOINTS_H
 
 #include "callable.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* feed.h - where the inputs of a recorded function come from, and where their adjoints go: what
  * calls, maps and the stages of scans share. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_FEED_H
-#define WENGERT_TAPE_FUNCTION_FEED_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_FEED_H
+#define WGI_TAPE_FUNCTION_LOOPS_FEED_H
 
 #include "tape/function/graph/arguments.h"
 #include "tape/function/graph/pieces.h"

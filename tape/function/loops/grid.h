@@ -11,8 +11,8 @@
  * A neighbour is read from the same array, some places away, without a copy. Once the cells are
  * computed the rim is filled from them; an adjoint of the rim is added to the cells that it was
  * filled from. */
-#ifndef WENGERT_TAPE_FUNCTION_GRID_H
-#define WENGERT_TAPE_FUNCTION_GRID_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_GRID_H
+#define WGI_TAPE_FUNCTION_LOOPS_GRID_H
 
 #include "callable.h"
 

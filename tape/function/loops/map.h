@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* map.h - a call and a map as the tape keeps them. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_MAP_H
-#define WENGERT_TAPE_FUNCTION_MAP_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_MAP_H
+#define WGI_TAPE_FUNCTION_LOOPS_MAP_H
 
 #include "callable.h"
 

@@ -12,8 +12,8 @@
  *
  * There is one road through a stage, forward and backward: a function, with a feed for each of
  * its inputs and a drain for each of its outputs, at some cells at a time (scan_pass.c). */
-#ifndef WENGERT_TAPE_FUNCTION_SCAN_H
-#define WENGERT_TAPE_FUNCTION_SCAN_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_SCAN_H
+#define WGI_TAPE_FUNCTION_LOOPS_SCAN_H
 
 #include "grid.h"
 #include "checkpoints.h"

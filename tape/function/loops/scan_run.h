@@ -13,8 +13,8 @@
  *
  * A stage that does all cells at a time may walk by a function that hands residuals on
  * (make/residuals.h). Its adjoint reads them where all stages of the step have left theirs. */
-#ifndef WENGERT_TAPE_FUNCTION_SCAN_RUN_H
-#define WENGERT_TAPE_FUNCTION_SCAN_RUN_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
+#define WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
 
 #include "tape/function/graph/row_sums.h"
 #include "scan.h"

@@ -6,8 +6,8 @@
  * and inputs around q, evaluated at all cells, so that nothing is added to neighbours. What
  * these derivatives share is computed once for each of them; stencil.c says when that is too
  * much. */
-#ifndef WENGERT_TAPE_FUNCTION_STENCIL_H
-#define WENGERT_TAPE_FUNCTION_STENCIL_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_STENCIL_H
+#define WGI_TAPE_FUNCTION_LOOPS_STENCIL_H
 
 #include "callable.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* finish.h - the last step of making a function. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_MAKE_FINISH_H
-#define WENGERT_TAPE_FUNCTION_MAKE_FINISH_H
+#ifndef WGI_TAPE_FUNCTION_MAKE_FINISH_H
+#define WGI_TAPE_FUNCTION_MAKE_FINISH_H
 
 #include "tape/function/graph/builder.h"
 

@@ -5,8 +5,8 @@
  *     forward    the function, and one more output: the residuals, values and slopes of the
  *                functions it calls
  *     backward   its vjp, and one more input: the residuals, in the same order */
-#ifndef WENGERT_TAPE_FUNCTION_MAKE_RESIDUALS_H
-#define WENGERT_TAPE_FUNCTION_MAKE_RESIDUALS_H
+#ifndef WGI_TAPE_FUNCTION_MAKE_RESIDUALS_H
+#define WGI_TAPE_FUNCTION_MAKE_RESIDUALS_H
 
 #include "tape/function/graph/graph.h"
 

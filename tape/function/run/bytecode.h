@@ -20,8 +20,8 @@
  * The interpreter (interpreter.h) keeps the last result in registers, the accumulator: an
  * instruction takes operands from the accumulator (A), from columns (C) and from uniforms (S),
  * and leaves its result in the accumulator, and in a column (_ST) if it is read again later. */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_H
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_H
 
 #include "tape/function/graph/graph.h"
 

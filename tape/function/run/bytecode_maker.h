@@ -6,8 +6,8 @@
  * (families). Nodes get an order, in which a value is used soon after it is computed; with the
  * loads and stores where they are due, that is a list of units (bytecode_schedule.c). Units
  * become instructions, and the operands of these get columns (bytecode_select.c). */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
 
 #include "bytecode.h"
 

@@ -5,8 +5,8 @@
  * each other. Points that do not fill a vector at the end of a row go through columns of eight,
  * in which the last point is repeated. The stations are those of evaluate.c, as are the bits.
  */
-#ifndef WENGERT_TAPE_FUNCTION_IN_PLACE_H
-#define WENGERT_TAPE_FUNCTION_IN_PLACE_H
+#ifndef WGI_TAPE_FUNCTION_RUN_IN_PLACE_H
+#define WGI_TAPE_FUNCTION_RUN_IN_PLACE_H
 
 #include "tape/function/graph/pieces.h"
 
