@@ -5,7 +5,7 @@
 
 #include <wengert/function.h>
 
-/* wg_function_extract, for what the user called. */
+/* wg_function_extract, with messages in the name of the call that the user made. */
 wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
                                const wg_argument *input, const wg_real *x, size_t outputs,
                                const wg_argument *output, const wg_real *y, wg_function **out);

@@ -10,7 +10,7 @@
 
 #include "tape/function/graph/graph.h"
 
-/* Both, of f and its vjp; neither of them where there are no residuals. */
+/* Makes both, from f and its vjp; neither where there are no residuals. */
 wg_status wgi_residuals_new(wg_tape *t, const wg_function *f, const wg_function *vjp,
                             wg_function **forward, wg_function **backward);
 
