@@ -26,7 +26,7 @@ pkgconfigdir ?= $(libdir)/pkgconfig
 BENCH_FLAGS ?= -O3 -march=native
 BENCH_ARGS ?= --peers
 PEER_FLAGS ?= -std=c++17 -O3 -march=native -DNDEBUG
-FUZZ_SECONDS ?= 60
+SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -130,10 +130,16 @@ LIB_OBJS := $(call objects,$(LIB_SRCS))
 T ?= *
 TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
-FUZZ_PROGS := $(patsubst %.c,$(B)/%,$(filter test/fuzz_%,$(TEST_SRCS)))
 # What is named like a script belongs to that.
-SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
+SUPPORT_OBJS := $(call objects,$(filter-out test/test_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
 SCRIPTS ?= $(wildcard test/$(T).sh)
+# Generators of test/fuzz/: those with a main(), and those that take any bytes, which get one.
+FUZZ_SRCS := $(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c))
+FUZZ_BYTES := $(shell grep -l '^int LLVMFuzzerTestOneInput' $(FUZZ_SRCS))
+FUZZ_MAINS := $(call with_main,$(FUZZ_SRCS))
+FUZZ_OBJS := $(call objects,$(filter-out $(FUZZ_BYTES) $(FUZZ_MAINS),$(FUZZ_SRCS)))
+fuzz_progs = $(patsubst %.c,$(B)/%,$(filter $(wildcard test/fuzz/$(T).c),$(1)))
+FUZZ_PROGS := $(call fuzz_progs,$(FUZZ_BYTES) $(FUZZ_MAINS))
 
 EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
@@ -172,6 +178,7 @@ $(call list,$(1)): FORCE
 endef
 $(eval $(call LIST,lib,$(LIB_OBJS)))
 $(eval $(call LIST,support,$(SUPPORT_OBJS)))
+$(eval $(call LIST,fuzz,$(FUZZ_OBJS)))
 $(eval $(call LIST,examples,$(EXAMPLE_OBJS) $(EXAMPLE_LIBS)))
 
 archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
@@ -320,9 +327,14 @@ $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): $(BENCH_CORE)
 $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
-# Without a fuzzer main() is that of test/replay.c.
-$(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
-	$(link) $(FUZZ_LINK) $(with_library) $(MATH_LIBS) $(SYSTEM_LIBS)
+$(B)/test/libfuzz.a: $(FUZZ_OBJS) $(call list,fuzz)
+	$(archive)
+
+$(FUZZ_PROGS): %: %.o $(B)/test/libfuzz.a $(B)/libsupport.a $(LIBRARY)
+	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
+# What takes any bytes has libFuzzer's main(), or that of test/fuzz/replay.c.
+$(call fuzz_progs,$(FUZZ_BYTES)): MORE_LIBS = $(FUZZ_LINK)
+$(if $(FUZZ_LINK),,$(call fuzz_progs,$(FUZZ_BYTES)): $(B)/test/fuzz/replay.o)
 
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
@@ -463,18 +475,27 @@ coverage-report: programs
 	    END { printf "%-28s %8s %8s  %s\n", "file", "lines", "reached", "branches taken"; \
 	          for (f in l) printf "%-28s %8d %8s  %s\n", f, size[f], l[f], b[f] | "sort" }'
 
-fuzz: ## FUZZ_SECONDS=60 of libFuzzer on each test/fuzz_*.c (clang)
+fuzz: ## SECONDS=60 of each generator in test/fuzz/, T=NAME: of one
+	$(again) fuzz-run FUZZ_RUN='$(call fuzz_progs,$(FUZZ_MAINS))'
+	@[ -z '$(call fuzz_progs,$(FUZZ_BYTES))' ] || $(MAKE) --no-print-directory fuzz-bytes
+
+fuzz-asan: ## the same under the address and undefined-behaviour sanitizers
+	$(again) fuzz CFLAGS='$(SANITIZE) -fsanitize=address,undefined' OPENBLAS_NUM_THREADS=1
+
+# Any bytes, by libFuzzer.
+fuzz-bytes:
 	@mkdir -p build; if echo 'int LLVMFuzzerTestOneInput(const char *, long); int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && n; }' | \
 	    clang -x c -fsanitize=fuzzer,address - -o build/probe 2>/dev/null; then rm build/probe; \
-	    $(MAKE) --no-print-directory fuzz-run CC=clang FUZZ_LINK=-fsanitize=fuzzer \
+	    $(MAKE) --no-print-directory fuzz-run CC=clang FUZZ_RUN='$$(call fuzz_progs,$$(FUZZ_BYTES))' FUZZ_LINK=-fsanitize=fuzzer \
 	        CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'; \
 	else echo 'fuzz: needs clang with libFuzzer (apt-get install clang libclang-rt-dev)' >&2; exit 1; fi
 
-fuzz-run: $(FUZZ_PROGS)
-	@for p in $(FUZZ_PROGS); do \
-	    n=$${p##*/}; mkdir -p $(B)/corpus/$$n; known=; [ ! -d test/data/$$n ] || known=test/data/$$n; \
-	    echo "== $$n"; $$p -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
-	        $(B)/corpus/$$n $$known || { echo "a crash: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
+# All take these options of libFuzzer; what follows are folders of known inputs.
+fuzz-run: $(FUZZ_RUN)
+	@for p in $(FUZZ_RUN); do \
+	    n=fuzz_$${p##*/}; mkdir -p $(B)/corpus/$$n; known=; [ ! -d test/data/$$n ] || known=test/data/$$n; \
+	    echo "== $$n"; CC='$(CC)' CACHE='$(CACHE)' $$p -max_total_time=$(SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
+	        $(B)/corpus/$$n $$known || { echo "a finding: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
 	done
 
 TIDY := -*,clang-analyzer-*,bugprone-*,performance-*,cert-err34-c,misc-redundant-expression
@@ -516,7 +537,7 @@ format: ## clang-format over every .c and .h that is not generated
 
 FORCE:
 .PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-tests clean install uninstall asan ubsan valgrind coverage \
-    coverage-report fuzz fuzz-run analyze generate abi format FORCE
+    coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
