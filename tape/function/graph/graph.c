@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The builder of graphs: what is there already is shared, what has numbers for operands is
- * folded, what IEEE arithmetic leaves as it is falls away. Simplifications give the same bits,
- * NaN payloads aside; nothing is reassociated. */
+/* The builder of graphs. A node that is there already is shared, an operation on numbers is
+ * folded, an operation that IEEE arithmetic makes superfluous falls away. Simplifications give
+ * the same bits, NaN payloads aside; nothing is reassociated. */
 #include "graph.h"
 #include "repeat.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- room ---- */
 
-/* At least `want` elements; a new place is twice the old one, which stays in the arena. */
+/* Room for at least `want` elements. A larger list has twice the room; the old one stays in the
+ * arena. */
 static void *grow(wgi_graph *g, void *old, size_t used, size_t *room, size_t want,
                   size_t size) {
     if (want <= *room) return old;
@@ -65,7 +66,7 @@ static void rehash(wgi_graph *g, size_t slots) {
     }
 }
 
-/* Room for one more node of `count` operands; 0: there is none. */
+/* Makes room for one more node of `count` operands; 0: a failure. */
 static int room_for(wgi_graph *g, size_t count) {
     if (g->c->status != WG_OK) return 0;
     if (g->nodes >= UINT32_MAX / 4 || g->operands + count >= UINT32_MAX / 2) {
@@ -157,7 +158,7 @@ int wgi_graph_is(const wgi_graph *g, uint32_t node, double value) {
     return number_of(g, node, &x) && x == value;
 }
 
-/* The very bits: -0 is not 0. */
+/* Is it the number `value`, bit by bit? -0 is not 0. */
 static int is_bits(const wgi_graph *g, uint32_t node, double value) {
     double x;
     return number_of(g, node, &x) && bits_of(x) == bits_of(value);
@@ -165,7 +166,7 @@ static int is_bits(const wgi_graph *g, uint32_t node, double value) {
 
 /* ---- simplifications ---- */
 
-/* Is it the negative of something, and of what? */
+/* Is it the negative of a node, and of which? */
 static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     const wgi_node *const n = &g->node[node];
     if (wgi_node_op(n) != WGI_ROW_neg) return 0;
@@ -173,13 +174,13 @@ static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     return 1;
 }
 
-/* A power of two whose reciprocal is one, too. */
+/* Is it a power of two whose reciprocal is one, too? */
 static int has_exact_inverse(double x) {
     int e;
     return isnormal(x) && fabs(frexp(x, &e)) == 0.5 && isnormal(1 / x);
 }
 
-/* The same number by less, or WGI_NO_NODE. */
+/* A node that gives the same number with less work, or WGI_NO_NODE. */
 static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     uint32_t p = 0, q = 0;
     double c;
@@ -244,7 +245,8 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     }
 }
 
-/* Expansions are not simplifications of the user's: they are not counted. */
+/* Is the operation written out in others? That is no simplification of the user's text, and is
+ * not counted as one. */
 static int expands(unsigned which) {
     return which == WGI_ROW_square || which == WGI_ROW_cube || which == WGI_ROW_reciprocal ||
            which == WGI_ROW_rsqrt;
@@ -279,7 +281,7 @@ uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
     uint32_t p;
     const int first = number_of(g, a, &x), second = number_of(g, b, &y);
     if ((first && x == 0) || (second && y == 0)) return wgi_graph_number(g, 0);
-    /* a factor that is neither 0 nor infinite: the rule has nothing to say */
+    /* a factor that is neither 0 nor infinite: the zero rule changes nothing */
     if ((first && isfinite(x)) || (second && isfinite(y)) || a == b)
         return WGI_GRAPH2(g, mul, a, b);
     if (negated(g, a, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, p, b));
@@ -323,7 +325,7 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
     return node;
 }
 
-/* Its place in the list: that of the same one, or a new one. */
+/* The number of a repeat in the list: that of an equal one, or that of a new entry. */
 static uint32_t repeat_place(wgi_graph *g, const wgi_repeat *r) {
     for (size_t k = g->repeats; k-- > 0;)
         if (wgi_repeat_same(g->repeat[k], r)) return (uint32_t)k;
@@ -349,7 +351,7 @@ uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) 
 
 /* ---- comparisons ---- */
 
-/* The place of a guard in the table: its own, or a free one. */
+/* The place of a comparison in the table: where an equal one is, or a free one. */
 static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
     uint64_t h = mix((uint64_t)x->comparison * 2 + (uint64_t)x->outcome + 1, x->a);
     h = mix(h, x->b);
@@ -359,7 +361,8 @@ static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
     return at;
 }
 
-/* Once only: those of a function and of its derivatives are the same. */
+/* A comparison that is there already is not added: a function and its derivatives compare the
+ * same. */
 void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparison,
                          int outcome) {
     if (g->c->status != WG_OK) return;
