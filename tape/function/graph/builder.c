@@ -191,6 +191,7 @@ const unsigned char *wgi_builder_prune(wgi_builder *b) {
     take_needed(&to.g, b, needed, map);
     for (size_t j = 0; j < b->results && c->status == WG_OK; j++)
         b->result[j] = map[b->result[j]];
+    wgi_graph_close(&b->g);
     to.outputs = b->outputs, to.output = b->output, to.output_room = b->output_room;
     to.results = b->results, to.result = b->result, to.result_room = b->result_room;
     *b = to;

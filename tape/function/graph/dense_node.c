@@ -12,6 +12,9 @@
  *                     with F = phi(L^-1 S_ L^-T):
  *                     W_ = tri(L F), L_ = tri(W F' - 2 S S_ L^-T)
  *                     St = Y + Y', Y = (L^-T phi(Lt' W + L' Wt) / 2 - S Lt) L^-1
+ *     d = det A:      A_ = d_ C for the cofactors C              sum of C o At
+ *     C:              A_ = COFACTOR_BAR of C_                    Ct = COFACTOR_BAR of At
+ *     COFACTOR_BAR is linear in W and symmetric; by A it is a third derivative.
  * Sources: Giles 2008; Murray 2016, arXiv:1602.07527. */
 #include "dense_node.h"
 
@@ -420,6 +423,46 @@ static void logdet_reverse(const node *d, const uint32_t *bar) {
             share(d, a_at + e, 1, product_of(d->g, *bar, *at(c, e % n, e / n)));
 }
 
+static matrix cofactors(const node *d, const uint32_t *x, const uint32_t *w) {
+    const size_t n = d->op.size[0], nn = n * n;
+    const wgi_dense_op op = {w == NULL ? WGI_DENSE_COFACTOR : WGI_DENSE_COFACTOR_BAR,
+                             w == NULL ? 0 : WGI_DENSE_RULE,
+                             {n, 0, 0}};
+    const matrix c = nothing(d->g, n, n);
+    uint32_t *const operand = list(d->g, 2 * nn);
+    if (c.p == NULL || operand == NULL) return c;
+    memcpy(operand, x, nn * sizeof *x);
+    for (size_t e = 0; w != NULL && e < nn; e++)
+        operand[nn + e] = wgi_graph_or_zero(d->g, w[e]);
+    const uint32_t part = wgi_graph_dense(d->g, &op, operand) + 1;
+    for (size_t e = 0; e < nn; e++) c.p[e] = part + (uint32_t)e;
+    return c;
+}
+
+static void det_reverse(const node *d, const uint32_t *bar) {
+    const size_t n = d->op.size[0];
+    const matrix c = cofactors(d, d->x, NULL);
+    for (size_t e = 0; c.p != NULL && e < n * n; e++)
+        if (d->wanted[d->x[e]]) share(d, e, 1, product_of(d->g, *bar, c.p[e]));
+}
+
+static void cofactor_reverse(const node *d, const uint32_t *bar) {
+    share_matrix(d, 0, 1, cofactors(d, d->x, bar));
+}
+
+static void no_third(const node *d) {
+    (void)wgi_fail(d->g->c, WG_EMODE,
+                   "%s: third derivatives of a determinant of order %zu, which is done as a "
+                   "whole",
+                   d->g->call, d->op.size[0]);
+}
+
+static void cofactor_bar_reverse(const node *d, const uint32_t *bar) {
+    const size_t n = d->op.size[0];
+    if (is_wanted(d, 0, n * n)) no_third(d);
+    else share_matrix(d, n * n, 1, cofactors(d, d->x, bar));
+}
+
 void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
                        const unsigned char *wanted, uint32_t *to) {
     node d;
@@ -512,6 +555,25 @@ static void logdet_forward(const node *d, uint32_t *tangent) {
     if (d->g->c->status != WG_OK) return;
     for (size_t e = 0; e < n * n; e++) row.p[e] = *at(c, e / n, e % n);
     set_matrix(d, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
+}
+
+static void det_forward(const node *d, uint32_t *tangent) {
+    const size_t nn = d->op.size[0] * d->op.size[0];
+    const matrix c = cofactors(d, d->x, NULL);
+    if (d->g->c->status != WG_OK) return;
+    set_matrix(d, tangent, product(d->g, packed(c.p, 1, nn), packed(d->xt, nn, 1)));
+}
+
+static void cofactor_forward(const node *d, uint32_t *tangent) {
+    set_matrix(d, tangent, cofactors(d, d->x, d->xt));
+}
+
+static void cofactor_bar_forward(const node *d, uint32_t *tangent) {
+    const size_t nn = d->op.size[0] * d->op.size[0];
+    int any = 0;
+    for (size_t e = 0; e < nn; e++) any |= d->xt[e] != WGI_NO_NODE;
+    if (any) no_third(d);
+    else set_matrix(d, tangent, cofactors(d, d->x, d->xt + nn));
 }
 
 void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {

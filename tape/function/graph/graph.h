@@ -113,31 +113,43 @@ struct wg_function {
 
 /* ---- building: graph.c ---- */
 
+/* Nodes with a byte of the hash of each, in a line of the cache. */
+enum { WGI_BUCKET = 12 };
+typedef struct wgi_graph_bucket {
+    uint32_t node[WGI_BUCKET];
+    unsigned char tag[WGI_BUCKET];
+    uint32_t count;
+} wgi_graph_bucket;
+
 /* A graph under construction, in the arena of a tape. A failure is the tape's: everything then
  * does nothing, and gives node 0. */
 typedef struct wgi_graph {
     wgi_core *c;
     const char *call; /* the call of the user's, named in messages */
     wgi_node *node;
-    size_t nodes, node_room;
+    size_t nodes;
     uint32_t *operand;
-    size_t operands, operand_room;
-    uint32_t *table; /* nodes by content: 0, an empty place, or the number of a node plus 1 */
-    size_t slots;    /* of the table: a power of two */
-    struct {         /* parts of the partials of one array operation: rules.c */
+    size_t operands;
+    wgi_graph_bucket *table; /* nodes by content */
+    size_t buckets;          /* of the table: a power of two */
+    wgi_room node_room, operand_room, table_room;
+    struct { /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
     const struct wgi_repeat *
         *repeat; /* in the arena, or of a function that outlives the graph */
-    size_t repeats, repeat_room;
+    size_t repeats;
     wgi_graph_guard *guard;
-    size_t guards, guard_room;
-    uint32_t *guard_table; /* comparisons by content, as `table` */
+    size_t guards;
+    wgi_room repeat_room, guard_room;
+    uint32_t *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
     size_t guard_slots;
     wg_function_stats stats;
 } wgi_graph;
 
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call);
+/* The nodes of the graph are not needed any more. */
+void wgi_graph_close(wgi_graph *g);
 /* A new input. All inputs are added first, in the order of the entries. when: WGI_ONCE if it is
  * shared, WGI_EACH if not. */
 uint32_t wgi_graph_input(wgi_graph *g, wgi_when when);

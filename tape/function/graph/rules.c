@@ -15,8 +15,8 @@
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 
-#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,21 +114,29 @@ static part name(parser *p) {
     return *start >= 'a' && k < p->operands ? (part){p->x[k], 0} : none(p);
 }
 
-/* The number at the beginning of the text, whatever decimal point the locale has; *end: what
- * follows it. */
+/* The number at the beginning of the text; *end: what follows it. Its point is left out and
+ * counted in the exponent: which bytes strtod takes for one is a matter of the locale. */
 static double read_number(const char *text, const char **end) {
-    char token[64];
-    size_t n = strspn(text, "0123456789.");
-    if ((text[n] == 'e' || text[n] == 'E') && n != 0) {
-        n += text[n + 1] == '-' || text[n + 1] == '+' ? 2 : 1;
-        n += strspn(text + n, "0123456789");
-    }
+    enum { LONGEST = 64 };
+    char digits[LONGEST], token[LONGEST + 32], *stop;
+    const size_t whole = strspn(text, "0123456789");
+    const size_t point = text[whole] == '.';
+    const size_t places = point ? strspn(text + whole + 1, "0123456789") : 0;
+    size_t n = whole + point + places;
+    long exponent = 0;
     *end = text;
-    if (n == 0 || n >= sizeof token) return 0;
-    memcpy(token, text, n);
-    token[n] = 0;
-    char *const point = strchr(token, '.'), *stop;
-    if (point != NULL) *point = *localeconv()->decimal_point;
+    if (whole + places == 0 || n >= LONGEST) return 0;
+    if (text[n] == 'e' || text[n] == 'E') {
+        const size_t sign = text[n + 1] == '-' || text[n + 1] == '+';
+        const size_t length = strspn(text + n + 1 + sign, "0123456789");
+        if (length == 0 || length > 6) return 0;
+        exponent = strtol(text + n + 1, NULL, 10);
+        n += 1 + sign + length;
+    }
+    memcpy(digits, text, whole);
+    if (places != 0) memcpy(digits + whole, text + whole + 1, places);
+    digits[whole + places] = 0;
+    (void)snprintf(token, sizeof token, "%se%ld", digits, exponent - (long)places);
     const double x = strtod(token, &stop);
     if (*stop == 0) *end = text + n;
     return x;
