@@ -28,7 +28,8 @@ typedef struct wgi_fn_unit {
 
 typedef struct wgi_fn_list {
     void *at;
-    size_t count, room;
+    size_t count;
+    wgi_room room;
 } wgi_fn_list;
 
 /* Of a node. */
@@ -51,27 +52,32 @@ typedef struct wgi_fn_maker {
     wgi_when when;      /* of the part under way */
     uint32_t low, high; /* its operations */
     uint32_t zero, one; /* two numbers beside the nodes */
+
+    /* by node; of what the function has nothing, NULL */
+    wgi_room by_node;
     unsigned char *mark;
+    unsigned char *uses;      /* by operations, results, sums, comparisons: 0, 1, 2 or more */
     uint32_t *uniform;        /* place, or WGI_NO_NODE */
-    uint32_t *uses;           /* by operations, results, sums, comparisons */
     uint32_t *user, *last;    /* the last operation that reads it; the last instruction */
-    uint32_t *slot;           /* of its column */
     uint32_t *next, *before;  /* the order, as a chain */
+    uint32_t *slot;           /* of its column; in the place of next, when there are units */
     uint32_t *lead, *sibling; /* a family is one unit: who stands for it, and the next in it */
     uint32_t *value;          /* node that is the value of which this is the slope */
     uint32_t *sum;            /* its number */
-    uint32_t *input_batch;    /* of groups */
     uint32_t *wanted_by;      /* the first result that is this node, ... */
     uint32_t *next_result;    /* ... and the next one after a result */
     uint32_t *result_batch;
     uint32_t *guarded, *next_guarded; /* comparisons 2 k + side */
-    unsigned char *sides;             /* of a comparison: those computed */
-    unsigned char *pending;           /* entries of a batch still to come */
+
+    uint32_t *input_batch;  /* of groups */
+    unsigned char *sides;   /* of a comparison: those computed */
+    unsigned char *pending; /* entries of a batch still to come */
     wgi_fn_group *load, *store;
     /* 8 of each group; where there are fewer: no inputs, but the last result again */
     uint32_t *load_node, *store_node;
 
-    wgi_fn_list units, drafts, codes, calls, columns, constants, free;
+    /* codes: of the part under way first as drafts */
+    wgi_fn_list units, codes, calls, columns, constants, free;
     size_t slots, first_code[3];
     uint32_t accumulator; /* the node in it, or WGI_NO_NODE */
 } wgi_fn_maker;
@@ -81,7 +87,13 @@ static inline int wgi_fn_failed(const wgi_fn_maker *m) { return m->c->status != 
 /* Of zeros. */
 void *wgi_fn_room(wgi_fn_maker *m, size_t bytes);
 /* One more at the end of a list, or NULL. */
-void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size);
+static inline void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
+    void *const at =
+        wgi_room_need(m->c, &l->room, l->at, l->count * size, (l->count + 1) * size);
+    if (at == NULL) return NULL;
+    l->at = at;
+    return (char *)at + size * l->count++;
+}
 
 /* ---- nodes ---- */
 
@@ -95,6 +107,19 @@ static inline const uint32_t *wgi_fn_operands_of(const wgi_fn_maker *m, uint32_t
 static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
            wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
+}
+static inline uint32_t wgi_fn_sum_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sum == NULL ? WGI_NO_NODE : m->sum[i];
+}
+static inline uint32_t wgi_fn_sibling_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sibling == NULL ? WGI_NO_NODE : m->sibling[i];
+}
+static inline uint32_t wgi_fn_value_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->value == NULL ? WGI_NO_NODE : m->value[i];
+}
+/* Is it an operation of the part under way that is done by itself, or the first of a family? */
+static inline int wgi_fn_leads(const wgi_fn_maker *m, uint32_t i) {
+    return (m->mark[i] & WGI_MARK_OPERATION) && (m->lead == NULL || m->lead[i] == i);
 }
 static inline int wgi_fn_in_columns(const wgi_fn_maker *m, uint32_t i) {
     return i < m->f->nodes &&
