@@ -16,6 +16,7 @@
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "tape/engine/tape.h"
 #include "spectral.h"
 #include "traits.h"
 
@@ -125,17 +126,17 @@ static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                factor_shape,  factor_value,
                                factor_vjp,    factor_jvp,
                                factor_expand, NULL};
-const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                   factor_shape,  factor_value,
                                   factor_vjp,    factor_jvp,
                                   factor_expand, NULL};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
-    wg_factor f = {a, wg_mat_failed(1, 1), NULL, NULL, kind};
+    wg_factor f = {.a = a, .sign = wg_mat_failed(1, 1), .kind = kind};
     wgi_factored p = {kind, 0, 1, NULL, NULL};
     if (a.value != NULL && a.rows == a.cols)
         f.packed = (double *)wg_tape_keep(t, wgi_factor_bytes(kind, wgi_ld(a.rows)), NULL);
@@ -145,7 +146,15 @@ static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     const wg_status s = wg_apply(t, kind == WG_LU ? &wgi_op_lu : &wgi_op_potrf, &p, sizeof p, 1,
                                  &a, 1, &f.sign);
     if (s != WG_OK) f.packed = NULL, f.pivot = NULL;
+    f.made = wg_tape_mark(t);
     return f;
+}
+
+wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f) {
+    wg_mat place = f->sign;
+    if (t != NULL && place.value != NULL && !wgi_mark_alive(wgi_core_of_const(t), f->made))
+        place.at.slot = UINT32_MAX; /* in use on no tape */
+    return place;
 }
 
 wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
@@ -228,19 +237,23 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS, logdet_shape,
-                                          logdet_value,       logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                          logdet_shape,       logdet_value,
+                                          logdet_vjp,         logdet_jvp,
                                           logdet_expand,      NULL};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape,  logdet_value,
-                                      logdet_vjp,     logdet_jvp,  logdet_expand, NULL};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape,
-                                       logdet_value,    logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                      logdet_shape,   logdet_value,
+                                      logdet_vjp,     logdet_jvp,
+                                      logdet_expand,  NULL};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       logdet_shape,    logdet_value,
+                                       logdet_vjp,      logdet_jvp,
                                        logdet_expand,   NULL};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
     const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
-    const wg_mat in[2] = {f.a, f.sign};
+    const wg_mat in[2] = {f.a, wgi_factor_place(t, &f)};
     wg_mat out;
     (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &out);
     return out;
@@ -455,10 +468,13 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape,  det_value,
-                                       det_vjp,         det_jvp,     det_expand, NULL};
-const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape,  det_value,
-                                det_vjp,  det_jvp,     det_expand, NULL};
+const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       det_shape,       det_value,
+                                       det_vjp,         det_jvp,
+                                       det_expand,      NULL};
+const wg_block_op wgi_op_det = {
+    "wg_det", WG_OP_TRANS | WG_OP_EXPANDS, det_shape, det_value, det_vjp, det_jvp, det_expand,
+    NULL};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -552,13 +568,17 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS, inverse_shape,
-                                           inverse_value,       inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           inverse_shape,       inverse_value,
+                                           inverse_vjp,         inverse_jvp,
                                            inverse_expand,      NULL};
-const wg_block_op wgi_op_inverse = {"wg_inverse", WG_OP_TRANS, inverse_shape,  inverse_value,
-                                    inverse_vjp,  inverse_jvp, inverse_expand, NULL};
-const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS, inverse_shape,
-                                        inverse_value,    inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_inverse = {"wg_inverse",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                    inverse_shape,  inverse_value,
+                                    inverse_vjp,    inverse_jvp,
+                                    inverse_expand, NULL};
+const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                        inverse_shape,    inverse_value,
+                                        inverse_vjp,      inverse_jvp,
                                         inverse_expand,   NULL};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
@@ -647,8 +667,9 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS,  cholesky_shape,
-                                     cholesky_value,  cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                     cholesky_shape,  cholesky_value,
+                                     cholesky_vjp,    cholesky_jvp,
                                      cholesky_expand, NULL};
 static void batch_parts(const void *params, wgi_parts *p) {
     p->count = *(const size_t *)params;
@@ -656,8 +677,9 @@ static void batch_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits batch_traits = {.parts = batch_parts};
 
-const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
-                                           cholesky_value,      cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           cholesky_shape,      cholesky_value,
+                                           cholesky_vjp,        cholesky_jvp,
                                            cholesky_expand,     &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {

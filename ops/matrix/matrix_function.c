@@ -391,8 +391,8 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", 0,        expm_shape,  expm_value,
-                                 expm_vjp,  expm_jvp, expm_expand, NULL};
+const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,  expm_value,
+                                 expm_vjp,  expm_jvp,      expm_expand, NULL};
 
 /* ---- integer power ---- */
 
@@ -549,8 +549,8 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", 0,        powm_shape,  powm_value,
-                                 powm_vjp,  powm_jvp, powm_expand, NULL};
+const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape,  powm_value,
+                                 powm_vjp,  powm_jvp,      powm_expand, NULL};
 
 /* ---- square root ---- */
 

@@ -175,19 +175,30 @@ static void solve_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits solve_traits = {.parts = solve_parts};
 
-const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS,  solve_shape,
-                                         solve_value,       solve_vjp,    solve_jvp,
+const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS | WG_OP_EXPANDS,
+                                         solve_shape,       solve_value,
+                                         solve_vjp,         solve_jvp,
                                          solve_expand,      &solve_traits};
-const wg_block_op wgi_op_solve = {"wg_solve", WG_OP_TRANS, solve_shape,  solve_value,
-                                  solve_vjp,  solve_jvp,   solve_expand, &solve_traits};
-const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape,  solve_value,
-                                      solve_vjp,      solve_jvp,   solve_expand, &solve_traits};
-const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS,  solve_shape,
-                                        solve_value,      solve_vjp,    solve_jvp,
+const wg_block_op wgi_op_solve = {"wg_solve",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                  solve_shape,  solve_value,
+                                  solve_vjp,    solve_jvp,
+                                  solve_expand, &solve_traits};
+const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                      solve_shape,    solve_value,
+                                      solve_vjp,      solve_jvp,
+                                      solve_expand,   &solve_traits};
+const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS | WG_OP_EXPANDS,
+                                        solve_shape,      solve_value,
+                                        solve_vjp,        solve_jvp,
                                         solve_expand,     &solve_traits};
-const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS,  solve_shape,
-                                            solve_value,          solve_vjp,    solve_jvp,
-                                            solve_expand,         &solve_traits};
+const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
+                                            WG_OP_TRANS | WG_OP_EXPANDS,
+                                            solve_shape,
+                                            solve_value,
+                                            solve_vjp,
+                                            solve_jvp,
+                                            solve_expand,
+                                            &solve_traits};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
     const wgi_factored p = {f.kind,
@@ -195,7 +206,7 @@ wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
                             : trans == 'T' ? 1u
                                            : 2u,
                             1, f.packed, f.pivot};
-    const wg_mat in[3] = {f.a, b, f.sign};
+    const wg_mat in[3] = {f.a, b, wgi_factor_place(t, &f)};
     wg_mat x;
     (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 3, in, 1, &x);
     return x;
@@ -391,13 +402,15 @@ static void triangular_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits triangular_traits = {.parts = triangular_parts};
 
-const wg_block_op wgi_op_trsm = {"wg_trsm", WG_OP_TRANS, trsm_shape,  trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
-const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape,  trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
-const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS,       trsm_shape,
-                                       trsm_value,      trsm_vjp,          trsm_jvp,
-                                       trsm_expand,     &triangular_traits};
+const wg_block_op wgi_op_trsm = {
+    "wg_trsm",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsv = {
+    "wg_trsv",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsm_batch = {
+    "wg_trsm_batch", WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand,     &triangular_traits};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

@@ -252,10 +252,14 @@ static const wg_csr *spmm_pattern(const void *params, int *trans, int *vector) {
 
 static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
 
-const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
-const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmv = {"wg_spmv",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -733,11 +737,11 @@ static const wg_block_op factor_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL},
     {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL,
      NULL}};
-static const wg_block_op solve_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand, NULL},
-                                        {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand,
-                                         NULL}};
+static const wg_block_op solve_op[2] = {
+    {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,
