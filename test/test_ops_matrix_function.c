@@ -321,6 +321,56 @@ static void a_large_argument_is_scaled(void **state) {
     wg_tape_free(t);
 }
 
+/* log(s A) = log(A) + log(s) I, and its derivative at s A is that at A over s. */
+static void logarithms_at_the_ends_of_the_range_are_right(void **state) {
+    (void)state;
+    static const double a[4] = {1, 0, 0.5, 2},
+                        scale[] = {0x1p-996, 0x1p-1015, 0x1p996, 0x1p-300};
+    static const double w[4] = {1, -0.5, 0.25, 2};
+    wg_tape *const t = wg_tape_new(NULL);
+    double *ref = NULL, *slope = NULL;
+    for (size_t k = 0; k <= sizeof scale / sizeof *scale; k++) {
+        const double s = k == 0 ? 1 : scale[k - 1];
+        double x[4];
+        wg_tape_reset(t);
+        for (size_t i = 0; i < 4; i++) x[i] = s * a[i];
+        const wg_mat in = spectral_input(t, 2, 2, x), l = wg_logm(t, in);
+        assert_int_equal(wg_mat_reverse(t, l, w, 2), WG_OK);
+        double *const v = spectral_value(t, l), *const g = spectral_adjoint(t, in);
+        if (k == 0) {
+            ref = v, slope = g;
+            continue;
+        }
+        for (size_t i = 0; i < 4; i++) {
+            const double shift = i % 3 == 0 ? log(s) : 0;
+            assert_true(fabs(v[i] - (ref[i] + shift)) <= spectral_bound(2, 1 + fabs(shift)));
+            assert_true(fabs(g[i] * s - slope[i]) <= spectral_bound(2, 4));
+        }
+        free(v), free(g);
+    }
+    free(ref), free(slope);
+    wg_tape_free(t);
+}
+
+/* Every refusal says why. */
+static void messages_name_a_cause(void **state) {
+    (void)state;
+    static const double singular[4] = {1, 2, 2, 4}, negative[4] = {-1, 0, 0, 2};
+    static const double not_finite[4] = {1, NAN, 0, 1}, zero[4] = {0, 0, 0, 1};
+    wg_tape *const t = wg_tape_new(NULL);
+    MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm of 2x2: the matrix is singular",
+                   wg_powm(t, spectral_input(t, 2, 2, singular), -1));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "a NaN or an infinity",
+                   wg_powm(t, spectral_input(t, 2, 2, not_finite), 3));
+    MATRIX_REFUSED(t, WG_ESINGULAR, "an eigenvalue is 0 or negative",
+                   wg_logm(t, spectral_input(t, 2, 2, negative)));
+    MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm_real of 2x2: an eigenvalue is 0 or negative",
+                   wg_powm_real(t, spectral_input(t, 2, 2, zero), 0.5));
+    MATRIX_REFUSED(t, WG_EARG, "the exponent is not finite",
+                   wg_powm_real(t, wg_mat_identity(t, 2), INFINITY));
+    wg_tape_free(t);
+}
+
 /* ---- graded matrices: A = D C D^-1, D of powers of two ---- */
 
 enum { GRADED = 4, BLOCK = 2 * GRADED };
@@ -587,6 +637,8 @@ int main(void) {
         cmocka_unit_test(functions_of_a_symmetric_matrix_in_two_ways),
         cmocka_unit_test(solutions_solve_their_equations),
         cmocka_unit_test(a_large_argument_is_scaled),
+        cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),
+        cmocka_unit_test(messages_name_a_cause),
         cmocka_unit_test(graded_matrices_are_not_scaled_in_vain),
         cmocka_unit_test(exponentials_of_huge_arguments_vanish),
         cmocka_unit_test(defective_matrices_are_no_obstacle),

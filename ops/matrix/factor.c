@@ -359,7 +359,10 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
     b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
                                   order, vt, order, more, (int)svd_room(n));
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     memcpy(a, u, n * n * sizeof *a);
     double f = rotation_sign(n, a, pivot);
     memcpy(a, vt, n * n * sizeof *a);

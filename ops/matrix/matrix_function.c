@@ -354,7 +354,10 @@ static wg_status expm_value(wg_block *b) {
     product(n, CblasNoTrans, CblasNoTrans, 1, a, n, e.p, n, 0, u, n);
     for (size_t i = 0; i < nn; i++) e.lu[i] = v[i] - u[i], e.r[i] = v[i] + u[i];
     b->info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, m, e.lu, m, e.pivots);
-    if (b->info != 0) return WG_ESINGULAR;
+    if (b->info != 0) {
+        b->why = "the denominator of the approximant is singular";
+        return WG_ESINGULAR;
+    }
     (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', m, m, e.lu, m, e.pivots, e.r, m);
     const double *from = e.r;
     for (int k = e.head->squarings; k > 0; k--) {
@@ -579,7 +582,10 @@ static wg_status powm_value(wg_block *b) {
         if (b->info == 0)
             b->info = LAPACKE_dgetri_work(LAPACK_COL_MAJOR, m, base, m, pivots, b->work,
                                           wgi_int(64 * n));
-        if (b->info != 0) return WG_ESINGULAR;
+        if (b->info != 0) {
+            b->why = "the matrix is singular, and the power negative";
+            return WG_ESINGULAR;
+        }
     }
     const double *x = base;
     double *next = base + nn;
@@ -738,7 +744,9 @@ static wg_status schur(wg_block *b, double *t, double *q, double *work) {
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, t);
     b->info = wgi_schur(n, t, q, work);
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 static wg_status sqrtm_value(wg_block *b) {
@@ -912,19 +920,17 @@ static wg_status logm_value(wg_block *b) {
     return WG_OK;
 }
 
-static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
-                                 size_t ldd) {
+/* l = the derivative along e, both in the basis of T; e is lost. 0: a number on the
+ * way is beyond the range. Room: x, u, lu of n^2, low of n. */
+static int along(const wg_block *b, CBLAS_TRANSPOSE op, double *e, double *l, double *x,
+                 double *u, double *lu, double *low) {
     const size_t n = b->in[0].rows, nn = n * n;
-    const double *const count = b->saved, *const q = count + 1, *const t = q + nn;
+    const double *const count = b->saved, *const t = count + 1 + nn;
     const char o = op == CblasTrans ? 'T' : 'N';
-    double *const l = b->work, *x = l + nn, *u = x + nn;
-    double *const e = u + nn, *const lu = e + nn, *const low = lu + nn;
-    wgi_schur_turn('T', 'N', n, n, q, q, direction, ldd, e, l);
-    memcpy(x, t, nn * sizeof *x);
     const int roots = (int)*count;
+    memcpy(x, t, nn * sizeof *x);
     for (int k = 0; k < roots; k++) {
-        if (!root_of(n, x, u) || wgi_schur_sylvester(o, o, n, n, u, n, u, n, e, n))
-            return WG_EDEGENERATE;
+        if (!root_of(n, x, u) || wgi_schur_sylvester(o, o, n, n, u, n, u, n, e, n)) return 0;
         double *const swap = x;
         x = u, u = swap;
     }
@@ -937,8 +943,26 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
         solve_right(n, op, lu, low, u);
         for (size_t i = 0; i < nn; i++) l[i] += ldexp(0.5 * weight[k], roots) * u[i];
     }
-    wgi_schur_turn('N', 'T', n, n, q, q, l, n, l, u);
-    return WG_OK;
+    return 1;
+}
+
+static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
+                                 size_t ldd) {
+    enum { LESS = 64 }; /* room below the largest number, of which LAPACK keeps away */
+    const size_t n = b->in[0].rows, nn = n * n;
+    const double *const q = (const double *)b->saved + 1;
+    double *const l = b->work, *const x = l + nn, *const u = x + nn;
+    double *const e = u + nn, *const lu = e + nn, *const low = lu + nn;
+    for (int less = 0; less <= LESS; less += LESS) {
+        wgi_schur_turn('T', 'N', n, n, q, q, direction, ldd, e, l);
+        for (size_t i = 0; less != 0 && i < nn; i++) e[i] = ldexp(e[i], -less);
+        if (!along(b, op, e, l, x, u, lu, low)) continue;
+        wgi_schur_turn('N', 'T', n, n, q, q, l, n, l, u);
+        for (size_t i = 0; less != 0 && i < nn; i++) l[i] = ldexp(l[i], less);
+        return WG_OK;
+    }
+    b->why = "an eigenvalue of the operand, or of a root of it, is 0 beside another";
+    return WG_EDEGENERATE;
 }
 
 static wg_status logm_vjp(wg_block *b) { return vjp_by(b, logm_derivative); }
