@@ -372,7 +372,10 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
     b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
                                   order, vt, order, more, (int)svd_room(n));
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     memcpy(a, u, n * n * sizeof *a);
     double f = rotation_sign(n, a, pivot);
     memcpy(a, vt, n * n * sizeof *a);
@@ -625,6 +628,7 @@ static wg_status cholesky_vjp(wg_block *b) {
     double *const w = wgi_take(&work, n * n), *const s = (double *)(void *)work;
     for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, wgi_bar_of(&b->out[0], n, k))) continue;
         wgi_copy_lower(n, b->out[0].bar + k * n * n, n, w, n);
         wgi_cholesky_bar(n, b->out[0].value + k * n * n, w, s);
         for (size_t i = 0; i < n; i++) w[i * (n + 1)] *= 2;
@@ -641,6 +645,10 @@ static wg_status cholesky_jvp(wg_block *b) {
         const double *const l = b->out[0].value + k * n * n;
         double *const lt = b->out[0].bar + k * n * n;
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, a)) {
+            memset(lt, 0, n * n * sizeof *lt);
+            continue;
+        }
         wgi_symmetrise(n, a.p, a.ld, lt);
         cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ld, ld, 1,
                     l, ld, lt, ld);

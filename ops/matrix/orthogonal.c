@@ -597,7 +597,10 @@ static wg_status pinv_value(wg_block *b) {
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', mi, ni, a, mi, d.s, d.u, mi, vt, pi,
                                   more, wgi_int(svd_room(m, n)), integers);
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     size_t r = 0;
     while (r < p && d.s[r] > rcond * d.s[0]) r++;
     *d.rank = (double)r;

@@ -109,6 +109,7 @@ static wg_status solve_vjp(wg_block *b) {
     double *const w = (double *)b->work;
     for (size_t m = 0; m < p->count && n != 0; m++) {
         const double *const x = b->out[0].value + m * n * k;
+        if (wgi_nothing(n, k, wgi_bar_of(&b->out[0], k, m))) continue;
         memcpy(w, b->out[0].bar + m * n * k, n * k * sizeof *w);
         apply_factor(b, m, 1, k, w);
         if (b->in[1].bar != NULL) wgi_add(n, k, 1, w, wgi_bar_of(&b->in[1], k, m));
@@ -139,6 +140,11 @@ static wg_status solve_jvp(wg_block *b) {
     for (size_t m = 0; m < p->count && n != 0 && k != 0; m++) {
         const double *const x = b->out[0].value + m * n * k;
         double *const xt = b->out[0].bar + m * n * k;
+        if (wgi_nothing(n, k, wgi_bar_of(&b->in[1], k, m)) &&
+            wgi_nothing(n, n, wgi_bar_of(&b->in[0], n, m))) {
+            memset(xt, 0, n * k * sizeof *xt);
+            continue;
+        }
         if (b->in[1].bar != NULL) wgi_get(n, k, wgi_bar_of(&b->in[1], k, m), xt);
         else memset(xt, 0, n * k * sizeof *xt);
         if (b->in[0].bar != NULL) {
@@ -332,6 +338,7 @@ static wg_status trsm_vjp(wg_block *b) {
         const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), aw = wgi_bar_of(&b->in[0], s.n, m);
         const double *const x = b->out[0].value + m * s.rows * s.cols;
         const char uplo = s.lower ? 'L' : 'U';
+        if (wgi_nothing(s.rows, s.cols, wgi_bar_of(&b->out[0], s.cols, m))) continue;
         memcpy(w, b->out[0].bar + m * s.rows * s.cols, s.rows * s.cols * sizeof *w);
         apply_triangle(&s, 1, 1, a, w);
         if (b->in[1].bar != NULL)
@@ -363,6 +370,11 @@ static wg_status trsm_jvp(wg_block *b) {
     for (size_t m = 0; m < p->count && size != 0; m++) {
         const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), at = wgi_bar_of(&b->in[0], s.n, m);
         double *const xt = b->out[0].bar + m * size;
+        if (wgi_nothing(s.rows, s.cols, wgi_bar_of(&b->in[1], s.cols, m)) &&
+            wgi_nothing(s.n, s.n, at)) {
+            memset(xt, 0, size * sizeof *xt);
+            continue;
+        }
         if (b->in[1].bar != NULL) {
             wgi_get(s.rows, s.cols, wgi_bar_of(&b->in[1], s.cols, m), xt);
             for (size_t i = 0; i < size; i++) xt[i] *= p->factor;
