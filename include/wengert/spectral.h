@@ -9,9 +9,9 @@
  * repeated or zero singular value, are any basis of a space: their derivative is asked for
  * where an adjoint reaches them, and the sweep (or the recording, on a forward tape) returns
  * WG_EDEGENERATE. Two eigenvalues count as one when they differ by at most n epsilon times the
- * largest in magnitude; what is divided by their difference counts as 0, and the quotient too,
- * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n).
- * So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
+ * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
+ * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
+ * also over differences of up to 2^-26 times the largest, where it may be all rounding. So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
  * space of a repeated one, have finite, exact derivatives. A smooth function of A composed from
  * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
  * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite

@@ -44,6 +44,10 @@ size_t wgi_dense_flops(const wgi_dense_op *op);
 
 /* Has it no results, or are they numbers: products over nothing, factors of order 0? */
 int wgi_dense_is_empty(const wgi_dense_op *op);
+/* These numbers: the determinant of a matrix of order 0 is 1. */
+static inline double wgi_dense_of_nothing(const wgi_dense_op *op) {
+    return op->kind == WGI_DENSE_LU || op->kind == WGI_DENSE_DET;
+}
 /* Is it a product of so little that it is done by loops? */
 int wgi_dense_is_few(const wgi_dense_op *op);
 

@@ -145,6 +145,17 @@ static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
+/* What no list stands in. */
+static int give_up_lists(wgi_core *c, const wgi_region *busy) {
+    int any = 0;
+    for (int k = 0; k < WGI_LISTS; k++)
+        if (c->list[k].base != NULL && (c->lists_busy >> k & 1) == 0 && &c->list[k] != busy) {
+            wgi_region_free(c, &c->list[k]);
+            any = 1;
+        }
+    return any;
+}
+
 /* Gives back what holds nothing now, `busy` excepted, of which the caller has taken note; 0:
  * there is nothing. */
 static int give_up_idle(wgi_core *c, const wgi_region *busy) {
@@ -175,6 +186,7 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
         wgi_region_free(c, r);
         any = 1;
     }
+    any |= give_up_lists(c, busy);
     const int records = c->width != 0 ? 0 : c->current + 1;
     for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
         wgi_region_free(c, &c->chunk[--c->chunks].memory);
@@ -588,6 +600,7 @@ void wg_tape_free(wg_tape *t) {
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
+    for (int k = 0; k < WGI_LISTS; k++) wgi_region_free(c, &c->list[k]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
     if (c->buffer == NULL) {
         const wg_memory memory = c->memory;
@@ -638,6 +651,7 @@ void wg_tape_reset(wg_tape *t) {
     c->swept = 0;
     c->second_words = 0;
     c->scratch_used = 0;
+    c->lists_busy = 0;
     c->status = WG_OK;
     c->message[0] = 0;
     c->resets++;

@@ -264,8 +264,13 @@ static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorde
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
     call->work = wgi_scratch(c, call->work_bytes);
+    const uint64_t stamps = c->stamps;
     s = b->op->value(call);
     c->scratch_used = used;
+    if (c->stamps != stamps ||
+        c->head.slots != b->out) /* the block may be gone, or its slots */
+        return wgi_fail(c, WG_EMODE, "%s: its value has recorded on the tape, or rewound it",
+                        name);
     if (s != WG_OK) return explain(c, wgi_fail, "", name, s, call);
     if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
         return explain(c, wgi_fail, "", name, WG_ENONFINITE, call);

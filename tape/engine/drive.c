@@ -92,6 +92,8 @@ wg_status wgi_drive_call(wgi_drive *d) {
         return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
                         said[0] != 0 ? "; said before: " : "", said);
     }
+    if (c->pauses != 0) /* a sweep of what it would have recorded is not what it asks for */
+        return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", d->call);
     if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         d->call, d->m, d->m == 1 ? "" : "s");

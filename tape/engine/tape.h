@@ -92,7 +92,7 @@ struct wgi_block {
 } __attribute__((may_alias));
 typedef struct wgi_block wgi_block;
 
-enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4 };
+enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4, WGI_LISTS = 12 };
 
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; must be first */
@@ -113,6 +113,8 @@ typedef struct wgi_core {
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
     wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
     wgi_region index[WGI_INDEX_REGIONS]; /* while a sparsity is being found: index_sets.h */
+    wgi_region list[WGI_LISTS]; /* of long lists, a bit of lists_busy for each in use */
+    unsigned lists_busy;
     uint64_t place_count, label_count;
     uint32_t inputs; /* independent variables; every other slot is a statement */
 
@@ -220,6 +222,23 @@ static inline void wgi_limit_update(wgi_core *c) {
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
 /* Memory that lives until the driver that asked for it returns; 64-byte aligned. NULL: none. */
 void *wgi_scratch(wgi_core *c, size_t bytes);
+
+/* ---- list.c ------------------------------------------------------------------------------ */
+
+/* Where a list that grows stands: while it is short among the payloads, then in a region of its
+ * own, where it grows without being copied. A reset forgets both. */
+typedef struct wgi_room {
+    size_t bytes;
+    int region; /* its number plus one; 0: it stands among the payloads */
+} wgi_room;
+/* The list with room for `bytes`, of which `used` are kept; NULL: a failure, the tape's. */
+void *wgi_room_made(wgi_core *c, wgi_room *r, void *list, size_t used, size_t bytes);
+static inline void *wgi_room_need(wgi_core *c, wgi_room *r, void *list, size_t used,
+                                  size_t bytes) {
+    return bytes <= r->bytes ? list : wgi_room_made(c, r, list, used, bytes);
+}
+/* The list is not needed any more: its region is there for another one. */
+void wgi_room_give(wgi_core *c, wgi_room *r);
 
 static inline wgi_label *wgi_labels(const wgi_core *c) {
     return (wgi_label *)(void *)c->labels.base;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ struct wg_threads {
     wg_memory memory;
     wg_thread_calls calls;
     size_t bytes, count, made;
+    pid_t process; /* the one that has the threads: a child of it has the memory only */
     int looks;
     worker *worker; /* worker[k - 1] is thread k */
     /* the job */
@@ -160,6 +162,10 @@ static void *work(void *data) {
     return NULL;
 }
 
+/* Not in a child of the process that made them, where the locks may also be held by a thread that is
+ * not there. */
+static int has_threads(const wg_threads *p) { return p->process == getpid(); }
+
 static wg_status by_the_caller(size_t tasks, wg_task *f, void *ctx) {
     wg_status s = WG_OK;
     for (size_t k = 0; k < tasks && s == WG_OK; k++) s = f(ctx, k);
@@ -181,7 +187,7 @@ static void open_gate(wg_threads *p) {
 wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
     if (f == NULL) return WG_ENULL;
     if (p == NULL || p->count == 1 || tasks < 2) return by_the_caller(tasks, f, ctx);
-    if (atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
+    if (!has_threads(p) || atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
     p->task = f;
     p->ctx = ctx;
     p->tasks = tasks;
@@ -218,6 +224,7 @@ static wg_threads *obtain(size_t count, const wg_memory *memory) {
     p->memory = *memory;
     p->bytes = bytes;
     p->count = count;
+    p->process = getpid();
     p->looks = (long)count <= sysconf(_SC_NPROCESSORS_ONLN);
     p->worker = (worker *)(void *)(p + 1);
     return p;
@@ -265,6 +272,10 @@ wg_status wg_threads_new(size_t count, const wg_threads_options *o, wg_threads *
 
 void wg_threads_free(wg_threads *p) {
     if (p == NULL) return;
+    if (!has_threads(p)) { /* nobody to wait for, and no lock that could be looked at */
+        give_back(p);
+        return;
+    }
     atomic_store(&p->over, 1);
     (void)pthread_mutex_lock(&p->lock);
     (void)pthread_cond_broadcast(&p->begun);

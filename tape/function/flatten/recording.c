@@ -346,6 +346,9 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     if (s == WG_OK) s = b->op->expand(t, &a.call, in, y);
     if (s == WG_OK) s = wgi_check_handles(wgi_core_of(t), b->op->name, b->outs, y);
     if (s == WG_OK) s = wg_tape_status(t);
+    if (s == WG_OK && wgi_core_of(t)->pauses != 0)
+        s = wgi_fail(wgi_core_of(t), WG_EMODE, "%s: its expand has left the tape paused",
+                     b->op->name);
     if (s != WG_OK && c->status == WG_OK)
         s = wgi_fail(c, s, "%s: %s: %s", r->g->call, b->op->name,
                      wg_tape_status(t) != WG_OK ? wg_tape_message(t) : wg_status_text(s));

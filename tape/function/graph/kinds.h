@@ -11,7 +11,7 @@ typedef enum {
     WGI_NODE_KINDS
 } wgi_node_kind;
 
-/* The columns of kinds.def. */
+/* What the columns of kinds.def hold; the head of that file explains them. */
 enum { WGI_FORM_BASE, WGI_FORM_NODE, WGI_FORM_WHOLE };
 enum {
     WGI_HOLDS_VALUE = 1,

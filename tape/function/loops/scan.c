@@ -518,29 +518,10 @@ static void feed_derivatives(wgi_scan_stage *stage) {
     *weight = (wgi_feed){.kind = WGI_FROM_RESIDUALS, .is_field = 1};
 }
 
-/* Which inputs of a pass are shared, which outputs summed. */
-static void list_shared(wgi_core *c, wgi_scan_pass *pass) {
-    const wg_function *const f = pass->f;
-    pass->shared =
-        wg_tape_keep(&c->head, (f->inputs + f->outputs + 1) * sizeof *pass->shared, NULL);
-    if (pass->shared == NULL) return;
-    for (uint32_t i = 0; i < f->inputs; i++)
-        if (wgi_argument_shared(&f->input[i])) pass->shared[pass->shares++] = i;
-    pass->summed = pass->shared + pass->shares;
-    for (uint32_t k = 0; k < f->outputs; k++)
-        if (wgi_argument_summed(&f->output[k])) pass->summed[pass->sums++] = k;
-}
-
 static wg_status lay_out_passes(reading *r) {
     wgi_scan *const s = r->s;
     for (size_t k = 0; k < s->stages; k++) feed_derivatives(&s->stage[k]);
-    (void)wgi_scan_stencils_lay_out(r->c, s);
-    for (size_t k = 0; k < s->stages && r->c->status == WG_OK; k++) {
-        list_shared(r->c, &s->stage[k].value);
-        list_shared(r->c, &s->stage[k].tangent);
-        list_shared(r->c, &s->stage[k].adjoint);
-    }
-    return r->c->status;
+    return wgi_scan_stencils_lay_out(r->c, s);
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */

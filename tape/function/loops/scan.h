@@ -37,8 +37,6 @@ typedef struct wgi_scan_pass {
     const wg_function *f;
     wgi_feed *in;   /* of each input; of an adjoint one more, of the residuals */
     wgi_drain *out; /* of each output */
-    size_t shares, sums;
-    uint32_t *shared, *summed; /* so many inputs and outputs are */
 } wgi_scan_pass;
 
 typedef struct wgi_scan_stage {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A stage at all cells, chunk by chunk: forward, with values or tangents, and backward. Numbers
- * are gathered from where the inputs come from, the function is evaluated, and its outputs go
- * where they belong; a function that walks does all of that in place. */
+/* A stage at all cells, chunk by chunk: forward, with values or tangents, and backward. In each
+ * chunk the inputs are loaded from where they come from, the function is evaluated, and its
+ * outputs are stored where they belong; a function that walks does all of that in place. */
 #include "scan_run.h"
 
 /* ---- lines of a field ------------------------------------------------------------------- */
@@ -64,9 +64,9 @@ static double *result_at(const wgi_scan_run *r, uint32_t result, int bar, int su
     return all + (c->step * r->s->grid.points + first_point(r, c)) * entries;
 }
 
-/* Input a of a function at the points of a chunk. */
-static wg_status source(const wgi_scan_run *r, const wg_argument *a, const wgi_feed *from,
-                        const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x) {
+/* Loads input a of a function at the points of a chunk. */
+static wg_status load(const wgi_scan_run *r, const wg_argument *a, const wgi_feed *from,
+                      const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x) {
     const int shared = wgi_argument_shared(a);
     const size_t entries = wgi_argument_size(a), count = shared ? 1 : c->points;
     if (from->is_field) {
@@ -126,9 +126,10 @@ static void add_sums(const wgi_scan_run *r, const wgi_drain *to, const wgi_scan_
     for (size_t e = 0; e < entries; e++) sum[e] += from[e];
 }
 
-/* What was evaluated, to where it belongs; adjoints of fields of cells only become streams. */
-static void deliver(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *to,
-                    const wgi_scan_chunk *c, wg_results w, size_t *streams) {
+/* Stores what was evaluated; adjoints of fields of cells become streams, which are added later
+ * and together. */
+static void store(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *to,
+                  const wgi_scan_chunk *c, wg_results w, size_t *streams) {
     const size_t entries = wgi_argument_size(y);
     if (w.data == NULL) return;
     if (to->from == NULL && wgi_argument_summed(y)) {
@@ -207,7 +208,7 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
     size_t streams = 0;
     wg_status s = WG_OK;
     for (size_t i = 0; i < f->inputs && s == WG_OK; i++)
-        s = source(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]);
+        s = load(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]);
     for (size_t k = 0; k < f->outputs && s == WG_OK; k++)
         r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
     if (s == WG_OK && !wgi_in_place_run(in_place, c->points, r->x, r->y)) {
@@ -220,7 +221,7 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
     }
     if (s != WG_OK) return s;
     for (size_t k = 0; k < f->outputs; k++)
-        deliver(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
+        store(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
     add_streams(r, streams, c);
     return WG_OK;
 }
@@ -262,26 +263,27 @@ static void add_meetings(const wgi_scan_in_place *s, ptrdiff_t skip, size_t poin
 static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_in_place *by,
                        wgi_scan_in_place *s, int backward, const wgi_scan_chunk *c) {
     const wg_function *const f = pass->f;
+    const wgi_bytecode *const p = f->bytecode;
     const ptrdiff_t skip = further(r, c);
-    wgi_pieces p = {(char *)r->room, 0};
+    wgi_pieces room = {(char *)r->room, 0};
     size_t streams = 0;
-    for (size_t l = 0; l < pass->shares; l++) {
-        const uint32_t i = pass->shared[l];
-        if (source(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]) != WG_OK) return 0;
+    for (size_t l = 0; l < p->shares; l++) {
+        const uint32_t i = p->shared[l];
+        if (load(r, &f->input[i], &pass->in[i], c, &room, &r->x[i]) != WG_OK) return 0;
     }
-    for (size_t l = 0; l < pass->sums; l++) {
-        const uint32_t k = pass->summed[l];
-        r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
+    for (size_t l = 0; l < p->totals; l++) {
+        const uint32_t k = p->total[l].output;
+        r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &room);
     }
     const int done = wgi_in_place_walk(by, c->points, skip, s->beyond, r->x);
     if (backward) clear_tails(s, c);
     if (!done) return 0;
     if (backward) add_meetings(s, skip, c->points);
-    if (pass->sums == 0) return 1;
-    wgi_in_place_sums(by, r->y);
-    for (size_t l = 0; l < pass->sums; l++) {
-        const uint32_t k = pass->summed[l];
-        deliver(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
+    if (p->totals == 0) return 1;
+    wgi_in_place_store(by, r->y);
+    for (size_t l = 0; l < p->totals; l++) {
+        const uint32_t k = p->total[l].output;
+        store(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
     }
     add_streams(r, streams, c);
     return 1;

@@ -114,11 +114,11 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         const size_t points = wgi_scan_points_of(s, stage);
         const int hands_on = s->residual_size != 0;
         wgi_scan_in_place here, *const to = work == NULL ? &here : &r->in_place[k];
-        wgi_in_place_take(&to->value, stage->value.f, points, &p);
-        wgi_in_place_take(&to->adjoint, stage->adjoint.f, points, &p);
-        wgi_in_place_take(&to->tangent, stage->tangent.f, points, &p);
-        wgi_in_place_take(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
-        wgi_in_place_take(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
+        wgi_in_place_prepare(&to->value, stage->value.f, points, &p);
+        wgi_in_place_prepare(&to->adjoint, stage->adjoint.f, points, &p);
+        wgi_in_place_prepare(&to->tangent, stage->tangent.f, points, &p);
+        wgi_in_place_prepare(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
+        wgi_in_place_prepare(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
         take_basin(s, stage, to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));

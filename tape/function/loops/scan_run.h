@@ -18,7 +18,8 @@
 #include "tape/function/graph/row_sums.h"
 #include "scan.h"
 #include "stencil.h"
-#include "tape/function/native/in_place.h"
+#include "tape/function/run/bytecode.h"
+#include "tape/function/run/in_place.h"
 
 #include <string.h>
 

@@ -88,6 +88,7 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     wg_function *f = in_memory(g, &start, input, output);
     if (f == NULL) return c->status;
     wgi_layout_fill(g, f, result, final);
+    wgi_graph_close(g);
     f = complete(g, f, g->repeat);
     if (f != NULL) *out = f;
     return c->status;

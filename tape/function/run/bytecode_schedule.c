@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodes of a part in the order in which they are done.
+/* The nodes of a part in the order in which they are computed.
  *
- * Nodes that one call makes are a family. What has one reader is made just before it; all other
- * nodes keep the order of the function. Loads stand before the first reader of an input;
- * stores, sums and comparisons behind the last node that they wait for. */
+ * Nodes that are computed by one call are a family. A node with a single reader is computed just
+ * before that; all others keep the order of the function. Loads stand before the first reader of
+ * an input; stores, sums and comparisons behind the last node that they need. */
 #include "bytecode_maker.h"
 
 #include <string.h>
@@ -61,7 +61,8 @@ static size_t hash(const wgi_fn_maker *m, uint32_t i) {
     return (size_t)h;
 }
 
-/* Are the nodes of an entry, numbers plus one, of this operation at these operands? */
+/* Do the nodes of an entry belong to the same operation at the same operands as node i? An
+ * entry holds numbers of nodes plus 1. */
 static int same_operands(const wgi_fn_maker *m, const uint32_t *entry, uint32_t i) {
     const uint32_t j = (entry[0] != 0 ? entry[0] : entry[1] != 0 ? entry[1] : entry[2]) - 1;
     const wgi_node *const n = wgi_fn_node_of(m, i);
@@ -87,7 +88,8 @@ void wgi_fn_families(wgi_fn_maker *m) {
     }
     if (slopes == 0) return;
     while (room_for < 4 * (size_t)(m->high - m->low)) room_for *= 2;
-    /* by operation and operands, plus one: the value, the first slope by rows, a kept slope */
+    /* entries by operation and operands, each a node plus 1: the value, the first of the slopes
+     * that are computed point by point, the slope that the kernel of the value gives */
     uint32_t(*const table)[3] = wgi_fn_room(m, room_for * sizeof *table);
     if (table == NULL) return;
     for (uint32_t i = m->low; i < m->high; i++) {
@@ -114,7 +116,7 @@ void wgi_fn_families(wgi_fn_maker *m) {
 
 /* ---- order ---- */
 
-/* Operands of a unit: those of its node, and the value of a slope. */
+/* What a unit reads: the operands of its node and, for a slope, the value of the operation. */
 static uint32_t reads(const wgi_fn_maker *m, uint32_t i, uint32_t k) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
     return k < n->count ? wgi_fn_operands_of(m, i)[k] : m->value[i];
@@ -133,10 +135,10 @@ void wgi_fn_count_uses(wgi_fn_maker *m) {
             m->user[x] = i;
         }
     }
-    /* two more: such a node is not moved */
+    /* counted twice, such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
-        if ((wgi_fn_in_columns(m, i) &&
-             ((m->mark[i] & (WGI_MARK_KEPT | WGI_MARK_CHECKED)) || m->sum[i] != WGI_NO_NODE)))
+        if ((wgi_fn_in_columns(m, i) && ((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
+                                         m->sum[i] != WGI_NO_NODE)))
             m->uses[i] += 2;
     if (m->when != WGI_EACH) return;
     for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] += 2;
@@ -152,17 +154,18 @@ static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
     if (b != WGI_NO_NODE) m->next[b] = i;
 }
 
-/* Operands of a node that takes many stay where they are: looking for the next one of them
- * takes as long as there are. */
+/* The operands of a node that has many are not moved: to look for the next one would take as
+ * long as there are operands. */
 static int takes_many(const wgi_node *n) {
     enum { MANY = 64 };
     return wgi_node_has_parts(n) || n->count > MANY;
 }
 
-/* As given, but what has one reader, and is the last one of at most one operand, is made just
- * before its reader: the operand that was made last directly so. Gives the first node. */
+/* Keeps the order of the function, except that a node with a single reader, which frees at most
+ * one column, is put just before that; of several, the one that was computed last comes
+ * nearest. Gives the first node. */
 static uint32_t order(wgi_fn_maker *m) {
-    const uint32_t end = m->zero; /* a stop for the chain */
+    const uint32_t end = m->zero; /* stands for the end of the chain */
     uint32_t last = WGI_NO_NODE;
     m->before[end] = m->next[end] = WGI_NO_NODE;
     for (uint32_t i = m->low; i < m->high; i++) {
@@ -179,7 +182,7 @@ static uint32_t order(wgi_fn_maker *m) {
         if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i ||
             takes_many(wgi_fn_node_of(m, i)))
             continue;
-        /* operands with this reader only: the latest nearest */
+        /* operands with no other reader: those computed last come nearest */
         uint32_t at = i, below = WGI_NO_NODE;
         for (;;) {
             uint32_t best = WGI_NO_NODE;
@@ -207,11 +210,11 @@ static void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
     if (u != NULL) *u = (wgi_fn_unit){kind, id};
 }
 
-/* A number of each point is there now: what waits for it. */
+/* A node has been computed: adds the units that wait for it. */
 static void defined(wgi_fn_maker *m, uint32_t i) {
     if (m->mark[i] & WGI_MARK_CHECKED) unit_add(m, WGI_UNIT_CHECKS, i);
     if (m->sum[i] != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
-    if (m->mark[i] & WGI_MARK_KEPT) unit_add(m, WGI_UNIT_KEEPS, i);
+    if (m->mark[i] & WGI_MARK_UNIFORM) unit_add(m, WGI_UNIT_UNIFORMS, i);
     if (m->when != WGI_EACH) return;
     for (uint32_t g = m->guarded[i]; g != WGI_NO_NODE; g = m->next_guarded[g])
         if (--m->sides[g / 2] == 0) unit_add(m, WGI_UNIT_GUARDS, g / 2);
@@ -243,7 +246,7 @@ void wgi_fn_list_units(wgi_fn_maker *m) {
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
         if (m->uses[i] != 0) need_input(m, i);
-    for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* of uniforms only */
+    for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* batches of uniforms only */
         if (g % WGI_FN_BATCH == 0) columns = 0;
         for (uint32_t k = 0; k < m->store[g].count; k++)
             columns += (uint32_t)wgi_fn_in_columns(m, m->store_node[g * WGI_FN_GROUP + k]);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of a part as instructions, and the columns that these work on.
+/* The units of a part become instructions, and the nodes in them get columns.
  *
- * An instruction is a draft until its operands have places: which form it has depends on what
- * the accumulator holds, and whether it stores on who reads its result later. A column is free
- * for another node after its last reader. */
+ * An instruction is a draft at first: its form depends on what the accumulator holds, and whether
+ * it stores its result depends on who reads it later. After the last reader of a node its column
+ * is free for another one. */
 #include "tape/function/graph/dense_node.h"
 #include "bytecode_maker.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>
 
-/* An instruction before its operands have places. */
+/* An instruction whose operands are still nodes. LEAVES: the result stays in the accumulator,
+ * and is stored only if somebody reads it later. */
 typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind;
-typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind; /* LEAVES: stores if it is read */
+typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind;
 typedef struct draft {
     uint32_t code;
     unsigned char field[3];
@@ -20,7 +21,7 @@ typedef struct draft {
     uint32_t x[3], d;
 } draft;
 
-/* Operations with instructions that know the accumulator. */
+/* Operations whose instructions can take operands from the accumulator. */
 typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
 static simple simple_of(const wgi_node *n) {
     if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
@@ -70,7 +71,7 @@ static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
     m->accumulator = i;
 }
 
-/* A uniform as a column, for instructions that take only such. */
+/* A uniform gets a column, for instructions that read columns only. */
 static void want_column(wgi_fn_maker *m, uint32_t i) {
     if (wgi_fn_in_columns(m, i)) {
         m->mark[i] |= WGI_MARK_STORED;
@@ -91,7 +92,8 @@ static void want_column(wgi_fn_maker *m, uint32_t i) {
     }
 }
 
-/* Codes are as listed: forms two apart, with and without a store. */
+/* Adds an instruction that leaves its result. In the list of codes each form with a store
+ * follows the same form without. */
 static draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
     draft *const d = draft_add(m, code);
     result(m, d, LEAVES, node);
@@ -157,7 +159,8 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
     else field(m, instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
 }
 
-/* A product whose only reader is the next unit, a sum or difference: both in one. */
+/* A product whose only reader is the next unit, a sum or a difference, becomes one instruction
+ * with it. */
 static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     const wgi_node *const p = wgi_fn_node_of(m, product);
     const simple which = simple_of(p);
@@ -193,7 +196,7 @@ static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     return 1;
 }
 
-/* An instruction on columns only. */
+/* An instruction whose operands are columns only. */
 static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t count,
                        const uint32_t *x) {
     for (uint32_t k = 0; k < count; k++) want_column(m, x[k]);
@@ -228,8 +231,8 @@ static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
     return x;
 }
 
-/* The parts that are wanted, ascending as their nodes are, and which they are. There may be
- * many more that are not wanted: nothing here is as long as all of them. */
+/* Lists the parts that are wanted, ascending as their nodes are, and their numbers. There may
+ * be many more that are not wanted: the lists are not as long as those. */
 static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const size_t first = m->columns.count;
     for (uint32_t j = m->sibling[node]; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
@@ -237,7 +240,7 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     for (uint32_t k = 0; k < c->results; k++) (void)column_add(m, 0);
     if (wgi_fn_failed(m)) return;
     uint32_t *const result = (uint32_t *)m->columns.at + first;
-    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined its family first */
+    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined the family first */
         const uint32_t last = result[c->results - 1 - k];
         result[c->results - 1 - k] = result[k];
         result[k] = last;
@@ -246,8 +249,8 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
         result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
 }
 
-/* How the node, and those of its family, are evaluated; gives the slope of a row that keeps it,
- * or WGI_NO_NODE. */
+/* Chooses how the node and its family are evaluated. Gives the slope where the kernel of the
+ * value gives it as well; otherwise WGI_NO_NODE. */
 static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     if (wgi_node_has_parts(n)) {
@@ -273,14 +276,15 @@ static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     return WGI_NO_NODE;
 }
 
-/* The value, where it is wanted, and the slope. */
+/* Lists the columns of the value, where it is wanted, and of the slope. */
 static void list_slope(wgi_fn_maker *m, uint32_t node, uint32_t slope, wgi_fn_call *c) {
     c->results = 2;
     (void)column_add(m, slope == node ? m->sibling[node] : node);
     (void)column_add(m, slope);
 }
 
-/* The family; where it is done by rows, also which partials they are. */
+/* Lists the columns of the family and, where it is computed point by point, which partials its
+ * members are. */
 static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
         (void)column_add(m, j);
@@ -292,7 +296,7 @@ static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     }
 }
 
-/* Are operands that are the same at all points read where they stand? */
+/* Does it read uniforms where they stand, without columns for them? */
 static int takes_uniforms(const wgi_node *n) { return n->kind == WGI_NODE_DENSE; }
 
 static void call(wgi_fn_maker *m, uint32_t node) {
@@ -328,7 +332,7 @@ static void operation(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     const uint32_t *const x = wgi_fn_operands_of(m, node);
     const simple which = simple_of(n);
-    if (n->kind == WGI_NODE_SUM) { /* of a uniform: as often as there are points */
+    if (n->kind == WGI_NODE_SUM) { /* of a uniform: a multiple of it by the number of points */
         binary(m, TIMES, node, x[0], m->one + 1);
         return;
     }
@@ -349,7 +353,7 @@ static void operation(wgi_fn_maker *m, uint32_t node) {
     } else call(m, node);
 }
 
-/* An instruction about a node that is there; it leaves the accumulator as it is. */
+/* An instruction that only reads node i; the accumulator stays as it is. */
 static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
     const int here = is_accumulator(m, i);
     draft *const d = draft_add(m, here ? a : c);
@@ -357,7 +361,7 @@ static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t 
     field(m, d, 1, RAW, raw);
 }
 
-/* Groups between memory and columns. */
+/* Moves a batch of groups between memory and columns. */
 static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
     const uint32_t first = k * WGI_FN_BATCH, groups = wgi_fn_batch_groups(all, k);
     for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
@@ -383,8 +387,8 @@ void wgi_fn_select(wgi_fn_maker *m) {
             about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, id,
                   (uint32_t)(m->sum[id] * m->p.machine->width * sizeof(double)));
             break;
-        case WGI_UNIT_KEEPS:
-            about(m, WGI_FN_KEEP_A, WGI_FN_KEEP_C, id, m->uniform[id]);
+        case WGI_UNIT_UNIFORMS:
+            about(m, WGI_FN_SET_A, WGI_FN_SET_C, id, m->uniform[id]);
             break;
         case WGI_UNIT_CHECKS:
             about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, id, 0);
@@ -410,7 +414,8 @@ void wgi_fn_select(wgi_fn_maker *m) {
 
 /* ---- columns ---- */
 
-/* What an instruction reads beside its fields, and what it makes beside its result. */
+/* The nodes that an instruction reads beside those in its fields, and those that it computes
+ * beside its result. */
 static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **read,
                        const uint32_t **made, uint32_t *makes, uint32_t *more) {
     *makes = 0;
@@ -433,7 +438,8 @@ static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **r
     return c->operands;
 }
 
-/* Does its column change hands? Those of uniforms at the points stay. */
+/* Is its column given to other nodes later? Those of uniforms are not, in the part of each
+ * point. */
 static int is_dealt(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_in_columns(m, i) || (m->when != WGI_EACH && (m->mark[i] & WGI_MARK_RESIDENT));
 }
@@ -478,7 +484,7 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
         const int apart =
             d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
         for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
-        /* an operand in the word after belongs to this instruction */
+        /* the word behind an instruction may hold one more operand of it */
         const size_t words =
             i + 1 < count && all[i + 1].code == WGI_FN_END && all[i + 1].field[0] == COLUMN ? 2
                                                                                             : 1;
