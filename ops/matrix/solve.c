@@ -352,14 +352,22 @@ static wg_status trsm_vjp(wg_block *b) {
     return WG_OK;
 }
 
-/* y = op(St) x, or x op(St), with the triangle of St only. */
+/* y = op(St) x, or x op(St), with the triangle of St only. What is off a diagonal of ones is a
+ * triangle of order n - 1, from the second row or column on: nothing is added to be subtracted. */
 static void times_triangle(const struct stored *s, wgi_dense at, const double *x, double *y) {
-    memcpy(y, x, s->rows * s->cols * sizeof *y);
+    const size_t off = s->unit != 0, rows = s->rows - (s->left ? off : 0),
+                 cols = s->cols - (s->left ? 0 : off), skip = s->left ? off : off * s->rows;
+    /* 1: what is read begins with the first row or column, what is written with the second */
+    const int down = (s->lower != s->trans) == s->left;
+    memset(y, 0, s->rows * s->cols * sizeof *y);
+    x += down ? 0 : skip, y += down ? skip : 0;
+    for (size_t j = 0; j < cols; j++)
+        memcpy(y + j * s->rows, x + j * s->rows, rows * sizeof *y);
+    if (rows == 0 || cols == 0) return;
     cblas_dtrmm(CblasColMajor, s->left ? CblasLeft : CblasRight,
-                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans),
-                s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->rows), wgi_int(s->cols), 1, at.p,
+                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans), CblasNonUnit,
+                wgi_int(rows), wgi_int(cols), 1, at.p + (s->lower ? off : off * at.ld),
                 wgi_int(at.ld), y, wgi_int(s->rows));
-    for (size_t i = 0; s->unit && i < s->rows * s->cols; i++) y[i] -= x[i];
 }
 
 static wg_status trsm_jvp(wg_block *b) {
