@@ -38,7 +38,8 @@ wgi_node_shape wgi_dense_shape(const wgi_node *n, const wgi_repeat *r) {
     return (wgi_node_shape){wgi_dense_operands(&op), wgi_dense_results(&op)};
 }
 
-/* Sixteen of their operations take as long as an addition of the interpreter. */
+/* Sixteen operations of BLAS or LAPACK take about as long as one addition of the interpreter.
+ */
 size_t wgi_dense_cost(const wgi_node *n, const wgi_repeat *r) {
     const wgi_dense_op op = wgi_dense_of(n);
     (void)r;
@@ -66,7 +67,8 @@ uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x
 
 /* ---- matrices of nodes ---- */
 
-/* Element (i, j) at p[i down + j across]; WGI_NO_NODE: 0. p NULL: a failure. */
+/* A matrix of nodes: element (i, j) is p[i down + j across]; WGI_NO_NODE: 0. p NULL: there was
+ * a failure. */
 typedef struct matrix {
     uint32_t *p;
     size_t rows, cols;
@@ -83,7 +85,7 @@ static matrix packed(uint32_t *p, size_t rows, size_t cols) {
 
 static matrix turned(matrix a) { return (matrix){a.p, a.cols, a.rows, a.across, a.down}; }
 
-/* The last row first. */
+/* With the rows in the opposite order. */
 static matrix upside_down(matrix a) {
     if (a.p != NULL && a.rows != 0) a.p = at(a, a.rows - 1, 0);
     a.down = -a.down;
@@ -100,7 +102,7 @@ static matrix nothing(wgi_graph *g, size_t rows, size_t cols) {
     return a;
 }
 
-/* Of a lower triangle; `both`: the symmetric matrix. */
+/* A lower triangle that is packed in x; with `both`, the symmetric matrix of it. */
 static matrix unpacked(wgi_graph *g, size_t n, const uint32_t *x, int both) {
     const matrix a = nothing(g, n, n);
     for (size_t j = 0; a.p != NULL && j < n; j++)
@@ -124,7 +126,7 @@ static uint32_t product_of(wgi_graph *g, uint32_t a, uint32_t b) {
     return is_zero(g, a) || is_zero(g, b) ? WGI_NO_NODE : wgi_graph_times(g, a, b);
 }
 
-/* a + f b, f 1 or -1, into a. */
+/* Adds f b to a, where f is 1 or -1. */
 static void add(wgi_graph *g, matrix a, int f, matrix b) {
     for (size_t j = 0; a.p != NULL && b.p != NULL && j < a.cols; j++)
         for (size_t i = 0; i < a.rows; i++) {
@@ -135,7 +137,7 @@ static void add(wgi_graph *g, matrix a, int f, matrix b) {
 
 /* ---- operations ---- */
 
-/* Which rows are not all 0; gives how many. NULL: a failure. */
+/* The rows that are not all 0, and how many they are; NULL: a failure. */
 static size_t *rows_of(wgi_graph *g, matrix a, size_t *count) {
     size_t *const row = wg_tape_keep(&g->c->head, (a.rows + 1) * sizeof *row, NULL);
     *count = 0;
@@ -148,7 +150,7 @@ static size_t *rows_of(wgi_graph *g, matrix a, size_t *count) {
     return row;
 }
 
-/* a b by the zero rule. */
+/* The product a b by the zero rule. */
 static matrix product(wgi_graph *g, matrix a, matrix b) {
     const matrix c = nothing(g, a.rows, b.cols);
     size_t m, n, k, inner, l = 0;
@@ -156,7 +158,7 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
     const size_t *const left = rows_of(g, turned(a), &inner);
     size_t *const mid = rows_of(g, b, &k);
     if (g->c->status != WG_OK) return c;
-    for (size_t i = 0, j = 0; i < k && j < inner;) { /* of both */
+    for (size_t i = 0, j = 0; i < k && j < inner;) { /* columns of a that are also rows of b */
         if (mid[i] < left[j]) i++;
         else if (mid[i] > left[j]) j++;
         else mid[l++] = mid[i++], j++;
@@ -186,7 +188,7 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
     return c;
 }
 
-/* l^-1 b for a lower triangle. */
+/* The solution of l x = b for a lower triangle l. */
 static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     const matrix x = nothing(g, b.rows, b.cols);
     size_t rows, k;
@@ -206,13 +208,14 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     return x;
 }
 
-/* l'^-1 b: from the other end it is a lower triangle. */
+/* The solution of l' x = b: with rows and columns in the opposite order l' is a lower triangle.
+ */
 static matrix solve_upper(wgi_graph *g, matrix l, matrix b) {
     const matrix u = turned(upside_down(turned(upside_down(turned(l)))));
     return upside_down(solve_lower(g, u, upside_down(b)));
 }
 
-/* A^-1 b or A'^-1 b; x: the factors and A, as of any such node. */
+/* A^-1 b, or A'^-1 b. x: factors and A, as they are operands of any node that solves. */
 static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned flags,
                              matrix b) {
     const matrix y = nothing(g, n, b.cols);
@@ -238,12 +241,12 @@ static matrix inverse(wgi_graph *g, size_t n, const uint32_t *x) {
     return solve_factored(g, n, x, 0, one);
 }
 
-/* l^-1 s l'^-1 for symmetric s. */
+/* l^-1 s l'^-1 for a symmetric s. */
 static matrix between(wgi_graph *g, matrix l, matrix s) {
     return solve_lower(g, l, turned(solve_lower(g, l, s)));
 }
 
-/* In place. */
+/* phi(a), in the place of a. */
 static matrix phi(wgi_graph *g, matrix a) {
     for (size_t j = 0; a.p != NULL && j < a.cols; j++) {
         for (size_t i = 0; i < j; i++) *at(a, i, j) = WGI_NO_NODE;
@@ -257,10 +260,10 @@ static matrix phi(wgi_graph *g, matrix a) {
 typedef struct node {
     wgi_graph *g;
     wgi_dense_op op;
-    uint32_t first;   /* of its parts */
-    uint32_t *x, *xt; /* operands; tangents of these */
+    uint32_t first;   /* the first of its parts */
+    uint32_t *x, *xt; /* operands, and the tangents of these */
     size_t operands, parts;
-    const unsigned char *wanted; /* by node */
+    const unsigned char *wanted; /* which nodes depend on what is differentiated */
     uint32_t *to;
 } node;
 
@@ -277,7 +280,7 @@ static int open(node *d, wgi_graph *g, uint32_t number) {
     return 1;
 }
 
-/* rows by cols of its results, from a part on. */
+/* Results from part `part` on, as a matrix. */
 static matrix results(const node *d, size_t part, size_t rows, size_t cols) {
     const matrix a = nothing(d->g, rows, cols);
     for (size_t e = 0; a.p != NULL && e < rows * cols; e++)
@@ -285,7 +288,7 @@ static matrix results(const node *d, size_t part, size_t rows, size_t cols) {
     return a;
 }
 
-/* A lower triangle of results. */
+/* The same for a lower triangle; with `both`, the symmetric matrix of it. */
 static matrix triangle_of_results(const node *d, size_t n, int both) {
     const matrix all = results(d, 0, wgi_dense_triangle(n), 1);
     return all.p == NULL ? all : unpacked(d->g, n, all.p, both);
@@ -297,7 +300,7 @@ static int is_wanted(const node *d, size_t from, size_t count) {
     return 0;
 }
 
-/* Rows of a for which something in that row of x is wanted; the others 0. */
+/* The rows of a in which something of x is wanted; all others are 0. */
 static matrix wanted_rows(const node *d, matrix a, matrix x) {
     const matrix b = nothing(d->g, a.rows, a.cols);
     for (size_t i = 0; b.p != NULL && a.p != NULL && i < a.rows; i++) {
@@ -308,7 +311,7 @@ static matrix wanted_rows(const node *d, matrix a, matrix x) {
     return b;
 }
 
-/* f = 1 or -1 times a node, to the adjoint of an operand. */
+/* Adds f times node a, f being 1 or -1, to the adjoint of an operand. */
 static void share(const node *d, size_t operand, int f, uint32_t a) {
     const uint32_t x = d->x[operand];
     if (a == WGI_NO_NODE || !d->wanted[x] || d->g->c->status != WG_OK) return;
@@ -327,7 +330,7 @@ static void share_triangle(const node *d, size_t operand, int f, matrix a) {
 
 /* ---- in reverse ---- */
 
-/* The adjoints of its results as a matrix. */
+/* The adjoints of its results, as a matrix. */
 static matrix adjoint(const node *d, const uint32_t *bar, size_t rows, size_t cols) {
     const matrix w = nothing(d->g, rows, cols);
     if (w.p != NULL && rows * cols != 0) memcpy(w.p, bar, rows * cols * sizeof *bar);
@@ -357,7 +360,7 @@ static void triangle_reverse(const node *d, const uint32_t *bar) {
 
 static void cholesky_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0];
-    size_t order = 0; /* rows below have adjoint 0 */
+    size_t order = 0; /* rows of the results from here on have adjoint 0 */
     for (size_t j = 0, e = 0; j < n; j++)
         for (size_t i = j; i < n; i++, e++)
             if (bar[e] != WGI_NO_NODE && i >= order) order = i + 1;
@@ -374,7 +377,8 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t i = j; i < order; i++) share(d, wgi_dense_place(n, i, j), 1, part++);
 }
 
-/* Twice S of its results: they have the diagonal once, the others twice. */
+/* Twice the symmetric matrix S of its results, which are a triangle: the diagonal of S, and
+ * twice what is below it. */
 static matrix twice_symmetric(const node *d, size_t n) {
     const matrix s = triangle_of_results(d, n, 1);
     for (size_t i = 0; s.p != NULL && i < n; i++) *at(s, i, i) = scaled(d->g, 2, *at(s, i, i));
@@ -406,7 +410,8 @@ static void solve_reverse(const node *d, const uint32_t *bar) {
     share_matrix(d, a_at, -1, turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
 }
 
-/* Only solves and the like read factors: they have A as an operand. */
+/* Nothing to do: only solves and the like read factors, and they have A as an operand for its
+ * adjoint. */
 static void lu_reverse(const node *d, const uint32_t *bar) { (void)d, (void)bar; }
 
 static void logdet_reverse(const node *d, const uint32_t *bar) {

@@ -32,7 +32,7 @@ static uint32_t joined(wgi_graph *g, uint32_t a, uint32_t b) {
     if (a == WGI_NO_NODE || b == WGI_NO_NODE || g->c->status != WG_OK)
         return wgi_graph_plus(g, a, b);
     const wgi_node *const m = &g->node[a], *const n = &g->node[b];
-    if (!is_select(m) || m->op != n->op) return wgi_graph_plus(g, a, b);
+    if (!is_select(m) || !is_select(n) || m->op != n->op) return wgi_graph_plus(g, a, b);
     const uint32_t *const x = g->operand + m->first, *const y = g->operand + n->first;
     if (x[0] != y[0] || x[1] != y[1]) return wgi_graph_plus(g, a, b);
     if (wgi_graph_is(g, x[3], 0) && wgi_graph_is(g, y[2], 0))
@@ -42,7 +42,8 @@ static uint32_t joined(wgi_graph *g, uint32_t a, uint32_t b) {
     return wgi_graph_plus(g, a, b);
 }
 
-/* The adjoint of a node that is done once, or from sums: those of all points with its own. */
+/* The adjoint of a node that is done once, or from sums: its own, and the sum of those at all
+ * points. */
 static uint32_t settle(wgi_graph *g, uint32_t once, uint32_t each) {
     return each == WGI_NO_NODE ? once : wgi_graph_plus(g, once, wgi_graph_sum(g, each));
 }
@@ -62,7 +63,7 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
     }
 }
 
-/* The same for a node with parts: bar[k], of part k. */
+/* Spreads the adjoints of a node with parts, bar[k] of part k, to its operands. */
 static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
                          const unsigned char *wanted, uint32_t *to) {
     switch (g->node[node].kind) {
@@ -76,7 +77,7 @@ static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
     }
 }
 
-/* The tangents of the parts. */
+/* Computes the tangents of the parts of a node. */
 static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     switch (g->node[node].kind) {
 #define KIND_WHOLE(NAME, stem, ...)                                                            \
@@ -89,10 +90,9 @@ static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     }
 }
 
-/* Below a sum whose adjoint w comes of sums itself: w cannot be brought to the points. The
- * points are swept with the adjoint 1, and w is a factor of what they give to nodes that are
- * done once.
- */
+/* Sweeps what is below a sum whose adjoint w is itself computed from sums, so that w is not
+ * known yet at the points. The points are swept with the adjoint 1, and w multiplies what they
+ * give to nodes that are done once. */
 static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsigned char *wanted,
                             uint32_t *once, uint32_t *each) {
     uint32_t *const bar = wg_tape_keep(&g->c->head, (size_t)sum * sizeof *bar, NULL);
