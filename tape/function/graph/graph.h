@@ -5,7 +5,7 @@
  * finished function node numbers are: entries of the inputs [0, n), numbers, operations done
  * once, operations of each point, operations on sums. Everything a function does is in these
  * nodes: derivatives are more of them (rules.c, sweep.c), evaluation runs through them
- * (bytecode.c), C text spells them (emit.c), a file lists them (file.h).
+ * (bytecode.c), texts spell them (unit.c), a file lists them (file.h).
  *
  *     recording.c         transform.c
  *     tape code --.      .-- other functions
