@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* native.h - native code for the part of each point: its text, and what was loaded. Internal.
  */
-#ifndef WENGERT_TAPE_FUNCTION_NATIVE_H
-#define WENGERT_TAPE_FUNCTION_NATIVE_H
+#ifndef WGI_TAPE_FUNCTION_NATIVE_NATIVE_H
+#define WGI_TAPE_FUNCTION_NATIVE_NATIVE_H
 
 #include "tape/function/run/bytecode.h"
 #include "tape/function/text/writer.h"

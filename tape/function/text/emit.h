@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emit.h - the entry points of emitted text. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_EMIT_H
-#define WENGERT_TAPE_FUNCTION_EMIT_H
+#ifndef WGI_TAPE_FUNCTION_TEXT_EMIT_H
+#define WGI_TAPE_FUNCTION_TEXT_EMIT_H
 
 #include "tape/function/graph/repeat.h"
 #include "writer.h"

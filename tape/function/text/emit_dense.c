@@ -170,11 +170,11 @@ void wgi_emit_dense(wgi_writer *w, uint32_t node) {
     const form how = form_of(w, &op);
     const reading r = reading_of(&op);
     const size_t results = wgi_dense_results(&op);
-    if (how == NOTHING) { /* the determinant is 1, its logarithm and all else that there is 0 */
+    if (how == NOTHING) {
         if (results != 0)
             wgi_line(w, 0, "for (size_t k = 0; k < %zu; k++) %s[%u + k]%s = %d.0;\n", results,
                      wgi_emit_results(w, node), w->slot[node], lanes ? "[l]" : "",
-                     op.kind == WGI_DENSE_LU);
+                     (int)wgi_dense_of_nothing(&op));
         return;
     }
     const int in_place = !lanes && how == LOOPS;

@@ -3,8 +3,8 @@
  *
  * wgi_write_unit (unit.c) is the one walk over a unit of the plan; a target says how each thing
  * that it meets is written. Expressions (expression.c) ask it for what a node is called. */
-#ifndef WENGERT_TAPE_FUNCTION_TARGET_H
-#define WENGERT_TAPE_FUNCTION_TARGET_H
+#ifndef WGI_TAPE_FUNCTION_TEXT_TARGET_H
+#define WGI_TAPE_FUNCTION_TEXT_TARGET_H
 
 #include <stddef.h>
 #include <stdint.h>

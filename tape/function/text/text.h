@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h - text on its way to a wg_write, in pieces. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_TEXT_H
-#define WENGERT_TAPE_FUNCTION_TEXT_H
+#ifndef WGI_TAPE_FUNCTION_TEXT_TEXT_H
+#define WGI_TAPE_FUNCTION_TEXT_TEXT_H
 
 #include <wengert/types.h>
 

@@ -5,8 +5,8 @@
  * loop. Within a unit a node is a constant of its own, or is folded into the one expression
  * that uses it; what is used in a later unit too has a slot of an array, which is given to
  * another node after its last use. */
-#ifndef WENGERT_TAPE_FUNCTION_WRITER_H
-#define WENGERT_TAPE_FUNCTION_WRITER_H
+#ifndef WGI_TAPE_FUNCTION_TEXT_WRITER_H
+#define WGI_TAPE_FUNCTION_TEXT_WRITER_H
 
 #include "tape/function/graph/graph.h"
 #include "target.h"
