@@ -35,7 +35,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
         return s;
     }
     d->x = (wg_real *)(void *)c->drive.base;
-    d->y = n + m != 0 ? d->x + n : NULL;
+    d->y = d->x + n;
     d->used = (n + m + 1) * sizeof(wg_real); /* one behind the outputs, which nobody writes */
     return WG_OK;
 }
@@ -75,7 +75,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     d->theirs = 0;
     if (c->status != WG_OK) return c->status;
     for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
-    if (d->y != NULL) d->y[d->m] = wgi_beyond();
+    d->y[d->m] = wgi_beyond();
     const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
     if (c->generation != generation)
         return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
@@ -92,7 +92,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
         return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
                         said[0] != 0 ? "; said before: " : "", said);
     }
-    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
+    if (!wgi_is_beyond(d->y[d->m]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         d->call, d->m, d->m == 1 ? "" : "s");
     c->message[0] = 0; /* of a call that it was refused and that did not matter to it */
