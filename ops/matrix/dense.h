@@ -28,6 +28,16 @@ static inline wgi_dense wgi_bar_of(const wg_block_arg *a, size_t cols, size_t k)
     return (wgi_dense){a->bar + cols * k * (a->trans ? 1 : a->bar_ld), a->bar_ld, a->trans};
 }
 
+/* Are all elements of that part of an adjoint or a tangent 0, or is there none? Then so is what a
+ * member of a batch makes of it, whatever the member is. */
+static inline int wgi_nothing(size_t rows, size_t cols, wgi_dense a) {
+    const size_t m = a.trans ? cols : rows, n = a.trans ? rows : cols;
+    for (size_t j = 0; a.p != NULL && j < n; j++)
+        for (size_t i = 0; i < m; i++)
+            if (a.p[i + j * a.ld] != 0) return 0;
+    return 1;
+}
+
 /* A leading dimension that LAPACK takes, for a matrix of no rows too. */
 static inline size_t wgi_ld(size_t rows) { return rows != 0 ? rows : 1; }
 

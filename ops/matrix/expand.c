@@ -146,6 +146,11 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
     return y;
 }
 
+/* Without a root there is no factor: NaN, for 0 as well. */
+static wg_real root_of(wg_tape *t, wg_real a) {
+    return wg_let(t, wg_sqrt(wg_select_gt(a, 0, a, NAN)));
+}
+
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
     if (s == NULL) return NULL;
     wg_real *const l = wgi_expand_room(t, n * n);
@@ -164,7 +169,7 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
             wg_real a = s[i + j * n];
             for (size_t k = 0; k < j; k++)
                 a = wgi_expand_less(t, a, l[i + k * n], l[j + k * n]);
-            l[i + j * n] = i == j ? wg_let(t, wg_sqrt(a)) : wg_let(t, wg_div(a, l[j + j * n]));
+            l[i + j * n] = i == j ? root_of(t, a) : wg_let(t, wg_div(a, l[j + j * n]));
         }
     }
     return l;
@@ -230,7 +235,7 @@ static void bring_pivot(wg_tape *t, const band *s, size_t c, order *o) {
             of.x = wg_let(t, wg_fabs(x)), of.y = wg_let(t, wg_fabs(y));
         for (size_t j = c; j < cols_of(s, c); j++)
             exchange(t, &of, &s->a[c + j * s->ld], &s->a[i + j * s->ld]);
-        for (size_t j = 0; o == NULL && j < s->k; j++)
+        for (size_t j = 0; j < (o == NULL ? s->k : least(c, s->k)); j++)
             exchange(t, &of, &s->b[c + j * s->n], &s->b[i + j * s->n]);
         if (o == NULL) continue;
         o->sign = larger_of(t, &of, o->sign, wg_let(t, wg_neg(o->sign)));
@@ -262,7 +267,8 @@ static void eliminate_below(wg_tape *t, const band *s, size_t c) {
 }
 
 /* A becomes its U, b what U X = b belongs to: there is room for `below` more elements above the
- * diagonal. o: NULL, or becomes the order of the rows, and those of b are taken to have it. */
+ * diagonal. o: NULL, or becomes the order of the rows, and b, of the identity, has it already: of
+ * that only columns before c have been changed in more than their diagonal element. */
 static void eliminate(wg_tape *t, const band *s, order *o) {
     for (size_t c = 0; c < s->n; c++) {
         bring_pivot(t, s, c, o);

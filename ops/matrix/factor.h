@@ -43,6 +43,9 @@ static inline int *wgi_pivots(const wg_block *b, size_t k) {
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
 }
 
+/* The place of a wg_factor on the tape, as an operand: a stale one if the factor is gone. */
+wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f);
+
 /* shape: operand 0 has to be `count` square matrices; saved_bytes. */
 wg_status wgi_factor_shape(wg_block *b);
 /* value: factors the members, unless they come factored. */

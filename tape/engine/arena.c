@@ -86,6 +86,18 @@ static wg_status starved(wgi_core *c, wg_status s) {
     return s;
 }
 
+/* Counts what was committed, or given back, at all tapes whose budget it is of. */
+static void more_committed(wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender) {
+        c->committed += bytes;
+        if (c->committed > c->max_committed) c->max_committed = c->committed;
+    }
+}
+
+static void less_committed(wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender) c->committed -= bytes;
+}
+
 void wgi_region_free(wgi_core *c, wgi_region *r) {
     if (r->base != NULL && c->buffer != NULL) {
         wgi_buffer_give(c, r->base, r->reserved);
@@ -93,7 +105,7 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
         c->memory_calls++;
         c->memory.release(c->memory.ctx, r->base, r->reserved);
     }
-    c->committed -= r->committed;
+    less_committed(c, r->committed);
     r->base = NULL;
     r->reserved = r->committed = 0;
 }
@@ -113,7 +125,7 @@ static int trim(wgi_core *c, wgi_region *r, size_t used) {
     } else {
         return 0;
     }
-    c->committed -= r->committed - keep;
+    less_committed(c, r->committed - keep);
     r->committed = keep;
     return 1;
 }
@@ -203,18 +215,27 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
+int wgi_budget_has(const wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender)
+        if (c->buffer == NULL && c->budget != 0 && bytes > c->budget - c->committed) return 0;
+    return 1;
+}
+
 static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     if (c->buffer == NULL) {
-        while (c->budget != 0 && more > c->budget - c->committed)
-            if (!give_up_idle(c, r)) return starved(c, WG_EBUDGET);
+        while (!wgi_budget_has(c, more)) {
+            int any = give_up_idle(c, r);
+            for (wgi_core *l = c->lender; l != NULL; l = l->lender)
+                any |= give_up_idle(l, NULL);
+            if (!any) return starved(c, WG_EBUDGET);
+        }
         c->memory_calls++;
         if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
             return starved(c, WG_ENOMEM);
     }
     r->committed = bytes;
-    c->committed += more;
-    if (c->committed > c->max_committed) c->max_committed = c->committed;
+    more_committed(c, more);
     return WG_OK;
 }
 
@@ -257,10 +278,12 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
     if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
     if (size > r->reserved) size = r->reserved;
-    if (c->budget != 0) {
+    const wgi_core *of = c;
+    while (of->budget == 0 && of->lender != NULL) of = of->lender;
+    if (of->budget != 0 && of->buffer == NULL) {
         /* what is needed, or a part of what is left: other regions need some, too */
         const size_t asked = round_up(bytes, PAGE);
-        const size_t fair = r->committed + (c->budget - c->committed) / 32 / PAGE * PAGE;
+        const size_t fair = r->committed + (of->budget - of->committed) / 32 / PAGE * PAGE;
         if (size > fair) size = fair > asked ? fair : asked;
     }
     return size;
@@ -556,9 +579,10 @@ static void new_generation(wgi_core *c) {
 
 /* ---- life ---- */
 
-wg_tape *wg_tape_new(const wg_options *opt) {
+static wg_tape *tape_new(const wg_options *opt, wgi_core *lender) {
     wgi_core start;
     memset(&start, 0, sizeof start);
+    start.lender = lender;
     if (opt != NULL) {
         const unsigned known = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
         if ((opt->flags & ~known) != 0) return NULL;
@@ -593,6 +617,14 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     return &c->head;
 }
 
+wg_tape *wg_tape_new(const wg_options *opt) { return tape_new(opt, NULL); }
+
+wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o) {
+    wg_options with = *o;
+    with.memory = c->memory;
+    return tape_new(&with, c);
+}
+
 void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
@@ -607,6 +639,7 @@ void wg_tape_free(wg_tape *t) {
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
     if (c->buffer == NULL) {
         const wg_memory memory = c->memory;
+        less_committed(c->lender, round_up(sizeof(wgi_core), PAGE));
         memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
     }
 }

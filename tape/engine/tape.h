@@ -106,8 +106,9 @@ typedef struct wgi_core {
     struct wgi_hole *holes; /* the free pieces of it */
     /* bytes: the most there may be, and what there is, of all regions and the tape itself */
     size_t budget, committed;
-    size_t loops_over; /* as in wg_options */
-    size_t reserve;    /* how much address space a region asks for at first */
+    struct wgi_core *lender; /* the tape of whose budget this one lives, or NULL */
+    size_t loops_over;       /* as in wg_options */
+    size_t reserve;          /* how much address space a region asks for at first */
     uint64_t max_slots;
 
     wgi_chunk chunk[WGI_MAX_CHUNKS];
@@ -199,6 +200,11 @@ wg_memory wgi_memory_of(const wg_memory *m);
 /* Memory for an object that is not part of a tape: *bytes, which are rounded up to what has to
  * be released. NULL: there is none. */
 void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
+/* A tape for the work of calls on c, which outlives it: with its memory callbacks, and what it commits
+ * is committed by c, too. NULL: there is no memory, or no budget. */
+wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o);
+/* Is there so much left of its budget, for an object beside it? */
+int wgi_budget_has(const wgi_core *c, size_t bytes);
 /* Makes at least `bytes` of a region usable; the first `keep` bytes keep their contents if it
  * moves. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
@@ -245,18 +251,18 @@ void *wgi_scratch(wgi_core *c, size_t bytes);
 
 /* Where a list that grows stands: while it is short among the payloads, then in a region of its
  * own, where it grows without being copied. A reset forgets both. */
-typedef struct wgi_room {
+typedef struct wgi_list_room {
     size_t bytes;
     int region; /* its number plus one; 0: it stands among the payloads */
-} wgi_room;
+} wgi_list_room;
 /* The list with room for `bytes`, of which `used` are kept; NULL: a failure, the tape's. */
-void *wgi_room_made(wgi_core *c, wgi_room *r, void *list, size_t used, size_t bytes);
-static inline void *wgi_room_need(wgi_core *c, wgi_room *r, void *list, size_t used,
+void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes);
+static inline void *wgi_list_need(wgi_core *c, wgi_list_room *r, void *list, size_t used,
                                   size_t bytes) {
-    return bytes <= r->bytes ? list : wgi_room_made(c, r, list, used, bytes);
+    return bytes <= r->bytes ? list : wgi_list_made(c, r, list, used, bytes);
 }
 /* The list is not needed any more: its region is there for another one. */
-void wgi_room_give(wgi_core *c, wgi_room *r);
+void wgi_list_give(wgi_core *c, wgi_list_room *r);
 
 static inline wgi_label *wgi_labels(const wgi_core *c) {
     return (wgi_label *)(void *)c->labels.base;

@@ -293,6 +293,36 @@ static wg_status cannot(taking *r, const wgi_block *b, wg_status s, const char *
     return wgi_fail(r->g->c, s, "%s: %s %s", r->g->call, b->op->name, why);
 }
 
+/* Does a label follow its element to the other sign? */
+static int moves(const double *label, size_t outs, size_t e, size_t operands) {
+    return label[e] >= 1 && label[e] <= (double)operands && label[outs + e] == -label[e];
+}
+
+/* Its vjp has to move adjoints to where the elements came from: these are whole numbers, whose sums
+ * are exact. */
+static wg_status move_back(taking *r, const wgi_block *b, size_t operands, const double *label,
+                           again *a) {
+    wg_tape *const t = &r->g->c->head;
+    double *const bar = wg_tape_keep(t, (2 * operands + b->outs + 1) * sizeof *bar, NULL);
+    if (bar == NULL || b->op->vjp == NULL) return r->g->c->status;
+    double *const expected = bar + operands, *to = bar;
+    memset(bar, 0, 2 * operands * sizeof *bar);
+    for (size_t i = 0; i < a->call.inputs + a->call.outputs; i++) {
+        if (i == a->call.inputs) to = expected + operands;
+        a->arg[i].bar = to;
+        to += a->arg[i].rows * a->arg[i].cols;
+    }
+    for (size_t e = 0; e < b->outs; e++) {
+        a->call.out[0].bar[e] = (double)(e % 1021 + 1);
+        if (moves(label, b->outs, e, operands))
+            expected[(size_t)label[e] - 1] += a->call.out[0].bar[e];
+    }
+    const wg_status s = b->op->vjp(&a->call);
+    if (s != WG_OK || memcmp(bar, expected, operands * sizeof *bar) == 0) return s;
+    a->call.why = "has a vjp that does not move adjoints back to where its value moves from";
+    return WG_EMODE;
+}
+
 /* An operation that only moves elements is called with labels in their place, which show where
  * they go. A result whose sign does not change with that of its label is a constant. */
 static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
@@ -315,14 +345,15 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
         }
         s = b->op->value(&a.call);
     }
-    if (s != WG_OK) return cannot(r, b, s, "failed on labels");
+    if (s == WG_OK) s = move_back(r, b, operands, label, &a);
+    if (s != WG_OK)
+        return cannot(r, b, s, a.call.why != NULL ? a.call.why : "failed on labels");
     const wgi_operand *o = &b->operand[b->inputs];
     for (size_t e = 0, in = 0; e < b->outs; e++, in++) {
         while (in == (size_t)o->rows * o->cols) o++, in = 0;
-        const double l = label[e];
-        const int moved = l >= 1 && l <= (double)operands && label[b->outs + e] == -l;
         set_node(r, b->out + e,
-                 moved ? x[(size_t)l - 1] : wgi_graph_number(r->g, o->value[in]));
+                 moves(label, b->outs, e, operands) ? x[(size_t)label[e] - 1]
+                                                    : wgi_graph_number(r->g, o->value[in]));
     }
     return WG_OK;
 }
@@ -333,8 +364,7 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     wg_options options;
     memset(&options, 0, sizeof options);
     options.flags = WG_KEEP_CODE;
-    options.memory = c->memory;
-    wg_tape *const t = wg_tape_new(&options);
+    wg_tape *const t = wgi_tape_beside(c, &options);
     if (t == NULL) return cannot(r, b, WG_ENOMEM, "has no tape to be written out on");
     wg_real *const in = wg_tape_keep(&c->head, (operands + 1) * sizeof *in, NULL);
     wg_real *const y = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *y, NULL);
@@ -419,6 +449,11 @@ static void take_block(taking *r, const wgi_block *b) {
     if (all_numbers(r, operands, x)) numbers_of(r, b);
     else if (b->op == &wgi_op_dense) take_dense(r, b, x);
     else if (wgi_traits_of(b->op).flatten != NULL) take_functions(r, b, x);
+    else if (b->op->expand != NULL && (b->op->flags & WG_OP_EXPANDS) == 0)
+        (void)cannot(
+            r, b, WG_EMODE,
+            "has a vjp of its own, which a function would not keep: WG_OP_EXPANDS says "
+            "that it is the derivative of what it expands to");
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
@@ -535,9 +570,8 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = from->memory;
     options.loops_over = from->loops_over;
-    wg_tape *const work = wg_tape_new(&options);
+    wg_tape *const work = wgi_tape_beside(from, &options);
     if (work == NULL) return wgi_refuse(from, WG_ENOMEM, "%s: no workspace", call);
     wgi_core *const c = wgi_core_of(work);
     wg_argument *in = NULL, *named = NULL;

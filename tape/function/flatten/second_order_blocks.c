@@ -74,8 +74,7 @@ static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) 
     wg_function *f = NULL, *hvp = NULL;
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = c->memory;
-    wg_tape *const scratch = wg_tape_new(&options);
+    wg_tape *const scratch = wgi_tape_beside(c, &options);
     wg_status s = scratch == NULL
                       ? WG_ENOMEM
                       : wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
@@ -107,8 +106,7 @@ wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t 
     hessian k;
     memset(&options, 0, sizeof options);
     memset(&k, 0, sizeof k);
-    options.memory = c->memory;
-    k.work = wg_tape_new(&options);
+    k.work = wgi_tape_beside(c, &options);
     wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
     else s = products(&k, c, call, y);

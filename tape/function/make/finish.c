@@ -12,9 +12,11 @@
 static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
                               const wg_argument *output) {
     size_t bytes = start->bytes;
-    char *const base = wgi_memory_obtain(&start->memory, &bytes);
+    const int may = wgi_budget_has(g->c, bytes);
+    char *const base = may ? wgi_memory_obtain(&start->memory, &bytes) : NULL;
     if (base != NULL) return wgi_layout_place(base, start, input, output);
-    (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+    (void)wgi_fail(g->c, may ? WG_ENOMEM : WG_EBUDGET, "%s: no memory for %zu bytes", g->call,
+                   start->bytes);
     return NULL;
 }
 
