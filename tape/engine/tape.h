@@ -236,8 +236,8 @@ static inline int wgi_limit_far(const wgi_core *c) {
     return c->head.top < c->head.limit &&
            (uint64_t)(c->head.limit - c->head.top) > left / WGI_SMALL;
 }
-/* To be called when slots were taken: sets the limit anew if it is NULL, or if more records may
- * be added before it than there are slots left. */
+/* To be called when slots were taken: sets the limit anew if it is reached or NULL, or if more
+ * records may be added before it than there are slots left. */
 static inline void wgi_limit_update(wgi_core *c) {
     if (c->head.top >= c->head.limit || wgi_limit_far(c)) wgi_limit_set(c);
 }
