@@ -374,8 +374,61 @@ static void every_call_comes_back(void **state) {
     assert_true(calls_made > 100000);
 }
 
+/* ---- batches ---- */
+
+MATRIX(gemm_batch, wg_gemm_batch(t, 2, 'N', 'T', 2, in[0], in[1]))
+static const struct operation batches[] = {{"wg_solve_batch", "hh", solve_batch},
+                                           {"wg_solve_spd_batch", "hh", solve_spd_batch},
+                                           {"wg_trsm_batch", "hh", trsm_batch},
+                                           {"wg_cholesky_batch", "h", cholesky_batch},
+                                           {"wg_gemm_batch", "hh", gemm_batch}};
+
+/* The first member of a batch has a NaN, its adjoints and tangents are 0: what it gets and gives is,
+ * and the second member is as it is beside any other. */
+static void a_member_without_an_adjoint_has_no_gradient(void **state) {
+    (void)state;
+    enum { ORDER = 3, MEMBER = ORDER * ORDER, ALL = 2 * MEMBER };
+    static struct operand a[2];
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t c = 0; c < sizeof batches / sizeof *batches; c++)
+        for (size_t odd = 0; odd < strlen(batches[c].operands); odd++) {
+            const size_t operands = strlen(batches[c].operands);
+            double got[2][3][ALL];
+            for (int round = 0; round < 4; round++) { /* honest or not, backwards or forwards */
+                const int forward = round / 2, nan = round % 2;
+                double w[ALL] = {0};
+                wg_mat in[2], out;
+                for (size_t e = MEMBER; e < ALL; e++) w[e] = 1 / (double)e;
+                wg_tape_reset(t);
+                assert_int_equal(wg_tape_forward(t, forward ? 1 : 0), WG_OK);
+                for (size_t i = 0; i < operands; i++) {
+                    fill(&batches[c], i, ORDER, &a[i]);
+                    if (nan && i == odd) a[i].value[0] = NAN;
+                    in[i] = wg_mat_input(t, ORDER, 2 * ORDER, a[i].value, ORDER);
+                    if (forward)
+                        assert_int_equal(wg_mat_tangent_seed(t, in[i], 0, w, ORDER), WG_OK);
+                }
+                assert_int_equal(batches[c].call(t, ORDER, in, &out), 1);
+                assert_int_equal(wg_tape_status(t), WG_OK);
+                if (forward)
+                    assert_int_equal(wg_mat_tangent(t, out, 0, got[nan][2], ORDER), WG_OK);
+                else assert_int_equal(wg_mat_reverse(t, out, w, ORDER), WG_OK);
+                for (size_t i = 0; i < operands && !forward; i++)
+                    assert_int_equal(wg_mat_adjoint(t, in[i], got[nan][i], ORDER), WG_OK);
+            }
+            for (size_t k = 0; k < 3; k++)
+                for (size_t e = 0; e < ALL && (k < operands || k == 2); e++) {
+                    if (e < MEMBER) assert_true(got[1][k][e] == 0);
+                    else assert_true(got[1][k][e] == got[0][k][e]);
+                }
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_comes_back)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_comes_back),
+        cmocka_unit_test(a_member_without_an_adjoint_has_no_gradient)};
     return cmocka_run_group_tests_name("extreme numbers in operations on matrices", tests, NULL,
                                        NULL);
 }

@@ -121,9 +121,11 @@ WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
  * Adjoint: A_ += L(A', R_), L the Frechet derivative, by the same approximant and squarings.
  *          Source: Al-Mohy and Higham 2009.
  * Cost:    with s = log2 of the 1-norm over 4.74: (2 (6 + s) + 8/3) n^3 flops, 48 n^2 bytes
- *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78.
- * Functions: degree and squarings are those of the recorded point, for norms up to twice as
- *          large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
+ *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. Where powers of A are much
+ *          smaller than those of its norm there are fewer squarings, which also lose no digits,
+ *          and 10 n^3 flops to find how many (Al-Mohy and Higham 2009, SIMAX 31).
+ * Functions: degree and squarings are those of the recorded point, for norms (and powers) up to
+ *          twice as large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
 
 /* wg_powm - A^p for an integer p, by squaring; A^0 = I. A negative p: of the inverse (dgetrf,

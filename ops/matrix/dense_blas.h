@@ -6,8 +6,8 @@
  * Letters: n k l sizes, x operands, y results, work room for whole triangles, pivot for LAPACK;
  * rule: is an adjoint or tangent, the last operand, that makes all 0 where it is? A lower
  * triangle stands column after column. No size is beyond an int. */
-#ifndef WENGERT_OPS_DENSE_BLAS_H
-#define WENGERT_OPS_DENSE_BLAS_H
+#ifndef WGI_OPS_MATRIX_DENSE_BLAS_H
+#define WGI_OPS_MATRIX_DENSE_BLAS_H
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dense_values.h - products, solves and factorisations of whole matrices in plain arrays: what
  * a function does in one node. dense.def says which there are. Internal. */
-#ifndef WENGERT_OPS_DENSE_VALUES_H
-#define WENGERT_OPS_DENSE_VALUES_H
+#ifndef WGI_OPS_MATRIX_DENSE_VALUES_H
+#define WGI_OPS_MATRIX_DENSE_VALUES_H
 
 #include <stddef.h>
 

@@ -12,8 +12,8 @@
  *
  * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does
  * nothing; the tape keeps the failure. */
-#ifndef WENGERT_OPS_EXPAND_H
-#define WENGERT_OPS_EXPAND_H
+#ifndef WGI_OPS_MATRIX_EXPAND_H
+#define WGI_OPS_MATRIX_EXPAND_H
 
 #include <wengert/array.h>
 #include <wengert/block.h>

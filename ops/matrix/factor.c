@@ -16,6 +16,7 @@
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "tape/engine/tape.h"
 #include "spectral.h"
 #include "traits.h"
 
@@ -125,17 +126,17 @@ static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                factor_shape,  factor_value,
                                factor_vjp,    factor_jvp,
                                factor_expand, NULL};
-const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                   factor_shape,  factor_value,
                                   factor_vjp,    factor_jvp,
                                   factor_expand, NULL};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
-    wg_factor f = {a, wg_mat_failed(1, 1), NULL, NULL, kind};
+    wg_factor f = {.a = a, .sign = wg_mat_failed(1, 1), .kind = kind};
     wgi_factored p = {kind, 0, 1, NULL, NULL};
     if (a.value != NULL && a.rows == a.cols)
         f.packed = (double *)wg_tape_keep(t, wgi_factor_bytes(kind, wgi_ld(a.rows)), NULL);
@@ -145,7 +146,15 @@ static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     const wg_status s = wg_apply(t, kind == WG_LU ? &wgi_op_lu : &wgi_op_potrf, &p, sizeof p, 1,
                                  &a, 1, &f.sign);
     if (s != WG_OK) f.packed = NULL, f.pivot = NULL;
+    f.made = wg_tape_mark(t);
     return f;
+}
+
+wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f) {
+    wg_mat place = f->sign;
+    if (t != NULL && place.value != NULL && !wgi_mark_alive(wgi_core_of_const(t), f->made))
+        place.at.slot = UINT32_MAX; /* in use on no tape */
+    return place;
 }
 
 wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
@@ -228,19 +237,23 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS, logdet_shape,
-                                          logdet_value,       logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                          logdet_shape,       logdet_value,
+                                          logdet_vjp,         logdet_jvp,
                                           logdet_expand,      NULL};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape,  logdet_value,
-                                      logdet_vjp,     logdet_jvp,  logdet_expand, NULL};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape,
-                                       logdet_value,    logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                      logdet_shape,   logdet_value,
+                                      logdet_vjp,     logdet_jvp,
+                                      logdet_expand,  NULL};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       logdet_shape,    logdet_value,
+                                       logdet_vjp,      logdet_jvp,
                                        logdet_expand,   NULL};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
     const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
-    const wg_mat in[2] = {f.a, f.sign};
+    const wg_mat in[2] = {f.a, wgi_factor_place(t, &f)};
     wg_mat out;
     (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &out);
     return out;
@@ -359,7 +372,10 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
     b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
                                   order, vt, order, more, (int)svd_room(n));
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     memcpy(a, u, n * n * sizeof *a);
     double f = rotation_sign(n, a, pivot);
     memcpy(a, vt, n * n * sizeof *a);
@@ -455,10 +471,13 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape,  det_value,
-                                       det_vjp,         det_jvp,     det_expand, NULL};
-const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape,  det_value,
-                                det_vjp,  det_jvp,     det_expand, NULL};
+const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       det_shape,       det_value,
+                                       det_vjp,         det_jvp,
+                                       det_expand,      NULL};
+const wg_block_op wgi_op_det = {
+    "wg_det", WG_OP_TRANS | WG_OP_EXPANDS, det_shape, det_value, det_vjp, det_jvp, det_expand,
+    NULL};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -552,13 +571,17 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS, inverse_shape,
-                                           inverse_value,       inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           inverse_shape,       inverse_value,
+                                           inverse_vjp,         inverse_jvp,
                                            inverse_expand,      NULL};
-const wg_block_op wgi_op_inverse = {"wg_inverse", WG_OP_TRANS, inverse_shape,  inverse_value,
-                                    inverse_vjp,  inverse_jvp, inverse_expand, NULL};
-const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS, inverse_shape,
-                                        inverse_value,    inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_inverse = {"wg_inverse",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                    inverse_shape,  inverse_value,
+                                    inverse_vjp,    inverse_jvp,
+                                    inverse_expand, NULL};
+const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                        inverse_shape,    inverse_value,
+                                        inverse_vjp,      inverse_jvp,
                                         inverse_expand,   NULL};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
@@ -605,6 +628,7 @@ static wg_status cholesky_vjp(wg_block *b) {
     double *const w = wgi_take(&work, n * n), *const s = (double *)(void *)work;
     for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, wgi_bar_of(&b->out[0], n, k))) continue;
         wgi_copy_lower(n, b->out[0].bar + k * n * n, n, w, n);
         wgi_cholesky_bar(n, b->out[0].value + k * n * n, w, s);
         for (size_t i = 0; i < n; i++) w[i * (n + 1)] *= 2;
@@ -621,6 +645,10 @@ static wg_status cholesky_jvp(wg_block *b) {
         const double *const l = b->out[0].value + k * n * n;
         double *const lt = b->out[0].bar + k * n * n;
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, a)) {
+            memset(lt, 0, n * n * sizeof *lt);
+            continue;
+        }
         wgi_symmetrise(n, a.p, a.ld, lt);
         cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ld, ld, 1,
                     l, ld, lt, ld);
@@ -647,8 +675,9 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS,  cholesky_shape,
-                                     cholesky_value,  cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                     cholesky_shape,  cholesky_value,
+                                     cholesky_vjp,    cholesky_jvp,
                                      cholesky_expand, NULL};
 static void batch_parts(const void *params, wgi_parts *p) {
     p->count = *(const size_t *)params;
@@ -656,8 +685,9 @@ static void batch_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits batch_traits = {.parts = batch_parts};
 
-const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
-                                           cholesky_value,      cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           cholesky_shape,      cholesky_value,
+                                           cholesky_vjp,        cholesky_jvp,
                                            cholesky_expand,     &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {

@@ -307,11 +307,12 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
     return WG_OK;
 }
 
-const wg_block_op wgi_op_qr = {"wg_qr", 0, qr_shape, qr_value, qr_vjp, qr_jvp, qr_expand, NULL};
-const wg_block_op wgi_op_qr_q = {"wg_qr_q", 0,      qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp, qr_expand, NULL};
-const wg_block_op wgi_op_qr_r = {"wg_qr_r", 0,      qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp, qr_expand, NULL};
+const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,  qr_value,
+                               qr_vjp,  qr_jvp,        qr_expand, NULL};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,  qr_value,
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,  qr_value,
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -531,8 +532,8 @@ static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
 }
 
-const wg_block_op wgi_op_lstsq = {"wg_lstsq", 0,         lstsq_shape,  lstsq_value,
-                                  lstsq_vjp,  lstsq_jvp, lstsq_expand, NULL};
+const wg_block_op wgi_op_lstsq = {"wg_lstsq", WG_OP_EXPANDS, lstsq_shape,  lstsq_value,
+                                  lstsq_vjp,  lstsq_jvp,     lstsq_expand, NULL};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -596,7 +597,10 @@ static wg_status pinv_value(wg_block *b) {
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', mi, ni, a, mi, d.s, d.u, mi, vt, pi,
                                   more, wgi_int(svd_room(m, n)), integers);
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     size_t r = 0;
     while (r < p && d.s[r] > rcond * d.s[0]) r++;
     *d.rank = (double)r;
@@ -678,8 +682,8 @@ static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return wg_lt(t, ratio, wg_constant(1 / threshold(b))) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_pinv = {"wg_pinv", 0,        pinv_shape,  pinv_value,
-                                 pinv_vjp,  pinv_jvp, pinv_expand, NULL};
+const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,  pinv_value,
+                                 pinv_vjp,  pinv_jvp,      pinv_expand, NULL};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

@@ -252,10 +252,14 @@ static const wg_csr *spmm_pattern(const void *params, int *trans, int *vector) {
 
 static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
 
-const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
-const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmv = {"wg_spmv",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -382,8 +386,10 @@ static wg_status factor_lu(wg_block *b, const wg_csr *s, const struct room *m,
     if (e == UMFPACK_OK) e = umfpack_di_get_lunz(&l, &u, &rows, &cols, &diagonal, h->numeric);
     h->l_size = (size_t)l, h->u_size = (size_t)u;
     if (e == UMFPACK_OK) return WG_OK;
-    if (e == UMFPACK_WARNING_singular_matrix || e == UMFPACK_ERROR_different_pattern)
+    if (e == UMFPACK_WARNING_singular_matrix || e == UMFPACK_ERROR_different_pattern) {
+        b->why = "the matrix is singular";
         return WG_ESINGULAR;
+    }
     b->info = e;
     return refuse(b, e == UMFPACK_ERROR_out_of_memory ? WG_ENOMEM : WG_EARG, "UMFPACK");
 }
@@ -413,6 +419,7 @@ static wg_status factor_spd(wg_block *b, const wg_csr *s, const struct room *m,
         return refuse(b, WG_ENOMEM, "CHOLMOD");
     if (c->status == CHOLMOD_NOT_POSDEF || h->factor->minor < s->rows) {
         b->info = (int)h->factor->minor + 1;
+        b->why = "the matrix is not positive definite";
         return WG_ESINGULAR;
     }
     h->l_size = s->rows == 0 ? 0 : (size_t)((const int *)h->factor->p)[s->rows];
@@ -733,11 +740,11 @@ static const wg_block_op factor_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL},
     {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL,
      NULL}};
-static const wg_block_op solve_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand, NULL},
-                                        {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand,
-                                         NULL}};
+static const wg_block_op solve_op[2] = {
+    {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,

@@ -179,7 +179,9 @@ static wg_status decompose(wg_block *b, size_t n, double *v, double *w, double *
     b->info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', m, v, m, w, work,
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 static wg_status not_finite(wg_block *b) {
@@ -228,7 +230,10 @@ static wg_status eigen_value(wg_block *b) {
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
     if (b->info == 0) return WG_OK;
-    if (b->info <= m) return WG_ECONVERGE;
+    if (b->info <= m) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     b->info -= m;
     b->why = "the second operand is not positive definite";
     return WG_ESINGULAR;

@@ -5,8 +5,8 @@
  *
  * Letters: n order, a operand, x symmetric part or product, all packed (ld = n) but operands.
  */
-#ifndef WGI_OPS_SPECTRAL_H
-#define WGI_OPS_SPECTRAL_H
+#ifndef WGI_OPS_MATRIX_SPECTRAL_H
+#define WGI_OPS_MATRIX_SPECTRAL_H
 
 #include <wengert/block.h>
 
@@ -33,5 +33,6 @@ void wgi_spectral_add(size_t n, double alpha, const double *x, double *a, size_t
 enum { WGI_SPECTRAL_ORDER = 20000 };
 #define WGI_SPECTRAL_TOO_LARGE "LAPACK takes orders up to 20000"
 #define WGI_SPECTRAL_NOT_FINITE "an operand has a NaN or an infinity"
+#define WGI_SPECTRAL_GAVE_UP "the iteration of LAPACK did not converge"
 
 #endif

@@ -84,7 +84,9 @@ static wg_status decompose(wg_block *b) {
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, m, f.s, f.u, m, f.h, k, work,
                                   wgi_int(smaller(doubles, 0x7fffffff)),
                                   (lapack_int *)(work + doubles));
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 /* A_ += U diag(c) V', of the first k columns. Room: x of k max(m, n). */

@@ -239,7 +239,7 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
 }
 
 static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
-                                          .flags = WG_OP_TRANS,
+                                          .flags = WG_OP_TRANS | WG_OP_EXPANDS,
                                           .shape = shape,
                                           .value = value,
                                           .vjp = vjp,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists that grow: of which nobody knows how long they become. A short one is copied to a place
  * twice as large, and the old one is lost until the next reset; what a long one would lose by
- * that, and the time, is saved by a region of its own. When all regions are in use it goes on as
- * a short one. */
+ * that, and the time, is saved by a region of its own. When all regions are in use it goes on
+ * as a short one. */
 #include "tape.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* arguments.h - inputs and outputs of functions: names, shapes, flags. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_ARGUMENTS_H
-#define WENGERT_TAPE_FUNCTION_ARGUMENTS_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_ARGUMENTS_H
+#define WGI_TAPE_FUNCTION_GRAPH_ARGUMENTS_H
 
 #include "graph.h"
 

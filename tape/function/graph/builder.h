@@ -6,8 +6,8 @@
  * arena (wgi_builder_repeat), or as a function with memory of its own (make/finish.h). All
  * lists grow in the arena of the tape. A failure is the tape's; everything after it does
  * nothing. */
-#ifndef WENGERT_TAPE_FUNCTION_GRAPH_BUILDER_H
-#define WENGERT_TAPE_FUNCTION_GRAPH_BUILDER_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_BUILDER_H
+#define WGI_TAPE_FUNCTION_GRAPH_BUILDER_H
 
 #include "arguments.h"
 #include "repeat.h"

@@ -377,8 +377,8 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t i = j; i < order; i++) share(d, wgi_dense_place(n, i, j), 1, part++);
 }
 
-/* Twice the symmetric matrix S of its results, which are a triangle: the diagonal of S, and twice
- * what is below it. */
+/* Twice the symmetric matrix S of its results, which are a triangle: the diagonal of S, and
+ * twice what is below it. */
 static matrix twice_symmetric(const node *d, size_t n) {
     const matrix s = triangle_of_results(d, n, 1);
     for (size_t i = 0; s.p != NULL && i < n; i++) *at(s, i, i) = scaled(d->g, 2, *at(s, i, i));

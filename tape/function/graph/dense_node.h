@@ -5,8 +5,8 @@
  * Operands and results are single elements: whether a matrix is transposed, triangular or
  * symmetric is a matter of which nodes are named. Adjoints and tangents are more such nodes;
  * elements that are known to be 0, and rows and columns that nobody wants, are left out. */
-#ifndef WENGERT_TAPE_FUNCTION_DENSE_NODE_H
-#define WENGERT_TAPE_FUNCTION_DENSE_NODE_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
+#define WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* edge_pushing.h - second derivatives of a graph, all at once. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_EDGE_PUSHING_H
-#define WENGERT_TAPE_FUNCTION_EDGE_PUSHING_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_EDGE_PUSHING_H
+#define WGI_TAPE_FUNCTION_GRAPH_EDGE_PUSHING_H
 
 #include "graph.h"
 

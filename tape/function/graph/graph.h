@@ -2,10 +2,10 @@
 /* graph.h - what a function computes, as a graph: nodes in the order of evaluation. Internal.
  *
  * A node is a number per point, or one number for all points. It comes after its operands. In a
- * finished function the nodes are numbered in this order: entries of the inputs, from 0 to n - 1;
- * numbers; operations done once; operations of each point; operations on sums. Everything that a
- * function does is in these nodes: derivatives are more of them (rules.c, sweep.c), bytecode is
- * made from them (bytecode.c), C text spells them, files list them (file.h).
+ * finished function the nodes are numbered in this order: entries of the inputs, from 0 to n -
+ * 1; numbers; operations done once; operations of each point; operations on sums. Everything
+ * that a function does is in these nodes: derivatives are more of them (rules.c, sweep.c),
+ * bytecode is made from them (bytecode.c), C text spells them, files list them (file.h).
  *
  *     recording.c         transform.c
  *     tape code --.      .-- other functions
@@ -15,8 +15,8 @@
  *                  |    '--- sweep.c: adjoints, tangents (partials: rules.c)
  *                  v
  *           wgi_function_finish: what is needed, in order: wg_function */
-#ifndef WENGERT_TAPE_FUNCTION_GRAPH_H
-#define WENGERT_TAPE_FUNCTION_GRAPH_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_GRAPH_H
+#define WGI_TAPE_FUNCTION_GRAPH_GRAPH_H
 
 #include "kinds.h"
 #include "ops/matrix/dense_values.h"

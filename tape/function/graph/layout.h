@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.h - a graph as the arrays of a function. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_GRAPH_LAYOUT_H
-#define WENGERT_TAPE_FUNCTION_GRAPH_LAYOUT_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_LAYOUT_H
+#define WGI_TAPE_FUNCTION_GRAPH_LAYOUT_H
 
 #include "pieces.h"
 #include "repeat.h"

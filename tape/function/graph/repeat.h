@@ -5,18 +5,18 @@
  *         state, stepped results, terms = body(state, common, stepped operands of this place)
  *         common results += terms
  *
- * (A scan, wg_scan, is a record on a tape; a repeat is a node of a function. In a recording that
- * becomes a function, a long scan or a map at many points becomes a repeat.)
+ * (A scan, wg_scan, is a record on a tape; a repeat is a node of a function. In a recording
+ * that becomes a function, a long scan or a map at many points becomes a repeat.)
  *
- * The adjoint of a repeat is a repeat in the other direction, its tangent one in the same: their
- * bodies are made from its body, and take the states before each step from among its results. So
- * derivatives of any order are repeats again.
+ * The adjoint of a repeat is a repeat in the other direction, its tangent one in the same:
+ * their bodies are made from its body, and take the states before each step from among its
+ * results. So derivatives of any order are repeats again.
  *
- * A body is a function whose arguments have roles, by their flags: carried ones come first, inputs
- * and outputs in the same order. Where nothing is carried, the steps are points at which the body
- * is evaluated: common inputs are shared, common outputs are summed. */
-#ifndef WENGERT_TAPE_FUNCTION_REPEAT_H
-#define WENGERT_TAPE_FUNCTION_REPEAT_H
+ * A body is a function whose arguments have roles, by their flags: carried ones come first,
+ * inputs and outputs in the same order. Where nothing is carried, the steps are points at which
+ * the body is evaluated: common inputs are shared, common outputs are summed. */
+#ifndef WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
+#define WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
 
 #include "graph.h"
 

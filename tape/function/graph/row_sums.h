@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* row_sums.h - rows of numbers added to places that overlap, in one pass. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_ROW_SUMS_H
-#define WENGERT_TAPE_FUNCTION_ROW_SUMS_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_ROW_SUMS_H
+#define WGI_TAPE_FUNCTION_GRAPH_ROW_SUMS_H
 
 #include <stddef.h>
 

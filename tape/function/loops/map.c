@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A function in a recording, at one point (wg_call) or at many (wg_map): a block operation
- * whose value, vjp and jvp each take one road, with the stations of evaluate.c: some points at a
- * time are loaded, a function is evaluated there, and its results are stored.
+ * whose value, vjp and jvp each take one road, with the stations of evaluate.c: some points at
+ * a time are loaded, a function is evaluated there, and its results are stored.
  *
- * Results go where they belong by themselves. What goes through workspace is filled by callbacks,
- * or has to be added to what is there: adjoints, and sums over blocks of points. */
+ * Results go where they belong by themselves. What goes through workspace is filled by
+ * callbacks, or has to be added to what is there: adjoints, and sums over blocks of points. */
 #include "flatten_call.h"
 #include "map.h"
 
@@ -44,8 +44,8 @@ static size_t staged(const wgi_map *m) {
     return n;
 }
 
-/* STAGE: how many numbers are in workspace at a time, in blocks of LEAST to MOST points. It does
- * not depend on the number of threads, nor do the sums. */
+/* STAGE: how many numbers are in workspace at a time, in blocks of LEAST to MOST points. It
+ * does not depend on the number of threads, nor do the sums. */
 enum { STAGE = 1 << 17, LEAST = 1 << 12, MOST = 1 << 14 };
 
 static size_t block_of(const wgi_map *m) {
@@ -145,7 +145,8 @@ static void advance(const run *r, const wg_function *fn, size_t points) {
             r->x[i].data += (ptrdiff_t)points * r->x[i].point;
 }
 
-/* Says where the results of a block go, which begins at point `first`; NULL: it is said before. */
+/* Says where the results of a block go, which begins at point `first`; NULL: it is said before.
+ */
 typedef void aim(const run *r, const wg_function *fn, size_t first);
 /* Stores what a block has left in workspace. */
 typedef void store(const run *r, const wg_function *fn, size_t first, size_t points);
@@ -339,7 +340,7 @@ static int fits(const wg_argument *a, size_t points, const wg_mat *x) {
     return wgi_points_fit(a, points, x->rows, x->cols);
 }
 
-/* The status of the tape, or of what is missing. */
+/* The status of the tape, or the failure of missing a callable, its inputs or its results. */
 static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const void *x,
                        const wg_mat *y) {
     const wg_function *const f = wg_callable_function(k);
@@ -354,7 +355,7 @@ static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const
     return WG_OK;
 }
 
-/* Results become failed ones only now: they may stand where operands do. */
+/* Results become failed matrices only now: they may be stored where operands are. */
 static wg_status failed(const wg_callable *k, wg_status s, wg_mat *y) {
     wgi_results_fail(k == NULL ? 0 : k->f->outputs, y);
     return s;

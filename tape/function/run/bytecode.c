@@ -13,22 +13,10 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
     return p;
 }
 
-void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
-    if (l->count == l->room) {
-        const size_t more = l->room == 0 ? 64 : 2 * l->room;
-        void *const p = wg_tape_keep(&m->c->head, more * size, NULL);
-        if (p == NULL) return NULL;
-        if (l->count != 0) memcpy(p, l->at, l->count * size);
-        l->at = p;
-        l->room = more;
-    }
-    return (char *)l->at + size * l->count++;
-}
-
 /* ---- a part ---- */
 
 static void forget_part(wgi_fn_maker *m) {
-    m->units.count = m->drafts.count = m->free.count = 0;
+    m->units.count = m->free.count = 0;
     for (size_t i = 0; i < m->f->nodes + 3; i++) {
         m->uses[i] = 0;
         m->user[i] = WGI_NO_NODE;
@@ -57,7 +45,8 @@ static size_t lanes_for(const wgi_fn_maker *m) {
 
 static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     m->when = when, m->low = low, m->high = high;
-    const size_t first_call = m->calls.count, first_code = m->codes.count;
+    const size_t first_call = m->calls.count;
+    m->first_code[when] = m->codes.count;
     forget_part(m);
     wgi_fn_families(m);
     if (wgi_fn_failed(m)) return;
@@ -77,7 +66,6 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     }
     wgi_fn_place(m, first_call);
     m->p.part[when].slots = m->slots;
-    m->first_code[when] = first_code;
     if (when != WGI_EACH || wgi_fn_failed(m)) return;
     m->f->stats.columns = m->slots - WGI_FN_FIXED;
     for (size_t g = 0; g < m->p.loads; g++)
@@ -122,7 +110,7 @@ static void mark_uniforms(wgi_fn_maker *m) {
 static void uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     wgi_bytecode *const p = &m->p;
-    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NO_NODE;
+    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = WGI_NO_NODE;
     mark_uniforms(m);
     uint32_t at = 0;
     m->uniform[m->one + 1] = at++;
@@ -167,7 +155,8 @@ static void dependences(wgi_fn_maker *m) {
             if (m->mark[side[s]] & WGI_MARK_DEPENDS) m->mark[side[s]] |= WGI_MARK_CHECKED;
     }
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (m->sum[i] != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS)) m->p.check_sums = 1;
+        if (wgi_fn_sum_of(m, i) != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS))
+            m->p.check_sums = 1;
 }
 
 static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
@@ -243,22 +232,54 @@ static void comparisons(wgi_fn_maker *m) {
     }
 }
 
+/* A piece of what is kept by node, all its bytes so; without a base it is only counted. */
+static uint32_t *piece(const wgi_fn_maker *m, wgi_pieces *p, int of_use, int byte) {
+    const size_t bytes = (m->f->nodes + 3) * sizeof(uint32_t);
+    uint32_t *const at = of_use ? wgi_pieces_take(p, bytes) : NULL;
+    return at == NULL ? NULL : memset(at, byte, bytes);
+}
+
+static void lay_out(wgi_fn_maker *m, wgi_pieces *p, int families, int sums) {
+    m->uniform = piece(m, p, 1, 0);
+    m->user = piece(m, p, 1, 0);
+    m->last = piece(m, p, 1, 0);
+    m->next = m->slot = piece(m, p, 1, 0);
+    m->before = piece(m, p, 1, 0);
+    m->wanted_by = piece(m, p, 1, 0xff);
+    m->lead = piece(m, p, families, 0);
+    m->sibling = piece(m, p, families, 0);
+    m->value = piece(m, p, families, 0xff);
+    m->sum = piece(m, p, sums, 0xff);
+    m->guarded = piece(m, p, m->f->guards != 0, 0xff);
+    m->mark = wgi_pieces_take(p, m->f->nodes + 3);
+    m->uses = wgi_pieces_take(p, m->f->nodes + 3);
+    if (m->mark != NULL) memset(m->mark, 0, m->f->nodes + 3);
+}
+
+static int open_by_node(wgi_fn_maker *m) {
+    int families = 0, sums = 0;
+    for (size_t i = 0; i < m->f->nodes; i++) {
+        const wgi_node *const n = &m->f->node[i];
+        families |= wgi_node_is_partial(n) || n->kind == WGI_NODE_PART;
+        sums |= n->kind == WGI_NODE_SUM;
+    }
+    wgi_pieces p = {NULL, 0};
+    lay_out(m, &p, families, sums);
+    p.base = wgi_room_need(m->c, &m->by_node, NULL, 0, p.used);
+    p.used = 0;
+    if (p.base != NULL) lay_out(m, &p, families, sums);
+    return p.base != NULL;
+}
+
 static int open(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    const size_t n = f->nodes + 3, word = sizeof(uint32_t);
+    const size_t word = sizeof(uint32_t);
     wgi_bytecode *const p = &m->p;
     m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
     p->loads = groups_of(f->inputs, f->input, WG_SHARED);
     p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
-    uint32_t **const by_node[] = {&m->uniform,   &m->uses,   &m->user,   &m->last,
-                                  &m->slot,      &m->next,   &m->before, &m->lead,
-                                  &m->sibling,   &m->value,  &m->sum,    &m->input_batch,
-                                  &m->wanted_by, &m->guarded};
-    for (size_t i = 0; i < sizeof by_node / sizeof *by_node; i++) {
-        *by_node[i] = wgi_fn_room(m, n * word);
-        if (*by_node[i] == NULL) return 0;
-    }
-    m->mark = wgi_fn_room(m, n);
+    if (!open_by_node(m)) return 0;
+    m->input_batch = wgi_fn_room(m, f->n * word);
     m->next_result = wgi_fn_room(m, f->m * word);
     m->result_batch = wgi_fn_room(m, f->m * word);
     m->next_guarded = wgi_fn_room(m, 2 * f->guards * word);
@@ -269,9 +290,6 @@ static int open(wgi_fn_maker *m) {
     m->load_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     m->store_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
     if (wgi_fn_failed(m)) return 0;
-    memset(m->wanted_by, 0xff, n * word);
-    memset(m->guarded, 0xff, n * word);
-    memset(m->value, 0xff, n * word);
     memset(m->load_node, 0xff, p->loads * WGI_FN_GROUP * word);
     memset(m->next_result, 0xff, f->m * word);
     memset(m->next_guarded, 0xff, 2 * f->guards * word);
@@ -372,15 +390,21 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
     }
 }
 
-/* Lists the nodes that native code has to check for NaN after plain products. */
-static void list_checked(wgi_fn_maker *m, uint32_t *check_node) {
+static int is_checked(const wgi_fn_maker *m, uint32_t i) {
+    return (m->mark[i] & WGI_MARK_DEPENDS) &&
+           ((m->mark[i] & WGI_MARK_CHECKED) || wgi_fn_sum_of(m, i) != WGI_NO_NODE);
+}
+
+/* Counts the nodes that native code has to check for NaN after plain products. */
+static void count_checked(wgi_fn_maker *m) {
     const wg_function *const f = m->f;
     for (size_t j = 0; j < f->m; j++)
         if (f->node[f->result[j]].when == WGI_EACH) m->mark[f->result[j]] |= WGI_MARK_CHECKED;
-    for (uint32_t i = 0; i < f->nodes; i++)
-        if ((m->mark[i] & WGI_MARK_DEPENDS) &&
-            ((m->mark[i] & WGI_MARK_CHECKED) || m->sum[i] != WGI_NO_NODE))
-            check_node[m->p.checked++] = i;
+    for (uint32_t i = 0; i < f->nodes; i++) m->p.checked += (size_t)is_checked(m, i);
+}
+static void list_checked(const wgi_fn_maker *m, uint32_t *check_node) {
+    for (uint32_t i = 0; i < m->f->nodes; i++)
+        if (is_checked(m, i)) *check_node++ = i;
 }
 
 static void finish(wgi_fn_maker *m) {
@@ -396,7 +420,8 @@ static void finish(wgi_fn_maker *m) {
     wgi_fn_total *const total = wgi_fn_room(m, f->outputs * sizeof *total);
     uint32_t *const input_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     uint32_t *const result_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
-    uint32_t *const check_node = wgi_fn_room(m, f->nodes * word);
+    count_checked(m);
+    uint32_t *const check_node = wgi_fn_room(m, p->checked * word);
     wgi_fn_constant *const constant =
         wgi_fn_room(m, p->stores * WGI_FN_GROUP * sizeof *constant);
     if (wgi_fn_failed(m)) return;
@@ -423,6 +448,13 @@ static void finish(wgi_fn_maker *m) {
     move(&b, p, m);
     f->bytecode = (wgi_bytecode *)(void *)b.base;
     *f->bytecode = *p;
+}
+
+static void close(wgi_fn_maker *m) {
+    wgi_room_give(m->c, &m->by_node);
+    wgi_fn_list *const all[] = {&m->units,   &m->codes,     &m->calls,
+                                &m->columns, &m->constants, &m->free};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_room_give(m->c, &all[i]->room);
 }
 
 /* Points of a block: some ten microseconds of work, and whole runs. */
@@ -460,6 +492,7 @@ wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *m
 #include "tape/function/graph/kinds.def"
     m.p.whole_bytes = most;
     finish(&m);
+    close(&m);
     return c->status;
 }
 

@@ -20,8 +20,8 @@
  * The interpreter (interpreter.h) keeps the last result in registers, the accumulator: an
  * instruction takes operands from the accumulator (A), from columns (C) and from uniforms (S),
  * and leaves its result in the accumulator, and in a column (_ST) if it is read again later. */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_H
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_H
 
 #include "tape/function/graph/graph.h"
 
@@ -149,8 +149,8 @@ typedef struct wgi_fn_group {
 /* ---- native code instead of the part of each point ----
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
- * those from `valid` on repeat the last one.
- * uniform: element u is node bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
+ * those from `valid` on repeat the last one. uniform: element u is node
+ * bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
  *          that a node needs. All nodes that are not of each point and that one of each point
  *          reads are there: numbers, shared inputs, nodes done once.
  * input:   input[i][p] is node bytecode->input_node[i] at point p, i < native_inputs.

@@ -6,8 +6,8 @@
  * (families). Nodes get an order, in which a value is used soon after it is computed; with the
  * loads and stores where they are due, that is a list of units (bytecode_schedule.c). Units
  * become instructions, and the operands of these get columns (bytecode_select.c). */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
 
 #include "bytecode.h"
 
@@ -28,7 +28,8 @@ typedef struct wgi_fn_unit {
 
 typedef struct wgi_fn_list {
     void *at;
-    size_t count, room;
+    size_t count;
+    wgi_room room;
 } wgi_fn_list;
 
 /* What is known of a node. */
@@ -51,31 +52,34 @@ typedef struct wgi_fn_maker {
     wgi_when when;      /* which part is being made */
     uint32_t low, high; /* the range of its operations */
     uint32_t zero, one; /* nodes behind those of the function, for these numbers */
+
+    /* of every node; a list of something that the function has none of is NULL */
+    wgi_room by_node;
     unsigned char *mark;
+    unsigned char *uses;     /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
     uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
-    uint32_t *uses;          /* how often operations, results, sums and comparisons read it */
     uint32_t *user, *last;   /* the last operation, and the last instruction, that reads it */
-    uint32_t *slot;          /* its column */
     uint32_t *next, *before; /* the order of the nodes, as a chain */
+    uint32_t *slot;          /* its column; the same memory as `next`, once there are units */
     /* of a family, which is one unit: the node that stands for it, and its next member */
     uint32_t *lead, *sibling;
     uint32_t *value;       /* of a slope: the node that is the value of the same operation */
     uint32_t *sum;         /* the number of the sum over it, or WGI_NO_NODE */
-    uint32_t *input_batch; /* the batch that loads the input */
     uint32_t *wanted_by;   /* the first result that is this node, ... */
     uint32_t *next_result; /* ... and the next result that is the same node */
     uint32_t *result_batch;
     uint32_t *guarded, *next_guarded; /* comparisons of the node, in the same way; 2 k + side */
-    /* of a comparison: the sides that are still to be computed */
-    unsigned char *sides;
-    /* of a batch: the entries that are still to be computed */
-    unsigned char *pending;
+
+    uint32_t *input_batch;  /* the batch that loads the input */
+    unsigned char *sides;   /* of a comparison: the sides that are still to be computed */
+    unsigned char *pending; /* of a batch: the entries that are still to be computed */
     wgi_fn_group *load, *store;
     /* Eight nodes of each group. Where a group has fewer entries, those of inputs are
      * WGI_NO_NODE, those of outputs repeat the last one. */
     uint32_t *load_node, *store_node;
 
-    wgi_fn_list units, drafts, codes, calls, columns, constants, free;
+    /* codes: of the part under way first as drafts */
+    wgi_fn_list units, codes, calls, columns, constants, free;
     size_t slots, first_code[3];
     uint32_t accumulator; /* the node whose value it holds, or WGI_NO_NODE */
 } wgi_fn_maker;
@@ -85,7 +89,13 @@ static inline int wgi_fn_failed(const wgi_fn_maker *m) { return m->c->status != 
 /* Memory filled with 0. */
 void *wgi_fn_room(wgi_fn_maker *m, size_t bytes);
 /* One more element at the end of a list; NULL: a failure. */
-void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size);
+static inline void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
+    void *const at =
+        wgi_room_need(m->c, &l->room, l->at, l->count * size, (l->count + 1) * size);
+    if (at == NULL) return NULL;
+    l->at = at;
+    return (char *)at + size * l->count++;
+}
 
 /* ---- nodes ---- */
 
@@ -99,6 +109,19 @@ static inline const uint32_t *wgi_fn_operands_of(const wgi_fn_maker *m, uint32_t
 static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
            wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
+}
+static inline uint32_t wgi_fn_sum_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sum == NULL ? WGI_NO_NODE : m->sum[i];
+}
+static inline uint32_t wgi_fn_sibling_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sibling == NULL ? WGI_NO_NODE : m->sibling[i];
+}
+static inline uint32_t wgi_fn_value_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->value == NULL ? WGI_NO_NODE : m->value[i];
+}
+/* Is it an operation of the part under way that is done by itself, or the first of a family? */
+static inline int wgi_fn_leads(const wgi_fn_maker *m, uint32_t i) {
+    return (m->mark[i] & WGI_MARK_OPERATION) && (m->lead == NULL || m->lead[i] == i);
 }
 static inline int wgi_fn_in_columns(const wgi_fn_maker *m, uint32_t i) {
     return i < m->f->nodes &&

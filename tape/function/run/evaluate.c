@@ -13,13 +13,13 @@
  * A function that is evaluated again and again at the same places (wgi_fn_steady_open) is
  * prepared, loaded and done once when it is opened. Other files have stations of these names.
  *
- * Sums are added up apart in each block, lane by lane, then the lanes in a fixed order, then the
- * blocks in theirs: no bit depends on the number of threads. The sums of a block that is done
- * before its turn wait in a ring.
+ * Sums are added up apart in each block, lane by lane, then the lanes in a fixed order, then
+ * the blocks in theirs: no bit depends on the number of threads. The sums of a block that is
+ * done before its turn wait in a ring.
  *
  * Products by the zero rule are plain ones at first. Where no result, no term of a sum and
- * nothing that could hide a NaN is NaN, the rule would have changed nothing; otherwise a stretch
- * of points, a run or, where there are sums, a block, is done again by the rule. */
+ * nothing that could hide a NaN is NaN, the rule would have changed nothing; otherwise a
+ * stretch of points, a run or, where there are sums, a block, is done again by the rule. */
 #include "bytecode.h"
 #include "tape/function/graph/pieces.h"
 

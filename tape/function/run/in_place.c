@@ -245,8 +245,8 @@ static void list_moving(wgi_in_place *s) {
     }
 }
 
-/* Points `from` and `to` at the rows, `further` on. From the third walk at the same place on, only
- * rows that move are pointed at again, unless all rows move. */
+/* Points `from` and `to` at the rows, `further` on. From the third walk at the same place on,
+ * only rows that move are pointed at again, unless all rows move. */
 static inline void aim(wgi_in_place *s, ptrdiff_t further) {
     const int again = s->aimed != 0 && s->further == further;
     if (again && s->aimed > 1 && s->moves < s->inputs + s->results) {

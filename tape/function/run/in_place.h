@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* in_place.h - a function at the points of a row, by its native code, without copies. Internal.
  *
- * The code reads and writes the caller's arrays, in which the points of a row stand next to each
- * other. Points that do not fill a vector at the end of a row go through columns of eight, in
- * which the last point is repeated. The stations are those of evaluate.c, as are the bits. */
-#ifndef WENGERT_TAPE_FUNCTION_IN_PLACE_H
-#define WENGERT_TAPE_FUNCTION_IN_PLACE_H
+ * The code reads and writes the caller's arrays, in which the points of a row stand next to
+ * each other. Points that do not fill a vector at the end of a row go through columns of eight,
+ * in which the last point is repeated. The stations are those of evaluate.c, as are the bits.
+ */
+#ifndef WGI_TAPE_FUNCTION_RUN_IN_PLACE_H
+#define WGI_TAPE_FUNCTION_RUN_IN_PLACE_H
 
 #include "tape/function/graph/pieces.h"
 
@@ -59,9 +60,9 @@ void wgi_in_place_input(const wgi_in_place *s, size_t k, size_t *argument, size_
  * wgi_in_place_zero: is it always 0? */
 size_t wgi_in_place_result(const wgi_in_place *s, size_t argument, size_t entry);
 int wgi_in_place_zero(const wgi_in_place *s, size_t result);
-/* f at points whose rows stand at s->read and s->written, `further` on unless they are still. Of
- * x only shared inputs are read. beyond: lanes behind the last point may be read and written.
- * Sums are stored by wgi_in_place_store. 0 as above. */
+/* f at points whose rows stand at s->read and s->written, `further` on unless they are still.
+ * Of x only shared inputs are read. beyond: lanes behind the last point may be read and
+ * written. Sums are stored by wgi_in_place_store. 0 as above. */
 int wgi_in_place_walk(wgi_in_place *s, size_t points, ptrdiff_t further, int beyond,
                       const wg_points *x);
 /* All summed outputs. */
