@@ -318,7 +318,7 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
 
 wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k, double *g,
                             size_t ld) {
-    if (t == NULL || (n != 0 && k != 0 && (x == NULL || g == NULL))) return WG_ENULL;
+    if (t == NULL || (n != 0 && (x == NULL || (k != 0 && g == NULL)))) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK) return c->status;
     if (c->swept == 0) return WG_ESEED;
