@@ -39,6 +39,21 @@ endif
 # starts again once it is there, and then sees the compiler that was missing. A cblas.h alone may be
 # the reference BLAS's: OpenBLAS is there where a program links with it.
 
+# Installs the packages $$need, or prints the command to type where it may not.
+define apt
+if [ "$$need" ]; then \
+    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
+        echo "Missing:$$need. On Debian or Ubuntu type:" >&2; \
+        echo "    sudo apt-get install$$need" >&2; exit 1; \
+    fi; \
+    echo "Installing$$need"; \
+    $$as apt-get update -q >/dev/null; \
+    $$as env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
+fi
+endef
+
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
 ifneq ($(filter deps run test test-% bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
 ifeq ($(DRY),)
@@ -62,17 +77,7 @@ $(STAMP):
 	{ have_header cblas.h && links $(filter-out -llapacke,$(BLAS_LIBS)); } || want libopenblas-dev; \
 	pkg-config --exists lapacke 2>/dev/null || have_header lapacke.h || want liblapacke-dev; \
 	case $@ in *-report) command -v gnuplot >/dev/null || want gnuplot-nox;; esac; \
-	if [ "$$need" ]; then \
-	    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
-	    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
-	        echo "Missing:$$need. On Debian or Ubuntu type:" >&2; \
-	        echo "    sudo apt-get install$$need" >&2; exit 1; \
-	    fi; \
-	    echo "Installing$$need"; \
-	    $$as apt-get update -q >/dev/null; \
-	    $$as env DEBIAN_FRONTEND=noninteractive \
-	        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
-	fi; \
+	$(apt); \
 	touch $@
 
 # ---- flags ----------------------------------------------------------------------------------
@@ -281,6 +286,17 @@ lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared l
 
 deps: $(STAMP) ## install what run and test need (apt)
 	@:
+
+# What a part of the library or of its tests needs; where it is absent, that part is left out and says so.
+deps-sparse: ## install SuiteSparse, for sparse solves (apt)
+	@set -e; need=; $(if $(SUITESPARSE),:,need=' libsuitesparse-dev'); $(apt)
+
+deps-tests: deps-sparse ## install all that tests of parts need: SuiteSparse, gdb, binutils, cmake (apt)
+	@set -e; need=; \
+	command -v gdb >/dev/null || need="$$need gdb"; \
+	command -v objdump >/dev/null || need="$$need binutils"; \
+	command -v cmake >/dev/null || need="$$need cmake"; \
+	$(apt)
 
 clean: ## remove build/
 	rm -rf build
@@ -520,7 +536,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-tests clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -161,8 +161,8 @@ static wg_status own_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     y[n] = wg_sum(t, n, x);
     return WG_OK;
 }
-static const wg_block_op own = {"own",   0,    own_shape,  own_value,
-                                own_vjp, NULL, own_expand, NULL};
+static const wg_block_op own = {"own",   WG_OP_EXPANDS, own_shape,  own_value,
+                                own_vjp, NULL,          own_expand, NULL};
 
 /* Several times with the same operands, and with one of its own results. */
 static void own_calls(wg_tape *t, const wg_mat *in, struct written_out_results *r,

@@ -259,6 +259,28 @@ static wg_status outer(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     y[0] = wg_let(t, wg_mul(x[0], slope));
     return s;
 }
+static wg_status pausing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[0], x[0]));
+    return wg_tape_pause(t);
+}
+
+static void a_function_that_leaves_the_tape_paused_is_named(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double x = 3, v = 1;
+    double y = 7, g = 7;
+    const wg_status s[] = {wg_eval(t, pausing, NULL, 1, &x, 1, &y),
+                           wg_gradient(t, pausing, NULL, 1, &x, &y, &g),
+                           wg_jvp(t, pausing, NULL, 1, &x, &v, 1, &y, &g),
+                           wg_vjp(t, pausing, NULL, 1, &x, 1, &v, &y, &g)};
+    for (size_t i = 0; i < sizeof s / sizeof *s; i++) assert_int_equal(s[i], WG_EMODE);
+    assert_true(y == 7 && g == 7);
+    assert_string_equal(wg_tape_message(t), "wg_vjp: the function has left the tape paused");
+    wg_tape_free(t);
+}
+
 static void drivers_of_two_tapes_nest(void **state) {
     (void)state;
     const double x = 1;
@@ -468,6 +490,7 @@ int main(void) {
         cmocka_unit_test(what_a_sweep_refuses_is_passed_on),
         cmocka_unit_test(jacobians_are_not_traced_whatever_their_rows),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
+        cmocka_unit_test(a_function_that_leaves_the_tape_paused_is_named),
         cmocka_unit_test(drivers_of_two_tapes_nest),
         cmocka_unit_test(null_arguments_are_named),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),

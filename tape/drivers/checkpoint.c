@@ -227,6 +227,9 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
             return wgi_fail(c, s, "region %zu of step %zu returned %s", number % k->regions,
                             step, wg_status_text(s));
         if (c->status != WG_OK) return c->status;
+        if (c->pauses != 0)
+            return wgi_fail(c, WG_EMODE, "region %zu of step %zu has left the tape paused",
+                            number % k->regions, step);
         wg_real *const was = now;
         now = next;
         next = was;
@@ -236,7 +239,7 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
 }
 
 static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
-                                          .flags = WG_OP_TRANS,
+                                          .flags = WG_OP_TRANS | WG_OP_EXPANDS,
                                           .shape = shape,
                                           .value = value,
                                           .vjp = vjp,

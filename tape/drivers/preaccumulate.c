@@ -184,13 +184,31 @@ typedef struct implicit {
     int theirs;        /* the function has failed the tape, in a call of its own */
 } implicit;
 
+/* Is the tape not what F was called with? k->in and k->out, which are on it, may then be gone. */
+static wg_status changed(wgi_core *c, const implicit *k, wg_mark inside, uint64_t generation,
+                         unsigned pauses) {
+    if (c->generation != generation)
+        return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", k->call);
+    if (!wgi_mark_alive(c, inside))
+        return wgi_fail(c, WG_EMARK, "%s: the function has rewound the tape to before its call",
+                        k->call);
+    if (c->pauses == pauses) return WG_OK;
+    c->pauses = pauses;
+    return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", k->call);
+}
+
 /* Calls F with its variables in k->in. */
 static wg_status call_f(wgi_core *c, implicit *k) {
+    const wg_mark inside = wg_tape_mark(&c->head);
+    const uint64_t generation = c->generation;
+    const unsigned pauses = c->pauses;
     for (size_t j = 0; j < k->n; j++) k->out[j] = wgi_nan();
     k->out[k->n] = wgi_beyond();
     const wg_status r = k->f(&c->head, k->n + k->np, k->in, k->n, k->out, k->data);
     k->theirs = c->status != WG_OK;
     if (k->theirs) return c->status;
+    const wg_status s = changed(c, k, inside, generation, pauses);
+    if (s != WG_OK) return s;
     if ((unsigned)r >= WG_STATUS_COUNT)
         return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", k->call, (int)r);
     if (r != WG_OK)
@@ -330,6 +348,11 @@ static wg_status solution(wg_tape *t, implicit *k, const double *x, const wg_rea
                      k->call);
     if (s == WG_OK && !constant) {
         s = attach(c, k, x, p, y);
+        if (s != WG_OK && c->status == WG_OK) { /* of a call that only refuses */
+            char why[sizeof c->message];
+            memcpy(why, c->message, sizeof why);
+            (void)wgi_fail(c, s, "%s: %s", k->call, why);
+        }
         if (!k->theirs) wgi_fail_as(c, k->call);
     }
     for (size_t i = 0; y != NULL && i < k->n && (s != WG_OK || constant); i++)

@@ -19,9 +19,8 @@ wg_status wg_model_new(wg_tape *t, wg_model **out) {
         return wgi_refuse(c, WG_EMODE, "%s: the tape does not keep its code", call);
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = c->memory;
     wg_tape *own[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < 3; k++) own[k] = wg_tape_new(&options);
+    for (int k = 0; k < 3; k++) own[k] = wgi_tape_beside(c, &options);
     const int all = own[0] != NULL && own[1] != NULL && own[2] != NULL;
     wg_model *const m = all ? wg_tape_keep(own[0], sizeof *m, NULL) : NULL;
     if (m == NULL) {
@@ -53,16 +52,22 @@ wg_status wgi_model_ready(wg_model *m, const char *call) {
 }
 
 void *wgi_model_keep(wg_model *m, const char *call, size_t bytes, const void *data) {
+    const wg_mark before = wg_tape_mark(m->store);
     void *const p = wg_tape_keep(m->store, bytes, data);
-    if (p == NULL && bytes != 0)
-        (void)wgi_fail(m->c, WG_ENOMEM, "%s: no memory for %zu bytes", call, bytes);
-    return p;
+    if (p != NULL || bytes == 0) return p;
+    (void)wgi_fail(m->c, wg_tape_status(m->store), "%s: no memory for %zu bytes", call, bytes);
+    const wg_status again =
+        wg_tape_rewind(m->store, before); /* what is there stays, and less may fit */
+    WG_ASSERT(again == WG_OK);
+    (void)again;
+    return NULL;
 }
 
 void *wgi_model_scratch(wg_model *m, const char *call, size_t bytes) {
     char *const p = wg_tape_keep(m->scratch, bytes + 64, NULL);
     if (p != NULL) return p + (-(uintptr_t)p & 63);
-    (void)WGI_MODEL_REFUSE(m, WG_ENOMEM, "%s: no memory for %zu bytes", call, bytes);
+    (void)WGI_MODEL_REFUSE(m, wg_tape_status(m->scratch), "%s: no memory for %zu bytes", call,
+                           bytes);
     return NULL;
 }
 
@@ -392,6 +397,8 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
         wgi_fail_where(m->c, file, line);
         return failed;
     }
+    /* what the tape has no room for is not begun */
+    if (wgi_slots_need(m->c, call, wgi_model_size(&first)) != WG_OK) return failed;
     const size_t bytes = wgi_model_size(&first) * sizeof(double);
     if (initial.kind == WGI_INITIAL_VALUES && bytes != 0)
         initial.values = wgi_model_keep(m, call, bytes, initial.values);

@@ -9,8 +9,8 @@
  * A node that is made from nodes (a derivative, a sum) is an input of the recording, and output
  * `output` of a function of placeholders and variables. A computation is extracted with such
  * nodes as inputs, and composed with their functions. */
-#ifndef WENGERT_TAPE_FUNCTION_MODEL_H
-#define WENGERT_TAPE_FUNCTION_MODEL_H
+#ifndef WGI_TAPE_MODEL_MODEL_H
+#define WGI_TAPE_MODEL_MODEL_H
 
 #include "tape/function/graph/arguments.h"
 

@@ -8,8 +8,8 @@
  * A set is never changed, a union may become long. So a slot costs a word, a chain of sums
  * costs a union per link and not all that it has summed so far, and a loop over the same inputs
  * costs nothing new. */
-#ifndef WGI_TAPE_INDEX_SETS_H
-#define WGI_TAPE_INDEX_SETS_H
+#ifndef WGI_TAPE_SPARSITY_INDEX_SETS_H
+#define WGI_TAPE_SPARSITY_INDEX_SETS_H
 
 #include "tape/engine/tape.h"
 

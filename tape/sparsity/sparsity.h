@@ -6,8 +6,8 @@
  *   colour.c           columns, rows or variables that share a sweep
  *   pattern.c          making a wg_sparsity of these
  *   sparse_drivers.c   values */
-#ifndef WGI_TAPE_SPARSITY_H
-#define WGI_TAPE_SPARSITY_H
+#ifndef WGI_TAPE_SPARSITY_SPARSITY_H
+#define WGI_TAPE_SPARSITY_SPARSITY_H
 
 #include <wengert/sparsity.h>
 

@@ -31,7 +31,7 @@ enum {
     PROGRAM_NODES = PROGRAM_INPUTS + PROGRAM_STEPS,
     PROGRAM_OUTPUTS = 4,
     PROGRAM_OPERANDS = 4,
-    PROGRAM_NUMBERS = 64, /* entries of all inputs, at most */
+    PROGRAM_NUMBERS = 64,   /* entries of all inputs, at most */
     PROGRAM_ENTRIES = 1024, /* of a node */
     PROGRAMS = 4
 };
@@ -131,10 +131,10 @@ enum { PROGRAM_FAR = 8, PROGRAM_TEXT = 400 };
 
 /* What was done, and what came of it. */
 struct program_counts {
-    size_t programs, points;      /* of programs, and of points at which they were evaluated */
-    size_t judged, unjudged;      /* numbers against the toy */
-    size_t bits;                  /* numbers that have to have the same bits */
-    size_t refused, guarded;      /* statuses that are an answer: of the tape, of a function */
+    size_t programs, points; /* of programs, and of points at which they were evaluated */
+    size_t judged, unjudged; /* numbers against the toy */
+    size_t bits;             /* numbers that have to have the same bits */
+    size_t refused, guarded; /* statuses that are an answer: of the tape, of a function */
     size_t refusals[WG_STATUS_COUNT]; /* of what derives */
 };
 

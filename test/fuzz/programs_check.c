@@ -22,8 +22,8 @@
 #define TOL_RELATIVE 1e-11L
 /* Three digits are left. */
 #define TOL_DIGITS 1e-3L
-/* Nine digits, of a value. */
-#define TOL_STEADY 1e-11L
+/* Ten digits, of a value. */
+#define TOL_STEADY 1e-12L
 enum { RUNS = 2, RUNS_TO_BE_SURE = 32 };
 
 const double program_weights[PROGRAM_OUTPUTS] = {1, -0.75, 1.5, 0.625};
@@ -104,6 +104,7 @@ static void disturb(struct check *r, size_t direction, size_t runs) {
 static void find_truth(struct check *r) {
     struct truth *const at = &r->truth[r->at];
     at->known = 1;
+    at->directions = r->p->n + 1;
     at->terms = TOY_TERMS;
     at->extreme = 0;
     memset(at->spread, 0, sizeof at->spread);
@@ -122,15 +123,20 @@ static void find_truth(struct check *r) {
 
 /* ---- judging ---- */
 
+/* Second and third derivatives lose to cancellation what is small beside those along other
+ * directions. */
 static int near(const struct truth *at, size_t d, size_t j, int order, long double f,
                 double got) {
     const long double ref = f * at->ref[d][j][order];
+    long double size = fabsl(ref);
+    for (size_t k = 0; order > 1 && k < at->directions; k++)
+        if (f * fabsl(at->ref[k][j][order]) > size) size = f * fabsl(at->ref[k][j][order]);
     const long double allowed =
-        TOL_SPREAD * f * at->spread[d][j][order] + TOL_RELATIVE * fabsl(ref) + DBL_MIN;
+        TOL_SPREAD * f * at->spread[d][j][order] + TOL_RELATIVE * size + DBL_MIN;
     return fabsl(got - ref) <= allowed;
 }
 
-/* Have the values at least nine digits? Where they have not, second derivatives may have none. */
+/* Have the values at least ten digits? Where they have not, second derivatives may have none. */
 static int steady(const struct truth *at, size_t d, size_t m) {
     long double most = 0, spread = 0;
     for (size_t j = 0; j < m; j++) {

@@ -13,6 +13,7 @@ enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
     int known, terms, extreme;
+    size_t directions;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     size_t runs; /* with noise */
@@ -47,15 +48,15 @@ void check_values(struct check *r, const char *mode, const double *value);
 void check_jacobian(struct check *r, const char *mode, const double *jacobian);
 void check_hessian(struct check *r, const char *mode, const double *hessian);
 /* The same bits; NaN is one value. */
-void check_bits(struct check *r, const char *mode, const char *what, size_t n, const double *got,
-                const double *want);
+void check_bits(struct check *r, const char *mode, const char *what, size_t n,
+                const double *got, const double *want);
 /* A status that is an answer: is it WG_OK? */
 int check_status(struct check *r, wg_status s);
 
 /* ---- the modes ---- */
 
-void check_tapes(struct check *r);     /* at the point: programs_tapes.c */
-void check_duals(struct check *r);     /* of elementwise operations: programs_duals.c */
+void check_tapes(struct check *r); /* at the point: programs_tapes.c */
+void check_duals(struct check *r); /* of elementwise operations: programs_duals.c */
 void check_functions(struct check *r, int compile); /* at all points: programs_functions.c */
 
 #endif

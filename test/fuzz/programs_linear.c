@@ -259,6 +259,13 @@ struct toy_matrix toy_singular_values(const struct toy_matrix *a) {
     return w;
 }
 
+/* Of full rank, that is beyond rcond; otherwise the toy does not know. */
+void toy_full_rank(const struct toy_matrix *a, double rcond) {
+    const struct toy_matrix w = toy_singular_values(a);
+    const toy_real least = w.v[w.rows - 1].c[0], most = w.v[0].c[0];
+    if (!(least > (rcond < 1e-9 ? 1e-9L : 1.5L * rcond) * most)) toy_run.known = 0;
+}
+
 /* ---- functions ---- */
 
 static toy_real size_of(const struct toy_matrix *a) {

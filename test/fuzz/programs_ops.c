@@ -166,7 +166,7 @@ RECORD(gram, const wg_mat i = wg_mat_identity(t, x[0].rows);
        return wg_mat_axpby(t, 1, wg_matmul(t, x[0], wg_mat_transpose(x[0])), s->number[0], i);)
 /* C A C' + number I of order `whole`, C constant. */
 RECORD(wide, const size_t n = (size_t)s->whole[0]; double left[PROGRAM_ENTRIES];
-       for (size_t i = 0; i < n * x[0].rows; i++) left[i] = program_constant(i);
+       for (size_t i = 0; i < PROGRAM_ENTRIES; i++) left[i] = program_constant(i);
        const wg_mat l = wg_mat_constant(t, n, x[0].rows, left, n);
        const wg_mat r = wg_mat_constant(t, n, x[0].cols, left, n);
        const wg_mat y = wg_matmul(t, wg_matmul(t, l, x[0]), wg_mat_transpose(r));

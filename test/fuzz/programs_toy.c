@@ -90,8 +90,13 @@ struct toy_series toy_div(struct toy_series a, struct toy_series b) {
     if (b.c[0] == 0) toy_run.infinite = 1;
     y.c[0] = a.c[0] / b.c[0];
     y.c[0] = rounded(y.c[0], y.c[0]);
+    /* as by partials: powers of the slope of b, which may cancel others */
+    const toy_real slope = fabsl(b.c[1] / b.c[0]);
+    toy_real power = fabsl(a.c[0]), other = fabsl(a.c[1]);
     for (int k = 1; k < TOY_TERMS; k++) {
-        toy_real sum = a.c[k], size = fabsl(sum);
+        power *= slope;
+        toy_real sum = a.c[k], size = fabsl(sum) + power + other;
+        other *= slope;
         for (int i = 1; i <= k; i++) {
             const toy_real term = times(b.c[i], y.c[k - i]);
             sum -= term;

@@ -28,9 +28,9 @@ struct toy_matrix {
 
 /* One run. */
 struct toy_run {
-    int known;   /* 0: an operation that the toy does not know, or a number no double can be */
-    int terms;   /* how many are known: an operation without third derivatives makes it 3 */
-    int extreme; /* a number beyond 1e120 or, not 0, below 1e-120 was met */
+    int known;    /* 0: an operation that the toy does not know, or a number no double can be */
+    int terms;    /* how many are known: an operation without third derivatives makes it 3 */
+    int extreme;  /* a number beyond 1e120 or, not 0, below 1e-120 was met */
     int infinite; /* so was a slope */
     int noisy;
     struct program_random noise;
@@ -78,6 +78,7 @@ struct toy_matrix toy_cholesky(const struct toy_matrix *a);
 void toy_qr(const struct toy_matrix *a, struct toy_matrix *q, struct toy_matrix *r);
 struct toy_matrix toy_eigenvalues(const struct toy_matrix *a, struct toy_matrix *vectors);
 struct toy_matrix toy_singular_values(const struct toy_matrix *a);
+void toy_full_rank(const struct toy_matrix *a, double rcond);
 struct toy_matrix toy_exponential(const struct toy_matrix *a);
 struct toy_matrix toy_root(const struct toy_matrix *a);
 struct toy_matrix toy_logarithm(const struct toy_matrix *a);

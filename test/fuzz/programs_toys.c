@@ -354,9 +354,12 @@ DEFINE(
         AT(&a, i, i) = x[1].v[i];
         if (i + 1 < n) AT(&a, i + 1, i) = x[0].v[i], AT(&a, i, i + 1) = x[2].v[i];
     } give(y, toy_solve(&a, &x[3]));)
-DEFINE(qr_q, struct toy_matrix q; struct toy_matrix r; toy_qr(&x[0], &q, &r); give(y, q);)
-DEFINE(qr_r, struct toy_matrix q; struct toy_matrix r; toy_qr(&x[0], &q, &r); give(y, r);)
-DEFINE(qr_product, give(y, x[0]);)
+DEFINE(qr_q, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
+       toy_qr(&x[0], &q, &r); give(y, q);)
+DEFINE(qr_r, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
+       toy_qr(&x[0], &q, &r); give(y, r);)
+/* QR has no derivative where the rank is not full, and few digits near by. */
+DEFINE(qr_product, toy_full_rank(&x[0], 1e-6); give(y, x[0]);)
 
 /* (A'A)^-1 A' or A' (A A')^-1: of full rank. */
 static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
@@ -370,7 +373,7 @@ static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
 }
 DEFINE(lstsq, const struct toy_matrix p = pseudo_inverse(&x[0]);
        give(y, toy_product(&p, &x[1]));)
-DEFINE(pinv, give(y, pseudo_inverse(&x[0]));)
+DEFINE(pinv, toy_full_rank(&x[0], s->number[0]); give(y, pseudo_inverse(&x[0]));)
 
 /* ---- spectra ---- */
 

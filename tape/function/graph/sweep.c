@@ -11,7 +11,8 @@ uint32_t wgi_graph_product(wgi_graph *g, uint32_t a, uint32_t b) {
     return wgi_graph_is(g, p, 0) ? WGI_NO_NODE : p;
 }
 
-/* The adjoint of a node that is done once, or from sums: those of all points with its own. */
+/* The adjoint of a node that is done once, or from sums: its own, and the sum of those at all
+ * points. */
 static uint32_t settle(wgi_graph *g, uint32_t once, uint32_t each) {
     return each == WGI_NO_NODE ? once : wgi_graph_plus(g, once, wgi_graph_sum(g, each));
 }
@@ -29,7 +30,7 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
     }
 }
 
-/* The same for a node with parts: bar[k], of part k. */
+/* Spreads the adjoints of a node with parts, bar[k] of part k, to its operands. */
 static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
                          const unsigned char *wanted, uint32_t *to) {
     switch (g->node[node].kind) {
@@ -43,7 +44,7 @@ static void spread_parts(wgi_graph *g, uint32_t node, const uint32_t *bar,
     }
 }
 
-/* The tangents of the parts. */
+/* Computes the tangents of the parts of a node. */
 static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     switch (g->node[node].kind) {
 #define KIND_WHOLE(NAME, stem, ...)                                                            \
@@ -56,10 +57,9 @@ static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     }
 }
 
-/* Below a sum whose adjoint w comes of sums itself: w cannot be brought to the points. The
- * points are swept with the adjoint 1, and w is a factor of what they give to nodes that are
- * done once.
- */
+/* Sweeps what is below a sum whose adjoint w is itself computed from sums, so that w is not
+ * known yet at the points. The points are swept with the adjoint 1, and w multiplies what they
+ * give to nodes that are done once. */
 static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsigned char *wanted,
                             uint32_t *once, uint32_t *each) {
     uint32_t *const bar = wg_tape_keep(&g->c->head, (size_t)sum * sizeof *bar, NULL);

@@ -140,7 +140,7 @@ static void numbers(wgi_source *s, uint32_t node, const wgi_dense_op *op, const 
     wgi_text_put(&s->o, indent);
     wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) %s[%u + k]%s = %d.0;\n", results,
                     s->apart && !lanes ? "u" : "t", s->slot[node], lanes ? "[l]" : "",
-                    op->kind == WGI_DENSE_LU);
+                    (int)wgi_dense_of_nothing(op));
 }
 
 static size_t work_of(const wgi_dense_op *op) {
