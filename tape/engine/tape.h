@@ -251,18 +251,18 @@ void *wgi_scratch(wgi_core *c, size_t bytes);
 
 /* Where a list that grows stands: while it is short among the payloads, then in a region of its
  * own, where it grows without being copied. A reset forgets both. */
-typedef struct wgi_room {
+typedef struct wgi_list_room {
     size_t bytes;
     int region; /* its number plus one; 0: it stands among the payloads */
-} wgi_room;
+} wgi_list_room;
 /* The list with room for `bytes`, of which `used` are kept; NULL: a failure, the tape's. */
-void *wgi_room_made(wgi_core *c, wgi_room *r, void *list, size_t used, size_t bytes);
-static inline void *wgi_room_need(wgi_core *c, wgi_room *r, void *list, size_t used,
+void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes);
+static inline void *wgi_list_need(wgi_core *c, wgi_list_room *r, void *list, size_t used,
                                   size_t bytes) {
-    return bytes <= r->bytes ? list : wgi_room_made(c, r, list, used, bytes);
+    return bytes <= r->bytes ? list : wgi_list_made(c, r, list, used, bytes);
 }
 /* The list is not needed any more: its region is there for another one. */
-void wgi_room_give(wgi_core *c, wgi_room *r);
+void wgi_list_give(wgi_core *c, wgi_list_room *r);
 
 static inline wgi_label *wgi_labels(const wgi_core *c) {
     return (wgi_label *)(void *)c->labels.base;

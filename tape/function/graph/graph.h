@@ -132,7 +132,7 @@ typedef struct wgi_graph {
     size_t operands;
     wgi_graph_bucket *table; /* nodes by content */
     size_t buckets;          /* of the table: a power of two */
-    wgi_room node_room, operand_room, table_room;
+    wgi_list_room node_room, operand_room, table_room;
     struct { /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
@@ -141,7 +141,7 @@ typedef struct wgi_graph {
     size_t repeats;
     wgi_graph_guard *guard;
     size_t guards;
-    wgi_room repeat_room, guard_room;
+    wgi_list_room repeat_room, guard_room;
     uint32_t *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
     size_t guard_slots;
     wg_function_stats stats;
