@@ -70,6 +70,12 @@ WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 WG_API wg_status wg_tape_pause(wg_tape *t);
 WG_API wg_status wg_tape_resume(wg_tape *t);
 
+/* wg_tape_own - from now on the tape is used by the calling thread, which nobody else may do at the
+ * same time. Only tapes with WG_CHECKED look: there whoever records, sweeps, resets or rewinds in
+ * another thread than the one that made or last owned the tape gets WG_ETHREAD, and so does the
+ * tape, until its owner resets it.   Errors: WG_ENULL. */
+WG_API wg_status wg_tape_own(wg_tape *t);
+
 /* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents
  * per variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
  * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
