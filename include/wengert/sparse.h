@@ -13,12 +13,13 @@
 WG_BEGIN_DECLS
 
 /* A pattern, made by wg_csr_pattern: entries start[i] .. start[i + 1] - 1 are of row i, entry k
- * in column col[k]. Lives on its tape until a reset, or a rewind to before it. */
+ * in column col[k]. Lives on its tape until a reset, or a rewind to before it: then whatever takes
+ * it refuses it, also where something else was recorded since. */
 typedef struct wg_csr {
     size_t rows, cols, nnz;
     const size_t *start;
     const uint32_t *col;
-    uint32_t stamp;
+    wg_mark made; /* the tape behind it: is it still there? */
 } wg_csr;
 
 /* wg_csr_pattern - a pattern, checked and copied to the tape. Columns of a row may be in any

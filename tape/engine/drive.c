@@ -11,6 +11,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     memset(d, 0, sizeof *d);
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
+    if (wgi_check_thread(c, call) != WG_OK) return WG_ETHREAD;
     if (c->driving) {
         (void)wgi_fail(c, WG_EMODE, "%s: called by the function of a driver, on its own tape",
                        call);
@@ -36,7 +37,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
         return s;
     }
     d->x = (wg_real *)(void *)c->drive.base;
-    d->y = n + m != 0 ? d->x + n : NULL;
+    d->y = d->x + n;
     /* one more behind the outputs, which no function should write */
     d->used = (n + m + 1) * sizeof(wg_real);
     return WG_OK;
@@ -78,7 +79,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     if (c->status != WG_OK) return c->status;
     /* outputs that are not set stay NaN */
     for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan();
-    if (d->y != NULL) d->y[d->m] = wgi_beyond();
+    d->y[d->m] = wgi_beyond();
     const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
     if (c->generation != generation)
         return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
@@ -98,7 +99,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     }
     if (c->pauses != 0) /* a sweep of what it would have recorded is not what it asks for */
         return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", d->call);
-    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
+    if (!wgi_is_beyond(d->y[d->m]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         d->call, d->m, d->m == 1 ? "" : "s");
     /* the message of a call that was refused, which did not matter to the function */

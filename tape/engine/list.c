@@ -19,7 +19,7 @@ static int free_region(const wgi_core *c) {
     return best;
 }
 
-static void *in_region(wgi_core *c, wgi_room *r, void *list, size_t used, size_t bytes) {
+static void *in_region(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes) {
     const int first = r->region == 0, number = first ? free_region(c) : r->region;
     wgi_region *const to = &c->list[number - 1];
     const wg_status s = wgi_region_need(c, to, bytes, first ? 0 : used);
@@ -29,11 +29,11 @@ static void *in_region(wgi_core *c, wgi_room *r, void *list, size_t used, size_t
     }
     if (first && used != 0) memcpy(to->base, list, used);
     c->lists_busy |= 1u << (number - 1);
-    *r = (wgi_room){to->committed, number};
+    *r = (wgi_list_room){to->committed, number};
     return to->base;
 }
 
-void *wgi_room_made(wgi_core *c, wgi_room *r, void *list, size_t used, size_t bytes) {
+void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes) {
     if (c->status != WG_OK) return NULL;
     if (r->region != 0 || (bytes > SHORT && free_region(c) != 0))
         return in_region(c, r, list, used, bytes);
@@ -45,7 +45,7 @@ void *wgi_room_made(wgi_core *c, wgi_room *r, void *list, size_t used, size_t by
     return p;
 }
 
-void wgi_room_give(wgi_core *c, wgi_room *r) {
+void wgi_list_give(wgi_core *c, wgi_list_room *r) {
     if (r->region != 0) c->lists_busy &= ~(1u << (r->region - 1));
-    *r = (wgi_room){0, 0};
+    *r = (wgi_list_room){0, 0};
 }

@@ -233,6 +233,7 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_adjoints_clear") != WG_OK) return WG_ETHREAD;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
     const wg_status s = wgi_adjoints_open(c, c->head.slots, 1, 0);
@@ -262,6 +263,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_sweep") != WG_OK) return WG_ETHREAD;
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
         return wgi_refuse(
             c, WG_EMARK,
@@ -318,7 +320,7 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
 
 wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k, double *g,
                             size_t ld) {
-    if (t == NULL || (n != 0 && k != 0 && (x == NULL || g == NULL))) return WG_ENULL;
+    if (t == NULL || (n != 0 && (x == NULL || (k != 0 && g == NULL)))) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK) return c->status;
     if (c->swept == 0) return WG_ESEED;

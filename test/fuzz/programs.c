@@ -18,7 +18,7 @@
 #include "programs.h"
 #include "test/scratch.h"
 
-enum { CASES = 300, COMPILE_EVERY = 150, TEXT = 1 << 16, KINDS = 64 };
+enum { CASES = 150, COMPILE_EVERY = 100, TEXT = 1 << 16, KINDS = 64 };
 
 struct options {
     double seconds;

@@ -15,9 +15,9 @@
 /* ---- room ---- */
 
 /* Room for `want` elements of a list. */
-static void *grow(wgi_graph *g, wgi_room *room, void *old, size_t used, size_t want,
+static void *grow(wgi_graph *g, wgi_list_room *room, void *old, size_t used, size_t want,
                   size_t size) {
-    return wgi_room_need(g->c, room, old, used * size, want * size);
+    return wgi_list_need(g->c, room, old, used * size, want * size);
 }
 
 static uint64_t mix(uint64_t h, uint64_t x) {
@@ -134,9 +134,9 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
 }
 
 void wgi_graph_close(wgi_graph *g) {
-    wgi_room_give(g->c, &g->node_room);
-    wgi_room_give(g->c, &g->operand_room);
-    wgi_room_give(g->c, &g->table_room);
+    wgi_list_give(g->c, &g->node_room);
+    wgi_list_give(g->c, &g->operand_room);
+    wgi_list_give(g->c, &g->table_room);
 }
 
 /* ---- nodes ---- */

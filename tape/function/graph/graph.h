@@ -5,7 +5,7 @@
  * finished function the nodes are numbered in this order: entries of the inputs, from 0 to n -
  * 1; numbers; operations done once; operations of each point; operations on sums. Everything
  * that a function does is in these nodes: derivatives are more of them (rules.c, sweep.c),
- * bytecode is made from them (bytecode.c), C text spells them, files list them (file.h).
+ * bytecode is made from them (bytecode.c), texts spell them, files list them (file.h).
  *
  *     recording.c         transform.c
  *     tape code --.      .-- other functions
@@ -132,7 +132,7 @@ typedef struct wgi_graph {
     size_t operands;
     wgi_graph_bucket *table; /* nodes by content */
     size_t buckets;          /* of the table: a power of two */
-    wgi_room node_room, operand_room, table_room;
+    wgi_list_room node_room, operand_room, table_room;
     struct { /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
@@ -141,7 +141,7 @@ typedef struct wgi_graph {
     size_t repeats;
     wgi_graph_guard *guard;
     size_t guards;
-    wgi_room repeat_room, guard_room;
+    wgi_list_room repeat_room, guard_room;
     uint32_t *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
     size_t guard_slots;
     wg_function_stats stats;

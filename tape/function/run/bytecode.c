@@ -265,7 +265,7 @@ static int open_by_node(wgi_fn_maker *m) {
     }
     wgi_pieces p = {NULL, 0};
     lay_out(m, &p, families, sums);
-    p.base = wgi_room_need(m->c, &m->by_node, NULL, 0, p.used);
+    p.base = wgi_list_need(m->c, &m->by_node, NULL, 0, p.used);
     p.used = 0;
     if (p.base != NULL) lay_out(m, &p, families, sums);
     return p.base != NULL;
@@ -451,10 +451,10 @@ static void finish(wgi_fn_maker *m) {
 }
 
 static void close(wgi_fn_maker *m) {
-    wgi_room_give(m->c, &m->by_node);
+    wgi_list_give(m->c, &m->by_node);
     wgi_fn_list *const all[] = {&m->units,   &m->codes,     &m->calls,
                                 &m->columns, &m->constants, &m->free};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_room_give(m->c, &all[i]->room);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_list_give(m->c, &all[i]->room);
 }
 
 /* Points of a block: some ten microseconds of work, and whole runs. */

@@ -29,7 +29,7 @@ typedef struct wgi_fn_unit {
 typedef struct wgi_fn_list {
     void *at;
     size_t count;
-    wgi_room room;
+    wgi_list_room room;
 } wgi_fn_list;
 
 /* What is known of a node. */
@@ -54,7 +54,7 @@ typedef struct wgi_fn_maker {
     uint32_t zero, one; /* nodes behind those of the function, for these numbers */
 
     /* of every node; a list of something that the function has none of is NULL */
-    wgi_room by_node;
+    wgi_list_room by_node;
     unsigned char *mark;
     unsigned char *uses;     /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
     uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
@@ -91,7 +91,7 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes);
 /* One more element at the end of a list; NULL: a failure. */
 static inline void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
     void *const at =
-        wgi_room_need(m->c, &l->room, l->at, l->count * size, (l->count + 1) * size);
+        wgi_list_need(m->c, &l->room, l->at, l->count * size, (l->count + 1) * size);
     if (at == NULL) return NULL;
     l->at = at;
     return (char *)at + size * l->count++;

@@ -118,9 +118,9 @@ void wgi_fn_families(wgi_fn_maker *m) {
     while (room_for < 2 * s.nodes) room_for *= 2;
     /* entries by operation and operands, each a node plus 1: the value, the first of the slopes
      * that are computed point by point, the slope that the kernel of the value gives */
-    wgi_room room = {0, 0};
+    wgi_list_room room = {0, 0};
     const size_t bytes = room_for * sizeof(uint32_t[3]);
-    uint32_t(*const table)[3] = wgi_room_need(m->c, &room, NULL, 0, bytes);
+    uint32_t(*const table)[3] = wgi_list_need(m->c, &room, NULL, 0, bytes);
     if (table == NULL) return;
     memset(table, 0, bytes);
     for (uint32_t i = m->low; i < m->high; i++) {
@@ -143,7 +143,7 @@ void wgi_fn_families(wgi_fn_maker *m) {
         else if (value != 0 && m->sibling[value - 1] == WGI_NO_NODE) join(m, value - 1, i);
         else to[2] = i + 1;
     }
-    wgi_room_give(m->c, &room);
+    wgi_list_give(m->c, &room);
 }
 
 /* ---- order ---- */
