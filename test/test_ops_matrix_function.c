@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <wengert/function.h>
 #include "spectral_case.h"
 
 extern const wg_block_op wgi_op_expm, wgi_op_powm, wgi_op_sqrtm, wgi_op_logm, wgi_op_sylvester,
@@ -320,6 +321,172 @@ static void a_large_argument_is_scaled(void **state) {
     wg_tape_free(t);
 }
 
+/* log(s A) = log(A) + log(s) I, and its derivative at s A is that at A over s. */
+static void logarithms_at_the_ends_of_the_range_are_right(void **state) {
+    (void)state;
+    static const double a[4] = {1, 0, 0.5, 2},
+                        scale[] = {0x1p-996, 0x1p-1015, 0x1p996, 0x1p-300};
+    static const double w[4] = {1, -0.5, 0.25, 2};
+    wg_tape *const t = wg_tape_new(NULL);
+    double *ref = NULL, *slope = NULL;
+    for (size_t k = 0; k <= sizeof scale / sizeof *scale; k++) {
+        const double s = k == 0 ? 1 : scale[k - 1];
+        double x[4];
+        wg_tape_reset(t);
+        for (size_t i = 0; i < 4; i++) x[i] = s * a[i];
+        const wg_mat in = spectral_input(t, 2, 2, x), l = wg_logm(t, in);
+        assert_int_equal(wg_mat_reverse(t, l, w, 2), WG_OK);
+        double *const v = spectral_value(t, l), *const g = spectral_adjoint(t, in);
+        if (k == 0) {
+            ref = v, slope = g;
+            continue;
+        }
+        for (size_t i = 0; i < 4; i++) {
+            const double shift = i % 3 == 0 ? log(s) : 0;
+            assert_true(fabs(v[i] - (ref[i] + shift)) <= spectral_bound(2, 1 + fabs(shift)));
+            assert_true(fabs(g[i] * s - slope[i]) <= spectral_bound(2, 4));
+        }
+        free(v), free(g);
+    }
+    free(ref), free(slope);
+    wg_tape_free(t);
+}
+
+/* Every refusal says why. */
+static void messages_name_a_cause(void **state) {
+    (void)state;
+    static const double singular[4] = {1, 2, 2, 4}, negative[4] = {-1, 0, 0, 2};
+    static const double not_finite[4] = {1, NAN, 0, 1}, zero[4] = {0, 0, 0, 1};
+    wg_tape *const t = wg_tape_new(NULL);
+    MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm of 2x2: the matrix is singular",
+                   wg_powm(t, spectral_input(t, 2, 2, singular), -1));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "a NaN or an infinity",
+                   wg_powm(t, spectral_input(t, 2, 2, not_finite), 3));
+    MATRIX_REFUSED(t, WG_ESINGULAR, "an eigenvalue is 0 or negative",
+                   wg_logm(t, spectral_input(t, 2, 2, negative)));
+    MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm_real of 2x2: an eigenvalue is 0 or negative",
+                   wg_powm_real(t, spectral_input(t, 2, 2, zero), 0.5));
+    MATRIX_REFUSED(t, WG_EARG, "the exponent is not finite",
+                   wg_powm_real(t, wg_mat_identity(t, 2), INFINITY));
+    wg_tape_free(t);
+}
+
+/* ---- graded matrices: A = D C D^-1, D of powers of two ---- */
+
+enum { GRADED = 4, BLOCK = 2 * GRADED };
+
+/* x = exp(x) of order n, in long double: 40 terms of the series of x / 2^10, squared ten times. */
+static void long_exponential(size_t n, long double *x) {
+    enum { TERMS = 40, SQUARINGS = 10 };
+    long double y[BLOCK * BLOCK], term[BLOCK * BLOCK], next[BLOCK * BLOCK];
+    for (size_t i = 0; i < n * n; i++) {
+        x[i] = ldexpl(x[i], -SQUARINGS);
+        y[i] = term[i] = i % (n + 1) == 0;
+    }
+    for (int k = 1; k <= TERMS + SQUARINGS; k++) {
+        const long double *const by = k <= TERMS ? x : y, *const from = k <= TERMS ? term : y;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++) {
+                long double s = 0;
+                for (size_t l = 0; l < n; l++) s += from[i + l * n] * by[l + j * n];
+                next[i + j * n] = k <= TERMS ? s / k : s;
+            }
+        for (size_t i = 0; i < n * n; i++)
+            if (k <= TERMS) term[i] = next[i], y[i] += next[i];
+            else y[i] = next[i];
+    }
+    memcpy(x, y, n * n * sizeof *x);
+}
+
+/* e = exp(C), and l the derivative of its element (k, l) by every one of C. */
+static void exponential_of(size_t n, const double *c, long double *e) {
+    for (size_t i = 0; i < n * n; i++) e[i] = c[i];
+    long_exponential(n, e);
+}
+static long double derivative_of(size_t n, const double *c, size_t of, size_t by) {
+    const size_t m = 2 * n, j = by / n, i = by % n;
+    long double x[BLOCK * BLOCK] = {0};
+    for (size_t k = 0; k < n * n; k++)
+        x[k % n + k / n * m] = x[n + k % n + (n + k / n) * m] = c[k];
+    x[i + (n + j) * m] = 1;
+    long_exponential(m, x);
+    return x[of % n + (n + of / n) * m];
+}
+
+/* exp(A) = D exp(C) D^-1, and of L(A, .) the same: all elements to so many units of the largest of
+ * C's. Adjoints, tangents, and a function, which is recorded at A. */
+static wg_status exponential(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const size_t order = *(const size_t *)data;
+    const wg_mat e = wg_expm(t, wg_mat_gather(t, order, order, x));
+    for (size_t i = 0; i < m; i++) y[i] = wg_mat_at(e, i % order, i / order);
+    return n == m ? wg_tape_status(t) : WG_ESHAPE;
+}
+static void check_graded(size_t n, const double *c, double grade) {
+    static double work[1 << 18];
+    const size_t nn = n * n;
+    double a[GRADED * GRADED], y[GRADED * GRADED], z[GRADED * GRADED];
+    double jac[2][GRADED * GRADED * GRADED * GRADED];
+    long double e[GRADED * GRADED], size = 0;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    size_t order = n;
+    const wg_argument in = {"x", nn, 1, 0}, out = {"y", nn, 1, 0};
+    const wg_points at = {a, (ptrdiff_t)nn, 1};
+    const wg_results to = {z, (ptrdiff_t)nn, 1};
+    wg_function *f;
+#define POWER(k) (-grade * (double)(k)) /* of D, k */
+    for (size_t i = 0; i < nn; i++) a[i] = c[i] * exp2(POWER(i % n) - POWER(i / n));
+    for (size_t i = 0; i < nn; i++) { /* by adjoints of y_i, by tangents along x_i */
+        double w[GRADED * GRADED] = {0}, tangent[GRADED * GRADED], g[GRADED * GRADED];
+        w[i] = 1;
+        assert_int_equal(wg_vjp(t, exponential, &order, nn, a, nn, w, y, g), WG_OK);
+        assert_int_equal(wg_jvp(t, exponential, &order, nn, a, w, nn, NULL, tangent), WG_OK);
+        for (size_t k = 0; k < nn; k++)
+            jac[0][i + k * nn] = g[k], jac[1][k + i * nn] = tangent[k];
+    }
+    assert_int_equal(wg_function_record(t, exponential, &order, 1, &in, a, 1, &out, &f), WG_OK);
+    assert_true(wg_function_work(f, NULL) <= sizeof work);
+    assert_int_equal(wg_function_evaluate(f, 1, &at, &to, NULL, work, NULL), WG_OK);
+    wg_function_free(f);
+    exponential_of(n, c, e);
+    for (size_t i = 0; i < nn; i++) size = fmaxl(size, fabsl(e[i]));
+    const double bound = (double)n * TOL_SPECTRAL_ULP * DBL_EPSILON * (double)size;
+    for (size_t i = 0; i < nn; i++) {
+        const double back = exp2(POWER(i / n) - POWER(i % n));
+        if (!(fabs(y[i] * back - (double)e[i]) <= bound &&
+              fabs(z[i] * back - (double)e[i]) <= bound))
+            fail_msg("order %zu, graded by 2^%g, element %zu: %g and %g, not %g", n, grade, i,
+                     y[i] * back, z[i] * back, (double)e[i]);
+        for (size_t k = 0; k < nn; k++) {
+            const double ref = (double)derivative_of(n, c, i, k);
+            const double turn = exp2(POWER(k % n) - POWER(k / n));
+            for (int way = 0; way < 2; way++) {
+                const double got = jac[way][i + k * nn] * back * turn;
+                if (!(fabs(got - ref) <= bound))
+                    fail_msg("order %zu, graded by 2^%g, element %zu by %zu: %g, not %g", n,
+                             grade, i, k, got, ref);
+            }
+        }
+    }
+    wg_tape_free(t);
+}
+static void graded_matrices_are_not_scaled_in_vain(void **state) {
+    (void)state;
+    static const double grades[] = {0, 10, 20, 33, -33};
+    static const double upper[4] = {1, 0, 1, -1}, lower[4] = {1, 1, 0, -1};
+    uint64_t seed = 29;
+    for (size_t k = 0; k < sizeof grades / sizeof *grades; k++) {
+        check_graded(2, grades[k] > 0 ? upper : lower, grades[k]);
+        for (size_t n = 2; n <= (fabs(grades[k]) <= 20 ? GRADED : 2); n++) {
+            double *const c = spectral_random(n, n, &seed);
+            for (size_t i = 0; i < n * n; i++) /* the triangle that is large */
+                if (grades[k] > 0 ? i % n > i / n : grades[k] < 0 && i % n < i / n) c[i] = 0;
+            check_graded(n, c, grades[k]);
+            free(c);
+        }
+    }
+}
+
 /* Where a norm, or its product with a power, is beyond every number. */
 static void exponentials_of_huge_arguments_vanish(void **state) {
     (void)state;
@@ -470,6 +637,9 @@ int main(void) {
         cmocka_unit_test(functions_of_a_symmetric_matrix_in_two_ways),
         cmocka_unit_test(solutions_solve_their_equations),
         cmocka_unit_test(a_large_argument_is_scaled),
+        cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),
+        cmocka_unit_test(messages_name_a_cause),
+        cmocka_unit_test(graded_matrices_are_not_scaled_in_vain),
         cmocka_unit_test(exponentials_of_huge_arguments_vanish),
         cmocka_unit_test(defective_matrices_are_no_obstacle),
         cmocka_unit_test(what_has_no_answer_is_a_status),

@@ -683,6 +683,39 @@ static void a_replay_factors_again(void **state) {
     free(b);
 }
 
+/* The tangent along 2^-70 times a direction, to the last bit: what is not of the diagonal of ones
+ * is not lost beside it. */
+static void a_small_tangent_of_a_triangle_with_ones_has_all_its_digits(void **state) {
+    enum { ORDER = 4, COLUMNS = 3 };
+    (void)state;
+    double *const a = random_numbers(41, ORDER * ORDER),
+                  *const b = random_numbers(42, ORDER * ORDER),
+                  *const direction = random_numbers(43, ORDER * ORDER);
+    wg_tape *const t = wg_tape_new(NULL);
+    for (unsigned flags = 0; flags < 8; flags++) {
+        const char side = flags & 1 ? 'R' : 'L';
+        const size_t rows = flags & 1 ? COLUMNS : ORDER, cols = flags & 1 ? ORDER : COLUMNS;
+        double v[ORDER * ORDER], tangent[2][ORDER * COLUMNS];
+        for (int small = 0; small < 2; small++) {
+            wg_tape_reset(t);
+            assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+            const wg_mat x = wg_mat_input(t, ORDER, ORDER, a, ORDER);
+            for (size_t i = 0; i < ORDER * ORDER; i++)
+                v[i] = direction[i] * (small ? 0x1p-70 : 1);
+            assert_int_equal(wg_mat_tangent_seed(t, x, 0, v, ORDER), WG_OK);
+            const wg_mat y = wg_trsm(t, side, flags & 2 ? 'U' : 'L', flags & 4 ? 'T' : 'N', 'U',
+                                     1, x, wg_mat_constant(t, rows, cols, b, rows));
+            assert_int_equal(wg_mat_tangent(t, y, 0, tangent[small], rows), WG_OK);
+        }
+        for (size_t i = 0; i < ORDER * COLUMNS; i++)
+            assert_true(tangent[1][i] == tangent[0][i] * 0x1p-70);
+    }
+    wg_tape_free(t);
+    free(a);
+    free(b);
+    free(direction);
+}
+
 static void every_case_claimed_here_is_checked(void **state) {
     (void)state;
     matrix_claims_met("solve");
@@ -717,6 +750,7 @@ int main(void) {
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(a_factor_that_was_forgotten_is_refused),
         cmocka_unit_test(a_replay_factors_again),
+        cmocka_unit_test(a_small_tangent_of_a_triangle_with_ones_has_all_its_digits),
         cmocka_unit_test(every_case_claimed_here_is_checked),
     };
     return cmocka_run_group_tests_name("solve", tests, NULL, NULL);

@@ -9,9 +9,9 @@
  * repeated or zero singular value, are any basis of a space: their derivative is asked for
  * where an adjoint reaches them, and the sweep (or the recording, on a forward tape) returns
  * WG_EDEGENERATE. Two eigenvalues count as one when they differ by at most n epsilon times the
- * largest in magnitude; what is divided by their difference counts as 0, and the quotient too,
- * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n).
- * So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
+ * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
+ * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
+ * also over differences of up to 2^-26 times the largest, where it may be all rounding. So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
  * space of a repeated one, have finite, exact derivatives. A smooth function of A composed from
  * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
  * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
@@ -121,13 +121,15 @@ WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
  * Adjoint: A_ += L(A', R_), L the Frechet derivative, by the same approximant and squarings.
  *          Source: Al-Mohy and Higham 2009.
  * Cost:    with s = log2 of the 1-norm over 4.74: (2 (6 + s) + 8/3) n^3 flops, 48 n^2 bytes
- *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78.
- * Functions: degree and squarings are those of the recorded point, for norms up to twice as
- *          large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
+ *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. Where powers of A are much
+ *          smaller than those of its norm there are fewer squarings, which also lose no digits,
+ *          and 10 n^3 flops to find how many (Al-Mohy and Higham 2009, SIMAX 31).
+ * Functions: degree and squarings are those of the recorded point, for norms (and powers) up to
+ *          twice as large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
 
 /* wg_powm - A^p for an integer p, by squaring; A^0 = I. A negative p: of the inverse (dgetrf,
- * dgetri); in a wg_function with the pivots of the recorded point (solve.h).
+ * dgetri).
  * Shapes:  A n-by-n; result n-by-n.
  * Adjoint: that of the squarings and products, each kept.
  * Cost:    2 n^3 flops for each of up to 2 log2|p| products, adjoint twice that; 2 n^3 for the

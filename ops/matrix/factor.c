@@ -325,7 +325,7 @@ static wg_status det_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     const size_t inverse = wgi_inverse_room(kind, n);
     const size_t svd = 3 * wgi_room_of(n * n) + wgi_room_of(n) + wgi_room_of(svd_room(n)) +
-                       wgi_room(n * sizeof(int));
+                       wgi_rounded(n * sizeof(int));
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = wgi_room_of(n * n) + (inverse > svd ? inverse : svd);
     return wgi_factor_shape(b);
@@ -372,7 +372,10 @@ static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
     b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
                                   order, vt, order, more, (int)svd_room(n));
-    if (b->info != 0) return WG_ECONVERGE;
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     memcpy(a, u, n * n * sizeof *a);
     double f = rotation_sign(n, a, pivot);
     memcpy(a, vt, n * n * sizeof *a);
@@ -453,78 +456,17 @@ static wg_status det_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* The determinant of a, of order n, without a division: Bird 2011, Inf. Process. Lett. 111.
- * From F = A on, n - 1 times: F = mu(F) A, where mu(F) is F above the diagonal, 0 below it, and
- * on it the sum of what follows on the diagonal of F, negated. */
-static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
-    wg_real *f = wgi_expand_copied(t, wgi_reals_packed(a, n, n));
-    wg_real *next = wgi_expand_room(t, n * n);
-    if (f == NULL || next == NULL) return wg_constant(NAN);
-    for (size_t step = 1; step < n; step++) {
-        wg_real sum = wg_constant(0);
-        for (size_t i = n; i-- > 0;) {
-            const wg_real diagonal = f[i * (n + 1)];
-            f[i * (n + 1)] = wg_let(t, wg_neg(sum));
-            sum = wgi_expand_plus(t, sum, diagonal);
-        }
-        for (size_t j = 0; j < n; j++)
-            for (size_t i = 0; i < n; i++)
-                next[i + j * n] =
-                    wgi_expand_dot(t, n - i, f + i * (n + 1), n, a + i + j * n, 1);
-        wg_real *const swap = f;
-        f = next, next = swap;
-    }
-    return n % 2 == 1 ? f[0] : wg_let(t, wg_neg(f[0]));
-}
-
-static void swap_lines(size_t n, wg_real *a, wg_real *b, size_t step) {
-    for (size_t k = 0; k < n; k++) {
-        const wg_real x = a[k * step];
-        a[k * step] = b[k * step], b[k * step] = x;
-    }
-}
-
-/* The largest value from (c, c) on comes to (c, c); the sign of that. */
-static double bring_largest(size_t n, wg_real *a, size_t c) {
-    size_t row = c, col = c;
-    for (size_t j = c; j < n; j++)
-        for (size_t i = c; i < n; i++)
-            if (fabs(a[i + j * n].value) > fabs(a[row + col * n].value)) row = i, col = j;
-    if (row != c) swap_lines(n, a + c, a + row, n);
-    if (col != c) swap_lines(n, a + c * n, a + col * n, 1);
-    return (row != c) != (col != c) ? -1 : 1;
-}
-
-/* Elimination with complete pivoting, until next to nothing is left: that has derivatives all
- * the same, and its determinant is taken without a division. */
 static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
-    const wgi_reals whole = wgi_reals_operand(b, x, 0);
-    wg_real *const a = wgi_factored_of(b)->kind == WG_CHOLESKY
-                           ? wgi_expand_symmetric(t, whole, 0)
-                           : wgi_expand_copied(t, whole);
-    if (a == NULL) return wg_tape_status(t);
-    double first = 0;
-    wg_real d = wg_constant(1);
-    size_t c = 0;
-    for (; c < n; c++) {
-        d = wgi_expand_scaled(t, bring_largest(n, a, c), d);
-        const wg_real pivot = a[c * (n + 1)];
-        if (c == 0) first = fabs(pivot.value);
-        if (fabs(pivot.value) <= smallest_pivot * first) break;
-        d = wg_let(t, wg_mul(d, pivot));
-        for (size_t i = c + 1; i < n; i++) {
-            if (wgi_expand_is_nothing(a[i + c * n])) continue;
-            const wg_real l = wg_let(t, wg_div(a[i + c * n], pivot));
-            for (size_t j = c + 1; j < n; j++)
-                a[i + j * n] = wgi_expand_less(t, a[i + j * n], l, a[c + j * n]);
-        }
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    if (wgi_factored_of(b)->kind == WG_LU) {
+        *y = wgi_expand_det(t, a);
+        return WG_OK;
     }
-    *y = d;
-    if (c == n) return WG_OK;
-    const wgi_reals rest = {a + c * (n + 1), n - c, n - c, 1, n};
-    const wg_real *const left = wgi_expand_copied(t, rest);
-    if (left != NULL) *y = wg_let(t, wg_mul(d, write_undivided(t, n - c, left)));
+    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
+    if (l == NULL) return wg_tape_status(t);
+    *y = wg_constant(1);
+    for (size_t i = 0; i < n; i++) *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
     return WG_OK;
 }
 
@@ -620,11 +562,11 @@ static wg_status inverse_jvp(wg_block *b) {
 static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
-    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
     if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
         const wg_real *const s = wgi_expand_symmetric(t, a, 0);
         wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
-    } else wgi_expand_solve(t, a, 0, n, y);
+    } else wgi_expand_inverse(t, a, y);
     return WG_OK;
 }
 
@@ -685,6 +627,7 @@ static wg_status cholesky_vjp(wg_block *b) {
     double *const w = wgi_take(&work, n * n), *const s = (double *)(void *)work;
     for (size_t k = 0; k < count && n != 0 && b->in[0].bar != NULL; k++) {
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, wgi_bar_of(&b->out[0], n, k))) continue;
         wgi_copy_lower(n, b->out[0].bar + k * n * n, n, w, n);
         wgi_cholesky_bar(n, b->out[0].value + k * n * n, w, s);
         for (size_t i = 0; i < n; i++) w[i * (n + 1)] *= 2;
@@ -701,6 +644,10 @@ static wg_status cholesky_jvp(wg_block *b) {
         const double *const l = b->out[0].value + k * n * n;
         double *const lt = b->out[0].bar + k * n * n;
         const wgi_dense a = wgi_bar_of(&b->in[0], n, k);
+        if (wgi_nothing(n, n, a)) {
+            memset(lt, 0, n * n * sizeof *lt);
+            continue;
+        }
         wgi_symmetrise(n, a.p, a.ld, lt);
         cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ld, ld, 1,
                     l, ld, lt, ld);

@@ -4,8 +4,8 @@
  * Letters: n elements x of a line in `pieces` runs of `len`, result y (a number, or n of them),
  * w its adjoint or tangent, g the slope dy/dx. An operation is functions of one line; lines.c
  * goes over the lines of a matrix. */
-#ifndef WENGERT_OPS_LINES_H
-#define WENGERT_OPS_LINES_H
+#ifndef WGI_OPS_MATRIX_LINES_H
+#define WGI_OPS_MATRIX_LINES_H
 
 #include <wengert/reduce.h>
 

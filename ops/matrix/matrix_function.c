@@ -6,11 +6,12 @@
  * L(A', F_) = L(A, .)' F_, and both come from one routine with op: it walks the same
  * approximant, squarings or roots, in ascending order, with what the value left behind.
  *
- *     exp: B = 2^-s A, r(B) = (V - U)^-1 (V + U), U = B P(B^2), squared s times
+ *     exp: B = 2^-s A, r(B) = (V - U)^-1 (V + U), U = B P(B^2), squared s times; s by the 1-norm
+ *          of B, or where that would be many squarings in vain by |B^6|^(1/6), |B^8|^(1/8), |B^10|^(1/10)
  *     sqrt: S S = A, S X + X S = E      log: 2^s r(A^(1/2^s) - I), r by Gauss's rule of 7
  * points
  *
- * Sources: Al-Mohy and Higham 2009 (exp, its degrees and bounds); Higham 1987, 2008, 6.2
+ * Sources: Al-Mohy and Higham 2009, SIMAX 30 and 31 (exp: degrees and bounds; scaling by powers); Higham 1987, 2008, 6.2
  * (sqrt); Al-Mohy, Higham and Relton 2013, Higham 2008, 11.5 (log). */
 #include "blas.h"
 #include "expand.h"
@@ -19,6 +20,7 @@
 
 #include <wengert/spectral.h>
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -209,6 +211,104 @@ static void scale_operand(const wg_block *b, double scale, double *to) {
             to[i + j * n] = scale * b->in[0].value[i + j * b->in[0].ld];
 }
 
+/* B and its powers, where the degree is 13; room of n^2. */
+typedef struct scaled_powers {
+    double *a, *b2, *b4, *b6, *room;
+} scaled_powers;
+static void set_powers(const wg_block *b, double scale, const scaled_powers *p) {
+    const size_t n = b->in[0].rows;
+    scale_operand(b, scale, p->a);
+    product(n, CblasNoTrans, CblasNoTrans, 1, p->a, n, p->a, n, 0, p->b2, n);
+    product(n, CblasNoTrans, CblasNoTrans, 1, p->b2, n, p->b2, n, 0, p->b4, n);
+    product(n, CblasNoTrans, CblasNoTrans, 1, p->b4, n, p->b2, n, 0, p->b6, n);
+}
+
+/* As many squarings as this in vain cost some bits; where powers are small though the norm is large,
+ * all of them. */
+enum { IN_VAIN = 4 };
+
+/* |X|^(1/k) in the 1-norm. */
+static double root_of_norm(size_t n, const double *x, int k) {
+    return pow(norm_1(n, x, n), 1.0 / k);
+}
+
+/* So many squarings more than there are take the powers of B below the bound of its norm; INT_MAX:
+ * B or its powers are no numbers. */
+static int squarings_of_powers(size_t n, const scaled_powers *p) {
+    int more = 0;
+    if (!wgi_spectral_finite(n, n, p->a, n) || !wgi_spectral_finite(n, n, p->b4, n) ||
+        !wgi_spectral_finite(n, n, p->b6, n))
+        return INT_MAX;
+    const double of_6 = root_of_norm(n, p->b6, 6);
+    product(n, CblasNoTrans, CblasNoTrans, 1, p->b4, n, p->b4, n, 0, p->room, n);
+    const double of_8 = root_of_norm(n, p->room, 8);
+    product(n, CblasNoTrans, CblasNoTrans, 1, p->b6, n, p->b4, n, 0, p->room, n);
+    const double of_10 = root_of_norm(n, p->room, 10);
+    const double size = fmin(fmax(of_6, of_8), fmax(of_8, of_10));
+    if (size == 0) return -INT_MAX;
+    if (!(size < INFINITY)) return INT_MAX;
+    (void)frexp(size / approximants[APPROXIMANTS - 1].bound, &more);
+    return more;
+}
+
+/* May powers save squarings? Not where a column of B^8 is as large as the norm of B says. */
+static int powers_may_be_small(size_t n, const scaled_powers *p) {
+    const int m = wgi_int(n);
+    size_t at = 0;
+    double largest = 0;
+    for (size_t j = 0; j < n; j++) {
+        const double size = cblas_dasum(m, p->b4 + j * n, 1);
+        if (size > largest) largest = size, at = j;
+    }
+    cblas_dgemv(CblasColMajor, CblasNoTrans, m, m, 1, p->b4, m, p->b4 + at * n, 1, 0, p->room,
+                1);
+    return pow(cblas_dasum(m, p->room, 1), 1.0 / 8) <=
+           ldexp(approximants[APPROXIMANTS - 1].bound, -IN_VAIN);
+}
+
+/* What is left out of the series of the approximant is small beside B, too: so many squarings more
+ * for a |B|^27, element by element, that is large beside it. */
+static int squarings_of_magnitudes(size_t n, const scaled_powers *p) {
+    enum { ORDER = 27 };
+    const double left_out = 1 / 113250775606021113483283660800000000.0;
+    double *v = p->room, *u = v + n, largest = 0;
+    for (size_t i = 0; i < n; i++) v[i] = 1;
+    for (int k = 0; k < ORDER; k++) {
+        for (size_t j = 0; j < n; j++) {
+            u[j] = 0;
+            for (size_t i = 0; i < n; i++) u[j] += fabs(p->a[i + j * n]) * v[i];
+        }
+        double *const swap = v;
+        v = u, u = swap;
+    }
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, v[i]);
+    const double part = left_out * (largest / norm_1(n, p->a, n)) * 0x1p53;
+    if (!(part < INFINITY)) return INT_MAX;
+    return part <= 1 ? 0 : (int)ceil(log2(part) / (ORDER - 1));
+}
+
+/* From the choice by the norm, to that by the powers of B where it has so many squarings less; p
+ * is set for it. At the choice by the norm nothing is beyond the range. */
+static scaling fewer_squarings(const wg_block *b, scaling s, const scaled_powers *p) {
+    const size_t n = b->in[0].rows;
+    const int most = s.squarings;
+    set_powers(b, s.scale, p);
+    if (most < IN_VAIN || !powers_may_be_small(n, p)) return s;
+    int more = squarings_of_powers(n, p);
+    if (more > -IN_VAIN) return s;
+    s.squarings = more < -most ? 0 : most + more;
+    for (;;) {
+        s.scale = ldexp(*(const double *)b->params, -s.squarings);
+        set_powers(b, s.scale, p);
+        if (s.squarings == most) return s;
+        more = squarings_of_powers(n, p);
+        if (more <= 0) more = squarings_of_magnitudes(n, p);
+        if (more <= 0) return s;
+        const int left = most - s.squarings;
+        s.squarings += more == INT_MAX ? (left + 1) / 2 : more < left ? more : left;
+    }
+}
+
 /* y = c[0] I + c[2] m[0] + c[4] m[1] + ..: `terms` of them. */
 static void combine(size_t n, const double *c, int identity, size_t terms,
                     const double *const *m, double *y) {
@@ -225,18 +325,22 @@ static wg_status expm_value(wg_block *b) {
     const exponential e = exponential_of(b);
     const size_t n = e.n, nn = n * n;
     const int m = wgi_int(n);
-    double *u = b->work, *v = u + nn, *x = v + nn, *const a = x + nn;
+    double *const u = b->work, *const v = u + nn, *const x = v + nn, *const a = x + nn;
     if (n == 0) return WG_OK;
     const wg_status s = finite(b);
     if (s != WG_OK) return s;
     *e.head = scaling_for(n, b->in[0].value, b->in[0].ld, *(const double *)b->params, 0);
-    scale_operand(b, e.head->scale, a);
+    const scaled_powers p = {a, e.b2, e.b4, e.b6, x};
+    if (e.head->which == APPROXIMANTS - 1) *e.head = fewer_squarings(b, *e.head, &p);
+    else scale_operand(b, e.head->scale, a);
     const int degree = approximants[e.head->which].degree;
     const double *const c = approximants[e.head->which].c;
     const double *const powers[] = {e.b2, e.b4, e.b6, x};
-    product(n, CblasNoTrans, CblasNoTrans, 1, a, n, a, n, 0, e.b2, n);
-    if (degree >= 5) product(n, CblasNoTrans, CblasNoTrans, 1, e.b2, n, e.b2, n, 0, e.b4, n);
-    if (degree >= 7) product(n, CblasNoTrans, CblasNoTrans, 1, e.b4, n, e.b2, n, 0, e.b6, n);
+    if (degree < 13) product(n, CblasNoTrans, CblasNoTrans, 1, a, n, a, n, 0, e.b2, n);
+    if (degree == 5 || degree == 7 || degree == 9)
+        product(n, CblasNoTrans, CblasNoTrans, 1, e.b2, n, e.b2, n, 0, e.b4, n);
+    if (degree == 7 || degree == 9)
+        product(n, CblasNoTrans, CblasNoTrans, 1, e.b4, n, e.b2, n, 0, e.b6, n);
     if (degree == 9) product(n, CblasNoTrans, CblasNoTrans, 1, e.b4, n, e.b4, n, 0, x, n);
     const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
     combine(n, c + 1, 1, terms, powers, e.p);
@@ -250,7 +354,10 @@ static wg_status expm_value(wg_block *b) {
     product(n, CblasNoTrans, CblasNoTrans, 1, a, n, e.p, n, 0, u, n);
     for (size_t i = 0; i < nn; i++) e.lu[i] = v[i] - u[i], e.r[i] = v[i] + u[i];
     b->info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, m, e.lu, m, e.pivots);
-    if (b->info != 0) return WG_ESINGULAR;
+    if (b->info != 0) {
+        b->why = "the denominator of the approximant is singular";
+        return WG_ESINGULAR;
+    }
     (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', m, m, e.lu, m, e.pivots, e.r, m);
     const double *from = e.r;
     for (int k = e.head->squarings; k > 0; k--) {
@@ -329,12 +436,11 @@ static void write_combination(wg_tape *t, size_t n, const double *c, int identit
     }
 }
 
-/* The approximant and the squarings are those of the recording, for a norm twice as large. They
- * serve up to their bound; below, as many squarings as this in vain cost some bits. */
-enum { SPARE = 1, IN_VAIN = 4 };
+/* The approximant and the squarings are those of the recording, for norms twice as large. They
+ * serve up to their bound, and not far below where they would be in vain. */
+enum { SPARE = 1 };
 
-static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a) {
-    const double bound = approximants[s->which].bound;
+static wg_real write_norm(wg_tape *t, size_t n, const wg_real *a) {
     wg_real largest = wg_constant(0);
     for (size_t j = 0; j < n; j++) {
         wg_real sum = wg_constant(0);
@@ -342,14 +448,52 @@ static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a)
             sum = wgi_expand_plus(t, sum, wg_let(t, wg_fabs(a[i + j * n])));
         largest = j == 0 ? sum : wg_let(t, wg_fmax(largest, sum));
     }
-    (void)wg_le(t, largest, wg_constant(bound));
-    if (s->squarings > IN_VAIN) (void)wg_ge(t, largest, wg_constant(ldexp(bound, -IN_VAIN)));
+    return largest;
+}
+static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a) {
+    const double bound = approximants[s->which].bound;
+    const wg_real norm = write_norm(t, n, a);
+    (void)wg_le(t, norm, wg_constant(bound));
+    if (s->squarings > IN_VAIN) (void)wg_ge(t, norm, wg_constant(ldexp(bound, -IN_VAIN)));
+}
+/* The same where powers choose: those norms that did are bounded, and that of B to twice what it
+ * was. `room` of n^2. */
+static void guard_powers(wg_tape *t, size_t n, const wg_real *a, wgi_reals a4, wgi_reals a6,
+                         wg_real *room) {
+    const double bound = approximants[APPROXIMANTS - 1].bound;
+    const wg_real norm = write_norm(t, n, a), of_6 = write_norm(t, n, a6.p);
+    (void)wg_le(t, norm, wg_constant(2 * wg_value(norm)));
+    wgi_expand_mul(t, a4, a4, room);
+    (void)wg_le(t, write_norm(t, n, room), wg_constant(pow(bound, 8)));
+    if (wg_value(of_6) <= pow(bound, 6)) {
+        (void)wg_le(t, of_6, wg_constant(pow(bound, 6)));
+        return;
+    }
+    wgi_expand_mul(t, a6, a4, room);
+    (void)wg_le(t, write_norm(t, n, room), wg_constant(pow(bound, 10)));
+}
+
+/* The scaling for a function; 1: chosen by powers. */
+static int scaling_to_write(wg_tape *t, const wg_block *b, scaling *s) {
+    const size_t n = b->in[0].rows, nn = n * n;
+    const double factor = *(const double *)b->params;
+    *s = scaling_for(n, b->in[0].value, n, factor, SPARE);
+    if (s->squarings < IN_VAIN) return 0;
+    double *const room = wg_tape_keep(t, 5 * nn * sizeof *room, NULL);
+    if (room == NULL) return 0;
+    const scaled_powers p = {room, room + nn, room + 2 * nn, room + 3 * nn, room + 4 * nn};
+    scaling fewer = fewer_squarings(b, *s, &p);
+    fewer.squarings += SPARE;
+    if (fewer.squarings >= s->squarings) return 0;
+    fewer.scale = ldexp(factor, -fewer.squarings);
+    *s = fewer;
+    return 1;
 }
 
 static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows, nn = n * n;
-    const double factor = *(const double *)b->params;
-    const scaling s = scaling_for(n, b->in[0].value, n, factor, SPARE);
+    scaling s;
+    const int by_powers = scaling_to_write(t, b, &s);
     const int degree = approximants[s.which].degree;
     const double *const c = approximants[s.which].c;
     enum { A, A2, A4, A6, A8, P, V, U, R, ARRAYS };
@@ -362,10 +506,11 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
         for (size_t i = 0; i < nn; i++) m[k][i] = wg_constant(0);
     }
     for (size_t i = 0; i < nn; i++) m[A][i] = wgi_expand_scaled(t, s.scale, x[i]);
-    guard_norm(t, n, &s, m[A]);
+    if (!by_powers) guard_norm(t, n, &s, m[A]);
     wgi_expand_mul(t, of[A], of[A], m[A2]);
     if (degree >= 5) wgi_expand_mul(t, of[A2], of[A2], m[A4]);
     if (degree >= 7) wgi_expand_mul(t, of[A4], of[A2], m[A6]);
+    if (by_powers) guard_powers(t, n, m[A], of[A4], of[A6], m[R]);
     if (degree == 9) wgi_expand_mul(t, of[A4], of[A4], m[A8]);
     const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
     for (int even = 0; even < 2; even++) {
@@ -437,7 +582,10 @@ static wg_status powm_value(wg_block *b) {
         if (b->info == 0)
             b->info = LAPACKE_dgetri_work(LAPACK_COL_MAJOR, m, base, m, pivots, b->work,
                                           wgi_int(64 * n));
-        if (b->info != 0) return WG_ESINGULAR;
+        if (b->info != 0) {
+            b->why = "the matrix is singular, and the power negative";
+            return WG_ESINGULAR;
+        }
     }
     const double *x = base;
     double *next = base + nn;
@@ -537,7 +685,7 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     wg_real *const copy = wgi_expand_room(t, n * n), *const one = wgi_expand_identity(t, n);
     wg_real *const base = p < 0 ? one : wgi_expand_copied(t, wgi_reals_operand(b, x, 0));
     if (copy == NULL || one == NULL || base == NULL) return wg_tape_status(t);
-    if (p < 0) wgi_expand_solve(t, wgi_reals_operand(b, x, 0), 0, n, base);
+    if (p < 0) wgi_expand_inverse(t, wgi_reals_operand(b, x, 0), base);
     wgi_expand_copy(wgi_reals_packed(p == 0 ? one : base, n, n), y);
     for (int k = highest_bit(q) - 1; k >= 0; k--)
         for (int step = 0; step <= (int)(q >> k & 1); step++) {
@@ -596,7 +744,9 @@ static wg_status schur(wg_block *b, double *t, double *q, double *work) {
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, t);
     b->info = wgi_schur(n, t, q, work);
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 static wg_status sqrtm_value(wg_block *b) {
@@ -770,19 +920,17 @@ static wg_status logm_value(wg_block *b) {
     return WG_OK;
 }
 
-static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
-                                 size_t ldd) {
+/* l = the derivative along e, both in the basis of T; e is lost. 0: a number on the
+ * way is beyond the range. Room: x, u, lu of n^2, low of n. */
+static int along(const wg_block *b, CBLAS_TRANSPOSE op, double *e, double *l, double *x,
+                 double *u, double *lu, double *low) {
     const size_t n = b->in[0].rows, nn = n * n;
-    const double *const count = b->saved, *const q = count + 1, *const t = q + nn;
+    const double *const count = b->saved, *const t = count + 1 + nn;
     const char o = op == CblasTrans ? 'T' : 'N';
-    double *const l = b->work, *x = l + nn, *u = x + nn;
-    double *const e = u + nn, *const lu = e + nn, *const low = lu + nn;
-    wgi_schur_turn('T', 'N', n, n, q, q, direction, ldd, e, l);
-    memcpy(x, t, nn * sizeof *x);
     const int roots = (int)*count;
+    memcpy(x, t, nn * sizeof *x);
     for (int k = 0; k < roots; k++) {
-        if (!root_of(n, x, u) || wgi_schur_sylvester(o, o, n, n, u, n, u, n, e, n))
-            return WG_EDEGENERATE;
+        if (!root_of(n, x, u) || wgi_schur_sylvester(o, o, n, n, u, n, u, n, e, n)) return 0;
         double *const swap = x;
         x = u, u = swap;
     }
@@ -795,8 +943,26 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
         solve_right(n, op, lu, low, u);
         for (size_t i = 0; i < nn; i++) l[i] += ldexp(0.5 * weight[k], roots) * u[i];
     }
-    wgi_schur_turn('N', 'T', n, n, q, q, l, n, l, u);
-    return WG_OK;
+    return 1;
+}
+
+static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
+                                 size_t ldd) {
+    enum { LESS = 64 }; /* room below the largest number, of which LAPACK keeps away */
+    const size_t n = b->in[0].rows, nn = n * n;
+    const double *const q = (const double *)b->saved + 1;
+    double *const l = b->work, *const x = l + nn, *const u = x + nn;
+    double *const e = u + nn, *const lu = e + nn, *const low = lu + nn;
+    for (int less = 0; less <= LESS; less += LESS) {
+        wgi_schur_turn('T', 'N', n, n, q, q, direction, ldd, e, l);
+        for (size_t i = 0; less != 0 && i < nn; i++) e[i] = ldexp(e[i], -less);
+        if (!along(b, op, e, l, x, u, lu, low)) continue;
+        wgi_schur_turn('N', 'T', n, n, q, q, l, n, l, u);
+        for (size_t i = 0; less != 0 && i < nn; i++) l[i] = ldexp(l[i], less);
+        return WG_OK;
+    }
+    b->why = "an eigenvalue of the operand, or of a root of it, is 0 beside another";
+    return WG_EDEGENERATE;
 }
 
 static wg_status logm_vjp(wg_block *b) { return vjp_by(b, logm_derivative); }

@@ -412,6 +412,15 @@ static wgi_view member_of(const wg_block *b, wgi_view all, size_t k) {
     return wgi_view_block(all, 0, k * cols, all.rows, cols);
 }
 
+/* A member whose adjoint, or tangent, is 0 gives 0, whatever it is multiplied by. */
+static int nothing(wgi_view a) {
+    const size_t down = wgi_view_down(a), across = wgi_view_across(a);
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++)
+            if (a.p[i * down + j * across] != 0) return 0;
+    return 1;
+}
+
 static wg_status batch_shape(wg_block *b) {
     const struct batch *const p = batch_of(b);
     if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
@@ -441,6 +450,7 @@ static wg_status batch_vjp(wg_block *b) {
     const struct batch *const p = batch_of(b);
     for (size_t k = 0; k < p->count; k++) {
         const wgi_view w = member_of(b, wgi_products_bar(b), k);
+        if (nothing(w)) continue;
         if (b->in[0].bar != NULL)
             wgi_view_mul(p->alpha, w, wgi_view_transposed(member_value(b, 1, k)),
                          member_bar(b, 0, k));
@@ -456,9 +466,9 @@ static wg_status batch_jvp(wg_block *b) {
     wgi_view_clear(wgi_products_bar(b));
     for (size_t k = 0; k < p->count; k++) {
         const wgi_view y = member_of(b, wgi_products_bar(b), k);
-        if (b->in[0].bar != NULL)
+        if (b->in[0].bar != NULL && !nothing(member_bar(b, 0, k)))
             wgi_view_mul(p->alpha, member_bar(b, 0, k), member_value(b, 1, k), y);
-        if (b->in[1].bar != NULL)
+        if (b->in[1].bar != NULL && !nothing(member_bar(b, 1, k)))
             wgi_view_mul(p->alpha, member_value(b, 0, k), member_bar(b, 1, k), y);
     }
     return WG_OK;

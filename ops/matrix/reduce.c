@@ -27,45 +27,90 @@ static void mean_value(const wgi_line *l) { *l->y = total(l, wgi_line_of) / (dou
 static void mean_vjp(const wgi_line *l) { spread(l, *l->w / (double)l->n); }
 static void mean_jvp(const wgi_line *l) { *l->w = total(l, wgi_line_bar) / (double)l->n; }
 
-/* ---- variance: saved m and e, the mean is m + e ---- */
+/* ---- variance: saved k, m and e, the mean of k x is m + e; k is a power of two, 1 unless squares
+ * leave the range of doubles ---- */
 
-static double squares(const wgi_line *l) {
-    double s[2], sum[2] = {0, 0};
-    if (l->n == 0) return NAN;
-    const double c = *l->x[0];
+static double top_abs(const wgi_line *l) {
+    double m = 0;
     WGI_RUNS(l, r) {
-        l->simd->moments(l->len, wgi_line_of(l, 0, r), c, s);
-        sum[0] += s[0];
+        const double a = l->simd->largest_abs(l->len, wgi_line_of(l, 0, r));
+        if (a != a) return a;
+        if (a > m) m = a;
     }
-    const double m = c + sum[0] / (double)l->n;
-    sum[0] = 0;
+    return m;
+}
+
+/* Sums of k x - c and of its square. */
+static void moments(const wgi_line *l, double k, double c, double sum[2]) {
+    sum[0] = sum[1] = 0;
     WGI_RUNS(l, r) {
-        l->simd->moments(l->len, wgi_line_of(l, 0, r), m, s);
+        const double *const x = wgi_line_of(l, 0, r);
+        double s[2] = {0, 0};
+        if (k == 1) l->simd->moments(l->len, x, c, s);
+        else
+            for (size_t i = 0; i < l->len; i++) {
+                const double apart = k * x[i] - c;
+                s[0] += apart, s[1] += apart * apart;
+            }
         sum[0] += s[0], sum[1] += s[1];
     }
-    l->saved[0] = m;
-    l->saved[1] = sum[0] / (double)l->n;
-    return sum[1] - sum[0] * l->saved[1];
+}
+static double squares_of(const wgi_line *l, double k) {
+    double sum[2];
+    const double c = k * *l->x[0];
+    moments(l, k, c, sum);
+    const double m = c + sum[0] / (double)l->n;
+    moments(l, k, m, sum);
+    l->saved[0] = k;
+    l->saved[1] = m;
+    l->saved[2] = sum[0] / (double)l->n;
+    const double s = sum[1] - sum[0] * l->saved[2];
+    return s < 0 ? 0.0 : s;
 }
 
+/* The sum of the squares of what k x is apart from its mean. */
+static double squares(const wgi_line *l) {
+    enum { MOST = 1000 }; /* of powers of two whose inverses are numbers */
+    int e = 0;
+    if (l->n == 0) return NAN;
+    const double s = squares_of(l, 1);
+    if (s > 1e-280 && s < 1e290) return s;
+    const double top = top_abs(l);
+    if (!(top > 0 && top < INFINITY) || (s == 0 && top > 1e-100)) return s;
+    (void)frexp(top, &e);
+    return squares_of(l, ldexp(1, e > MOST ? -MOST : e < -MOST ? MOST : -e));
+}
+
+/* What k x is apart from its mean. */
+static double apart(const wgi_line *l, double x) {
+    return (l->saved[0] * x - l->saved[1]) - l->saved[2];
+}
+
+/* The variance of k x. */
 static double var_of(const wgi_line *l) {
     const double s = squares(l), of = (double)l->n - l->p->p;
-    return of > 0 ? (s > 0 ? s : s == s ? 0.0 : s) / of : NAN;
+    return of > 0 ? s / of : NAN;
 }
 
-static void var_value(const wgi_line *l) { *l->y = var_of(l); }
+static void var_value(const wgi_line *l) {
+    const double v = var_of(l), k = l->saved[0];
+    *l->y = v / k / k;
+}
 static void var_slope(const wgi_line *l, size_t at, size_t m, const double *x, double *g) {
-    const double of = (double)l->n - l->p->p, c = of > 0 ? 2 / of : NAN;
+    const double of = (double)l->n - l->p->p, c = of > 0 ? 2 / of : NAN, k = l->saved[0];
     (void)at;
-    for (size_t i = 0; i < m; i++) g[i] = c * ((x[i] - l->saved[0]) - l->saved[1]);
+    for (size_t i = 0; i < m; i++) g[i] = c * apart(l, x[i]) / k;
 }
 
-static void std_value(const wgi_line *l) { *l->y = sqrt(var_of(l)); }
+/* saved, after those of the variance: the deviation of k x */
+static void std_value(const wgi_line *l) {
+    l->saved[3] = sqrt(var_of(l));
+    *l->y = l->saved[3] / l->saved[0];
+}
 static void std_slope(const wgi_line *l, size_t at, size_t m, const double *x, double *g) {
-    const double of = (double)l->n - l->p->p, v = *l->y, c = of > 0 ? 1 / of : NAN;
+    const double of = (double)l->n - l->p->p, v = l->saved[3], c = of > 0 ? 1 / of : NAN;
     (void)at;
-    for (size_t i = 0; i < m; i++)
-        g[i] = v == 0 ? 0.0 : c * (((x[i] - l->saved[0]) - l->saved[1]) / v);
+    for (size_t i = 0; i < m; i++) g[i] = v == 0 ? 0.0 : c * (apart(l, x[i]) / v);
 }
 
 /* ---- product: saved are the products of what comes before ---- */
@@ -127,16 +172,6 @@ static void extremum_slope(const wgi_line *l, size_t at, size_t m, const double 
 
 static double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
 
-static double top_abs(const wgi_line *l) {
-    double m = 0;
-    WGI_RUNS(l, r) {
-        const double a = l->simd->largest_abs(l->len, wgi_line_of(l, 0, r));
-        if (a != a) return a;
-        if (a > m) m = a;
-    }
-    return m;
-}
-
 static double norm_of(const wgi_line *l, double p) {
     double s = 0;
     if (p == 1) {
@@ -191,15 +226,19 @@ static void norm_slope(const wgi_line *l, size_t at, size_t m, const double *x, 
         }
 }
 
-/* ---- layer norm: saved m and e, the mean is m + e, and 1 / sqrt(variance + eps) ---- */
+/* ---- layer norm: saved, after k, m and e of the variance, d = 1 / sqrt(variance + eps) of k x
+ * and the slope k d ---- */
 
-static double standard(const wgi_line *l, double x) {
-    return ((x - l->saved[0]) - l->saved[1]) * l->saved[2];
-}
+static double standard(const wgi_line *l, double x) { return apart(l, x) * l->saved[3]; }
 static void layer_norm_value(const wgi_line *l) {
     if (l->n == 0) return;
-    const double s = squares(l) / (double)l->n;
-    l->saved[2] = 1 / sqrt((s < 0 ? 0.0 : s) + l->p->p);
+    double v = squares(l) / (double)l->n, eps = l->p->p * l->saved[0] * l->saved[0];
+    if (l->saved[0] > 1 && !(eps <= 1e30 * v)) { /* beside eps the variance is nothing */
+        v = squares_of(l, 1) / (double)l->n;
+        eps = l->p->p;
+    }
+    l->saved[3] = 1 / sqrt(v + eps);
+    l->saved[4] = l->saved[0] * l->saved[3];
     size_t k = 0;
     WGI_RUNS(l, r)
     for (size_t i = 0; i < l->len; i++, k++)
@@ -223,7 +262,7 @@ static void layer_norm_vjp(const wgi_line *l) {
     if (l->bar[0] != NULL) WGI_RUNS(l, r)
     for (size_t i = 0; i < l->len; i++, k++) {
         const double z = standard(l, wgi_line_of(l, 0, r)[i]), u = wgi_times(w[k], gain[k]);
-        wgi_line_bar(l, 0, r)[i] += wgi_times(l->saved[2], u - mean_u - wgi_times(z, mean_uz));
+        wgi_line_bar(l, 0, r)[i] += wgi_times(l->saved[4], u - mean_u - wgi_times(z, mean_uz));
     }
 }
 static void layer_norm_jvp(const wgi_line *l) {
@@ -244,7 +283,7 @@ static void layer_norm_jvp(const wgi_line *l) {
         if (l->vector_bar[0] != NULL) t += wgi_times(l->vector_bar[0][k], z);
         if (l->bar[0] != NULL)
             t += wgi_times(l->vector[0][k],
-                           wgi_times(l->saved[2], wgi_line_bar(l, 0, r)[i] - mean_t -
+                           wgi_times(l->saved[4], wgi_line_bar(l, 0, r)[i] - mean_t -
                                                       wgi_times(z, mean_tz)));
         l->w[k] = t;
     }
@@ -264,13 +303,13 @@ static void min_expand(wg_tape *t, const wgi_written *l) {
     *l->y = wg_minimum(t, l->n, l->x[0]);
 }
 
-/* room = what is left of x without its mean, which is taken off twice */
+/* room = what x is apart from its mean. What is as large as the first element is taken off before,
+ * so that equal elements leave exactly 0. */
 static void centre(wg_tape *t, const wgi_written *l) {
-    const wg_real *x = l->x[0];
-    for (int again = 0; again < 2; again++, x = l->room) {
-        const wg_real mean = wg_mean(t, l->n, x);
-        for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(x[i], mean));
-    }
+    const wg_real first = wgi_expand_held(t, l->x[0][0]);
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(l->x[0][i], first));
+    const wg_real mean = wg_mean(t, l->n, l->room);
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(l->room[i], mean));
 }
 /* What a variance is divided by; 0: the result is NaN, and so are its derivatives. */
 static double divisor(wg_tape *t, const wgi_written *l) {
@@ -307,12 +346,20 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
     }
 }
 
+/* Where squares leave the range of doubles: of what is scaled by a power of two, a step, without
+ * derivative. Small ones are nothing beside an eps that is not as small. */
 static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
+    const double eps = l->p->p, n = (double)l->n;
     if (l->n == 0) return;
     centre(t, l);
     const wg_real s = wg_squared_norm(t, l->n, l->room);
+    const wg_real small =
+        eps < 1e-250 ? wg_let(t, wg_select_lt(s, 1e-280, 0x1p-600, 1)) : wg_constant(1);
+    const wg_real unit = wg_let(t, wg_select_lt(s, 1e290, small, 0x1p600));
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_div(l->room[i], unit));
+    const wg_real v = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), n));
     const wg_real share =
-        wg_let(t, wg_reciprocal(wg_sqrt(wg_add(wg_div(s, (double)l->n), l->p->p))));
+        wg_let(t, wg_reciprocal(wg_sqrt(wg_add(v, wg_div(wg_div(eps, unit), unit)))));
     for (size_t i = 0; i < l->n; i++)
         l->y[i] = wg_let(
             t, wg_add(wg_mul(wg_mul(l->room[i], share), l->vector[0][i]), l->vector[1][i]));
@@ -329,9 +376,9 @@ static wg_status norm_order(wg_block *b) {
 
 WGI_LINE_NUMBER(sum, WG_OP_LINEAR, 0, 0, sum_vjp, sum_jvp, NULL, wgi_line_anything);
 WGI_LINE_NUMBER(mean, WG_OP_LINEAR, 0, 0, mean_vjp, mean_jvp, NULL, wgi_line_no_elements);
-WGI_LINE_NUMBER(var, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope,
+WGI_LINE_NUMBER(var, 0, 3, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(std, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope,
+WGI_LINE_NUMBER(std, 0, 4, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope,
                 wgi_line_no_elements);
 WGI_LINE_NUMBER(prod, 0, 0, 1, prod_vjp, prod_jvp, NULL, wgi_line_anything);
 WGI_LINE_NUMBER(max, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
@@ -340,7 +387,7 @@ WGI_LINE_NUMBER(min, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_s
                 wgi_line_no_elements);
 WGI_LINE_NUMBER(norm_entries, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope,
                 norm_order);
-WGI_LINE_OP(layer_norm, 0, 1, 2, 1, 3, 0, layer_norm_vjp, layer_norm_jvp, NULL,
+WGI_LINE_OP(layer_norm, 0, 1, 2, 1, 5, 0, layer_norm_vjp, layer_norm_jvp, NULL,
             wgi_line_anything);
 
 WGI_REDUCTION(sum)

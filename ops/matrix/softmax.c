@@ -188,6 +188,17 @@ static void log_softmax_vjp(const wgi_line *l) {
             bar[i] += less_share(l->saved, l->n, at + i, l->w, s);
     }
 }
+/* w_i = t_i - s with s the mean of t by p; where p is above 1/2 summed up as differences. */
+static double less_mean(const wgi_line *l, double at, double p, double s) {
+    if (!(p > 0.5)) return at - s;
+    double sum = 0;
+    WGI_RUNS(l, r) {
+        const double *const t = wgi_line_bar(l, 0, r), *const q =
+                                                           l->saved + wgi_line_place(l, r);
+        for (size_t i = 0; i < l->len; i++) sum += wgi_times(q[i], at - t[i]);
+    }
+    return sum;
+}
 static void log_softmax_jvp(const wgi_line *l) {
     double s = 0;
     WGI_RUNS(l, r)
@@ -195,7 +206,9 @@ static void log_softmax_jvp(const wgi_line *l) {
         wgi_line_inner(l->simd, l->len, l->saved + wgi_line_place(l, r), wgi_line_bar(l, 0, r));
     WGI_RUNS(l, r) {
         const double *const t = wgi_line_bar(l, 0, r);
-        for (size_t i = 0; i < l->len; i++) l->w[wgi_line_place(l, r) + i] = t[i] - s;
+        const size_t at = wgi_line_place(l, r);
+        for (size_t i = 0; i < l->len; i++)
+            l->w[at + i] = less_mean(l, t[i], l->saved[at + i], s);
     }
 }
 
@@ -294,13 +307,21 @@ static void logsumexp_expand(wg_tape *t, const wgi_written *l) {
     *l->y = wg_logsumexp(t, l->n, l->x[0]);
 }
 
-/* room = x less the largest of them; infinite largest ones share */
+/* room = x less the largest of them, which is exactly 0 itself, without derivative, where it is the
+ * only one: the slope by it is then what those of the others leave, and nothing cancels where its
+ * share is nearly all. Infinite largest ones share. */
 static void shift(wg_tape *t, const wgi_written *l) {
     for (size_t i = 0; i < l->n; i++)
         l->room[i] = wg_let(t, wg_clamp(l->x[0][i], -INFINITY, DBL_MAX));
-    const wg_real largest = wg_maximum(t, l->n, l->room), held = wgi_expand_held(t, largest);
+    const wg_real largest = wg_maximum(t, l->n, l->room);
+    wg_real ties = wg_constant(0);
     for (size_t i = 0; i < l->n; i++)
-        l->room[i] = wg_let(t, wg_select_eq(largest, -INFINITY, 0, wg_sub(l->room[i], held)));
+        ties = wg_let(t, wg_add(ties, wg_select_eq(l->room[i], largest, 1, 0)));
+    const wg_real only = wg_let(t, wg_select_eq(ties, 1, largest, INFINITY));
+    const wg_real nothing = wg_let(t, wg_select_eq(largest, -INFINITY, largest, only));
+    for (size_t i = 0; i < l->n; i++)
+        l->room[i] =
+            wg_let(t, wg_select_eq(l->room[i], nothing, 0, wg_sub(l->room[i], largest)));
 }
 static void softmax_expand(wg_tape *t, const wgi_written *l) {
     if (l->n == 0) return;

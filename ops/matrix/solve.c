@@ -109,6 +109,7 @@ static wg_status solve_vjp(wg_block *b) {
     double *const w = (double *)b->work;
     for (size_t m = 0; m < p->count && n != 0; m++) {
         const double *const x = b->out[0].value + m * n * k;
+        if (wgi_nothing(n, k, wgi_bar_of(&b->out[0], k, m))) continue;
         memcpy(w, b->out[0].bar + m * n * k, n * k * sizeof *w);
         apply_factor(b, m, 1, k, w);
         if (b->in[1].bar != NULL) wgi_add(n, k, 1, w, wgi_bar_of(&b->in[1], k, m));
@@ -139,6 +140,11 @@ static wg_status solve_jvp(wg_block *b) {
     for (size_t m = 0; m < p->count && n != 0 && k != 0; m++) {
         const double *const x = b->out[0].value + m * n * k;
         double *const xt = b->out[0].bar + m * n * k;
+        if (wgi_nothing(n, k, wgi_bar_of(&b->in[1], k, m)) &&
+            wgi_nothing(n, n, wgi_bar_of(&b->in[0], n, m))) {
+            memset(xt, 0, n * k * sizeof *xt);
+            continue;
+        }
         if (b->in[1].bar != NULL) wgi_get(n, k, wgi_bar_of(&b->in[1], k, m), xt);
         else memset(xt, 0, n * k * sizeof *xt);
         if (b->in[0].bar != NULL) {
@@ -332,6 +338,7 @@ static wg_status trsm_vjp(wg_block *b) {
         const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), aw = wgi_bar_of(&b->in[0], s.n, m);
         const double *const x = b->out[0].value + m * s.rows * s.cols;
         const char uplo = s.lower ? 'L' : 'U';
+        if (wgi_nothing(s.rows, s.cols, wgi_bar_of(&b->out[0], s.cols, m))) continue;
         memcpy(w, b->out[0].bar + m * s.rows * s.cols, s.rows * s.cols * sizeof *w);
         apply_triangle(&s, 1, 1, a, w);
         if (b->in[1].bar != NULL)
@@ -345,14 +352,22 @@ static wg_status trsm_vjp(wg_block *b) {
     return WG_OK;
 }
 
-/* y = op(St) x, or x op(St), with the triangle of St only. */
+/* y = op(St) x, or x op(St), with the triangle of St only. What is off a diagonal of ones is a
+ * triangle of order n - 1, from the second row or column on: nothing is added to be subtracted. */
 static void times_triangle(const struct stored *s, wgi_dense at, const double *x, double *y) {
-    memcpy(y, x, s->rows * s->cols * sizeof *y);
+    const size_t off = s->unit != 0, rows = s->rows - (s->left ? off : 0),
+                 cols = s->cols - (s->left ? 0 : off), skip = s->left ? off : off * s->rows;
+    /* 1: what is read begins with the first row or column, what is written with the second */
+    const int down = (s->lower != s->trans) == s->left;
+    memset(y, 0, s->rows * s->cols * sizeof *y);
+    x += down ? 0 : skip, y += down ? skip : 0;
+    for (size_t j = 0; j < cols; j++)
+        memcpy(y + j * s->rows, x + j * s->rows, rows * sizeof *y);
+    if (rows == 0 || cols == 0) return;
     cblas_dtrmm(CblasColMajor, s->left ? CblasLeft : CblasRight,
-                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans),
-                s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->rows), wgi_int(s->cols), 1, at.p,
+                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans), CblasNonUnit,
+                wgi_int(rows), wgi_int(cols), 1, at.p + (s->lower ? off : off * at.ld),
                 wgi_int(at.ld), y, wgi_int(s->rows));
-    for (size_t i = 0; s->unit && i < s->rows * s->cols; i++) y[i] -= x[i];
 }
 
 static wg_status trsm_jvp(wg_block *b) {
@@ -363,6 +378,11 @@ static wg_status trsm_jvp(wg_block *b) {
     for (size_t m = 0; m < p->count && size != 0; m++) {
         const wgi_dense a = wgi_value_of(&b->in[0], s.n, m), at = wgi_bar_of(&b->in[0], s.n, m);
         double *const xt = b->out[0].bar + m * size;
+        if (wgi_nothing(s.rows, s.cols, wgi_bar_of(&b->in[1], s.cols, m)) &&
+            wgi_nothing(s.n, s.n, at)) {
+            memset(xt, 0, size * sizeof *xt);
+            continue;
+        }
         if (b->in[1].bar != NULL) {
             wgi_get(s.rows, s.cols, wgi_bar_of(&b->in[1], s.cols, m), xt);
             for (size_t i = 0; i < size; i++) xt[i] *= p->factor;
@@ -383,7 +403,9 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     const size_t n = b->in[0].rows, rows = b->in[1].rows, count = p->count;
     const size_t cols = count != 0 ? b->in[1].cols / count : 0;
     for (size_t e = 0; e < rows * cols * count; e++)
-        y[e] = wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e]);
+        y[e] = p->factor != 0 ? wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e])
+                              : wg_constant(0);
+    if (p->factor == 0) return WG_OK; /* no operand is looked at, as in the BLAS */
     for (size_t m = 0; m < count; m++, y += rows * cols) {
         const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
         wgi_expand_triangle(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn,

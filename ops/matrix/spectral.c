@@ -134,10 +134,28 @@ static double tie_of(size_t n, const double *w) {
 static double nothing_of(size_t n, double largest) {
     return 8 * (double)n * DBL_EPSILON * largest;
 }
-static int has_tie(size_t n, const double *w, double tie) {
-    for (size_t i = 1; i < n; i++)
-        if (w[i] - w[i - 1] <= tie) return 1;
-    return 0;
+
+/* What numerators and differences of eigenvalues are compared with, for numerators in x. */
+typedef struct ties {
+    double tie;     /* differences up to this count as 0 */
+    double near;    /* over those up to this, numerators up to `nothing` count as 0 */
+    double nothing; /* where there is one so near; else 0 */
+} ties;
+static ties ties_of(size_t n, const double *w, const double *x) {
+    ties t = {tie_of(n, w), WGI_SPECTRAL_NEAR * fmax(fabs(w[0]), fabs(w[n - 1])), 0};
+    int any = 0;
+    for (size_t i = 1; i < n; i++) any |= w[i] - w[i - 1] <= t.near;
+    if (any) t.nothing = nothing_of(n, wgi_spectral_largest(n * n, x));
+    return t;
+}
+
+/* *e = top / gap, 0 where the top counts as 0; 0: only the gap does. */
+static int quotient(double top, double gap, const ties *t, double *e) {
+    *e = 0;
+    if (gap <= t->near && fabs(top) <= t->nothing) return 1;
+    if (gap <= t->tie) return 0;
+    *e = top / gap;
+    return 1;
 }
 
 static wg_status degenerate(wg_block *b) {
@@ -161,7 +179,9 @@ static wg_status decompose(wg_block *b, size_t n, double *v, double *w, double *
     b->info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', m, v, m, w, work,
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 static wg_status not_finite(wg_block *b) {
@@ -210,7 +230,10 @@ static wg_status eigen_value(wg_block *b) {
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
     if (b->info == 0) return WG_OK;
-    if (b->info <= m) return WG_ECONVERGE;
+    if (b->info <= m) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
     b->info -= m;
     b->why = "the second operand is not positive definite";
     return WG_ESINGULAR;
@@ -241,9 +264,7 @@ static wg_status eigen_vjp(wg_block *b) {
     }
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, k, 1, v, k, b->out[1].bar,
                 wgi_int(b->out[1].bar_ld), 0, m, k);
-    const double tie = tie_of(n, w);
-    const double nothing =
-        has_tie(n, w, tie) ? nothing_of(n, wgi_spectral_largest(n * n, m)) : 0;
+    const ties t = ties_of(n, w, m);
     /* W to the lower triangle of m; what B_ wants to the upper one, its diagonal to c */
     for (size_t j = 0; j < n; j++) {
         c[j] = 0.5 * (w[j] * wb[j] + 0.5 * m[j + j * n]);
@@ -251,11 +272,8 @@ static wg_status eigen_vjp(wg_block *b) {
         for (size_t i = j + 1; i < n; i++) {
             const double lower = m[i + j * n], upper = m[j + i * n];
             const double up = 0.5 * (upper - lower), gap = w[i] - w[j];
-            double e = up / gap;
-            if (gap <= tie) {
-                if (!(fabs(up) <= nothing)) return degenerate(b);
-                e = 0;
-            }
+            double e;
+            if (!quotient(up, gap, &t, &e)) return degenerate(b);
             m[i + j * n] = e;
             if (general) m[j + i * n] = 0.5 * (w[i] + w[j]) * e + 0.25 * (lower + upper);
         }
@@ -288,19 +306,14 @@ static wg_status eigen_jvp(wg_block *b) {
     tangent_of(b, 1, v, x, q);
     for (size_t i = 0; i < n; i++) b->out[0].bar[i] = p[i + i * n] - w[i] * q[i + i * n];
     if (b->outputs == 1) return WG_OK;
-    const double tie = tie_of(n, w);
-    const double nothing =
-        has_tie(n, w, tie) ? nothing_of(n, wgi_spectral_largest(n * n, p)) : 0;
+    const ties t = ties_of(n, w, p);
     for (size_t j = 0; j < n; j++) {
         p[j + j * n] = -0.5 * q[j + j * n];
         for (size_t i = j + 1; i < n; i++) {
             const double gap = w[i] - w[j];
             const double top = p[i + j * n] - 0.5 * (w[i] + w[j]) * q[i + j * n];
-            double e = top / gap;
-            if (gap <= tie) {
-                if (!(fabs(top) <= nothing)) return degenerate(b);
-                e = 0;
-            }
+            double e;
+            if (!quotient(top, gap, &t, &e)) return degenerate(b);
             p[i + j * n] = -e - 0.5 * q[i + j * n];
             p[j + i * n] = e - 0.5 * q[i + j * n];
         }

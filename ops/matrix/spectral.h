@@ -5,8 +5,8 @@
  *
  * Letters: n order, a operand, x symmetric part or product, all packed (ld = n) but operands.
  */
-#ifndef WGI_OPS_SPECTRAL_H
-#define WGI_OPS_SPECTRAL_H
+#ifndef WGI_OPS_MATRIX_SPECTRAL_H
+#define WGI_OPS_MATRIX_SPECTRAL_H
 
 #include <wengert/block.h>
 
@@ -24,9 +24,15 @@ int wgi_spectral_symmetric(size_t n, const double *a, size_t ld, double *x);
 /* a += alpha (x + x'), bitwise symmetric. */
 void wgi_spectral_add(size_t n, double alpha, const double *x, double *a, size_t ld);
 
+/* Eigenvalues, or singular values, whose difference is up to this part of the largest have vectors
+ * with at most half of their digits: numerators over it that may be rounding count as 0, so that a
+ * loss that does not depend on the choice of the vectors gets nothing from them. */
+#define WGI_SPECTRAL_NEAR 0x1p-26
+
 /* Orders whose workspace LAPACK can be told (2 n^2 and more doubles, in an int). */
 enum { WGI_SPECTRAL_ORDER = 20000 };
 #define WGI_SPECTRAL_TOO_LARGE "LAPACK takes orders up to 20000"
 #define WGI_SPECTRAL_NOT_FINITE "an operand has a NaN or an infinity"
+#define WGI_SPECTRAL_GAVE_UP "the iteration of LAPACK did not converge"
 
 #endif

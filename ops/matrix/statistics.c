@@ -356,8 +356,10 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     wg_real q = wg_constant(0);
     for (size_t c = 0; c < x.cols; c++) {
         const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
-        if (wgi_expand_is_nothing(apart)) continue;
-        const wg_real f = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        const wg_real given = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        if (wgi_expand_is_nothing(apart) && given.at.slot == 0 && given.value != 0) continue;
+        /* points that are divided by 0 before they are subtracted are NaN apart */
+        const wg_real f = wg_let(t, wg_select_eq(given, 0, NAN, given));
         q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
     }
     switch (kernel) {

@@ -84,7 +84,9 @@ static wg_status decompose(wg_block *b) {
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, m, f.s, f.u, m, f.h, k, work,
                                   wgi_int(smaller(doubles, 0x7fffffff)),
                                   (lapack_int *)(work + doubles));
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
 }
 
 /* A_ += U diag(c) V', of the first k columns. Room: x of k max(m, n). */
@@ -235,14 +237,16 @@ static wg_status degenerate(wg_block *b) {
 
 /* What singular values are known to, and what numerators are compared with. */
 struct ties {
-    int any;     /* do two differ by less, or is one smaller? */
+    int any;     /* are two as near as that to each other, or one to 0? */
     double tie;  /* differences and sums up to this count as 0 */
-    double size; /* of the largest numerator, where there are ties */
+    double near; /* over those up to this, numerators that may be rounding count as 0 */
+    double size; /* of the largest numerator, where there are such */
 };
 static struct ties ties_of(const factors *f) {
-    struct ties t = {0, (double)larger(f->m, f->n) * DBL_EPSILON * f->s[0], 0};
-    for (size_t i = 1; i < f->k; i++) t.any |= f->s[i - 1] - f->s[i] <= t.tie;
-    t.any |= f->s[f->k - 1] <= t.tie;
+    struct ties t = {0, (double)larger(f->m, f->n) * DBL_EPSILON * f->s[0],
+                     WGI_SPECTRAL_NEAR * f->s[0], 0};
+    for (size_t i = 1; i < f->k; i++) t.any |= f->s[i - 1] - f->s[i] <= t.near;
+    t.any |= f->s[f->k - 1] <= t.near;
     return t;
 }
 static void look_at(struct ties *t, size_t n, const double *x) {
@@ -253,22 +257,26 @@ static double nothing_of(const factors *f, double size) {
     return 8 * (double)larger(f->m, f->n) * DBL_EPSILON * size;
 }
 
-/* top / bottom, 0 where both count as 0; *bad: only the bottom does. */
-static double quotient(double top, double bottom, double tie, double nothing, int *bad) {
-    if (bottom > tie) return top / bottom;
-    if (!(fabs(top) <= nothing)) *bad = 1;
+/* top / bottom, 0 where the top counts as 0; *bad: only the bottom does. */
+static double quotient(double top, double bottom, const struct ties *t, double nothing,
+                       int *bad) {
+    if (bottom > t->near) return top / bottom;
+    if (fabs(top) <= nothing) return 0;
+    if (bottom > t->tie) return top / bottom;
+    *bad = 1;
     return 0;
 }
 
 /* Of columns or rows of x, number j at x + j step, elements stride apart: each divided by s_j.
  */
 static int divide(const factors *f, double *x, size_t count, size_t stride, size_t step,
-                  double tie, double nothing) {
+                  const struct ties *t) {
+    const double nothing = nothing_of(f, t->size);
     int bad = 0;
     for (size_t j = 0; j < f->k; j++)
         for (size_t i = 0; i < count; i++) {
             double *const e = x + j * step + i * stride;
-            *e = quotient(*e, f->s[j], tie, nothing, &bad);
+            *e = quotient(*e, f->s[j], t, nothing, &bad);
         }
     return !bad;
 }
@@ -279,7 +287,7 @@ static int off_columns(const factors *f, const double *ux, double *x, struct tie
     look_at(t, f->m * f->k, x);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f->u, m, ux, k, 1, x,
                 m);
-    return divide(f, x, f->m, 1, f->m, t->tie, nothing_of(f, t->size));
+    return divide(f, x, f->m, 1, f->m, t);
 }
 
 /* x = x (I - V V') / S, for x of k by n and xv = x V, or its transpose. */
@@ -288,7 +296,7 @@ static int off_rows(const factors *f, CBLAS_TRANSPOSE trans, const double *xv, d
     const int n = wgi_int(f->n), k = wgi_int(f->k);
     look_at(t, f->k * f->n, x);
     cblas_dgemm(CblasColMajor, trans, CblasNoTrans, k, n, k, -1, xv, k, f->h, k, 1, x, k);
-    return divide(f, x, f->n, f->k, 1, t->tie, nothing_of(f, t->size));
+    return divide(f, x, f->n, f->k, 1, t);
 }
 
 /* mu = diag(s_) + X, of mu = U' U_ and mv = V' V_. */
@@ -302,8 +310,8 @@ static int core_vjp(const factors *f, const struct ties *t, const double *sb, do
             double *const up = &mu[i + j * f->k], *const low = &mu[j + i * f->k];
             const double ku = *up - *low, lv = mv[i + j * f->k] - mv[j + i * f->k];
             const double gap = f->s[i] - f->s[j], sum = f->s[i] + f->s[j];
-            const double even = -0.5 * quotient(ku + lv, gap, t->tie, nothing, &bad);
-            const double odd = 0.5 * quotient(ku - lv, sum, t->tie, nothing, &bad);
+            const double even = -0.5 * quotient(ku + lv, gap, t, nothing, &bad);
+            const double odd = 0.5 * quotient(ku - lv, sum, t, nothing, &bad);
             *up = even + odd, *low = even - odd;
         }
     }
@@ -365,8 +373,8 @@ static int core_jvp(const factors *f, const struct ties *t, double *sd, double *
         for (size_t i = 0; i < j; i++) {
             double *const up = &p[i + j * f->k], *const low = &p[j + i * f->k];
             const double gap = f->s[i] - f->s[j], sum = f->s[i] + f->s[j];
-            const double odd = -0.5 * quotient(*up + *low, gap, t->tie, nothing, &bad);
-            const double even = 0.5 * quotient(*up - *low, sum, t->tie, nothing, &bad);
+            const double odd = -0.5 * quotient(*up + *low, gap, t, nothing, &bad);
+            const double even = 0.5 * quotient(*up - *low, sum, t, nothing, &bad);
             /* both change sign with i and j */
             *up = odd + even, *low = -*up;
             z[i + j * f->k] = odd - even, z[j + i * f->k] = even - odd;

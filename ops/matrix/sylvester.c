@@ -46,7 +46,14 @@ static wg_status schur(wg_block *b, size_t i, double *t, double *q, double *work
     }
     wgi_spectral_copy(a->rows, a->cols, a->value, a->ld, t);
     b->info = wgi_schur(a->rows, t, q, work);
-    return b->info == 0 ? WG_OK : WG_ECONVERGE;
+    if (b->info == 0) return WG_OK;
+    b->why = WGI_SPECTRAL_GAVE_UP;
+    return WG_ECONVERGE;
+}
+
+static wg_status beyond(wg_block *b) {
+    b->why = "the equation of the derivative has no solution within the range of numbers";
+    return WG_EDEGENERATE;
 }
 
 static wg_status finite_right_side(wg_block *b, const wg_block_arg *c) {
@@ -115,7 +122,7 @@ static wg_status sylvester_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + f.m * f.n;
     if (f.m == 0 || f.n == 0) return WG_OK;
     wgi_spectral_copy(f.m, f.n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!sylvester_solve(&f, 'T', y, room)) return WG_EDEGENERATE;
+    if (!sylvester_solve(&f, 'T', y, room)) return beyond(b);
     if (b->in[0].bar != NULL)
         product(CblasNoTrans, CblasTrans, f.m, f.m, f.n, -1, y, f.m, x, f.m, 1, b->in[0].bar,
                 b->in[0].bar_ld);
@@ -147,7 +154,7 @@ static wg_status sylvester_jvp(wg_block *b) {
     if (b->in[1].bar != NULL)
         product(CblasNoTrans, CblasNoTrans, f.m, f.n, f.n, -1, x, f.m, b->in[1].bar,
                 b->in[1].bar_ld, 1, y, f.m);
-    if (!sylvester_solve(&f, 'N', y, room)) return WG_EDEGENERATE;
+    if (!sylvester_solve(&f, 'N', y, room)) return beyond(b);
     finish(f.m, f.n, y, &b->out[0]);
     return WG_OK;
 }
@@ -200,7 +207,7 @@ static wg_status lyapunov_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + n * n;
     if (n == 0) return WG_OK;
     wgi_spectral_copy(n, n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!lyapunov_solve(b, 'T', y, room)) return WG_EDEGENERATE;
+    if (!lyapunov_solve(b, 'T', y, room)) return beyond(b);
     if (b->in[0].bar != NULL) {
         product(CblasNoTrans, CblasTrans, n, n, n, -1, y, n, x, n, 1, b->in[0].bar,
                 b->in[0].bar_ld);
@@ -221,7 +228,7 @@ static wg_status lyapunov_jvp(wg_block *b) {
         product(CblasNoTrans, CblasNoTrans, n, n, n, -1, ad, b->in[0].bar_ld, x, n, 1, y, n);
         product(CblasNoTrans, CblasTrans, n, n, n, -1, x, n, ad, b->in[0].bar_ld, 1, y, n);
     }
-    if (!lyapunov_solve(b, 'N', y, room)) return WG_EDEGENERATE;
+    if (!lyapunov_solve(b, 'N', y, room)) return beyond(b);
     finish(n, n, y, &b->out[0]);
     return WG_OK;
 }
@@ -291,7 +298,7 @@ static wg_status discrete_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + n * n, *const ab = b->in[0].bar;
     if (n == 0) return WG_OK;
     wgi_spectral_copy(n, n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!discrete_solve(b, 'T', y, room)) return WG_EDEGENERATE;
+    if (!discrete_solve(b, 'T', y, room)) return beyond(b);
     if (ab != NULL) {
         const size_t ld = b->in[0].bar_ld;
         product(CblasNoTrans, CblasTrans, n, n, n, 1, a, b->in[0].ld, x, n, 0, room, n);
@@ -317,7 +324,7 @@ static wg_status discrete_jvp(wg_block *b) {
         product(CblasNoTrans, CblasNoTrans, n, n, n, 1, a, b->in[0].ld, x, n, 0, room, n);
         product(CblasNoTrans, CblasTrans, n, n, n, 1, room, n, ad, ld, 1, y, n);
     }
-    if (!discrete_solve(b, 'N', y, room)) return WG_EDEGENERATE;
+    if (!discrete_solve(b, 'N', y, room)) return beyond(b);
     finish(n, n, y, &b->out[0]);
     return WG_OK;
 }

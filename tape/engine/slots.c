@@ -81,7 +81,7 @@ const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number) {
 uint64_t wgi_record_after(const wgi_core *c, uint64_t slot) {
     uint64_t low = 0, high = c->chunks == 0 ? 0 : wgi_record_count(c);
     if (high != 0 && wgi_record_at(c, high - 1)->out <= slot)
-        return high; /* mostly the last result */
+        return high; /* mostly it is the last result */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (wgi_record_at(c, middle)->out <= slot) low = middle + 1;
