@@ -26,7 +26,7 @@ pkgconfigdir ?= $(libdir)/pkgconfig
 BENCH_FLAGS ?= -O3 -march=native
 BENCH_ARGS ?= --peers
 PEER_FLAGS ?= -std=c++17 -O3 -march=native -DNDEBUG
-FUZZ_SECONDS ?= 60
+SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -38,6 +38,21 @@ endif
 # What run, test and bench need beside make. The stamp is an included makefile: make itself
 # starts again once it is there, and then sees the compiler that was missing. A cblas.h alone may be
 # the reference BLAS's: OpenBLAS is there where a program links with it.
+
+# Installs the packages $$need, or prints the command to type where it may not.
+define apt
+if [ "$$need" ]; then \
+    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
+    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
+        echo "Missing:$$need. On Debian or Ubuntu type:" >&2; \
+        echo "    sudo apt-get install$$need" >&2; exit 1; \
+    fi; \
+    echo "Installing$$need"; \
+    $$as apt-get update -q >/dev/null; \
+    $$as env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
+fi
+endef
 
 STAMP := build/deps$(patsubst %,-%,$(filter-out cc gcc,$(notdir $(firstword $(CC)))))$(if $(filter bench-report,$(MAKECMDGOALS)),-report)
 ifneq ($(filter deps run test test-% bench bench-report gradbench coverage-report fuzz-run,$(MAKECMDGOALS)),)
@@ -62,17 +77,7 @@ $(STAMP):
 	{ have_header cblas.h && links $(filter-out -llapacke,$(BLAS_LIBS)); } || want libopenblas-dev; \
 	pkg-config --exists lapacke 2>/dev/null || have_header lapacke.h || want liblapacke-dev; \
 	case $@ in *-report) command -v gnuplot >/dev/null || want gnuplot-nox;; esac; \
-	if [ "$$need" ]; then \
-	    as=; [ "$$(id -u)" = 0 ] || as='sudo -n'; \
-	    if ! command -v apt-get >/dev/null || ! $$as true 2>/dev/null; then \
-	        echo "Missing:$$need. On Debian or Ubuntu type:" >&2; \
-	        echo "    sudo apt-get install$$need" >&2; exit 1; \
-	    fi; \
-	    echo "Installing$$need"; \
-	    $$as apt-get update -q >/dev/null; \
-	    $$as env DEBIAN_FRONTEND=noninteractive \
-	        apt-get install -y -q --no-install-recommends $$need >/dev/null; \
-	fi; \
+	$(apt); \
 	touch $@
 
 # ---- flags ----------------------------------------------------------------------------------
@@ -125,10 +130,16 @@ LIB_OBJS := $(call objects,$(LIB_SRCS))
 T ?= *
 TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
-FUZZ_PROGS := $(patsubst %.c,$(B)/%,$(filter test/fuzz_%,$(TEST_SRCS)))
 # What is named like a script belongs to that.
-SUPPORT_OBJS := $(call objects,$(filter-out test/test_% test/fuzz_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
+SUPPORT_OBJS := $(call objects,$(filter-out test/test_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
 SCRIPTS ?= $(wildcard test/$(T).sh)
+# Generators of test/fuzz/: those with a main(), and those that take any bytes, which get one.
+FUZZ_SRCS := $(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c))
+FUZZ_BYTES := $(shell grep -l '^int LLVMFuzzerTestOneInput' $(FUZZ_SRCS))
+FUZZ_MAINS := $(call with_main,$(FUZZ_SRCS))
+FUZZ_OBJS := $(call objects,$(filter-out $(FUZZ_BYTES) $(FUZZ_MAINS),$(FUZZ_SRCS)))
+fuzz_progs = $(patsubst %.c,$(B)/%,$(filter $(wildcard test/fuzz/$(T).c),$(1)))
+FUZZ_PROGS := $(call fuzz_progs,$(FUZZ_BYTES) $(FUZZ_MAINS))
 
 EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
@@ -167,6 +178,7 @@ $(call list,$(1)): FORCE
 endef
 $(eval $(call LIST,lib,$(LIB_OBJS)))
 $(eval $(call LIST,support,$(SUPPORT_OBJS)))
+$(eval $(call LIST,fuzz,$(FUZZ_OBJS)))
 $(eval $(call LIST,examples,$(EXAMPLE_OBJS) $(EXAMPLE_LIBS)))
 
 archive = $(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
@@ -275,6 +287,17 @@ lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared l
 deps: $(STAMP) ## install what run and test need (apt)
 	@:
 
+# What a part of the library or of its tests needs; where it is absent, that part is left out and says so.
+deps-sparse: ## install SuiteSparse, for sparse solves (apt)
+	@set -e; need=; $(if $(SUITESPARSE),:,need=' libsuitesparse-dev'); $(apt)
+
+deps-tests: deps-sparse ## install all that tests of parts need: SuiteSparse, gdb, binutils, cmake (apt)
+	@set -e; need=; \
+	command -v gdb >/dev/null || need="$$need gdb"; \
+	command -v objdump >/dev/null || need="$$need binutils"; \
+	command -v cmake >/dev/null || need="$$need cmake"; \
+	$(apt)
+
 clean: ## remove build/
 	rm -rf build
 
@@ -304,9 +327,14 @@ $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): $(BENCH_CORE)
 $(filter $(B)/test/test_bench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
 
-# Without a fuzzer main() is that of test/replay.c.
-$(FUZZ_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
-	$(link) $(FUZZ_LINK) $(with_library) $(MATH_LIBS) $(SYSTEM_LIBS)
+$(B)/test/libfuzz.a: $(FUZZ_OBJS) $(call list,fuzz)
+	$(archive)
+
+$(FUZZ_PROGS): %: %.o $(B)/test/libfuzz.a $(B)/libsupport.a $(LIBRARY)
+	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
+# What takes any bytes has libFuzzer's main(), or that of test/fuzz/replay.c.
+$(call fuzz_progs,$(FUZZ_BYTES)): MORE_LIBS = $(FUZZ_LINK)
+$(if $(FUZZ_LINK),,$(call fuzz_progs,$(FUZZ_BYTES)): $(B)/test/fuzz/replay.o)
 
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
@@ -447,18 +475,27 @@ coverage-report: programs
 	    END { printf "%-28s %8s %8s  %s\n", "file", "lines", "reached", "branches taken"; \
 	          for (f in l) printf "%-28s %8d %8s  %s\n", f, size[f], l[f], b[f] | "sort" }'
 
-fuzz: ## FUZZ_SECONDS=60 of libFuzzer on each test/fuzz_*.c (clang)
+fuzz: ## SECONDS=60 of each generator in test/fuzz/, T=NAME: of one
+	$(again) fuzz-run FUZZ_RUN='$(call fuzz_progs,$(FUZZ_MAINS))'
+	@[ -z '$(call fuzz_progs,$(FUZZ_BYTES))' ] || $(MAKE) --no-print-directory fuzz-bytes
+
+fuzz-asan: ## the same under the address and undefined-behaviour sanitizers
+	$(again) fuzz CFLAGS='$(SANITIZE) -fsanitize=address,undefined' OPENBLAS_NUM_THREADS=1
+
+# Any bytes, by libFuzzer.
+fuzz-bytes:
 	@mkdir -p build; if echo 'int LLVMFuzzerTestOneInput(const char *, long); int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && n; }' | \
 	    clang -x c -fsanitize=fuzzer,address - -o build/probe 2>/dev/null; then rm build/probe; \
-	    $(MAKE) --no-print-directory fuzz-run CC=clang FUZZ_LINK=-fsanitize=fuzzer \
+	    $(MAKE) --no-print-directory fuzz-run CC=clang FUZZ_RUN='$$(call fuzz_progs,$$(FUZZ_BYTES))' FUZZ_LINK=-fsanitize=fuzzer \
 	        CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'; \
 	else echo 'fuzz: needs clang with libFuzzer (apt-get install clang libclang-rt-dev)' >&2; exit 1; fi
 
-fuzz-run: $(FUZZ_PROGS)
-	@for p in $(FUZZ_PROGS); do \
-	    n=$${p##*/}; mkdir -p $(B)/corpus/$$n; known=; [ ! -d test/data/$$n ] || known=test/data/$$n; \
-	    echo "== $$n"; $$p -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
-	        $(B)/corpus/$$n $$known || { echo "a crash: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
+# All take these options of libFuzzer; what follows are folders of known inputs.
+fuzz-run: $(FUZZ_RUN)
+	@for p in $(FUZZ_RUN); do \
+	    n=fuzz_$${p##*/}; mkdir -p $(B)/corpus/$$n; known=; [ ! -d test/data/$$n ] || known=test/data/$$n; \
+	    echo "== $$n"; CC='$(CC)' CACHE='$(CACHE)' $$p -max_total_time=$(SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
+	        $(B)/corpus/$$n $$known || { echo "a finding: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
 	done
 
 TIDY := -*,clang-analyzer-*,bugprone-*,performance-*,cert-err34-c,misc-redundant-expression
@@ -499,8 +536,8 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps clean install uninstall asan ubsan valgrind coverage \
-    coverage-report fuzz fuzz-run analyze generate abi format FORCE
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-tests clean install uninstall asan ubsan valgrind coverage \
+    coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

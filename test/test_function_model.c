@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include "counted.h"
+#include "counted.h"
 #include "model_case.h"
 
 /* ---- dimensions ---- */
@@ -394,8 +395,47 @@ static void null_is_refused(void **state) {
     wg_function_free(f);
 }
 
+/* What a model keeps is of its tape's budget; what does not fit is not begun, and spoils nothing. */
+static void a_model_keeps_the_budget_of_its_tape(void **state) {
+    (void)state;
+    enum { BUDGET = 8 << 20 };
+    struct counted memory = counted_start();
+    const wg_options o = {
+        .flags = WG_KEEP_CODE, .budget = BUDGET, .memory = counted_memory(&memory)};
+    wg_tape *const t = wg_tape_new(&o);
+    wg_model *model = NULL;
+    wg_stats st;
+    assert_int_equal(wg_model_new(t, &model), WG_OK);
+    const wg_dim long_one = {NULL, 1 << 14}, single = {NULL, 1}, many = {NULL, 40000};
+    const wg_mat w = wg_model_variable(model, "w", single, single, wg_initial_fill(2));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    const wg_mark before = wg_tape_mark(t);
+    const wg_dim sizes[] = {long_one, many};
+    for (int k = 0; k < 2;
+         k++) { /* 2^30 entries; and some that fit on the tape, but not twice */
+        const wg_mat a = wg_model_variable(model, "large", sizes[k],
+                                           k ? (wg_dim){NULL, 16} : (wg_dim){NULL, 1 << 16},
+                                           wg_initial_fill(1));
+        assert_null(a.value);
+        assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+        assert_int_equal(wg_tape_rewind(t, before), WG_OK);
+        assert_true(memory.most <= BUDGET);
+    }
+    (void)wg_model_variable(model, "small", single, single, wg_initial_fill(3));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    assert_true(*wg_model_values(model, w) == 2);
+    assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+    assert_true(st.committed_bytes == memory.committed);
+    wg_model_free(model);
+    assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+    assert_true(st.committed_bytes == memory.committed);
+    wg_tape_free(t);
+    assert_true(memory.committed == 0 && memory.wrong == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_keeps_the_budget_of_its_tape),
         TEST(dimensions_that_differ_are_named),
         TEST(dimensions_follow_operations),
         TEST(nodes_know_their_names_and_places),

@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <wengert.h>
 
 #include <cmocka.h>
@@ -489,6 +491,61 @@ static void two_recordings_share_a_callable_and_a_pool(void **state) {
     wg_tape_free(t);
 }
 
+/* A child of fork has none of the threads: it says by its status how far it came. */
+static int in_a_child(wg_threads *pool, struct tally *t) {
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(20);
+        if (wg_threads_run(pool, TASKS, count_task, t) != WG_OK) _exit(1);
+        for (size_t k = 0; k < TASKS; k++)
+            if (atomic_load(&t->done[k]) != 1) _exit(2);
+        wg_threads_free(pool);
+        _exit(0);
+    }
+    int status = -1;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return status;
+}
+
+struct fork_inside {
+    struct tally t;
+    atomic_int others;
+    int status;
+};
+
+/* Forks while another thread is inside the job. */
+static wg_status fork_in_a_task(void *ctx, size_t k) {
+    struct fork_inside *const f = ctx;
+    if (k != 0) {
+        (void)atomic_fetch_add(&f->others, 1);
+        while (f->status < 0) rest(100000);
+        return WG_OK;
+    }
+    while (atomic_load(&f->others) == 0) rest(100000);
+    f->status = in_a_child(f->t.pool, &f->t);
+    return WG_OK;
+}
+
+static void a_child_of_fork_works_alone_and_frees_the_pool(void **state) {
+    (void)state;
+    static struct tally t;
+    static struct fork_inside f;
+    wg_threads *pool = NULL;
+    assert_ok(wg_threads_new(3, NULL, &pool));
+    assert_int_equal(in_a_child(pool, &t), 0);
+    rest(LONG_REST); /* asleep, holding what sleepers hold */
+    assert_int_equal(in_a_child(pool, &t), 0);
+    f.t.pool = pool;
+    f.status = -1;
+    assert_ok(wg_threads_run(pool, 2, fork_in_a_task, &f));
+    assert_int_equal(f.status, 0);
+    /* nothing of it is lost to the parent */
+    t.pool = pool;
+    assert_ok(wg_threads_run(pool, TASKS, count_task, &t));
+    assert_done(&t, TASKS, 1);
+    wg_threads_free(pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_done_once),
@@ -501,6 +558,7 @@ int main(void) {
         cmocka_unit_test(a_number_of_threads_that_makes_no_sense_is_refused),
         cmocka_unit_test(pools_come_and_go),
         cmocka_unit_test(an_idle_pool_costs_no_time),
+        cmocka_unit_test(a_child_of_fork_works_alone_and_frees_the_pool),
         cmocka_unit_test(many_evaluations_have_the_bits_of_one_thread),
         cmocka_unit_test(two_threads_evaluate_with_pools_of_their_own_and_with_one),
         cmocka_unit_test(tasks_may_evaluate_with_the_pool_they_are_of),

@@ -14,7 +14,7 @@
 #define LOOPS_OVER 64
 #include "file_case.h"
 #include "tape/function/run/bytecode.h"
-#include "tape/function/native/in_place.h"
+#include "tape/function/run/in_place.h"
 
 enum { STEPS = 12, DATA = 40 };
 
@@ -650,11 +650,11 @@ static int no_code(const double *uniform, const double *const *input, double *co
 }
 
 /* With native code, would it be run without the interpreter? */
-static int runs_in_strips(wg_function *f) {
+static int runs_in_place(wg_function *f) {
     wgi_pieces counted = {NULL, 0};
     wgi_in_place in_place;
     f->bytecode->native = no_code;
-    wgi_in_place_take(&in_place, f, 8, &counted);
+    wgi_in_place_prepare(&in_place, f, 8, &counted);
     f->bytecode->native = NULL;
     return in_place.f != NULL;
 }
@@ -693,7 +693,7 @@ static void comparisons_are_told_where_a_repeat_is_done_once(void **state) {
         else y[0] = wgi_graph_repeat(g, r, x) + 1 + 3;
         assert_int_equal(wgi_function_finish(g, 2, in, 2, out, y, &f), WG_OK);
         wg_tape_reset(tape);
-        assert_false(runs_in_strips(f));
+        assert_false(runs_in_place(f));
         void *const work = malloc(wg_function_work(f, NULL));
         for (size_t points = 0; points < 80; points = 3 * points + 1) {
             double at[160], z[80], sum;

@@ -618,21 +618,45 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     wg_tape_free(t);
 }
 
-static void a_factor_from_before_a_reset_is_refused(void **state) {
+/* Of variables and of constants, also when something else stands where the factor was. */
+static void a_factor_that_was_forgotten_is_refused(void **state) {
     (void)state;
-    const wg_options checked = {.flags = WG_CHECKED};
-    wg_tape *const t = wg_tape_new(&checked);
-    const wg_mat a = random_input(t, 30, 3, 3, 4), b = random_input(t, 31, 3, 1, 0);
-    const wg_mark m = wg_tape_mark(t);
-    const wg_factor f = wg_lu(t, a);
-    assert_int_equal(wg_tape_rewind(t, m), WG_OK);
-    (void)wg_factor_solve(t, f, 'N', b);
-    failed_with(t, m, WG_ESTALE, "wg_factor_solve", "rewind");
-    wg_tape_reset(t);
-    const wg_mark start = wg_tape_mark(t);
-    (void)wg_factor_logdet(t, f);
-    failed_with(t, start, WG_ESTALE, "wg_factor_logdet", "reset");
-    wg_tape_free(t);
+    for (unsigned k = 0; k < 8; k++) {
+        const wg_options o = {.flags = k & 1 ? WG_CHECKED : 0};
+        wg_tape *const t = wg_tape_new(&o), *const other = wg_tape_new(&o);
+        wg_mat a = random_input(t, 30, 3, 3, 4);
+        const wg_mat b = random_input(t, 31, 3, 1, 0);
+        if (k & 2) a = wg_mat_constant(t, 3, 3, a.value, 3);
+        const wg_mark m = wg_tape_mark(t);
+        const wg_factor f = wg_lu(t, a);
+        const wg_mark behind = wg_tape_mark(t);
+        (void)wg_factor_solve(t, f, 'N', b);
+        assert_int_equal(wg_tape_rewind(t, behind), WG_OK);
+        (void)wg_factor_solve(t, f, 'N', b); /* still there */
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        for (int i = 0; i < 3 && (k & 4); i++)
+            (void)wg_lu(
+                t, k & 2 ? wg_mat_constant(t, 3, 3, (double[9]){1, 0, 0, 0, 2, 0, 0, 0, 3}, 3)
+                         : wg_mat_exp(t, a));
+        const wg_mark now = wg_tape_mark(t);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        (void)wg_factor_solve(t, f, 'N', b);
+        failed_with(t, now, WG_ESTALE, "wg_factor_solve", "rewind");
+        (void)wg_factor_inverse(t, f);
+        failed_with(t, now, WG_ESTALE, "wg_factor_inverse", "rewind");
+        (void)wg_factor_det(t, f);
+        failed_with(t, now, WG_ESTALE, "wg_factor_det", "rewind");
+        const wg_mark empty = wg_tape_mark(other);
+        (void)wg_factor_logdet(other, f);
+        failed_with(other, empty, WG_ESTALE, "wg_factor_logdet", "another tape");
+        wg_tape_reset(t);
+        const wg_mark start = wg_tape_mark(t);
+        (void)wg_factor_logdet(t, f);
+        failed_with(t, start, WG_ESTALE, "wg_factor_logdet", "reset");
+        wg_tape_free(t);
+        wg_tape_free(other);
+    }
 }
 
 /* New inputs through a recording: the factor is made anew, once, and all of its uses follow. */
@@ -657,6 +681,39 @@ static void a_replay_factors_again(void **state) {
     wg_tape_free(t);
     free(a);
     free(b);
+}
+
+/* The tangent along 2^-70 times a direction, to the last bit: what is not of the diagonal of ones
+ * is not lost beside it. */
+static void a_small_tangent_of_a_triangle_with_ones_has_all_its_digits(void **state) {
+    enum { ORDER = 4, COLUMNS = 3 };
+    (void)state;
+    double *const a = random_numbers(41, ORDER * ORDER),
+                  *const b = random_numbers(42, ORDER * ORDER),
+                  *const direction = random_numbers(43, ORDER * ORDER);
+    wg_tape *const t = wg_tape_new(NULL);
+    for (unsigned flags = 0; flags < 8; flags++) {
+        const char side = flags & 1 ? 'R' : 'L';
+        const size_t rows = flags & 1 ? COLUMNS : ORDER, cols = flags & 1 ? ORDER : COLUMNS;
+        double v[ORDER * ORDER], tangent[2][ORDER * COLUMNS];
+        for (int small = 0; small < 2; small++) {
+            wg_tape_reset(t);
+            assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+            const wg_mat x = wg_mat_input(t, ORDER, ORDER, a, ORDER);
+            for (size_t i = 0; i < ORDER * ORDER; i++)
+                v[i] = direction[i] * (small ? 0x1p-70 : 1);
+            assert_int_equal(wg_mat_tangent_seed(t, x, 0, v, ORDER), WG_OK);
+            const wg_mat y = wg_trsm(t, side, flags & 2 ? 'U' : 'L', flags & 4 ? 'T' : 'N', 'U',
+                                     1, x, wg_mat_constant(t, rows, cols, b, rows));
+            assert_int_equal(wg_mat_tangent(t, y, 0, tangent[small], rows), WG_OK);
+        }
+        for (size_t i = 0; i < ORDER * COLUMNS; i++)
+            assert_true(tangent[1][i] == tangent[0][i] * 0x1p-70);
+    }
+    wg_tape_free(t);
+    free(a);
+    free(b);
+    free(direction);
 }
 
 static void every_case_claimed_here_is_checked(void **state) {
@@ -691,8 +748,9 @@ int main(void) {
         cmocka_unit_test(order_one_is_a_division),
         cmocka_unit_test(what_cannot_be_solved_fails_and_is_forgotten_by_a_rewind),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
-        cmocka_unit_test(a_factor_from_before_a_reset_is_refused),
+        cmocka_unit_test(a_factor_that_was_forgotten_is_refused),
         cmocka_unit_test(a_replay_factors_again),
+        cmocka_unit_test(a_small_tangent_of_a_triangle_with_ones_has_all_its_digits),
         cmocka_unit_test(every_case_claimed_here_is_checked),
     };
     return cmocka_run_group_tests_name("solve", tests, NULL, NULL);

@@ -184,8 +184,8 @@ static wg_status pair_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 
 static void every_result_is_looked_at_and_what_cancels_may_round(void **state) {
     (void)state;
-    const wg_block_op pair = {"pair",   0,    pair_shape,  pair_value,
-                              pair_vjp, NULL, pair_expand, NULL};
+    const wg_block_op pair = {"pair",   WG_OP_EXPANDS, pair_shape,  pair_value,
+                              pair_vjp, NULL,          pair_expand, NULL};
     const double same[] = {0.3, 1.7, 4};
     int squares = 0;
     wg_tape_reset(tape);
@@ -352,8 +352,8 @@ static wg_status level_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 static void a_slope_that_expand_forgets_is_missed_at_tiny_operands_too(void **state) {
     (void)state;
     static const double at[] = {0.5, 1e-11, 1e-13, 1e-20, 1e-300, 0};
-    const wg_block_op op = {"tilted",   0,    tilted_shape, tilted_value,
-                            tilted_vjp, NULL, level_expand, NULL};
+    const wg_block_op op = {"tilted",   WG_OP_EXPANDS, tilted_shape, tilted_value,
+                            tilted_vjp, NULL,          level_expand, NULL};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         wg_tape_reset(tape);
         const wg_mat in = wg_mat_input(tape, 1, 1, &at[i], 1);

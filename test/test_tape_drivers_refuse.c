@@ -148,6 +148,31 @@ static void too_many_outputs_are_found(void **state) {
     assert_true(f[0] == 0 && f[1] == 3 && f[2] == 6);
 }
 
+static wg_status writes_one(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)t, (void)n, (void)x, (void)m, (void)data;
+    y[0] = wg_constant(1);
+    return WG_OK;
+}
+
+static void an_output_where_there_is_nothing_is_found(void **state) {
+    (void)state;
+    assert_int_equal(wg_eval(tape, writes_one, NULL, 0, NULL, 0, NULL), WG_ESHAPE);
+    assert_message(tape, "wg_eval: the function has written more than 0 outputs");
+    assert_int_equal(wg_jvp(tape, writes_one, NULL, 0, NULL, NULL, 0, NULL, NULL), WG_ESHAPE);
+}
+
+/* Groups without entries need no values. */
+static void empty_groups_may_all_be_null(void **state) {
+    (void)state;
+    const size_t size[] = {0, 0}, ld[] = {1, 1};
+    double y = -77, room = -77, *const jac[] = {&room, NULL};
+    assert_int_equal(
+        wg_jacobian_groups(tape, writes_one, NULL, 2, size, NULL, 1, &y, WG_ROW_MAJOR, jac, ld),
+        WG_OK);
+    assert_true(y == 1 && room == -77);
+}
+
 static wg_status cancels(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {
     (void)n, (void)m, (void)data;
@@ -234,6 +259,28 @@ static wg_status outer(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     y[0] = wg_let(t, wg_mul(x[0], slope));
     return s;
 }
+static wg_status pausing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[0], x[0]));
+    return wg_tape_pause(t);
+}
+
+static void a_function_that_leaves_the_tape_paused_is_named(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const double x = 3, v = 1;
+    double y = 7, g = 7;
+    const wg_status s[] = {wg_eval(t, pausing, NULL, 1, &x, 1, &y),
+                           wg_gradient(t, pausing, NULL, 1, &x, &y, &g),
+                           wg_jvp(t, pausing, NULL, 1, &x, &v, 1, &y, &g),
+                           wg_vjp(t, pausing, NULL, 1, &x, 1, &v, &y, &g)};
+    for (size_t i = 0; i < sizeof s / sizeof *s; i++) assert_int_equal(s[i], WG_EMODE);
+    assert_true(y == 7 && g == 7);
+    assert_string_equal(wg_tape_message(t), "wg_vjp: the function has left the tape paused");
+    wg_tape_free(t);
+}
+
 static void drivers_of_two_tapes_nest(void **state) {
     (void)state;
     const double x = 1;
@@ -438,9 +485,12 @@ int main(void) {
         cmocka_unit_test(what_a_refused_call_said_is_passed_on),
         cmocka_unit_test(stale_outputs_are_refused),
         cmocka_unit_test(too_many_outputs_are_found),
+        cmocka_unit_test(an_output_where_there_is_nothing_is_found),
+        cmocka_unit_test(empty_groups_may_all_be_null),
         cmocka_unit_test(what_a_sweep_refuses_is_passed_on),
         cmocka_unit_test(jacobians_are_not_traced_whatever_their_rows),
         cmocka_unit_test(the_mode_belongs_to_the_driver),
+        cmocka_unit_test(a_function_that_leaves_the_tape_paused_is_named),
         cmocka_unit_test(drivers_of_two_tapes_nest),
         cmocka_unit_test(null_arguments_are_named),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),

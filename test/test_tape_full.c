@@ -464,8 +464,45 @@ static void code_of_every_length_is_read_as_it_was_written(void **state) {
 #undef SIN7
 }
 
+/* A Hessian of matrix operations works on tapes of its own, which live of the same budget. */
+static void tapes_beside_a_tape_live_of_its_budget(void **state) {
+    (void)state;
+    enum { N = 6 };
+    double v[N * N], h[N * N * N * N];
+    wg_stats st;
+    size_t needed = 0;
+    for (int i = 0; i < N * N; i++) v[i] = 1.0 / (i + 2);
+    for (size_t budget = 0, step = 4096;; budget += step) {
+        const wg_options o = {.flags = WG_KEEP_CODE, .budget = budget};
+        wg_tape *const t = wg_tape_new(&o);
+        if (t == NULL) continue;
+        const wg_mat a = wg_mat_input(t, N, N, v, N);
+        const wg_real y = wg_mat_sum(t, wg_gemm(t, 'N', 'N', 1, a, a, 0, a));
+        const wg_status recorded = wg_tape_status(t);
+        assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+        if (budget == 0) needed = budget = st.committed_bytes;
+        wg_real x[N * N];
+        for (int i = 0; i < N * N; i++) x[i] = wg_mat_at(a, (size_t)(i % N), (size_t)(i / N));
+        const wg_status s =
+            recorded != WG_OK ? recorded : wg_tape_hessian(t, y, N * N, x, h, N * N);
+        assert_int_equal(wg_tape_stats(t, &st), WG_OK);
+        assert_true(o.budget == 0 || st.max_committed_bytes <= o.budget);
+        wg_tape_free(t);
+        if (o.budget == 0) {
+            assert_int_equal(s, WG_OK);
+            assert_true(st.max_committed_bytes > needed);
+            budget = 16384;
+            continue;
+        }
+        if (s == WG_OK) break;
+        assert_true(s == WG_EBUDGET || s == WG_ENOMEM);
+        assert_true(budget < 64 * needed);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tapes_beside_a_tape_live_of_its_budget),
         TEST(code_of_every_length_is_read_as_it_was_written),
         TEST(code_has_room_whatever_comes_between_the_statements),
         TEST(ten_million_statements_take_the_bytes_they_should),

@@ -192,6 +192,67 @@ static wg_real region(wg_tape *t, const wg_real *x, wg_real *other) {
     return s;
 }
 
+/* What a function may do to the tape that it should only record on. */
+typedef struct mischief {
+    enum { PAUSE, RESET, REWIND, RESUME, DRIVE } what;
+    wg_mark before;
+} mischief;
+
+static wg_status naughty(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                         void *data) {
+    const mischief *const k = data;
+    double y;
+    (void)n, (void)m;
+    r[0] = wg_let(t, wg_sub(wg_mul(in[0], in[0]), in[1]));
+    switch (k->what) {
+    case PAUSE:
+        return wg_tape_pause(t);
+    case RESET:
+        wg_tape_reset(t);
+        return WG_OK;
+    case REWIND:
+        return wg_tape_rewind(t, k->before);
+    case RESUME:
+        return wg_tape_resume(t);
+    default:
+        return wg_eval(t, cosine, NULL, 2, (double[]){1, 1}, 1, &y);
+    }
+}
+
+static void a_function_that_changes_the_tape_is_found(void **state) {
+    (void)state;
+    static const struct {
+        int what;
+        wg_status s;
+        const char *text;
+    } c[] = {{PAUSE, WG_EMODE, "has left the tape paused"},
+             {RESET, WG_ESTALE, "has reset the tape"},
+             {REWIND, WG_EMARK, "has rewound the tape to before its call"},
+             {RESUME, WG_EMODE, "the function returned"},
+             {DRIVE, WG_ESTALE, "has reset the tape"}};
+    for (int width = 0; width < 2; width++)
+        for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+            wg_tape *t = wg_tape_new(NULL);
+            if (width != 0) assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+            mischief k = {c[i].what, wg_tape_mark(t)};
+            wg_real p = wg_input(t, 4), y;
+            const double x = 2;
+            assert_int_equal(wg_implicit(t, naughty, &k, 1, &x, 1, &p, &y), c[i].s);
+            assert_true(isnan(wg_value(y)));
+            assert_int_equal(wg_tape_status(t), c[i].s);
+            assert_non_null(strstr(wg_tape_message(t), "wg_implicit"));
+            assert_non_null(strstr(wg_tape_message(t), c[i].text));
+            /* a reset is all that it takes */
+            wg_tape_reset(t);
+            p = wg_input(t, 3);
+            if (width != 0) assert_int_equal(wg_tangent_seed(t, p, 0, 1), WG_OK);
+            y = wg_let(t, wg_mul(p, p));
+            if (width == 0) assert_int_equal(wg_reverse(t, y), WG_OK);
+            assert_true((width == 0 ? wg_adjoint(t, p) : wg_tangent(t, y, 0)) == 6);
+            wg_tape_free(t);
+        }
+}
+
 static void preaccumulated_region_has_the_same_gradient(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
@@ -351,6 +412,7 @@ int main(void) {
         cmocka_unit_test(fixed_point_has_its_derivative),
         cmocka_unit_test(no_solution_is_no_number),
         cmocka_unit_test(implicit_mistakes_are_named),
+        cmocka_unit_test(a_function_that_changes_the_tape_is_found),
         cmocka_unit_test(preaccumulated_region_has_the_same_gradient),
         cmocka_unit_test(preaccumulation_refuses_what_it_would_lose),
         cmocka_unit_test(a_forward_tape_refuses_a_foreign_variable_as_well),

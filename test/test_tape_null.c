@@ -171,6 +171,7 @@ static void arrays_that_are_null_are_answered(void **state) {
     STATUS(WG_ENULL, wg_adjoints_add, tape, 1, NULL, &v);
     STATUS(WG_ENULL, wg_adjoints_add, tape, 1, &x, NULL);
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 1, &v, 1);
+    STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 0, &v, 1); /* also of no lane */
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, &x, 1, NULL, 1);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, NULL, &one, &v);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, NULL, &v);

@@ -394,7 +394,7 @@ static wg_status pair_expand(wg_tape *t, const wg_block *b, const wg_real *in, w
     return WG_OK;
 }
 static const wg_block_op two_results = {.name = "pair",
-                                        .flags = WG_OP_EACH,
+                                        .flags = WG_OP_EACH | WG_OP_EXPANDS,
                                         .shape = pair_shape,
                                         .value = pair_value,
                                         .vjp = pair_vjp,

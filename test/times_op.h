@@ -84,12 +84,12 @@ static inline wg_status misspelt_expand(wg_tape *t, const wg_block *b, const wg_
     return s;
 }
 
-static const wg_block_op expanding_op = {"expanding", 0,         times_shape,  times_value,
-                                         times_vjp,   times_jvp, times_expand, NULL};
-static const wg_block_op misled_op = {"misled",   0,         times_shape,  times_value,
-                                      misled_vjp, times_jvp, times_expand, NULL};
-static const wg_block_op misspelt_op = {"misspelt", 0,    times_shape,     times_value,
-                                        times_vjp,  NULL, misspelt_expand, NULL};
+static const wg_block_op expanding_op = {"expanding", WG_OP_EXPANDS, times_shape,  times_value,
+                                         times_vjp,   times_jvp,     times_expand, NULL};
+static const wg_block_op misled_op = {"misled",   WG_OP_EXPANDS, times_shape,  times_value,
+                                      misled_vjp, times_jvp,     times_expand, NULL};
+static const wg_block_op misspelt_op = {"misspelt", WG_OP_EXPANDS, times_shape,     times_value,
+                                        times_vjp,  NULL,          misspelt_expand, NULL};
 
 static inline wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
     wg_mat y;

@@ -54,10 +54,12 @@ enum {
     WG_OP_ZERO_RULE = 2, /* keeps the zero rule per element; otherwise a call of vjp with all
                             adjoints 0 is left out */
     WG_OP_MOVES = 4,  /* every element of a result is one of an operand, or a constant, whatever
-                         their values: functions need no expand then */
+                         their values, and vjp moves adjoints back: functions need no expand then */
     WG_OP_LINEAR = 8, /* the results are linear in all operands together (sparsity.h) */
-    WG_OP_EACH = 16   /* element (i, j) of a result depends on none but element (i, j) of each
+    WG_OP_EACH = 16,  /* element (i, j) of a result depends on none but element (i, j) of each
                          operand, or that of its only row or column (sparsity.h) */
+    WG_OP_EXPANDS = 32 /* expand is the truth, and vjp and jvp a faster form of its derivative:
+                          functions and second derivatives may go by expand alone */
 };
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
@@ -73,7 +75,10 @@ enum {
  * expand  the same in scalar statements on t: y, the elements of all results, from x, those of
  *         all operands, matrix after matrix and column after column. Shapes and the values of
  *         operands stand in b; there is no workspace. NULL: not in functions, no second
- *         derivatives.
+ *         derivatives. They know the derivatives of what is recorded here, and nothing of those of
+ *         vjp: without WG_OP_EXPANDS, which says that it is the same, vjp may be a derivative of
+ *         its own, as of a clipped or reversed gradient, and the operation is refused there, by
+ *         name (WG_EMODE). wg_check_op looks whether it is the same.
  * traits  NULL in a user's operation: the library's own say here how they are split into sparse
  *         parts and how they become parts of functions. */
 typedef struct wg_block_op {

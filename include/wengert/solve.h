@@ -13,9 +13,8 @@
  * WG_ESHAPE, WG_EARG (a flag), WG_ENOMEM, WG_ESTALE as wg_apply does; Errors below names the
  * rest. After a failure the results are NaN, and a rewind makes the tape usable again.
  *
- * In a wg_function rows are eliminated in the order of the pivots at the recorded point, also
- * elsewhere: without a comparison that says so, digits are lost where others would be chosen,
- * and where such a pivot is 0 results are not finite. */
+ * In a wg_function every point has its own pivots, by selection or as a whole matrix; where a
+ * matrix is singular, or not positive definite, results are NaN. */
 #ifndef WENGERT_SOLVE_H
 #define WENGERT_SOLVE_H
 
@@ -35,13 +34,15 @@ typedef struct wg_factor {
     double *packed; /* of order a.rows; NULL: what a failed call gives */
     int *pivot;     /* LU */
     wg_factor_kind kind;
+    wg_mark made; /* the tape behind it: is the factor still there? */
 } wg_factor;
 
 /* wg_lu - P A = L U.   wg_potrf - A = L L' for a symmetric positive definite A.
  * Shapes:  A n-by-n.
  * Cost:    2/3 n^3 or 1/3 n^3 flops; the tape keeps 8 n^2 bytes. No adjoint of its own.
  * Errors:  WG_ESINGULAR: A is singular, or not positive definite; the message has LAPACK's
- *          info. */
+ *          info. Whatever takes a factor that a reset or rewind has forgotten: WG_ESTALE, on every
+ *          tape, also where something else was recorded since. */
 WG_API wg_factor wg_lu(wg_tape *t, wg_mat a);
 WG_API wg_factor wg_potrf(wg_tape *t, wg_mat a);
 

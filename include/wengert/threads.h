@@ -6,7 +6,10 @@
  *
  * A pool works for one call at a time. A call that finds it at work - of another thread, or one
  * that is made inside the first - does not wait: it does everything in the thread it came from.
- * No bit of any result of the library depends on the number of threads. */
+ * No bit of any result of the library depends on the number of threads.
+ *
+ * A child of fork has the memory of a pool, and none of its threads: there the pool works with the
+ * caller's thread only, and may be freed. */
 #ifndef WENGERT_THREADS_H
 #define WENGERT_THREADS_H
 

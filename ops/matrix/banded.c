@@ -39,7 +39,7 @@ static wg_status band_shape(wg_block *b) {
         return misfit(b, "the matrix has not one row for every diagonal");
     if (b->in[1].rows != n) return misfit(b, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
-    b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_room(n * sizeof(int));
+    b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[1].cols);
     return WG_OK;
 }
@@ -120,8 +120,8 @@ static wg_status band_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_band = {"wg_solve_banded", 0,        band_shape,  band_value,
-                                 band_vjp,          band_jvp, band_expand, NULL};
+const wg_block_op wgi_op_band = {"wg_solve_banded", WG_OP_EXPANDS, band_shape,  band_value,
+                                 band_vjp,          band_jvp,      band_expand, NULL};
 
 wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
     const struct band p = {kl, ku};
@@ -158,7 +158,7 @@ static wg_status tridiagonal_shape(wg_block *b) {
         return misfit(b, "the diagonals do not fit each other");
     if (b->in[RIGHT].rows != n) return misfit(b, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[RIGHT].cols;
-    b->saved_bytes = 4 * wgi_room_of(n) + wgi_room(n * sizeof(int));
+    b->saved_bytes = 4 * wgi_room_of(n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[RIGHT].cols);
     return WG_OK;
 }
@@ -243,10 +243,9 @@ static wg_status tridiagonal_expand(wg_tape *t, const wg_block *b, const wg_real
     return WG_OK;
 }
 
-const wg_block_op wgi_op_tridiagonal = {"wg_solve_tridiagonal", 0,
-                                        tridiagonal_shape,      tridiagonal_value,
-                                        tridiagonal_vjp,        tridiagonal_jvp,
-                                        tridiagonal_expand,     NULL};
+const wg_block_op wgi_op_tridiagonal = {
+    "wg_solve_tridiagonal", WG_OP_EXPANDS,   tridiagonal_shape,  tridiagonal_value,
+    tridiagonal_vjp,        tridiagonal_jvp, tridiagonal_expand, NULL};
 
 wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
     const wg_mat in[4] = {lower, diagonal, upper, b};

@@ -3,8 +3,8 @@
  *
  * Dimensions are size_t elsewhere. wg_apply refuses operands and results whose rows, columns or
  * leading dimension exceed INT_MAX, so that wgi_int never loses anything. */
-#ifndef WENGERT_OPS_BLAS_H
-#define WENGERT_OPS_BLAS_H
+#ifndef WGI_OPS_MATRIX_BLAS_H
+#define WGI_OPS_MATRIX_BLAS_H
 
 #include <cblas.h>
 #include <lapacke.h>

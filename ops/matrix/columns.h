@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* columns.h - scalar and array operations on columns: one element per point. Internal. */
-#ifndef WENGERT_OPS_COLUMNS_H
-#define WENGERT_OPS_COLUMNS_H
+#ifndef WGI_OPS_MATRIX_COLUMNS_H
+#define WGI_OPS_MATRIX_COLUMNS_H
 
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"

@@ -428,7 +428,7 @@ static const size_t *scatter_indices(const void *params, size_t *n) {
 static const wgi_traits scatter_traits = {.scatter = scatter_indices};
 
 const wg_block_op wgi_op_scatter_add = {
-    "wg_scatter_add",   WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_LINEAR,
+    "wg_scatter_add",   WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_LINEAR | WG_OP_EXPANDS,
     scatter_shape,      scatter_add_value,
     scatter_add_vjp,    scatter_add_jvp,
     scatter_add_expand, &scatter_traits};

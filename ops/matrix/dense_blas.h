@@ -6,8 +6,8 @@
  * Letters: n k l sizes, x operands, y results, work room for whole triangles, pivot for LAPACK;
  * rule: is an adjoint or tangent, the last operand, that makes all 0 where it is? A lower
  * triangle stands column after column. No size is beyond an int. */
-#ifndef WENGERT_OPS_DENSE_BLAS_H
-#define WENGERT_OPS_DENSE_BLAS_H
+#ifndef WGI_OPS_MATRIX_DENSE_BLAS_H
+#define WGI_OPS_MATRIX_DENSE_BLAS_H
 
 #include <math.h>
 #include <string.h>
@@ -203,6 +203,134 @@ static void wgi_solve_blas(size_t n, size_t k, int turned, int rule, const doubl
     }
     (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, turned ? 'T' : 'N', order, (int)k, x, order,
                               pivot, y, order);
+}
+
+/* P A Q = L D U with complete pivoting: L and U, with ones on their diagonals, and D in the place
+ * of A. Where only zeros are left L, D and U end with those of 0. order: rows, then columns, from
+ * 1, that were exchanged with each; gives the sign of that. */
+static double wgi_ldu(size_t n, double *a, double *order) {
+    double sign = 1;
+    for (size_t c = 0; c < 2 * n; c++) order[c] = (double)(c % n + 1);
+    for (size_t c = 0; c < n; c++) {
+        size_t p = c, q = c;
+        for (size_t j = c; j < n; j++)
+            for (size_t i = c; i < n; i++)
+                if (fabs(a[i + j * n]) > fabs(a[p + q * n])) p = i, q = j;
+        const double d = a[p + q * n];
+        if (d == 0) return sign;
+        if ((p != c) != (q != c)) sign = -sign;
+        order[c] = (double)(p + 1), order[n + c] = (double)(q + 1);
+        for (size_t j = 0; j < n; j++) {
+            const double v = a[c + j * n];
+            a[c + j * n] = a[p + j * n], a[p + j * n] = v;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double v = a[i + c * n];
+            a[i + c * n] = a[i + q * n], a[i + q * n] = v;
+        }
+        for (size_t i = c + 1; i < n; i++) a[i + c * n] /= d;
+        for (size_t j = c + 1; j < n; j++) {
+            for (size_t i = c + 1; i < n; i++) a[i + j * n] -= a[i + c * n] * a[c + j * n];
+            a[c + j * n] /= d;
+        }
+    }
+    return sign;
+}
+
+/* The product of all elements of D but the i-th and the j-th; it may leave the range of numbers
+ * on the way. */
+static double wgi_ldu_product(size_t n, const double *a, size_t i, size_t j) {
+    double all = 1, m = 1;
+    int e = 0;
+    for (size_t k = 0; k < n; k++)
+        if (k != i && k != j) all *= a[k * (n + 1)];
+    if (isnormal(all)) return all;
+    for (size_t k = 0; k < n; k++) {
+        int of_d = 0, of_m = 0;
+        if (k == i || k == j) continue;
+        m = frexp(m * frexp(a[k * (n + 1)], &of_d), &of_m);
+        e += of_d + of_m;
+    }
+    return ldexp(m, e);
+}
+
+/* Rows and columns of y in the order of P A Q, or back from it. */
+static void wgi_ldu_order(size_t n, const double *order, int back, double *y) {
+    for (size_t k = 0; k < n; k++) {
+        const size_t c = back ? n - 1 - k : k;
+        const size_t p = (size_t)order[c] - 1, q = (size_t)order[n + c] - 1;
+        for (size_t j = 0; j < n; j++) {
+            const double v = y[c + j * n];
+            y[c + j * n] = y[p + j * n], y[p + j * n] = v;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double v = y[i + c * n];
+            y[i + c * n] = y[i + q * n], y[i + q * n] = v;
+        }
+    }
+}
+
+/* y, the adjoint of D + L^-1 X U^-1 at X = 0, becomes that of X in the order of A. */
+static void wgi_ldu_back(size_t n, const double *a, const double *order, double *y) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = n; i-- > 0;)
+            for (size_t k = i + 1; k < n; k++) y[i + j * n] -= a[k + i * n] * y[k + j * n];
+    for (size_t j = n; j-- > 0;)
+        for (size_t k = j + 1; k < n; k++)
+            for (size_t i = 0; i < n; i++) y[i + j * n] -= a[j + k * n] * y[i + k * n];
+    wgi_ldu_order(n, order, 1, y);
+}
+
+static void wgi_det(size_t n, const double *x, double *y, double *work) {
+    double *const order = work + (n * n + 3) / 4 * 4;
+    *y = NAN;
+    if (!wgi_is_finite(n * n, x)) return;
+    memcpy(work, x, n * n * sizeof(double));
+    const double sign = wgi_ldu(n, work, order);
+    *y = sign * wgi_ldu_product(n, work, n, n);
+}
+
+/* Of D: the products of all but one element. */
+static void wgi_cofactor(size_t n, const double *x, double *y, double *work) {
+    double *const order = work + (n * n + 3) / 4 * 4;
+    wgi_fill(n * n, y, NAN);
+    if (!wgi_is_finite(n * n, x)) return;
+    memcpy(work, x, n * n * sizeof(double));
+    const double sign = wgi_ldu(n, work, order);
+    wgi_fill(n * n, y, 0);
+    for (size_t i = 0; i < n; i++) y[i * (n + 1)] = sign * wgi_ldu_product(n, work, i, n);
+    wgi_ldu_back(n, work, order, y);
+}
+
+/* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by its
+ * elements. */
+static void wgi_cofactor_bar(size_t n, int rule, const double *x, double *y, double *work) {
+    const size_t room = (n * n + 3) / 4 * 4;
+    double *const w = work + room, *const order = w + room;
+    wgi_fill(n * n, y, 0);
+    if (rule && wgi_is_zero(n * n, x + n * n)) return;
+    if (!wgi_is_finite(2 * n * n, x)) {
+        wgi_fill(n * n, y, NAN);
+        return;
+    }
+    memcpy(work, x, n * n * sizeof(double));
+    memcpy(w, x + n * n, n * n * sizeof(double));
+    const double sign = wgi_ldu(n, work, order);
+    wgi_ldu_order(n, order, 0, w);
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = k + 1; i < n; i++) w[i + j * n] -= work[i + k * n] * w[k + j * n];
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < j; k++)
+            for (size_t i = 0; i < n; i++) w[i + j * n] -= work[k + j * n] * w[i + k * n];
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) {
+            if (i == j) continue;
+            const double all = sign * wgi_ldu_product(n, work, i, j);
+            y[i * (n + 1)] += all * w[j * (n + 1)];
+            y[i + j * n] -= all * w[j + i * n];
+        }
+    wgi_ldu_back(n, work, order, y);
 }
 
 /* ---- end of the text ---- */

@@ -51,7 +51,7 @@ size_t wgi_dense_work(const wgi_dense_op *op) {
     const size_t n = op->size[0];
     return row->matrices * wgi_room_of(n * n) +
            (row->beside == WGI_DENSE_BLOCK    ? wgi_room_of(wgi_cholesky_bar_room())
-            : row->beside == WGI_DENSE_PIVOTS ? wgi_room(n * sizeof(int))
+            : row->beside == WGI_DENSE_PIVOTS ? wgi_rounded(n * sizeof(int))
                                               : 0);
 }
 
@@ -112,9 +112,21 @@ static void logdet_value(const wgi_dense_op *op, const double *x, double *y, voi
     for (size_t i = 0; i < op->size[0]; i++) *y += log(fabs(x[i * (op->size[0] + 1)]));
 }
 
+static void det_value(const wgi_dense_op *op, const double *x, double *y, void *work) {
+    wgi_det(op->size[0], x, y, work);
+}
+
+static void cofactor_value(const wgi_dense_op *op, const double *x, double *y, void *work) {
+    wgi_cofactor(op->size[0], x, y, work);
+}
+
+static void cofactor_bar_value(const wgi_dense_op *op, const double *x, double *y, void *work) {
+    wgi_cofactor_bar(op->size[0], rule(op), x, y, work);
+}
+
 void wgi_dense_value(const wgi_dense_op *op, const double *x, double *y, void *work) {
     if (wgi_dense_is_empty(op)) {
-        wgi_fill(wgi_dense_results(op), y, op->kind == WGI_DENSE_LU ? 1 : 0);
+        wgi_fill(wgi_dense_results(op), y, wgi_dense_of_nothing(op));
         return;
     }
     switch (op->kind) {

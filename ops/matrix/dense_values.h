@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dense_values.h - products, solves and factorisations of whole matrices in plain arrays: what
  * a function does in one node. dense.def says which there are. Internal. */
-#ifndef WENGERT_OPS_DENSE_VALUES_H
-#define WENGERT_OPS_DENSE_VALUES_H
+#ifndef WGI_OPS_MATRIX_DENSE_VALUES_H
+#define WGI_OPS_MATRIX_DENSE_VALUES_H
 
 #include <stddef.h>
 
@@ -44,6 +44,10 @@ size_t wgi_dense_flops(const wgi_dense_op *op);
 
 /* Has it no results, or are they numbers: products over nothing, factors of order 0? */
 int wgi_dense_is_empty(const wgi_dense_op *op);
+/* These numbers: the determinant of a matrix of order 0 is 1. */
+static inline double wgi_dense_of_nothing(const wgi_dense_op *op) {
+    return op->kind == WGI_DENSE_LU || op->kind == WGI_DENSE_DET;
+}
 /* Is it a product of so little that it is done by loops? */
 int wgi_dense_is_few(const wgi_dense_op *op);
 

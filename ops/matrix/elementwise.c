@@ -341,7 +341,7 @@ OP3(select, "by mask")
 #undef ROW
 
 #define ROW(name, more)                                                                        \
-    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | (more),                     \
+    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS | (more),     \
      name##_shape,    name##_value,                                                            \
      name##_vjp,      name##_jvp,                                                              \
      name##_expand,   NULL},

@@ -146,6 +146,11 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
     return y;
 }
 
+/* Without a root there is no factor: NaN, for 0 as well. */
+static wg_real root_of(wg_tape *t, wg_real a) {
+    return wg_let(t, wg_sqrt(wg_select_gt(a, 0, a, NAN)));
+}
+
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
     if (s == NULL) return NULL;
     wg_real *const l = wgi_expand_room(t, n * n);
@@ -164,7 +169,7 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
             wg_real a = s[i + j * n];
             for (size_t k = 0; k < j; k++)
                 a = wgi_expand_less(t, a, l[i + k * n], l[j + k * n]);
-            l[i + j * n] = i == j ? wg_let(t, wg_sqrt(a)) : wg_let(t, wg_div(a, l[j + j * n]));
+            l[i + j * n] = i == j ? root_of(t, a) : wg_let(t, wg_div(a, l[j + j * n]));
         }
     }
     return l;
@@ -174,49 +179,121 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static void exchange(wg_real *x, wg_real *y) {
-    const wg_real z = *x;
-    *x = *y;
-    *y = z;
+/* Which of two rows has the larger element in the column of a pivot: |x| > |y|. */
+typedef struct larger {
+    wg_real x, y;
+    size_t row, other;
+} larger;
+
+/* y where the other row is the pivot's, else x. */
+static wg_real larger_of(wg_tape *t, const larger *of, wg_real x, wg_real y) {
+    if (wgi_expand_is_nothing(x) && wgi_expand_is_nothing(y)) return x;
+    return wg_let(t, wg_select_gt(of->x, of->y, y, x));
 }
 
-double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
-                            size_t ld, size_t k, wg_real *b) {
-    double sign = 1;
-    if (a == NULL || b == NULL) return sign;
-    for (size_t c = 0; c < n; c++) {
-        const size_t rows = least(n, c + below + 1), cols = least(n, c + below + above + 1);
-        size_t pivot = c;
-        for (size_t i = c + 1; i < rows; i++)
-            if (fabs(a[i + c * ld].value) > fabs(a[pivot + c * ld].value)) pivot = i;
-        if (pivot != c) {
-            sign = -sign;
-            for (size_t j = c; j < cols; j++) exchange(&a[c + j * ld], &a[pivot + j * ld]);
-            for (size_t j = 0; j < k; j++) exchange(&b[c + j * n], &b[pivot + j * n]);
-        }
-        for (size_t i = c + 1; i < rows; i++) {
-            if (wgi_expand_is_nothing(a[i + c * ld])) continue;
-            const wg_real l = wg_let(t, wg_div(a[i + c * ld], a[c + c * ld]));
-            for (size_t j = c + 1; j < cols; j++)
-                a[i + j * ld] = wgi_expand_less(t, a[i + j * ld], l, a[c + j * ld]);
-            for (size_t j = 0; j < k; j++)
-                b[i + j * n] = wgi_expand_less(t, b[i + j * n], l, b[c + j * n]);
-        }
+static void exchange(wg_tape *t, const larger *of, wg_real *x, wg_real *y) {
+    const wg_real z = *x;
+    *x = larger_of(t, of, z, *y);
+    *y = larger_of(t, of, *y, z);
+}
+
+/* The permutation of the rows, one exchange after the other. */
+typedef struct order {
+    larger *exchange;
+    size_t count;
+    wg_real sign;
+} order;
+
+static int order_open(wg_tape *t, size_t n, order *o) {
+    const size_t most = n < 2 ? 1 : n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
+    o->count = 0;
+    o->sign = wg_constant(1);
+    if (most >= SIZE_MAX / sizeof *o->exchange) return 0;
+    o->exchange = (larger *)wg_tape_keep(t, most * sizeof *o->exchange, NULL);
+    return o->exchange != NULL;
+}
+
+/* A with element (i, j) at a[i + j ld]: those more than `below` below the diagonal or `above`
+ * above it are 0. b: k right-hand sides. */
+typedef struct band {
+    size_t n, below, above, ld, k;
+    wg_real *a, *b;
+} band;
+
+static size_t rows_of(const band *s, size_t c) { return least(s->n, c + s->below + 1); }
+static size_t cols_of(const band *s, size_t c) {
+    return least(s->n, c + s->below + s->above + 1);
+}
+
+/* The largest element of column c comes to the diagonal, at every point: by exchanges of rows. */
+static void bring_pivot(wg_tape *t, const band *s, size_t c, order *o) {
+    for (size_t i = c + 1; i < rows_of(s, c); i++) {
+        const wg_real x = s->a[i + c * s->ld], y = s->a[c + c * s->ld];
+        if (wgi_expand_is_nothing(x)) continue;
+        larger of = {wg_constant(1), wg_constant(0), c, i}; /* than what is always 0 */
+        if (!wgi_expand_is_nothing(y))
+            of.x = wg_let(t, wg_fabs(x)), of.y = wg_let(t, wg_fabs(y));
+        for (size_t j = c; j < cols_of(s, c); j++)
+            exchange(t, &of, &s->a[c + j * s->ld], &s->a[i + j * s->ld]);
+        for (size_t j = 0; j < (o == NULL ? s->k : least(c, s->k)); j++)
+            exchange(t, &of, &s->b[c + j * s->n], &s->b[i + j * s->n]);
+        if (o == NULL) continue;
+        o->sign = larger_of(t, &of, o->sign, wg_let(t, wg_neg(o->sign)));
+        o->exchange[o->count++] = of;
     }
-    return sign;
+}
+
+/* A pivot of 0 makes all results NaN: by itself where it divides 0, and all rows depend on that;
+ * else it is replaced. */
+static void refuse_nothing(wg_tape *t, const band *s, size_t c) {
+    const size_t rows = rows_of(s, c), cols = cols_of(s, c);
+    int all = c + 1 < s->n && rows == s->n, any = 0;
+    for (size_t i = c + 1; i < rows; i++) all &= !wgi_expand_is_nothing(s->a[i + c * s->ld]);
+    for (size_t j = c + 1; j < cols; j++) any |= !wgi_expand_is_nothing(s->a[c + j * s->ld]);
+    wg_real *const pivot = &s->a[c + c * s->ld];
+    if (!all || !any) *pivot = wg_let(t, wg_select_eq(*pivot, 0, NAN, *pivot));
+}
+
+static void eliminate_below(wg_tape *t, const band *s, size_t c) {
+    for (size_t i = c + 1; i < rows_of(s, c); i++) {
+        wg_real *const a = s->a + i;
+        if (wgi_expand_is_nothing(a[c * s->ld])) continue;
+        const wg_real l = wg_let(t, wg_div(a[c * s->ld], s->a[c + c * s->ld]));
+        for (size_t j = c + 1; j < cols_of(s, c); j++)
+            a[j * s->ld] = wgi_expand_less(t, a[j * s->ld], l, s->a[c + j * s->ld]);
+        for (size_t j = 0; j < s->k; j++)
+            s->b[i + j * s->n] = wgi_expand_less(t, s->b[i + j * s->n], l, s->b[c + j * s->n]);
+    }
+}
+
+/* A becomes its U, b what U X = b belongs to: there is room for `below` more elements above the
+ * diagonal. o: NULL, or becomes the order of the rows, and b, of the identity, has it already: of
+ * that only columns before c have been changed in more than their diagonal element. */
+static void eliminate(wg_tape *t, const band *s, order *o) {
+    for (size_t c = 0; c < s->n; c++) {
+        bring_pivot(t, s, c, o);
+        refuse_nothing(t, s, c);
+        eliminate_below(t, s, c);
+    }
+}
+
+/* b = U^-1 b */
+static void substitute(wg_tape *t, const band *s) {
+    for (size_t j = 0; j < s->k; j++)
+        for (size_t i = s->n; i-- > 0;) {
+            wg_real x = s->b[i + j * s->n];
+            for (size_t c = i + 1; c < cols_of(s, i); c++)
+                x = wgi_expand_less(t, x, s->a[i + c * s->ld], s->b[c + j * s->n]);
+            s->b[i + j * s->n] = wg_let(t, wg_div(x, s->a[i + i * s->ld]));
+        }
 }
 
 void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
                            size_t ld, size_t k, wg_real *b) {
+    const band s = {n, below, above, ld, k, a, b};
     if (a == NULL || b == NULL) return;
-    (void)wgi_expand_eliminate(t, n, below, above, a, ld, k, b);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = n; i-- > 0;) {
-            wg_real x = b[i + j * n];
-            for (size_t c = i + 1; c < least(n, i + below + above + 1); c++)
-                x = wgi_expand_less(t, x, a[i + c * ld], b[c + j * n]);
-            b[i + j * n] = wg_let(t, wg_div(x, a[i + i * ld]));
-        }
+    eliminate(t, &s, NULL);
+    substitute(t, &s);
 }
 
 /* A's packed factors, then pivots and their sign. */
@@ -232,12 +309,16 @@ static wg_real *factored_to(wg_tape *t, wg_real *to, wgi_reals a) {
     return copied_to(copied_to(to, wgi_reals_packed(lu, a.rows * (a.rows + 1), 1)), a);
 }
 
+static int solve_is_whole(size_t n, size_t k) {
+    const wgi_dense_op op = {WGI_DENSE_SOLVE, 0, {n, k, 0}}, lu = {WGI_DENSE_LU, 0, {n, 0, 0}};
+    return wgi_dense_flops(&op) + wgi_dense_flops(&lu) > WGI_DENSE_LEAST;
+}
+
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b) {
     const size_t n = a.rows;
     const wgi_dense_op op = {WGI_DENSE_SOLVE, trans ? WGI_DENSE_TURNED : 0, {n, k, 0}};
-    const wgi_dense_op factor = {WGI_DENSE_LU, 0, {n, 0, 0}};
     if (a.p == NULL || b == NULL) return;
-    if (wgi_dense_flops(&op) + wgi_dense_flops(&factor) <= WGI_DENSE_LEAST) {
+    if (!solve_is_whole(n, k)) {
         wgi_expand_solve_band(t, n, n, n, wgi_expand_copied(t, wgi_reals_turn(a, trans)), n, k,
                               b);
         return;
@@ -250,6 +331,26 @@ void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b) 
     if (y != NULL) wgi_expand_copy(wgi_reals_packed(y, n, k), b);
 }
 
+/* From (P A)^-1, which has zeros that the columns of P do not have: (P A)^-1 P. */
+void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y) {
+    const size_t n = a.rows;
+    order o;
+    if (a.p == NULL || y == NULL) return;
+    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
+    if (solve_is_whole(n, n)) {
+        wgi_expand_solve(t, a, 0, n, y);
+        return;
+    }
+    const band s = {n, n, n, n, n, wgi_expand_copied(t, a), y};
+    if (s.a == NULL || !order_open(t, n, &o)) return;
+    eliminate(t, &s, &o);
+    substitute(t, &s);
+    for (size_t k = o.count; k-- > 0;)
+        for (size_t i = 0; i < n; i++)
+            exchange(t, &o.exchange[k], &y[i + o.exchange[k].row * n],
+                     &y[i + o.exchange[k].other * n]);
+}
+
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
     const size_t n = a.rows;
     const wgi_dense_op op = {WGI_DENSE_LOGDET, 0, {n, 0, 0}};
@@ -260,8 +361,12 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
         u = lu_of(t, a);
         if (u != NULL) s = u[n * (n + 1)];
     } else {
-        u = wgi_expand_copied(t, a);
-        s = wg_constant(wgi_expand_eliminate(t, n, n, n, u, n, 0, u));
+        const band all = {n, n, n, n, 0, wgi_expand_copied(t, a), NULL};
+        order o;
+        u = all.a;
+        if (u == NULL || !order_open(t, n, &o)) return;
+        eliminate(t, &all, &o);
+        s = o.sign;
     }
     if (u == NULL) return;
     for (size_t i = 0; sign != NULL && i < n; i++)
@@ -278,6 +383,65 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
     *log = wg_constant(0);
     for (size_t i = 0; i < n; i++)
         *log = wgi_expand_plus(t, *log, wg_let(t, wg_log(wg_fabs(u[i * (n + 1)]))));
+}
+
+/* ---- determinants ---- */
+
+/* Up to this order they are written out. */
+enum { DET_WRITTEN = 4 };
+
+/* a d - b c */
+static wg_real minor_of(wg_tape *t, wg_real a, wg_real b, wg_real c, wg_real d) {
+    const int nothing = wgi_expand_is_nothing(a) || wgi_expand_is_nothing(d);
+    return wgi_expand_less(t, nothing ? wg_constant(0) : wg_let(t, wg_mul(a, d)), b, c);
+}
+
+/* Without a division, of order 3 or 4: minors of the first two columns times those of the others. */
+static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
+    wg_real d = wg_constant(0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const wg_real m = minor_of(t, a[i], a[i + n], a[j], a[j + n]);
+            const size_t k = i > 0 ? 0 : j > 1 ? 1 : 2, l = 6 - i - j - k; /* the other rows */
+            const wg_real *const c = a + 2 * n;
+            const wg_real rest = n == 3 ? c[k] : minor_of(t, c[k], c[k + n], c[l], c[l + n]);
+            const wg_real x = (i + j) % 2 == 1 ? m : wg_let(t, wg_neg(m));
+            d = wgi_expand_plus(t, d, wg_let(t, wg_mul(x, rest)));
+        }
+    return d;
+}
+
+/* Elimination until two rows are left, whose determinant needs no division: that has derivatives
+ * at singular matrices, too, and where no pivot is left before there is the other way. */
+static wg_real write_det(wg_tape *t, size_t n, wg_real *a) {
+    const band s = {n, n, n, n, 0, a, NULL};
+    wg_real pivot[DET_WRITTEN];
+    order o;
+    if (n == 0) return wg_constant(1);
+    if (n == 1) return a[0];
+    if (!order_open(t, n, &o)) return wg_constant(NAN);
+    const wg_real other = n > 2 ? write_undivided(t, n, a) : wg_constant(0);
+    for (size_t c = 0; c + 2 < n; c++) {
+        bring_pivot(t, &s, c, &o);
+        pivot[c] = a[c * (n + 1)];
+        eliminate_below(t, &s, c);
+    }
+    const wg_real *const rest = a + (n - 2) * (n + 1);
+    wg_real d = minor_of(t, rest[0], rest[n], rest[1], rest[n + 1]);
+    if (n == 2) return d;
+    for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_mul(d, pivot[c]));
+    d = wg_let(t, wg_mul(o.sign, d));
+    for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_select_eq(pivot[c], 0, other, d));
+    return d;
+}
+
+wg_real wgi_expand_det(wg_tape *t, wgi_reals a) {
+    const wgi_dense_op op = {WGI_DENSE_DET, 0, {a.rows, 0, 0}};
+    wg_real *const copy = wgi_expand_copied(t, a);
+    if (copy == NULL) return wg_constant(NAN);
+    if (a.rows <= DET_WRITTEN) return write_det(t, a.rows, copy);
+    const wg_real *const d = whole(t, &op, copy);
+    return d != NULL ? *d : wg_constant(NAN);
 }
 
 /* An upper triangle is a lower one from the other end. */
@@ -325,7 +489,49 @@ void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k,
     wgi_expand_triangle(t, wgi_reals_turn(a, 1), 1, 0, k, b, 1, n);
 }
 
-void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r) {
+/* x / y, or x where y is 0. */
+static wg_real over(wg_tape *t, wg_real x, wg_real y) {
+    return wg_let(t, wg_div(x, wg_select_eq(y, 0, 1, y)));
+}
+
+/* c, below row j, is reflected as column v is, of which `length` becomes minus the sign of its
+ * element j times its norm. */
+static void reflect(wg_tape *t, size_t m, size_t j, const wg_real *v, wg_real length,
+                    wg_real *c) {
+    const wg_real head = wg_let(t, wg_sub(v[j], length));
+    wg_real along = c[j];
+    for (size_t i = j + 1; i < m; i++)
+        if (!wgi_expand_is_nothing(v[i]) && !wgi_expand_is_nothing(c[i]))
+            along = wg_let(t, wg_add(along, wg_mul(over(t, v[i], head), c[i])));
+    along = wg_let(t, wg_mul(over(t, head, length), along));
+    for (size_t i = j + 1; i < m; i++)
+        if (!wgi_expand_is_nothing(v[i]))
+            c[i] = wg_let(t, wg_add(c[i], wg_mul(along, over(t, v[i], head))));
+}
+
+/* By reflections, as dgeqrf goes: the numbers, without derivatives. A column that is 0 below its
+ * diagonal is not reflected, and keeps its sign. */
+void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign) {
+    const size_t m = a.rows, n = a.cols;
+    wg_real *const h = wgi_expand_copied(t, a);
+    if (h == NULL || sign == NULL) return;
+    for (size_t e = 0; e < m * n; e++)
+        if (!wgi_expand_is_nothing(h[e])) h[e] = wgi_expand_held(t, h[e]);
+    for (size_t j = 0; j < n; j++) {
+        wg_real *const v = h + j * m;
+        size_t below = 0;
+        for (size_t i = j + 1; i < m; i++) below += !wgi_expand_is_nothing(v[i]);
+        const wg_real of_head = wg_let(t, wg_copysign(1, v[j]));
+        sign[j] = of_head;
+        if (below == 0) continue;
+        const wg_real rest = wg_norm2(t, m - j - 1, v + j + 1);
+        sign[j] = wg_let(t, wg_select_eq(rest, 0, of_head, wg_neg(of_head)));
+        const wg_real length = wg_let(t, wg_neg(wg_mul(of_head, wg_norm2(t, m - j, v + j))));
+        for (size_t k = j + 1; k < n; k++) reflect(t, m, j, v, length, h + k * m);
+    }
+}
+
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_real *r) {
     const size_t m = a.rows, n = a.cols;
     if (q == NULL || r == NULL) return;
     wgi_expand_copy(a, q);
@@ -339,7 +545,8 @@ void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_r
                 for (size_t i = 0; i < m; i++) v[i] = wgi_expand_less(t, v[i], along, u[i]);
                 r[k + j * n] = again ? wg_let(t, wg_add(r[k + j * n], along)) : along;
             }
-        r[j + j * n] = wgi_expand_scaled(t, sign != NULL ? sign[j] : 1, wg_norm2(t, m, v));
+        r[j + j * n] = wg_norm2(t, m, v);
+        if (sign != NULL) r[j + j * n] = wg_let(t, wg_mul(sign[j], r[j + j * n]));
         for (size_t i = 0; i < m; i++) v[i] = wg_let(t, wg_div(v[i], r[j + j * n]));
     }
 }

@@ -3,18 +3,17 @@
  * statements, to become a part of a function (`expand` of wg_block_op).
  *
  * Operands are views; results are arrays without gaps, column after column. What has to be
- * decided is decided by the values at the recording: the order of pivots, the signs of a QR
- * factorisation, degree and squarings of an exponential (where these do not serve, a comparison
- * comes out differently). Symmetric operands have the values of
- * one triangle; their gradients are symmetric.
+ * decided is decided at every point, by selection, or is kept from the recording together with a
+ * comparison that comes out differently where it does not serve: doc/FUNCTIONS.md has a list.
+ * Symmetric operands have the values of one triangle; their gradients are symmetric.
  *
  * Products, solves and factorisations of large matrices become one operation each, of
  * dense_values.h, instead of many statements.
  *
  * Without room there is no array: what gives one gives NULL, what takes one takes NULL and does
  * nothing; the tape keeps the failure. */
-#ifndef WENGERT_OPS_EXPAND_H
-#define WENGERT_OPS_EXPAND_H
+#ifndef WGI_OPS_MATRIX_EXPAND_H
+#define WGI_OPS_MATRIX_EXPAND_H
 
 #include <wengert/array.h>
 #include <wengert/block.h>
@@ -90,18 +89,19 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n);
 /* L of s = L L', of order n; 0 above the diagonal. */
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s);
 
-/* ---- systems of equations ---- */
+/* ---- systems of equations: with partial pivoting at every point, by selection ---- */
 
-/* A with element (i, j) at a[i + j ld] becomes its U, and b, of k columns, what U X = b belongs
- * to. Elements more than `below` below the diagonal or `above` above it are 0; there is to be
- * room for `below` more of the latter. Gives the sign of the permutation. */
-double wgi_expand_eliminate(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
-                            size_t ld, size_t k, wg_real *b);
-/* b = A^-1 b; a is lost. */
+/* b = A^-1 b, k columns; a is lost. Element (i, j) stands at a[i + j ld]; those more than `below`
+ * below the diagonal or `above` above it are 0; there is to be room for `below` more of the
+ * latter. */
 void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
                            size_t ld, size_t k, wg_real *b);
 /* b = A^-1 b, or A'^-1 b; k columns. */
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b);
+/* y = A^-1 */
+void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y);
+/* det A, with derivatives where A is singular. */
+wg_real wgi_expand_det(wg_tape *t, wgi_reals a);
 /* log |det A| and the sign of det A; NULL: not wanted. */
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign);
 /* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns. */
@@ -112,6 +112,8 @@ void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k,
 
 /* A = Q R with a.rows >= a.cols, by Gram and Schmidt, twice for each column; R of order a.cols.
  * sign: of the diagonal of R; NULL: all positive. */
-void wgi_expand_qr(wg_tape *t, wgi_reals a, const double *sign, wg_real *q, wg_real *r);
+void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_real *r);
+/* The signs that LAPACK's factorisation has. */
+void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign);
 
 #endif

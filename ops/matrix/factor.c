@@ -16,6 +16,7 @@
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "tape/engine/tape.h"
 #include "spectral.h"
 #include "traits.h"
 
@@ -125,17 +126,17 @@ static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                factor_shape,  factor_value,
                                factor_vjp,    factor_jvp,
                                factor_expand, NULL};
-const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE,
+const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                   factor_shape,  factor_value,
                                   factor_vjp,    factor_jvp,
                                   factor_expand, NULL};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
-    wg_factor f = {a, wg_mat_failed(1, 1), NULL, NULL, kind};
+    wg_factor f = {.a = a, .sign = wg_mat_failed(1, 1), .kind = kind};
     wgi_factored p = {kind, 0, 1, NULL, NULL};
     if (a.value != NULL && a.rows == a.cols)
         f.packed = (double *)wg_tape_keep(t, wgi_factor_bytes(kind, wgi_ld(a.rows)), NULL);
@@ -145,7 +146,15 @@ static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     const wg_status s = wg_apply(t, kind == WG_LU ? &wgi_op_lu : &wgi_op_potrf, &p, sizeof p, 1,
                                  &a, 1, &f.sign);
     if (s != WG_OK) f.packed = NULL, f.pivot = NULL;
+    f.made = wg_tape_mark(t);
     return f;
+}
+
+wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f) {
+    wg_mat place = f->sign;
+    if (t != NULL && place.value != NULL && !wgi_mark_alive(wgi_core_of_const(t), f->made))
+        place.at.slot = UINT32_MAX; /* in use on no tape */
+    return place;
 }
 
 wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
@@ -228,19 +237,23 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS, logdet_shape,
-                                          logdet_value,       logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                          logdet_shape,       logdet_value,
+                                          logdet_vjp,         logdet_jvp,
                                           logdet_expand,      NULL};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS, logdet_shape,  logdet_value,
-                                      logdet_vjp,     logdet_jvp,  logdet_expand, NULL};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS, logdet_shape,
-                                       logdet_value,    logdet_vjp,  logdet_jvp,
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS | WG_OP_EXPANDS,
+                                      logdet_shape,   logdet_value,
+                                      logdet_vjp,     logdet_jvp,
+                                      logdet_expand,  NULL};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       logdet_shape,    logdet_value,
+                                       logdet_vjp,      logdet_jvp,
                                        logdet_expand,   NULL};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
     const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
-    const wg_mat in[2] = {f.a, f.sign};
+    const wg_mat in[2] = {f.a, wgi_factor_place(t, &f)};
     wg_mat out;
     (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &out);
     return out;
@@ -312,7 +325,7 @@ static wg_status det_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     const size_t inverse = wgi_inverse_room(kind, n);
     const size_t svd = 3 * wgi_room_of(n * n) + wgi_room_of(n) + wgi_room_of(svd_room(n)) +
-                       wgi_room(n * sizeof(int));
+                       wgi_rounded(n * sizeof(int));
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = wgi_room_of(n * n) + (inverse > svd ? inverse : svd);
     return wgi_factor_shape(b);
@@ -443,85 +456,27 @@ static wg_status det_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* The determinant of a, of order n, without a division: Bird 2011, Inf. Process. Lett. 111.
- * From F = A on, n - 1 times: F = mu(F) A, where mu(F) is F above the diagonal, 0 below it, and
- * on it the sum of what follows on the diagonal of F, negated. */
-static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
-    wg_real *f = wgi_expand_copied(t, wgi_reals_packed(a, n, n));
-    wg_real *next = wgi_expand_room(t, n * n);
-    if (f == NULL || next == NULL) return wg_constant(NAN);
-    for (size_t step = 1; step < n; step++) {
-        wg_real sum = wg_constant(0);
-        for (size_t i = n; i-- > 0;) {
-            const wg_real diagonal = f[i * (n + 1)];
-            f[i * (n + 1)] = wg_let(t, wg_neg(sum));
-            sum = wgi_expand_plus(t, sum, diagonal);
-        }
-        for (size_t j = 0; j < n; j++)
-            for (size_t i = 0; i < n; i++)
-                next[i + j * n] =
-                    wgi_expand_dot(t, n - i, f + i * (n + 1), n, a + i + j * n, 1);
-        wg_real *const swap = f;
-        f = next, next = swap;
-    }
-    return n % 2 == 1 ? f[0] : wg_let(t, wg_neg(f[0]));
-}
-
-static void swap_lines(size_t n, wg_real *a, wg_real *b, size_t step) {
-    for (size_t k = 0; k < n; k++) {
-        const wg_real x = a[k * step];
-        a[k * step] = b[k * step], b[k * step] = x;
-    }
-}
-
-/* The largest value from (c, c) on comes to (c, c); the sign of that. */
-static double bring_largest(size_t n, wg_real *a, size_t c) {
-    size_t row = c, col = c;
-    for (size_t j = c; j < n; j++)
-        for (size_t i = c; i < n; i++)
-            if (fabs(a[i + j * n].value) > fabs(a[row + col * n].value)) row = i, col = j;
-    if (row != c) swap_lines(n, a + c, a + row, n);
-    if (col != c) swap_lines(n, a + c * n, a + col * n, 1);
-    return (row != c) != (col != c) ? -1 : 1;
-}
-
-/* Elimination with complete pivoting, until next to nothing is left: that has derivatives all
- * the same, and its determinant is taken without a division. */
 static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
-    const wgi_reals whole = wgi_reals_operand(b, x, 0);
-    wg_real *const a = wgi_factored_of(b)->kind == WG_CHOLESKY
-                           ? wgi_expand_symmetric(t, whole, 0)
-                           : wgi_expand_copied(t, whole);
-    if (a == NULL) return wg_tape_status(t);
-    double first = 0;
-    wg_real d = wg_constant(1);
-    size_t c = 0;
-    for (; c < n; c++) {
-        d = wgi_expand_scaled(t, bring_largest(n, a, c), d);
-        const wg_real pivot = a[c * (n + 1)];
-        if (c == 0) first = fabs(pivot.value);
-        if (fabs(pivot.value) <= smallest_pivot * first) break;
-        d = wg_let(t, wg_mul(d, pivot));
-        for (size_t i = c + 1; i < n; i++) {
-            if (wgi_expand_is_nothing(a[i + c * n])) continue;
-            const wg_real l = wg_let(t, wg_div(a[i + c * n], pivot));
-            for (size_t j = c + 1; j < n; j++)
-                a[i + j * n] = wgi_expand_less(t, a[i + j * n], l, a[c + j * n]);
-        }
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    if (wgi_factored_of(b)->kind == WG_LU) {
+        *y = wgi_expand_det(t, a);
+        return WG_OK;
     }
-    *y = d;
-    if (c == n) return WG_OK;
-    const wgi_reals rest = {a + c * (n + 1), n - c, n - c, 1, n};
-    const wg_real *const left = wgi_expand_copied(t, rest);
-    if (left != NULL) *y = wg_let(t, wg_mul(d, write_undivided(t, n - c, left)));
+    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
+    if (l == NULL) return wg_tape_status(t);
+    *y = wg_constant(1);
+    for (size_t i = 0; i < n; i++) *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS, det_shape,  det_value,
-                                       det_vjp,         det_jvp,     det_expand, NULL};
-const wg_block_op wgi_op_det = {"wg_det", WG_OP_TRANS, det_shape,  det_value,
-                                det_vjp,  det_jvp,     det_expand, NULL};
+const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS | WG_OP_EXPANDS,
+                                       det_shape,       det_value,
+                                       det_vjp,         det_jvp,
+                                       det_expand,      NULL};
+const wg_block_op wgi_op_det = {
+    "wg_det", WG_OP_TRANS | WG_OP_EXPANDS, det_shape, det_value, det_vjp, det_jvp, det_expand,
+    NULL};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -607,21 +562,25 @@ static wg_status inverse_jvp(wg_block *b) {
 static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
-    for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
     if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        for (size_t e = 0; e < n * n; e++) y[e] = wg_constant(e % (n + 1) == 0);
         const wg_real *const s = wgi_expand_symmetric(t, a, 0);
         wgi_expand_cholesky_solve(t, n, wgi_expand_cholesky(t, n, s), n, y);
-    } else wgi_expand_solve(t, a, 0, n, y);
+    } else wgi_expand_inverse(t, a, y);
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS, inverse_shape,
-                                           inverse_value,       inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           inverse_shape,       inverse_value,
+                                           inverse_vjp,         inverse_jvp,
                                            inverse_expand,      NULL};
-const wg_block_op wgi_op_inverse = {"wg_inverse", WG_OP_TRANS, inverse_shape,  inverse_value,
-                                    inverse_vjp,  inverse_jvp, inverse_expand, NULL};
-const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS, inverse_shape,
-                                        inverse_value,    inverse_vjp, inverse_jvp,
+const wg_block_op wgi_op_inverse = {"wg_inverse",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                    inverse_shape,  inverse_value,
+                                    inverse_vjp,    inverse_jvp,
+                                    inverse_expand, NULL};
+const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                        inverse_shape,    inverse_value,
+                                        inverse_vjp,      inverse_jvp,
                                         inverse_expand,   NULL};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
@@ -715,8 +674,9 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS,  cholesky_shape,
-                                     cholesky_value,  cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                     cholesky_shape,  cholesky_value,
+                                     cholesky_vjp,    cholesky_jvp,
                                      cholesky_expand, NULL};
 static void batch_parts(const void *params, wgi_parts *p) {
     p->count = *(const size_t *)params;
@@ -724,8 +684,9 @@ static void batch_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits batch_traits = {.parts = batch_parts};
 
-const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS,  cholesky_shape,
-                                           cholesky_value,      cholesky_vjp, cholesky_jvp,
+const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG_OP_EXPANDS,
+                                           cholesky_shape,      cholesky_value,
+                                           cholesky_vjp,        cholesky_jvp,
                                            cholesky_expand,     &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {

@@ -7,8 +7,8 @@
  *
  * What is factored is A as it stands in memory: S = A, or S = A' for a transposed view.
  *     LU: P S = L U, pivots as dgetrf gives them.  Cholesky: S = L L', the lower triangle. */
-#ifndef WENGERT_OPS_FACTOR_H
-#define WENGERT_OPS_FACTOR_H
+#ifndef WGI_OPS_MATRIX_FACTOR_H
+#define WGI_OPS_MATRIX_FACTOR_H
 
 #include <wengert/solve.h>
 #include "dense.h"
@@ -26,7 +26,7 @@ static inline const wgi_factored *wgi_factored_of(const wg_block *b) {
 }
 
 static inline size_t wgi_factor_bytes(wg_factor_kind kind, size_t n) {
-    return wgi_room_of(n * n) + (kind == WG_LU ? wgi_room(n * sizeof(int)) : 0);
+    return wgi_room_of(n * n) + (kind == WG_LU ? wgi_rounded(n * sizeof(int)) : 0);
 }
 
 /* The factor of member k. */
@@ -42,6 +42,9 @@ static inline int *wgi_pivots(const wg_block *b, size_t k) {
     if (p->packed != NULL) return p->pivot;
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
 }
+
+/* The place of a wg_factor on the tape, as an operand: a stale one if the factor is gone. */
+wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f);
 
 /* shape: operand 0 has to be `count` square matrices; saved_bytes. */
 wg_status wgi_factor_shape(wg_block *b);

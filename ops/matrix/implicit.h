@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* implicit.h - the derivative of x(p) with F(x, p) = 0, from the Jacobians of F. */
-#ifndef WENGERT_OPS_IMPLICIT_H
-#define WENGERT_OPS_IMPLICIT_H
+#ifndef WGI_OPS_MATRIX_IMPLICIT_H
+#define WGI_OPS_MATRIX_IMPLICIT_H
 
 #include <wengert/block.h>
 

@@ -4,8 +4,8 @@
  * Letters: n elements x of a line in `pieces` runs of `len`, result y (a number, or n of them),
  * w its adjoint or tangent, g the slope dy/dx. An operation is functions of one line; lines.c
  * goes over the lines of a matrix. */
-#ifndef WENGERT_OPS_LINES_H
-#define WENGERT_OPS_LINES_H
+#ifndef WGI_OPS_MATRIX_LINES_H
+#define WGI_OPS_MATRIX_LINES_H
 
 #include <wengert/reduce.h>
 
@@ -141,10 +141,11 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {called,         WG_OP_ZERO_RULE | (flags),             \
-                                        name##_shape,   name##_run_value,                      \
-                                        name##_run_vjp, name##_run_jvp,                        \
-                                        name##_write,   &wgi_line_traits}
+    static const wg_block_op op_##id = {                                                       \
+        called,         WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,                             \
+        name##_shape,   name##_run_value,                                                      \
+        name##_run_vjp, name##_run_jvp,                                                        \
+        name##_write,   &wgi_line_traits}
 #define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
     WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
     WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))

@@ -536,8 +536,8 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", 0,        expm_shape,  expm_value,
-                                 expm_vjp,  expm_jvp, expm_expand, NULL};
+const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,  expm_value,
+                                 expm_vjp,  expm_jvp,      expm_expand, NULL};
 
 /* ---- integer power ---- */
 
@@ -685,7 +685,7 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     wg_real *const copy = wgi_expand_room(t, n * n), *const one = wgi_expand_identity(t, n);
     wg_real *const base = p < 0 ? one : wgi_expand_copied(t, wgi_reals_operand(b, x, 0));
     if (copy == NULL || one == NULL || base == NULL) return wg_tape_status(t);
-    if (p < 0) wgi_expand_solve(t, wgi_reals_operand(b, x, 0), 0, n, base);
+    if (p < 0) wgi_expand_inverse(t, wgi_reals_operand(b, x, 0), base);
     wgi_expand_copy(wgi_reals_packed(p == 0 ? one : base, n, n), y);
     for (int k = highest_bit(q) - 1; k >= 0; k--)
         for (int step = 0; step <= (int)(q >> k & 1); step++) {
@@ -697,8 +697,8 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", 0,        powm_shape,  powm_value,
-                                 powm_vjp,  powm_jvp, powm_expand, NULL};
+const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape,  powm_value,
+                                 powm_vjp,  powm_jvp,      powm_expand, NULL};
 
 /* ---- square root ---- */
 

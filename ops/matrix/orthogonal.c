@@ -289,28 +289,14 @@ static wg_status qr_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* The signs on the diagonal of R, which a function keeps: of R, or of the diagonal of Q' A. */
-static double *recorded_signs(wg_tape *t, const wg_block *b) {
-    const struct qr *const what = (const struct qr *)b->params;
-    const size_t m = b->in[0].rows, p = smaller(m, b->in[0].cols);
-    double *const sign = (double *)wg_tape_keep(t, (p + 1) * sizeof *sign, NULL);
-    for (size_t j = 0; sign != NULL && j < p; j++) {
-        double r = 0;
-        if (what->r >= 0) r = b->out[what->r].value[j * (p + 1)];
-        for (size_t i = 0; what->r < 0 && i < m; i++)
-            r += b->out[what->q].value[i + j * m] * b->in[0].value[i + j * m];
-        sign[j] = r < 0 ? -1 : 1;
-    }
-    return sign;
-}
-
 static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const struct qr *const what = (const struct qr *)b->params;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
     const size_t m = a.rows, n = a.cols, p = smaller(m, n);
-    const double *const sign = recorded_signs(t, b);
     wg_real *const q = wgi_expand_room(t, m * p), *const r = wgi_expand_room(t, p * n);
+    wg_real *const sign = wgi_expand_room(t, p);
     if (sign == NULL || q == NULL || r == NULL) return wg_tape_status(t);
+    wgi_expand_qr_signs(t, wgi_reals_cols(a, 0, p), sign);
     wgi_expand_qr(t, wgi_reals_cols(a, 0, p), sign, q, r);
     wgi_expand_mul(t, wgi_reals_turn(wgi_reals_packed(q, m, p), 1), wgi_reals_cols(a, p, n - p),
                    r + p * p);
@@ -321,11 +307,12 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
     return WG_OK;
 }
 
-const wg_block_op wgi_op_qr = {"wg_qr", 0, qr_shape, qr_value, qr_vjp, qr_jvp, qr_expand, NULL};
-const wg_block_op wgi_op_qr_q = {"wg_qr_q", 0,      qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp, qr_expand, NULL};
-const wg_block_op wgi_op_qr_r = {"wg_qr_r", 0,      qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp, qr_expand, NULL};
+const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,  qr_value,
+                               qr_vjp,  qr_jvp,        qr_expand, NULL};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,  qr_value,
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,  qr_value,
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -512,27 +499,41 @@ static wg_status lstsq_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* Whether a triangle is one that `dependent` finds nothing in is compared at every point. */
+static wg_status compare_diagonal(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
+    if (p == 0) return WG_OK;
+    wg_real low = r[0], high = r[0];
+    for (size_t i = 1; i < p; i++) {
+        low = wg_let(t, wg_fmin(low, r[i * (p + 1)]));
+        high = wg_let(t, wg_fmax(high, r[i * (p + 1)]));
+    }
+    high = wg_let(t, wg_mul((double)longest * DBL_EPSILON, high));
+    return wg_gt(t, low, high) ? WG_OK : WG_ESINGULAR;
+}
+
 /* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. */
-static void write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
+static wg_status write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
     const int tall = a.rows >= a.cols;
     const wgi_reals turned = wgi_reals_turn(a, !tall);
     const size_t m = turned.rows, p = turned.cols, k = c.cols;
     wg_real *const q = wgi_expand_room(t, m * p), *const r = wgi_expand_room(t, p * p);
     wg_real *const z = tall ? y : wgi_expand_copied(t, c);
     const wgi_reals basis = wgi_reals_packed(q, m, p), triangle = wgi_reals_packed(r, p, p);
+    if (q == NULL || r == NULL || z == NULL) return wg_tape_status(t);
     wgi_expand_qr(t, turned, NULL, q, r);
+    const wg_status s = compare_diagonal(t, p, m, r);
     if (tall) wgi_expand_mul(t, wgi_reals_turn(basis, 1), c, z);
     wgi_expand_triangle(t, wgi_reals_turn(triangle, !tall), tall, 0, k, z, 1, p);
     if (!tall) wgi_expand_mul(t, basis, wgi_reals_packed(z, p, k), y);
+    return s;
 }
 
 static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
-    return WG_OK;
+    return write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
 }
 
-const wg_block_op wgi_op_lstsq = {"wg_lstsq", 0,         lstsq_shape,  lstsq_value,
-                                  lstsq_vjp,  lstsq_jvp, lstsq_expand, NULL};
+const wg_block_op wgi_op_lstsq = {"wg_lstsq", WG_OP_EXPANDS, lstsq_shape,  lstsq_value,
+                                  lstsq_vjp,  lstsq_jvp,     lstsq_expand, NULL};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -554,7 +555,7 @@ static wg_status pinv_shape(wg_block *b) {
     b->out[0].rows = n, b->out[0].cols = m;
     b->saved_bytes = wgi_room_of(m * p) + wgi_room_of(n * p) + wgi_room_of(p) + wgi_room_of(1);
     const size_t value = wgi_room_of(m * n) + wgi_room_of(p * n) + wgi_room_of(svd_room(m, n)) +
-                         wgi_room(8 * p * sizeof(int));
+                         wgi_rounded(8 * p * sizeof(int));
     const size_t sweep = wgi_room_of(m * p) + wgi_room_of(n * p) + 2 * wgi_room_of(p * p);
     b->work_bytes = larger(value, sweep);
     return WG_OK;
@@ -574,11 +575,15 @@ static struct svd svd_of(const wg_block *b) {
     return d;
 }
 
+static double threshold(const wg_block *b) {
+    const double given = *(const double *)b->params;
+    return given < 0 ? (double)larger(b->in[0].rows, b->in[0].cols) * DBL_EPSILON : given;
+}
+
 static wg_status pinv_value(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
     const int mi = wgi_int(m), ni = wgi_int(n), pi = wgi_int(p);
-    const double given = *(const double *)b->params;
-    const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
+    const double rcond = threshold(b);
     const struct svd d = svd_of(b);
     char *work = (char *)b->work;
     double *const a = wgi_take(&work, m * n), *const vt = wgi_take(&work, p * n);
@@ -662,22 +667,23 @@ static wg_status pinv_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* A matrix of full rank only: A^+ A or A A^+ is I then, and has that trace. */
+/* A matrix of full rank only: at every point the norms of A and A^+ are compared, whose product
+ * is not below the ratio of the largest to the smallest singular value. */
 static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t m = b->in[0].rows, n = b->in[0].cols;
-    double rank = 0;
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < m; i++)
-            rank += b->in[0].value[i + j * m] * b->out[0].value[j + i * n];
-    if (rank < (double)smaller(m, n) - 0.5) return WG_EDEGENERATE;
     const wg_real *const one = wgi_expand_identity(t, m);
     if (one == NULL) return wg_tape_status(t);
-    write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), y);
-    return WG_OK;
+    if (m == 0 || n == 0) return WG_OK;
+    const wg_status s =
+        write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), y);
+    if (s != WG_OK) return s == WG_ESINGULAR ? WG_EDEGENERATE : s;
+    const wg_real of_a = wg_norm2(t, m * n, x), of_y = wg_norm2(t, m * n, y);
+    const wg_real ratio = wg_let(t, wg_mul(of_a, of_y));
+    return wg_lt(t, ratio, wg_constant(1 / threshold(b))) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_pinv = {"wg_pinv", 0,        pinv_shape,  pinv_value,
-                                 pinv_vjp,  pinv_jvp, pinv_expand, NULL};
+const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,  pinv_value,
+                                 pinv_vjp,  pinv_jvp,      pinv_expand, NULL};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

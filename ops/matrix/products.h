@@ -4,8 +4,8 @@
  * Views may be transposed unless said otherwise. What is done to small ones stands here, so
  * that it is compiled where it is called, without views that are passed in memory. What is
  * added to, or written, does not overlap with what is read. */
-#ifndef WENGERT_OPS_PRODUCTS_H
-#define WENGERT_OPS_PRODUCTS_H
+#ifndef WGI_OPS_MATRIX_PRODUCTS_H
+#define WGI_OPS_MATRIX_PRODUCTS_H
 
 #include <wengert/products.h>
 

@@ -3,8 +3,8 @@
  * matrix equations. T is upper quasi-triangular: upper triangular but for 2-by-2 blocks on the
  * diagonal, each of a pair of complex eigenvalues. Packed (ld = rows) where no
  * leading dimension is said. */
-#ifndef WGI_OPS_SCHUR_H
-#define WGI_OPS_SCHUR_H
+#ifndef WGI_OPS_MATRIX_SCHUR_H
+#define WGI_OPS_MATRIX_SCHUR_H
 
 #include <stddef.h>
 

@@ -181,19 +181,30 @@ static void solve_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits solve_traits = {.parts = solve_parts};
 
-const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS,  solve_shape,
-                                         solve_value,       solve_vjp,    solve_jvp,
+const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS | WG_OP_EXPANDS,
+                                         solve_shape,       solve_value,
+                                         solve_vjp,         solve_jvp,
                                          solve_expand,      &solve_traits};
-const wg_block_op wgi_op_solve = {"wg_solve", WG_OP_TRANS, solve_shape,  solve_value,
-                                  solve_vjp,  solve_jvp,   solve_expand, &solve_traits};
-const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS, solve_shape,  solve_value,
-                                      solve_vjp,      solve_jvp,   solve_expand, &solve_traits};
-const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS,  solve_shape,
-                                        solve_value,      solve_vjp,    solve_jvp,
+const wg_block_op wgi_op_solve = {"wg_solve",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                  solve_shape,  solve_value,
+                                  solve_vjp,    solve_jvp,
+                                  solve_expand, &solve_traits};
+const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS | WG_OP_EXPANDS,
+                                      solve_shape,    solve_value,
+                                      solve_vjp,      solve_jvp,
+                                      solve_expand,   &solve_traits};
+const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS | WG_OP_EXPANDS,
+                                        solve_shape,      solve_value,
+                                        solve_vjp,        solve_jvp,
                                         solve_expand,     &solve_traits};
-const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch", WG_OP_TRANS,  solve_shape,
-                                            solve_value,          solve_vjp,    solve_jvp,
-                                            solve_expand,         &solve_traits};
+const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
+                                            WG_OP_TRANS | WG_OP_EXPANDS,
+                                            solve_shape,
+                                            solve_value,
+                                            solve_vjp,
+                                            solve_jvp,
+                                            solve_expand,
+                                            &solve_traits};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
     const wgi_factored p = {f.kind,
@@ -201,7 +212,7 @@ wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
                             : trans == 'T' ? 1u
                                            : 2u,
                             1, f.packed, f.pivot};
-    const wg_mat in[3] = {f.a, b, f.sign};
+    const wg_mat in[3] = {f.a, b, wgi_factor_place(t, &f)};
     wg_mat x;
     (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 3, in, 1, &x);
     return x;
@@ -341,14 +352,22 @@ static wg_status trsm_vjp(wg_block *b) {
     return WG_OK;
 }
 
-/* y = op(St) x, or x op(St), with the triangle of St only. */
+/* y = op(St) x, or x op(St), with the triangle of St only. What is off a diagonal of ones is a
+ * triangle of order n - 1, from the second row or column on: nothing is added to be subtracted. */
 static void times_triangle(const struct stored *s, wgi_dense at, const double *x, double *y) {
-    memcpy(y, x, s->rows * s->cols * sizeof *y);
+    const size_t off = s->unit != 0, rows = s->rows - (s->left ? off : 0),
+                 cols = s->cols - (s->left ? 0 : off), skip = s->left ? off : off * s->rows;
+    /* 1: what is read begins with the first row or column, what is written with the second */
+    const int down = (s->lower != s->trans) == s->left;
+    memset(y, 0, s->rows * s->cols * sizeof *y);
+    x += down ? 0 : skip, y += down ? skip : 0;
+    for (size_t j = 0; j < cols; j++)
+        memcpy(y + j * s->rows, x + j * s->rows, rows * sizeof *y);
+    if (rows == 0 || cols == 0) return;
     cblas_dtrmm(CblasColMajor, s->left ? CblasLeft : CblasRight,
-                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans),
-                s->unit ? CblasUnit : CblasNonUnit, wgi_int(s->rows), wgi_int(s->cols), 1, at.p,
+                s->lower ? CblasLower : CblasUpper, wgi_op(s->trans), CblasNonUnit,
+                wgi_int(rows), wgi_int(cols), 1, at.p + (s->lower ? off : off * at.ld),
                 wgi_int(at.ld), y, wgi_int(s->rows));
-    for (size_t i = 0; s->unit && i < s->rows * s->cols; i++) y[i] -= x[i];
 }
 
 static wg_status trsm_jvp(wg_block *b) {
@@ -384,7 +403,9 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     const size_t n = b->in[0].rows, rows = b->in[1].rows, count = p->count;
     const size_t cols = count != 0 ? b->in[1].cols / count : 0;
     for (size_t e = 0; e < rows * cols * count; e++)
-        y[e] = wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e]);
+        y[e] = p->factor != 0 ? wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e])
+                              : wg_constant(0);
+    if (p->factor == 0) return WG_OK; /* no operand is looked at, as in the BLAS */
     for (size_t m = 0; m < count; m++, y += rows * cols) {
         const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
         wgi_expand_triangle(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn,
@@ -403,13 +424,15 @@ static void triangular_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits triangular_traits = {.parts = triangular_parts};
 
-const wg_block_op wgi_op_trsm = {"wg_trsm", WG_OP_TRANS, trsm_shape,  trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
-const wg_block_op wgi_op_trsv = {"wg_trsv", WG_OP_TRANS, trsm_shape,  trsm_value,
-                                 trsm_vjp,  trsm_jvp,    trsm_expand, &triangular_traits};
-const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch", WG_OP_TRANS,       trsm_shape,
-                                       trsm_value,      trsm_vjp,          trsm_jvp,
-                                       trsm_expand,     &triangular_traits};
+const wg_block_op wgi_op_trsm = {
+    "wg_trsm",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsv = {
+    "wg_trsv",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand, &triangular_traits};
+const wg_block_op wgi_op_trsm_batch = {
+    "wg_trsm_batch", WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
+    trsm_expand,     &triangular_traits};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

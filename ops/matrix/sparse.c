@@ -17,10 +17,12 @@
  * Letters: s the pattern, v its values, x, r dense; i a row of S, j a column, k an entry. */
 #include <wengert/sparse.h>
 #include "expand.h"
+#include "tape/engine/tape.h"
 #include "traits.h"
 #include "view.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #ifdef WG_HAVE_SUITESPARSE
@@ -68,7 +70,7 @@ const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, n
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
     const struct pattern p = {rows, cols, start, col};
-    wg_csr s = {rows, cols, 0, NULL, NULL, 0};
+    wg_csr s = {.rows = rows, .cols = cols};
     if (wg_apply(t, &wgi_op_csr_pattern, &p, sizeof p, 0, NULL, 0, NULL) != WG_OK) return s;
     s.nnz = start[rows];
     size_t *const starts = (size_t *)wg_tape_keep(t, (rows + 1) * sizeof *start, start);
@@ -77,7 +79,7 @@ wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
     for (size_t k = 0; k < s.nnz; k++) cols_of[k] = (uint32_t)col[k];
     s.start = starts;
     s.col = cols_of;
-    s.stamp = t->stamp;
+    s.made = wg_tape_mark(t);
     return s;
 }
 
@@ -251,18 +253,19 @@ static const wg_csr *spmm_pattern(const void *params, int *trans, int *vector) {
 
 static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
 
-const wg_block_op wgi_op_spmv = {"wg_spmv", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
-const wg_block_op wgi_op_spmm = {"wg_spmm", WG_OP_TRANS, spmm_shape,  spmm_value,
-                                 spmm_vjp,  spmm_jvp,    spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmv = {"wg_spmv",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
+const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                 spmm_shape,  spmm_value,
+                                 spmm_vjp,    spmm_jvp,
+                                 spmm_expand, &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
-/* As a constant matrix that stands where the row starts do. */
 static int is_stale(const wg_tape *t, const wg_csr *s) {
-    const wg_mat starts = {(const double *)(const void *)s->start, 1, 1, 1, {0, s->stamp}, 0};
-    double first;
-    return wg_mat_value(t, starts, &first, 1) == WG_ESTALE;
+    return t != NULL && !wgi_mark_alive(wgi_core_of_const(t), s->made);
 }
 
 /* What is wrong with a flag or a pattern. */
@@ -600,10 +603,10 @@ static wg_status solve_jvp(wg_block *b) {
 
 /* ---- written out: elimination in the order of the recorded factors ---- */
 
-/* Row k of U: its diagonal, and what follows at columns col. */
+/* Row k of U: its diagonal, what follows at columns col, and the largest of both. */
 struct row {
     size_t count, *col;
-    wg_real diagonal, *u;
+    wg_real diagonal, *u, largest;
 };
 
 /* The entries of op(S) in each row, as lists: from first[i] on to next[e]; 0 ends one, entry e
@@ -647,9 +650,31 @@ static void add_row(wg_tape *t, const wg_csr *s, const struct lists *l, size_t i
     }
 }
 
-/* Row k of U from w, in which those before it are eliminated. */
-static int keep_row(wg_tape *t, size_t n, size_t k, const wg_real *w, struct row *r) {
-    r->count = 0, r->diagonal = w[k];
+/* The largest of the first n of w, without derivatives. */
+static wg_real largest_of(wg_tape *t, size_t n, const wg_real *w) {
+    wg_real most = wg_constant(0);
+    for (size_t j = 0; j < n; j++)
+        if (!wgi_expand_is_nothing(w[j])) most = wg_let(t, wg_fmax(most, wg_fabs(w[j])));
+    return wgi_expand_held(t, most);
+}
+
+/* The order of rows and columns is that of the recording. It serves as long as nothing that is
+ * subtracted from a row is much larger than the row itself: that is compared at every point. */
+static int order_serves(wg_tape *t, wg_real row, wg_real subtracted) {
+    enum { ENOUGH = 1024, SPARE = 8 };
+    if (wgi_expand_is_nothing(subtracted)) return 1;
+    const double recorded = SPARE * subtracted.value / row.value;
+    const double most = recorded > ENOUGH ? recorded : ENOUGH;
+    return wg_le(t, subtracted, wg_let(t, wg_mul(most, row)));
+}
+
+/* Row k of U from w, in which those before it are eliminated. A matrix without that pivot is
+ * singular, or not positive definite. */
+static int keep_row(wg_tape *t, int spd, size_t n, size_t k, const wg_real *w, struct row *r) {
+    r->count = 0;
+    r->diagonal = spd ? wg_let(t, wg_select_gt(w[k], 0, w[k], NAN))
+                      : wg_let(t, wg_select_eq(w[k], 0, NAN, w[k]));
+    r->largest = spd ? wg_constant(0) : largest_of(t, n - k, w + k);
     for (size_t j = k + 1; j < n; j++) r->count += !wgi_expand_is_nothing(w[j]);
     r->u = wgi_expand_room(t, r->count);
     r->col = (size_t *)wg_tape_keep(t, (r->count + 1) * sizeof *r->col, NULL);
@@ -681,15 +706,22 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
             add_row(t, &p->s, &l[m], (size_t)rows[k], both ? 0.5 : 1, x, place, w);
         for (size_t c = 0; c < columns; c++)
             z[k + c * n] = wgi_reals_at(right, (size_t)rows[k], c);
+        const wg_real row = both ? wg_constant(0) : largest_of(t, n, w);
+        wg_real subtracted = wg_constant(0);
         for (size_t i = 0; i < k; i++) {
             if (wgi_expand_is_nothing(w[i])) continue;
             const wg_real m = wg_let(t, wg_div(w[i], r[i].diagonal));
+            if (!both) /* a sum: of a maximum NaN would be left out */
+                subtracted = wgi_expand_plus(
+                    t, subtracted,
+                    wg_let(t, wg_mul(wg_fabs(wgi_expand_held(t, m)), r[i].largest)));
             for (size_t e = 0; e < r[i].count; e++)
                 w[r[i].col[e]] = wgi_expand_less(t, w[r[i].col[e]], m, r[i].u[e]);
             for (size_t c = 0; c < columns; c++)
                 z[k + c * n] = wgi_expand_less(t, z[k + c * n], m, z[i + c * n]);
         }
-        if (!keep_row(t, n, k, w, &r[k])) return wg_tape_status(t);
+        if (!both && !order_serves(t, row, subtracted)) return WG_ESINGULAR;
+        if (!keep_row(t, both, n, k, w, &r[k])) return wg_tape_status(t);
     }
     for (size_t c = 0; c < columns; c++)
         for (size_t k = n; k-- > 0;) {
@@ -706,11 +738,11 @@ static const wg_block_op factor_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL},
     {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL,
      NULL}};
-static const wg_block_op solve_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand, NULL},
-                                        {"wg_sparse_spd_solve", WG_OP_TRANS, solve_shape,
-                                         solve_value, solve_vjp, solve_jvp, solve_expand,
-                                         NULL}};
+static const wg_block_op solve_op[2] = {
+    {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
+     solve_jvp, solve_expand, NULL}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,

@@ -5,8 +5,8 @@
  *
  * Letters: n order, a operand, x symmetric part or product, all packed (ld = n) but operands.
  */
-#ifndef WGI_OPS_SPECTRAL_H
-#define WGI_OPS_SPECTRAL_H
+#ifndef WGI_OPS_MATRIX_SPECTRAL_H
+#define WGI_OPS_MATRIX_SPECTRAL_H
 
 #include <wengert/block.h>
 

@@ -163,8 +163,8 @@ static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", 0,          normal_shape,  normal_value,
-                                   normal_vjp,      normal_jvp, normal_expand, NULL};
+const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS, normal_shape,  normal_value,
+                                   normal_vjp,      normal_jvp,    normal_expand, NULL};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -356,8 +356,10 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     wg_real q = wg_constant(0);
     for (size_t c = 0; c < x.cols; c++) {
         const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
-        if (wgi_expand_is_nothing(apart)) continue;
-        const wg_real f = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        const wg_real given = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
+        if (wgi_expand_is_nothing(apart) && given.at.slot == 0 && given.value != 0) continue;
+        /* points that are divided by 0 before they are subtracted are NaN apart */
+        const wg_real f = wg_let(t, wg_select_eq(given, 0, NAN, given));
         q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
     }
     switch (kernel) {
@@ -526,12 +528,11 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
 }
 
 const wg_block_op wgi_op_covariance = {
-    "wg_covariance",   0,   covariance_shape, covariance_value, covariance_vjp, covariance_jvp,
-    covariance_expand, NULL};
-const wg_block_op wgi_op_between = {"wg_covariance_between", 0,
-                                    covariance_shape,        covariance_value,
-                                    covariance_vjp,          covariance_jvp,
-                                    covariance_expand,       NULL};
+    "wg_covariance", WG_OP_EXPANDS,  covariance_shape,  covariance_value,
+    covariance_vjp,  covariance_jvp, covariance_expand, NULL};
+const wg_block_op wgi_op_between = {
+    "wg_covariance_between", WG_OP_EXPANDS,  covariance_shape,  covariance_value,
+    covariance_vjp,          covariance_jvp, covariance_expand, NULL};
 
 wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
                      wg_real noise) {
@@ -688,8 +689,8 @@ static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_process = {"wg_gp_logml", 0,           process_shape,  process_value,
-                                    process_vjp,   process_jvp, process_expand, NULL};
+const wg_block_op wgi_op_process = {"wg_gp_logml", WG_OP_EXPANDS, process_shape,  process_value,
+                                    process_vjp,   process_jvp,   process_expand, NULL};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {

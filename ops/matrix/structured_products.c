@@ -128,11 +128,13 @@ static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *
     return WG_OK;
 }
 
-const wg_block_op wgi_op_symv = {"wg_symv",        WG_OP_TRANS,   symmetric_shape,
-                                 symmetric_value,  symmetric_vjp, symmetric_jvp,
+const wg_block_op wgi_op_symv = {"wg_symv",        WG_OP_TRANS | WG_OP_EXPANDS,
+                                 symmetric_shape,  symmetric_value,
+                                 symmetric_vjp,    symmetric_jvp,
                                  symmetric_expand, NULL};
-const wg_block_op wgi_op_symm = {"wg_symm",        WG_OP_TRANS,   symmetric_shape,
-                                 symmetric_value,  symmetric_vjp, symmetric_jvp,
+const wg_block_op wgi_op_symm = {"wg_symm",        WG_OP_TRANS | WG_OP_EXPANDS,
+                                 symmetric_shape,  symmetric_value,
+                                 symmetric_vjp,    symmetric_jvp,
                                  symmetric_expand, NULL};
 
 static wg_mat symmetric(wg_tape *t, const wg_block_op *op, const struct symmetric *p, wg_mat a,
@@ -301,17 +303,21 @@ static wg_status triangular_expand(wg_tape *t, const wg_block *b, const wg_real 
             const wg_real *const column = v.p + from * v.down + j * v.across;
             wg_real r = wgi_expand_dot(t, to - from, row, a.across, column, v.down);
             if (p->unit) r = wgi_expand_plus(t, r, wgi_reals_at(v, i, j));
-            y[i * down + j * across] = wgi_expand_scaled(t, p->alpha, r);
+            /* with a factor 0 no operand is looked at, as in the BLAS */
+            y[i * down + j * across] =
+                p->alpha != 0 ? wgi_expand_scaled(t, p->alpha, r) : wg_constant(0);
         }
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trmv = {
-    "wg_trmv",      WG_OP_TRANS,    triangular_shape,  triangular_value,
-    triangular_vjp, triangular_jvp, triangular_expand, NULL};
-const wg_block_op wgi_op_trmm = {
-    "wg_trmm",      WG_OP_TRANS,    triangular_shape,  triangular_value,
-    triangular_vjp, triangular_jvp, triangular_expand, NULL};
+const wg_block_op wgi_op_trmv = {"wg_trmv",         WG_OP_TRANS | WG_OP_EXPANDS,
+                                 triangular_shape,  triangular_value,
+                                 triangular_vjp,    triangular_jvp,
+                                 triangular_expand, NULL};
+const wg_block_op wgi_op_trmm = {"wg_trmm",         WG_OP_TRANS | WG_OP_EXPANDS,
+                                 triangular_shape,  triangular_value,
+                                 triangular_vjp,    triangular_jvp,
+                                 triangular_expand, NULL};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, char side, char uplo, char trans,
                          char diag, int vector, double alpha, wg_mat a, wg_mat b) {

@@ -2,8 +2,8 @@
 /* traits.h - what an operation of the library's own says about itself beside its wg_block_op: on
  * which elements of its operands the results depend, and how it becomes a part of a function.
  * Sparsity patterns are found from it, beside WG_OP_EACH and WG_OP_MOVES. Internal. */
-#ifndef WENGERT_OPS_MATRIX_TRAITS_H
-#define WENGERT_OPS_MATRIX_TRAITS_H
+#ifndef WGI_OPS_MATRIX_TRAITS_H
+#define WGI_OPS_MATRIX_TRAITS_H
 
 #include <stdint.h>
 

@@ -74,9 +74,10 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
 }
 
 #define SCALING(name)                                                                          \
-    const wg_block_op wgi_op_##name = {                                                        \
-        "wg_" #name, WG_OP_TRANS, scaling_shape,  scaling_value,                               \
-        scaling_vjp, scaling_jvp, scaling_expand, NULL}
+    const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS,            \
+                                       scaling_shape,  scaling_value,                          \
+                                       scaling_vjp,    scaling_jvp,                            \
+                                       scaling_expand, NULL}
 SCALING(axpy);
 SCALING(axpy_real);
 SCALING(mat_scale_real);
@@ -170,10 +171,18 @@ static wg_status dot_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
 
 static const wgi_traits dot_traits = {.inner = 1};
 
-const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS, dot_shape,  dot_value,
-                                dot_vjp,      dot_jvp,     dot_expand, &dot_traits};
-const wg_block_op wgi_op_trace_product = {
-    "wg_trace_product", WG_OP_TRANS, dot_shape, dot_value, dot_vjp, dot_jvp, dot_expand, NULL};
+const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS | WG_OP_EXPANDS,
+                                dot_shape,    dot_value,
+                                dot_vjp,      dot_jvp,
+                                dot_expand,   &dot_traits};
+const wg_block_op wgi_op_trace_product = {"wg_trace_product",
+                                          WG_OP_TRANS | WG_OP_EXPANDS,
+                                          dot_shape,
+                                          dot_value,
+                                          dot_vjp,
+                                          dot_jvp,
+                                          dot_expand,
+                                          NULL};
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
     const wg_mat in[2] = {x, y};
@@ -219,7 +228,7 @@ static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trace = {"wg_trace",   WG_OP_TRANS | WG_OP_LINEAR,
+const wg_block_op wgi_op_trace = {"wg_trace",   WG_OP_TRANS | WG_OP_LINEAR | WG_OP_EXPANDS,
                                   trace_shape,  trace_value,
                                   trace_vjp,    trace_jvp,
                                   trace_expand, NULL};
@@ -293,8 +302,9 @@ static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_quadform = {"wg_quadform",   WG_OP_TRANS,  quadform_shape,
-                                     quadform_value,  quadform_vjp, quadform_jvp,
+const wg_block_op wgi_op_quadform = {"wg_quadform",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                     quadform_shape,  quadform_value,
+                                     quadform_vjp,    quadform_jvp,
                                      quadform_expand, NULL};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {

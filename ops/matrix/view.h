@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* view.h - a matrix as a pointer, a leading dimension and a transpose flag: the values or the
  * adjoints of an operand. Element (i, j) is at p[i + j ld], transposed at p[j + i ld]. */
-#ifndef WENGERT_OPS_VIEW_H
-#define WENGERT_OPS_VIEW_H
+#ifndef WGI_OPS_MATRIX_VIEW_H
+#define WGI_OPS_MATRIX_VIEW_H
 
 #include <wengert/block.h>
 

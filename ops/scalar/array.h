@@ -3,8 +3,8 @@
  *
  *   x operands (n of them), number constants of the call, v the value, d first partials,
  *   xt tangents of the operands, ht = H xt, work: n doubles of room. */
-#ifndef WGI_OPS_ARRAY_H
-#define WGI_OPS_ARRAY_H
+#ifndef WGI_OPS_SCALAR_ARRAY_H
+#define WGI_OPS_SCALAR_ARRAY_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* copy.h - the operation that the tape itself uses where an operation takes no transposed view. */
-#ifndef WENGERT_OPS_COPY_H
-#define WENGERT_OPS_COPY_H
+#ifndef WGI_OPS_SCALAR_COPY_H
+#define WGI_OPS_SCALAR_COPY_H
 
 #include <wengert/block.h>
 

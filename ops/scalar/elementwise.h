@@ -4,8 +4,8 @@
  * A kernel sees n elements of every operand and of the result at in[k].value, out->value and
  * the bars beside them, as wg_block_op describes them. elementwise_simd.def lists the kernels,
  * the files elementwise_<level>.c compile them, and wgi_simd_best chooses a level. */
-#ifndef WENGERT_OPS_ELEMENTWISE_H
-#define WENGERT_OPS_ELEMENTWISE_H
+#ifndef WGI_OPS_SCALAR_ELEMENTWISE_H
+#define WGI_OPS_SCALAR_ELEMENTWISE_H
 
 #include <wengert/block.h>
 

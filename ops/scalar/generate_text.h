@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* generate_text.h - a part of the program generate. */
-#ifndef WENGERT_OPS_GENERATE_TEXT_H
-#define WENGERT_OPS_GENERATE_TEXT_H
+#ifndef WGI_OPS_SCALAR_GENERATE_TEXT_H
+#define WGI_OPS_SCALAR_GENERATE_TEXT_H
 
 void write_special_text(void);
 void write_dense_text(void);

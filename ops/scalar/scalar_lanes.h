@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of the scalar table at several points at once. */
-#ifndef WGI_SCALAR_LANES_H
-#define WGI_SCALAR_LANES_H
+#ifndef WGI_OPS_SCALAR_SCALAR_LANES_H
+#define WGI_OPS_SCALAR_SCALAR_LANES_H
 
 enum { WGI_POINTS = 8 };
 typedef double wgi_lane_row[WGI_POINTS];

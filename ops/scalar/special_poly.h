@@ -2,8 +2,8 @@
 /* special_poly.h - polynomial evaluation for the special_*.c files. Their fitted polynomials
  * are Chebyshev interpolants of the functions named beside them, computed from 60 digits and
  * converted to powers of the reduced argument. */
-#ifndef WENGERT_SPECIAL_POLY_H
-#define WENGERT_SPECIAL_POLY_H
+#ifndef WGI_OPS_SCALAR_SPECIAL_POLY_H
+#define WGI_OPS_SCALAR_SPECIAL_POLY_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /* special_second.h - second derivatives of the functions of wengert/special.h, for the texts of
  * scalar.def: wgi_f_dd of a function of one variable, wgi_f_daa, wgi_f_dab, wgi_f_dbb of one of
  * two. Statements of users have first ones only, so that these stay in the library. */
-#ifndef WENGERT_SPECIAL_SECOND_H
-#define WENGERT_SPECIAL_SECOND_H
+#ifndef WGI_OPS_SCALAR_SPECIAL_SECOND_H
+#define WGI_OPS_SCALAR_SPECIAL_SECOND_H
 
 #include <wengert/special.h>
 

@@ -406,8 +406,8 @@ static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
 
 /* A tape for the check, with the memory of the user's. */
 static wg_tape *open_own(wgi_core *c, const char *call, unsigned flags) {
-    const wg_options o = {.memory = c->memory, .flags = flags};
-    wg_tape *const own = wg_tape_new(&o);
+    const wg_options o = {.flags = flags};
+    wg_tape *const own = wgi_tape_beside(c, &o);
     if (own == NULL) (void)wgi_refuse(c, WG_ENOMEM, "%s: no memory for a tape", call);
     return own;
 }

@@ -5,8 +5,8 @@
  * repeated with half the size until the system accepts. Records continue in a further chunk
  * when their range is full; all other regions move to a larger range (they are addressed by
  * offset). In a caller's buffer nothing is obtained: ranges are cut from it and grow in place
- * where they can. Where there is no room in the buffer, or none in the budget, what holds nothing
- * since the last reset is given up, and the unused end of everything else. */
+ * where they can. Where there is no room in the buffer, or none in the budget, what holds
+ * nothing since the last reset is given up, and the unused end of everything else. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "tape.h"
 
@@ -25,7 +25,7 @@ static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * u
 
 static void *system_reserve(void *ctx, size_t bytes) {
     (void)ctx;
-    /* Without MAP_NORESERVE: to commit more than there can be is then refused. */
+    /* not MAP_NORESERVE: the system then refuses to commit more than it has */
     void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
@@ -33,7 +33,7 @@ static void *system_reserve(void *ctx, size_t bytes) {
 static int system_commit(void *ctx, void *p, size_t bytes) {
     (void)ctx;
     if (mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
-    /* wishes, not needs: one call in place of a fault per page */
+    /* both may fail; they save a page fault for every page */
     if (bytes >= HUGE_PAGE) {
         (void)madvise(p, bytes, MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
@@ -48,8 +48,8 @@ static void system_release(void *ctx, void *p, size_t bytes) {
     (void)munmap(p, bytes);
 }
 
-/* The address space may be limited (ulimit -v), and is not the tape's alone: where a BLAS finds
- * no room for its buffers it tries for ever. */
+/* Where the address space is limited (ulimit -v) the tape must not take all of it: a BLAS that
+ * finds no room for its buffers tries for ever. */
 static size_t default_reserve(void) {
     struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
@@ -80,10 +80,22 @@ static void *reserve(wgi_core *c, size_t bytes) {
     return c->memory.reserve(c->memory.ctx, bytes);
 }
 
-/* The next reset gives back what there is: another recording may need it elsewhere. */
+/* The next reset will give all memory back: another recording may need it in other regions. */
 static wg_status starved(wgi_core *c, wg_status s) {
     c->starved = 1;
     return s;
+}
+
+/* Counts what was committed, or given back, at all tapes whose budget it is of. */
+static void more_committed(wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender) {
+        c->committed += bytes;
+        if (c->committed > c->max_committed) c->max_committed = c->committed;
+    }
+}
+
+static void less_committed(wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender) c->committed -= bytes;
 }
 
 void wgi_region_free(wgi_core *c, wgi_region *r) {
@@ -93,13 +105,13 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
         c->memory_calls++;
         c->memory.release(c->memory.ctx, r->base, r->reserved);
     }
-    c->committed -= r->committed;
+    less_committed(c, r->committed);
     r->base = NULL;
     r->reserved = r->committed = 0;
 }
 
-/* Gives back what of a region lies behind its first `used` bytes; 0: nothing does. Ranges of a
- * caller's memory callbacks are released as a whole only. */
+/* Gives back what lies behind the first `used` bytes of a region; 0: there is nothing. A range
+ * that the caller's memory callbacks gave can only be released as a whole. */
 static int trim(wgi_core *c, wgi_region *r, size_t used) {
     const size_t keep = round_up(used != 0 ? used : 1, PAGE);
     if (r->base == NULL || keep >= r->committed) return 0;
@@ -113,19 +125,20 @@ static int trim(wgi_core *c, wgi_region *r, size_t used) {
     } else {
         return 0;
     }
-    c->committed -= r->committed - keep;
+    less_committed(c, r->committed - keep);
     r->committed = keep;
     return 1;
 }
 
-/* The end of the payloads: what nothing of this recording has stood in, also nothing that a rewind
- * forgot, for the values of a forgotten matrix may still be looked at. */
+/* Gives back the end of the payloads, as far as nothing of this recording has been there; nor
+ * anything that a rewind has forgotten, since the values of a forgotten matrix may still be
+ * read. */
 static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
     int any = 0;
     while (c->payloads > c->payload_current && &c->payload[c->payloads - 1] != busy) {
         const int k = c->payloads - 1, current = k == c->payload_current;
         wgi_region *const r = &c->payload[k];
-        size_t used = c->buffer != NULL ? 0 : r->wanted; /* a buffer stays readable */
+        size_t used = c->buffer != NULL ? 0 : r->wanted; /* in a buffer they stay readable */
         if (current && (size_t)(c->head.payload_top - r->base) > used)
             used = (size_t)(c->head.payload_top - r->base);
         if (used != 0 || (current && k > 0)) {
@@ -145,8 +158,19 @@ static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
-/* Gives back what holds nothing now, `busy` excepted, of which the caller has taken note; 0:
- * there is nothing. */
+/* What no list stands in. */
+static int give_up_lists(wgi_core *c, const wgi_region *busy) {
+    int any = 0;
+    for (int k = 0; k < WGI_LISTS; k++)
+        if (c->list[k].base != NULL && (c->lists_busy >> k & 1) == 0 && &c->list[k] != busy) {
+            wgi_region_free(c, &c->list[k]);
+            any = 1;
+        }
+    return any;
+}
+
+/* Gives back memory that holds nothing at present, except for that of `busy`, for which the
+ * caller is asking; 0: there is none. */
 static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     const struct {
         wgi_region *region;
@@ -175,6 +199,7 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
         wgi_region_free(c, r);
         any = 1;
     }
+    any |= give_up_lists(c, busy);
     const int records = c->width != 0 ? 0 : c->current + 1;
     for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
         wgi_region_free(c, &c->chunk[--c->chunks].memory);
@@ -190,29 +215,39 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
+int wgi_budget_has(const wgi_core *c, size_t bytes) {
+    for (; c != NULL; c = c->lender)
+        if (c->buffer == NULL && c->budget != 0 && bytes > c->budget - c->committed) return 0;
+    return 1;
+}
+
 static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     if (c->buffer == NULL) {
-        while (c->budget != 0 && more > c->budget - c->committed)
-            if (!give_up_idle(c, r)) return starved(c, WG_EBUDGET);
+        while (!wgi_budget_has(c, more)) {
+            int any = give_up_idle(c, r);
+            for (wgi_core *l = c->lender; l != NULL; l = l->lender)
+                any |= give_up_idle(l, NULL);
+            if (!any) return starved(c, WG_EBUDGET);
+        }
         c->memory_calls++;
         if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
             return starved(c, WG_ENOMEM);
     }
     r->committed = bytes;
-    c->committed += more;
-    if (c->committed > c->max_committed) c->max_committed = c->committed;
+    more_committed(c, more);
     return WG_OK;
 }
 
-/* How much to ask for ahead of need in a buffer, for something that is `held` bytes large: all
- * things together leave a good part of it to each other. */
+/* How much more than needed to ask for, from a buffer, for something of `held` bytes: so that
+ * all regions together leave enough for each other. */
 static size_t ahead(const wgi_core *c, size_t held) {
     const size_t most = c->buffer_bytes / 32;
     return held < most ? held : most;
 }
 
-/* An address range of at least `least` bytes, as near to `wanted` as the system gives. */
+/* Obtains an address range of at least `least` bytes, as near to `wanted` as the system allows.
+ */
 static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least,
                              size_t wanted) {
     least = round_up(least, PAGE);
@@ -232,7 +267,8 @@ static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least
     return WG_OK;
 }
 
-/* The next committed size: geometric steps, bounded, within the range and the budget. */
+/* The size to commit next: it grows geometrically, within bounds, within the range and the
+ * budget. */
 static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (c->buffer != NULL) return r->reserved;
     size_t step = r->committed / 4;
@@ -242,16 +278,18 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
     if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
     if (size > r->reserved) size = r->reserved;
-    if (c->budget != 0) {
-        /* what is asked for, or a part of what is left: the other regions need some, too */
+    const wgi_core *of = c;
+    while (of->budget == 0 && of->lender != NULL) of = of->lender;
+    if (of->budget != 0 && of->buffer == NULL) {
+        /* what is needed, or a part of what is left: other regions need some, too */
         const size_t asked = round_up(bytes, PAGE);
-        const size_t fair = r->committed + (c->budget - c->committed) / 32 / PAGE * PAGE;
+        const size_t fair = r->committed + (of->budget - of->committed) / 32 / PAGE * PAGE;
         if (size > fair) size = fair > asked ? fair : asked;
     }
     return size;
 }
 
-/* A range of a buffer becomes longer; 0: what follows it is not free. */
+/* Makes a range of a buffer longer; 0: what follows it is not free. */
 static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
     if (c->buffer == NULL || r->base == NULL) return 0;
     const size_t more = bytes - r->reserved;
@@ -301,7 +339,7 @@ void wgi_limit_set(wgi_core *c) {
     if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
         (c->flags & slow) != 0)
         return;
-    /* what was not asked for since the last reset may be given to something else */
+    /* what was not used since the last reset may be given to something else */
     if (kept && (c->code.base == NULL || c->code.asked != c->resets || c->values.base == NULL ||
                  c->values.asked != c->resets))
         return;
@@ -368,7 +406,7 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     }
     c->current = next;
     c->head.top = n->base;
-    /* the limit and the origin of the chunk before mean nothing in this one */
+    /* the limit and the origin of the previous chunk mean nothing in this one */
     wgi_limit_set(c);
     return WG_OK;
 }
@@ -399,7 +437,7 @@ static void payload_at(wgi_core *c, int k, char *top) {
 
 wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
-    bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer is empty */
+    bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer may be empty */
     if (c->payloads != 0) {
         if (bytes <= (size_t)(c->head.payload_end - c->head.payload_top)) return WG_OK;
         wgi_region *const r = &c->payload[c->payload_current];
@@ -447,7 +485,7 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {
     const size_t start = round_up(c->scratch_used, 64);
-    if (bytes == 0) return c; /* an address, though of nothing */
+    if (bytes == 0) return c; /* any address will do */
     if (bytes > SIZE_MAX / 4 || start + bytes > c->scratch.committed) return NULL;
     c->scratch_used = start + bytes;
     return c->scratch.base + start;
@@ -461,7 +499,7 @@ static uint64_t mix(uint64_t z) { /* the finaliser of splitmix64 */
     return z ^ (z >> 31);
 }
 
-/* Tells apart tapes that live at the same address one after the other. */
+/* A number that distinguishes tapes that have the same address one after the other. */
 static uint64_t moment(void) {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -481,7 +519,7 @@ static const wgi_branch *branches(const wgi_core *c) {
                                     : c->few;
 }
 
-/* Does a branch start before a position? Along a recording nothing of it decreases. */
+/* Does a branch start before a position? Along a recording none of the counts decreases. */
 static int starts_before(const wgi_branch *b, const wg_mark *m) {
     if (b->slot != m->slot) return b->slot < m->slot;
     if (b->code != m->code) return b->code < m->code;
@@ -523,7 +561,7 @@ static wg_status branch_room(wgi_core *c) {
     return s;
 }
 
-/* What is recorded from here on is branch number n, the last one. */
+/* What is recorded from here on belongs to branch number n, the last one. */
 static void branch_start(wgi_core *c, size_t n) {
     const uint32_t stamp = new_stamp(c);
     wgi_branch *const b =
@@ -541,9 +579,10 @@ static void new_generation(wgi_core *c) {
 
 /* ---- life ---- */
 
-wg_tape *wg_tape_new(const wg_options *opt) {
+static wg_tape *tape_new(const wg_options *opt, wgi_core *lender) {
     wgi_core start;
     memset(&start, 0, sizeof start);
+    start.lender = lender;
     if (opt != NULL) {
         const unsigned known = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
         if ((opt->flags & ~known) != 0) return NULL;
@@ -570,12 +609,21 @@ wg_tape *wg_tape_new(const wg_options *opt) {
     }
     wgi_core *c = (wgi_core *)(void *)home.base;
     *c = start;
-    /* mixed first: addresses and moments of two tapes may differ in the same bits */
+    /* mixed twice, since addresses and moments of two tapes may differ in the same bits */
     c->identity = mix(mix((uint64_t)(uintptr_t)c) ^ moment());
     c->head.slots = 1;
+    c->owner = pthread_self();
     new_generation(c);
     wgi_limit_set(c);
     return &c->head;
+}
+
+wg_tape *wg_tape_new(const wg_options *opt) { return tape_new(opt, NULL); }
+
+wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o) {
+    wg_options with = *o;
+    with.memory = c->memory;
+    return tape_new(&with, c);
 }
 
 void wg_tape_free(wg_tape *t) {
@@ -588,14 +636,16 @@ void wg_tape_free(wg_tape *t) {
     for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
     for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
+    for (int k = 0; k < WGI_LISTS; k++) wgi_region_free(c, &c->list[k]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
     if (c->buffer == NULL) {
         const wg_memory memory = c->memory;
+        less_committed(c->lender, round_up(sizeof(wgi_core), PAGE));
         memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
     }
 }
 
-/* High-water marks, before something is forgotten. */
+/* Updates the statistics, before something is forgotten. */
 static void note_marks(wgi_core *c) {
     for (int k = 0; k <= c->payload_current && k < c->payloads; k++) {
         wgi_region *const r = &c->payload[k];
@@ -619,9 +669,16 @@ static void give_all_back(wgi_core *c) {
     c->starved = 0;
 }
 
+wg_status wg_tape_own(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core_of(t)->owner = pthread_self();
+    return WG_OK;
+}
+
 void wg_tape_reset(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
+    if (wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     c->current = 0;
     c->head.top = c->chunk[0].base;
@@ -638,6 +695,7 @@ void wg_tape_reset(wg_tape *t) {
     c->swept = 0;
     c->second_words = 0;
     c->scratch_used = 0;
+    c->lists_busy = 0;
     c->status = WG_OK;
     c->message[0] = 0;
     c->resets++;
@@ -675,7 +733,9 @@ int wgi_mark_alive(const wgi_core *c, wg_mark m) {
 wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
-    if (c->half_replayed) return c->status; /* only a reset makes it whole */
+    if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
+    if (c->half_replayed || c->status == WG_ETHREAD)
+        return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))
         return wgi_refuse(
             c, WG_EMARK,
@@ -708,7 +768,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     c->place_count = m.places;
     if (cut) {
         branch_start(c, kept);
-        (void)branch_room(c); /* for the next: there may be no memory when it is needed */
+        (void)branch_room(c); /* for the next rewind, when there may be no memory */
     }
     while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)
         c->label_count--;

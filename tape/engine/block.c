@@ -59,7 +59,7 @@ static void shapes(char *text, size_t bytes, size_t n, const wg_block_arg *in) {
 
 typedef wg_status report(wgi_core *c, wg_status s, const char *format, ...);
 
-/* An operation returned a failure, or one that is none. */
+/* Describes the failure that an operation has returned, or that it returned what is no status. */
 static wg_status explain(wgi_core *c, report *to, const char *call, const char *name,
                          wg_status s, const wg_block *b) {
     char of[200], info[32] = "";
@@ -105,8 +105,9 @@ static int given_back(const wgi_core *c, const wg_mat *a) {
     return 0;
 }
 
-/* A constant one is known by its generation; on a checked tape, where every rewind gives
- * another stamp, by any stamp of the generation and by where its values are. */
+/* A constant matrix is known by its generation. On a checked tape, where every rewind begins a
+ * new stamp, it may have any stamp of the generation, and is known by where its values stand.
+ */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
     if (a->at.slot == 0 && (c->flags & WG_CHECKED) == 0) return a->at.stamp != c->head.stamp;
     if (a->at.slot == 0) return !wgi_stamp_alive(c, a->at.stamp) || given_back(c, a);
@@ -117,7 +118,8 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
            !wgi_alive(c, (wg_handle){(uint32_t)last, a->at.stamp});
 }
 
-/* An operand as it was given; a transposed one is copied where the operation wants that. */
+/* Takes an operand as it was given; one that is transposed is copied where the operation wants
+ * that. */
 static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *a,
                          wgi_operand *o, wg_block_arg *arg) {
     if (a->value == NULL)
@@ -169,8 +171,8 @@ static void keep_values(wgi_core *c, const wgi_block *b) {
     }
 }
 
-/* What a sweep of several lanes, or a forward tape, needs beside the operation's workspace: a
- * lane of every operand and result. */
+/* What a sweep of several lanes, or a forward tape, needs beside the workspace of the
+ * operation: one lane of all operands and results. */
 static size_t lane_bytes(const wgi_block *b) {
     size_t bytes = 0;
     for (uint32_t i = 0; i < b->inputs + b->outputs; i++)
@@ -200,7 +202,7 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
 /* The largest header. */
 enum { HEADER = (sizeof(wgi_block) + 2 * WGI_MAX_ARGS * sizeof(wgi_operand) + 31) / 32 * 32 };
 
-/* Rows and columns of the results, and what they take. */
+/* Asks for the shapes of the results, and computes what the block takes. */
 static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, size_t *results,
                          size_t *values) {
     for (size_t k = 0; k < call->outputs; k++) call->out[k].rows = call->out[k].cols = 0;
@@ -219,8 +221,8 @@ static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, siz
     return WG_OK;
 }
 
-/* The payload of a call that has been measured: its operands as they were given, its results in
- * slots from the next one on where it is recorded. */
+/* Writes the payload of a call that has been measured: operands as they were given and, if it
+ * is recorded, results in slots from the next one on. */
 static wgi_block *draw(wgi_core *c, const wg_block_op *op, wg_block *call, size_t bytes,
                        const wgi_operand *given, size_t results, int recorded) {
     const size_t inputs = call->inputs, outputs = call->outputs;
@@ -256,7 +258,7 @@ static wgi_block *draw(wgi_core *c, const wg_block_op *op, wg_block *call, size_
     return b;
 }
 
-/* Values, and the record. */
+/* Computes the values, and appends the record. */
 static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorded) {
     const char *const name = b->op->name;
     const uint64_t used = c->scratch_used;
@@ -264,8 +266,13 @@ static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorde
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
     call->work = wgi_scratch(c, call->work_bytes);
+    const uint64_t stamps = c->stamps;
     s = b->op->value(call);
     c->scratch_used = used;
+    if (c->stamps != stamps ||
+        c->head.slots != b->out) /* the block may be gone, or its slots */
+        return wgi_fail(c, WG_EMODE, "%s: its value has recorded on the tape, or rewound it",
+                        name);
     if (s != WG_OK) return explain(c, wgi_fail, "", name, s, call);
     if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
         return explain(c, wgi_fail, "", name, WG_ENONFINITE, call);
@@ -322,7 +329,7 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     return WG_OK;
 }
 
-/* What is wrong with a call before its operands are looked at. */
+/* Refuses a call before its operands are looked at. */
 static wg_status refused(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
                          size_t inputs, const wg_mat *in, size_t outputs, const wg_mat *out) {
     if (op == NULL || (outputs != 0 && out == NULL))
@@ -341,7 +348,7 @@ static wg_status refused(wgi_core *c, const wg_block_op *op, const void *params,
         return wgi_fail(c, WG_ENULL, "%s: its params, of %zu bytes, are NULL", op->name, bytes);
     if (bytes > SIZE_MAX / 8)
         return wgi_fail(c, WG_ENOMEM, "%s: params of %zu bytes", op->name, bytes);
-    return WG_OK;
+    return c != NULL ? wgi_check_thread(c, op->name) : WG_OK;
 }
 
 wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
@@ -374,7 +381,7 @@ void *wg_tape_keep(wg_tape *t, size_t bytes, const void *data) {
 
 /* ---- one lane of interleaved rows ---- */
 
-/* The lane as a contiguous matrix: read, or added back. */
+/* Copies a lane to a contiguous matrix; adds such a matrix to the lane. */
 static void unpack(const wgi_operand *o, const double *rows, size_t lanes, double *x) {
     for (size_t j = 0; j < columns_of(o); j++)
         for (size_t i = 0; i < length_of(o); i++)
@@ -460,8 +467,9 @@ static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
-/* While a user's function works on the adjoints of a tape every call on it is refused, as on one
- * that has failed; what makes such a one whole again, a reset or a rewind, is found out. */
+/* While a user's function works on the adjoints of a tape, every call on that tape is refused,
+ * as it would be after a failure. A reset or a rewind, which would end that, is noticed by the
+ * stamps. */
 static uint64_t close_tape(wgi_core *c) {
     c->head.limit = c->head.kept_limit = NULL;
     c->status = WG_EMODE;
@@ -531,7 +539,7 @@ const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot) {
 
 const wgi_block *wgi_block_below(const wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = c->head.last_block;
-    /* backwards along the blocks and along the records: whichever comes to it first */
+    /* backwards along blocks and along records: whichever finds one first */
     for (uint64_t r = high; b != NULL && b->record >= high; b = b->prev) {
         if (r <= low) return NULL;
         const wgi_block *const at = wgi_block_at(c, --r);
@@ -547,8 +555,8 @@ uint64_t wgi_reach(const wgi_core *c, uint64_t root) {
 
 /* ---- forward ---- */
 
-/* J v by one VJP per element of a result, for an operation without a jvp: rows of J are what
- * VJPs with unit seeds give. `bars` are the tangents, `row` room for a row of J. */
+/* J v for an operation without a jvp: a vjp with a unit seed for each element of the results
+ * gives a row of J. `bars` are the tangents, `row` is room for a row. */
 static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_arg *row,
                                  char *room) {
     wg_block rows = *call;
@@ -624,7 +632,8 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         wg_block_arg arg[2 * WGI_MAX_ARGS];
         const uint64_t used = c->scratch_used;
         wg_block call;
-        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes)); /* the replay saw to the room */
+        /* the replay has made the room */
+        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes));
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);

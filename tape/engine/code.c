@@ -162,7 +162,8 @@ double wgi_statement_code_run(wgi_statement_code *p, const double *x) {
     return p->node[p->nodes - 1].value;
 }
 
-/* g[j], of every operand j, is the partial of the largest subtree so far that holds it. */
+/* The partial by each operand j, g[j], of the largest subtree so far that contains the operand.
+ */
 static void scale_gradient(const wgi_statement_code *p, const struct wgi_step *n,
                            const double *d, double *g) {
     for (unsigned k = 0; k < n->op->arity; k++) {
@@ -222,7 +223,7 @@ static size_t put(char *buffer, size_t bytes, size_t at, const char *format, ...
     return n > 0 ? at + (size_t)n : at;
 }
 
-/* A slot, or the number in place of slot 0. */
+/* Prints a slot, or for slot 0 the number in its place. */
 static size_t put_operand(char *buffer, size_t bytes, size_t at, uint32_t slot, double number) {
     char text[WGI_NUMBER_TEXT];
     if (slot != 0) return put(buffer, bytes, at, "s%u", slot);
@@ -240,7 +241,7 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
         return put(buffer, bytes, at, ") was %s", e->op & 1 ? "true" : "false");
     }
     if (e->type == WGI_ENTRY_ARRAY) {
-        /* numbers of the operation; operands, those that are constants in order */
+        /* operands; the values of constants follow the operation's own numbers, in order */
         const double *constant = e->number + wgi_array_numbers(e);
         at = put(buffer, bytes, at, "%s(", wgi_array_name(e->op));
         for (const double *p = e->number; p != constant && at < bytes; p++) {
@@ -255,7 +256,7 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes) {
     }
     wgi_statement_code p;
     wgi_statement_code_of(e, &p);
-    /* nodes to print, deepest last: a node, or one of the separators */
+    /* what is still to be printed, the next one last: a node, or a separator */
     enum { COMMA = 254, CLOSE = 255 };
     uint8_t pending[4 * WGI_MAX_NODES];
     int n = 0;

@@ -11,12 +11,14 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     memset(d, 0, sizeof *d);
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
+    if (wgi_check_thread(c, call) != WG_OK) return WG_ETHREAD;
     if (c->driving) {
         (void)wgi_fail(c, WG_EMODE, "%s: called by the function of a driver, on its own tape",
                        call);
         return WG_EMODE;
     }
-    if (c->closed) return WG_EMODE; /* called by a vjp, of whose sweep it is said */
+    /* called by a vjp: the sweep that it belongs to will report it */
+    if (c->closed) return WG_EMODE;
     *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
     d->width = c->width;
     c->driving = 1;
@@ -35,8 +37,9 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
         return s;
     }
     d->x = (wg_real *)(void *)c->drive.base;
-    d->y = n + m != 0 ? d->x + n : NULL;
-    d->used = (n + m + 1) * sizeof(wg_real); /* one behind the outputs, which nobody writes */
+    d->y = d->x + n;
+    /* one more behind the outputs, which no function should write */
+    d->used = (n + m + 1) * sizeof(wg_real);
     return WG_OK;
 }
 
@@ -74,8 +77,9 @@ wg_status wgi_drive_call(wgi_drive *d) {
     const size_t width = c->width;
     d->theirs = 0;
     if (c->status != WG_OK) return c->status;
-    for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan(); /* what stays unset */
-    if (d->y != NULL) d->y[d->m] = wgi_beyond();
+    /* outputs that are not set stay NaN */
+    for (size_t j = 0; j < d->m; j++) d->y[j] = wgi_nan();
+    d->y[d->m] = wgi_beyond();
     const wg_status s = d->f(&c->head, d->n, d->x, d->m, d->y, d->data);
     if (c->generation != generation)
         return wgi_fail(c, WG_ESTALE, "%s: the function has reset the tape", d->call);
@@ -86,16 +90,20 @@ wg_status wgi_drive_call(wgi_drive *d) {
                         d->call);
     if ((unsigned)s >= WG_STATUS_COUNT)
         return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", d->call, (int)s);
-    if (s != WG_OK) { /* perhaps that of a call which has said more */
+    /* the function may only pass on the status of a call that has left a message */
+    if (s != WG_OK) {
         char said[sizeof c->message];
         memcpy(said, c->message, sizeof said);
         return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
                         said[0] != 0 ? "; said before: " : "", said);
     }
-    if (d->y != NULL && !wgi_is_beyond(d->y[d->m]))
+    if (c->pauses != 0) /* a sweep of what it would have recorded is not what it asks for */
+        return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", d->call);
+    if (!wgi_is_beyond(d->y[d->m]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         d->call, d->m, d->m == 1 ? "" : "s");
-    c->message[0] = 0; /* of a call that it was refused and that did not matter to it */
+    /* the message of a call that was refused, which did not matter to the function */
+    c->message[0] = 0;
     return wgi_check_handles(c, d->call, d->m, d->y);
 }
 
@@ -114,8 +122,8 @@ wg_status wgi_drive_run(wgi_drive *d, int passive, const double *a) {
 wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
     wgi_core *const c = d->c;
     char message[sizeof c->message];
-    if (c == NULL) return s;                /* never opened */
-    if (s != WG_OK && c->status == WG_OK) { /* what a sweep refused has been said */
+    if (c == NULL) return s;                /* it was not opened */
+    if (s != WG_OK && c->status == WG_OK) { /* a sweep that refused has left its message */
         memcpy(message, c->message, sizeof message);
         (void)wgi_fail(c, s, "%s: %s", d->call, message[0] != 0 ? message : wg_status_text(s));
     }
@@ -129,7 +137,8 @@ wg_status wgi_drive_close(wgi_drive *d, wg_status s) {
 wg_status wgi_drive_reverse(wgi_drive *d, const double *w, double *g) {
     const wg_status s = wg_reverse_seeds(&d->c->head, d->m, d->y, w);
     double nan = 0;
-    if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only, zeros */
+    /* WG_ESEED: the outputs are constants, and the gradient 0 */
+    if (s != WG_OK && s != WG_ESEED) return s;
     for (size_t j = 0; j < d->m; j++)
         if (d->y[j].at.slot == 0) nan += wgi_product(w[j], wgi_of_constant(d->y[j]));
     for (size_t i = 0; i < d->n; i++)

@@ -48,7 +48,7 @@ static void put_count(text *o, const char *before, uint64_t n) {
     put(o, buffer);
 }
 
-/* In quotes, for people and for Graphviz. */
+/* Puts a text in quotation marks, for people and for Graphviz. */
 static void put_quoted(text *o, const char *s) {
     for (; *s != 0; s++) {
         if (*s == '"' || *s == '\\') put(o, "\\");
@@ -98,11 +98,11 @@ static wg_status finish(text *o) {
 
 typedef struct walk {
     const wgi_core *c;
-    uint32_t slot;         /* where the walk stands; 0: at a guard */
-    uint32_t next;         /* the slot after it */
-    uint64_t record, last; /* records [record, last) are those of the slot */
-    uint64_t count, word;  /* records in all, the next word of code */
-    int coded;             /* `entry` is the code of the slot, or a guard */
+    uint32_t slot;          /* the slot that the walk has come to; 0: a guard */
+    uint32_t next;          /* the slot after it */
+    uint64_t record, last;  /* records [record, last) are those of the slot */
+    uint64_t count, word;   /* how many records there are; the next word of code */
+    int coded;              /* `entry` is the code of this slot, or a guard */
     const wgi_block *block; /* whose results stand in [slot, next), or NULL */
     wgi_entry entry;
 } walk;
@@ -132,10 +132,11 @@ static int step(walk *w) {
     }
     if (w->next >= w->c->head.slots) return 0;
     w->slot = w->next++;
-    /* a gather without slots of its own has those of a block before it */
+    /* a gather that has no slots of its own stands in those of a block before it */
     for (; w->last < w->count && wgi_record_at(w->c, w->last)->out <= w->slot; w->last++) {
         const wgi_block *const b = wgi_block_at(w->c, w->last);
-        if (b != NULL && b->outs != 0) w->block = b; /* one without results is an input's */
+        /* a block without results belongs to an input */
+        if (b != NULL && b->outs != 0) w->block = b;
         if (b != NULL && w->record == w->last) w->record++;
     }
     if (w->block != NULL) w->next += w->block->outs - 1;
@@ -150,7 +151,8 @@ static void put_shape(text *o, const char *before, uint64_t rows, uint64_t cols)
 }
 
 /* The operands of a block: their first slots and shapes. */
-static size_t block_operands(const wgi_block *b, uint32_t *slot, uint32_t *rows, uint32_t *cols) {
+static size_t block_operands(const wgi_block *b, uint32_t *slot, uint32_t *rows,
+                             uint32_t *cols) {
     if (b->op == &wgi_small_op) {
         const wgi_small *const s = (const wgi_small *)(const void *)b;
         for (size_t i = 0; i < 2; i++) slot[i] = s->in[i], rows[i] = s->outs, cols[i] = 1;

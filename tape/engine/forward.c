@@ -17,7 +17,7 @@ wg_status wg_tape_forward(wg_tape *t, size_t width) {
                           MAX_WIDTH);
     if (c->head.slots != 1 || c->head.code_words != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_forward: the tape is not empty");
-    /* the row of the constant; it stays there while nothing is recorded */
+    /* the row of constants, which is all there is while nothing is recorded */
     const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_tape_forward: no memory for %zu tangents", width);
@@ -66,7 +66,7 @@ wg_status wgi_tangents_open(wgi_core *c, const char *call, size_t lanes) {
 wg_status wgi_forward_sweep(wgi_core *c, size_t lanes) {
     const int blocks = c->head.last_block != NULL;
     wg_status s = WG_OK;
-    c->width = lanes; /* of the operations on matrices */
+    c->width = lanes; /* operations on matrices take the number of lanes from there */
     for (int k = 0; c->chunks != 0 && k <= c->current && s == WG_OK; k++) {
         const wgi_record *r = c->chunk[k].base;
         const wgi_record *const top = k == c->current ? c->head.top : c->chunk[k].top;

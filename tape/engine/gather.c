@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks without an operation, of the tape's own: a gather, whose elements are variables recorded
- * one by one, and an input, which is a block only where the tape can be replayed. */
+/* Blocks without an operation, of the tape's own: a gather, whose elements are variables
+ * recorded one by one, and an input, which is a block only where the tape can be replayed. */
 #include "tape.h"
 
 #include <string.h>
 
-/* Values that come from slots, without an operation: params are the slots, column after column;
- * a slot of 0 keeps its value. */
+/* Values that come from slots, without an operation. The params are the slots, column after
+ * column; an element of slot 0 keeps its value. */
 static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL, NULL};
-/* Values of independent variables, whose slots the matrix has itself. Recorded where the tape
- * can be replayed. */
+/* Values of independent variables, in slots of their own. It is recorded on tapes that can be
+ * replayed. */
 static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL, NULL, NULL};
 
 int wgi_is_gather(const wgi_block *b) { return b->op == &gather_op; }
@@ -71,8 +71,8 @@ int wgi_gather_replay(wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
-/* A block of one result, without operands; of its slots [out, out + outs) are new. `out` is
- * above the slots of what came before, or the last of them. */
+/* Appends a block of one result, without operands. Of its slots [out, out + outs) are new;
+ * `out` is the next slot, or the last one if there are none. */
 static wg_status own_block(wgi_core *c, const wg_block_op *op, const wg_mat *a, void *params,
                            uint32_t out, uint32_t outs) {
     const size_t bytes = sizeof(wgi_block) + sizeof(wgi_operand);
@@ -114,7 +114,7 @@ wg_status wgi_gather_append(wgi_core *c, wg_mat *m, size_t n, const wg_real *x) 
         any |= x[i].at.slot;
     }
     if (any == 0 || c->pauses != 0 || c->passive) return WG_OK;
-    if (consecutive(n, x)) { /* the slots are there: only a replay has something to do */
+    if (consecutive(n, x)) { /* the slots are there, and only a replay has something to do */
         m->at = x[0].at;
         if ((c->flags & WG_KEEP_CODE) == 0 || c->width != 0) return WG_OK;
     }

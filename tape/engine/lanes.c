@@ -40,7 +40,7 @@
         else NAME##_run(low, high, adjoint, stride);                                           \
     }
 
-/* The same forward. */
+/* The same for a forward sweep. */
 #define FORWARD(NAME, LANES, WIDTH, ODD, ATTRIBUTE)                                            \
     ATTRIBUTE static void NAME##_forward(const wgi_record *low, const wgi_record *high,        \
                                          double *tangent) {                                    \
@@ -67,8 +67,7 @@ typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoi
 
 #if defined(__x86_64__)
 #define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
-#define ODD4(a, b)                                                                             \
-    _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
+#define ODD4(a, b) _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
 #define ODD8(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)
 KERNEL(avx2_4, 4, 4, ODD4, __attribute__((target("avx2"))))
 KERNEL(avx2_8, 8, 4, ODD4, __attribute__((target("avx2"))))
@@ -98,8 +97,7 @@ static kernel *choose(size_t lanes) {
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
                      size_t lanes) {
     kernel *const run = choose(lanes);
-    for (size_t first = 0; first < lanes; first += 8)
-        run(low, high, adjoint + first, lanes);
+    for (size_t first = 0; first < lanes; first += 8) run(low, high, adjoint + first, lanes);
 }
 
 static void forward_one(const wgi_record *low, const wgi_record *high, double *tangent) {

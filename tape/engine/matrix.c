@@ -11,8 +11,8 @@
 
 /* ---- making ------------------------------------------------------------------------------ */
 
-/* Room for n values. Also what has none stands somewhere: between two marks a constant is found
- * by where it is. */
+/* Room for n values; at least one, since on a checked tape a constant without elements is also
+ * known by where it stands. */
 static double *room(wgi_core *c, const char *call, size_t rows, size_t cols, size_t n) {
     const size_t bytes = (n != 0 ? n : 1) * sizeof(double);
     const wg_status s = wgi_payload_need(c, bytes);
@@ -21,7 +21,7 @@ static double *room(wgi_core *c, const char *call, size_t rows, size_t cols, siz
     return NULL;
 }
 
-/* A constant matrix in the arena, its values not yet there. NULL values: failed. */
+/* A constant matrix in the arena, whose values are still to be set. values NULL: it failed. */
 static wg_mat blank(wgi_core *c, const char *call, size_t rows, size_t cols) {
     wg_mat m = wg_mat_failed(rows, cols);
     if (c->status != WG_OK) return m;
@@ -66,7 +66,7 @@ static int short_ld(wg_tape *t, const char *call, size_t rows, size_t cols, size
     return 1;
 }
 
-/* A constant becomes an independent variable. */
+/* Makes an independent variable of a constant matrix. */
 static wg_mat input(wg_tape *t, const char *call, wg_mat m) {
     if (t == NULL || m.value == NULL || m.rows == 0 || m.cols == 0) return m;
     wgi_core *const c = wgi_core_of(t);
@@ -120,7 +120,8 @@ static wg_mat borrowed(wg_tape *t, const char *call, size_t rows, size_t cols, c
                        size_t ld) {
     if (t == NULL || short_ld(t, call, rows, cols, ld)) return wg_mat_failed(rows, cols);
     if (a == NULL || rows == 0 || cols == 0 || rows > INT_MAX || cols > INT_MAX)
-        return constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld); /* nothing to borrow */
+        /* there is nothing to borrow */
+        return constant(t, call, rows, cols, a, 1, (ptrdiff_t)ld);
     wgi_core *const c = wgi_core_of(t);
     wg_mat m = wg_mat_failed(rows, cols);
     if (c->status != WG_OK) return m;
@@ -232,7 +233,7 @@ static uint32_t last_slot(const wg_mat *a) {
     return a->at.slot + (uint32_t)place(a, a->rows - 1, a->cols - 1);
 }
 
-/* What every reading call looks at first. */
+/* Checks that every call that reads a matrix makes. */
 static wg_status readable(const wg_tape *t, const wg_mat *a, const double *out, size_t ld) {
     if (t == NULL || (out == NULL && a->rows != 0 && a->cols != 0)) return WG_ENULL;
     if (ld < a->rows) return WG_ESHAPE;
@@ -257,7 +258,7 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
     return WG_OK;
 }
 
-/* out = a lane of rows, for the slots below `below`; 0 for others and for constants. */
+/* Reads a lane of rows, for slots below `below`; 0 for other slots and for constants. */
 static void read_rows(const wg_mat *a, const double *rows, uint64_t below, size_t lanes,
                       size_t lane, double *out, size_t ld) {
     const size_t last = last_slot(a);
@@ -276,7 +277,7 @@ static void read_rows(const wg_mat *a, const double *rows, uint64_t below, size_
         }
 }
 
-/* The tape or the matrix is in failure: NaN. */
+/* Sets the results to NaN if the tape or the matrix has failed. */
 static wg_status usable(const wgi_core *c, const wg_mat *a, double *out, size_t ld) {
     if (c->status != WG_OK || a->value == NULL) {
         fill(a->rows, a->cols, out, ld, __builtin_nan(""));
@@ -333,7 +334,7 @@ static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const 
     return WG_OK;
 }
 
-/* A lane of the rows of a: set, or added to, from w; NULL: from ones. */
+/* Sets a lane of the rows of a to w, or adds it; w NULL stands for ones. */
 static void seed(const wg_mat *a, double *rows, size_t lanes, size_t lane, const double *w,
                  size_t ld, int add) {
     const size_t down = (a->trans ? a->ld : 1) * lanes, across = (a->trans ? 1 : a->ld) * lanes;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Places and labels: where a statement was written, and how the user calls a variable. Both lists are sorted by slot: places because slots only grow, labels because
- * they are put in order. */
+/* Places and labels: where a statement was written, and what the user calls a variable. Both
+ * lists are sorted by slot: places because slots only grow, labels because they are inserted in
+ * order. */
 #include "tape.h"
 
 #include <string.h>
 
 wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
                          int line) {
-    if (file == NULL) return WG_OK; /* recorded by a call that knows no place */
+    if (file == NULL) return WG_OK; /* recorded by a call that does not know its place */
     const size_t used = (size_t)c->place_count * sizeof(wgi_place);
     const wg_status s = wgi_region_need(c, &c->places, used + sizeof(wgi_place), used);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for the place of slot %u", call, slot);
@@ -26,7 +27,7 @@ const wgi_place *wgi_place_of(const wgi_core *c, uint32_t slot) {
     return low < c->place_count && all[low].slot == slot ? &all[low] : NULL;
 }
 
-/* The first label whose slot is not below. */
+/* The number of the first label that belongs to that slot or a later one. */
 static uint64_t label_from(const wgi_core *c, uint32_t slot) {
     uint64_t low = 0, high = c->label_count;
     while (low < high) {
@@ -47,7 +48,7 @@ wg_status wg_label(wg_tape *t, wg_real x, const char *name) {
     wgi_core *c = wgi_core_of(t);
     if (name == NULL) return wgi_refuse(c, WG_ENULL, "wg_label: the name is NULL");
     if (c->status != WG_OK) return c->status;
-    if (x.at.slot == 0) return WG_OK; /* a constant: also what a paused tape gives */
+    if (x.at.slot == 0) return WG_OK; /* a constant, which is also what a paused tape gives */
     wg_status s = wgi_refuse_stale(c, "wg_label", 1, &x);
     if (s != WG_OK) return s;
     const size_t used = (size_t)c->label_count * sizeof(wgi_label);
@@ -62,7 +63,7 @@ wg_status wg_label(wg_tape *t, wg_real x, const char *name) {
     }
     wgi_label *const label = wgi_labels(c) + i;
     size_t n = strlen(name);
-    if (n >= sizeof label->text) { /* not in the middle of a character of UTF-8 */
+    if (n >= sizeof label->text) { /* a character of UTF-8 is not cut in the middle */
         n = sizeof label->text - 1;
         while (n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80) n--;
     }

@@ -10,8 +10,8 @@
 
 /* ---- records ---- */
 
-/* The number of pairs when the variables among the operands form two or more, all the same (one
- * more variable may be left over); 0: they do not. */
+/* If the variables among the operands form two or more pairs that are all the same, with
+ * perhaps one more variable: how many pairs. Otherwise 0. */
 static size_t one_pair(size_t n, const uint32_t *slot) {
     uint32_t first[2] = {0, 0};
     size_t k = 0;
@@ -26,9 +26,10 @@ static size_t one_pair(size_t n, const uint32_t *slot) {
     return k >= 4 ? k / 2 : 0;
 }
 
-/* ceil(n/2) records; operands that are constants are left out. Where all pairs are the same
- * they become one record, as in the fast path: a statement gives the same records on either way.
- * Nothing behind them is written: in a replay that is somebody else's. */
+/* Writes the records of a statement: one for two operands, where operands that are constants
+ * are left out. Pairs that are all the same become one record, as in the fast path: a statement
+ * gives the same records either way. Nothing is written behind them, since in a replay other
+ * records stand there. */
 static void push_records(wgi_core *c, uint32_t out, size_t n, const uint32_t *slot,
                          const double *partial) {
     wgi_record *const first = c->head.top;
@@ -96,7 +97,7 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
 wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
-    if (c->status != WG_OK) return wgi_nan();
+    if (c->status != WG_OK || wgi_check_thread(c, "wg_let") != WG_OK) return wgi_nan();
     uint32_t slot[WGI_MAX_OPERANDS], active = 0;
     for (unsigned i = 0; i < s->operands; i++) {
         slot[i] = wgi_slot(s->handle[i]);
@@ -133,8 +134,8 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
 
 const wg_tape wgi_no_tape = {0};
 
-/* The fast path multiplies partials as they are; where one came out NaN they are made again, by
- * the zero rule. */
+/* The fast path multiplies partials by plain products. If one of them is NaN they are computed
+ * anew, by the zero rule. */
 static void by_the_zero_rule(wgi_statement *s) {
     wgi_entry e = {
         .bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
@@ -144,8 +145,9 @@ static void by_the_zero_rule(wgi_statement *s) {
     wgi_statement_code_partials(&p, s->partial);
 }
 
-/* A statement with constants among its operands, where the fast path asks for nothing else: the
- * same without them. 0: something else is the matter. list: n partials, n values, n handles. */
+/* A statement that takes the general path only because there are constants among its operands:
+ * records it without them. 0: there is another reason. list: n partials, n values, n handles.
+ */
 static int without_constants(wg_tape *t, double value, size_t n, const void *list,
                              wg_real *result) {
     const double *const partial = list;
@@ -213,9 +215,9 @@ static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, si
     return wgi_let(t, &s);
 }
 
-/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): a tape that only keeps its code goes on from
- * here as fast as it can; the rest is done by a function of the same arguments, so that nothing
- * is put aside for it. */
+/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..). A tape whose only mode is to keep its code
+ * goes on from here as fast as it can; everything else is left to a function with the same
+ * arguments, so that none has to be saved for it. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -262,7 +264,7 @@ LET(8)
 #undef P
 #undef H
 
-/* A number, and a variable alone: neither is a statement. */
+/* A number, or a variable alone: neither is a statement. */
 wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
                   const char *file) {
     return in_general(t, value, 0, number, number, head, code, file);
@@ -292,7 +294,8 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
         if (s != WG_OK) return wgi_fail(c, s, "%s: no room for records", call);
     }
     const uint32_t first = c->head.slots;
-    uint64_t handle = (uint64_t)c->head.stamp << 32 | first; /* and the next ones behind it */
+    /* those behind it have the next handles */
+    uint64_t handle = (uint64_t)c->head.stamp << 32 | first;
     for (size_t i = 0; i < n; i++, handle++) {
         x[i].value = a[i];
         memcpy(&x[i].at, &handle, sizeof handle);

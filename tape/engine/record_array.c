@@ -79,7 +79,8 @@ static wg_real record(wgi_core *c, unsigned op, size_t n, const operands *o, siz
     return y;
 }
 
-/* Is the call refused before anything else? x NULL: one of its arrays of n entries is. */
+/* Refuses a call before anything else is checked. x NULL: one of its arrays of n entries is
+ * NULL. */
 static int refused(wgi_core *c, const char *call, size_t n, const wg_real *x) {
     if (n != 0 && x == NULL)
         wgi_fail(c, WG_ENULL, "%s: an array of %zu entries is NULL", call, n);
@@ -87,7 +88,8 @@ static int refused(wgi_core *c, const char *call, size_t n, const wg_real *x) {
     return c->status != WG_OK;
 }
 
-/* op of the operands x, with y interleaved (unless NULL), then z (unless NULL). */
+/* Does op with the operands x interleaved with y, unless that is NULL, and then z, unless that
+ * is NULL. */
 static wg_real apply_to(wgi_core *c, unsigned op, size_t n, const wg_real *x, const wg_real *y,
                         const wg_real *z, const double *number, place at) {
     const size_t step = y != NULL ? 2 : 1, count = n * step + (z != NULL);
@@ -106,7 +108,7 @@ static wg_real apply_to(wgi_core *c, unsigned op, size_t n, const wg_real *x, co
     return result;
 }
 
-/* The same with everything checked. */
+/* The same, with everything checked. */
 static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const wg_real *y,
                      const wg_real *z, const double *number, place at) {
     if (t == NULL) return wgi_nan();
@@ -118,7 +120,7 @@ static wg_real apply(wg_tape *t, unsigned op, size_t n, const wg_real *x, const 
     return result;
 }
 
-/* Of nothing these have no value. */
+/* The same for operations that have no value without operands. */
 static wg_real apply_to_some(wg_tape *t, unsigned op, size_t n, const wg_real *x, place at) {
     if (n != 0 || t == NULL) return apply(t, op, n, x, NULL, NULL, NULL, at);
     wgi_core *const c = wgi_core_of(t);

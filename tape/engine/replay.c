@@ -20,7 +20,7 @@ static wg_status array_room(wgi_core *c, const char *call, double **x, double **
         if (e.type == WGI_ENTRY_ARRAY && e.operands > most) most = e.operands;
     }
     const size_t bytes = (most + 8) * sizeof(double);
-    /* blocks take what they work with between these: all of it now, so that nothing moves */
+    /* blocks take workspace between these; it is all taken now, so that nothing moves */
     const wg_status s = wgi_scratch_need(c, 2 * (bytes + 64) + c->work_bytes);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace for %zu operands", call, most);
     *x = wgi_scratch(c, bytes);
@@ -70,7 +70,7 @@ wg_status wg_tape_verify(wg_tape *t) {
     return s;
 }
 
-/* The blocks recorded before the statement of a slot; each has one record. */
+/* Replays the blocks that were recorded before the statement of a slot; each has one record. */
 static wg_status replay_blocks(wgi_core *c, uint64_t slot, uint64_t *record) {
     const uint64_t count = c->chunks == 0 ? 0 : wgi_record_count(c);
     for (; *record < count; ++*record) {
@@ -92,7 +92,7 @@ static int computed(const wgi_core *c, uint32_t slot) {
     return 0;
 }
 
-/* Only an input takes a new value: what was computed is computed again. */
+/* Refuses new values for what was computed: only inputs take them. */
 static wg_status refuse_computed(wgi_core *c, size_t n, const wg_real *x) {
     for (size_t i = 0; i < n; i++) {
         const uint32_t slot = x[i].at.slot;

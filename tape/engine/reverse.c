@@ -2,20 +2,21 @@
 /* The backward pass: records replayed in reverse, adjoints accumulated. No recursion, no
  * topological sort, and no allocation once the adjoints have their memory.
  *
- * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes nothing,
- * and neither does a local derivative that is exactly 0. */
+ * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes
+ * nothing, and neither does a local derivative that is exactly 0. */
 #include "tape.h"
 
 #include <string.h>
 
-/* How far ahead of a backward sweep records are asked for, in bytes, into the second-level cache, as
- * the first one is for adjoints: the hardware stops at the end of a page. Asking for an address that
- * is not ours does nothing. */
+/* How many bytes ahead of a backward sweep records are prefetched, into the second-level cache,
+ * as the first-level cache is for adjoints; the hardware would stop at the end of a page. To
+ * prefetch an address that is not ours does no harm. */
 enum { AHEAD = 8256 };
 
-/* Is w 0, infinite or NaN? Else w times a local derivative of 0 is 0 without being looked at. Its
- * bits are taken from where it is: loaded as an integer first, as compilers like to, it would
- * become a double some cycles later, in every chain of operations. */
+/* Is w 0, infinite or NaN? For any other w, w times a local derivative of 0 is 0 by plain
+ * arithmetic. The bits of w are taken from the register where it is: if w were loaded as an
+ * integer first, as compilers like to, it would be there as a double some cycles later, and
+ * that in every chain of operations. */
 static inline int needs_a_look(double w) {
     uint64_t bits;
 #if defined(__x86_64__)
@@ -25,9 +26,10 @@ static inline int needs_a_look(double w) {
     return 2 * bits - 1 >= 2 * (uint64_t)0x7ff0000000000000 - 1;
 }
 
-/* What a sweep has in registers: the result whose records it is at and its adjoint w, and the two
- * adjoints that it stored last. Loaded at once from where they were just stored these would come
- * ten cycles later, in every chain of operations. Slot 0, which is nobody's result, is none. */
+/* What a sweep has in registers: the result whose records it has come to, with its adjoint w,
+ * and the two adjoints that it stored last. Loaded from where they were just stored, these
+ * would come ten cycles later, in every chain of operations. Slot 0, which is nobody's result,
+ * stands for none. */
 struct held {
     uint32_t out, in0, in1;
     double w, sum0, sum1;
@@ -37,7 +39,7 @@ static const struct held nothing;
 static inline __attribute__((always_inline)) struct held
 replay(const wgi_record *r, double *restrict adjoint, struct held h) {
     if (r->out != h.out) {
-        h.w = r->out == h.in1   ? h.sum1 /* stored behind sum0 */
+        h.w = r->out == h.in1   ? h.sum1 /* in1 was stored after in0 */
               : r->out == h.in0 ? h.sum0
                                 : adjoint[r->out];
         h.out = r->out;
@@ -53,13 +55,14 @@ replay(const wgi_record *r, double *restrict adjoint, struct held h) {
     h.in1 = r->in1;
     h.sum0 = adjoint[h.in0] + p0;
     adjoint[h.in0] = h.sum0;
-    if (h.in1 == 0) return h; /* else such records would wait for each other */
+    /* otherwise records with a single operand would wait for each other */
+    if (h.in1 == 0) return h;
     h.sum1 = adjoint[h.in1] + p1;
     adjoint[h.in1] = h.sum1;
     return h;
 }
 
-/* Two records, one line of memory, at a time. */
+/* Takes two records at a time, which are one line of the cache. */
 static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
     struct held h = nothing;
     if ((high - low) % 2 != 0) h = replay(--high, adjoint, h);
@@ -71,7 +74,7 @@ static void sweep(const wgi_record *low, const wgi_record *high, double *restric
     }
 }
 
-/* The same, up to the first adjoint that is NaN. */
+/* The same, up to the first adjoint that becomes NaN. */
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
                               double *adjoint) {
     for (const wgi_record *r = high; r-- != low;) {
@@ -84,9 +87,9 @@ static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_reco
     return WG_OK;
 }
 
-/* Operands are older than results. A record of another order was made with a variable that a
- * rewind had forgotten, whose slot was not in use: the fast path of wg_let does not look for that.
- * Where there was a rewind the records are looked through before they are swept. */
+/* Operands are older than results, unless a record was made with a variable that a rewind had
+ * forgotten, whose slot is that of a later result: the fast path of wg_let does not notice
+ * that. So where there was a rewind, records are checked before they are swept. */
 static const wgi_record *first_disordered(const wgi_record *low, const wgi_record *high) {
     for (const wgi_record *r = low; r != high; r++)
         if ((r->in0 >= r->out) | (r->in1 >= r->out)) return r;
@@ -139,7 +142,8 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     while (s == WG_OK && b != NULL && b->record >= low) {
         s = sweep_scalars(c, high, b->record + 1);
         if (s != WG_OK) break;
-        if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low); /* no tape traces such */
+        /* a traced tape has none of these */
+        if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
         else s = wgi_block_reverse(c, b);
         if (s != WG_OK) return s; /* the block may be gone */
         high = b->record;
@@ -167,10 +171,10 @@ wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_la
     return WG_OK;
 }
 
-/* Lanes as they are stored: 1, 2, 4, or a multiple of 8. */
+/* How many lanes are stored for k adjoints: 1, 2, 4, or a multiple of 8. */
 static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8; }
 
-/* k 0: one adjoint, and not by lanes. */
+/* k = 0: a single adjoint, which is not swept in lanes. */
 static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                          const double *w) {
     if (c->status != WG_OK) return c->status;
@@ -184,7 +188,7 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
     if (root == 0) {
-        c->swept = 0; /* no adjoints are better than those of another root */
+        c->swept = 0; /* better no adjoints than those of another root */
         return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
     }
     const int by_lanes = k != 0;
@@ -229,6 +233,7 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_adjoints_clear") != WG_OK) return WG_ETHREAD;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
     const wg_status s = wgi_adjoints_open(c, c->head.slots, 1, 0);
@@ -258,6 +263,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_sweep") != WG_OK) return WG_ETHREAD;
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
         return wgi_refuse(
             c, WG_EMARK,
@@ -314,7 +320,7 @@ static wg_status gather(const wg_tape *t, size_t n, const wg_real *x, double *g,
 
 wg_status wg_adjoints_lanes(const wg_tape *t, size_t n, const wg_real *x, size_t k, double *g,
                             size_t ld) {
-    if (t == NULL || (n != 0 && k != 0 && (x == NULL || g == NULL))) return WG_ENULL;
+    if (t == NULL || (n != 0 && (x == NULL || (k != 0 && g == NULL)))) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
     if (c->status != WG_OK) return c->status;
     if (c->swept == 0) return WG_ESEED;

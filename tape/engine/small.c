@@ -60,7 +60,7 @@ static void sweep(const wgi_small *s, const double *w, double *a, double *b) {
     }
 }
 
-/* One lane of rows as an array, and back. */
+/* Copies one lane of rows to an array, and back. */
 static void unpack(uint32_t n, const double *rows, size_t lanes, double *x) {
     for (uint32_t i = 0; i < n; i++) x[i] = rows[i * lanes];
 }
@@ -80,9 +80,9 @@ static void sweep_lanes(const wgi_small *s, double *adjoint, size_t lanes) {
     }
 }
 
-/* A run of blocks, downwards. Where the results are one vector of WIDTH their adjoint is still in
- * a register if it was that of an operand a moment ago: a chain of operations does not wait for
- * what it has just stored. */
+/* Sweeps a run of blocks downwards. Where results are one vector of WIDTH, their adjoint may
+ * still be in a register, if it was just computed as that of an operand: so a chain of
+ * operations does not wait for what it has stored. */
 #define KERNEL(NAME, WIDTH, ODD, ATTRIBUTE)                                                    \
     typedef double NAME##_row                                                                  \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
@@ -143,7 +143,7 @@ const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low
     return base(b, low, wgi_adjoints(c));
 }
 
-/* One element: at, bt are rows of tangents, NULL of a constant. */
+/* The tangent of one element; at and bt are rows of tangents, NULL for a constant. */
 static void tangent(unsigned kind, double a, double b, double v, size_t lanes, const double *at,
                     const double *bt, double *vt) {
     const double da = kind == WGI_SMALL_MUL ? b : kind == WGI_SMALL_DIV ? 1 / b : 1;

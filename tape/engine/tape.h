@@ -9,8 +9,8 @@
  *   places     {slot, line, file}         only with WG_KEEP_PLACES
  *
  * Slots grow with the records: the `out` of records never decreases along the tape. */
-#ifndef WGI_TAPE_TAPE_H
-#define WGI_TAPE_TAPE_H
+#ifndef WGI_TAPE_ENGINE_TAPE_H
+#define WGI_TAPE_ENGINE_TAPE_H
 
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>
@@ -19,13 +19,14 @@
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
 
+#include <pthread.h>
 #include <string.h>
 
 /* The halves of a handle in a wgi_statement. */
 static inline uint32_t wgi_slot(uint64_t handle) { return (uint32_t)handle; }
 static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 32); }
 
-/* Our own bugs, checked builds only. */
+/* An assertion about our own code, in checked builds only. */
 #ifdef WG_DEBUG
 #define WG_ASSERT(c) ((c) ? (void)0 : __builtin_trap())
 #else
@@ -36,13 +37,15 @@ static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 
 typedef struct wgi_region {
     char *base;
     size_t reserved, committed;
-    uint64_t asked; /* after how many resets it was last asked for: since then it is in use */
-    size_t wanted;  /* the most bytes that were asked for since then */
+    /* the number of resets when it was last asked for: it has been in use since then */
+    uint64_t asked;
+    size_t wanted; /* the most bytes that were asked for since then */
 } wgi_region;
 
 enum { WGI_MAX_CHUNKS = 64 };
 
-/* A run of records. `top` is where the next chunk took over (the current one: see t->top). */
+/* A run of records. `top` is where the next chunk took over; for the current one it is t->top.
+ */
 typedef struct wgi_chunk {
     wgi_region memory;
     wgi_record *base, *top;
@@ -60,12 +63,12 @@ typedef struct wgi_label {
     char text[28];
 } wgi_label;
 
-/* What was recorded from one rewind to the next. From its position on, up to the start of the
- * next branch, the tape holds what was recorded under the stamp. A rewind cuts branches off and
- * starts one: a mark is alive while what stands before it was recorded under the stamp it
- * carries, and so is a handle of a checked tape. */
+/* What was recorded from one rewind to the next. From its position up to the start of the next
+ * branch, the tape holds what was recorded under its stamp. A rewind cuts branches off and
+ * starts a new one. A mark is alive as long as what stands before it was recorded under the
+ * stamp that the mark carries; and so is a handle of a checked tape. */
 typedef struct wgi_branch {
-    uint64_t code, record, payload; /* where it starts, as in a mark */
+    uint64_t code, record, payload; /* the position where it starts, as in a mark */
     uint32_t slot, stamp;
 } wgi_branch;
 
@@ -83,8 +86,8 @@ struct wgi_block {
     const wg_block_op *op;
     struct wgi_block *prev;
     uint64_t record;    /* its number */
-    uint32_t out, outs; /* slots [out, out + outs) are the results' */
-    /* so far as in a wgi_small, whose op is wgi_small_op */
+    uint32_t out, outs; /* slots [out, out + outs) are those of the results */
+    /* the fields so far are as in a wgi_small, whose op is wgi_small_op */
     void *params, *saved;
     uint64_t work_bytes;
     uint32_t inputs, outputs;
@@ -92,64 +95,80 @@ struct wgi_block {
 } __attribute__((may_alias));
 typedef struct wgi_block wgi_block;
 
-enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4 };
+enum { WGI_BLOCK = 1, WGI_MAX_ARGS = 16, WGI_INDEX_REGIONS = 4, WGI_LISTS = 12 };
 
 typedef struct wgi_core {
-    wg_tape head; /* what recorders see; must be first */
+    wg_tape head; /* what recorders see; it has to come first */
 
     unsigned flags;
     wg_memory memory;
     char *buffer; /* a caller's, or NULL */
     size_t buffer_bytes;
-    struct wgi_hole *holes;   /* what is free in it */
-    size_t budget, committed; /* bytes, all regions and the tape itself */
-    size_t loops_over;        /* as in wg_options */
-    size_t reserve;           /* what to ask for at first */
+    struct wgi_hole *holes; /* the free pieces of it */
+    /* bytes: the most there may be, and what there is, of all regions and the tape itself */
+    size_t budget, committed;
+    struct wgi_core *lender; /* the tape of whose budget this one lives, or NULL */
+    size_t loops_over;       /* as in wg_options */
+    size_t reserve;          /* how much address space a region asks for at first */
     uint64_t max_slots;
 
     wgi_chunk chunk[WGI_MAX_CHUNKS];
-    int chunks;  /* obtained */
-    int current; /* the one being filled */
+    int chunks;  /* how many there are */
+    int current; /* the one that is being filled */
     wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
-    wgi_region drive; /* arrays of the running driver; apart from scratch, which may move */
-    wgi_region index[WGI_INDEX_REGIONS]; /* while a sparsity is being found: index_sets.h */
+    /* arrays of the driver that is running; they stay where they are, while scratch may move */
+    wgi_region drive;
+    /* used while a sparsity pattern is being found: index_sets.h */
+    wgi_region index[WGI_INDEX_REGIONS];
+    wgi_region list[WGI_LISTS]; /* of long lists, a bit of lists_busy for each in use */
+    unsigned lists_busy;
     uint64_t place_count, label_count;
-    uint32_t inputs; /* independent variables; every other slot is a statement */
+    /* how many independent variables there are; every other slot is a statement */
+    uint32_t inputs;
 
-    /* payloads: values of matrices, blocks */
+    /* payloads: values of matrices, and blocks */
     wgi_region payload[WGI_MAX_CHUNKS];
-    int payloads, payload_current; /* obtained; the one being filled */
+    int payloads, payload_current; /* how many there are, and the one that is being filled */
     uint64_t payload_before;       /* bytes in the chunks before the current one */
-    size_t lane_bytes, work_bytes; /* the most that a sweep over a block needs */
+    /* the most workspace that a sweep over a block of this tape needs */
+    size_t lane_bytes, work_bytes;
 
+    pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
-    uint64_t stamps; /* given to generations and branches so far */
+    uint64_t stamps; /* how many stamps generations and branches have been given so far */
     wgi_branch few[WGI_FEW_BRANCHES];
-    wgi_region branches; /* more than a few */
+    wgi_region branches; /* further branches */
     size_t branch_count;
-    unsigned pauses;   /* depth of wg_tape_pause */
-    int passive;       /* driver evaluation: nothing is recorded */
-    int driving;       /* a driver is running: a further one is refused */
-    int closed;        /* a vjp works on the adjoints; `status` is then WG_EMODE */
-    int half_replayed; /* a replay was stopped: values are in part the new ones */
-    int starved;       /* memory was refused since the last reset, which then gives all back */
+    unsigned pauses; /* how deep calls of wg_tape_pause are nested */
+    int passive;     /* a driver only evaluates: nothing is recorded */
+    int driving;     /* a driver is running, and a further one is refused */
+    int closed;      /* a vjp works on the adjoints; `status` is WG_EMODE meanwhile */
+    /* a replay was stopped: some values are the new ones, some the old ones */
+    int half_replayed;
+    /* memory was refused since the last reset: the next one gives everything back */
+    int starved;
     uint32_t inside,
-        foreign;  /* while slots from `inside` on have tangents, and an operand has a
-                               * slot below: that slot */
+        /* foreign: if only slots from `inside` on have tangents, a slot below that was an
+         * operand; or 0 */
+        foreign;
     size_t width; /* tangents per slot; 0: not a forward tape */
     uint64_t scratch_used;
 
-    /* the last sweep: slots below `swept` have an adjoint of `lanes` doubles, of which the
-     * first `asked` mean something */
+    /* What the last sweep left: slots below `swept` have rows of `lanes` adjoints, of which the
+     * first `asked` were asked for. */
     uint64_t swept;
     size_t lanes, asked;
-    int traced; /* it stops at the first adjoint that is NaN */
+    int traced; /* it stops at the first adjoint that becomes NaN */
     uint32_t
-        seeded; /* it went from this slot, and 1, on and nothing was added; 0: it did not */
-    uint64_t second_records;  /* local second derivatives kept for the current recording */
-    uint64_t second_words;    /* for how many words of code they were made; 0: none */
-    uint64_t second_longest;  /* operands of the longest array operation */
-    uint64_t fits, fits_into; /* the last recording found to fit into a pattern, and which */
+        /* the root of the last sweep, if its seed was 1 and no adjoint has been added since;
+         * otherwise 0 */
+        seeded;
+    /* how many local second derivatives there are of this recording */
+    uint64_t second_records;
+    uint64_t second_words;   /* for how many words of code they were made; 0: they were not */
+    uint64_t second_longest; /* how many operands the longest array operation has */
+    /* the last recording that was found to fit into a pattern, and that pattern */
+    uint64_t fits, fits_into;
 
     wg_status status;
     char message[512];
@@ -165,7 +184,7 @@ static inline const wgi_core *wgi_core_of_const(const wg_tape *t) {
 
 struct wgi_entry;
 
-/* A statement as the general path sees it. */
+/* A statement as the general path takes it. */
 typedef struct wgi_statement {
     wgi_bits code;
     double value;
@@ -178,18 +197,25 @@ typedef struct wgi_statement {
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
-/* These callbacks; the defaults, where one is NULL or m is. */
+/* The callbacks of m, and the defaults for those that are NULL, or all where m is NULL. */
 wg_memory wgi_memory_of(const wg_memory *m);
-/* Memory of its own for an object that is not a tape's: *bytes of it, which are rounded up to
- * what is to be released. NULL: there is none. */
+/* Memory for an object that is not part of a tape: *bytes, which are rounded up to what has to
+ * be released. NULL: there is none. */
 void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
-/* Makes at least `bytes` of a region usable; contents up to `keep` bytes survive a move. */
+/* A tape for the work of calls on c, which outlives it: with its memory callbacks, and what it commits
+ * is committed by c, too. NULL: there is no memory, or no budget. */
+wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o);
+/* Is there so much left of its budget, for an object beside it? */
+int wgi_budget_has(const wgi_core *c, size_t bytes);
+/* Makes at least `bytes` of a region usable; the first `keep` bytes keep their contents if it
+ * moves. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
 void wgi_region_free(wgi_core *c, wgi_region *r);
-/* Room for `records` more at c->head.top: commits, or moves on to the next chunk. */
-wg_status wgi_records_need(wgi_core *c, size_t records);
-/* Makes room for `bytes` of payload at c->head.payload_top: commits, or moves on to the next
+/* Makes room for `records` more records at c->head.top: commits memory, or goes on to the next
  * chunk. */
+wg_status wgi_records_need(wgi_core *c, size_t records);
+/* Makes room for `bytes` of payload at c->head.payload_top: commits memory, or goes on to the
+ * next chunk. */
 wg_status wgi_payload_need(wgi_core *c, size_t bytes);
 enum { WGI_PAYLOAD_UNIT = 32 };
 static inline size_t wgi_payload_round(size_t bytes) {
@@ -201,25 +227,44 @@ static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
     c->head.payload_top = p + wgi_payload_round(bytes);
     return p;
 }
-/* Sets head.limit from the mode, the committed end and the slots left; or kept_limit, from the
- * room for code and values, too. Who moves these, or takes of them without this, sets it to
- * NULL. */
+/* Sets head.limit, up to which the fast path may record: from the mode, from how far the
+ * records are committed, and from how many slots are left; for a tape that keeps its code sets
+ * head.kept_limit instead, also from the room for code and values. Whatever moves these
+ * regions, or takes room in them without calling this, has to set the limit to NULL. */
 void wgi_limit_set(wgi_core *c);
-/* Is there more room for records than small blocks leave slots for? */
+/* May more records be added before the limit than small blocks have slots left for? */
 static inline int wgi_limit_far(const wgi_core *c) {
     const uint64_t left = c->max_slots + 1 - c->head.slots;
     return c->head.top < c->head.limit &&
            (uint64_t)(c->head.limit - c->head.top) > left / WGI_SMALL;
 }
-/* After slots were taken: the limit stays, unless it is gone or too far for those left. */
+/* To be called when slots were taken: sets the limit anew if it is reached or NULL, or if more
+ * records may be added before it than there are slots left. */
 static inline void wgi_limit_update(wgi_core *c) {
     if (c->head.top >= c->head.limit || wgi_limit_far(c)) wgi_limit_set(c);
 }
-/* Room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents but
- * may move: call it once, before the first piece is taken. */
+/* Makes room for `bytes` more of scratch, in up to 16 pieces. Pieces in use keep their contents
+ * but may move: it is called once, before the first piece is taken. */
 wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
 /* Memory that lives until the driver that asked for it returns; 64-byte aligned. NULL: none. */
 void *wgi_scratch(wgi_core *c, size_t bytes);
+
+/* ---- list.c ------------------------------------------------------------------------------ */
+
+/* Where a list that grows stands: while it is short among the payloads, then in a region of its
+ * own, where it grows without being copied. A reset forgets both. */
+typedef struct wgi_list_room {
+    size_t bytes;
+    int region; /* its number plus one; 0: it stands among the payloads */
+} wgi_list_room;
+/* The list with room for `bytes`, of which `used` are kept; NULL: a failure, the tape's. */
+void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes);
+static inline void *wgi_list_need(wgi_core *c, wgi_list_room *r, void *list, size_t used,
+                                  size_t bytes) {
+    return bytes <= r->bytes ? list : wgi_list_made(c, r, list, used, bytes);
+}
+/* The list is not needed any more: its region is there for another one. */
+void wgi_list_give(wgi_core *c, wgi_list_room *r);
 
 static inline wgi_label *wgi_labels(const wgi_core *c) {
     return (wgi_label *)(void *)c->labels.base;
@@ -227,9 +272,9 @@ static inline wgi_label *wgi_labels(const wgi_core *c) {
 static inline wgi_place *wgi_places(const wgi_core *c) {
     return (wgi_place *)(void *)c->places.base;
 }
-/* Kept code, in words, and adjoints, in bytes, do not go from the start of their regions on: these
- * start at multiples of large powers of 2, and where steps go through two of them at the same
- * offsets, the first-level cache takes one for the other. */
+/* Kept code (in words) and adjoints (in bytes) begin some way into their regions. Regions start
+ * at multiples of large powers of 2; where a loop goes through two arrays at equal offsets from
+ * such addresses, they displace each other in the first-level cache. */
 enum { WGI_CODE_START = 72, WGI_ADJOINT_START = 2112 };
 static inline uint64_t *wgi_code_words(const wgi_core *c) {
     return (uint64_t *)(void *)c->code.base + WGI_CODE_START;
@@ -238,21 +283,22 @@ static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c
 static inline double *wgi_adjoints(const wgi_core *c) {
     return (double *)(void *)(c->adjoints.base + WGI_ADJOINT_START);
 }
-/* Is what stands before the mark still what it was? */
+/* Is what stands before the mark what stood there when it was set? */
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
 /* The stamp under which a slot in use was recorded. */
 uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot);
-/* Is it the stamp of anything on the tape? */
+/* Is it the stamp of anything that is on the tape? */
 int wgi_stamp_alive(const wgi_core *c, uint32_t stamp);
 
 /* ---- buffer.c ---------------------------------------------------------------------------- */
 
 /* The tape lives in a caller's buffer from now on. */
 void wgi_buffer_open(wgi_core *c, void *buffer, size_t bytes);
-/* A range of the wanted size, or else the largest there is if it has the least; NULL: none.
- * What will not grow goes to the high end, out of the way of what will. */
+/* A range of the wanted size, or else the largest there is, if it has at least the other size;
+ * NULL: there is none. What will not grow goes to the high end, out of the way of what will. */
 void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t *got);
-/* So many more bytes from `end` on, where a range ended; 0: they are not free. */
+/* Extends a range that ended at `end`; gives by how many bytes, 0 if what follows it is not
+ * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
 
@@ -266,14 +312,21 @@ wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
  * the recording is as good as before. */
 wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
-/* The failure, of something that `call` has called, becomes that of `call`, which the user
- * made: its name stands before the message. */
+/* A failure of something that `call` used becomes one of `call`, which the user made: its name
+ * is put before the message. */
 void wgi_fail_as(wgi_core *c, const char *call);
+/* Is this another thread than the owner of a checked tape? Then the tape has failed. */
+wg_status wgi_fail_foreign(wgi_core *c, const char *call) __attribute__((cold));
+static inline wg_status wgi_check_thread(wgi_core *c, const char *call) {
+    if ((c->flags & WG_CHECKED) == 0 || pthread_equal(c->owner, pthread_self())) return WG_OK;
+    return wgi_fail_foreign(c, call);
+}
 /* Appends file:line to the message of the failure just kept. */
 void wgi_fail_where(wgi_core *c, const char *file, int line);
 /* The passive NaN that failed recording calls return. */
 static inline wg_real wgi_nan(void) { return wg_constant(WGI_NAN); }
-/* What stands behind the outputs of a user's function, and is no variable: is it still there? */
+/* A value that stands behind the outputs of a user's function and is no variable: a function
+ * that writes too many outputs overwrites it. */
 static inline wg_real wgi_beyond(void) {
     return (wg_real){-0x1.e5b1a9c4d3p-1000, {UINT32_MAX, UINT32_MAX}};
 }
@@ -298,7 +351,7 @@ wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w);
 
 /* ---- slots.c ----------------------------------------------------------------------------- */
 
-/* Room for n more slots, with their tangents and values where the mode has them. */
+/* Makes room for n more slots, with their tangents and values where the mode has them. */
 wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n);
 /* WG_OK when every handle is a constant or alive on this tape; else fails the tape. */
 wg_status wgi_check_handles(wgi_core *c, const char *call, size_t n, const wg_real *x);
@@ -308,7 +361,7 @@ wg_status wgi_refuse_stale(wgi_core *c, const char *call, size_t n, const wg_rea
 wg_status wgi_fail_stale(wgi_core *c, const char *call, size_t position, uint32_t slot,
                          uint32_t stamp);
 /* Does a handle belong to this tape and generation, and to a slot in use? On a checked tape
- * also: to what is in that slot now? */
+ * also: was that slot recorded under the stamp of the handle? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
     if (h.slot == 0 || h.slot >= c->head.slots) return 0;
     return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
@@ -319,78 +372,81 @@ static inline uint64_t wgi_record_count(const wgi_core *c) {
     const wgi_chunk *k = &c->chunk[c->current];
     return k->first + (uint64_t)(c->head.top - k->base);
 }
-/* The first record whose out is above the slot: where the recording of the slot ended. */
+/* The number of the first record whose `out` is above the slot, where the recording of the slot
+ * has ended. */
 uint64_t wgi_record_after(const wgi_core *c, uint64_t slot);
-/* The record with a number below wgi_record_count. */
+/* The record of a number below wgi_record_count. */
 const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
 
 /* ---- record.c ---------------------------------------------------------------------------- */
 
-/* wg_let in every mode. */
+/* wg_let, in every mode. */
 wg_real wgi_let(wg_tape *t, const wgi_statement *s);
-/* A statement of n operands from arrays, in every mode. Slots 0 are left out. `call`, here and
- * below: what the user called, for messages. */
+/* A statement of n operands given as arrays, in every mode. Operands with slot 0 are left out.
+ * `call`, here and below: the call that the user made, for messages. */
 wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
                    const double *partial);
-/* Writes new partials into the records of an entry, which start at record number `at`; gives
- * how many they are. */
+/* Writes new partials into the records of an entry, the first of which is number `at`; gives
+ * how many records these are. */
 uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
                      const double *partial);
 
-/* ---- block.c, small.c, matrix.c ------------------------------------------------------------------- */
+/* ---- block.c, small.c, matrix.c
+ * ------------------------------------------------------------------- */
 
-/* The adjoints of a block's operands, from those of its results. */
+/* Adds to the adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
-/* The same of small elementwise operations, down to `low` or the first other record. Gives the
- * last one done. */
+/* The same for small elementwise operations, down to number `low` or to the first record of
+ * another kind. Gives the last block that was done. */
 const wgi_block *wgi_small_reverse(wgi_core *c, const wgi_block *b, uint64_t low);
-/* The tangents of a block's results, from those of its operands: c->width lanes. */
+/* Computes the tangents of a block's results, in c->width lanes, from those of its operands. */
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b);
 /* The same of small elementwise operations. */
 void wgi_small_forward(wgi_core *c, const wgi_block *b);
-/* The operation that one does element by element. */
+/* The scalar operation that it does element by element. */
 const wg_scalar_op *wgi_small_row(const wgi_small *s);
-/* New values of the results, after a replay up to the block. */
+/* Computes new values of the results, after a replay up to the block. */
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b);
-/* The block whose record has a number; NULL: it is a statement's. */
+/* The block whose record has that number; NULL: it is the record of a statement. */
 wgi_block *wgi_block_at(const wgi_core *c, uint64_t number);
-/* Links a block in, with its record (or computes the tangents of a forward tape). */
+/* Links a block to those before it and appends its record; on a forward tape computes its
+ * tangents instead. */
 wg_status wgi_block_append(wgi_core *c, wgi_block *b);
-/* Scratch for sweeps over the blocks of the tape. */
+/* Makes room in scratch for sweeps over the blocks of the tape. */
 wg_status wgi_blocks_room(wgi_core *c);
-/* Is a matrix of another tape, or forgotten? */
+/* Does a matrix belong to another tape, or has it been forgotten? */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
-/* The last slot that a sweep from a root needs: the whole of a block in whose results it lies.
- */
+/* The last slot that a sweep from a root needs: that of the last element of a block, if the
+ * root is among its results. */
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
-/* The call of an operation, whose `shape` or the like gave that status, is refused, in the words of
- * a failed one. Gives the status. */
+/* Refuses the call of an operation whose `shape`, or the like, gave that status, with the
+ * message of a call that fails. Gives the status. */
 wg_status wgi_refuse_call(wgi_core *c, const char *call, const wg_block_op *op, wg_status s,
                           const wg_block *b);
-/* The block of a slot among its results; NULL: none. */
+/* The block that has the slot among its results; NULL: none. */
 const wgi_block *wgi_block_of(const wgi_core *c, uint32_t slot);
 /* The last block with a record in [low, high); NULL: none. */
 const wgi_block *wgi_block_below(const wgi_core *c, uint64_t high, uint64_t low);
-/* On a forward tape: takes note of an operand from outside of what is looked at. */
+/* On a forward tape: notes that an operand has a slot below those that have tangents. */
 static inline void wgi_note_operand(wgi_core *c, uint32_t slot) {
     if (slot != 0 && slot < c->inside) c->foreign = slot;
 }
 
 /* ---- gather.c ---------------------------------------------------------------------------- */
 
-/* m, whose values are there, becomes a variable: a block that collects n variables. Nothing is
- * appended where they stand in consecutive slots and the tape keeps no code. */
+/* Makes a variable of m, whose values are there: a block that collects n variables. If they
+ * have consecutive slots and the tape keeps no code, nothing is appended. */
 wg_status wgi_gather_append(wgi_core *c, wg_mat *m, size_t n, const wg_real *x);
-/* The block of an input with its slots, on a tape that can be replayed. */
+/* The block of an input that has slots, on a tape that can be replayed. */
 wg_status wgi_input_append(wgi_core *c, const wg_mat *m);
-/* The block of a gather, or of an input, is the tape's own: does its part and gives 1, or 0. */
+/* If the block is a gather or an input, does its part and gives 1; otherwise gives 0. */
 int wgi_gather_reverse(wgi_core *c, const wgi_block *b);
-/* After it, of one lane: refuses where an adjoint of what was gathered is NaN. */
+/* To be called after it, for one lane: refuses if an adjoint of what was gathered is NaN. */
 wg_status wgi_gather_trace(wgi_core *c, const wgi_block *b);
 int wgi_gather_forward(wgi_core *c, const wgi_block *b);
 int wgi_gather_replay(wgi_core *c, const wgi_block *b);
 int wgi_is_gather(const wgi_block *b);
-/* The slots that a gather collected; NULL: it is none. */
+/* The slots that a gather has collected; NULL: it is no gather. */
 const uint32_t *wgi_gather_slots(const wgi_block *b);
 
 /* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
@@ -398,30 +454,33 @@ const uint32_t *wgi_gather_slots(const wgi_block *b);
 /* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
  * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
-/* Are all operands older than results, as whoever goes through records forward has to know? */
+/* Checks that all operands are older than results, as a pass forward through the records needs
+ * it. */
 wg_status wgi_records_ordered(wgi_core *c);
-/* Makes room for so many adjoints. */
+/* Makes room for adjoints of so many slots. */
 wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes);
-/* Makes room for adjoints of `slots` slots and clears them. A sweep by lanes, be it one, is not
- * traced: whether one is must not hang on how many outputs there are. */
+/* Makes room for the adjoints of `slots` slots and clears them. A sweep in lanes is never
+ * traced, not even in a single lane: whether it is must not depend on how many outputs there
+ * are. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
 static inline double wgi_product(double d, double p) {
     const double v = d * p;
     return __builtin_expect(v != v, 0) && (d == 0 || p == 0) ? 0 : v;
 }
-/* One run of records, `lanes` interleaved adjoints per slot, for lanes of 2, 4, 8 or more. */
+/* Sweeps a run of records backwards over `lanes` interleaved adjoints per slot: 2, 4, 8 or
+ * more. */
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
                      size_t lanes);
 
-/* The same forward: every slot starts with zeros, or a seed. Lanes of 1, 2, 4 or 8. */
+/* The same forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
 void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
                        size_t lanes);
 
 /* ---- forward.c --------------------------------------------------------------------------- */
 
-/* Room for tangents of `lanes` (1, 2, 4, 8) lanes of what was recorded, cleared; then, with the
- * seeds there, the tangents of all. */
+/* wgi_tangents_open makes room for tangents of what was recorded, in 1, 2, 4 or 8 lanes, and
+ * clears them; the seeds are put there; then the other computes the tangents of all slots. */
 wg_status wgi_tangents_open(wgi_core *c, const char *call, size_t lanes);
 wg_status wgi_forward_sweep(wgi_core *c, size_t lanes);
 static inline double *wgi_tangents(const wgi_core *c) {
@@ -439,13 +498,13 @@ static inline double *wgi_tangents_of(const wgi_core *c, uint32_t slot) {
  *           numbers, slots two to a word, numbers;
  *           a guard: slots of the two sides in one word, their values if they were constants.
  * Operands that were constants became numbers when they were kept. */
-enum { WGI_LEAF_BITS = 2 }; /* the code of a lone operand */
+enum { WGI_LEAF_BITS = 2 }; /* bits of the code of an operand alone */
 enum { WGI_ENTRY_STATEMENT, WGI_ENTRY_ARRAY, WGI_ENTRY_GUARD };
 
 typedef struct wgi_entry {
     int type;
     uint32_t out;
-    unsigned op; /* array operation, or comparison of a guard and its outcome */
+    unsigned op; /* the array operation; or, of a guard, the comparison and its outcome */
     unsigned bits;
     wgi_bits code;
     size_t operands, numbers;
@@ -453,7 +512,8 @@ typedef struct wgi_entry {
     const double *number;
 } wgi_entry;
 
-enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS }; /* the most of one */
+/* the most words of a statement */
+enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS };
 
 /* Keeps the code of a statement that is about to get the next slot. */
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
@@ -463,7 +523,7 @@ wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t
 /* Keeps a comparison and how it came out. */
 wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison, int outcome,
                               wg_real x, wg_real y);
-/* Reads the entry at a word; gives the word of the next one. */
+/* Reads the entry that begins at a word; gives the first word of the next one. */
 static inline uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
     const uint64_t *w = wgi_code_words(c) + word;
     uint64_t h; /* written in halves, too */
@@ -486,55 +546,62 @@ static inline uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry
     e->number = (const double *)(const void *)w;
     return (uint64_t)(w + e->numbers - wgi_code_words(c));
 }
-/* The entry as text; gives its length, and never writes past `bytes`. */
+/* Writes the entry as text; gives the length of that, and never writes more than `bytes`. */
 size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 
-/* A statement taken apart: a tree, its nodes in postfix order. The operands below a node are
- * consecutive, [first, last), and those of its arguments follow each other. */
+/* A statement taken apart: a tree whose nodes are in postfix order. The operands below a node
+ * are consecutive, [first, last), and those of its arguments follow each other. */
 enum { WGI_MAX_NODES = 48 };
 typedef struct wgi_statement_code {
-    int operands, nodes; /* nodes [0, operands) are the operands of the statement, in order */
+    /* nodes [0, operands) are the operands of the statement, in their order */
+    int operands, nodes;
     struct wgi_step {
-        const wg_scalar_op *op; /* NULL: a leaf */
-        double value;           /* of a number; others: filled by wgi_statement_code_run */
+        const wg_scalar_op *op; /* NULL: it is an operand or a number */
+        /* of a number; for other nodes wgi_statement_code_run computes it */
+        double value;
         uint8_t arg[4], first, last;
     } node[WGI_MAX_NODES];
 } wgi_statement_code;
 void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p);
-/* Is an operation a user's, not of the table? Its code is its address, among the numbers. */
+/* Is the operation a user's? It is not in the table; its code is its address, which stands
+ * among the numbers. */
 static inline int wgi_is_users(const wg_scalar_op *op) {
     return op < wgi_scalar_ops || op >= wgi_scalar_ops + wgi_scalar_op_count;
 }
-/* Values of all nodes from the operands' values x; gives the value of the statement. */
+/* Computes the values of all nodes from those of the operands, x; gives the value of the
+ * statement. */
 double wgi_statement_code_run(wgi_statement_code *p, const double *x);
-/* Partials with respect to the operands, after a run: as the recorder computes them. */
+/* Computes, after a run, the partials by all operands, as the recorder does. */
 void wgi_statement_code_partials(const wgi_statement_code *p, double *partial);
-/* The outcome of comparison `which`, of a guard: lt, le, gt, ge, eq, ne. */
+/* What comparison `which` gives: that of a guard, one of lt, le, gt, ge, eq, ne. */
 int wgi_compare(unsigned which, double a, double b);
 const char *wgi_comparison_name(unsigned which);
 
-/* ---- array_entry.c ----------------------------------------------------------------------------- */
+/* ---- array_entry.c
+ * ----------------------------------------------------------------------------- */
 
-/* The value and partials of an array entry from the values of all slots; room for n of each. */
+/* Computes value and partials of an array entry from the values of all slots; x and the
+ * partials have room for n numbers. */
 double wgi_array_run(const wgi_core *c, const wgi_entry *e, double *x, double *partial);
-/* ht = H xt of an array entry; x and work are room for as many doubles as it has operands. */
+/* Computes ht = H xt for an array entry; x and work have room for as many doubles as it has
+ * operands. */
 void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, double *ht,
                       double *x, double *work);
 const char *wgi_array_name(unsigned op);
-/* How many of the numbers of an entry are the operation's own; the others are its constants. */
+/* How many numbers of an entry belong to the operation; its constants are the others. */
 size_t wgi_array_numbers(const wgi_entry *e);
 int wgi_array_linear(unsigned op);
-/* Does the index, the last operand where the operation has one, choose an element? */
+/* Does the index choose an element? It is the last operand of operations that have one. */
 int wgi_array_chooses(unsigned op, size_t n, const double *x);
-/* In a replay: has an array operation a value at operands x? */
+/* In a replay: is the array operation defined at operands x? */
 wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x);
 
 /* ---- places.c ---------------------------------------------------------------------------- */
 
-/* Keeps where the statement of a slot was written; file NULL: nowhere that is known. */
+/* Keeps the place where the statement of a slot was written; file NULL: it is not known. */
 wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const char *file,
                          int line);
-/* The place of a slot, and its label; NULL: none was kept. */
+/* The place of a slot; its label. NULL: none was kept. */
 const wgi_place *wgi_place_of(const wgi_core *c, uint32_t slot);
 const char *wgi_label_of(const wgi_core *c, uint32_t slot);
 

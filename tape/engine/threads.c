@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of threads. Whoever calls works, too; the others come as they can: the caller does not
- * wait for those that have not begun when all tasks are taken.
+/* A pool of threads. The caller of a job works on its tasks, too, and the threads join when
+ * they can: once all tasks are taken the caller does not wait for threads that have not begun.
  *
- * They enter by a gate, one word: which job it is, how many are inside, and whether it is open.
- * What describes a job is written while the gate is closed and nobody is inside. */
+ * They enter by a gate, which is one word: the number of the job, how many threads are inside,
+ * and whether it is open. What describes a job is written while the gate is closed and nobody
+ * inside. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tape.h"
 
@@ -12,11 +13,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LINE = 64, MOST = 1 << 16 };
-/* How long threads look again and again before they sleep, if each has a processor. */
+/* How often, and for how long, threads look for work before they sleep, if each of them has a
+ * processor. */
 enum { LOOKS = 64, NANOSECONDS = 100000 };
 
 /* The gate. */
@@ -36,15 +39,16 @@ struct wg_threads {
     wg_memory memory;
     wg_thread_calls calls;
     size_t bytes, count, made;
+    pid_t process; /* the one that has the threads: a child of it has the memory only */
     int looks;
     worker *worker; /* worker[k - 1] is thread k */
-    /* the job */
+    /* the job: */
     wg_task *task;
     void *ctx;
     size_t tasks;
-    wg_status status; /* of task `failed`, under the lock */
+    wg_status status; /* that of task `failed`; both under the lock */
     size_t failed;
-    /* those that sleep */
+    /* for threads that sleep: */
     pthread_mutex_t lock;
     pthread_cond_t begun, ended;
     atomic_size_t sleepers;
@@ -71,7 +75,7 @@ static void pause_a_little(void) {
 
 typedef int condition(wg_threads *p, uint64_t last);
 
-/* 0: it has not come about in that time. */
+/* Waits a while for a condition; 0: it has not come true. */
 static int soon(wg_threads *p, condition *holds, uint64_t last) {
     if (!p->looks) return holds(p, last);
     const uint64_t begin = now();
@@ -82,8 +86,8 @@ static int soon(wg_threads *p, condition *holds, uint64_t last) {
     return 0;
 }
 
-/* There is something to do, or to end: both are asked for again under the lock by who sleeps,
- * after it has said so. Whoever brings it about looks for sleepers after that. */
+/* Is there a job, or an end, to attend to? Whoever is going to sleep says so, and asks again
+ * under the lock; whoever brings the job looks for sleepers afterwards. */
 static int called(wg_threads *p, uint64_t last) {
     const uint64_t gate = atomic_load(&p->gate);
     return (is_open(gate) && job_of(gate) != last) || atomic_load(&p->over);
@@ -131,7 +135,7 @@ static void take_tasks(wg_threads *p) {
     }
 }
 
-/* Once at most into each job; gives 0 if the gate is closed. */
+/* Enters the gate, once for each job at most; 0: it is closed. */
 static int enter(wg_threads *p, uint64_t *last) {
     uint64_t gate = atomic_load(&p->gate);
     do
@@ -160,6 +164,10 @@ static void *work(void *data) {
     return NULL;
 }
 
+/* Not in a child of the process that made them, where the locks may also be held by a thread
+ * that is not there. */
+static int has_threads(const wg_threads *p) { return p->process == getpid(); }
+
 static wg_status by_the_caller(size_t tasks, wg_task *f, void *ctx) {
     wg_status s = WG_OK;
     for (size_t k = 0; k < tasks && s == WG_OK; k++) s = f(ctx, k);
@@ -168,7 +176,7 @@ static wg_status by_the_caller(size_t tasks, wg_task *f, void *ctx) {
 
 static void open_gate(wg_threads *p) {
     const uint64_t gate = atomic_load(&p->gate);
-    /* a job is never number 0, which is that of no job */
+    /* number 0 stands for no job */
     const uint64_t job = job_of(gate) + 1 == JOB ? 1 : job_of(gate) + 1;
     atomic_store(&p->gate, job * JOB + OPEN);
     if (atomic_load(&p->sleepers) == 0) return;
@@ -181,7 +189,7 @@ static void open_gate(wg_threads *p) {
 wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
     if (f == NULL) return WG_ENULL;
     if (p == NULL || p->count == 1 || tasks < 2) return by_the_caller(tasks, f, ctx);
-    if (atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
+    if (!has_threads(p) || atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
     p->task = f;
     p->ctx = ctx;
     p->tasks = tasks;
@@ -218,6 +226,7 @@ static wg_threads *obtain(size_t count, const wg_memory *memory) {
     p->memory = *memory;
     p->bytes = bytes;
     p->count = count;
+    p->process = getpid();
     p->looks = (long)count <= sysconf(_SC_NPROCESSORS_ONLN);
     p->worker = (worker *)(void *)(p + 1);
     return p;
@@ -228,7 +237,7 @@ static void give_back(wg_threads *p) {
     memory.release(memory.ctx, p, p->bytes);
 }
 
-/* 0, or nonzero: nothing is left. */
+/* Gives 0; or nonzero, and then nothing is left of the locks. */
 static int open_locks(wg_threads *p) {
     if (pthread_mutex_init(&p->lock, NULL) != 0) return 1;
     if (pthread_cond_init(&p->begun, NULL) == 0) {
@@ -265,6 +274,10 @@ wg_status wg_threads_new(size_t count, const wg_threads_options *o, wg_threads *
 
 void wg_threads_free(wg_threads *p) {
     if (p == NULL) return;
+    if (!has_threads(p)) { /* nobody to wait for, and no lock that could be looked at */
+        give_back(p);
+        return;
+    }
     atomic_store(&p->over, 1);
     (void)pthread_mutex_lock(&p->lock);
     (void)pthread_cond_broadcast(&p->begun);

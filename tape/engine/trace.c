@@ -7,9 +7,9 @@
 
 static int finite(double x) { return x - x == 0; }
 
-/* The node to blame for the value of node i, all nodes before it known: itself when its
- * operands are finite, or when it makes a NaN of infinities that were given; otherwise who is
- * to blame for its operand, a NaN before an infinity. */
+/* Which node is to blame for the value of node i: itself, if its operands are finite or if it
+ * makes a NaN of infinities that it was given; otherwise the one to blame for an operand, a NaN
+ * rather than an infinity. All nodes before it are known. */
 static int blame(const wgi_statement_code *p, const uint8_t *blamed, int i) {
     const struct wgi_step *const n = &p->node[i];
     if (n->op == NULL) return i;

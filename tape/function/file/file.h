@@ -27,24 +27,26 @@
  * and sizes of operations on matrices those of dense_values.h, sizes that a kind does not have
  * are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
  * is one sum. */
-#ifndef WENGERT_TAPE_FUNCTION_FILE_H
-#define WENGERT_TAPE_FUNCTION_FILE_H
+#ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
+#define WGI_TAPE_FUNCTION_FILE_FILE_H
 
 #include "tape/function/graph/graph.h"
 
-enum { WGI_FILE_SCALARS = 1, WGI_FILE_VERSION = 2 }; /* no nodes that have parts; with them */
+/* the version of files without nodes that have parts, and of those with them */
+enum { WGI_FILE_SCALARS = 1, WGI_FILE_VERSION = 2 };
 enum { WGI_FILE_MAGIC = 8, WGI_FILE_LONGEST_NAME = 255 };
-enum { WGI_FILE_DEEPEST = 16 }; /* bodies in bodies */
-/* Rows, and columns, of an argument: fewer, also where there are none of the others. */
+enum { WGI_FILE_DEEPEST = 16 }; /* how deep bodies may be nested in bodies */
+/* Rows and columns of an argument have to be fewer, each of them, even where the other is 0. */
 enum { WGI_FILE_MOST = UINT32_MAX / 4 };
 extern const unsigned char wgi_file_magic[WGI_FILE_MAGIC];
 
-/* The bit of the code of a node whose operation is a user's; other codes: kinds.def. */
+/* The bit of a node's code that says that its operation is a user's. Codes are listed in
+ * kinds.def. */
 enum { WGI_FILE_USER = 0x80 };
 
-/* The first version that has all kinds of nodes of a function. */
+/* The first version that has all kinds of nodes that the function has. */
 unsigned wgi_file_version(const wg_function *f);
-/* Of one word, that any text can hold. */
+/* Is it one word, of characters that any text can hold? */
 int wgi_file_is_word(const char *name, size_t bytes);
 
 #define WGI_FILE_CHECKSUM_START 0xcbf29ce484222325u
@@ -55,8 +57,8 @@ static inline uint64_t wgi_file_checksum(uint64_t h, const unsigned char *p, siz
 
 /* ---- reading: file_read.c, file_nodes.c ---- */
 
-/* Counts of a function. Those between are of a whole file, not of a body; the last one is of
- * version 2. */
+/* The counts of a function. Those from statements to dead are only in the head of a file, not
+ * in that of a body; the last one is of version 2. */
 enum {
     WGI_FILE_INPUTS,
     WGI_FILE_OUTPUTS,
@@ -76,29 +78,30 @@ typedef struct wgi_file_source {
     const wg_scalar_op *const *user;
     size_t user_count;
     const unsigned char *base;
-    size_t at, end; /* end: where the checksum stands */
+    size_t at, end; /* where the checksum begins */
     uint64_t version;
-    unsigned char by_name[256]; /* built-in operations, number + 1; 0: empty */
-    /* of the function under way, a body if the depth is not 0 */
+    /* a hash table of built-in operations by name: 0, an empty place, or a row plus 1 */
+    unsigned char by_name[256];
+    /* what follows is about the function being read, which is a body if the depth is not 0 */
     size_t depth;
     uint64_t word[WGI_FILE_WORDS];
     size_t word_at[WGI_FILE_WORDS];
-    size_t names, operands; /* bytes and entries taken so far */
-    char *name;             /* room for names */
-    unsigned char *used;    /* by node: what it is needed for so far */
-    uint32_t *next;         /* by node that has parts: the least that may come */
-    struct {                /* by repeat */
+    size_t names, operands; /* bytes and entries that have been used */
+    char *name;             /* memory for names */
+    unsigned char *used;    /* for each node: what it has been used for */
+    uint32_t *next;         /* for each node with parts: the lowest part that may still come */
+    struct {                /* for each repeat */
         wgi_node_shape of;
         int used;
     } * shape;
 } wgi_file_source;
 
-/* A refusal, with the place. */
+/* Refuses the file; the message says where in it. */
 wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t number);
 
-/* The bytes that are left before the checksum; who takes some looks first. */
+/* How many bytes are left before the checksum. Whoever takes bytes asks first. */
 static inline size_t wgi_file_left(const wgi_file_source *r) { return r->end - r->at; }
 static inline uint64_t wgi_file_get(wgi_file_source *r, unsigned size) {
     uint64_t x = 0;
@@ -109,10 +112,10 @@ static inline uint64_t wgi_file_get(wgi_file_source *r, unsigned size) {
 
 enum { WGI_FILE_GUARD_BYTES = 10 };
 
-/* Once, before any nodes. */
+/* To be called once, before any nodes are read. */
 void wgi_file_list_builtins(wgi_file_source *r);
-/* What a function does, after its arguments and repeats: nodes, entries of the outputs,
- * comparisons. */
+/* Reads what a function does, once arguments and repeats are read: nodes, entries of the
+ * outputs, comparisons. */
 wg_status wgi_file_nodes(wgi_file_source *r, wg_function *f);
 
 #endif

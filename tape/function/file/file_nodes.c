@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { MATRICES_BYTES = 2 + 3 * 4 };
-enum { NEEDED = 1, SUMMED = 2 }; /* what a node is so far */
+enum { NEEDED = 1, SUMMED = 2 }; /* what a node has been used for */
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 
 /* ---- operations by name ---- */
@@ -47,7 +47,7 @@ static const wg_scalar_op *op_named(const wgi_file_source *r, int user, const ch
     return NULL;
 }
 
-/* Operations had other names when older files were written. */
+/* Finds an operation by its name. Older files have former names of some. */
 static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const char *name,
                                    size_t bytes) {
     static const struct {
@@ -67,7 +67,7 @@ static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const cha
     return op;
 }
 
-/* Those that recording.c leaves as one node. */
+/* Finds an operation on arrays that flatten/recording.c leaves as a single node. */
 static int find_array(const char *name, size_t bytes, unsigned char *array) {
     static const unsigned char some[] = {WGI_ARRAY_norm2, WGI_ARRAY_logsumexp,
                                          WGI_ARRAY_maximum, WGI_ARRAY_minimum,
@@ -107,8 +107,9 @@ static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) 
     return WG_OK;
 }
 
-/* Kind, flags and sizes: none so large that a count of elements overflows, all operands and
- * results so few that nodes can be numbered. */
+/* Reads kind, flags and sizes of an operation on matrices. No size may be so large that a count
+ * of elements overflows, and operands and results have to be few enough for nodes to be
+ * numbered. */
 static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
     wgi_dense_op op;
@@ -135,12 +136,12 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     return WG_OK;
 }
 
-/* What a node with parts takes and gives; of a repeat it is known. */
+/* How many operands and parts a node with parts has. */
 static wgi_node_shape shape_of(const wgi_file_source *r, const wgi_node *n) {
     return n->kind == WGI_NODE_REPEAT ? r->shape[n->part].of : wgi_node_shape_of(n, NULL);
 }
 
-/* Part and count against what the operation has. */
+/* Do part and number of operands fit the operation? */
 static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
                       const wgi_node *n) {
     const unsigned arity = n->op != NULL ? n->op->arity : 0;
@@ -171,7 +172,7 @@ static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
     return WG_OK;
 }
 
-/* Is it a result that its operand has, after those that are there? */
+/* Is it a part that its operand has, and higher than those that came before? */
 static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const wgi_node *n) {
     const uint32_t of = f->operand[n->first];
     const size_t parts = shape_of(r, &f->node[of]).parts;
@@ -184,10 +185,11 @@ static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const 
     return WG_OK;
 }
 
-/* What a node is called that is no number, but has parts that are. */
+/* What messages call a node whose parts are the numbers. */
 static const char *with_parts(const wgi_node *n) { return wgi_node_row(n)->word; }
 
-/* Operands, all of them before the node, and when it can be done. */
+/* Reads the operands, all of which have to come before the node, and finds when it is computed.
+ */
 static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi_node *n) {
     unsigned char seen[3] = {0, 0, 0};
     n->first = (uint32_t)r->operands;
@@ -222,7 +224,8 @@ static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi
     return WG_OK;
 }
 
-/* Where a node stands: inputs, numbers, and operations by when they are done. */
+/* The place of a node in the order of kinds: inputs, numbers, then operations by when they are
+ * computed. */
 static unsigned rank(const wgi_node *n) {
     if (n->kind == WGI_NODE_INPUT) return 0;
     return n->kind == WGI_NODE_NUMBER ? 1 : 2u + n->when;
@@ -305,8 +308,8 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
 
 /* ---- what the nodes are for ---- */
 
-/* Sums in a body are over its steps, where these are points; otherwise there are none. What is
- * common to all steps is such a sum. */
+/* Checks sums in a body: if its steps are points, outputs that are common to all steps are
+ * sums; otherwise there are none. */
 static wg_status sums(const wgi_file_source *r, const wg_function *f) {
     if (f->after != 0 && wgi_body_carried(f) != 0)
         return wgi_file_bad(r, WG_EARG,

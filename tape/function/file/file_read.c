@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions read from files: what is common to all of one, its arguments, its repeats. What it
- * does: file_nodes.c. */
+/* Reads functions: the head of a file, arguments and repeats. Nodes are read in file_nodes.c.
+ */
 #include "tape/engine/drive.h"
 #include "tape/function/run/bytecode.h"
 #include "file.h"
@@ -34,7 +34,7 @@ wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t num
 
 /* ---- the whole ---- */
 
-/* Magic, version and length, of which only START bytes need be there. */
+/* Reads magic, version and length, for which START bytes are enough. */
 static wg_status preamble(wgi_file_source *r, size_t bytes, uint64_t *length) {
     const size_t common = bytes < sizeof wgi_file_magic ? bytes : sizeof wgi_file_magic;
     if (memcmp(r->base, wgi_file_magic, common) != 0)
@@ -64,7 +64,7 @@ static void words(wgi_file_source *r, size_t first, size_t last) {
     }
 }
 
-/* Are these counts that the bytes can hold? */
+/* Can the bytes that are left hold that many of everything? */
 static wg_status counts(wgi_file_source *r) {
     static const unsigned char unit[WGI_FILE_WORDS] = {
         ARGUMENT, ARGUMENT, 1, 1, 4, 4, WGI_FILE_GUARD_BYTES, [WGI_FILE_REPEATS] = REPEAT};
@@ -90,7 +90,7 @@ static wg_status counts(wgi_file_source *r) {
     return WG_OK;
 }
 
-/* Length and checksum, and counts. */
+/* Checks length, checksum and counts. */
 static wg_status header(wgi_file_source *r, size_t bytes) {
     uint64_t length;
     const wg_status s = preamble(r, bytes, &length);
@@ -155,7 +155,8 @@ static void sift_down(const char **name, size_t at, size_t count) {
     }
 }
 
-/* No name twice; sorted for it, since a file may hold very many. */
+/* Refuses a name that occurs twice. Names are sorted for it, since a hostile file may have very
+ * many. */
 static wg_status unique(wgi_file_source *r, const char *what, size_t count,
                         const wg_argument *a) {
     const char **const name = wg_tape_keep(&r->c->head, (count + 1) * sizeof *name, NULL);
@@ -194,7 +195,7 @@ static wg_status arguments(wgi_file_source *r, wg_function *f) {
     return s == WG_OK ? unique(r, "output", f->outputs, f->output) : s;
 }
 
-/* What the arguments of a body are. */
+/* Checks the roles of the arguments of a body. */
 static wg_status roles(const wgi_file_source *r, const wg_function *f) {
     const size_t carried = wgi_body_carried(f);
     const unsigned shared = carried == 0 ? WG_SHARED : 0, summed = carried == 0 ? WG_SUMMED : 0;
@@ -224,7 +225,8 @@ static wg_status roles(const wgi_file_source *r, const wg_function *f) {
 
 static wg_status build(wgi_file_source *r, wg_function **out);
 
-/* Bodies are functions of their own, of which all but the place in the file is forgotten. */
+/* Reads a repeat. Its body is a function by itself: nothing is remembered of the outer one but
+ * the position in the file. */
 static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
     if (r->depth == WGI_FILE_DEEPEST)
         return wgi_file_bad(r, WG_EARG, "more than %d bodies in bodies", WGI_FILE_DEEPEST);
@@ -334,7 +336,7 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
 
 /* ---- calls ---- */
 
-/* Loading calls no function of the user's. */
+/* The callback of a driver; loading calls no function of the user's. */
 static wg_status nothing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {
     (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
@@ -383,8 +385,8 @@ wg_status wg_function_load(wg_tape *t, const void *data, size_t bytes,
     return wgi_drive_close(&d, s);
 }
 
-/* The bytes of one function, in the room of the running driver: as much room as there are
- * bytes, whatever the header says. */
+/* Collects the bytes of a function, in workspace of the driver: only as much as has arrived,
+ * whatever length the file claims. */
 static wg_status collect(wgi_file_source *r, wg_read *read, void *ctx, size_t *got) {
     wgi_region *const room = &r->c->drive;
     uint64_t length = START;
@@ -398,7 +400,7 @@ static wg_status collect(wgi_file_source *r, wg_read *read, void *ctx, size_t *g
             return wgi_fail(r->c, WG_ECALLBACK, "%s: the reader gave %zu bytes of %zu", r->call,
                             held, wanted - *got);
         *got += held;
-        if (*got < wanted) return WG_OK; /* cut short: load says so */
+        if (*got < wanted) return WG_OK; /* it was cut short, which loading reports */
         if (wanted == START) {
             const wg_status p = preamble(r, *got, &length);
             r->at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions written as files: file.h says what stands there. */
+/* Writes functions as files, in the format that file.h describes. */
 #include "tape/function/graph/dense_node.h"
 #include "file.h"
 #include "tape/function/graph/repeat.h"
@@ -20,7 +20,7 @@ int wgi_file_is_word(const char *name, size_t bytes) {
 }
 
 typedef struct sink {
-    wg_write *write; /* NULL: bytes are counted */
+    wg_write *write; /* NULL: bytes are only counted */
     void *ctx;
     wg_status status;
     uint64_t bytes, sum;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The branches of a callback. Points are evaluated in stretches by the branch that held last;
- * at the first point where it does not hold the others are tried, then a new one is recorded.
- * Stretches grow while a branch holds, and shrink where it does not. */
+/* The branches of a callback. Points are evaluated in stretches, by the branch that was right
+ * last. At the first point where its comparisons come out differently the other branches are
+ * tried, and then a new one is recorded. Stretches grow while a branch is right, and shrink
+ * where it is not. */
 #include "tape/function/graph/arguments.h"
 #include "tape/function/loops/callable.h"
 
@@ -12,8 +13,8 @@ enum { SHORTEST = 16, LONGEST = 4096 };
 
 struct wg_branches {
     wg_memory memory;
-    wg_tape *t;    /* the caller's: records and derives */
-    wg_tape *work; /* workspace */
+    wg_tape *t;    /* the caller's tape, on which callbacks are recorded and derivatives made */
+    wg_tape *work; /* workspace for evaluations */
     wg_callback *f;
     void *data;
     wg_derivation *derive;
@@ -21,7 +22,7 @@ struct wg_branches {
     const wg_argument *input, *output;
     wg_function **branch;
     size_t branches, room;
-    size_t bytes, list_bytes; /* of this, and of the list */
+    size_t bytes, list_bytes; /* how large this is, and the list of branches */
 };
 
 wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
@@ -82,7 +83,8 @@ static wg_status room_for_one(wg_branches *b) {
     return WG_OK;
 }
 
-/* Sums over the points of one branch and of the others are added: they have to be sums. */
+/* Refuses a function whose results for the points of one branch and for the others do not add
+ * up. */
 static wg_status check_sums(wg_branches *b, const wg_function *f) {
     int adds_up = 1;
     if (!wgi_results_add_up(b->work, f, &adds_up)) return wg_tape_status(b->work);
@@ -133,9 +135,9 @@ static wg_status record(wg_branches *b, size_t point, const wg_points *x) {
 typedef struct stretch {
     const wg_points *x;
     const wg_results *y;
-    wg_points *x_at; /* the same from some point on */
+    wg_points *x_at; /* the same, from a later point on */
     wg_results *y_at;
-    double *sum; /* of all summed outputs */
+    double *sum; /* of all summed outputs, over one stretch */
     void *work;
 } stretch;
 
@@ -170,7 +172,7 @@ static wg_status evaluate(const wg_function *f, const stretch *s, size_t first, 
     return wg_function_evaluate(f, count, s->x_at, s->y_at, NULL, s->work, guard);
 }
 
-/* The sums of a stretch go to the results, which have been cleared. */
+/* Adds the sums over a stretch to the results, which were cleared at the beginning. */
 static void add_sums(const wg_function *f, const stretch *s) {
     const double *sum = s->sum;
     for (size_t k = 0; k < f->outputs; k++) {
@@ -182,7 +184,8 @@ static void add_sums(const wg_function *f, const stretch *s) {
     }
 }
 
-/* Points from `first` on, up to `count`, as far as f holds: *held of them. */
+/* Evaluates f from point `first` on, at `count` points at most; *held: at how many its
+ * comparisons held. */
 static wg_status advance(const wg_function *f, const stretch *s, size_t first, size_t count,
                          size_t *held) {
     wg_function_guard guard = {count, 0};
@@ -204,7 +207,8 @@ static void clear_sums(const wg_function *f, const wg_results *y) {
                 y[k].data[(ptrdiff_t)e * y[k].entry] = 0;
 }
 
-/* From `first` on by the first branch that holds there, which stands first in the list then. */
+/* Evaluates points from `first` on by the first branch that holds there, and moves it to the
+ * front of the list. */
 static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const wg_points *x,
                               const wg_results *y, size_t *held) {
     for (size_t i = 0;; i++) {
@@ -228,7 +232,7 @@ static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const 
     }
 }
 
-/* What the caller's tape does not say yet. */
+/* A message for a failure of which the caller's tape has none. */
 static wg_status explain(wg_branches *b, wg_status s, size_t point) {
     wgi_core *const c = wgi_core_of(b->t);
     if (wg_tape_status(b->work) != WG_OK)

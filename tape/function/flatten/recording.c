@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording becomes a function: the kept code is taken apart into nodes, in its order.
+/* A recording becomes a function: its kept code is taken apart into nodes, in the order of the
+ * recording.
  *
  * Arrays of wg_real that are sums of products are written out in the order in which the tape
  * adds them; the others stay one node. An operation on matrices is written out by its `expand`,
- * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h), or followed by labels
- * where it only moves elements; calls of functions are taken apart in inline.c. */
+ * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h); or, where it
+ * only moves elements, labels are followed through it. Calls of functions are taken apart in
+ * loops/flatten_call.c. */
 #include "tape/engine/drive.h"
 #include "recording.h"
 #include "tape/function/make/finish.h"
@@ -20,17 +22,20 @@
 
 typedef struct taking {
     wgi_graph *g;
-    wgi_core *c;             /* the recording: the callback's, or that of an operation */
-    uint32_t *of_slot;       /* node of a slot */
-    unsigned char *needed;   /* slots that a result or a comparison needs */
-    uint32_t *x;             /* operands of one array operation */
-    const wgi_block **block; /* in their order; those from `next` on are not taken apart yet */
+    /* the tape of the recording: the callback's, or that of an operation that is written out */
+    wgi_core *c;
+    uint32_t *of_slot;     /* the node that each slot has become */
+    unsigned char *needed; /* which slots are needed by a result or a comparison */
+    uint32_t *x;           /* the operands of one operation on an array */
+    /* blocks in their order; those before `next` have been taken apart */
+    const wgi_block **block;
     size_t blocks, next;
 } taking;
 
 static void take_block(taking *r, const wgi_block *b);
 
-/* The node of a slot. An input that is none of the function's is a constant. */
+/* The node of a slot. An input of the recording that is not one of the function is a constant.
+ */
 static uint32_t node_of(taking *r, uint32_t slot) {
     while (r->next < r->blocks && r->block[r->next]->out <= slot)
         take_block(r, r->block[r->next++]);
@@ -39,7 +44,7 @@ static uint32_t node_of(taking *r, uint32_t slot) {
     return r->of_slot[slot];
 }
 
-/* Unless it is an input of the function. */
+/* Sets the node of a slot, unless that is an input of the function. */
 static void set_node(taking *r, size_t slot, uint32_t node) {
     if (r->of_slot[slot] == WGI_NO_NODE) r->of_slot[slot] = node;
 }
@@ -69,13 +74,14 @@ static uint32_t statement(taking *r, const wgi_entry *e) {
     return at[p.nodes - 1];
 }
 
-/* s + a b */
+/* The node s + a b. */
 static uint32_t add_product(wgi_graph *g, uint32_t s, uint32_t a, uint32_t b) {
     const uint32_t product = WGI_GRAPH2(g, mul, a, b);
     return WGI_GRAPH2(g, add, s, product);
 }
 
-/* As in ops/scalar/array.c, operation by operation. 1 x and -0 + x are x. */
+/* An operation on an array, written out as ops/scalar/array.c computes it. 1 x and -0 + x are
+ * x. */
 static uint32_t written_out(wgi_graph *g, unsigned op, size_t n, const uint32_t *x,
                             const double *number) {
     uint32_t s = wgi_graph_number(g, op == WGI_ARRAY_product ? 1 : n != 0 ? -0.0 : 0.0);
@@ -186,9 +192,8 @@ static void need_operands(taking *r, const wgi_block *b) {
     }
 }
 
-/* Walks backwards from the slots that are marked, along code and blocks, whichever was recorded
- * later. Any comparison may have chosen among the results. Inputs of the function have nodes.
- */
+/* Marks what the marked slots need: a walk backwards through code and blocks, in the order of
+ * recording. All comparisons are needed, since any of them may have chosen the results. */
 static wg_status need(taking *r) {
     wg_tape *const t = &r->g->c->head;
     size_t entries = 0, block = r->blocks;
@@ -228,7 +233,8 @@ static void take_code(taking *r) {
             r->g->stats.dead += operations_in(&e);
             continue;
         }
-        if (r->of_slot[e.out] != WGI_NO_NODE) continue; /* an input of the function */
+        /* an input of the function: its node is set */
+        if (r->of_slot[e.out] != WGI_NO_NODE) continue;
         set_node(r, e.out, e.type == WGI_ENTRY_ARRAY ? array(r, &e) : statement(r, &e));
         r->g->stats.statements++;
     }
@@ -236,7 +242,7 @@ static void take_code(taking *r) {
 
 /* ---- operations on matrices ---- */
 
-/* Nodes of all operands, matrix after matrix, column after column. */
+/* The nodes of all operands, matrix after matrix, column after column. */
 static uint32_t *operands_of(taking *r, const wgi_block *b, size_t *count) {
     size_t n = 0;
     for (uint32_t i = 0; i < b->inputs; i++)
@@ -257,11 +263,11 @@ static uint32_t *operands_of(taking *r, const wgi_block *b, size_t *count) {
     return x;
 }
 
-/* The call as the operation sees it; results and workspace in the arena. */
+/* The call of an operation once more, its results and workspace in the arena. */
 typedef struct again {
     wg_block call;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
-    double *label; /* of all operands: values in their place */
+    double *label; /* labels in the place of the values of all operands */
 } again;
 
 static wg_status open_again(taking *r, const wgi_block *b, size_t operands, again *a) {
@@ -287,8 +293,38 @@ static wg_status cannot(taking *r, const wgi_block *b, wg_status s, const char *
     return wgi_fail(r->g->c, s, "%s: %s %s", r->g->call, b->op->name, why);
 }
 
-/* Elements that are only moved: labels tell where they go. A result that does not follow its
- * label to the other sign is a constant. */
+/* Does a label follow its element to the other sign? */
+static int moves(const double *label, size_t outs, size_t e, size_t operands) {
+    return label[e] >= 1 && label[e] <= (double)operands && label[outs + e] == -label[e];
+}
+
+/* Its vjp has to move adjoints to where the elements came from: these are whole numbers, whose sums
+ * are exact. */
+static wg_status move_back(taking *r, const wgi_block *b, size_t operands, const double *label,
+                           again *a) {
+    wg_tape *const t = &r->g->c->head;
+    double *const bar = wg_tape_keep(t, (2 * operands + b->outs + 1) * sizeof *bar, NULL);
+    if (bar == NULL || b->op->vjp == NULL) return r->g->c->status;
+    double *const expected = bar + operands, *to = bar;
+    memset(bar, 0, 2 * operands * sizeof *bar);
+    for (size_t i = 0; i < a->call.inputs + a->call.outputs; i++) {
+        if (i == a->call.inputs) to = expected + operands;
+        a->arg[i].bar = to;
+        to += a->arg[i].rows * a->arg[i].cols;
+    }
+    for (size_t e = 0; e < b->outs; e++) {
+        a->call.out[0].bar[e] = (double)(e % 1021 + 1);
+        if (moves(label, b->outs, e, operands))
+            expected[(size_t)label[e] - 1] += a->call.out[0].bar[e];
+    }
+    const wg_status s = b->op->vjp(&a->call);
+    if (s != WG_OK || memcmp(bar, expected, operands * sizeof *bar) == 0) return s;
+    a->call.why = "has a vjp that does not move adjoints back to where its value moves from";
+    return WG_EMODE;
+}
+
+/* An operation that only moves elements is called with labels in their place, which show where
+ * they go. A result whose sign does not change with that of its label is a constant. */
 static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
                                const uint32_t *x) {
     wg_tape *const t = &r->g->c->head;
@@ -309,26 +345,26 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
         }
         s = b->op->value(&a.call);
     }
-    if (s != WG_OK) return cannot(r, b, s, "failed on labels");
+    if (s == WG_OK) s = move_back(r, b, operands, label, &a);
+    if (s != WG_OK)
+        return cannot(r, b, s, a.call.why != NULL ? a.call.why : "failed on labels");
     const wgi_operand *o = &b->operand[b->inputs];
     for (size_t e = 0, in = 0; e < b->outs; e++, in++) {
         while (in == (size_t)o->rows * o->cols) o++, in = 0;
-        const double l = label[e];
-        const int moved = l >= 1 && l <= (double)operands && label[b->outs + e] == -l;
         set_node(r, b->out + e,
-                 moved ? x[(size_t)l - 1] : wgi_graph_number(r->g, o->value[in]));
+                 moves(label, b->outs, e, operands) ? x[(size_t)label[e] - 1]
+                                                    : wgi_graph_number(r->g, o->value[in]));
     }
     return WG_OK;
 }
 
-/* The operation records itself in scalar statements, on a tape of its own. */
+/* Lets the operation record itself in scalar statements, on a tape of its own. */
 static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const uint32_t *x) {
     wgi_core *const c = r->g->c;
     wg_options options;
     memset(&options, 0, sizeof options);
     options.flags = WG_KEEP_CODE;
-    options.memory = c->memory;
-    wg_tape *const t = wg_tape_new(&options);
+    wg_tape *const t = wgi_tape_beside(c, &options);
     if (t == NULL) return cannot(r, b, WG_ENOMEM, "has no tape to be written out on");
     wg_real *const in = wg_tape_keep(&c->head, (operands + 1) * sizeof *in, NULL);
     wg_real *const y = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *y, NULL);
@@ -346,6 +382,9 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     if (s == WG_OK) s = b->op->expand(t, &a.call, in, y);
     if (s == WG_OK) s = wgi_check_handles(wgi_core_of(t), b->op->name, b->outs, y);
     if (s == WG_OK) s = wg_tape_status(t);
+    if (s == WG_OK && wgi_core_of(t)->pauses != 0)
+        s = wgi_fail(wgi_core_of(t), WG_EMODE, "%s: its expand has left the tape paused",
+                     b->op->name);
     if (s != WG_OK && c->status == WG_OK)
         s = wgi_fail(c, s, "%s: %s: %s", r->g->call, b->op->name,
                      wg_tape_status(t) != WG_OK ? wg_tape_message(t) : wg_status_text(s));
@@ -365,14 +404,14 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     return s;
 }
 
-/* What is itself made of functions. */
+/* Takes a call, a map or a scan apart into the nodes of its functions. */
 static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
     uint32_t *const y = wg_tape_keep(&r->g->c->head, (b->outs + 1) * sizeof *y, NULL);
     if (y == NULL || b->op->traits->flatten(r->g, b, x, y) != WG_OK) return;
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, y[e]);
 }
 
-/* An operation on whole matrices, of an operation that was written out. */
+/* Makes a node for whole matrices, as an operation that was written out has asked for. */
 static void take_dense(taking *r, const wgi_block *b, const uint32_t *x) {
     const uint32_t node = wgi_graph_dense(r->g, b->params, x);
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, node + 1 + e);
@@ -384,7 +423,7 @@ static int all_numbers(const taking *r, size_t n, const uint32_t *x) {
     return 1;
 }
 
-/* Results that do not depend on an input of the function are what they were. */
+/* Results that do not depend on an input of the function become numbers. */
 static void numbers_of(taking *r, const wgi_block *b) {
     uint32_t slot = b->out;
     for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++)
@@ -402,13 +441,19 @@ static void take_block(taking *r, const wgi_block *b) {
                      node_or_number(r, gathered[e], b->operand[b->inputs].value[e]));
         return;
     }
-    if (b->op->value == NULL) return; /* an input: what is none of the function's is constant */
+    /* an input of the recording, and if none of the function, a constant */
+    if (b->op->value == NULL) return;
     r->g->stats.statements++;
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
     if (all_numbers(r, operands, x)) numbers_of(r, b);
     else if (b->op == &wgi_op_dense) take_dense(r, b, x);
     else if (wgi_traits_of(b->op).flatten != NULL) take_functions(r, b, x);
+    else if (b->op->expand != NULL && (b->op->flags & WG_OP_EXPANDS) == 0)
+        (void)cannot(
+            r, b, WG_EMODE,
+            "has a vjp of its own, which a function would not keep: WG_OP_EXPANDS says "
+            "that it is the derivative of what it expands to");
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
@@ -416,7 +461,7 @@ static void take_block(taking *r, const wgi_block *b) {
 
 /* ---- the recording of a callback ---- */
 
-/* Results of a recording as a function; the graph may be in the arena of another tape. */
+/* Makes a function of results of a recording; the graph may be in the arena of another tape. */
 static wg_status build(wgi_graph *g, taking *r, size_t inputs, const wg_argument *input,
                        const wg_real *x, size_t outputs, const wg_argument *output,
                        const wg_real *y, wg_function **out) {
@@ -484,7 +529,8 @@ wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data, size_t inpu
 
 /* ---- of a piece of tape ---- */
 
-/* Are they variables of the recording (or, if they may be, constants)? Inputs not twice. */
+/* Checks that these are variables of the recording, or also constants where those may be; no
+ * input may occur twice. */
 static wg_status check_variables(wgi_core *c, const char *call, size_t n, const wg_real *x,
                                  int inputs, unsigned char *seen) {
     for (size_t i = 0; i < n; i++) {
@@ -524,9 +570,8 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = from->memory;
     options.loops_over = from->loops_over;
-    wg_tape *const work = wg_tape_new(&options);
+    wg_tape *const work = wgi_tape_beside(from, &options);
     if (work == NULL) return wgi_refuse(from, WG_ENOMEM, "%s: no workspace", call);
     wgi_core *const c = wgi_core_of(work);
     wg_argument *in = NULL, *named = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Second derivatives of a recording with operations on matrices: as a function, in which they
- * are written out in scalar operations, and its product of Hessian and vector, evaluated at the
- * recorded point: for some directions, or along all inputs at once. Slower than the passes of
- * second_order.c over statements alone, and with allocations: who needs many records a function of
- * their own. */
+/* Second derivatives of a recording with operations on matrices. The recording becomes a
+ * function, in which these are written out, and the product of its Hessian with vectors is
+ * evaluated at the recorded point: for the directions that are wanted, or for all unit vectors
+ * at once. That is slower than drivers/second_order.c is for statements alone, and it allocates
+ * memory: to do it often, make a function of the recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/graph.h"
@@ -11,21 +11,22 @@
 #include <string.h>
 #include <wengert/derive.h>
 
-/* Inputs that are variables, each once. */
-typedef struct curvature {
+/* The inputs that are variables, each of them once. */
+typedef struct hessian {
     wg_tape *work;
-    size_t n; /* of them */
+    size_t n; /* how many they are */
     wg_real *x;
-    size_t *place;          /* of input i among them, or SIZE_MAX: a constant */
-    double *value, *v, *hv; /* the point; directions and products, one after the other */
+    size_t *place;          /* where input i is among them; SIZE_MAX: it is a constant */
+    double *value, *v, *hv; /* the point; all directions, all products */
     size_t directions;
-} curvature;
+} hessian;
 
-static wg_status open(curvature *k, const wgi_core *c, size_t n, const wg_real *x,
+static wg_status open(hessian *k, const wgi_core *c, size_t n, const wg_real *x,
                       size_t directions, const double *v) {
     wg_tape *const t = k->work;
     uint32_t *const of_slot =
-        wg_tape_keep(t, (size_t)c->head.slots * sizeof *of_slot, NULL); /* place + 1 */
+        /* where a slot is among the inputs, plus 1 */
+        wg_tape_keep(t, (size_t)c->head.slots * sizeof *of_slot, NULL);
     k->x = wg_tape_keep(t, (n + 1) * sizeof *k->x, NULL);
     k->place = wg_tape_keep(t, (n + 1) * sizeof *k->place, NULL);
     k->value = wg_tape_keep(t, (n + 1) * sizeof(double), NULL);
@@ -56,9 +57,9 @@ static wg_status open(curvature *k, const wgi_core *c, size_t n, const wg_real *
     return WG_OK;
 }
 
-/* A comparison may come out differently by a last bit of a function's value: the results are
- * those of the recorded branch all the same. */
-static wg_status evaluate(const curvature *k, const wg_function *f) {
+/* A comparison that comes out differently, by the last bit of a function's value, is no
+ * failure: the results are those of the recorded branch. */
+static wg_status evaluate(const hessian *k, const wg_function *f) {
     const ptrdiff_t n = (ptrdiff_t)k->n;
     const wg_points in[2] = {{k->value, 0, 1}, {k->v, n, 1}};
     const wg_results out = {k->hv, n, 1};
@@ -68,13 +69,12 @@ static wg_status evaluate(const curvature *k, const wg_function *f) {
     return s == WG_EGUARD ? WG_OK : s;
 }
 
-static wg_status products(curvature *k, wgi_core *c, const char *call, wg_real y) {
+static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {
     const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
     wg_function *f = NULL, *hvp = NULL;
     wg_options options;
     memset(&options, 0, sizeof options);
-    options.memory = c->memory;
-    wg_tape *const scratch = wg_tape_new(&options);
+    wg_tape *const scratch = wgi_tape_beside(c, &options);
     wg_status s = scratch == NULL
                       ? WG_ENOMEM
                       : wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
@@ -94,8 +94,8 @@ static wg_status products(curvature *k, wgi_core *c, const char *call, wg_real y
     return s;
 }
 
-/* Entry (i, j) of the matrix that has been computed from below the diagonal. */
-static double entry(const curvature *k, size_t i, size_t j) {
+/* Entry (i, j) of the symmetric matrix, from what was computed below its diagonal. */
+static double entry(const hessian *k, size_t i, size_t j) {
     return i > j ? k->hv[j * k->n + i] : k->hv[i * k->n + j];
 }
 
@@ -103,11 +103,10 @@ wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t 
                                const wg_real *x, size_t directions, const double *v, double *h,
                                size_t ld) {
     wg_options options;
-    curvature k;
+    hessian k;
     memset(&options, 0, sizeof options);
     memset(&k, 0, sizeof k);
-    options.memory = c->memory;
-    k.work = wg_tape_new(&options);
+    k.work = wgi_tape_beside(c, &options);
     wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
     else s = products(&k, c, call, y);

@@ -31,7 +31,8 @@ size_t wgi_argument_find(size_t count, const wg_argument *a, const char *name) {
     return k;
 }
 
-/* Printable ASCII; names stand in quotation marks in drawings. */
+/* A name is printable ASCII without quotation marks and backslashes, so that drawings can quote
+ * it. */
 static int is_word(const char *name) {
     for (const char *p = name; *p != 0; p++)
         if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\') return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* arguments.h - inputs and outputs of functions: names, shapes, flags. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_ARGUMENTS_H
-#define WENGERT_TAPE_FUNCTION_ARGUMENTS_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_ARGUMENTS_H
+#define WGI_TAPE_FUNCTION_GRAPH_ARGUMENTS_H
 
 #include "graph.h"
 
@@ -15,15 +15,16 @@ static inline int wgi_argument_summed(const wg_argument *a) {
     return (a->flags & WG_SUMMED) != 0;
 }
 
-/* Entries of all; more than any memory holds where they overflow. */
+/* The entries of all arguments together; where that overflows, a number larger than any memory.
+ */
 size_t wgi_arguments_size(size_t count, const wg_argument *a);
-/* A copy in the arena with a name for each, those of the caller or letter0, letter1, ...; no
- * name twice, flags only out of `flags`. */
+/* A copy in the arena, with a name for each argument: the caller's, or letter0, letter1, ...
+ * Fails where a name occurs twice, or where a flag is set that is not in `flags`. */
 wg_status wgi_arguments_copy(wgi_core *c, const char *call, size_t count, const wg_argument *a,
                              char letter, unsigned flags, wg_argument **out);
-/* The argument of that name, or count. */
+/* The number of the argument of that name; `count` where there is none. */
 size_t wgi_argument_find(size_t count, const wg_argument *a, const char *name);
-/* The texts one after the other, in the arena; NULL: a failure. */
+/* The texts a, b and d joined, in the arena; NULL: a failure. */
 const char *wgi_argument_name(wgi_core *c, const char *a, const char *b, const char *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A function in the making: lists that grow, names that are not taken yet, nodes taken over
+/* Functions under construction: lists that grow, names that are not taken yet, nodes taken over
  * from other functions. */
 #include "builder.h"
 
@@ -77,7 +77,7 @@ static void add(wgi_core *c, wg_argument **list, size_t *count, size_t *room,
     *list = all;
 }
 
-/* `flag` for an argument of a body that has no role, where steps are points. */
+/* `flag` for an argument of a body that has no role, if the steps of the body are points. */
 static unsigned common(const wgi_builder *b, unsigned flags, unsigned flag) {
     return b->by_points && (flags & (WGI_CARRIED | WGI_STEPPED)) == 0 ? flag : 0;
 }
@@ -191,6 +191,7 @@ const unsigned char *wgi_builder_prune(wgi_builder *b) {
     take_needed(&to.g, b, needed, map);
     for (size_t j = 0; j < b->results && c->status == WG_OK; j++)
         b->result[j] = map[b->result[j]];
+    wgi_graph_close(&b->g);
     to.outputs = b->outputs, to.output = b->output, to.output_room = b->output_room;
     to.results = b->results, to.result = b->result, to.result_room = b->result_room;
     *b = to;

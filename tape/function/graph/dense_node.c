@@ -12,6 +12,9 @@
  *                     with F = phi(L^-1 S_ L^-T):
  *                     W_ = tri(L F), L_ = tri(W F' - 2 S S_ L^-T)
  *                     St = Y + Y', Y = (L^-T phi(Lt' W + L' Wt) / 2 - S Lt) L^-1
+ *     d = det A:      A_ = d_ C for the cofactors C              sum of C o At
+ *     C:              A_ = COFACTOR_BAR of C_                    Ct = COFACTOR_BAR of At
+ *     COFACTOR_BAR is linear in W and symmetric; by A it is a third derivative.
  * Sources: Giles 2008; Murray 2016, arXiv:1602.07527. */
 #include "dense_node.h"
 
@@ -35,7 +38,8 @@ wgi_node_shape wgi_dense_shape(const wgi_node *n, const wgi_repeat *r) {
     return (wgi_node_shape){wgi_dense_operands(&op), wgi_dense_results(&op)};
 }
 
-/* Sixteen of their operations take as long as an addition of the interpreter. */
+/* Sixteen operations of BLAS or LAPACK take about as long as one addition of the interpreter.
+ */
 size_t wgi_dense_cost(const wgi_node *n, const wgi_repeat *r) {
     const wgi_dense_op op = wgi_dense_of(n);
     (void)r;
@@ -63,7 +67,8 @@ uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x
 
 /* ---- matrices of nodes ---- */
 
-/* Element (i, j) at p[i down + j across]; WGI_NO_NODE: 0. p NULL: a failure. */
+/* A matrix of nodes: element (i, j) is p[i down + j across]; WGI_NO_NODE: 0. p NULL: there was
+ * a failure. */
 typedef struct matrix {
     uint32_t *p;
     size_t rows, cols;
@@ -80,7 +85,7 @@ static matrix packed(uint32_t *p, size_t rows, size_t cols) {
 
 static matrix turned(matrix a) { return (matrix){a.p, a.cols, a.rows, a.across, a.down}; }
 
-/* The last row first. */
+/* With the rows in the opposite order. */
 static matrix upside_down(matrix a) {
     if (a.p != NULL && a.rows != 0) a.p = at(a, a.rows - 1, 0);
     a.down = -a.down;
@@ -97,7 +102,7 @@ static matrix nothing(wgi_graph *g, size_t rows, size_t cols) {
     return a;
 }
 
-/* Of a lower triangle; `both`: the symmetric matrix. */
+/* A lower triangle that is packed in x; with `both`, the symmetric matrix of it. */
 static matrix unpacked(wgi_graph *g, size_t n, const uint32_t *x, int both) {
     const matrix a = nothing(g, n, n);
     for (size_t j = 0; a.p != NULL && j < n; j++)
@@ -121,7 +126,7 @@ static uint32_t product_of(wgi_graph *g, uint32_t a, uint32_t b) {
     return is_zero(g, a) || is_zero(g, b) ? WGI_NO_NODE : wgi_graph_times(g, a, b);
 }
 
-/* a + f b, f 1 or -1, into a. */
+/* Adds f b to a, where f is 1 or -1. */
 static void add(wgi_graph *g, matrix a, int f, matrix b) {
     for (size_t j = 0; a.p != NULL && b.p != NULL && j < a.cols; j++)
         for (size_t i = 0; i < a.rows; i++) {
@@ -132,7 +137,7 @@ static void add(wgi_graph *g, matrix a, int f, matrix b) {
 
 /* ---- operations ---- */
 
-/* Which rows are not all 0; gives how many. NULL: a failure. */
+/* The rows that are not all 0, and how many they are; NULL: a failure. */
 static size_t *rows_of(wgi_graph *g, matrix a, size_t *count) {
     size_t *const row = wg_tape_keep(&g->c->head, (a.rows + 1) * sizeof *row, NULL);
     *count = 0;
@@ -145,7 +150,7 @@ static size_t *rows_of(wgi_graph *g, matrix a, size_t *count) {
     return row;
 }
 
-/* a b by the zero rule. */
+/* The product a b by the zero rule. */
 static matrix product(wgi_graph *g, matrix a, matrix b) {
     const matrix c = nothing(g, a.rows, b.cols);
     size_t m, n, k, inner, l = 0;
@@ -153,7 +158,7 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
     const size_t *const left = rows_of(g, turned(a), &inner);
     size_t *const mid = rows_of(g, b, &k);
     if (g->c->status != WG_OK) return c;
-    for (size_t i = 0, j = 0; i < k && j < inner;) { /* of both */
+    for (size_t i = 0, j = 0; i < k && j < inner;) { /* columns of a that are also rows of b */
         if (mid[i] < left[j]) i++;
         else if (mid[i] > left[j]) j++;
         else mid[l++] = mid[i++], j++;
@@ -183,7 +188,7 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
     return c;
 }
 
-/* l^-1 b for a lower triangle. */
+/* The solution of l x = b for a lower triangle l. */
 static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     const matrix x = nothing(g, b.rows, b.cols);
     size_t rows, k;
@@ -203,13 +208,14 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     return x;
 }
 
-/* l'^-1 b: from the other end it is a lower triangle. */
+/* The solution of l' x = b: with rows and columns in the opposite order l' is a lower triangle.
+ */
 static matrix solve_upper(wgi_graph *g, matrix l, matrix b) {
     const matrix u = turned(upside_down(turned(upside_down(turned(l)))));
     return upside_down(solve_lower(g, u, upside_down(b)));
 }
 
-/* A^-1 b or A'^-1 b; x: the factors and A, as of any such node. */
+/* A^-1 b, or A'^-1 b. x: factors and A, as they are operands of any node that solves. */
 static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned flags,
                              matrix b) {
     const matrix y = nothing(g, n, b.cols);
@@ -235,12 +241,12 @@ static matrix inverse(wgi_graph *g, size_t n, const uint32_t *x) {
     return solve_factored(g, n, x, 0, one);
 }
 
-/* l^-1 s l'^-1 for symmetric s. */
+/* l^-1 s l'^-1 for a symmetric s. */
 static matrix between(wgi_graph *g, matrix l, matrix s) {
     return solve_lower(g, l, turned(solve_lower(g, l, s)));
 }
 
-/* In place. */
+/* phi(a), in the place of a. */
 static matrix phi(wgi_graph *g, matrix a) {
     for (size_t j = 0; a.p != NULL && j < a.cols; j++) {
         for (size_t i = 0; i < j; i++) *at(a, i, j) = WGI_NO_NODE;
@@ -254,10 +260,10 @@ static matrix phi(wgi_graph *g, matrix a) {
 typedef struct node {
     wgi_graph *g;
     wgi_dense_op op;
-    uint32_t first;   /* of its parts */
-    uint32_t *x, *xt; /* operands; tangents of these */
+    uint32_t first;   /* the first of its parts */
+    uint32_t *x, *xt; /* operands, and the tangents of these */
     size_t operands, parts;
-    const unsigned char *wanted; /* by node */
+    const unsigned char *wanted; /* which nodes depend on what is differentiated */
     uint32_t *to;
 } node;
 
@@ -274,7 +280,7 @@ static int open(node *d, wgi_graph *g, uint32_t number) {
     return 1;
 }
 
-/* rows by cols of its results, from a part on. */
+/* Results from part `part` on, as a matrix. */
 static matrix results(const node *d, size_t part, size_t rows, size_t cols) {
     const matrix a = nothing(d->g, rows, cols);
     for (size_t e = 0; a.p != NULL && e < rows * cols; e++)
@@ -282,7 +288,7 @@ static matrix results(const node *d, size_t part, size_t rows, size_t cols) {
     return a;
 }
 
-/* A lower triangle of results. */
+/* The same for a lower triangle; with `both`, the symmetric matrix of it. */
 static matrix triangle_of_results(const node *d, size_t n, int both) {
     const matrix all = results(d, 0, wgi_dense_triangle(n), 1);
     return all.p == NULL ? all : unpacked(d->g, n, all.p, both);
@@ -294,7 +300,7 @@ static int is_wanted(const node *d, size_t from, size_t count) {
     return 0;
 }
 
-/* Rows of a for which something in that row of x is wanted; the others 0. */
+/* The rows of a in which something of x is wanted; all others are 0. */
 static matrix wanted_rows(const node *d, matrix a, matrix x) {
     const matrix b = nothing(d->g, a.rows, a.cols);
     for (size_t i = 0; b.p != NULL && a.p != NULL && i < a.rows; i++) {
@@ -305,7 +311,7 @@ static matrix wanted_rows(const node *d, matrix a, matrix x) {
     return b;
 }
 
-/* f = 1 or -1 times a node, to the adjoint of an operand. */
+/* Adds f times node a, f being 1 or -1, to the adjoint of an operand. */
 static void share(const node *d, size_t operand, int f, uint32_t a) {
     const uint32_t x = d->x[operand];
     if (a == WGI_NO_NODE || !d->wanted[x] || d->g->c->status != WG_OK) return;
@@ -324,7 +330,7 @@ static void share_triangle(const node *d, size_t operand, int f, matrix a) {
 
 /* ---- in reverse ---- */
 
-/* The adjoints of its results as a matrix. */
+/* The adjoints of its results, as a matrix. */
 static matrix adjoint(const node *d, const uint32_t *bar, size_t rows, size_t cols) {
     const matrix w = nothing(d->g, rows, cols);
     if (w.p != NULL && rows * cols != 0) memcpy(w.p, bar, rows * cols * sizeof *bar);
@@ -354,7 +360,7 @@ static void triangle_reverse(const node *d, const uint32_t *bar) {
 
 static void cholesky_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0];
-    size_t order = 0; /* rows below have adjoint 0 */
+    size_t order = 0; /* rows of the results from here on have adjoint 0 */
     for (size_t j = 0, e = 0; j < n; j++)
         for (size_t i = j; i < n; i++, e++)
             if (bar[e] != WGI_NO_NODE && i >= order) order = i + 1;
@@ -371,7 +377,8 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t i = j; i < order; i++) share(d, wgi_dense_place(n, i, j), 1, part++);
 }
 
-/* Twice S of its results: they have the diagonal once, the others twice. */
+/* Twice the symmetric matrix S of its results, which are a triangle: the diagonal of S, and
+ * twice what is below it. */
 static matrix twice_symmetric(const node *d, size_t n) {
     const matrix s = triangle_of_results(d, n, 1);
     for (size_t i = 0; s.p != NULL && i < n; i++) *at(s, i, i) = scaled(d->g, 2, *at(s, i, i));
@@ -403,7 +410,8 @@ static void solve_reverse(const node *d, const uint32_t *bar) {
     share_matrix(d, a_at, -1, turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
 }
 
-/* Only solves and the like read factors: they have A as an operand. */
+/* Nothing to do: only solves and the like read factors, and they have A as an operand for its
+ * adjoint. */
 static void lu_reverse(const node *d, const uint32_t *bar) { (void)d, (void)bar; }
 
 static void logdet_reverse(const node *d, const uint32_t *bar) {
@@ -413,6 +421,46 @@ static void logdet_reverse(const node *d, const uint32_t *bar) {
     for (size_t e = 0; c.p != NULL && e < n * n; e++)
         if (d->wanted[d->x[a_at + e]])
             share(d, a_at + e, 1, product_of(d->g, *bar, *at(c, e % n, e / n)));
+}
+
+static matrix cofactors(const node *d, const uint32_t *x, const uint32_t *w) {
+    const size_t n = d->op.size[0], nn = n * n;
+    const wgi_dense_op op = {w == NULL ? WGI_DENSE_COFACTOR : WGI_DENSE_COFACTOR_BAR,
+                             w == NULL ? 0 : WGI_DENSE_RULE,
+                             {n, 0, 0}};
+    const matrix c = nothing(d->g, n, n);
+    uint32_t *const operand = list(d->g, 2 * nn);
+    if (c.p == NULL || operand == NULL) return c;
+    memcpy(operand, x, nn * sizeof *x);
+    for (size_t e = 0; w != NULL && e < nn; e++)
+        operand[nn + e] = wgi_graph_or_zero(d->g, w[e]);
+    const uint32_t part = wgi_graph_dense(d->g, &op, operand) + 1;
+    for (size_t e = 0; e < nn; e++) c.p[e] = part + (uint32_t)e;
+    return c;
+}
+
+static void det_reverse(const node *d, const uint32_t *bar) {
+    const size_t n = d->op.size[0];
+    const matrix c = cofactors(d, d->x, NULL);
+    for (size_t e = 0; c.p != NULL && e < n * n; e++)
+        if (d->wanted[d->x[e]]) share(d, e, 1, product_of(d->g, *bar, c.p[e]));
+}
+
+static void cofactor_reverse(const node *d, const uint32_t *bar) {
+    share_matrix(d, 0, 1, cofactors(d, d->x, bar));
+}
+
+static void no_third(const node *d) {
+    (void)wgi_fail(d->g->c, WG_EMODE,
+                   "%s: third derivatives of a determinant of order %zu, which is done as a "
+                   "whole",
+                   d->g->call, d->op.size[0]);
+}
+
+static void cofactor_bar_reverse(const node *d, const uint32_t *bar) {
+    const size_t n = d->op.size[0];
+    if (is_wanted(d, 0, n * n)) no_third(d);
+    else share_matrix(d, n * n, 1, cofactors(d, d->x, bar));
 }
 
 void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
@@ -507,6 +555,25 @@ static void logdet_forward(const node *d, uint32_t *tangent) {
     if (d->g->c->status != WG_OK) return;
     for (size_t e = 0; e < n * n; e++) row.p[e] = *at(c, e / n, e % n);
     set_matrix(d, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
+}
+
+static void det_forward(const node *d, uint32_t *tangent) {
+    const size_t nn = d->op.size[0] * d->op.size[0];
+    const matrix c = cofactors(d, d->x, NULL);
+    if (d->g->c->status != WG_OK) return;
+    set_matrix(d, tangent, product(d->g, packed(c.p, 1, nn), packed(d->xt, nn, 1)));
+}
+
+static void cofactor_forward(const node *d, uint32_t *tangent) {
+    set_matrix(d, tangent, cofactors(d, d->x, d->xt));
+}
+
+static void cofactor_bar_forward(const node *d, uint32_t *tangent) {
+    const size_t nn = d->op.size[0] * d->op.size[0];
+    int any = 0;
+    for (size_t e = 0; e < nn; e++) any |= d->xt[e] != WGI_NO_NODE;
+    if (any) no_third(d);
+    else set_matrix(d, tangent, cofactors(d, d->x, d->xt + nn));
 }
 
 void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* dense_node.h - one node for an operation on whole matrices: ops/matrix/dense_values.h. Internal.
+/* dense_node.h - one node for an operation on whole matrices, which is a row of
+ * ops/matrix/dense_values.h. Internal.
  *
- * Operands and results are elements, so that transposes, triangles and symmetric matrices are
- * only a choice of nodes. Adjoints and tangents are more such nodes; what is known to be 0, and
- * rows and columns that nobody wants, are left out of them. */
-#ifndef WENGERT_TAPE_FUNCTION_DENSE_NODE_H
-#define WENGERT_TAPE_FUNCTION_DENSE_NODE_H
+ * Operands and results are single elements: whether a matrix is transposed, triangular or
+ * symmetric is a matter of which nodes are named. Adjoints and tangents are more such nodes;
+ * elements that are known to be 0, and rows and columns that nobody wants, are left out. */
+#ifndef WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
+#define WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
 
 #include <string.h>
 
@@ -26,6 +27,6 @@ static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
         n->array & 15u, (unsigned)n->array >> 4, {n->part, n->size[0], n->size[1]}};
 }
 
-/* Operands and results of such nodes of each point. */
+/* Operands and results, together, of those nodes of this kind that are done at each point. */
 size_t wgi_dense_elements(const wg_function *f);
 #endif

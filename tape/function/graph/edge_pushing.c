@@ -16,13 +16,14 @@
 enum { OPERANDS = 4, PAIRS = OPERANDS * (OPERANDS + 1) / 2 };
 
 typedef struct edge {
-    uint32_t high, low, weight, next; /* next: of the same high end */
+    uint32_t high, low, weight, next; /* next: another edge with the same high end */
 } edge;
 
-/* Second partials of a kind of node, on operands of their own, by those that are wanted. */
+/* Second partials of a kind of node, on operands of its own, by those operands that are wanted.
+ */
 typedef struct pattern {
     wgi_node like;
-    unsigned by; /* bit k: operand k */
+    unsigned by; /* which operands are wanted: bit k is operand k */
     wgi_graph on;
     uint32_t second[PAIRS];
     struct pattern *next;
@@ -30,9 +31,9 @@ typedef struct pattern {
 
 typedef struct web {
     wgi_graph *g;
-    uint32_t *head; /* edge + 1 */
+    uint32_t *head; /* of each node: its first edge as the high end, plus 1 */
     edge *edge;
-    uint32_t *table; /* edge + 1, by both ends */
+    uint32_t *table; /* edges by both ends: 0, or an edge plus 1 */
     size_t edges, room, slots;
     pattern *patterns;
 } web;
@@ -97,7 +98,8 @@ static int same_kind(const wgi_node *a, const wgi_node *b) {
     return a->kind == b->kind && a->op == b->op && a->part == b->part && a->count == b->count;
 }
 
-/* Those of a node of this kind: tangents of its first partials, each by one operand. */
+/* The second partials of a node of this kind: tangents of its first partials, along one operand
+ * each. */
 static void differentiate(wgi_graph *g, const wgi_node *like, unsigned by, uint32_t *second) {
     uint32_t x[OPERANDS], first[OPERANDS];
     for (uint32_t k = 0; k < PAIRS; k++) second[k] = WGI_NO_NODE;
@@ -134,7 +136,7 @@ static pattern *pattern_of(web *h, const wgi_node *n, unsigned by) {
 
 /* ---- the sweep ---- */
 
-/* Node i is replaced by its operands. */
+/* Replaces node i by its operands. */
 static void replace(web *h, uint32_t i, const unsigned char *wanted, uint32_t *bar) {
     wgi_graph *const g = h->g;
     const wgi_node n = g->node[i];
@@ -198,7 +200,7 @@ int wgi_edge_pushing(wgi_graph *g, size_t nodes, const unsigned char *wanted, ui
     all.head = wg_tape_keep(&g->c->head, (nodes + 1) * sizeof *all.head, NULL);
     if (all.head == NULL || !grow(&all)) return 1;
     memset(all.head, 0, nodes * sizeof *all.head);
-    /* more than that it does not take column by column */
+    /* as many nodes as the other way, column by column, takes at most */
     const size_t enough = g->nodes + nodes * (2 * n + 16);
     for (uint32_t i = (uint32_t)nodes; i-- > 0 && g->c->status == WG_OK;) {
         if (g->nodes > enough) return 0;

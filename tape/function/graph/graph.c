@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The builder of graphs: what is there already is shared, what has numbers for operands is
- * folded, what IEEE arithmetic leaves as it is falls away. Simplifications give the same bits,
- * NaN payloads aside; nothing is reassociated. */
+/* The builder of graphs. A node that is there already is shared, an operation on numbers is
+ * folded, an operation that IEEE arithmetic makes superfluous falls away. Simplifications give
+ * the same bits, NaN payloads aside; nothing is reassociated. */
 #include "graph.h"
 #include "repeat.h"
 
@@ -14,16 +14,10 @@
 
 /* ---- room ---- */
 
-/* At least `want` elements; a new place is twice the old one, which stays in the arena. */
-static void *grow(wgi_graph *g, void *old, size_t used, size_t *room, size_t want,
+/* Room for `want` elements of a list. */
+static void *grow(wgi_graph *g, wgi_list_room *room, void *old, size_t used, size_t want,
                   size_t size) {
-    if (want <= *room) return old;
-    const size_t more = want > 2 * *room ? want : 2 * *room;
-    void *const p = wg_tape_keep(&g->c->head, more * size, NULL);
-    if (p == NULL) return NULL;
-    if (used != 0) memcpy(p, old, used * size);
-    *room = more;
-    return p;
+    return wgi_list_need(g->c, room, old, used * size, want * size);
 }
 
 static uint64_t mix(uint64_t h, uint64_t x) {
@@ -51,21 +45,68 @@ static int same(const wgi_graph *g, const wgi_node *x, const wgi_node *y) {
                                     x->count * sizeof(uint32_t)) == 0);
 }
 
-static void rehash(wgi_graph *g, size_t slots) {
-    uint32_t *const table = wg_tape_keep(&g->c->head, slots * sizeof *table, NULL);
-    if (table == NULL) return;
-    memset(table, 0, slots * sizeof *table);
-    g->table = table;
-    g->slots = slots;
-    for (size_t i = 0; i < g->nodes; i++) {
-        if (g->node[i].kind == WGI_NODE_INPUT) continue;
-        size_t at = (size_t)hash(g, &g->node[i]) & (slots - 1);
-        while (table[at] != 0) at = (at + 1) & (slots - 1);
-        table[at] = (uint32_t)i + 1;
+/* ---- the table of nodes ----
+ *
+ * A node stands in the bucket of its newest operand, or, when that is full, from the bucket of its
+ * hash on. What is made about the same time has operands that are about as new: the bucket is in
+ * the cache mostly, and so are the nodes in it. Nothing is ever taken out: a bucket with room
+ * ends the search. */
+
+enum { FEWEST = 32, LOAD = 8 /* nodes per bucket, at most */ };
+
+typedef struct search {
+    wgi_graph_bucket *in; /* has room, if the node is not there */
+    uint64_t hash;
+    uint32_t found; /* or WGI_NO_NODE */
+} search;
+
+static unsigned char tag_of(uint64_t h) { return (unsigned char)(h >> 56); }
+
+static size_t first_bucket(const wgi_graph *g, const wgi_node *n, uint64_t h) {
+    uint32_t newest = 0;
+    if (n->count == 0) return (size_t)(h >> 20);
+    for (uint32_t k = 0; k < n->count; k++)
+        if (g->operand[n->first + k] > newest) newest = g->operand[n->first + k];
+    return newest / (LOAD / 2);
+}
+
+static uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi_node *n,
+                        unsigned char tag) {
+    for (uint32_t k = 0; k < b->count; k++)
+        if (b->tag[k] == tag && same(g, n, &g->node[b->node[k]])) return b->node[k];
+    return WGI_NO_NODE;
+}
+
+static search find(const wgi_graph *g, const wgi_node *n) {
+    search s = {NULL, hash(g, n), WGI_NO_NODE};
+    size_t at = first_bucket(g, n, s.hash), next = (size_t)(s.hash >> 20);
+    for (;; at = next++) {
+        s.in = &g->table[at & (g->buckets - 1)];
+        s.found = find_in(g, s.in, n, tag_of(s.hash));
+        if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
     }
 }
 
-/* Room for one more node of `count` operands; 0: there is none. */
+static void put(const search *s, uint32_t node) {
+    s->in->node[s->in->count] = node;
+    s->in->tag[s->in->count++] = tag_of(s->hash);
+}
+
+static void rehash(wgi_graph *g, size_t buckets) {
+    wgi_graph_bucket *const table =
+        grow(g, &g->table_room, g->table, 0, buckets, sizeof *table);
+    if (table == NULL) return;
+    memset(table, 0, buckets * sizeof *table);
+    g->table = table;
+    g->buckets = buckets;
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (g->node[i].kind == WGI_NODE_INPUT) continue;
+        const search s = find(g, &g->node[i]);
+        put(&s, (uint32_t)i);
+    }
+}
+
+/* Makes room for one more node of `count` operands; 0: a failure. */
 static int room_for(wgi_graph *g, size_t count) {
     if (g->c->status != WG_OK) return 0;
     if (g->nodes >= UINT32_MAX / 4 || g->operands + count >= UINT32_MAX / 2) {
@@ -73,12 +114,12 @@ static int room_for(wgi_graph *g, size_t count) {
         return 0;
     }
     wgi_node *const node =
-        grow(g, g->node, g->nodes, &g->node_room, g->nodes + 1, sizeof *node);
+        grow(g, &g->node_room, g->node, g->nodes, g->nodes + 1, sizeof *node);
     if (node != NULL) g->node = node;
-    uint32_t *const operand = grow(g, g->operand, g->operands, &g->operand_room,
+    uint32_t *const operand = grow(g, &g->operand_room, g->operand, g->operands,
                                    g->operands + count, sizeof *operand);
     if (operand != NULL) g->operand = operand;
-    if (2 * (g->nodes + 1) > g->slots) rehash(g, 2 * g->slots);
+    if (g->nodes + 1 > LOAD * g->buckets) rehash(g, 2 * g->buckets);
     return g->c->status == WG_OK;
 }
 
@@ -87,10 +128,15 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
     g->c = c;
     g->call = call;
     g->shares.of = WGI_NO_NODE;
-    g->node = grow(g, NULL, 0, &g->node_room, 256, sizeof *g->node);
-    g->operand = grow(g, NULL, 0, &g->operand_room, 512, sizeof *g->operand);
-    g->guard = grow(g, NULL, 0, &g->guard_room, 16, sizeof *g->guard);
-    rehash(g, 1024);
+    g->node = grow(g, &g->node_room, NULL, 0, LOAD * FEWEST, sizeof *g->node);
+    g->operand = grow(g, &g->operand_room, NULL, 0, 2 * LOAD * FEWEST, sizeof *g->operand);
+    rehash(g, FEWEST);
+}
+
+void wgi_graph_close(wgi_graph *g) {
+    wgi_list_give(g->c, &g->node_room);
+    wgi_list_give(g->c, &g->operand_room);
+    wgi_list_give(g->c, &g->table_room);
 }
 
 /* ---- nodes ---- */
@@ -122,16 +168,15 @@ uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const 
     n.count = (uint32_t)count;
     n.when = when_of(g, n.kind, count, x);
     if (count != 0) memcpy(g->operand + n.first, x, count * sizeof *x);
-    size_t at = (size_t)hash(g, &n) & (g->slots - 1);
-    for (; g->table[at] != 0; at = (at + 1) & (g->slots - 1))
-        if (same(g, &n, &g->node[g->table[at] - 1])) {
-            if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
-            return g->table[at] - 1;
-        }
+    const search s = find(g, &n);
+    if (s.found != WGI_NO_NODE) {
+        if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
+        return s.found;
+    }
     g->operands += count;
     g->node[g->nodes] = n;
-    g->table[at] = (uint32_t)++g->nodes;
-    return (uint32_t)(g->nodes - 1);
+    put(&s, (uint32_t)g->nodes);
+    return (uint32_t)g->nodes++;
 }
 
 static wgi_node blank(wgi_node_kind kind) {
@@ -157,7 +202,7 @@ int wgi_graph_is(const wgi_graph *g, uint32_t node, double value) {
     return number_of(g, node, &x) && x == value;
 }
 
-/* The very bits: -0 is not 0. */
+/* Is it the number `value`, bit by bit? -0 is not 0. */
 static int is_bits(const wgi_graph *g, uint32_t node, double value) {
     double x;
     return number_of(g, node, &x) && bits_of(x) == bits_of(value);
@@ -165,7 +210,7 @@ static int is_bits(const wgi_graph *g, uint32_t node, double value) {
 
 /* ---- simplifications ---- */
 
-/* Is it the negative of something, and of what? */
+/* Is it the negative of a node, and of which? */
 static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     const wgi_node *const n = &g->node[node];
     if (wgi_node_op(n) != WGI_ROW_neg) return 0;
@@ -173,13 +218,13 @@ static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     return 1;
 }
 
-/* A power of two whose reciprocal is one, too. */
+/* Is it a power of two whose reciprocal is one, too? */
 static int has_exact_inverse(double x) {
     int e;
     return isnormal(x) && fabs(frexp(x, &e)) == 0.5 && isnormal(1 / x);
 }
 
-/* The same number by less, or WGI_NO_NODE. */
+/* A node that gives the same number with less work, or WGI_NO_NODE. */
 static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     uint32_t p = 0, q = 0;
     double c;
@@ -244,7 +289,8 @@ static uint32_t simpler(wgi_graph *g, unsigned which, const uint32_t *x) {
     }
 }
 
-/* Expansions are not simplifications of the user's: they are not counted. */
+/* Is the operation written out in others? That is no simplification of the user's text, and is
+ * not counted as one. */
 static int expands(unsigned which) {
     return which == WGI_ROW_square || which == WGI_ROW_cube || which == WGI_ROW_reciprocal ||
            which == WGI_ROW_rsqrt;
@@ -279,7 +325,7 @@ uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
     uint32_t p;
     const int first = number_of(g, a, &x), second = number_of(g, b, &y);
     if ((first && x == 0) || (second && y == 0)) return wgi_graph_number(g, 0);
-    /* a factor that is neither 0 nor infinite: the rule has nothing to say */
+    /* a factor that is neither 0 nor infinite: the zero rule changes nothing */
     if ((first && isfinite(x)) || (second && isfinite(y)) || a == b)
         return WGI_GRAPH2(g, mul, a, b);
     if (negated(g, a, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, p, b));
@@ -323,12 +369,12 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
     return node;
 }
 
-/* Its place in the list: that of the same one, or a new one. */
+/* The number of a repeat in the list: that of an equal one, or that of a new entry. */
 static uint32_t repeat_place(wgi_graph *g, const wgi_repeat *r) {
     for (size_t k = g->repeats; k-- > 0;)
         if (wgi_repeat_same(g->repeat[k], r)) return (uint32_t)k;
     const wgi_repeat **const list =
-        grow(g, g->repeat, g->repeats, &g->repeat_room, g->repeats + 1, sizeof *list);
+        grow(g, &g->repeat_room, g->repeat, g->repeats, g->repeats + 1, sizeof *list);
     if (list == NULL) return 0;
     g->repeat = list;
     g->repeat[g->repeats] = r;
@@ -349,7 +395,7 @@ uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) 
 
 /* ---- comparisons ---- */
 
-/* The place of a guard in the table: its own, or a free one. */
+/* The place of a comparison in the table: where an equal one is, or a free one. */
 static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
     uint64_t h = mix((uint64_t)x->comparison * 2 + (uint64_t)x->outcome + 1, x->a);
     h = mix(h, x->b);
@@ -359,7 +405,8 @@ static size_t guard_place(const wgi_graph *g, const wgi_graph_guard *x) {
     return at;
 }
 
-/* Once only: those of a function and of its derivatives are the same. */
+/* A comparison that is there already is not added: a function and its derivatives compare the
+ * same. */
 void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparison,
                          int outcome) {
     if (g->c->status != WG_OK) return;
@@ -372,14 +419,12 @@ void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparis
         return;
     }
     const wgi_graph_guard x = {a, b, comparison, outcome};
-    const size_t room = g->guard_room;
     wgi_graph_guard *const guard =
-        grow(g, g->guard, g->guards, &g->guard_room, g->guards + 1, sizeof *guard);
+        grow(g, &g->guard_room, g->guard, g->guards, g->guards + 1, sizeof *guard);
     if (guard == NULL) return;
     g->guard = guard;
-    if (g->guard_table == NULL || g->guard_room != room) {
-        size_t slots = 32;
-        while (slots < 2 * g->guard_room) slots *= 2;
+    if (2 * (g->guards + 1) > g->guard_slots) {
+        const size_t slots = g->guard_slots == 0 ? 32 : 2 * g->guard_slots;
         g->guard_table = wg_tape_keep(&g->c->head, slots * sizeof *g->guard_table, NULL);
         if (g->guard_table == NULL) return;
         memset(g->guard_table, 0, slots * sizeof *g->guard_table);

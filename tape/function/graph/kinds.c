@@ -28,7 +28,7 @@ const wgi_node_kind_row wgi_node_kinds[WGI_NODE_KINDS] = {
 int wgi_node_shows_nan(const wgi_node *n) {
     const unsigned nan = wgi_node_row(n)->nan;
     if (nan != WGI_NAN_BY_OP) return nan == WGI_NAN_SHOWS;
-    /* an element that a lookup does not choose may be anything */
+    /* an element that a lookup does not choose may be NaN */
     if (n->op == NULL) return n->array != WGI_ARRAY_lookup;
     switch (wgi_node_op(n)) {
     case -1:
@@ -108,7 +108,7 @@ size_t wgi_node_cost(const wgi_node *n, const wgi_repeat *r) {
         return 1;
     case WGI_COST_OWN:
         break;
-    default: /* a call, or an operation that may be one */
+    default: /* a call, or an operation that the compiler may turn into one */
         switch (wgi_node_op(n)) {
         case WGI_ROW_add:
         case WGI_ROW_sub:

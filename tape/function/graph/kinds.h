@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kinds.h - the kinds of nodes as an enumeration and as a table: kinds.def. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_KINDS_H
-#define WENGERT_TAPE_FUNCTION_KINDS_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_KINDS_H
+#define WGI_TAPE_FUNCTION_GRAPH_KINDS_H
 
 #define KIND_BASE(NAME, ...) WGI_NODE_##NAME,
 #define KIND_NODE(NAME, ...) WGI_NODE_##NAME,
@@ -11,7 +11,7 @@ typedef enum {
     WGI_NODE_KINDS
 } wgi_node_kind;
 
-/* The columns of kinds.def. */
+/* What the columns of kinds.def hold; the head of that file explains them. */
 enum { WGI_FORM_BASE, WGI_FORM_NODE, WGI_FORM_WHOLE };
 enum {
     WGI_HOLDS_VALUE = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph becomes the arrays of a function: what is needed of it gets its final numbers and is laid
- * out in one piece of memory. */
+/* A graph becomes the arrays of a function: nodes that are needed get their final numbers, and
+ * are laid out in one piece of memory. */
 #include "layout.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     names(p, f->outputs, f->output, output);
 }
 
-/* Numbers of what is needed, in the order of a function. */
+/* Numbers the nodes that are needed, in the order that a function has them. */
 static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *result,
                          uint32_t *final) {
     unsigned char *const needed = (unsigned char *) final + g->nodes * sizeof *final;
@@ -91,7 +91,7 @@ static wg_status check_results(const wgi_graph *g, size_t outputs, const wg_argu
     return WG_OK;
 }
 
-/* Only those that are needed. */
+/* Keeps only the repeats that are needed. */
 static void prune_repeats(wgi_graph *g, const uint32_t *final) {
     uint32_t *const place = wg_tape_keep(&g->c->head, (g->repeats + 1) * sizeof *place, NULL);
     if (place == NULL) return;
@@ -110,7 +110,7 @@ static void prune_repeats(wgi_graph *g, const uint32_t *final) {
     g->repeats = kept;
 }
 
-/* How many bytes it takes here: one that was loaded has its names closer together. */
+/* It is counted anew, since a function that was loaded has its names closer together. */
 void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argument *output) {
     wgi_pieces p = {NULL, 0};
     (void)wgi_pieces_take(&p, sizeof *f);
@@ -118,7 +118,6 @@ void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argum
     f->bytes = (p.used + 4095) / 4096 * 4096;
 }
 
-/* All but the pieces. final: room for the numbers of the nodes. */
 wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
                               size_t outputs, const wg_argument *output, const uint32_t *result,
                               uint32_t *final, wg_function *f) {

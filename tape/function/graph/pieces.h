@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pieces.h - several arrays in one block of memory: laid out twice in the same order, once with
  * base NULL to count the bytes, once to place them. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_PIECES_H
-#define WENGERT_TAPE_FUNCTION_PIECES_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_PIECES_H
+#define WGI_TAPE_FUNCTION_GRAPH_PIECES_H
 
 #include <stddef.h>
 

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* repeat.h - one node for many times the same: a function, the body, done in steps. Internal.
+/* repeat.h - one node for a body that is done many times: a function, done in steps. Internal.
  *
  *     for each place, ascending, or descending if it goes backwards:
  *         state, stepped results, terms = body(state, common, stepped operands of this place)
  *         common results += terms
  *
- * Its adjoint is a repeat in the other direction, its tangent one in the same: their bodies are
- * made of this one's, and take the states that were found from among the results. So that
- * every derivative is repeats again, of any order.
+ * (A scan, wg_scan, is a record on a tape; a repeat is a node of a function. In a recording
+ * that becomes a function, a long scan or a map at many points becomes a repeat.)
  *
- * A body is a function whose arguments say by their flags what they are. Carried ones come
- * first, inputs and outputs in the same order. Where nothing is carried, steps are the points
- * of the body: common inputs are shared, common outputs are summed. */
-#ifndef WENGERT_TAPE_FUNCTION_REPEAT_H
-#define WENGERT_TAPE_FUNCTION_REPEAT_H
+ * The adjoint of a repeat is a repeat in the other direction, its tangent one in the same:
+ * their bodies are made from its body, and take the states before each step from among its
+ * results. So derivatives of any order are repeats again.
+ *
+ * A body is a function whose arguments have roles, by their flags: carried ones come first,
+ * inputs and outputs in the same order. Where nothing is carried, the steps are points at which
+ * the body is evaluated: common inputs are shared, common outputs are summed. */
+#ifndef WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
+#define WGI_TAPE_FUNCTION_GRAPH_REPEAT_H
 
 #include "graph.h"
 
-/* Flags of a body's arguments beside those of function.h; neither: common to all steps. */
+/* Roles of the arguments of a body, as flags beside those of function.h. An argument with
+ * neither is common to all steps. */
 enum { WGI_CARRIED = 16, WGI_STEPPED = 32 };
 
 /* Operands: of each input of n entries, in their order
@@ -33,11 +37,11 @@ typedef struct wgi_repeat {
 
 static inline int wgi_is_carried(const wg_argument *a) { return (a->flags & WGI_CARRIED) != 0; }
 static inline int wgi_is_stepped(const wg_argument *a) { return (a->flags & WGI_STEPPED) != 0; }
-/* What a node of a function repeats; NULL: nothing. */
+/* The repeat that a node of a function stands for; NULL: none. */
 static inline const wgi_repeat *wgi_repeat_of(const wg_function *f, const wgi_node *n) {
     return n->kind == WGI_NODE_REPEAT ? &f->repeat[n->part] : NULL;
 }
-/* Carried inputs of a body. */
+/* How many inputs of a body are carried. */
 static inline size_t wgi_body_carried(const wg_function *body) {
     size_t n = 0;
     while (n < body->inputs && wgi_is_carried(&body->input[n])) n++;
@@ -47,20 +51,22 @@ static inline size_t wgi_repeat_carried(const wgi_repeat *r) {
     return wgi_body_carried(r->body);
 }
 
-/* Of one input, of one output; of all; more than any memory holds where they overflow. */
+/* Operands of one input, parts of one output; operands and parts of all. Where they overflow, a
+ * number larger than any memory. */
 size_t wgi_repeat_operands_of(const wgi_repeat *r, size_t input);
 size_t wgi_repeat_parts_of(const wgi_repeat *r, size_t output);
 size_t wgi_repeat_operands(const wgi_repeat *r);
 size_t wgi_repeat_parts(const wgi_repeat *r);
-/* Are these so few that nodes can be numbered? Steps are counted, too. */
+/* Are operands, parts and steps few enough for nodes to be numbered? */
 int wgi_repeat_fits(const wgi_repeat *r);
 enum { WGI_REPEAT_MOST = UINT32_MAX / 8 };
-/* Do they compute the same? */
+/* Do two repeats compute the same? */
 int wgi_repeat_same(const wgi_repeat *a, const wgi_repeat *b);
-/* Comparisons in bodies, those of repeats in bodies among them. */
+/* How many comparisons there are in the bodies of its repeats, and in those of the repeats in
+ * these. */
 size_t wgi_repeat_guards(const wg_function *f);
 
-/* Operations at each point, times their steps in repeats, whose bodies know theirs. */
+/* Operations at a point, those of bodies counted in each of their steps. */
 size_t wgi_repeat_work(const wg_function *f);
 
 #endif

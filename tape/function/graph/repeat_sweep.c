@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Adjoints and tangents of repeats: repeats, of bodies that are made here. */
+/* Adjoints and tangents of repeats. They are repeats themselves, and their bodies are made
+ * here. */
 #include "builder.h"
 
 #include <string.h>
 
-/* Where the operands of an input of a derivative's body come from. */
+/* Where the operands for an input of the derivative's body come from: PRIMAL, the operands or
+ * states of the repeat; DERIVATIVE, adjoints or tangents; LATE, adjoints of the states before
+ * each step. */
 typedef enum { PRIMAL, DERIVATIVE, LATE } origin;
 
 typedef struct derivation {
@@ -14,14 +17,18 @@ typedef struct derivation {
     const wgi_repeat *r;
     const wg_function *f;
     size_t carried;
-    unsigned char *active;     /* inputs that are differentiated */
-    unsigned char *weighted;   /* outputs with adjoints, other than states at the end */
-    size_t *operand_at;        /* the first one of each input */
-    size_t *part_at;           /* of each output */
-    const uint32_t *bar, *dot; /* of parts; of nodes */
+    unsigned char *active; /* which inputs of the body are differentiated */
+    /* which outputs of the body have adjoints, not counting states at the end */
+    unsigned char *weighted;
+    size_t *operand_at;        /* the first operand of each input */
+    size_t *part_at;           /* the first part of each output */
+    const uint32_t *bar, *dot; /* adjoints of the parts; tangents of all nodes */
     wgi_builder b;
-    uint32_t *in, *map;     /* nodes of the body's inputs and of all its nodes, in b */
-    uint32_t *first, *late; /* in b: of derivatives, of adjoints of states that were found */
+    /* nodes of the derivative's body: for the inputs of the body, for all its nodes */
+    uint32_t *in, *map;
+    /* the same: the first of the derivatives; the first of the adjoints of states before a step
+     */
+    uint32_t *first, *late;
     size_t origins;
     struct {
         origin from;
@@ -65,7 +72,7 @@ static int open(derivation *d, wgi_graph *g, uint32_t node) {
     return 1;
 }
 
-/* A state is active if its start is, or if a step makes it so. */
+/* A state is active if its start is, or if a step makes it active. */
 static int follow_active(derivation *d) {
     const wg_function *const f = d->f;
     unsigned char *const on = wg_tape_keep(&d->c->head, f->nodes + 1, NULL);
@@ -89,7 +96,7 @@ static int carries(const derivation *d) {
     return 0;
 }
 
-/* An input of the derivative's body. */
+/* Adds an input to the derivative's body. */
 static uint32_t input(derivation *d, origin from, size_t of, const char *before,
                       const wg_argument *like, unsigned role) {
     d->origin[d->origins].from = from;
@@ -99,7 +106,7 @@ static uint32_t input(derivation *d, origin from, size_t of, const char *before,
 
 static unsigned role_of(const wg_argument *a) { return a->flags & (WGI_CARRIED | WGI_STEPPED); }
 
-/* What the body reads: states that were found come as one for each place. */
+/* Adds what the body reads. States before each step become stepped inputs. */
 static void primal_inputs(derivation *d) {
     for (size_t i = 0, e = 0; i < d->f->inputs; i++) {
         const wg_argument *const a = &d->f->input[i];
@@ -147,7 +154,7 @@ static void adjoint_inputs(derivation *d) {
             d->first[j] = input(d, DERIVATIVE, j, "w", &f->output[j], role_of(&f->output[j]));
 }
 
-/* Which nodes of the body in the making depend on what is differentiated. */
+/* Which nodes of the derivative's body depend on what is differentiated. */
 static unsigned char *wanted_nodes(derivation *d) {
     const wgi_graph *const h = &d->b.g;
     unsigned char *const w = wg_tape_keep(&d->c->head, h->nodes + 1, NULL);
@@ -163,7 +170,7 @@ static void seed(derivation *d, uint32_t *once, uint32_t *each) {
     for (size_t j = 0, at = 0; j < d->f->outputs; j++) {
         const wg_argument *const a = &d->f->output[j];
         const int on = wgi_is_carried(a) ? d->active[j] : d->weighted[j];
-        /* the terms of a body with states are no sums, though the derivative has no states */
+        /* a body with states has terms, not sums, even where its derivative has no states */
         uint32_t *const bar = d->carried == 0 && role_of(a) == 0 ? once : each;
         for (size_t l = 0; l < size_of(a); l++, at++) {
             const uint32_t to = d->map[d->f->result[at]];
@@ -226,7 +233,7 @@ static void adjoint_operands(derivation *d, const unsigned char *kept) {
     }
 }
 
-/* Adjoints of the operands: the parts of a. */
+/* Adds the adjoints of the operands, which are parts of the repeat a. */
 static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
                       const unsigned char *wanted, uint32_t *to) {
     const uint32_t first = d->g->node[d->node].first;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The adjoint of a stencil: rows are added where neighbours were read. One row after the other
- * would wait for what the one before has just stored, at places that are not aligned with it;
- * so each place takes from all rows at once. */
+/* The adjoint of a stencil: rows are added to the places where neighbours were read. If one row
+ * were added after the other, each would wait for what the row before has just stored, at
+ * places that are not aligned with it; so each place takes from all rows at once. */
 #include "row_sums.h"
 
 #include <string.h>
 
-/* Places [low, high) from `at` on, where all these rows have something to give. */
+/* Adds to the places [low, high) from `at` on, where all rows have something to give. */
 #define INNER(NAME, WIDTH, ATTRIBUTE)                                                          \
     typedef double NAME##_vector                                                               \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
@@ -25,7 +25,7 @@
             for (size_t k = 0; k < r->count; k++) at[j] += r->from[k][at + j - r->to[k]];      \
     }
 
-/* All of a vector of places at once, of so many rows. */
+/* A vector of places takes from `count` rows at once. */
 #define ROW(NAME, k) *(const NAME##_vector *)(const void *)(row[k] + i)
 #define ROWS_1(NAME) *place + ROW(NAME, 0)
 #define ROWS_2(NAME) ROWS_1(NAME) + ROW(NAME, 1)
@@ -77,8 +77,8 @@ static inner *choose(void) {
     return base;
 }
 
-/* The places are cut where a row begins or ends; those between two cuts take from the rows that
- * are there. */
+/* The range is cut wherever a row begins or ends; places between two cuts take from the rows
+ * that are there. */
 void wgi_row_sums_add(size_t n, const wgi_row_sums *r) {
     if (r->count == 0 || n == 0) return;
     inner *const add = choose();

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* row_sums.h - rows added into places that overlap, in one pass. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_ROW_SUMS_H
-#define WENGERT_TAPE_FUNCTION_ROW_SUMS_H
+/* row_sums.h - rows of numbers added to places that overlap, in one pass. Internal. */
+#ifndef WGI_TAPE_FUNCTION_GRAPH_ROW_SUMS_H
+#define WGI_TAPE_FUNCTION_GRAPH_ROW_SUMS_H
 
 #include <stddef.h>
 
 enum { WGI_MOST_ROWS = 8 };
 typedef struct wgi_row_sums {
     size_t count;
-    double *to[WGI_MOST_ROWS]; /* places in one array */
+    double *to[WGI_MOST_ROWS]; /* where each row goes, all in one array */
     const double *from[WGI_MOST_ROWS];
 } wgi_row_sums;
 
-/* to[k][i] += from[k][i] for all i < n, one k after the other as far as bits go. */
+/* to[k][i] += from[k][i] for all i < n, with the bits of doing row 0 first, then row 1, ... */
 void wgi_row_sums_add(size_t n, const wgi_row_sums *r);
-/* to[i] += row[0][i] + row[1][i] + ..., one after the other, for i < n, a multiple of 8. */
+/* to[i] += row[0][i], then row[1][i], and so on, for all i < n; n is a multiple of 8. */
 void wgi_row_sums_gather(size_t count, double *to, const double *const *row, size_t n);
 
 #endif

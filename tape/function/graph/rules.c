@@ -15,8 +15,8 @@
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 
-#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +25,15 @@
 typedef struct parser {
     wgi_graph *g;
     const char *at;
-    const uint32_t *x; /* operands */
+    const uint32_t *x; /* the operands */
     size_t operands;
     uint32_t value;
-    int users;  /* is the text of a user's operation? */
-    int failed; /* the text holds something else */
+    int users;  /* the text is that of a user's operation */
+    int failed; /* the text has something that is not understood */
 } parser;
 
-/* A part of the text: a node; of whole numbers only, where C would divide as such? */
+/* A part of the text, as a node. `whole`: it has whole numbers only, which C would divide as
+ * integers. */
 typedef struct part {
     uint32_t node;
     int whole;
@@ -70,8 +71,8 @@ static int in_name(char c) {
            c == '_';
 }
 
-/* Rows that are functions of C under their own name. In the text of a user's operation others are
- * functions of the user's, also where a row is called the same. */
+/* Is it a function of C under its own name? In the text of a user's operation all other names
+ * are functions of the user's, even where a row has that name. */
 static int is_of_c(const wg_scalar_op *op) {
     static const unsigned rows[] = {
         WGI_OP_acos,    WGI_OP_acosh, WGI_OP_asin,   WGI_OP_asinh,     WGI_OP_atan,
@@ -113,21 +114,29 @@ static part name(parser *p) {
     return *start >= 'a' && k < p->operands ? (part){p->x[k], 0} : none(p);
 }
 
-/* The number that the text begins with, whatever the locale's decimal point; *end: behind it.
- */
+/* The number at the beginning of the text; *end: what follows it. Its point is left out and
+ * counted in the exponent: which bytes strtod takes for one is a matter of the locale. */
 static double read_number(const char *text, const char **end) {
-    char token[64];
-    size_t n = strspn(text, "0123456789.");
-    if ((text[n] == 'e' || text[n] == 'E') && n != 0) {
-        n += text[n + 1] == '-' || text[n + 1] == '+' ? 2 : 1;
-        n += strspn(text + n, "0123456789");
-    }
+    enum { LONGEST = 64 };
+    char digits[LONGEST], token[LONGEST + 32], *stop;
+    const size_t whole = strspn(text, "0123456789");
+    const size_t point = text[whole] == '.';
+    const size_t places = point ? strspn(text + whole + 1, "0123456789") : 0;
+    size_t n = whole + point + places;
+    long exponent = 0;
     *end = text;
-    if (n == 0 || n >= sizeof token) return 0;
-    memcpy(token, text, n);
-    token[n] = 0;
-    char *const point = strchr(token, '.'), *stop;
-    if (point != NULL) *point = *localeconv()->decimal_point;
+    if (whole + places == 0 || n >= LONGEST) return 0;
+    if (text[n] == 'e' || text[n] == 'E') {
+        const size_t sign = text[n + 1] == '-' || text[n + 1] == '+';
+        const size_t length = strspn(text + n + 1 + sign, "0123456789");
+        if (length == 0 || length > 6) return 0;
+        exponent = strtol(text + n + 1, NULL, 10);
+        n += 1 + sign + length;
+    }
+    memcpy(digits, text, whole);
+    if (places != 0) memcpy(digits + whole, text + whole + 1, places);
+    digits[whole + places] = 0;
+    (void)snprintf(token, sizeof token, "%se%ld", digits, exponent - (long)places);
     const double x = strtod(token, &stop);
     if (*stop == 0) *end = text + n;
     return x;
@@ -204,7 +213,7 @@ static part choice(parser *p) {
     return (part){wgi_graph_op(p->g, &wgi_scalar_ops[select[k]], operand), 0};
 }
 
-/* A text of an operation as a node, or WGI_NO_NODE. */
+/* The text of an operation as a node; WGI_NO_NODE: it is not understood. */
 static uint32_t parse(wgi_graph *g, const wg_scalar_op *op, const char *text, const uint32_t *x,
                       uint32_t value) {
     parser p = {g, text, x, op->arity, value, wgi_is_users(op), 0};
@@ -216,7 +225,7 @@ static uint32_t parse(wgi_graph *g, const wg_scalar_op *op, const char *text, co
 
 /* ---- partials of operations ---- */
 
-/* The place of second partial (i, j) of n operands, packed by rows of the upper triangle. */
+/* Where second partial (i, j) of n operands is, packed by rows of the upper triangle. */
 static uint32_t packed(uint32_t n, uint32_t i, uint32_t j) {
     const uint32_t lo = i < j ? i : j, hi = i < j ? j : i;
     return lo * n - lo * (lo + 1) / 2 + hi;
@@ -245,8 +254,8 @@ static int is_number(const char *text) {
     return end != text && *end == 0;
 }
 
-/* Rows whose second partials are not the derivatives of the text of the first ones, to the last
- * digits and at the ends of the range. */
+/* Does the row have second partials that are more exact than derivatives of the text of the
+ * first ones, in the last digits or at the ends of the range? */
 static int has_a_better_second(const wg_scalar_op *op) {
     static const unsigned rows[] = {
 #define FORMULA(name, k, text)
@@ -262,8 +271,8 @@ static int has_a_better_second(const wg_scalar_op *op) {
     return 0;
 }
 
-/* A first partial as a node. Of one that is piecewise constant, operands that its text does not
- * read, as c and d in (a < b ? 1.0 : 0.0), need not be alive: numbers stand in their places. */
+/* A first partial as a node. One that is piecewise constant may not read all operands, as c and
+ * d in (a < b ? 1.0 : 0.0): numbers stand in for those, so that they need not be kept. */
 static uint32_t first_partial(wgi_graph *g, uint32_t node, uint32_t k) {
     const wg_scalar_op *const op = g->node[node].op;
     const char *const text = op->text[1 + k];
@@ -325,7 +334,7 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
     return WGI_NO_NODE;
 }
 
-/* The tangent of a node by one input, all others held. */
+/* The tangent of a node along one input, all others being constant. */
 static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t input) {
     const size_t nodes = g->nodes;
     uint32_t *const tangent = wg_tape_keep(&g->c->head, nodes * sizeof *tangent, NULL);
@@ -364,9 +373,9 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
 
 /* ---- array operations ---- */
 
-/* e = exp(x - s), of which s is near the largest and a step, so that it has no derivative; and
- * sums of those before and behind each. Where the largest is infinite, e is 1 for what is as
- * large. */
+/* Exponentials e = exp(x - s) for the partials of logsumexp. s is near the largest x, and a
+ * step function, so that it has no derivative; beside them, the sums of those before and behind
+ * each. Where the largest x is infinite, e is 1 for each x that is as large. */
 static void share_out(wgi_graph *g, uint32_t node) {
     const wgi_node n = g->node[node];
     uint32_t *const x = wg_tape_keep(&g->c->head, 4 * (size_t)n.count * sizeof *x, NULL);
@@ -392,8 +401,8 @@ static void share_out(wgi_graph *g, uint32_t node) {
     g->shares.e = e, g->shares.before = before, g->shares.behind = behind;
 }
 
-/* The k-th share of softmax, e / (e + rest), where the rest of the sum holds no e: above 1/2 as
- * 1 / (1 + rest/e), whose derivatives have no cancellation there. */
+/* Partial k of logsumexp, e / (e + rest), where `rest` is the sum of the other exponentials.
+ * Above 1/2 it is written 1 / (1 + rest/e), whose derivatives have no cancellation there. */
 static uint32_t softmax(wgi_graph *g, uint32_t node, uint32_t k) {
     if (g->node[node].count == 1) return wgi_graph_number(g, 1);
     if (g->shares.of != node) share_out(g, node);
@@ -406,7 +415,7 @@ static uint32_t softmax(wgi_graph *g, uint32_t node, uint32_t k) {
     return WGI_GRAPH4(g, select_lt, e, rest, small, share);
 }
 
-/* How many operands are as large (small) as the result. */
+/* Counts the operands that are equal to the result of a maximum or minimum. */
 static void count_ties(wgi_graph *g, uint32_t node) {
     const wgi_node n = g->node[node];
     const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
@@ -420,8 +429,8 @@ static void count_ties(wgi_graph *g, uint32_t node) {
     g->shares.ties = ties;
 }
 
-/* norm2: x/v, 0 at 0; logsumexp: softmax; maximum and minimum: even shares of a tie; lookup: 1
- * for the element chosen. */
+/* norm2: x/v, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or even shares for
+ * operands that tie. lookup: 1 for the element that is chosen. */
 uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
     const wgi_node n = g->node[node];
     const uint32_t x = g->operand[n.first + k];

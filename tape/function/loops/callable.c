@@ -17,8 +17,8 @@ static int is_op(const wgi_node *n, unsigned row) {
     return n->kind == WGI_NODE_OP && n->op == &wgi_scalar_ops[row];
 }
 
-/* Is a node on sums linear in them, without a constant? Then values for parts of the points add
- * up to that of all. sums: of its operands. */
+/* Is a node on sums linear in these, without a constant? Then its values for parts of the
+ * points add up to that for all. sums: for each node, whether it is one that adds up. */
 static int adds_up(const wg_function *f, const wgi_node *n, const unsigned char *sums) {
     const uint32_t *const x = &f->operand[n->first];
     if (n->kind == WGI_NODE_SUM) return 1;
@@ -113,7 +113,8 @@ wg_status wg_callable_new(wg_tape *t, const wg_function *f, wg_callable **out) {
     return s;
 }
 
-/* All three; where nothing is done at each point nothing is to be compiled. */
+/* Compiles all three. Where nothing is done at each point there is nothing to compile, and no
+ * reason to give. */
 static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_options *options,
                          wg_callable *made, wg_compiled *compiled) {
     const wg_function *const from[] = {k->f, k->vjp, k->jvp};
@@ -135,7 +136,7 @@ static wg_status compile(wg_tape *t, const wg_callable *k, const wg_compile_opti
     return WG_OK;
 }
 
-/* f and vjp as they hand on residuals; where both are compiled. */
+/* Where both are compiled, compiles f and vjp cut at their residuals. */
 static wg_status compile_residuals(wg_tape *t, const wg_callable *k,
                                    const wg_compile_options *options, wg_callable *made,
                                    wg_compiled *compiled) {

@@ -9,8 +9,8 @@ size_t wgi_checkpoints_stored(size_t steps, size_t stored) {
     return stored != 0 ? stored : 1;
 }
 
-/* Where to store the next state on the way through l > 1 steps with c > 1 states, the first one
- * of which is there: both parts get by with as few evaluations as possible. */
+/* How many of l > 1 steps to go before the next state is stored, with room for c > 1 states,
+ * the first of which is there: so that both parts take as few evaluations as possible. */
 static size_t split(size_t l, size_t c) {
     if (l <= c + 1) return 1;
     /* b(c, r - 1) < l <= b(c, r), from b(c, 0) = 1 on */
@@ -24,7 +24,7 @@ static size_t split(size_t l, size_t c) {
     return l - part < before ? l - part : before;
 }
 
-/* The step before which the state after the one at the top is to be stored; 0: none is. */
+/* The step before which the state behind the top one is to be stored; 0: no more are. */
 static size_t next_stored(const wgi_checkpoints *l, size_t top) {
     const size_t left = l->steps - l->position[top], states = l->stored - top;
     return left > 1 && states > 1 ? l->position[top] + split(left, states) : 0;
@@ -43,7 +43,8 @@ void wgi_checkpoints_work(wgi_checkpoints *l, wgi_pieces *p) {
 
 static double *slot(const wgi_checkpoints *l, size_t k) { return l->state + k * l->size; }
 
-/* Steps [first, first + count) from a state; the last one leaves its state at `to`. */
+/* Goes through steps [first, first + count) from a state; the state after the last one is left
+ * at `to`. */
 static wg_status advance(const wgi_checkpoints *l, size_t first, size_t count,
                          const double *from, double *to) {
     for (size_t i = 0; i < count; i++) {
@@ -80,12 +81,13 @@ wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last) {
 
 wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
     size_t top = *l->top;
-    if (l->stored < l->steps) *l->top = 0; /* the others will be overwritten */
+    /* a second sweep finds only the first state: the others are overwritten now */
+    if (l->stored < l->steps) *l->top = 0;
     for (size_t end = l->steps; end > 0; end--) {
         while (end == l->position[top]) top--;
         const int turns = end == l->steps && l->stored < l->steps;
         const double *from = turns ? l->turn : slot(l, top);
-        /* forward to the last step left */
+        /* forward, to the state before the last step that is left */
         for (size_t left; !turns && (left = end - l->position[top]) > 1;) {
             const int store = l->stored - top > 1;
             const size_t count = store ? split(left, l->stored - top) : left - 1;

@@ -20,7 +20,7 @@ int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t en
         return 1;
     }
     if (rows != 1) return 0;
-    *entry = (ptrdiff_t)across; /* one row is one point */
+    *entry = (ptrdiff_t)across; /* a matrix of one row is one point */
     *point = 0;
     return 1;
 }
@@ -50,7 +50,7 @@ void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_
         for (size_t i = 0; i < a->rows; i++) to[place(a, i, j, ld)] += *from++;
 }
 
-/* As compilers do not at every level of optimisation. */
+/* Compilers do not use vectors at every level of optimisation, so this does. */
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
 static void add_row(size_t n, const double *from, double *to) {
@@ -82,7 +82,7 @@ void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_res
 
 /* ---- adjoints of inputs ---- */
 
-/* The adjoint of a matrix as points; data NULL: it has no such strides. */
+/* The bar of a matrix as points; data NULL: it has no strides. */
 static wg_results bar_of(const wg_block_arg *a, size_t entries) {
     wg_results bar = {a->bar, 0, 1};
     if (!wgi_points_of(a->rows, a->cols, a->bar_ld, a->trans, entries, &bar.point, &bar.entry))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls, maps and scans in a recording that becomes a function. The nodes of their functions
- * become nodes of that one, at each point, in each step; where these would be many, the points,
- * or the steps, become a repeat. And the same way through them with sets in the place of nodes:
- * what the results depend on. */
+ * become nodes of that function, once for each point and each step; where that would be too
+ * many, the points or the steps become a repeat. The same walk, with sets in the place of
+ * nodes, finds what the results depend on. */
 #include "flatten_call.h"
 
 #include "ops/scalar/array.h"
@@ -17,32 +17,33 @@ typedef struct walk walk;
 struct walk {
     wgi_graph *g;
     const wgi_block *b;
-    const uint32_t *x; /* nodes of all operands */
-    uint32_t *y;       /* of all results */
+    const uint32_t *x; /* the nodes of all operands */
+    uint32_t *y;       /* the nodes of all results */
     const wg_function *f;
-    uint32_t *node;    /* of f, at the point under way */
-    uint32_t *operand; /* of one node */
-    double *filled;    /* an input of one point */
-    /* nodes of input i at point p; what becomes of output k there, of a summed one at point 0
-     */
+    uint32_t *node;    /* what each node of f has become, at this point */
+    uint32_t *operand; /* the operands of one node */
+    double *filled;    /* an input at one point, for a callback */
+    /* input: gives the nodes of input i at point p. output: takes those of output k; a summed
+     * output comes at point 0. */
     wg_status (*input)(walk *w, size_t i, size_t p, uint32_t *to);
     void (*output)(walk *w, size_t k, size_t p, const uint32_t *from);
-    /* of a map */
+    /* of a map: */
     const wgi_map *map;
-    /* of a scan: fields hold a node + 1 for every number, 0 where the number 0 stands */
+    /* of a scan; fields hold, for every number, its node plus 1, or 0 for the number 0: */
     const wgi_scan *scan;
     const wgi_scan_stage *stage;
     size_t step;
     double *old, *next, *passing;
-    const uint32_t *stepped; /* in the body of a repeat: the nodes of data of the step, by
-                              * inputs of all stages */
-    /* where nodes are sets: of the graph there is its tape. curves: NULL, or where what is not
-     * linear is connected */
+    /* in the body of a repeat: of each input that is data of a step, its first node */
+    const uint32_t *stepped;
+    /* where sets are in the place of nodes; `g` then only has the tape. curves: where pairs are
+     * connected that second derivatives may have; or NULL */
     wgi_sets *sets;
     wgi_curves *curves;
 };
 
-/* So many operations are written out, unless the tape says otherwise; more become a repeat. */
+/* The most operations that are written out, unless the tape has another limit; more become a
+ * repeat. */
 enum { WRITTEN_OUT = 1 << 16 };
 static int is_repeated(const walk *w, size_t times, size_t operations) {
     const size_t asked = w->g->c->loops_over;
@@ -61,12 +62,12 @@ static uint32_t plus(const walk *w, uint32_t a, uint32_t b) {
     return WGI_GRAPH2(w->g, add, a, b);
 }
 
-/* The number without its derivative. */
+/* The same number, taken as constant. */
 static uint32_t held(const walk *w, uint32_t a) {
     return w->sets != NULL ? 0 : wgi_graph_op(w->g, wgi_expand_hold, &a);
 }
 
-/* Connects what a node is not linear in; x: its operands. */
+/* Connects those operands x of a node in which it is not linear. */
 static void connect(const walk *w, const wgi_node *n, const wgi_set *x) {
     switch (wgi_node_row(n)->order) {
     case WGI_ORDER_LINEAR:
@@ -90,7 +91,8 @@ static void connect(const walk *w, const wgi_node *n, const wgi_set *x) {
     }
 }
 
-/* The set of a node, from those of its operands: where its derivative is 0 they are emptied. */
+/* The set of a node, from the sets x of its operands; where a derivative is always 0, that set
+ * becomes empty. */
 static wgi_set set_of(const walk *w, const wgi_node *n, wgi_set *x) {
     for (uint32_t k = 0; n->kind == WGI_NODE_OP && k < n->count; k++)
         if (n->op->zero_first >> k & 1) x[k] = 0;
@@ -100,7 +102,7 @@ static wgi_set set_of(const walk *w, const wgi_node *n, wgi_set *x) {
 
 /* ---- a function at its points ----------------------------------------------------------- */
 
-/* Is node i a sum of what each point has? */
+/* Is node i a sum over the points? */
 static int is_sum(const wg_function *f, size_t i) {
     return f->node[i].kind == WGI_NODE_SUM &&
            f->node[f->operand[f->node[i].first]].when == WGI_EACH;
@@ -125,14 +127,14 @@ static void put_nodes(walk *w, wgi_when when, size_t points) {
             put_node(w, i, points);
 }
 
-/* Sums over the points, in their order. */
+/* Adds the terms of a point to the sums: point after point, in their order. */
 static void add_up(walk *w) {
     for (size_t i = 0; i < w->f->nodes; i++)
         if (is_sum(w->f, i))
             w->node[i] = plus(w, w->node[i], w->node[w->f->operand[w->f->node[i].first]]);
 }
 
-/* Passive inputs have values only. */
+/* Passive inputs are taken as constants. */
 static void hold_passive(walk *w, wgi_when when) {
     uint32_t *to = w->node;
     for (size_t i = 0; i < w->f->inputs; to += size_of(&w->f->input[i++])) {
@@ -153,7 +155,8 @@ static wg_status put_inputs(walk *w, wgi_when when, size_t p) {
     return s;
 }
 
-/* Those that can be looked at now: at each point, or once. */
+/* Adds comparisons of numbers of each point, or those of numbers that are the same at all
+ * points. */
 static void put_guards(walk *w, int at_points) {
     for (size_t k = 0; w->sets == NULL && k < w->f->guards; k++) {
         const wgi_graph_guard *const g = &w->f->guard[k];
@@ -196,7 +199,7 @@ static uint32_t *list_of(const walk *w, size_t count) {
     return wg_tape_keep(&w->g->c->head, (count + 1) * sizeof(uint32_t), NULL);
 }
 
-/* Outputs that are not summed, one for each point; then all sums over the points. */
+/* Adds outputs that are not summed, stepped; then one output of all sums over the points. */
 static void body_outputs(const walk *w, wgi_builder *b) {
     size_t sums = 0;
     for (size_t k = 0, j = 0; k < w->f->outputs; j += size_of(&w->f->output[k++])) {
@@ -214,7 +217,7 @@ static void body_outputs(const walk *w, wgi_builder *b) {
                 b, wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
 }
 
-/* What is done once is done in the body, too. */
+/* The body for the points of a function. What is done once is done in the body, too. */
 static const wgi_repeat *body_of_points(const walk *w, size_t points,
                                         const unsigned char **kept) {
     const wg_function *const f = w->f;
@@ -285,7 +288,7 @@ static wg_status through(walk *w, const wg_function *f, size_t points) {
     return s;
 }
 
-/* Room for the largest of the functions. */
+/* Makes room for the largest of the functions. */
 static wg_status open(walk *w, size_t count, const wg_function *const *f) {
     size_t nodes = 1, operands = 1, inputs = 1;
     wg_tape *const t = &w->g->c->head;
@@ -304,14 +307,14 @@ static wg_status open(walk *w, size_t count, const wg_function *const *f) {
 
 /* ---- sources ---------------------------------------------------------------------------- */
 
-/* Where the elements of an operand, or a result, begin among all. */
+/* Where the elements of operand or result `count` begin, among those of all. */
 static size_t first_of(const wgi_operand *o, size_t count) {
     size_t at = 0;
     for (size_t k = 0; k < count; k++) at += (size_t)o[k].rows * o[k].cols;
     return at;
 }
 
-/* Point p of a matrix, of data, or of what a callback fills in. */
+/* The nodes of point p of an input: from a matrix, from data, or as a callback fills it. */
 static wg_status from_feed(walk *w, const wg_argument *a, const wgi_feed *from, size_t p,
                            uint32_t *to) {
     const size_t entries = size_of(a);
@@ -350,7 +353,7 @@ static void output_of_map(walk *w, size_t k, size_t p, const uint32_t *from) {
     memcpy(w->y + first_of(w->b->operand + w->b->inputs, k) + p * n, from, n * sizeof *from);
 }
 
-static wg_status inline_map(walk *w) {
+static wg_status put_map(walk *w) {
     w->map = w->b->params;
     w->input = input_of_map;
     w->output = output_of_map;
@@ -367,7 +370,7 @@ static double *field_of(const walk *w, uint32_t field, int next) {
     return (next ? w->next : w->old) + at;
 }
 
-/* Entry 0 of a cell. */
+/* Where entry 0 of cell p stands. */
 static size_t cell_of(const walk *w, const wgi_field *f, size_t p) {
     const wgi_grid *const g = &w->scan->grid;
     if (f->global) return f->origin;
@@ -411,7 +414,7 @@ static void output_of_stage(walk *w, size_t k, size_t p, const uint32_t *from) {
         for (size_t e = 0; e < n; e++) to[e] = w->step == 0 ? from[e] : plus(w, to[e], from[e]);
 }
 
-/* States from their operands, and to the results of their number. */
+/* Reads the states from their operands; with `out`, writes them to their results. */
 static void move_states(walk *w, int out) {
     const wgi_grid *const g = &w->scan->grid;
     for (uint32_t k = 0; k < w->scan->states; k++) {
@@ -449,7 +452,7 @@ static double *numbers(walk *w, size_t n) {
     return wg_tape_keep(&w->g->c->head, (n + 1) * sizeof(double), NULL);
 }
 
-/* Room for what a step works on. */
+/* Makes room for what a step works on. */
 static wg_status open_scan(walk *w) {
     const wgi_scan *const scan = w->scan;
     wg_tape *const t = &w->g->c->head;
@@ -484,9 +487,9 @@ static wg_status written_out_steps(walk *w) {
 
 /* ---- its steps as a repeat ---- */
 
-/* What an operand, a result, or data of a stage's input are in the body. */
+/* What each operand, each result, and data of each input are in the body of a repeat. */
 typedef struct steps_of {
-    unsigned *operand, *result; /* roles */
+    unsigned *operand, *result; /* their roles: WGI_CARRIED, WGI_STEPPED, or 0 */
     uint32_t *stepped;          /* as in a walk */
 } steps_of;
 
@@ -518,7 +521,7 @@ static wg_status find_roles(const walk *w, steps_of *o) {
 
 static size_t elements(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
 
-/* Is it data that changes from step to step? So many points of it are a step's. */
+/* How many points of an input are data of a step, that change from step to step; 0: none. */
 static size_t data_of_step(const walk *w, const wgi_scan_stage *stage, size_t i) {
     const wgi_feed *const from = &stage->value.in[i];
     if (!from->each_step || (from->kind != WGI_FROM_DATA && from->kind != WGI_FROM_FILL))
@@ -526,7 +529,8 @@ static size_t data_of_step(const walk *w, const wgi_scan_stage *stage, size_t i)
     return wgi_argument_shared(&stage->k->f->input[i]) ? 1 : w->scan->grid.points;
 }
 
-/* Inputs of the body: operands, of one step where they are stepped; then data of a step. */
+/* Adds the inputs of the body: operands, those that are stepped as one step has them; then data
+ * of a step. */
 static void body_inputs(walk *in, wgi_builder *b, steps_of *o, uint32_t *x) {
     const wgi_scan *const scan = in->scan;
     for (uint32_t k = 0; k < in->b->inputs; k++) {
@@ -586,7 +590,7 @@ static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned
     return *kept == NULL ? NULL : wgi_builder_repeat(&b, w->scan->steps, 0);
 }
 
-/* Data of all steps, as operands. */
+/* Adds the data of all steps to the operands of the repeat. */
 static wg_status data_operands(walk *w, const wgi_scan_stage *stage, size_t i, size_t points,
                                uint32_t **at) {
     const wg_argument *const a = &stage->k->f->input[i];
@@ -624,7 +628,7 @@ static wg_status repeated_steps(walk *w) {
     const wgi_repeat *const r = s == WG_OK ? body_of_step(w, &o, &kept) : NULL;
     if (r == NULL) return c->status;
     uint32_t *const x = list_of(w, wgi_repeat_operands(r));
-    /* for data from callbacks */
+    /* room for data from callbacks */
     w->filled = numbers(w, r->body->n);
     if (c->status != WG_OK) return c->status;
     s = operands_of_steps(w, kept, x);
@@ -638,7 +642,7 @@ static wg_status repeated_steps(walk *w) {
     return c->status;
 }
 
-static wg_status inline_scan(walk *w) {
+static wg_status put_scan(walk *w) {
     const wgi_scan *const scan = w->scan = *(const wgi_scan *const *)w->b->params;
     size_t work = 0;
     for (size_t k = 0; k < scan->stages; k++)
@@ -662,16 +666,17 @@ static wg_status flatten(through_fn *f, wgi_graph *g, const wgi_block *b, const 
 }
 
 wg_status wgi_flatten_map(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y) {
-    return flatten(inline_map, g, b, x, y);
+    return flatten(put_map, g, b, x, y);
 }
 
 wg_status wgi_flatten_scan(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y) {
-    return flatten(inline_scan, g, b, x, y);
+    return flatten(put_scan, g, b, x, y);
 }
 
 /* ---- what depends on what --------------------------------------------------------------- */
 
-/* Through a block with sets, of all slots; y: where those of its results go, or NULL. */
+/* Goes through a block with the sets of all slots; y: where the sets of its results go, or
+ * NULL. */
 static void go_through(through_fn *f, wgi_sets *k, wgi_curves *q, const wgi_block *b,
                        const wgi_set *of, wgi_set *y) {
     wgi_core *const c = k->c;
@@ -703,12 +708,12 @@ static void go_through(through_fn *f, wgi_sets *k, wgi_curves *q, const wgi_bloc
     if (c->payload_current == chunk && top != NULL) c->head.payload_top = top;
 }
 
-/* A scan of many steps mixes what it is given; to go through all of its nodes, and its points,
- * costs more than the sets tell. It depends on shapes alone, as a pattern must. */
+/* A scan of more steps than this is not gone through, since every result depends on everything
+ * anyhow, and it would take long. That depends on shapes only, as patterns do. */
 enum { LONGEST_SCAN = 1 << 22 };
 
 static int is_longest(const wgi_scan *scan) {
-    size_t nodes = 0; /* of a step; a loop in it is one */
+    size_t nodes = 0; /* those of a step, where a repeat counts as one */
     for (size_t k = 0; k < scan->stages; k++) {
         const wg_function *const f = scan->stage[k].k->f;
         nodes += f->once + f->after + (f->each + 1) * scan->grid.points;
@@ -717,18 +722,18 @@ static int is_longest(const wgi_scan *scan) {
 }
 
 int wgi_sets_of_map(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
-    go_through(inline_map, k, NULL, b, of, y);
+    go_through(put_map, k, NULL, b, of, y);
     return 1;
 }
 
 int wgi_sets_of_scan(wgi_sets *k, const wgi_block *b, const wgi_set *of, wgi_set *y) {
     if (is_longest(*(const wgi_scan *const *)b->params)) return 0;
-    go_through(inline_scan, k, NULL, b, of, y);
+    go_through(put_scan, k, NULL, b, of, y);
     return 1;
 }
 
 void wgi_curves_of_call(wgi_curves *q, const wgi_block *b) {
-    go_through(inline_map, q->k, q, b, q->of, NULL);
+    go_through(put_map, q->k, q, b, q->of, NULL);
 }
 
 uint64_t wgi_hash_of_scan(const wgi_block *b, uint64_t h) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* flatten_call.h - calls, maps and scans as nodes of the function that they become a part of, and what
- * their results depend on: members of the traits of these operations (ops/matrix/traits.h; a call
- * is a map over one point). Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_FLATTEN_CALL_H
-#define WENGERT_TAPE_FUNCTION_FLATTEN_CALL_H
+/* flatten_call.h - calls, maps and scans as nodes of the function that they become a part of,
+ * and what their results depend on: members of the traits of these operations
+ * (ops/matrix/traits.h; a call is a map over one point). Internal. */
+#ifndef WGI_TAPE_FUNCTION_LOOPS_FLATTEN_CALL_H
+#define WGI_TAPE_FUNCTION_LOOPS_FLATTEN_CALL_H
 
 #include "tape/function/graph/graph.h"
 #include "tape/sparsity/sparsity.h"

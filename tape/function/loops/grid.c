@@ -21,7 +21,7 @@ static int aligned(const wgi_field *f, const wgi_grid *g) {
 
 void wgi_field_align(wgi_field *f, const wgi_grid *g) {
     const size_t n = f->lo[0] + g->cells[0] + f->hi[0];
-    /* lanes beyond the last cell have neighbours, too */
+    /* lanes behind the last cell read neighbours, too */
     f->spare = aligned(f, g) ? round_up(n + round_up(g->cells[0]) - g->cells[0]) - n : 0;
     f->hi[0] += f->spare;
 }
@@ -49,7 +49,7 @@ ptrdiff_t wgi_field_shift(const wgi_field *f, const ptrdiff_t *offset) {
 
 /* ---- the rim ---------------------------------------------------------------------------- */
 
-/* The cell that stands at place i of n, from -n on; n: none. */
+/* Which of n cells stands at place i, from -n on; n: a zero stands there. */
 static size_t source(wg_boundary boundary, size_t n, ptrdiff_t i) {
     const ptrdiff_t cells = (ptrdiff_t)n;
     if (boundary == WG_ZERO_OUTSIDE) return n;
@@ -59,7 +59,7 @@ static size_t source(wg_boundary boundary, size_t n, ptrdiff_t i) {
 
 typedef void move(double *rim, double *cells, size_t n);
 
-/* Of few numbers: without a call. */
+/* Few numbers are copied without a call. */
 typedef double vector __attribute__((vector_size(8 * WGI_GRID_LANES), aligned(8), may_alias));
 
 static inline void fill(double *rim, double *cells, size_t n) {
@@ -81,7 +81,7 @@ static void fold(double *rim, double *cells, size_t n) {
     memset(rim, 0, n * sizeof *rim);
 }
 
-/* One direction: pieces of `length`, cells `stride` apart. */
+/* Fills or folds the rim in direction d: pieces of `length` numbers, cells `stride` apart. */
 static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, size_t stride,
                 size_t length, move *what) {
     const size_t n = g->cells[d], lo = f->lo[d], hi = f->hi[d];
@@ -92,11 +92,12 @@ static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, siz
     }
 }
 
-/* Made anew for each kind of move: it may be all that there is to do between two steps. */
+/* Compiled once for each kind of move: there may be little else to do between two steps. */
 static inline __attribute__((always_inline)) void
 along_lines(const wgi_field *f, const wgi_grid *g, double *x, move *what) {
     const size_t n = g->cells[0], lo = f->lo[0];
-    const size_t hi = f->hi[0] - (what == fold ? f->spare : 0); /* it has no adjoints */
+    /* nothing is added from spare places */
+    const size_t hi = f->hi[0] - (what == fold ? f->spare : 0);
     const int far = lo > n || hi > n || g->boundary[0] == WG_CLAMPED;
     if (lo + hi == 0) return;
     for (size_t l = 0; l < g->lines; l++) {

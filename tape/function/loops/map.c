@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A function in a recording, at one point (wg_call) or at many (wg_map): a block operation
- * whose vjp and jvp evaluate the functions made for that.
+ * whose value, vjp and jvp each take one road, with the stations of evaluate.c: some points at
+ * a time are loaded, a function is evaluated there, and its results are stored.
  *
- * Adjoints have to be added to what is there, and callbacks fill memory: those go through
- * workspace, some points at a time. */
+ * Results go where they belong by themselves. What goes through workspace is filled by
+ * callbacks, or has to be added to what is there: adjoints, and sums over blocks of points. */
 #include "flatten_call.h"
 #include "map.h"
 
 #include <string.h>
 
-/* The operand of input i; NULL: it is data. */
+/* The operand that input i is; NULL: it is none, but data or filled by a callback. */
 static wg_block_arg *operand_of(const wg_block *b, const wgi_map *m, size_t i) {
     return m->feed[i].kind == WGI_FROM_MATRIX ? &b->in[m->feed[i].operand] : NULL;
 }
@@ -24,13 +25,15 @@ typedef struct run {
     char *why;
     wg_points *x;
     wg_results *y;
-    double **copy; /* of inputs without strides, and what callbacks fill */
-    double **tangent, **adjoint, **sum;
+    double **copy;    /* of each input without strides, or filled by a callback */
+    double **tangent; /* of each input, where it has no strides */
+    double **adjoint, **sum;
     size_t block; /* points at a time */
-    void *work;
+    int bar;      /* results are tangents, not values */
+    void *work;   /* workspace of the evaluation */
 } run;
 
-/* Numbers per point that go through workspace. */
+/* How many numbers per point may go through workspace. */
 static size_t staged(const wgi_map *m) {
     size_t n = 0;
     for (size_t i = 0; i < m->k->f->inputs; i++) {
@@ -41,8 +44,8 @@ static size_t staged(const wgi_map *m) {
     return n;
 }
 
-/* So many numbers, in blocks within these bounds: whatever the number of threads, so that sums
- * are the same. */
+/* STAGE: how many numbers are in workspace at a time, in blocks of LEAST to MOST points. It
+ * does not depend on the number of threads, nor do the sums. */
 enum { STAGE = 1 << 17, LEAST = 1 << 12, MOST = 1 << 14 };
 
 static size_t block_of(const wgi_map *m) {
@@ -54,7 +57,7 @@ static size_t block_of(const wgi_map *m) {
     return block < m->points ? block : m->points;
 }
 
-/* Cuts the workspace; gives its size. base NULL: only that. */
+/* Prepares: cuts the workspace and gives its size; with base NULL it only counts. */
 static size_t lay_out(run *r, const wgi_map *m, void *base) {
     wgi_pieces p = {(char *)base, 0};
     const wg_function *const f = m->k->f;
@@ -90,9 +93,9 @@ static size_t lay_out(run *r, const wgi_map *m, void *base) {
     return p.used;
 }
 
-/* ---- what all three have in common ------------------------------------------------------ */
+/* ---- the road of all three --------------------------------------------------------------- */
 
-/* Inputs at point 0. */
+/* Where the inputs stand at point 0. */
 static void values(const run *r) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < f->inputs; i++) {
@@ -104,7 +107,8 @@ static void values(const run *r) {
     }
 }
 
-static wg_status fill(const run *r, size_t first, size_t points) {
+/* Loads what callbacks fill. */
+static wg_status load(const run *r, size_t first, size_t points) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < f->inputs; i++) {
         if (!filled(r->m, i) || (wgi_argument_shared(&f->input[i]) && first != 0)) continue;
@@ -132,7 +136,7 @@ static wg_status evaluate(const run *r, const wg_function *f, size_t first, size
     return s;
 }
 
-/* Inputs and outputs of so many points further on. */
+/* Goes on to the inputs of the next block. */
 static void advance(const run *r, const wg_function *fn, size_t points) {
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0; i < fn->inputs; i++)
@@ -141,39 +145,61 @@ static void advance(const run *r, const wg_function *fn, size_t points) {
             r->x[i].data += (ptrdiff_t)points * r->x[i].point;
 }
 
-/* ---- value and tangent ------------------------------------------------------------------ */
+/* Says where the results of a block go, which begins at point `first`; NULL: it is said before.
+ */
+typedef void aim(const run *r, const wg_function *fn, size_t first);
+/* Stores what a block has left in workspace. */
+typedef void store(const run *r, const wg_function *fn, size_t first, size_t points);
 
-/* fn: the function, or its jvp, whose results go to values or bars. Sums over parts of the
- * points are added up. */
-static wg_status results(const run *r, const wg_function *fn, int bar) {
-    const wgi_map *const m = r->m;
-    const size_t step = staged(m) == 0 || m->k->parts == 0 ? m->points : r->block;
-    int any = 0;
-    for (size_t i = 0; i < m->k->f->inputs; i++) any |= filled(m, i);
+/* fn, the function itself or one of its derivatives, at all points, `block` at a time. */
+static wg_status each_block(const run *r, const wg_function *fn, size_t block, aim *where,
+                            store *what) {
     size_t first = 0;
     do {
-        const size_t left = m->points - first, points = any && step < left ? step : left;
-        wg_status s = fill(r, first, points);
-        for (size_t k = 0; k < fn->outputs; k++) {
-            const size_t entries = wgi_argument_size(&fn->output[k]);
-            double *const to = bar ? r->b->out[k].bar : r->b->out[k].value;
-            if (!wgi_argument_summed(&fn->output[k]))
-                r->y[k] = (wg_results){to + first * entries, (ptrdiff_t)entries, 1};
-            else r->y[k] = (wg_results){first == 0 ? to : r->sum[k], 0, 1};
-        }
+        const size_t left = r->m->points - first, points = block < left ? block : left;
+        wg_status s = load(r, first, points);
+        if (where != NULL) where(r, fn, first);
         if (s == WG_OK) s = evaluate(r, fn, first, points);
         if (s != WG_OK) return s;
-        for (size_t k = 0; k < fn->outputs && first != 0; k++) {
-            double *const to = bar ? r->b->out[k].bar : r->b->out[k].value;
-            for (size_t e = 0;
-                 wgi_argument_summed(&fn->output[k]) && e < wgi_argument_size(&fn->output[k]);
-                 e++)
-                to[e] += r->sum[k][e];
-        }
+        what(r, fn, first, points);
         advance(r, fn, points);
         first += points;
-    } while (first < m->points);
+    } while (first < r->m->points);
     return WG_OK;
+}
+
+/* ---- value and tangent ------------------------------------------------------------------ */
+
+static double *result_of(const run *r, size_t k) {
+    return r->bar ? r->b->out[k].bar : r->b->out[k].value;
+}
+
+/* Sums over later blocks go to workspace first. */
+static void aim_results(const run *r, const wg_function *fn, size_t first) {
+    for (size_t k = 0; k < fn->outputs; k++) {
+        const size_t entries = wgi_argument_size(&fn->output[k]);
+        double *const to = result_of(r, k);
+        if (!wgi_argument_summed(&fn->output[k]))
+            r->y[k] = (wg_results){to + first * entries, (ptrdiff_t)entries, 1};
+        else r->y[k] = (wg_results){first == 0 ? to : r->sum[k], 0, 1};
+    }
+}
+
+static void store_sums(const run *r, const wg_function *fn, size_t first, size_t points) {
+    (void)points;
+    for (size_t k = 0; k < fn->outputs && first != 0; k++) {
+        double *const to = result_of(r, k);
+        if (!wgi_argument_summed(&fn->output[k])) continue;
+        for (size_t e = 0; e < wgi_argument_size(&fn->output[k]); e++) to[e] += r->sum[k][e];
+    }
+}
+
+/* Points are done in blocks only where callbacks fill workspace. */
+static wg_status results(run *r, const wg_function *fn, int bar) {
+    int any = 0;
+    for (size_t i = 0; i < r->m->k->f->inputs; i++) any |= filled(r->m, i);
+    r->bar = bar;
+    return each_block(r, fn, any ? r->block : r->m->points, aim_results, store_sums);
 }
 
 static wg_status value(wg_block *b) {
@@ -201,7 +227,7 @@ static wg_status jvp(wg_block *b) {
 
 /* ---- adjoint ---------------------------------------------------------------------------- */
 
-/* Is the adjoint of input i wanted? */
+/* The operand that input i is, if its adjoint is wanted; or NULL. */
 static wg_block_arg *wanted(const run *r, size_t i) {
     if (!wgi_argument_active(&r->m->k->f->input[i])) return NULL;
     wg_block_arg *const a = operand_of(r->b, r->m, i);
@@ -216,7 +242,8 @@ static wg_results stage_of(const run *r, size_t i, const wg_block_arg *a) {
     return wgi_adjoint_room(a, entries, r->block, r->adjoint[i]);
 }
 
-static void add(const run *r, size_t first, size_t points) {
+static void store_adjoints(const run *r, const wg_function *fn, size_t first, size_t points) {
+    (void)fn;
     const wg_function *const f = r->m->k->f;
     for (size_t i = 0, at = 0; i < f->inputs; i++) {
         if (!wgi_argument_active(&f->input[i])) continue;
@@ -241,17 +268,7 @@ static wg_status vjp(wg_block *b) {
         const wg_block_arg *const a = wanted(&r, i);
         r.y[at++] = a == NULL ? (wg_results){NULL, 0, 0} : stage_of(&r, i, a);
     }
-    size_t first = 0;
-    do {
-        const size_t left = r.m->points - first, points = r.block < left ? r.block : left;
-        wg_status s = fill(&r, first, points);
-        if (s == WG_OK) s = evaluate(&r, fn, first, points);
-        if (s != WG_OK) return s;
-        add(&r, first, points);
-        advance(&r, fn, points);
-        first += points;
-    } while (first < r.m->points);
-    return WG_OK;
+    return each_block(&r, fn, r.block, NULL, store_adjoints);
 }
 
 /* ---- the operations --------------------------------------------------------------------- */
@@ -323,7 +340,7 @@ static int fits(const wg_argument *a, size_t points, const wg_mat *x) {
     return wgi_points_fit(a, points, x->rows, x->cols);
 }
 
-/* The status of the tape, or of what is missing. */
+/* The status of the tape, or the failure of missing a callable, its inputs or its results. */
 static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const void *x,
                        const wg_mat *y) {
     const wg_function *const f = wg_callable_function(k);
@@ -338,7 +355,7 @@ static wg_status begin(wg_tape *t, const char *call, const wg_callable *k, const
     return WG_OK;
 }
 
-/* Results become failed ones only now: they may stand where operands do. */
+/* Results become failed matrices only now: they may be stored where operands are. */
 static wg_status failed(const wg_callable *k, wg_status s, wg_mat *y) {
     wgi_results_fail(k == NULL ? 0 : k->f->outputs, y);
     return s;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* map.h - a call and a map as the tape keeps them. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_MAP_H
-#define WENGERT_TAPE_FUNCTION_MAP_H
+#ifndef WGI_TAPE_FUNCTION_LOOPS_MAP_H
+#define WGI_TAPE_FUNCTION_LOOPS_MAP_H
 
 #include "callable.h"
 
-/* The params of a block. */
+/* The parameters of a recorded call or map. */
 typedef struct wgi_map {
     const wg_callable *k;
     size_t points;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wg_scan: what the caller says about the steps, by names, becomes places (scan.h). */
+/* wg_scan: the caller describes the steps by names; here they become feeds, drains and fields
+ * (scan.h). */
 #include "scan.h"
 
 #include "tape/function/graph/repeat.h"
@@ -31,7 +32,7 @@ static int is_state(const reading *r, const char *name) {
     return 0;
 }
 
-/* Of one of the first so many stages. */
+/* Is there an output of that name, in one of the first `stages` stages? */
 static int is_output(const reading *r, size_t stages, const char *name) {
     for (size_t k = 0; k < stages; k++) {
         const wg_function *const f = function_of(r, k);
@@ -40,7 +41,7 @@ static int is_output(const reading *r, size_t stages, const char *name) {
     return 0;
 }
 
-/* Does a later stage read that output of this one, and not one of that name in between? */
+/* Does a later stage read that output of this stage, before another output has the name? */
 static int is_read(const reading *r, size_t stage, const char *name) {
     for (size_t k = stage + 1; k < r->stages; k++) {
         const wg_function *const f = function_of(r, k);
@@ -53,8 +54,9 @@ static int is_read(const reading *r, size_t stage, const char *name) {
     return 0;
 }
 
-/* Is a state no output, or a source not there when its stage reads it? An output that was meant
- * then passes for one more result. */
+/* Is there a state that is no output, or a source that is not there when its stage reads it?
+ * The number of results is not known then: an output that was meant by such a name counts as a
+ * result. */
 static int misnamed(const reading *r) {
     for (size_t k = 0; k < r->states; k++)
         if (!is_output(r, r->stages, r->state[k].name)) return 1;
@@ -148,9 +150,9 @@ static wg_status read_grid(reading *r, size_t steps, const wg_scan_options *o) {
     s->stored = wgi_checkpoints_stored(steps, o == NULL ? 0 : o->stored);
     s->threads = o == NULL ? NULL : o->threads;
     s->sums_by_step = o != NULL && o->sums_by_step != 0;
-    /* lines in place where they are long, otherwise together; on large grids enough of them for
-     * threads, whether there are any or not, so that sums are the same; all of them where parts
-     * do not add up */
+    /* Long lines are done where they stand, short ones together. On large grids there are
+     * enough lines for threads, even if there are none, so that sums do not depend on that;
+     * where results do not add up, all lines are done at once. */
     enum { LARGE = 1 << 16, LONG = 192, TOGETHER = 1 << 11, FOR_THREADS = 1 << 15 };
     const size_t together = g->points >= LARGE    ? FOR_THREADS
                             : g->cells[0] >= LONG ? 1
@@ -177,7 +179,7 @@ static wgi_drain field_drain(size_t field) {
     return (wgi_drain){.is_field = 1, .at = (uint32_t)field, .next = 1};
 }
 
-/* The state becomes a field; the output of its name goes there. */
+/* A state becomes a field, and the output of its name goes there. */
 static wg_status read_state(reading *r, size_t n) {
     const char *const name = r->state[n].name;
     const wg_argument *a = NULL;
@@ -207,7 +209,7 @@ static wg_status read_state(reading *r, size_t n) {
     return WG_OK;
 }
 
-/* The field of a name that stage k reads; SIZE_MAX: there is none. */
+/* The field that a stage reads by that name; SIZE_MAX: there is none. */
 static size_t field_of(reading *r, size_t k, const wg_source *x) {
     for (size_t n = 0; n < r->states; n++)
         if (strcmp(r->state[n].name, x->name) == 0) {
@@ -312,7 +314,7 @@ static wg_status read_source(reading *r, size_t k, size_t i) {
 
 /* ---- where everything stands ------------------------------------------------------------ */
 
-/* Room for the feeds of all inputs, and one more, and the drains of all outputs. */
+/* Makes room for the feeds of all inputs and one more, and for the drains of all outputs. */
 static void open_pass(reading *r, wgi_scan_pass *pass, const wg_function *f) {
     wg_tape *const t = &r->c->head;
     pass->f = f;
@@ -323,7 +325,7 @@ static void open_pass(reading *r, wgi_scan_pass *pass, const wg_function *f) {
     memset(pass->out, 0, (f->outputs + 1) * sizeof *pass->out);
 }
 
-/* Room for what is read. */
+/* Makes room for the scan. */
 static wg_status make_room(reading *r) {
     size_t inputs = 0, outputs = 0;
     for (size_t k = 0; k < r->stages; k++) {
@@ -355,7 +357,8 @@ static wg_status make_room(reading *r) {
     return r->c->status;
 }
 
-/* All fields of cells have the same rim: lines are as far apart in all of them. */
+/* Gives all fields of cells the same rim, so that lines are equally far apart in all of them.
+ */
 static void share_rim(wgi_scan *s) {
     size_t lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0};
     for (size_t n = 0; n < s->fields; n++)
@@ -377,8 +380,8 @@ static void share_rim(wgi_scan *s) {
     }
 }
 
-/* Residuals of every step are stored where all states are and both together are not much; those
- * of stages that do all cells at a time. */
+/* Residuals are stored for every step if all states are, and if both together do not need much
+ * memory; only stages that do all cells at a time have them. */
 static void lay_out_residuals(wgi_scan *s) {
     enum { MOST = 1 << 20 };
     const wgi_grid *const g = &s->grid;
@@ -401,8 +404,9 @@ static void lay_out_residuals(wgi_scan *s) {
     s->residual_size = size;
 }
 
-/* How many lines a stage may take with the rim between them: fields of cells and shared inputs
- * only, no guards, also not in repeats, not too much rim. */
+/* How many lines a stage may do at a time with the rim between them; 0: it may not. Its inputs
+ * have to be fields of cells or shared, there must be no comparisons, not even in repeats, and
+ * the rim must not be large. */
 static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
     const wg_callable *const k = stage->k;
     const wgi_grid *const g = &s->grid;
@@ -419,11 +423,11 @@ static size_t flat_lines(const wgi_scan *s, const wgi_scan_stage *stage) {
     return (points + g->cells[0] - 1) / g->cells[0];
 }
 
-/* More numbers are not counted, so that neither they nor their bytes overflow. */
+/* The most numbers that are counted, so that neither they nor their bytes overflow. */
 #define MOST_NUMBERS ((double)(SIZE_MAX / 1024))
 
-/* All that a sweep has room for, and more: states that are stored, the numbers of a step and
- * their tangents or adjoints, rows of a stage. */
+/* Checks an upper bound of what a sweep needs: stored states, the numbers of a step with their
+ * tangents or adjoints, and the rows of a stage. */
 static wg_status check_size(const reading *r) {
     const wgi_scan *const s = r->s;
     double n = ((double)s->stored + 8) * (double)s->state_size +
@@ -484,8 +488,8 @@ static wg_status lay_out(reading *r) {
 
 /* ---- the passes of a stage -------------------------------------------------------------- */
 
-/* Tangents: the inputs and their tangents, as the function made for them takes them; the adjoint:
- * the inputs and the adjoints of the outputs. */
+/* The feeds and drains of the tangent (inputs and their tangents) and of the adjoint (inputs
+ * and adjoints of the outputs), in the order of the functions made for them. */
 static void feed_derivatives(wgi_scan_stage *stage) {
     const wg_function *const f = stage->k->f;
     const wgi_feed *const in = stage->value.in;
@@ -518,40 +522,21 @@ static void feed_derivatives(wgi_scan_stage *stage) {
     *weight = (wgi_feed){.kind = WGI_FROM_RESIDUALS, .is_field = 1};
 }
 
-/* Which inputs of a pass are shared, which outputs summed. */
-static void list_shared(wgi_core *c, wgi_scan_pass *pass) {
-    const wg_function *const f = pass->f;
-    pass->shared =
-        wg_tape_keep(&c->head, (f->inputs + f->outputs + 1) * sizeof *pass->shared, NULL);
-    if (pass->shared == NULL) return;
-    for (uint32_t i = 0; i < f->inputs; i++)
-        if (wgi_argument_shared(&f->input[i])) pass->shared[pass->shares++] = i;
-    pass->summed = pass->shared + pass->shares;
-    for (uint32_t k = 0; k < f->outputs; k++)
-        if (wgi_argument_summed(&f->output[k])) pass->summed[pass->sums++] = k;
-}
-
 static wg_status lay_out_passes(reading *r) {
     wgi_scan *const s = r->s;
     for (size_t k = 0; k < s->stages; k++) feed_derivatives(&s->stage[k]);
-    (void)wgi_scan_stencils_lay_out(r->c, s);
-    for (size_t k = 0; k < s->stages && r->c->status == WG_OK; k++) {
-        list_shared(r->c, &s->stage[k].value);
-        list_shared(r->c, &s->stage[k].tangent);
-        list_shared(r->c, &s->stage[k].adjoint);
-    }
-    return r->c->status;
+    return wgi_scan_stencils_lay_out(r->c, s);
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-/* Does input i of a stage read output j of an earlier one? */
+/* Does an input read what an output of an earlier stage has left in this step? */
 static int connected(const wgi_scan *s, const wgi_feed *from, const wgi_drain *to) {
     if (!to->is_field || from->kind < WGI_FROM_STATE || from->field != to->at) return 0;
     return from->kind == WGI_FROM_NEXT || from->field >= s->states;
 }
 
-/* Which stages an adjoint has to go through again. */
+/* Finds the stages that have to be evaluated again before adjoints are computed. */
 static void note_again(wgi_scan *s) {
     for (size_t k = s->stages; k-- > 0;)
         for (size_t l = k + 1; l < s->stages; l++)
@@ -593,7 +578,7 @@ wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage
         if (!misnamed(&r)) results = count_results(&r);
         s = read_all(&r, steps, o);
     }
-    if (s != WG_OK) { /* not before: they may stand where states and matrices do */
+    if (s != WG_OK) { /* only now: results may be stored where states and matrices are */
         wgi_results_fail(results, y);
         return s;
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A stage at all cells, chunk by chunk: forward, with values or tangents, and backward. Numbers
- * are gathered from where the inputs come from, the function is evaluated, and its outputs go
- * where they belong; a function that walks does all of that in place. */
+/* A stage at all cells, chunk by chunk: forward, with values or tangents, and backward. In each
+ * chunk the inputs are loaded from where they come from, the function is evaluated, and its
+ * outputs are stored where they belong; a function that walks does all of that in place. */
 #include "scan_run.h"
 
 /* ---- lines of a field ------------------------------------------------------------------- */
 
-/* May a field be read and written in place? */
+/* Can lines of the chunk be read and written where they stand? */
 static inline int in_place(const wgi_field *f, const wgi_scan_chunk *c) {
     return f->global || c->rows <= 1;
 }
 
-/* Lines of a field, shifted, to a contiguous array, entry after entry; and back. */
+/* Copies the lines of a chunk from a field, or from its neighbours, to a contiguous array,
+ * entry after entry; spread, back to it. */
 static void collect(const wgi_scan_run *r, const wgi_field *f, const double *field,
                     const wgi_scan_chunk *c, double *row) {
     const size_t n = r->s->grid.cells[0];
@@ -36,7 +37,7 @@ static size_t first_point(const wgi_scan_run *r, const wgi_scan_chunk *c) {
     return c->first * r->s->grid.cells[0];
 }
 
-/* The number of the first point of a chunk in a matrix, or in data. */
+/* Which point of a matrix, or of data, the first point of the chunk is. */
 static size_t number_of(const wgi_scan_run *r, const wgi_feed *from, int shared,
                         const wgi_scan_chunk *c) {
     if (shared) return from->each_step ? c->step : 0;
@@ -56,7 +57,8 @@ static wg_points from_field(const wgi_scan_run *r, const wgi_feed *from,
     return (wg_points){row, 1, (ptrdiff_t)c->stride};
 }
 
-/* A result, of so many entries, or its adjoint, from the first point of a chunk on. */
+/* Where a result of so many entries, or its adjoint, stands for the first point of the chunk.
+ */
 static double *result_at(const wgi_scan_run *r, uint32_t result, int bar, int summed,
                          size_t entries, const wgi_scan_chunk *c) {
     double *const all = bar ? r->b->out[result].bar : r->b->out[result].value;
@@ -64,9 +66,9 @@ static double *result_at(const wgi_scan_run *r, uint32_t result, int bar, int su
     return all + (c->step * r->s->grid.points + first_point(r, c)) * entries;
 }
 
-/* Input a of a function at the points of a chunk. */
-static wg_status source(const wgi_scan_run *r, const wg_argument *a, const wgi_feed *from,
-                        const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x) {
+/* Loads input a of a function at the points of a chunk. */
+static wg_status load(const wgi_scan_run *r, const wg_argument *a, const wgi_feed *from,
+                      const wgi_scan_chunk *c, wgi_pieces *p, wg_points *x) {
     const int shared = wgi_argument_shared(a);
     const size_t entries = wgi_argument_size(a), count = shared ? 1 : c->points;
     if (from->is_field) {
@@ -95,7 +97,8 @@ static wg_status source(const wgi_scan_run *r, const wg_argument *a, const wgi_f
 
 /* ---- where outputs go ------------------------------------------------------------------- */
 
-/* Where an output of a chunk is written: in place, or in workspace; NULL: it is not wanted. */
+/* Where an output of the chunk is to be written: where it belongs, or in workspace; NULL:
+ * nowhere. */
 static wg_results outlet(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *to,
                          const wgi_scan_chunk *c, wgi_pieces *p) {
     const wgi_field *const f = to->is_field ? &r->s->field[to->at] : NULL;
@@ -117,7 +120,7 @@ static wg_results outlet(const wgi_scan_run *r, const wg_argument *y, const wgi_
     return (wg_results){room, 1, (ptrdiff_t)c->stride};
 }
 
-/* Sums over a chunk, to those of the chunks before. */
+/* Adds sums over the chunk to those over the chunks before. */
 static void add_sums(const wgi_scan_run *r, const wgi_drain *to, const wgi_scan_chunk *c,
                      size_t entries, const double *from) {
     double *const sum = to->is_field ? wgi_scan_field_at(r, to->bar, to->at, to->next)
@@ -126,9 +129,10 @@ static void add_sums(const wgi_scan_run *r, const wgi_drain *to, const wgi_scan_
     for (size_t e = 0; e < entries; e++) sum[e] += from[e];
 }
 
-/* What was evaluated, to where it belongs; adjoints of fields of cells only become streams. */
-static void deliver(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *to,
-                    const wgi_scan_chunk *c, wg_results w, size_t *streams) {
+/* Stores what was evaluated; adjoints of fields of cells become streams, which are added later
+ * and together. */
+static void store(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *to,
+                  const wgi_scan_chunk *c, wg_results w, size_t *streams) {
     const size_t entries = wgi_argument_size(y);
     if (w.data == NULL) return;
     if (to->from == NULL && wgi_argument_summed(y)) {
@@ -151,7 +155,7 @@ static void deliver(const wgi_scan_run *r, const wg_argument *y, const wgi_drain
     else if (!in_place(f, c)) spread(r, f, at, c, w.data);
 }
 
-/* Rows for places that do not meet are added one after the other. */
+/* Collects rows; those whose places do not overlap those before are added by themselves. */
 static void add_row(size_t n, wgi_row_sums *rows, double *to, const double *from) {
     const ptrdiff_t far = (ptrdiff_t)n / 2, skip = rows->count == 0 ? 0 : to - rows->to[0];
     if (rows->count == WGI_MOST_ROWS || skip > far || skip < -far) {
@@ -162,7 +166,7 @@ static void add_row(size_t n, wgi_row_sums *rows, double *to, const double *from
     rows->from[rows->count++] = from;
 }
 
-/* The adjoints of fields, line by line, of all neighbours in the line together. */
+/* Adds adjoints to fields, line by line, those of all neighbours in a line together. */
 static void add_streams(const wgi_scan_run *r, size_t count, const wgi_scan_chunk *c) {
     const size_t n = c->length;
     for (size_t l = 0; l < c->rows && count != 0; l++) {
@@ -197,7 +201,8 @@ void wgi_scan_next_chunk(const wgi_scan_run *r, const wgi_scan_stage *stage,
     c->stride = wgi_scan_round_up(c->points);
 }
 
-/* By native code and this thread, or by the interpreter and all: the same bits. */
+/* By native code in this thread, or by the interpreter in all threads: the bits are the same.
+ */
 static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
                           wgi_in_place *in_place, const wgi_scan_pass *pass,
                           const wgi_scan_chunk *c) {
@@ -207,7 +212,7 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
     size_t streams = 0;
     wg_status s = WG_OK;
     for (size_t i = 0; i < f->inputs && s == WG_OK; i++)
-        s = source(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]);
+        s = load(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]);
     for (size_t k = 0; k < f->outputs && s == WG_OK; k++)
         r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
     if (s == WG_OK && !wgi_in_place_run(in_place, c->points, r->x, r->y)) {
@@ -220,12 +225,12 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
     }
     if (s != WG_OK) return s;
     for (size_t k = 0; k < f->outputs; k++)
-        deliver(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
+        store(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
     add_streams(r, streams, c);
     return WG_OK;
 }
 
-/* How far a chunk is from the first cell, in all fields. */
+/* How far the chunk is from the first cell, in all fields of cells. */
 static inline ptrdiff_t further(const wgi_scan_run *r, const wgi_scan_chunk *c) {
     const wgi_grid *const g = &r->s->grid;
     if (g->lines <= 1) return 0;
@@ -233,7 +238,7 @@ static inline ptrdiff_t further(const wgi_scan_run *r, const wgi_scan_chunk *c) 
     return (ptrdiff_t)(c->first % g->cells[1] * r->s->line + c->first / g->cells[1] * plane);
 }
 
-/* Zeros again behind what the rows of the basin hold now. */
+/* Puts zeros behind what the rows of the basin hold now. */
 static void clear_tails(wgi_scan_in_place *s, const wgi_scan_chunk *c) {
     const size_t written =
         wgi_scan_most(s->filled, s->beyond ? wgi_scan_round_up(c->points) : c->points);
@@ -242,7 +247,7 @@ static void clear_tails(wgi_scan_in_place *s, const wgi_scan_chunk *c) {
     s->filled = c->points;
 }
 
-/* The rows of the basin, to the places where they meet. */
+/* Adds the rows of the basin to the places where they meet. */
 static void add_meetings(const wgi_scan_in_place *s, ptrdiff_t skip, size_t points) {
     for (size_t k = 0; k < s->meetings; k++) {
         const wgi_scan_meeting *const m = &s->meeting[k];
@@ -257,31 +262,32 @@ static void add_meetings(const wgi_scan_in_place *s, ptrdiff_t skip, size_t poin
     }
 }
 
-/* A chunk whose rows are known: only shared inputs and sums are looked at. 0: it is to be
- * evaluated instead. */
+/* A chunk by a function that walks: only shared inputs are loaded, only sums stored. 0: it has
+ * to be evaluated instead. */
 static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_in_place *by,
                        wgi_scan_in_place *s, int backward, const wgi_scan_chunk *c) {
     const wg_function *const f = pass->f;
+    const wgi_bytecode *const p = f->bytecode;
     const ptrdiff_t skip = further(r, c);
-    wgi_pieces p = {(char *)r->room, 0};
+    wgi_pieces room = {(char *)r->room, 0};
     size_t streams = 0;
-    for (size_t l = 0; l < pass->shares; l++) {
-        const uint32_t i = pass->shared[l];
-        if (source(r, &f->input[i], &pass->in[i], c, &p, &r->x[i]) != WG_OK) return 0;
+    for (size_t l = 0; l < p->shares; l++) {
+        const uint32_t i = p->shared[l];
+        if (load(r, &f->input[i], &pass->in[i], c, &room, &r->x[i]) != WG_OK) return 0;
     }
-    for (size_t l = 0; l < pass->sums; l++) {
-        const uint32_t k = pass->summed[l];
-        r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
+    for (size_t l = 0; l < p->totals; l++) {
+        const uint32_t k = p->total[l].output;
+        r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &room);
     }
     const int done = wgi_in_place_walk(by, c->points, skip, s->beyond, r->x);
     if (backward) clear_tails(s, c);
     if (!done) return 0;
     if (backward) add_meetings(s, skip, c->points);
-    if (pass->sums == 0) return 1;
-    wgi_in_place_sums(by, r->y);
-    for (size_t l = 0; l < pass->sums; l++) {
-        const uint32_t k = pass->summed[l];
-        deliver(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
+    if (p->totals == 0) return 1;
+    wgi_in_place_store(by, r->y);
+    for (size_t l = 0; l < p->totals; l++) {
+        const uint32_t k = p->total[l].output;
+        store(r, &f->output[k], &pass->out[k], c, r->y[k], &streams);
     }
     add_streams(r, streams, c);
     return 1;
@@ -289,7 +295,8 @@ static inline int walk(const wgi_scan_run *r, const wgi_scan_pass *pass, wgi_in_
 
 /* ---- all chunks ------------------------------------------------------------------------- */
 
-/* By walking where `by` is not NULL; what does not walk is evaluated, by `in_place` if it can. */
+/* Walks by `by` if that is not NULL. Chunks that do not walk are evaluated, by `in_place` if it
+ * can. */
 static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage,
                             const wgi_scan_pass *pass, wgi_in_place *in_place, wgi_in_place *by,
                             size_t step) {
@@ -304,7 +311,8 @@ static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage,
     return s;
 }
 
-/* All cells at a time, with residuals where there are to be any; 0: not so. */
+/* Walks through all cells at a time, and leaves residuals if there are to be any. 0: it has
+ * not. */
 static int walk_all(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_place *in_place,
                     size_t step) {
     const wgi_scan_chunk all = {.step = step, .points = in_place->points};
@@ -324,7 +332,8 @@ wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t 
     const wgi_scan_pass *const pass = tangents ? &stage->tangent : &stage->value;
     wgi_in_place *const by = tangents ? &in_place->tangent : &in_place->value;
     const int done = !tangents && walk_all(r, stage, in_place, step);
-    if (done && r->apart && in_place->beyond) return WG_OK; /* it wrote beyond the cells, too */
+    /* its last vectors have filled the rim as well */
+    if (done && r->apart && in_place->beyond) return WG_OK;
     const wg_status s = done ? WG_OK
                              : all_chunks(r, stage, pass, by,
                                           !tangents && in_place->value_walks ? by : NULL, step);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scan needs and what is known of it before its first step: workspace, where matrices
- * and data begin, and where the rows of stages stand that walk. */
+/* What is known of a scan before its first step: its workspace, where matrices and data begin,
+ * and where the rows stand of stages that walk. */
 #include "scan_run.h"
 
 /* ---- workspace -------------------------------------------------------------------------- */
 
-/* What a pass takes from the room of its stage, at most: all its inputs and outputs. */
+/* The most workspace that a pass needs in a stage: all its inputs and outputs. */
 static size_t room_of(const wgi_scan_pass *pass, size_t points) {
     wgi_pieces p = {NULL, 0};
     for (size_t i = 0; i < pass->f->inputs; i++)
@@ -15,8 +15,8 @@ static size_t room_of(const wgi_scan_pass *pass, size_t points) {
     return p.used;
 }
 
-/* Matrices that have no strides are those of one point: of inputs that are shared, or where
- * there is one cell. */
+/* Workspace for copies of matrices without strides. They are one point each: of shared inputs,
+ * or of a grid of one cell. */
 static size_t copies_of(const wgi_scan *s) {
     wgi_pieces p = {NULL, 0};
     for (size_t k = 0; k < s->stages; k++) {
@@ -30,7 +30,7 @@ static size_t copies_of(const wgi_scan *s) {
     return p.used;
 }
 
-/* What is in the spare places beside the cells is of no cell's concern then. */
+/* Are there no neighbours? Then what stands in the places beside the cells does not matter. */
 static int no_neighbours(const wgi_scan *s) {
     for (size_t n = 0; n < s->fields; n++)
         for (int d = 0; d < 3; d++)
@@ -39,7 +39,8 @@ static int no_neighbours(const wgi_scan *s) {
     return 1;
 }
 
-/* How far apart rows are that meet: all of a stencil, if it is much smaller than a chunk. */
+/* How far apart rows may begin that meet: as far as the stencil is wide, if it is much smaller
+ * than a chunk. */
 static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
     const ptrdiff_t near = 2 * WGI_GRID_LANES, most_of = (ptrdiff_t)(points / 4);
     ptrdiff_t low = 0, high = 0;
@@ -63,7 +64,7 @@ static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_
     to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
 }
 
-/* Rows begin where vectors do; what is saved stays where it is. */
+/* Rows begin where vectors do, whereas what is saved may begin anywhere; it does not move. */
 enum { ALIGNED = 64 };
 static char *aligned(void *saved) {
     return saved == NULL ? NULL
@@ -114,11 +115,11 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
         const size_t points = wgi_scan_points_of(s, stage);
         const int hands_on = s->residual_size != 0;
         wgi_scan_in_place here, *const to = work == NULL ? &here : &r->in_place[k];
-        wgi_in_place_take(&to->value, stage->value.f, points, &p);
-        wgi_in_place_take(&to->adjoint, stage->adjoint.f, points, &p);
-        wgi_in_place_take(&to->tangent, stage->tangent.f, points, &p);
-        wgi_in_place_take(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
-        wgi_in_place_take(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
+        wgi_in_place_prepare(&to->value, stage->value.f, points, &p);
+        wgi_in_place_prepare(&to->adjoint, stage->adjoint.f, points, &p);
+        wgi_in_place_prepare(&to->tangent, stage->tangent.f, points, &p);
+        wgi_in_place_prepare(&to->forward, hands_on ? stage->k->forward : NULL, points, &p);
+        wgi_in_place_prepare(&to->backward, hands_on ? stage->k->backward : NULL, points, &p);
         take_basin(s, stage, to, points, &p);
     }
     r->room = wgi_pieces_take(&p, room + copies_of(s));
@@ -128,8 +129,8 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
 
 /* ---- what is known beforehand -----------------------------------------------------------
  *
- * Where all inputs and outputs of a stage are fields, on lines that stand in place, all rows
- * are where they were in the step before, but for the arrays that hold the step. */
+ * Where all inputs and outputs of a stage are fields whose lines are done where they stand, its
+ * rows stand where they stood in the step before, but for the arrays of the step itself. */
 
 /* Where an entry of a field stands, in any step. */
 static wgi_spot place(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
@@ -153,7 +154,7 @@ static wgi_spot place_of_drain(wgi_scan_run *r, const wgi_drain *to, size_t e) {
     return place(r, to->bar, to->at, to->next, to->shift, e);
 }
 
-/* Where all inputs of the code are read; 0: not all of them are fields. */
+/* Finds where the code reads its inputs; 0: not all of them are fields. */
 static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_scan_pass *pass,
                        const wgi_in_place *in_place) {
     for (size_t k = 0; k < in_place->inputs; k++) {
@@ -169,7 +170,7 @@ static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
     return 1;
 }
 
-/* Of the function, or of that with residuals as one more output. */
+/* The same for the function and its outputs; it may have one more output, the residuals. */
 static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage,
                       const wgi_in_place *in_place) {
     const wg_function *const f = in_place->f;
@@ -189,7 +190,8 @@ static int plan_value(wgi_scan_run *r, const wgi_scan_stage *stage,
     return 1;
 }
 
-/* A row for an entry of a field, from `to` on. Each place takes from rows in their order. */
+/* Notes that a row of the basin goes to an entry of a field, from `to` on. Each place takes
+ * from its rows in the order in which they are noted. */
 static void plan_meeting(wgi_scan_in_place *s, wgi_spot to, uint32_t field, size_t entry,
                          size_t row) {
     wgi_scan_meeting *at = NULL;
@@ -215,7 +217,7 @@ static void plan_meeting(wgi_scan_in_place *s, wgi_spot to, uint32_t field, size
     at->row[at->count++] = row;
 }
 
-/* Rows that follow each other, as do the places where they go, are one. */
+/* Rows next to each other that go to places next to each other become one. */
 static void join_meetings(wgi_scan_in_place *s) {
     size_t count = 0;
     for (size_t k = 0; k < s->meetings; k++) {
@@ -230,8 +232,8 @@ static void join_meetings(wgi_scan_in_place *s) {
     s->meetings = count;
 }
 
-/* Where result j of the adjoint goes: in place where it is the first for those numbers, or
- * where it meets others. 0: it does not walk. */
+/* Finds where result j of the adjoint goes: to its field if that is where it is set, or to the
+ * basin if it is added. 0: the stage cannot walk. */
 static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_in_place *s, size_t e,
                        size_t j) {
     if (to->adds) {
@@ -240,7 +242,8 @@ static int plan_result(wgi_scan_run *r, const wgi_drain *to, wgi_scan_in_place *
         plan_meeting(s, place_of_drain(r, to, e), to->at, e, j);
         return 1;
     }
-    if (j >= s->adjoint.results || !s->adjoint.written[j].still) return 0; /* two outputs */
+    /* two outputs are the same result */
+    if (j >= s->adjoint.results || !s->adjoint.written[j].still) return 0;
     s->adjoint.written[j] = place_of_drain(r, to, e);
     return 1;
 }
@@ -263,7 +266,8 @@ static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_i
     return 1;
 }
 
-/* Its results are those of the adjoint, and go to the same rows. */
+/* The results of the function with residuals are those of the adjoint, and go to the same rows.
+ */
 static int plan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_place *s) {
     const wgi_in_place *const by = &s->backward;
     const wg_function *const f = by->f;

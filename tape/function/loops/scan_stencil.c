@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The adjoint of a scan of stencils (stencil.h): weights of the outputs are filled in beyond
- * the cells as states are; then the adjoint of each state is computed at each of its cells,
- * from what is around it. What is first set in a step is not cleared before. */
+/* The adjoint of a scan of stencils (stencil.h). The adjoints of the outputs are continued into
+ * the rim as states are; then the adjoint of each state is computed at each cell from what is
+ * around it. What a stage sets first in a step is not cleared before. */
 #include "scan.h"
 #include "stencil.h"
 
@@ -40,7 +40,7 @@ static int fits(const wgi_scan *s, const wgi_scan_stage *stage, const wg_source 
     return 1;
 }
 
-/* The field that a tap reads; SIZE_MAX: none. */
+/* The field that a tap reads; SIZE_MAX: it reads none. */
 static size_t field_of(const wgi_scan_stage *stage, const wgi_tap *tap) {
     const wg_function *const f = stage->k->f;
     if (tap->argument >= f->inputs) return stage->value.out[tap->argument - f->inputs].at;
@@ -79,8 +79,9 @@ static void lay_taps(const wgi_scan *s, wgi_scan_stage *stage) {
     }
 }
 
-/* The first one that has something for the adjoints of the states, from the last stage on, sets
- * them; those of matrices, and of what a stage has left, are there. */
+/* Going backward, the first stage that contributes to the adjoint of a state sets it, and
+ * others add to it. The adjoints of matrices, and of what a stage has left in this step, are
+ * there already: all stages add to those. */
 static void lay_drains(wgi_scan *s, wgi_scan_stage *stage) {
     const wg_function *const f = stage->k->f;
     wgi_drain *to = stage->adjoint.out;

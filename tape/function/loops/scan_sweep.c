@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The operation of wg_scan: through the steps, forward and backward. scan_run.h says how. */
+/* The operation of wg_scan: forward and backward through the steps. scan_run.h says how. */
 #include "flatten_call.h"
 #include "scan_run.h"
 
 /* ---- states as matrices ----------------------------------------------------------------- */
 
-/* Element q of a matrix, in the order of its columns. */
+/* Where element q of a matrix stands, counted in the order of its columns. */
 static size_t element(const wg_block_arg *a, size_t q, size_t ld) {
     const size_t i = q % a->rows, j = q / a->rows;
     return a->trans ? j + i * ld : i + j * ld;
@@ -13,14 +13,15 @@ static size_t element(const wg_block_arg *a, size_t q, size_t ld) {
 
 typedef enum { READ, WRITE, ADD } direction;
 
-/* n numbers next to each other. */
+/* Moves n numbers that stand next to each other. */
 static void move_row(size_t n, double *x, double *y, direction what) {
     if (what == READ) memcpy(x, y, n * sizeof *x);
     else if (what == WRITE) memcpy(y, x, n * sizeof *x);
     else wgi_points_accumulate(n, 1, (wg_points){x, 1, 0}, (wg_results){y, 1, 0});
 }
 
-/* Between a matrix (its values or bars), from a point on, and the cells of a field. */
+/* Moves numbers between a matrix, its values or its bar, from point `first` on, and the cells
+ * of a field. */
 static void exchange(const wgi_scan_run *r, const wg_block_arg *a, int bar, size_t first,
                      uint32_t field, double *at, direction what) {
     const wgi_field *const f = &r->s->field[field];
@@ -65,8 +66,8 @@ static void read_data(const wgi_scan_run *r, const wgi_feed *from, size_t first,
     }
 }
 
-/* Values, or tangents, of what is given, from a point on. Beyond a border stands what is in the
- * outermost cells, so that nothing unusual happens there. */
+/* Reads values, or tangents, of a matrix or of data, from point `first` on. The rim outside a
+ * border repeats the outermost cells, so that nothing unusual is computed there. */
 static void read_given(const wgi_scan_run *r, int bar, const wgi_feed *from, size_t first) {
     double *const to = bar ? r->dot.given : r->at.given;
     const wgi_field *const f = &r->s->field[from->field];
@@ -82,7 +83,7 @@ static void add_given(const wgi_scan_run *r, const wgi_feed *from, size_t first)
     if (a != NULL) exchange(r, a, 1, first, from->field, r->dot.given, ADD);
 }
 
-/* Those of all steps, which come first, and those of each. */
+/* Reads what is the same in all steps; what belongs to this one. */
 static void read_steady(const wgi_scan_run *r, int bar) {
     for (size_t k = 0; k < r->steady; k++) read_given(r, bar, r->given[k], 0);
 }
@@ -92,7 +93,7 @@ static void read_step(const wgi_scan_run *r, int bar, size_t step) {
         read_given(r, bar, r->given[k], step * r->s->grid.points);
 }
 
-/* Their adjoints, which are 0 again then. */
+/* Adds the adjoints of what belongs to this step to its matrices, and clears them. */
 static void add_step(const wgi_scan_run *r, size_t step) {
     for (size_t k = r->steady; k < r->givens; k++) {
         const wgi_field *const f = &r->s->field[r->given[k]->field];
@@ -111,7 +112,7 @@ static double *residuals_of(const wgi_scan_run *r, size_t step) {
 static wg_status advance(void *context, size_t step, const double *from, double *to) {
     wgi_scan_run *const r = context;
     const double *const next = r->at.next;
-    r->at.old = (double *)(uintptr_t)from; /* it is read only */
+    r->at.old = (double *)(uintptr_t)from; /* it is only read */
     r->at.next = to;
     r->at.residuals = r->hands_on ? residuals_of(r, step) : NULL;
     wg_status s = WG_OK;
@@ -123,7 +124,7 @@ static wg_status advance(void *context, size_t step, const double *from, double 
     return s;
 }
 
-/* Adjoints that nothing is written to: 0. */
+/* Clears the adjoints that no stage sets. */
 static void clear_unset(const wgi_scan_run *r) {
     for (uint32_t n = 0; n < r->s->fields; n++) {
         const wgi_field *const f = &r->s->field[n];
@@ -174,7 +175,7 @@ static void finish(const wgi_scan_run *r, int bar, const double *from) {
     }
 }
 
-/* Sums begin at 0. */
+/* Sets all sums to 0. */
 static void clear_sums(const wgi_scan_run *r, int bar) {
     for (size_t k = 0; k < r->s->stages; k++)
         for (size_t j = 0; j < r->s->stage[k].k->f->outputs; j++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The adjoint of a stencil as a stencil: the vjp once for every input that is differentiated,
- * each at the cell from which that input is read; equal nodes are one. Letters: i an input of
- * the function, a an argument of its vjp. */
+/* The adjoint of a stencil as a stencil: the nodes of the vjp once for every input that is
+ * differentiated, each time at the cell from which that input is read; equal nodes are shared.
+ * Letters: i an input of the function, a an argument of its vjp. */
 #include "stencil.h"
 
 #include "tape/function/make/finish.h"
@@ -40,7 +40,7 @@ int wgi_stencil_leads(const wg_function *f, const wgi_stencil *s, size_t i) {
     return 1;
 }
 
-/* Can it be one, and is it? */
+/* Can the callable be a stencil, and does it read neighbours? */
 static int fits(const wg_callable *k, const wg_source *x) {
     const wg_function *const f = k->f;
     int neighbours = 0;
@@ -63,12 +63,13 @@ typedef struct plan {
     const wg_callable *k;
     wgi_stencil s;
     size_t taps, room;
-    uint32_t *first;      /* node of each tap */
-    uint32_t *result;     /* of each entry of the outputs; WGI_NO_NODE: 0 as yet */
-    unsigned char *needs; /* nodes of the vjp that an output needs */
+    uint32_t *first; /* the first node of each tap */
+    /* the node of each entry of the outputs; WGI_NO_NODE: nothing has been added to it */
+    uint32_t *result;
+    unsigned char *needs; /* for each node of the vjp: does the output under way need it? */
 } plan;
 
-/* The nodes of the vjp that output `output` needs, whose first result is `row`. */
+/* Marks the nodes of the vjp that an output needs, whose first result is `row`. */
 static void mark(plan *p, size_t output, size_t row) {
     const wg_function *const v = p->k->vjp;
     memset(p->needs, 0, v->nodes);
@@ -77,7 +78,7 @@ static void mark(plan *p, size_t output, size_t row) {
     wgi_mark_needed(v->nodes, v->node, v->operand, p->needs);
 }
 
-/* What argument a is read by, for input i: the argument and place of its tap. */
+/* The tap by which argument a is read for the adjoint of input i. */
 static wgi_tap tap_for(const plan *p, size_t a, size_t i) {
     const wg_function *const f = p->k->f;
     const wgi_wire *const wire = p->s.wire;
@@ -88,7 +89,7 @@ static wgi_tap tap_for(const plan *p, size_t a, size_t i) {
     return tap;
 }
 
-/* Its number among those that are there, or their count. */
+/* The number of an equal tap, or how many taps there are. */
 static size_t find_tap(const plan *p, const wgi_tap *tap) {
     size_t n = 0;
     while (n < p->taps && (p->s.tap[n].argument != tap->argument ||
@@ -116,7 +117,8 @@ static wg_status add_tap(plan *p, const wgi_tap *tap) {
     return p->b.c->status;
 }
 
-/* For each input that is differentiated, with its output of the vjp and the first result. */
+/* Called for each input i that is differentiated, with its output of the vjp and the first
+ * result of that. */
 typedef wg_status visit(plan *p, size_t i, size_t output, size_t row);
 
 static wg_status for_all(plan *p, visit *what) {
@@ -149,7 +151,7 @@ static wg_status add_taps(plan *p, size_t i, size_t output, size_t row) {
     return s;
 }
 
-/* Where the results of the group of input i begin. */
+/* Where the results for the group of input i begin. */
 static size_t place_of_group(const plan *p, size_t i) {
     const wg_function *const f = p->k->f;
     size_t at = 0, j = 0;
@@ -200,7 +202,7 @@ static wg_status gather(plan *p) {
 /* ---- is it worth it? ---- */
 
 static int pays(const wg_callable *k, const wg_function *made) {
-    enum { ROW = 6 }; /* to store one, and to add it where it belongs */
+    enum { ROW = 6 }; /* the cost of storing a number and adding it where it belongs */
     return wgi_function_cost(made) <= wgi_function_cost(k->vjp) + ROW * k->vjp->m;
 }
 
@@ -213,7 +215,7 @@ void wgi_stencil_free(wgi_stencil *s) {
     memory.release(memory.ctx, s, s->bytes);
 }
 
-/* In memory of its own. */
+/* A copy in memory of its own. */
 static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t inputs,
                          size_t taps) {
     size_t bytes = sizeof *s + inputs * sizeof *s->wire + taps * sizeof *s->tap;

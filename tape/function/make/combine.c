@@ -9,8 +9,8 @@ static int same_shape(const wg_argument *a, const wg_argument *b) {
     return a->rows == b->rows && a->cols == b->cols;
 }
 
-/* Adds the inputs of f that are no output of inner. One whose name is there already is that
- * input, and has to agree with it. */
+/* Adds the inputs of f, except those that are outputs of inner. An input whose name is there
+ * already is the same input, and has to agree with it. */
 static wg_status unite(wgi_builder *b, const wg_function *f, const wg_function *inner) {
     const char *const call = b->d.call;
     for (size_t i = 0; i < f->inputs && b->c->status == WG_OK; i++) {
@@ -34,7 +34,7 @@ static wg_status unite(wgi_builder *b, const wg_function *f, const wg_function *
     return b->c->status;
 }
 
-/* Takes f over, and all its outputs. Its inputs are those of the same name in the builder, or
+/* Adds the nodes and outputs of f. Its inputs are inputs of the builder with the same name, or
  * results of inner, whose nodes are `map`. */
 static void take_all(wgi_builder *b, const wg_function *f, const wg_function *inner,
                      const uint32_t *map) {
@@ -102,8 +102,8 @@ static wg_status check_link(wgi_builder *b, const wg_function *outer,
     return WG_OK;
 }
 
-/* An output with sums over the points among its entries, and nothing that each point has, is a
- * summed one. */
+/* Flags an output as summed if sums over the points are among its entries, and no number of a
+ * single point. */
 static void flag_sums(wgi_builder *b) {
     for (size_t j = 0, e = 0; j < b->outputs && b->c->status == WG_OK; j++) {
         int after = 0, each = 0;

@@ -41,15 +41,15 @@
 enum {
     PATHS = 4096,
     KEY = 33,
-    NAMES = KEY + 48, /* KEY-PID-N.so */
+    NAMES = KEY + 48, /* for KEY-PID-N.so */
     WHY = sizeof((wg_compiled *)0)->why,
     MOST_FLAGS = 64,
-    MORE_FLAGS = 6, /* of the last commands */
+    MORE_FLAGS = 6, /* flags that the last commands add */
     MOST_TRIES = 1000,
     UNIT = 400,
-    LARGE = 20000, /* operations: beyond that, less optimisation */
+    LARGE = 20000, /* operations: functions with more are optimised less */
     SLOT_ROOM = 192 << 10,
-    LEFT_SECONDS = 3600 /* then files of a process that is gone are nobody's */
+    LEFT_SECONDS = 3600 /* from that age on, files of a process that is gone may be removed */
 };
 
 typedef struct hash {
@@ -60,31 +60,32 @@ typedef struct build {
     wgi_core *c;
     const char *compiler;
     const char *const *flags;
-    char directory[PATHS], key[KEY], name[NAMES]; /* name: KEY.so */
-    int held;                                     /* the directory, open, or -1 */
+    char directory[PATHS], key[KEY], name[NAMES]; /* the name is KEY.so */
+    /* descriptor of the directory; -1: not open yet */
+    int held;
     const char *argument[MOST_FLAGS];
     size_t arguments;
     int is_clang;
-    char said[1024]; /* by the compiler, of itself */
-    hash macros;     /* what it defines with these flags */
-    char *why;       /* where the reason goes; of a wg_compiled */
+    char said[1024]; /* how the compiler describes itself */
+    hash macros;     /* a hash of the macros that it defines with these flags */
+    char *why;       /* room for the reason of a failure, in a wg_compiled */
 } build;
 
-/* What does not fit ends with dots. */
+/* Sets the reason; what does not fit is cut, and ends with dots. Gives 0. */
 static int fail(build *b, const char *what, const char *detail) {
     const int n = snprintf(b->why, WHY, "%s%s%s", what, *detail != 0 ? ": " : "", detail);
     if (n >= WHY) memcpy(b->why + WHY - 4, "...", 4);
     return 0;
 }
 
-/* Does all of it fit? */
+/* Joins a path; 0: it does not fit. */
 static int join(char *to, size_t room, const char *directory, const char *name) {
     const int n = snprintf(to, room, "%s/%s", directory, name);
     return n > 0 && (size_t)n < room;
 }
 
-/* Did the program get rights that its user does not have? Then neither the path nor the
- * environment nor the files of that user are to be trusted. */
+/* Has the program rights that its user does not have? Then neither the path nor the environment
+ * nor the user's files can be trusted. */
 static int is_privileged(void) {
 #ifdef __linux__
     return getauxval(AT_SECURE) != 0;
@@ -107,16 +108,16 @@ static int hash_bytes(void *ctx, const char *text, size_t bytes) {
 
 /* ---- processes ---- */
 
-enum { BEAT = 20 }; /* milliseconds until a process is looked at again that says nothing */
+enum { BEAT = 20 }; /* milliseconds between two looks at a process that writes nothing */
 
-/* What a process says: its beginning, and a hash of all if that is wanted. */
+/* What a process writes: the beginning of it, and a hash of all if that is wanted. */
 typedef struct saying {
     char *text;
     size_t room, used;
     hash *all;
 } saying;
 
-/* Reads what is there; gives 0 at the end. */
+/* Reads what has been written; 0: nothing more will come. */
 static int listen(int from, saying *to) {
     for (char piece[4096];;) {
         const ssize_t n = read(from, piece, sizeof piece);
@@ -130,8 +131,9 @@ static int listen(int from, saying *to) {
     }
 }
 
-/* Until it has ended, not until all have closed the pipe: it may have started others. Gives its
- * wait status; 0 if somebody else waited for it: what it made tells. */
+/* Waits until the process has ended; not until the pipe is closed, since it may have started
+ * others. Gives its wait status; 0 if somebody else has waited for it: what it has made will
+ * tell. */
 static int attend(pid_t pid, int from, saying *to) {
     int status = 0;
     for (int open = 1;;) {
@@ -144,8 +146,8 @@ static int attend(pid_t pid, int from, saying *to) {
     }
 }
 
-/* Runs it with nothing to read; what it says first goes to `said`. Gives its exit status, or
- * -1: it could not be run. */
+/* Runs a command that has no input. The beginning of what it writes goes to `said`. Gives its
+ * exit status; -1: it could not be run. */
 static int run(const char *const *argument, char *said, size_t room, hash *all) {
     posix_spawn_file_actions_t actions;
     saying to = {said, room, 0, all};
@@ -161,7 +163,7 @@ static int run(const char *const *argument, char *said, size_t room, hash *all) 
     int bad = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    /* the strings are not changed: POSIX says so */
+    /* POSIX says that the strings are not changed */
     char *argv[MOST_FLAGS + 1];
     for (size_t i = 0; i <= MOST_FLAGS; i++) {
         memcpy(&argv[i], &argument[i], sizeof argv[i]);
@@ -187,7 +189,7 @@ static int is_our_directory(const char *path) {
     return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s);
 }
 
-/* Makes it if it is not there, and holds it open if it is ours. */
+/* Makes the directory if it is not there, and keeps it open if it belongs to the user. */
 static int hold(build *b) {
     struct stat s;
     (void)mkdir(b->directory, S_IRWXU);
@@ -198,7 +200,8 @@ static int hold(build *b) {
     return 0;
 }
 
-/* Without slashes at the end, which would follow a link; never like a flag. */
+/* Slashes at its end are cut, since they would follow a link; a path that begins as a flag does
+ * is made one that does not. */
 static int take_directory(build *b, const char *given) {
     size_t end = strlen(given);
     while (end > 1 && given[end - 1] == '/') end--;
@@ -246,20 +249,20 @@ static int to_file(void *ctx, const char *text, size_t bytes) {
     return 0;
 }
 
-static int write_text(wgi_source *s, const wgi_native_form *form, const build *b,
+static int write_text(wgi_writer *w, const wgi_native_form *form, const build *b,
                       int descriptor) {
     file f = {descriptor, 0};
-    wgi_text_open(&s->o, to_file, &f);
-    wgi_native_write(s, form, b->key);
-    const wg_status status = wgi_text_close(&s->o);
-    return (close(descriptor) == 0) & (status == WG_OK) & (s->c->status == WG_OK);
+    wgi_text_open(&w->o, to_file, &f);
+    wgi_native_write(w, form, b->key);
+    const wg_status status = wgi_text_close(&w->o);
+    return (close(descriptor) == 0) & (status == WG_OK) & (w->c->status == WG_OK);
 }
 
 /* ---- what is at the end of a file: its key, and a hash of all before ---- */
 
 enum { TRAILER = 2 * (KEY - 1) };
 
-/* Into trailer, of the first `size` bytes. */
+/* Writes the trailer for the first `size` bytes of a file. */
 static int seal(const build *b, int descriptor, off_t size, char *trailer) {
     char piece[4096];
     hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
@@ -277,7 +280,8 @@ static int seal(const build *b, int descriptor, off_t size, char *trailer) {
     return 1;
 }
 
-/* A file that is there and may be the user's; -1: none. Nothing waits for a writer. */
+/* Opens a file that exists and may belong to the user; -1: there is none. It never waits for a
+ * writer. */
 static int open_ours(const build *b, const char *name, int how) {
     struct stat s;
     const int descriptor = openat(b->held, name, how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -288,7 +292,7 @@ static int open_ours(const build *b, const char *name, int how) {
     return -1;
 }
 
-/* Of what was just made. */
+/* Appends the trailer to a file that has just been made. */
 static int put_seal(const build *b, const char *name) {
     char trailer[TRAILER + 1];
     struct stat s;
@@ -302,7 +306,7 @@ static int put_seal(const build *b, const char *name) {
     return (close(descriptor) == 0) & done;
 }
 
-/* Is the file the user's, and whole, and of this key? */
+/* Does the file belong to the user, is it complete, and has it this key? */
 static int is_sealed(const build *b, const char *name) {
     char trailer[TRAILER + 1], found[TRAILER + 1] = "";
     struct stat s;
@@ -318,8 +322,8 @@ static int is_sealed(const build *b, const char *name) {
 
 /* ---- what is left of processes that were stopped ---- */
 
-/* Is it KEY-PID-N.c or .so, of a process that is gone, and old? A process of another machine
- * with the same files, or in a room of its own, may be there and not be seen. */
+/* Is it KEY-PID-N.c or .so, old, and of a process that is gone? A process that cannot be seen
+ * from here, on another machine or in a container, may still use it: hence the age. */
 static int is_left(const build *b, const char *name) {
     struct stat s;
     char *end;
@@ -361,8 +365,9 @@ static void command(build *b, const wgi_native_form *form, size_t operations) {
                                          "-fno-math-errno",
                                          "-fno-trapping-math",
                                          "-fno-plt"};
-    /* the text holds nothing twice; looking for it takes time and registers. And gcc 12 contracts
-     * an addition beside a subtraction, whatever it was told, when it makes vectors of numbers */
+    /* The text has no expression twice: to look for such takes time, and what is found occupies
+     * registers. And gcc 12, when it makes vectors of scalars, contracts an addition beside a
+     * subtraction, whatever it was told. */
     static const char *const of_gcc[] = {"-fno-gcse", "-fno-tree-pre",
                                          "-fno-tree-slp-vectorize"};
     static const char *const avx2[] = {"-mavx2", "-mfma"};
@@ -392,7 +397,7 @@ static int ask(build *b) {
     return 1;
 }
 
-/* With its flags, of a text that is empty. */
+/* Runs the compiler, with its flags, on an empty text. */
 static int ask_of_nothing(build *b, const char *const *what, char *said, hash *all) {
     static const char *const nothing[] = {"-x", "c", "/dev/null"};
     const size_t before = b->arguments;
@@ -403,7 +408,8 @@ static int ask_of_nothing(build *b, const char *const *what, char *said, hash *a
     return status;
 }
 
-/* What it makes of its flags here: -march=native is another one elsewhere. */
+/* Hashes the macros that its flags amount to on this machine: -march=native is not the same
+ * everywhere. */
 static int ask_macros(build *b) {
     static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
                                                                                NULL};
@@ -412,25 +418,27 @@ static int ask_macros(build *b) {
     const int status = ask_of_nothing(b, macros, said, &h);
     b->macros = h;
     if (status == 0) return 1;
-    (void)ask_of_nothing(b, check, said, NULL); /* what is wrong, and no macros before it */
+    /* for the message, without macros in front of it */
+    (void)ask_of_nothing(b, check, said, NULL);
     return compiler_failed(b, said);
 }
 
-static int describe(build *b, wgi_source *s, const wgi_native_form *form) {
+static int describe(build *b, wgi_writer *w, const wgi_native_form *form) {
     hash h = b->macros;
     (void)hash_bytes(&h, b->said, strlen(b->said) + 1);
     for (size_t i = 0; i < b->arguments; i++)
         (void)hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
-    wgi_text_open(&s->o, hash_bytes, &h);
-    wgi_native_write(s, form, "");
-    (void)wgi_text_close(&s->o);
+    wgi_text_open(&w->o, hash_bytes, &h);
+    wgi_native_write(w, form, "");
+    (void)wgi_text_close(&w->o);
     (void)snprintf(b->key, KEY, "%016llx%016llx", (unsigned long long)h.a,
                    (unsigned long long)h.b);
     (void)snprintf(b->name, NAMES, "%s.so", b->key);
-    return s->c->status == WG_OK;
+    return w->c->status == WG_OK;
 }
 
-/* A file for the text that nobody else has; its name without .c. -1: there can be none. */
+/* Makes a file for the text that belongs to this call alone; `name` becomes its name without
+ * .c. -1: it cannot be made. */
 static int own_file(const build *b, char *name) {
     char text[NAMES + 4];
     for (unsigned n = 0; n < MOST_TRIES; n++) {
@@ -444,7 +452,7 @@ static int own_file(const build *b, char *name) {
     return -1;
 }
 
-static int compile(build *b, wgi_source *s, const wgi_native_form *form) {
+static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
     char name[NAMES], text[NAMES + 4], made[NAMES + 4], said[WHY];
     char text_path[PATHS], made_path[PATHS];
     int status = -1, done = 0;
@@ -453,8 +461,8 @@ static int compile(build *b, wgi_source *s, const wgi_native_form *form) {
     if (descriptor < 0) return fail(b, "cannot write in", b->directory);
     (void)snprintf(text, sizeof text, "%s.c", name);
     (void)snprintf(made, sizeof made, "%s.so", name);
-    (void)unlinkat(b->held, made, 0); /* of a process that had this number */
-    if (!write_text(s, form, b, descriptor)) {
+    (void)unlinkat(b->held, made, 0); /* left by an earlier process of the same number */
+    if (!write_text(w, form, b, descriptor)) {
         (void)fail(b, "cannot write in", b->directory);
     } else if (!join(text_path, PATHS, b->directory, text) ||
                !join(made_path, PATHS, b->directory, made)) {
@@ -486,9 +494,9 @@ static void close_native(wg_function *f) {
     f->native = NULL;
 }
 
-/* Of the directory that is held, where the system has a name for that; otherwise by a path that
- * leads there now. A loader that has a library of that name already takes it: it has the same
- * key. */
+/* A path to a file in the directory that is open, where the system has one for that; otherwise
+ * the path that leads there now. A loader that has loaded a library of that name takes that: it
+ * has the same key. */
 static int library_path(const build *b, char *path) {
     char held[48];
     struct stat s, there;
@@ -548,22 +556,23 @@ static size_t operations_of(const wg_function *f) {
     return n;
 }
 
-/* In the directory that is held. */
-static int find_or_compile(build *b, wgi_source *s, const wgi_native_form *form, wg_function *f,
+/* Takes a library from the directory, or compiles one into it. */
+static int find_or_compile(build *b, wgi_writer *w, const wgi_native_form *form, wg_function *f,
                            wg_compiled *compiled) {
-    if (!describe(b, s, form)) return fail(b, b->c->message, "");
+    if (!describe(b, w, form)) return fail(b, b->c->message, "");
     compiled->cached = is_sealed(b, b->name) && load(b, f);
     if (compiled->cached) return 1;
-    return b->c->status == WG_OK && compile(b, s, form) && load(b, f);
+    return b->c->status == WG_OK && compile(b, w, form) && load(b, f);
 }
 
-/* Gives 0 with a reason where there is none; a failure of memory is the tape's. */
+/* Native code for this function alone. Gives 0, with a reason, where there is none; a lack of
+ * memory is a failure of the tape. */
 static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
                       wg_compiled *compiled) {
     static const char call[] = "wg_function_compile";
     const wgi_native_form form = {wgi_native_width(f->bytecode), UNIT, SLOT_ROOM};
     build b;
-    wgi_source s;
+    wgi_writer w;
     memset(&b, 0, sizeof b);
     b.c = c;
     b.compiler = o != NULL && o->compiler != NULL ? o->compiler : "cc";
@@ -573,19 +582,19 @@ static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
     if (wgi_dense_elements(f) != 0)
         return fail(&b, "BLAS and LAPACK do whole matrices at each point", "");
     if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
-    if (wgi_source_open(&s, c, call, f, "wgi") != WG_OK || wgi_native_plan(&s, &form) != WG_OK)
+    if (wgi_writer_open(&w, c, call, f, "wgi") != WG_OK || wgi_native_plan(&w, &form) != WG_OK)
         return fail(&b, c->message, "");
     if (!ask(&b)) return 0;
     command(&b, &form, operations_of(f));
     if (b.arguments + MORE_FLAGS >= MOST_FLAGS) return fail(&b, "too many flags", "");
     if (!ask_macros(&b) || !choose_directory(&b, o != NULL ? o->directory : NULL)) return 0;
-    const int done = find_or_compile(&b, &s, &form, f, compiled);
+    const int done = find_or_compile(&b, &w, &form, f, compiled);
     (void)close(b.held);
     return done;
 }
 
-/* Bodies of repeats; and the function itself, unless it has repeats at each point, which the
- * interpreter goes through. */
+/* Native code for the bodies of repeats; and for the function itself, unless it has repeats at
+ * each point, which are left to the interpreter. */
 static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
                        wg_compiled *compiled) {
     int all = 1, cached = 1, interpreted = 0, bodies = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph becomes a function: memory of its own, bodies of its repeats, and a bytecode to evaluate
- * it by. */
+/* A graph becomes a function: memory of its own, bodies of its repeats, and a bytecode to
+ * evaluate it by. */
 #include "finish.h"
 
 #include "tape/function/graph/layout.h"
@@ -12,9 +12,11 @@
 static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
                               const wg_argument *output) {
     size_t bytes = start->bytes;
-    char *const base = wgi_memory_obtain(&start->memory, &bytes);
+    const int may = wgi_budget_has(g->c, bytes);
+    char *const base = may ? wgi_memory_obtain(&start->memory, &bytes) : NULL;
     if (base != NULL) return wgi_layout_place(base, start, input, output);
-    (void)wgi_fail(g->c, WG_ENOMEM, "%s: no memory for %zu bytes", g->call, start->bytes);
+    (void)wgi_fail(g->c, may ? WG_ENOMEM : WG_EBUDGET, "%s: no memory for %zu bytes", g->call,
+                   start->bytes);
     return NULL;
 }
 
@@ -35,10 +37,11 @@ static uint64_t identity_of(const wg_function *f) {
     return h;
 }
 
-/* A function of an arena, or a part of another one, as one of its own. */
+/* A function that stands in an arena, or is part of another one, as one of its own. */
 static wg_function *own(wgi_graph *g, const wg_function *body);
 
-/* Repeats with bodies of their own, and the bytecode. A failure frees the function. */
+/* Gives the function bodies of its own for its repeats, and bytecode. It is freed after a
+ * failure. */
 static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *const *from) {
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
     for (size_t k = 0; k < f->repeats && g->c->status == WG_OK; k++) {
@@ -88,6 +91,7 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     wg_function *f = in_memory(g, &start, input, output);
     if (f == NULL) return c->status;
     wgi_layout_fill(g, f, result, final);
+    wgi_graph_close(g);
     f = complete(g, f, g->repeat);
     if (f != NULL) *out = f;
     return c->status;

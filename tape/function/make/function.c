@@ -41,7 +41,7 @@ int wg_function_is_zero(const wg_function *f, size_t output, size_t entry) {
     return n->kind == WGI_NODE_NUMBER && n->value == 0;
 }
 
-/* What wg_function_sparsity works on. */
+/* What the callback of wg_function_sparsity works on. */
 typedef struct coordinates {
     const wg_function *f;
     size_t output;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The cut between a function and its adjoint. Of the nodes of the adjoint that depend on no
- * weight, those become residuals that call a function, and that the rest of the adjoint still
- * needs once all residuals are given. */
+/* The cut between a function and its adjoint. Residuals are nodes of the adjoint that depend on
+ * no weight and whose value is a call of a function, as exp, if they are still needed once all
+ * residuals are given. */
 #include "finish.h"
 #include "residuals.h"
 
@@ -12,15 +12,16 @@
 typedef struct cut {
     const wg_function *f, *vjp;
     wgi_builder forward, backward;
-    uint32_t *value;          /* of each node of the vjp without a weight: that of `forward` */
+    /* of each node of the vjp that depends on no weight: its node in `forward` */
+    uint32_t *value;
     unsigned char *weighs;    /* does a node of the vjp depend on a weight? */
-    unsigned char *needed;    /* is a node of the vjp needed when all residuals are given? */
-    unsigned char *is_result; /* is a node of `forward` among its results? */
-    uint32_t *residual;       /* nodes of the vjp */
+    unsigned char *needed;    /* is a node of the vjp needed once all residuals are given? */
+    unsigned char *is_result; /* is a node of `forward` one of its results? */
+    uint32_t *residual;       /* the residuals, as nodes of the vjp */
     size_t count;
 } cut;
 
-/* Node i of the vjp in another graph, its operands mapped; x: room for them. */
+/* Adds node i of the vjp to another graph, its operands mapped; x: room for them. */
 static uint32_t again(const cut *k, wgi_builder *to, size_t i, const uint32_t *map,
                       uint32_t *x) {
     const wgi_node *const n = &k->vjp->node[i];
@@ -28,7 +29,7 @@ static uint32_t again(const cut *k, wgi_builder *to, size_t i, const uint32_t *m
     return wgi_graph_again(&to->g, n, NULL, x);
 }
 
-/* What the vjp computes before it comes to weights, in the graph of the function. */
+/* Adds to `forward` what the vjp computes without weights. */
 static void take_values(cut *k, uint32_t *x) {
     const wg_function *const v = k->vjp;
     for (size_t i = 0; i < v->nodes; i++) {
@@ -43,7 +44,8 @@ static void take_values(cut *k, uint32_t *x) {
     }
 }
 
-/* A residual that is a result anyway gets no row of its own. */
+/* Chooses the residuals. One that is a result of the function anyhow is not handed on a second
+ * time. */
 static void choose(cut *k) {
     const wg_function *const v = k->vjp;
     for (size_t j = 0; j < v->m; j++) k->needed[v->result[j]] = 1;
@@ -67,7 +69,7 @@ static void build_forward(cut *k, const uint32_t *map) {
     for (size_t j = 0; j < k->count; j++) wgi_builder_result(b, k->value[k->residual[j]]);
 }
 
-/* Without comparisons: they came out as recorded when the residuals were computed. */
+/* Makes `backward`, without comparisons: those were made when the residuals were computed. */
 static wg_status build_backward(cut *k, uint32_t *x, wg_function **out) {
     const wg_function *const v = k->vjp;
     wgi_builder *const b = &k->backward;

@@ -5,12 +5,12 @@
  *     forward    the function, and one more output: the residuals, values and slopes of the
  *                functions it calls
  *     backward   its vjp, and one more input: the residuals, in the same order */
-#ifndef WENGERT_TAPE_FUNCTION_MAKE_RESIDUALS_H
-#define WENGERT_TAPE_FUNCTION_MAKE_RESIDUALS_H
+#ifndef WGI_TAPE_FUNCTION_MAKE_RESIDUALS_H
+#define WGI_TAPE_FUNCTION_MAKE_RESIDUALS_H
 
 #include "tape/function/graph/graph.h"
 
-/* Both, of f and its vjp; neither of them where there are no residuals. */
+/* Makes both, from f and its vjp; neither where there are no residuals. */
 wg_status wgi_residuals_new(wg_tape *t, const wg_function *f, const wg_function *vjp,
                             wg_function **forward, wg_function **backward);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions from functions. Each takes its source over into a new graph, adds what it is for
- * (sweep.c), and finishes a function. Letters: n entries differentiated, m results. */
+/* Functions made from functions. Each call takes the nodes of its function over into a new
+ * graph, adds derivatives (graph/sweep.c), and finishes a new function. Letters: n entries that
+ * are differentiated, m results. */
 #include "finish.h"
 #include "tape/function/graph/edge_pushing.h"
 
@@ -12,10 +13,10 @@ typedef struct derivation {
     wgi_builder b;
     const wg_function *f;
     size_t order;          /* of a Taylor expansion */
-    size_t n;              /* entries that are differentiated */
-    uint32_t *x;           /* their nodes */
-    uint32_t *y;           /* nodes of the results, once f has been taken over */
-    unsigned char *is_sum; /* does a result belong to a summed output? */
+    size_t n;              /* how many entries are differentiated */
+    uint32_t *x;           /* the nodes of these entries */
+    uint32_t *y;           /* the nodes of the results, once f has been taken over */
+    unsigned char *is_sum; /* for each result: does it belong to a summed output? */
 } derivation;
 
 /* ---- what is differentiated ---- */
@@ -34,7 +35,7 @@ static wg_status describe(derivation *d) {
     return WG_OK;
 }
 
-/* Takes f over; gives 0 after a failure. */
+/* Takes the nodes of f over; 0: a failure. */
 static int take(derivation *d) {
     const uint32_t *const map = wgi_builder_take(&d->b, d->f, NULL);
     d->y = wgi_builder_list(&d->b, d->f->m);
@@ -64,7 +65,7 @@ static void add_to(derivation *d, uint32_t *bar, uint32_t node, uint32_t w) {
 
 /* ---- adjoints and tangents ---- */
 
-/* Inputs w... for the adjoints of all results; the first node of them. */
+/* Adds inputs w... for the adjoints of all results; gives the first node. */
 static uint32_t add_weights(derivation *d) {
     const uint32_t first = (uint32_t)d->b.g.nodes;
     for (size_t j = 0; j < d->f->outputs; j++)
@@ -73,7 +74,7 @@ static uint32_t add_weights(derivation *d) {
     return first;
 }
 
-/* Inputs d... for the tangents of what is differentiated; the first node of them. */
+/* Adds inputs d... for the tangents of what is differentiated; gives the first node. */
 static uint32_t add_tangents(derivation *d) {
     const uint32_t first = (uint32_t)d->b.g.nodes;
     for (size_t i = 0; i < d->f->inputs; i++)
@@ -83,8 +84,8 @@ static uint32_t add_tangents(derivation *d) {
     return first;
 }
 
-/* Adjoints of the entries that are differentiated. of_points: of a result at one point, of
- * which shared inputs have a derivative at each point, too. */
+/* Collects the adjoints of the entries that are differentiated. of_points: they are those of a
+ * result at a single point, for which shared inputs, too, have a derivative at each point. */
 static void adjoints_of_inputs(const derivation *d, const uint32_t *once, const uint32_t *each,
                                int of_points, uint32_t *to) {
     for (size_t i = 0; i < d->n; i++)
@@ -92,7 +93,7 @@ static void adjoints_of_inputs(const derivation *d, const uint32_t *once, const 
             d->b.g.node[d->x[i]].when == WGI_ONCE && !of_points ? once[d->x[i]] : each[d->x[i]];
 }
 
-/* The gradient of result j. once: room for two numbers per node. */
+/* The gradient of result j. once: room for two nodes per node of the graph. */
 static void gradient_of(derivation *d, size_t nodes, const unsigned char *w, size_t j,
                         uint32_t *once, uint32_t *row) {
     uint32_t *const each = once + nodes;
@@ -105,8 +106,8 @@ static void gradient_of(derivation *d, size_t nodes, const unsigned char *w, siz
     adjoints_of_inputs(d, once, each, !d->is_sum[j], row);
 }
 
-/* Adjoints of the entries differentiated, from weights that begin at that node. WGI_NO_NODE: of
- * the only result there is, whose weight is 1. */
+/* The adjoints of the entries that are differentiated, from weights whose first node is
+ * `weight`; WGI_NO_NODE: from the weight 1 of the only result. */
 static uint32_t *adjoints(derivation *d, uint32_t weight) {
     const size_t nodes = d->b.g.nodes;
     uint32_t *const g = wgi_builder_list(&d->b, d->n);
@@ -125,7 +126,7 @@ static uint32_t *adjoints(derivation *d, uint32_t weight) {
     return g;
 }
 
-/* Tangents of all nodes below `nodes`, from inputs that begin at node `first`. */
+/* The tangents of all nodes below `nodes`, from inputs whose first node is `first`. */
 static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
     uint32_t *const tangent = wgi_builder_no_nodes(&d->b, nodes);
     if (tangent == NULL) return NULL;
@@ -134,8 +135,8 @@ static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
     return tangent;
 }
 
-/* to[j * n + i]: the derivative of node of[j] by entry i, column by column. In a symmetric
- * matrix only what is on the diagonal and below is computed. */
+/* Sets to[j * n + i] to the derivative of node of[j] by entry i, column by column. Of a
+ * symmetric matrix only the diagonal and what is below it is computed. */
 static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *of,
                          int symmetric, uint32_t *to) {
     const size_t n = d->n;
@@ -154,7 +155,7 @@ static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *
     }
 }
 
-/* Row by row, in reverse. */
+/* The Jacobian row by row, in reverse. */
 static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
     const unsigned char *const w = wanted(d);
     uint32_t *const once = wgi_builder_list(&d->b, 2 * nodes);
@@ -162,7 +163,7 @@ static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
         gradient_of(d, nodes, w, j, once, to + j * d->n);
 }
 
-/* Operations at each point that these nodes need; SIZE_MAX after a failure. */
+/* How many operations at each point these nodes need; SIZE_MAX after a failure. */
 static size_t work_at_points(derivation *d, size_t count, const uint32_t *node) {
     const wgi_graph *const g = &d->b.g;
     unsigned char *const needed = wg_tape_keep(&d->b.c->head, g->nodes + 1, NULL);
@@ -177,7 +178,8 @@ static size_t work_at_points(derivation *d, size_t count, const uint32_t *node) 
     return work;
 }
 
-/* The other derivatives in the place of the first ones, where they are less work. */
+/* Puts other nodes for the same derivatives in the place of the first ones, if they need fewer
+ * operations. */
 static void take_if_less(derivation *d, size_t count, const uint32_t *other, uint32_t *to) {
     if (d->b.c->status == WG_OK &&
         work_at_points(d, count, other) < work_at_points(d, count, to))
@@ -186,7 +188,7 @@ static void take_if_less(derivation *d, size_t count, const uint32_t *other, uin
 
 /* ---- Jacobian ---- */
 
-/* An output dy/dx for each pair; without nodes as yet. */
+/* Adds an output dy/dx for each pair, without nodes as yet. */
 static void name_pairs(derivation *d) {
     const wg_function *const f = d->f;
     for (size_t j = 0; j < f->outputs; j++)
@@ -212,8 +214,8 @@ static int sums_of_points(const wg_function *f) {
     return points && sums;
 }
 
-/* Is something done once that depends on what is differentiated? Forward it is once, still; in
- * reverse each point has adjoints of it. */
+/* Is something computed once for all points that depends on what is differentiated? Its
+ * tangents are computed once, too, but in reverse each point has adjoints of it. */
 static int shares_work(const wg_function *f) {
     for (size_t i = 0; i < f->inputs; i++)
         if (wgi_argument_active(&f->input[i]) && wgi_argument_shared(&f->input[i]) &&
@@ -222,13 +224,14 @@ static int shares_work(const wg_function *f) {
     return 0;
 }
 
-/* Forward or in reverse by the shape; where that is not all there is to it, by the work at the
- * points. */
+/* Chooses forward or reverse by the shape of the Jacobian or, where that does not decide it, by
+ * the operations at each point. */
 static void fill_jacobian(derivation *d, uint32_t *entry) {
-    enum { WIDE = 16 }; /* so many times wider than high: not forward in any case */
+    /* a Jacobian that is so many times wider than high is not done forward */
+    enum { WIDE = 16 };
     const size_t n = d->n, m = d->f->m, nodes = d->b.g.nodes;
-    /* the tangent of an input moves all points at once: by it, a sum has no derivative of each
-     */
+    /* the tangent of an input moves all points at once: a sum has no derivative for each point
+     * by it */
     const int forward = !sums_of_points(d->f);
     if (forward && m > n) {
         fill_columns(d, nodes, m, d->y, 0, entry);
@@ -286,14 +289,15 @@ static wg_status jvp(derivation *d) {
     return d->b.c->status;
 }
 
-/* Are derivatives by a shared input sums? Those of an output per point without weights not. */
+/* Is a derivative by that input a sum over the points? It is for a shared input, unless it is
+ * that of an output per point, without weights. */
 static unsigned sum_flag(const wg_function *f, const wg_argument *x, int weighted) {
     return wgi_argument_shared(x) && (weighted || wgi_argument_summed(&f->output[0]))
                ? WG_SUMMED
                : 0;
 }
 
-/* Outputs like the inputs that are differentiated. */
+/* Adds outputs like the inputs that are differentiated. */
 static void add_outputs_like_inputs(derivation *d, const char *letter, int weighted) {
     for (size_t i = 0; i < d->f->inputs; i++)
         if (wgi_argument_active(&d->f->input[i]))
@@ -324,7 +328,7 @@ static wg_status hvp(derivation *d) {
     return d->b.c->status;
 }
 
-/* The Hessian by edge pushing (hessian.h); 0: it cannot be done so. */
+/* The Hessian by edge pushing (graph/edge_pushing.c); 0: it cannot be computed so. */
 static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *h) {
     const unsigned char *const w = wanted(d);
     uint32_t *const bar = wgi_builder_no_nodes(&d->b, nodes);
@@ -335,7 +339,8 @@ static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *
     return wgi_edge_pushing(&d->b.g, nodes, w, bar, d->n, d->x, h);
 }
 
-/* By columns; or by edge pushing, where that is possible and less work at the points. */
+/* The Hessian column by column; or by edge pushing, if that is possible and needs fewer
+ * operations at each point. */
 static void fill_hessian(derivation *d, uint32_t weight, uint32_t *h) {
     const size_t n = d->n, nodes = d->b.g.nodes;
     uint32_t *const pushed = wgi_builder_list(&d->b, n * n);
@@ -345,7 +350,7 @@ static void fill_hessian(derivation *d, uint32_t weight, uint32_t *h) {
     if (push_hessian(d, nodes, weight, pushed)) take_if_less(d, n * n, pushed, h);
 }
 
-/* The flag of a Hessian whose entries are all sums, or none. */
+/* The flag of a Hessian, whose entries are all sums or none of them. */
 static wg_status flag_of_hessian(derivation *d, int weighted, unsigned *flag) {
     const wg_function *const f = d->f;
     int first = 1;

@@ -13,41 +13,31 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
     return p;
 }
 
-void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
-    if (l->count == l->room) {
-        const size_t more = l->room == 0 ? 64 : 2 * l->room;
-        void *const p = wg_tape_keep(&m->c->head, more * size, NULL);
-        if (p == NULL) return NULL;
-        if (l->count != 0) memcpy(p, l->at, l->count * size);
-        l->at = p;
-        l->room = more;
-    }
-    return (char *)l->at + size * l->count++;
-}
-
 /* ---- a part ---- */
 
 static void forget_part(wgi_fn_maker *m) {
-    m->units.count = m->drafts.count = m->free.count = 0;
+    m->units.count = m->free.count = 0;
     for (size_t i = 0; i < m->f->nodes + 3; i++) {
         m->uses[i] = 0;
         m->user[i] = WGI_NO_NODE;
-        m->mark[i] &= (unsigned char)(WGI_MARK_KEPT | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
+        m->mark[i] &= (unsigned char)(WGI_MARK_UNIFORM | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
     }
     for (uint32_t i = m->low; i < m->high; i++)
         if (!wgi_fn_is_sum(m, i)) m->mark[i] |= WGI_MARK_OPERATION;
 }
 
-/* Of the first level, without what is read beside; and what a thread may have of the last. */
+/* Bytes: of the first-level cache, that the columns of native code may take; and of the
+ * last-level cache, that those of the interpreter may take in a thread. */
 enum { NEAR_CACHE = 24 * 1024, CACHE = 4 * 1024 * 1024 };
-/* So many columns of wide vectors are more than that. */
+/* So many columns of wide vectors do not fit into the cache. */
 enum { FAR = 1 << 14 };
 
-/* Points of a run. What an instruction costs beside its arithmetic is as much as that of four
- * vectors: columns far away are better than short ones. */
+/* Points of a run. An instruction costs about as much as the arithmetic of four vectors, beside
+ * its own arithmetic, which speaks for long columns; but columns that do not fit into the cache
+ * cost more. */
 static size_t lanes_for(const wgi_fn_maker *m) {
     const size_t w = m->p.machine->width;
-    /* with repeats most columns are only moved, often of one point */
+    /* with repeats, most columns are only copied, often for a single point */
     size_t vectors = m->f->work == m->f->each ? 8 : 2;
     while (vectors > 2 && m->slots * vectors * w * sizeof(double) > CACHE) vectors /= 2;
     return vectors * w;
@@ -55,7 +45,8 @@ static size_t lanes_for(const wgi_fn_maker *m) {
 
 static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     m->when = when, m->low = low, m->high = high;
-    const size_t first_call = m->calls.count, first_code = m->codes.count;
+    const size_t first_call = m->calls.count;
+    m->first_code[when] = m->codes.count;
     forget_part(m);
     wgi_fn_families(m);
     if (wgi_fn_failed(m)) return;
@@ -75,7 +66,6 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     }
     wgi_fn_place(m, first_call);
     m->p.part[when].slots = m->slots;
-    m->first_code[when] = first_code;
     if (when != WGI_EACH || wgi_fn_failed(m)) return;
     m->f->stats.columns = m->slots - WGI_FN_FIXED;
     for (size_t g = 0; g < m->p.loads; g++)
@@ -94,34 +84,34 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
 
 /* ---- before the parts ---- */
 
-static int is_kept(const wgi_fn_maker *m, uint32_t i, unsigned when) {
+static int becomes_uniform(const wgi_fn_maker *m, uint32_t i, unsigned when) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
-    return n->when == when && (m->mark[i] & WGI_MARK_KEPT) && wgi_node_is_operation(n) &&
+    return n->when == when && (m->mark[i] & WGI_MARK_UNIFORM) && wgi_node_is_operation(n) &&
            !wgi_fn_is_sum(m, i);
 }
 
-static void mark_kept(wgi_fn_maker *m) {
+static void mark_uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     for (size_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
-            if (f->node[x].when != n->when) m->mark[x] |= WGI_MARK_KEPT;
+            if (f->node[x].when != n->when) m->mark[x] |= WGI_MARK_UNIFORM;
         }
     }
-    for (size_t j = 0; j < f->m; j++) m->mark[f->result[j]] |= WGI_MARK_KEPT;
+    for (size_t j = 0; j < f->m; j++) m->mark[f->result[j]] |= WGI_MARK_UNIFORM;
     for (size_t k = 0; k < f->guards; k++)
-        m->mark[f->guard[k].a] |= WGI_MARK_KEPT, m->mark[f->guard[k].b] |= WGI_MARK_KEPT;
+        m->mark[f->guard[k].a] |= WGI_MARK_UNIFORM, m->mark[f->guard[k].b] |= WGI_MARK_UNIFORM;
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (!is_kept(m, i, WGI_ONCE) && !is_kept(m, i, WGI_AFTER))
-            m->mark[i] &= (unsigned char)~WGI_MARK_KEPT;
+        if (!becomes_uniform(m, i, WGI_ONCE) && !becomes_uniform(m, i, WGI_AFTER))
+            m->mark[i] &= (unsigned char)~WGI_MARK_UNIFORM;
 }
 
 static void uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     wgi_bytecode *const p = &m->p;
-    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = m->sum[i] = WGI_NO_NODE;
-    mark_kept(m);
+    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = WGI_NO_NODE;
+    mark_uniforms(m);
     uint32_t at = 0;
     m->uniform[m->one + 1] = at++;
     m->uniform[m->zero] = at++;
@@ -132,7 +122,7 @@ static void uniforms(wgi_fn_maker *m) {
     for (uint32_t i = 0; i < f->n; i++)
         if (f->node[i].when == WGI_ONCE) m->uniform[i] = at++;
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (is_kept(m, i, WGI_ONCE)) m->uniform[i] = at++;
+        if (becomes_uniform(m, i, WGI_ONCE)) m->uniform[i] = at++;
     p->sum_at = at;
     for (uint32_t i = 0; i < f->nodes; i++)
         if (wgi_fn_is_sum(m, i)) {
@@ -140,11 +130,11 @@ static void uniforms(wgi_fn_maker *m) {
             m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
         }
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (is_kept(m, i, WGI_AFTER)) m->uniform[i] = at++;
+        if (becomes_uniform(m, i, WGI_AFTER)) m->uniform[i] = at++;
     p->uniforms = at;
 }
 
-/* What depends on products by the zero rule, and who might hide that they are NaN. */
+/* Finds what depends on products by the zero rule, and what could hide a NaN of theirs. */
 static void dependences(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     for (uint32_t i = 0; i < f->nodes; i++) {
@@ -154,7 +144,7 @@ static void dependences(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
-            /* those are done with care: what goes into them is looked at */
+            /* nodes with parts use the zero rule themselves: only their operands are checked */
             if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
             if (!wgi_node_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
         }
@@ -165,7 +155,8 @@ static void dependences(wgi_fn_maker *m) {
             if (m->mark[side[s]] & WGI_MARK_DEPENDS) m->mark[side[s]] |= WGI_MARK_CHECKED;
     }
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (m->sum[i] != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS)) m->p.check_sums = 1;
+        if (wgi_fn_sum_of(m, i) != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS))
+            m->p.check_sums = 1;
 }
 
 static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
@@ -174,6 +165,16 @@ static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
         if ((a[k].flags & without) == 0)
             groups += (wgi_argument_size(&a[k]) + WGI_FN_GROUP - 1) / WGI_FN_GROUP;
     return groups;
+}
+
+static void list_shared(wgi_fn_maker *m, uint32_t *shared, wgi_fn_total *total) {
+    const wg_function *const f = m->f;
+    wgi_bytecode *const p = &m->p;
+    for (uint32_t k = 0; k < f->inputs; k++)
+        if (f->input[k].flags & WG_SHARED) shared[p->shares++] = k;
+    for (uint32_t k = 0, j = 0; k < f->outputs;
+         j += (uint32_t)wgi_argument_size(&f->output[k++]))
+        if (f->output[k].flags & WG_SUMMED) total[p->totals++] = (wgi_fn_total){k, j};
 }
 
 static void groups(wgi_fn_maker *m) {
@@ -231,22 +232,54 @@ static void comparisons(wgi_fn_maker *m) {
     }
 }
 
+/* A piece of what is kept by node, all its bytes so; without a base it is only counted. */
+static uint32_t *piece(const wgi_fn_maker *m, wgi_pieces *p, int of_use, int byte) {
+    const size_t bytes = (m->f->nodes + 3) * sizeof(uint32_t);
+    uint32_t *const at = of_use ? wgi_pieces_take(p, bytes) : NULL;
+    return at == NULL ? NULL : memset(at, byte, bytes);
+}
+
+static void lay_out(wgi_fn_maker *m, wgi_pieces *p, int families, int sums) {
+    m->uniform = piece(m, p, 1, 0);
+    m->user = piece(m, p, 1, 0);
+    m->last = piece(m, p, 1, 0);
+    m->next = m->slot = piece(m, p, 1, 0);
+    m->before = piece(m, p, 1, 0);
+    m->wanted_by = piece(m, p, 1, 0xff);
+    m->lead = piece(m, p, families, 0);
+    m->sibling = piece(m, p, families, 0);
+    m->value = piece(m, p, families, 0xff);
+    m->sum = piece(m, p, sums, 0xff);
+    m->guarded = piece(m, p, m->f->guards != 0, 0xff);
+    m->mark = wgi_pieces_take(p, m->f->nodes + 3);
+    m->uses = wgi_pieces_take(p, m->f->nodes + 3);
+    if (m->mark != NULL) memset(m->mark, 0, m->f->nodes + 3);
+}
+
+static int open_by_node(wgi_fn_maker *m) {
+    int families = 0, sums = 0;
+    for (size_t i = 0; i < m->f->nodes; i++) {
+        const wgi_node *const n = &m->f->node[i];
+        families |= wgi_node_is_partial(n) || n->kind == WGI_NODE_PART;
+        sums |= n->kind == WGI_NODE_SUM;
+    }
+    wgi_pieces p = {NULL, 0};
+    lay_out(m, &p, families, sums);
+    p.base = wgi_list_need(m->c, &m->by_node, NULL, 0, p.used);
+    p.used = 0;
+    if (p.base != NULL) lay_out(m, &p, families, sums);
+    return p.base != NULL;
+}
+
 static int open(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    const size_t n = f->nodes + 3, word = sizeof(uint32_t);
+    const size_t word = sizeof(uint32_t);
     wgi_bytecode *const p = &m->p;
     m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
     p->loads = groups_of(f->inputs, f->input, WG_SHARED);
     p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
-    uint32_t **const by_node[] = {&m->uniform,   &m->uses,   &m->user,   &m->last,
-                                  &m->slot,      &m->next,   &m->before, &m->lead,
-                                  &m->sibling,   &m->value,  &m->sum,    &m->input_batch,
-                                  &m->wanted_by, &m->guarded};
-    for (size_t i = 0; i < sizeof by_node / sizeof *by_node; i++) {
-        *by_node[i] = wgi_fn_room(m, n * word);
-        if (*by_node[i] == NULL) return 0;
-    }
-    m->mark = wgi_fn_room(m, n);
+    if (!open_by_node(m)) return 0;
+    m->input_batch = wgi_fn_room(m, f->n * word);
     m->next_result = wgi_fn_room(m, f->m * word);
     m->result_batch = wgi_fn_room(m, f->m * word);
     m->next_guarded = wgi_fn_room(m, 2 * f->guards * word);
@@ -257,9 +290,6 @@ static int open(wgi_fn_maker *m) {
     m->load_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     m->store_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
     if (wgi_fn_failed(m)) return 0;
-    memset(m->wanted_by, 0xff, n * word);
-    memset(m->guarded, 0xff, n * word);
-    memset(m->value, 0xff, n * word);
     memset(m->load_node, 0xff, p->loads * WGI_FN_GROUP * word);
     memset(m->next_result, 0xff, f->m * word);
     memset(m->next_guarded, 0xff, 2 * f->guards * word);
@@ -268,7 +298,7 @@ static int open(wgi_fn_maker *m) {
 
 /* ---- into memory of its own ---- */
 
-/* Columns of native code: one that is never read, inputs, results, constants. */
+/* Columns of native code: first one that is never read, then inputs, results and constants. */
 static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *result_node,
                            wgi_fn_constant *constant) {
     wg_function *const f = m->f;
@@ -308,7 +338,7 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
     for (size_t k = 0; k < p->native_constants; k++) constant[k].column *= stride;
 }
 
-/* What an array becomes in memory of its own; without a base it is only counted. */
+/* Copies an array into memory of the bytecode; without a base it only counts. */
 static const void *moved(wgi_pieces *b, const void *from, size_t bytes) {
     void *const to = wgi_pieces_take(b, bytes);
     if (to == NULL) return from;
@@ -325,6 +355,8 @@ static void move(wgi_pieces *b, wgi_bytecode *p, const wgi_fn_maker *m) {
     p->sum_node = moved(b, p->sum_node, p->sums * word);
     p->result_uniform = moved(b, p->result_uniform, m->f->m * word);
     p->guard_uniform = moved(b, p->guard_uniform, 2 * m->f->guards * word);
+    p->shared = moved(b, p->shared, p->shares * word);
+    p->total = moved(b, p->total, p->totals * sizeof *p->total);
     p->call = moved(b, m->calls.at, m->calls.count * sizeof *p->call);
     p->list = moved(b, m->columns.at, m->columns.count * word);
     p->load = moved(b, m->load, p->loads * sizeof *p->load);
@@ -358,15 +390,21 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
     }
 }
 
-/* What native code has to look at after plain products. */
-static void list_checked(wgi_fn_maker *m, uint32_t *check_node) {
+static int is_checked(const wgi_fn_maker *m, uint32_t i) {
+    return (m->mark[i] & WGI_MARK_DEPENDS) &&
+           ((m->mark[i] & WGI_MARK_CHECKED) || wgi_fn_sum_of(m, i) != WGI_NO_NODE);
+}
+
+/* Counts the nodes that native code has to check for NaN after plain products. */
+static void count_checked(wgi_fn_maker *m) {
     const wg_function *const f = m->f;
     for (size_t j = 0; j < f->m; j++)
         if (f->node[f->result[j]].when == WGI_EACH) m->mark[f->result[j]] |= WGI_MARK_CHECKED;
-    for (uint32_t i = 0; i < f->nodes; i++)
-        if ((m->mark[i] & WGI_MARK_DEPENDS) &&
-            ((m->mark[i] & WGI_MARK_CHECKED) || m->sum[i] != WGI_NO_NODE))
-            check_node[m->p.checked++] = i;
+    for (uint32_t i = 0; i < f->nodes; i++) m->p.checked += (size_t)is_checked(m, i);
+}
+static void list_checked(const wgi_fn_maker *m, uint32_t *check_node) {
+    for (uint32_t i = 0; i < m->f->nodes; i++)
+        if (is_checked(m, i)) *check_node++ = i;
 }
 
 static void finish(wgi_fn_maker *m) {
@@ -378,18 +416,23 @@ static void finish(wgi_fn_maker *m) {
     uint32_t *const result_uniform = wgi_fn_room(m, f->m * word);
     uint32_t *const guard_uniform = wgi_fn_room(m, 2 * f->guards * word);
     uint32_t *const sum_node = wgi_fn_room(m, p->sums * word);
+    uint32_t *const shared = wgi_fn_room(m, f->inputs * word);
+    wgi_fn_total *const total = wgi_fn_room(m, f->outputs * sizeof *total);
     uint32_t *const input_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     uint32_t *const result_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
-    uint32_t *const check_node = wgi_fn_room(m, f->nodes * word);
+    count_checked(m);
+    uint32_t *const check_node = wgi_fn_room(m, p->checked * word);
     wgi_fn_constant *const constant =
         wgi_fn_room(m, p->stores * WGI_FN_GROUP * sizeof *constant);
     if (wgi_fn_failed(m)) return;
     list_uniforms(m, number, uniform_node, sum_node, result_uniform, guard_uniform);
+    list_shared(m, shared, total);
     list_checked(m, check_node);
     native_columns(m, input_node, result_node, constant);
     p->number = number;
     p->uniform_node = uniform_node, p->sum_node = sum_node;
     p->result_uniform = result_uniform, p->guard_uniform = guard_uniform;
+    p->shared = shared, p->total = total;
     p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
     p->native_constant = constant;
     wgi_pieces b = {NULL, 0};
@@ -407,7 +450,14 @@ static void finish(wgi_fn_maker *m) {
     *f->bytecode = *p;
 }
 
-/* Points added up apart: some ten microseconds of work, whole runs. */
+static void close(wgi_fn_maker *m) {
+    wgi_list_give(m->c, &m->by_node);
+    wgi_fn_list *const all[] = {&m->units,   &m->codes,     &m->calls,
+                                &m->columns, &m->constants, &m->free};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_list_give(m->c, &all[i]->room);
+}
+
+/* Points of a block: some ten microseconds of work, and whole runs. */
 static size_t block_for(const wgi_bytecode *p, size_t codes) {
     enum { WORK = 1 << 18, MOST = 4096 };
     size_t points = MOST;
@@ -440,15 +490,16 @@ wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *m
 #define KIND_WHOLE(NAME, stem, ...)                                                            \
     most = wgi_fn_##stem##_work(f) > most ? wgi_fn_##stem##_work(f) : most;
 #include "tape/function/graph/kinds.def"
-    m.p.repeat_bytes = most;
+    m.p.whole_bytes = most;
     finish(&m);
+    close(&m);
     return c->status;
 }
 
 wg_status wgi_bytecode_new(wgi_core *c, wg_function *f) {
     const wgi_simd *const simd = wgi_simd_best();
     const wgi_fn_machine *machine = wgi_fn_base;
-    /* matrices are gathered point by point: what counts is how far their elements are apart */
+    /* matrices are gathered point by point, which costs less where their elements are nearer */
     if (wgi_dense_elements(f) > f->nodes / 2 && f->nodes > FAR)
         return wgi_bytecode_make(c, f, machine, simd);
 #if defined(__x86_64__)

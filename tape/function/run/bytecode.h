@@ -20,13 +20,15 @@
  * The interpreter (interpreter.h) keeps the last result in registers, the accumulator: an
  * instruction takes operands from the accumulator (A), from columns (C) and from uniforms (S),
  * and leaves its result in the accumulator, and in a column (_ST) if it is read again later. */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_H
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_H
 
 #include "tape/function/graph/graph.h"
 
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
+
+#include <string.h>
 
 /* ---- instructions: X(name, name while products are plain) ---- */
 
@@ -42,7 +44,7 @@
     WGI_FN_BOTH(X, n##_AC, p##_AC)                                                             \
     WGI_FN_BOTH(X, n##_AS, p##_AS)                                                             \
     WGI_FN_BOTH(X, n##_CC, p##_CC) WGI_FN_BOTH(X, n##_CS, p##_CS)
-/* z + x y and the like: z, then x and y */
+/* z + x y, z - x y, x y - z; operands are named in the order z, x, y */
 #define WGI_FN_FUSED(X, n, p)                                                                  \
     WGI_FN_BOTH(X, n##_ACC, p##_ACC)                                                           \
     WGI_FN_BOTH(X, n##_ACS, p##_ACS)                                                           \
@@ -82,12 +84,13 @@
     X(SELECT_GE, SELECT_GE)                                                                    \
     X(SELECT_EQ, SELECT_EQ)                                                                    \
     X(SELECT_NE, SELECT_NE)                                                                    \
+    X(EXCHANGE, EXCHANGE)   /* SELECT_GT, and the other of the two into d of the word after */  \
     X(SUM_A, SUM_A) /* into sum b */                                                           \
     X(SUM_C, SUM_C)                                                                            \
     X(CHECK_A, CHECK_A) /* is there a NaN? */                                                  \
     X(CHECK_C, CHECK_C)                                                                        \
-    X(KEEP_A, KEEP_A) /* as uniform b */                                                       \
-    X(KEEP_C, KEEP_C)                                                                          \
+    X(SET_A, SET_A) /* as uniform b */                                                         \
+    X(SET_C, SET_C)                                                                            \
     X(GUARD, GUARD) /* number c, of columns a and b */                                         \
     X(LOAD, LOAD)   /* b groups from a on */                                                   \
     X(STORE, STORE)                                                                            \
@@ -104,49 +107,51 @@ typedef struct wgi_fn_code {
     uint32_t code, a, b, c, d;
 } wgi_fn_code;
 
-/* What has no instruction of its own. Columns: operands, then results. */
+/* How a call does what has no instruction of its own. Its columns are its operands, then its
+ * results. */
 typedef enum {
-    WGI_FN_VALUE,   /* kernel */
-    WGI_FN_SLOPE,   /* kernel that leaves value and slope in the results */
-    WGI_FN_FIRST,   /* kernel of adjoints */
+    WGI_FN_VALUE,   /* the value of an operation, by a kernel */
+    WGI_FN_SLOPE,   /* by a kernel that gives the value as result 0 and the slope as result 1 */
+    WGI_FN_FIRST,   /* one first partial, by a kernel of adjoints */
     WGI_FN_ROWS,    /* the value of the node, point by point */
-    WGI_FN_FIRSTS,  /* op->first; part[i] is what result i is */
-    WGI_FN_SECONDS, /* op->second; first partials are parts from 16 on */
+    WGI_FN_FIRSTS,  /* first partials by op->first; part[i] says which one result i is */
+    WGI_FN_SECONDS, /* second partials by op->second; parts from 16 on are first partials */
     WGI_FN_ARRAY,
-    WGI_FN_WHOLE /* a node with parts: part[i] is what result i is, ascending */
+    WGI_FN_WHOLE /* a node with parts; part[i] says which one result i is, ascending */
 } wgi_fn_how;
 enum { WGI_FN_PART_FIRST = 16 };
 
 typedef struct wgi_fn_call {
     wgi_fn_how how;
     uint32_t operands, results;
-    uint32_t list;  /* where its columns stand in the list, then the parts of the results */
-    uint32_t part;  /* WGI_FN_FIRST: by which operand */
-    uint32_t value; /* WGI_FN_FIRST: the column of the value */
+    /* its columns in the list of the bytecode, and behind them the parts of the results */
+    uint32_t list;
+    uint32_t part;  /* WGI_FN_FIRST: the operand */
+    uint32_t value; /* WGI_FN_FIRST: the column that has the value, or WGI_NO_NODE */
     unsigned array;
     uint32_t node;
     const wg_scalar_op *op;
     wgi_kernel *kernel, *adjoint;
 } wgi_fn_call;
 
-/* Up to 8 entries of an argument, next to each other, and their columns. Groups whose entries
- * stand next to each other in memory, fields of one structure per point, go between memory and
- * columns together. One instruction moves a batch of groups: more would only keep their columns
- * from others for longer. */
+/* Up to 8 entries of an argument, next to each other, and their columns. Groups that stand next
+ * to each other in memory, such as fields of one structure per point, go between memory and
+ * columns together. One instruction moves a batch of groups; larger batches would only occupy
+ * columns for longer. */
 enum { WGI_FN_GROUP = 8, WGI_FN_BATCH = 8 };
 typedef struct wgi_fn_group {
     uint32_t argument, entry, count;
-    uint32_t check;  /* bit i: entry i of an output comes of a product by the zero rule */
+    uint32_t check;  /* bit i: entry i of an output depends on a product by the zero rule */
     uint32_t wanted; /* bit i: entry i of an input is used */
     uint32_t column[WGI_FN_GROUP];
-    uint32_t native[WGI_FN_GROUP]; /* the same where native code runs */
+    uint32_t native[WGI_FN_GROUP]; /* columns of native code */
 } wgi_fn_group;
 
 /* ---- native code instead of the part of each point ----
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
- * those from `valid` on repeat the last one.
- * uniform: element u is node bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
+ * those from `valid` on repeat the last one. uniform: element u is node
+ * bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
  *          that a node needs. All nodes that are not of each point and that one of each point
  *          reads are there: numbers, shared inputs, nodes done once.
  * input:   input[i][p] is node bytecode->input_node[i] at point p, i < native_inputs.
@@ -162,7 +167,10 @@ typedef struct wgi_fn_group {
  *          again: result and sum may hold anything.
  * It may be called from many threads at once. Comparisons of uniforms, and what is done once
  * and after, stay with the interpreter. */
-enum { WGI_FN_NATIVE_POINTS = 64 }; /* of a run in columns, at most */
+enum {
+    WGI_FN_NATIVE_POINTS = 64, /* of a run in columns, at most */
+    WGI_FN_NATIVE_LANES = 8    /* of its sums; it is called for a multiple of so many points */
+};
 enum { WGI_FN_NAN = 1, WGI_FN_GUARD_FAILED = 2 };
 typedef int wgi_fn_native(const double *uniform, const double *const *input,
                           double *const *result, double *sum, size_t points, size_t valid);
@@ -171,59 +179,67 @@ typedef int wgi_fn_native(const double *uniform, const double *const *input,
 
 typedef struct wgi_fn_part {
     const wgi_fn_code *code;
-    size_t slots; /* columns */
+    size_t slots; /* how many columns it needs */
 } wgi_fn_part;
 
-/* A column that is a uniform. */
+/* A column that holds a uniform in every lane. */
 typedef struct wgi_fn_constant {
     uint32_t column, uniform;
 } wgi_fn_constant;
 
+/* An output that is summed, and the first of its results. */
+typedef struct wgi_fn_total {
+    uint32_t output, first;
+} wgi_fn_total;
+
 struct wgi_fn_run;
 typedef struct wgi_fn_machine {
     size_t width;
-    /* for 1, 2, 4 and 8 vectors of a column */
+    /* runs bytecode on columns of 1, 2, 4 and 8 vectors */
     void (*run[4])(const wgi_fn_code *code, struct wgi_fn_run *r);
-    /* groups between memory and their columns, or those of native code */
+    /* groups between memory and columns; native: columns of native code */
     void (*load)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
     void (*store)(const struct wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int native);
-    /* is there a NaN in so many vectors? */
+    /* is there a NaN in the first `lanes` numbers? */
     int (*any_nan)(const double *column, size_t lanes);
     void (*array)(struct wgi_fn_run *r, const wgi_fn_call *call);
 } wgi_fn_machine;
-/* NULL where the compiler was not told to make that one. */
+/* NULL where the compiler was not told to make the interpreter for that instruction set. */
 extern const wgi_fn_machine *const wgi_fn_base, *const wgi_fn_avx2, *const wgi_fn_avx512;
 
 typedef struct wgi_bytecode {
     size_t bytes;
     const wgi_fn_machine *machine;
     const wgi_simd *simd;
-    wgi_fn_part part[3]; /* by wgi_when */
+    wgi_fn_part part[3]; /* once, each, after */
     size_t lanes;        /* points of a run */
-    size_t operands;     /* of an array operation, at most */
-    size_t repeat_bytes; /* workspace of a node with parts, at most */
-    size_t block;        /* points whose sums are added up apart */
+    size_t operands;     /* the most that an array operation has */
+    size_t whole_bytes;  /* the most workspace that a node with parts needs */
+    size_t block;        /* points of a block */
     unsigned checks;     /* are there products by the zero rule at the points? */
     unsigned check_sums;
 
     size_t uniforms;
-    const uint32_t *uniform_node; /* or WGI_NO_NODE */
+    const uint32_t *uniform_node; /* the node that each uniform is, or WGI_NO_NODE */
     size_t numbers;
-    const double *number; /* uniform[1 ...], and then the shared inputs */
+    const double *number; /* uniform[1 ...]; the shared inputs follow them */
     size_t sums, sum_at;
-    const uint32_t *sum_node;       /* uniform[sum_at ...] are the sums of these */
-    const uint32_t *result_uniform; /* of all m results, or WGI_NO_NODE */
-    const uint32_t *guard_uniform;  /* of both sides of all comparisons, or WGI_NO_NODE */
+    const uint32_t *sum_node; /* the nodes whose sums over the points are uniform[sum_at ...] */
+    size_t shares, totals;
+    const uint32_t *shared;         /* the inputs that are shared, ascending */
+    const wgi_fn_total *total;      /* the outputs that are summed, ascending */
+    const uint32_t *result_uniform; /* of each of the m results, or WGI_NO_NODE */
+    const uint32_t *guard_uniform;  /* of both sides of each comparison, or WGI_NO_NODE */
 
     const wgi_fn_call *call;
-    const uint32_t *list; /* of the columns of calls */
+    const uint32_t *list; /* columns and parts of all calls, one after the other */
     size_t loads, stores;
     const wgi_fn_group *load, *store;
     size_t constants;
     const wgi_fn_constant *constant;
 
     wgi_fn_native *native; /* or NULL */
-    size_t native_points;  /* of a run of it */
+    size_t native_points;  /* at most, in a run of it */
     size_t native_inputs, native_results, native_constants, checked;
     const uint32_t *input_node, *result_node, *check_node;
     const wgi_fn_constant *native_constant;
@@ -231,32 +247,39 @@ typedef struct wgi_bytecode {
 
 enum { WGI_FN_MOST_LANES = 64 };
 
-/* A run of points under way. */
+/* A run of points. */
 typedef struct wgi_fn_run {
     const wg_function *function;
     const wgi_bytecode *bytecode;
-    const wgi_fn_machine *machine; /* of this run */
+    const wgi_fn_machine *machine; /* the one that does this run */
     char *column;
     double *uniform, *sum;
-    double *operand; /* room for those of one array operation */
-    char *repeat;    /* workspace of one node with parts */
+    double *operand; /* room for the operands of one array operation */
+    char *whole;     /* workspace of one node with parts */
     const wg_points *x;
     const wg_results *y;
-    size_t points;                    /* of the call */
-    size_t first, rows;               /* points; lanes beyond repeat the last one */
-    size_t lanes;                     /* of this run */
-    size_t laid;                      /* lanes for which constants are in their columns */
-    unsigned shift;                   /* columns begin at their offset times two to this */
-    size_t dump;                      /* offset of a column that is never read */
-    int64_t valid[WGI_FN_MOST_LANES]; /* where rows < lanes: all ones in lanes below rows */
-    int careful;                      /* products by the zero rule */
-    int nan;                          /* there was one where it is looked for */
-    int rescued;                      /* the zero rule had something to say */
-    int failed;                       /* a comparison; which one and where: */
+    size_t points; /* of the whole call of wg_function_evaluate */
+    /* points of this run; lanes behind them repeat the last one */
+    size_t first, rows;
+    size_t lanes; /* of this run */
+    /* for how many lanes the columns of constants are filled; 0: they are not */
+    size_t laid;
+    /* a column begins at its offset times 2 to the power of this */
+    unsigned shift;
+    size_t dump; /* offset of a column that is never read */
+    /* all ones in lanes below `rows`, 0 in others; only where rows < lanes */
+    int64_t valid[WGI_FN_MOST_LANES];
+    /* products follow the zero rule; otherwise they are plain ones */
+    int careful;
+    /* a plain product may have given a NaN that the zero rule would not */
+    int nan;
+    int rescued; /* the zero rule has changed a product */
+    /* a comparison came out differently; `guard` says which and where */
+    int failed;
     wg_function_guard guard;
 } wgi_fn_run;
 
-/* The first columns of every part. */
+/* The first columns of every part: two of scratch, one of ones, one that is never read. */
 enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED };
 
 static inline uint32_t wgi_fn_offset(size_t slot) {
@@ -266,40 +289,89 @@ static inline double *wgi_fn_column(const wgi_fn_run *r, size_t offset) {
     return (double *)(void *)(r->column + (offset << r->shift));
 }
 
-/* evaluate.c: what interpreters call. */
+/* Lanes beyond the points of a run repeat the last one. */
+static inline void wgi_fn_fill(const wgi_fn_run *r, double *column) {
+    for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
+}
+
+/* Lanes of a sum become one number: halves are added as long as there are two. */
+static inline double wgi_fn_across(const double *t, size_t lanes) {
+    if (lanes == 2) return t[0] + t[1];
+    if (lanes == 4) return (t[0] + t[2]) + (t[1] + t[3]);
+    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+}
+
+/* ---- stations that all ways to evaluate a function share; the road is in evaluate.c ---- */
+
+/* Uniforms that are the same in all calls. */
+static inline void wgi_fn_load_numbers(const wgi_bytecode *p, double *uniform) {
+    if (p->numbers != 0) memcpy(uniform + 1, p->number, p->numbers * sizeof *uniform);
+}
+
+/* Uniforms that depend on the caller: how many points there are, and shared inputs. Sums begin
+ * at 0. */
+static inline void wgi_fn_load(const wg_function *f, size_t points, const wg_points *x,
+                               double *uniform) {
+    const wgi_bytecode *const p = f->bytecode;
+    double *to = uniform + 1 + p->numbers;
+    uniform[0] = (double)points;
+    for (size_t n = 0; n < p->shares; n++) {
+        const wg_points *const from = &x[p->shared[n]];
+        const size_t entries = wgi_argument_size(&f->input[p->shared[n]]);
+        for (size_t e = 0; e < entries; e++)
+            *to++ = from->data == NULL ? 0 : from->data[(ptrdiff_t)e * from->entry];
+    }
+    if (p->sums != 0) memset(uniform + p->sum_at, 0, p->sums * sizeof *uniform);
+}
+
+/* Summed outputs, from the uniforms. */
+static inline void wgi_fn_store_sums(const wg_function *f, const double *uniform,
+                                     const wg_results *y) {
+    const wgi_bytecode *const p = f->bytecode;
+    for (size_t n = 0; n < p->totals; n++) {
+        const wg_results *const to = &y[p->total[n].output];
+        const uint32_t *const from = p->result_uniform + p->total[n].first;
+        const size_t entries = wgi_argument_size(&f->output[p->total[n].output]);
+        for (size_t e = 0; to->data != NULL && e < entries; e++)
+            to->data[(ptrdiff_t)e * to->entry] = uniform[from[e]];
+    }
+}
+
+/* ---- evaluate.c: what interpreters call ---- */
+
 void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call);
-/* Point p of an array operation. */
+/* Does point p of an array operation. */
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p);
-/* Nodes with parts, of each kind: the workspace of the largest one in a function, one for all
- * points of a run. repeat_run.c, dense_run.c. An operand of matrices that is odd is twice the
- * number of a uniform, plus one. */
+/* For each kind of nodes with parts (repeat_run.c, dense_run.c): the most workspace that one of
+ * them needs in a function; and one of them, at all points of a run. Among the operands of
+ * matrices an odd number u stands for uniform u / 2. */
 #define KIND_WHOLE(NAME, stem, ...)                                                            \
     size_t wgi_fn_##stem##_work(const wg_function *f);                                         \
     void wgi_fn_##stem##_run(wgi_fn_run *r, const wgi_fn_call *call);
 #include "tape/function/graph/kinds.def"
-/* A comparison that fails somewhere. */
+/* A comparison fails at some point: finds and notes which. */
 void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code);
-/* The earlier of two failures. */
+/* Notes a failure, unless an earlier one is noted. */
 void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard);
 
-/* What a function does once, from the numbers and shared inputs among its uniforms. work: so
- * many bytes, 64-byte aligned. */
+/* Does what a function does once, when numbers and shared inputs are loaded. work: so many
+ * bytes, 64-byte aligned. */
 size_t wgi_fn_once_work(const wg_function *f);
 void wgi_fn_once(const wg_function *f, double *uniform, void *work);
 
-/* A function without sums, evaluated again and again at points that stand at the same places;
- * what is the same for all points is done when it is opened. work: so many bytes. */
+/* A function without sums that is evaluated again and again, its points always at the same
+ * places: prepare, load and once are done when it is opened. work: so many bytes. */
 struct wgi_fn_steady;
 size_t wgi_fn_steady_work(const wg_function *f);
 struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
                                          const wg_results *y, void *work);
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
 
-/* wgi_bytecode_new for a given machine, for tests. */
+/* wgi_bytecode_new for an interpreter of the caller's choice, for tests. */
 wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,
                             const wgi_simd *simd);
 
-/* Makes the bytecode of a function, f->bytecode; messages and scratch are the tape's. */
+/* Makes the bytecode of a function, f->bytecode. Messages and scratch memory are the tape's. */
 wg_status wgi_bytecode_new(wgi_core *c, wg_function *f);
 void wgi_bytecode_free(wg_function *f);
 

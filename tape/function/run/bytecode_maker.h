@@ -2,12 +2,12 @@
 /* bytecode_maker.h - what the files that make bytecode share: bytecode.h says what it is.
  * Internal.
  *
- * Each part of a function is done in steps: what belongs together is found (families); nodes
- * get an order in which a value is used soon after it is made; that becomes a list of units,
- * with the loads and stores where they are due (bytecode_schedule.c); units become instructions;
- * and these get columns (bytecode_select.c). */
-#ifndef WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
-#define WENGERT_TAPE_FUNCTION_BYTECODE_MAKER_H
+ * Each part of a function is made in these steps. Nodes that are computed together are found
+ * (families). Nodes get an order, in which a value is used soon after it is computed; with the
+ * loads and stores where they are due, that is a list of units (bytecode_schedule.c). Units
+ * become instructions, and the operands of these get columns (bytecode_select.c). */
+#ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
+#define WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
 
 #include "bytecode.h"
 
@@ -16,31 +16,32 @@ typedef enum {
     WGI_UNIT_LOADS,
     WGI_UNIT_STORES,
     WGI_UNIT_SUMS,
-    WGI_UNIT_KEEPS,
+    WGI_UNIT_UNIFORMS,
     WGI_UNIT_CHECKS,
     WGI_UNIT_GUARDS
 } wgi_fn_unit_kind;
 
 typedef struct wgi_fn_unit {
     wgi_fn_unit_kind kind;
-    uint32_t id; /* node, group, sum or guard */
+    uint32_t id; /* number of a node, a batch of groups, or a comparison */
 } wgi_fn_unit;
 
 typedef struct wgi_fn_list {
     void *at;
-    size_t count, room;
+    size_t count;
+    wgi_list_room room;
 } wgi_fn_list;
 
-/* Of a node. */
+/* What is known of a node. */
 enum {
-    WGI_MARK_STORED = 1,     /* read from a column */
-    WGI_MARK_RESIDENT = 2,   /* a uniform that has a column */
-    WGI_MARK_DEPENDS = 4,    /* on a product by the zero rule at a point */
-    WGI_MARK_CHECKED = 8,    /* read by what may hide that it is NaN */
-    WGI_MARK_KEPT = 16,      /* becomes a uniform */
-    WGI_MARK_FREED = 32,     /* its column is */
-    WGI_MARK_OPERATION = 64, /* in the part under way */
-    WGI_MARK_LOADED = 128    /* an input */
+    WGI_MARK_STORED = 1,     /* it is read from a column */
+    WGI_MARK_RESIDENT = 2,   /* it is a uniform that also has a column */
+    WGI_MARK_DEPENDS = 4,    /* it depends on a product by the zero rule, at a point */
+    WGI_MARK_CHECKED = 8,    /* something reads it that may hide that it is NaN */
+    WGI_MARK_UNIFORM = 16,   /* it is computed once or after, and becomes a uniform */
+    WGI_MARK_FREED = 32,     /* its column is free again */
+    WGI_MARK_OPERATION = 64, /* it is computed in the part that is being made */
+    WGI_MARK_LOADED = 128    /* it is an input that has been loaded */
 };
 
 typedef struct wgi_fn_maker {
@@ -48,40 +49,53 @@ typedef struct wgi_fn_maker {
     wg_function *f;
     wgi_bytecode p;
 
-    wgi_when when;      /* of the part under way */
-    uint32_t low, high; /* its operations */
-    uint32_t zero, one; /* two numbers beside the nodes */
+    wgi_when when;      /* which part is being made */
+    uint32_t low, high; /* the range of its operations */
+    uint32_t zero, one; /* nodes behind those of the function, for these numbers */
+
+    /* of every node; a list of something that the function has none of is NULL */
+    wgi_list_room by_node;
     unsigned char *mark;
-    uint32_t *uniform;        /* place, or WGI_NO_NODE */
-    uint32_t *uses;           /* by operations, results, sums, comparisons */
-    uint32_t *user, *last;    /* the last operation that reads it; the last instruction */
-    uint32_t *slot;           /* of its column */
-    uint32_t *next, *before;  /* the order, as a chain */
-    uint32_t *lead, *sibling; /* a family is one unit: who stands for it, and the next in it */
-    uint32_t *value;          /* node that is the value of which this is the slope */
-    uint32_t *sum;            /* its number */
-    uint32_t *input_batch;    /* of groups */
-    uint32_t *wanted_by;      /* the first result that is this node, ... */
-    uint32_t *next_result;    /* ... and the next one after a result */
+    unsigned char *uses;     /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
+    uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
+    uint32_t *user, *last;   /* the last operation, and the last instruction, that reads it */
+    uint32_t *next, *before; /* the order of the nodes, as a chain */
+    uint32_t *slot;          /* its column; the same memory as `next`, once there are units */
+    /* of a family, which is one unit: the node that stands for it, and its next member */
+    uint32_t *lead, *sibling;
+    uint32_t *value;       /* of a slope: the node that is the value of the same operation */
+    uint32_t *sum;         /* the number of the sum over it, or WGI_NO_NODE */
+    uint32_t *wanted_by;   /* the first result that is this node, ... */
+    uint32_t *next_result; /* ... and the next result that is the same node */
     uint32_t *result_batch;
-    uint32_t *guarded, *next_guarded; /* comparisons 2 k + side */
-    unsigned char *sides;             /* of a comparison: those computed */
-    unsigned char *pending;           /* entries of a batch still to come */
+    uint32_t *guarded, *next_guarded; /* comparisons of the node, in the same way; 2 k + side */
+
+    uint32_t *input_batch;  /* the batch that loads the input */
+    unsigned char *sides;   /* of a comparison: the sides that are still to be computed */
+    unsigned char *pending; /* of a batch: the entries that are still to be computed */
     wgi_fn_group *load, *store;
-    /* 8 of each group; where there are fewer: no inputs, but the last result again */
+    /* Eight nodes of each group. Where a group has fewer entries, those of inputs are
+     * WGI_NO_NODE, those of outputs repeat the last one. */
     uint32_t *load_node, *store_node;
 
-    wgi_fn_list units, drafts, codes, calls, columns, constants, free;
+    /* codes: of the part under way first as drafts */
+    wgi_fn_list units, codes, calls, columns, constants, free;
     size_t slots, first_code[3];
-    uint32_t accumulator; /* the node in it, or WGI_NO_NODE */
+    uint32_t accumulator; /* the node whose value it holds, or WGI_NO_NODE */
 } wgi_fn_maker;
 
 static inline int wgi_fn_failed(const wgi_fn_maker *m) { return m->c->status != WG_OK; }
 
-/* Of zeros. */
+/* Memory filled with 0. */
 void *wgi_fn_room(wgi_fn_maker *m, size_t bytes);
-/* One more at the end of a list, or NULL. */
-void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size);
+/* One more element at the end of a list; NULL: a failure. */
+static inline void *wgi_fn_added(wgi_fn_maker *m, wgi_fn_list *l, size_t size) {
+    void *const at =
+        wgi_list_need(m->c, &l->room, l->at, l->count * size, (l->count + 1) * size);
+    if (at == NULL) return NULL;
+    l->at = at;
+    return (char *)at + size * l->count++;
+}
 
 /* ---- nodes ---- */
 
@@ -91,10 +105,23 @@ static inline const wgi_node *wgi_fn_node_of(const wgi_fn_maker *m, uint32_t i) 
 static inline const uint32_t *wgi_fn_operands_of(const wgi_fn_maker *m, uint32_t i) {
     return m->f->operand + m->f->node[i].first;
 }
-/* A sum over points, or only a multiple of a number? */
+/* Is it a sum over points? (A sum of a uniform is only a multiple of it.) */
 static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
            wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
+}
+static inline uint32_t wgi_fn_sum_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sum == NULL ? WGI_NO_NODE : m->sum[i];
+}
+static inline uint32_t wgi_fn_sibling_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->sibling == NULL ? WGI_NO_NODE : m->sibling[i];
+}
+static inline uint32_t wgi_fn_value_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->value == NULL ? WGI_NO_NODE : m->value[i];
+}
+/* Is it an operation of the part under way that is done by itself, or the first of a family? */
+static inline int wgi_fn_leads(const wgi_fn_maker *m, uint32_t i) {
+    return (m->mark[i] & WGI_MARK_OPERATION) && (m->lead == NULL || m->lead[i] == i);
 }
 static inline int wgi_fn_in_columns(const wgi_fn_maker *m, uint32_t i) {
     return i < m->f->nodes &&
@@ -105,7 +132,7 @@ static inline int wgi_fn_row_of(const wg_scalar_op *op) {
     return wgi_is_users(op) ? -1 : (int)(op - wgi_scalar_ops);
 }
 
-/* Batch k of so many groups begins at group k * WGI_FN_BATCH and has these: */
+/* How many of all groups are in batch k, which begins at group k * WGI_FN_BATCH. */
 static inline uint32_t wgi_fn_batch_groups(size_t groups, uint32_t k) {
     const size_t left = groups - k * WGI_FN_BATCH;
     return (uint32_t)(left < WGI_FN_BATCH ? left : WGI_FN_BATCH);
@@ -117,24 +144,34 @@ static inline uint32_t wgi_fn_column_at(const wgi_fn_maker *m, uint32_t i) {
 
 /* ---- bytecode_schedule.c ---- */
 
-/* Instruction of a slope, or END. */
+/* The instruction that computes a slope; END: there is none. */
 uint32_t wgi_fn_slope_code(const wgi_node *n);
-/* Slopes row by row: all of an operation at its operands are made at once. */
+/* Is the slope computed point by point, together with all others of the operation at the same
+ * operands? */
 int wgi_fn_by_rows(const wgi_fn_maker *m, const wgi_node *n);
-/* Does the kernel of the value leave the slope too? */
+/* Does the kernel of the value give the slope as well? */
 int wgi_fn_keeps_slope(const wgi_node *n);
 
 void wgi_fn_families(wgi_fn_maker *m);
 void wgi_fn_count_uses(wgi_fn_maker *m);
-/* The units of a part in their order. */
+/* Lists the units of a part in their order. */
 void wgi_fn_list_units(wgi_fn_maker *m);
+
+/* Do nodes i and j choose, by the same comparison, from the same two, one each? One instruction
+ * does both. */
+static inline int wgi_fn_is_exchange(const wgi_fn_maker *m, uint32_t i, uint32_t j) {
+    const wgi_node *const a = wgi_fn_node_of(m, i), *const b = wgi_fn_node_of(m, j);
+    if (wgi_node_op(a) != WGI_ROW_select_gt || wgi_node_op(b) != WGI_ROW_select_gt) return 0;
+    const uint32_t *const x = wgi_fn_operands_of(m, i), *const y = wgi_fn_operands_of(m, j);
+    return x[0] == y[0] && x[1] == y[1] && x[2] == y[3] && x[3] == y[2];
+}
 
 /* ---- bytecode_select.c ---- */
 
-/* Units as instructions, before their operands have places. */
+/* Makes instructions of the units; their operands are nodes as yet. */
 void wgi_fn_select(wgi_fn_maker *m);
 void wgi_fn_deal_columns(wgi_fn_maker *m);
-/* Drafts, calls and groups with the places of their columns. */
+/* Puts columns in the place of nodes, in instructions, calls and groups. */
 void wgi_fn_place(wgi_fn_maker *m, size_t first_call);
 
 #endif

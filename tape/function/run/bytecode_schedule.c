@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodes of a part in the order in which they are done.
+/* The nodes of a part in the order in which they are computed.
  *
- * Nodes that one call makes are a family. What has one reader is made just before it; all other
- * nodes keep the order of the function. Loads stand before the first reader of an input;
- * stores, sums and comparisons behind the last node that they wait for. */
+ * Nodes that are computed by one call are a family. A node with a single reader is computed
+ * just before that; all others keep the order of the function. Loads stand before the first
+ * reader of an input; stores, sums and comparisons behind the last node that they need. */
 #include "bytecode_maker.h"
 
 #include <string.h>
@@ -61,7 +61,8 @@ static size_t hash(const wgi_fn_maker *m, uint32_t i) {
     return (size_t)h;
 }
 
-/* Are the nodes of an entry, numbers plus one, of this operation at these operands? */
+/* Do the nodes of an entry belong to the same operation at the same operands as node i? An
+ * entry holds numbers of nodes plus 1. */
 static int same_operands(const wgi_fn_maker *m, const uint32_t *entry, uint32_t i) {
     const uint32_t j = (entry[0] != 0 ? entry[0] : entry[1] != 0 ? entry[1] : entry[2]) - 1;
     const wgi_node *const n = wgi_fn_node_of(m, i);
@@ -76,23 +77,55 @@ static void join(wgi_fn_maker *m, uint32_t lead, uint32_t i) {
     m->sibling[lead] = i;
 }
 
+/* Which operations have slopes in this part, by their rows; the last one: of users. */
+typedef struct slopes {
+    unsigned char of[WGI_ROWS + 1];
+    size_t nodes; /* that such a slope, or the value of one, is */
+} slopes;
+
+static size_t row_or_users(const wg_scalar_op *op) {
+    return wgi_is_users(op) ? WGI_ROWS : (size_t)(op - wgi_scalar_ops);
+}
+
+/* May it belong to a family of slopes? */
+static int is_related(const wgi_fn_maker *m, const slopes *s, uint32_t i) {
+    const wgi_node *const n = wgi_fn_node_of(m, i);
+    return n->op != NULL && (m->mark[i] & WGI_MARK_OPERATION) != 0 &&
+           s->of[row_or_users(n->op)];
+}
+
+static slopes find_slopes(const wgi_fn_maker *m) {
+    slopes s;
+    memset(&s, 0, sizeof s);
+    for (uint32_t i = m->low; i < m->high; i++)
+        if (wgi_node_is_partial(wgi_fn_node_of(m, i)))
+            s.of[row_or_users(wgi_fn_node_of(m, i)->op)] = 1;
+    for (uint32_t i = m->low; i < m->high; i++) s.nodes += (size_t)is_related(m, &s, i);
+    return s;
+}
+
 void wgi_fn_families(wgi_fn_maker *m) {
-    size_t slopes = 0, room_for = 64;
+    size_t room_for = 64;
+    if (m->lead == NULL) return;
     for (uint32_t i = m->low; i < m->high; i++) {
         m->lead[i] = i;
         m->sibling[i] = m->value[i] = WGI_NO_NODE;
-        slopes += (size_t)wgi_node_is_partial(wgi_fn_node_of(m, i));
         if (wgi_fn_node_of(m, i)->kind == WGI_NODE_PART)
             join(m, wgi_fn_operands_of(m, i)[0], i);
     }
-    if (slopes == 0) return;
-    while (room_for < 4 * (size_t)(m->high - m->low)) room_for *= 2;
-    /* by operation and operands, plus one: the value, the first slope by rows, a kept slope */
-    uint32_t(*const table)[3] = wgi_fn_room(m, room_for * sizeof *table);
+    const slopes s = find_slopes(m);
+    if (s.nodes == 0) return;
+    while (room_for < 2 * s.nodes) room_for *= 2;
+    /* entries by operation and operands, each a node plus 1: the value, the first of the slopes
+     * that are computed point by point, the slope that the kernel of the value gives */
+    wgi_list_room room = {0, 0};
+    const size_t bytes = room_for * sizeof(uint32_t[3]);
+    uint32_t(*const table)[3] = wgi_list_need(m->c, &room, NULL, 0, bytes);
     if (table == NULL) return;
+    memset(table, 0, bytes);
     for (uint32_t i = m->low; i < m->high; i++) {
         const wgi_node *const n = wgi_fn_node_of(m, i);
-        if (n->op == NULL || (m->mark[i] & WGI_MARK_OPERATION) == 0) continue;
+        if (!is_related(m, &s, i)) continue;
         if (n->kind == WGI_NODE_FIRST && wgi_fn_slope_code(n) != WGI_FN_END) continue;
         size_t at = hash(m, i) & (room_for - 1);
         for (;; at = (at + 1) & (room_for - 1)) {
@@ -110,38 +143,40 @@ void wgi_fn_families(wgi_fn_maker *m) {
         else if (value != 0 && m->sibling[value - 1] == WGI_NO_NODE) join(m, value - 1, i);
         else to[2] = i + 1;
     }
+    wgi_list_give(m->c, &room);
 }
 
 /* ---- order ---- */
 
-/* Operands of a unit: those of its node, and the value of a slope. */
+/* What a unit reads: the operands of its node and, for a slope, the value of the operation. */
 static uint32_t reads(const wgi_fn_maker *m, uint32_t i, uint32_t k) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
-    return k < n->count ? wgi_fn_operands_of(m, i)[k] : m->value[i];
+    return k < n->count ? wgi_fn_operands_of(m, i)[k] : wgi_fn_value_of(m, i);
 }
 static uint32_t read_count(const wgi_fn_maker *m, uint32_t i) {
-    return wgi_fn_node_of(m, i)->count + (m->value[i] != WGI_NO_NODE);
+    return wgi_fn_node_of(m, i)->count + (wgi_fn_value_of(m, i) != WGI_NO_NODE);
 }
 
 void wgi_fn_count_uses(wgi_fn_maker *m) {
+    enum { MANY = 2 };
     wg_function *const f = m->f;
     for (uint32_t i = m->low; i < m->high; i++) {
-        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        if (!wgi_fn_leads(m, i)) continue;
         for (uint32_t k = 0; k < read_count(m, i); k++) {
             const uint32_t x = reads(m, i, k);
-            if (m->uses[x] == 0 || m->user[x] != i) m->uses[x]++;
+            if (m->uses[x] == 0 || (m->uses[x] < MANY && m->user[x] != i)) m->uses[x]++;
             m->user[x] = i;
         }
     }
-    /* two more: such a node is not moved */
+    /* such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
-        if ((wgi_fn_in_columns(m, i) &&
-             ((m->mark[i] & (WGI_MARK_KEPT | WGI_MARK_CHECKED)) || m->sum[i] != WGI_NO_NODE)))
-            m->uses[i] += 2;
+        if ((wgi_fn_in_columns(m, i) && ((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
+                                         wgi_fn_sum_of(m, i) != WGI_NO_NODE)))
+            m->uses[i] = MANY;
     if (m->when != WGI_EACH) return;
-    for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] += 2;
+    for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] = MANY;
     for (size_t k = 0; k < f->guards; k++)
-        m->uses[f->guard[k].a] += 2, m->uses[f->guard[k].b] += 2;
+        m->uses[f->guard[k].a] = m->uses[f->guard[k].b] = MANY;
 }
 
 static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
@@ -152,41 +187,43 @@ static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
     if (b != WGI_NO_NODE) m->next[b] = i;
 }
 
-/* Operands of a node that takes many stay where they are: looking for the next one of them
- * takes as long as there are. */
+/* The operands of a node that has many are not moved: to look for the next one would take as
+ * long as there are operands. */
 static int takes_many(const wgi_node *n) {
     enum { MANY = 64 };
     return wgi_node_has_parts(n) || n->count > MANY;
 }
 
-/* As given, but what has one reader, and is the last one of at most one operand, is made just
- * before its reader: the operand that was made last directly so. Gives the first node. */
+/* Keeps the order of the function, except that a node with a single reader, which frees at most
+ * one column, is put just before that; of several, the one that was computed last comes
+ * nearest. Gives the first node. */
 static uint32_t order(wgi_fn_maker *m) {
-    const uint32_t end = m->zero; /* a stop for the chain */
+    const uint32_t end = m->zero; /* stands for the end of the chain */
     uint32_t last = WGI_NO_NODE;
     m->before[end] = m->next[end] = WGI_NO_NODE;
     for (uint32_t i = m->low; i < m->high; i++) {
         m->next[i] = m->before[i] = WGI_NO_NODE;
-        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i) continue;
+        if (!wgi_fn_leads(m, i)) continue;
         uint32_t ends = 0;
         for (uint32_t k = 0; k < read_count(m, i); k++)
             ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
-        m->last[i] = m->uses[i] == 1 && m->sibling[i] == WGI_NO_NODE && ends <= 1 &&
+        const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
+                         (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
+        m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
+                     !pair &&
                      !takes_many(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
-        if ((m->mark[i] & WGI_MARK_OPERATION) == 0 || m->lead[i] != i ||
-            takes_many(wgi_fn_node_of(m, i)))
-            continue;
-        /* operands with this reader only: the latest nearest */
+        if (!wgi_fn_leads(m, i) || takes_many(wgi_fn_node_of(m, i))) continue;
+        /* operands with no other reader: those computed last come nearest */
         uint32_t at = i, below = WGI_NO_NODE;
         for (;;) {
             uint32_t best = WGI_NO_NODE;
             for (uint32_t k = 0; k < read_count(m, i); k++) {
                 const uint32_t x = reads(m, i, k);
-                if (!wgi_fn_in_columns(m, x) || (m->mark[x] & WGI_MARK_OPERATION) == 0 ||
-                    m->lead[x] != x || !m->last[x] || m->user[x] != i)
+                if (!wgi_fn_in_columns(m, x) || !wgi_fn_leads(m, x) || !m->last[x] ||
+                    m->user[x] != i)
                     continue;
                 if ((below == WGI_NO_NODE || x < below) && (best == WGI_NO_NODE || x > best))
                     best = x;
@@ -207,13 +244,14 @@ static void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
     if (u != NULL) *u = (wgi_fn_unit){kind, id};
 }
 
-/* A number of each point is there now: what waits for it. */
+/* A node has been computed: adds the units that wait for it. */
 static void defined(wgi_fn_maker *m, uint32_t i) {
     if (m->mark[i] & WGI_MARK_CHECKED) unit_add(m, WGI_UNIT_CHECKS, i);
-    if (m->sum[i] != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
-    if (m->mark[i] & WGI_MARK_KEPT) unit_add(m, WGI_UNIT_KEEPS, i);
+    if (wgi_fn_sum_of(m, i) != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
+    if (m->mark[i] & WGI_MARK_UNIFORM) unit_add(m, WGI_UNIT_UNIFORMS, i);
     if (m->when != WGI_EACH) return;
-    for (uint32_t g = m->guarded[i]; g != WGI_NO_NODE; g = m->next_guarded[g])
+    for (uint32_t g = m->guarded == NULL ? WGI_NO_NODE : m->guarded[i]; g != WGI_NO_NODE;
+         g = m->next_guarded[g])
         if (--m->sides[g / 2] == 0) unit_add(m, WGI_UNIT_GUARDS, g / 2);
     for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
         if (--m->pending[m->result_batch[j]] == 0)
@@ -238,12 +276,12 @@ void wgi_fn_list_units(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < wgi_fn_node_of(m, i)->count; k++)
             need_input(m, wgi_fn_operands_of(m, i)[k]);
         unit_add(m, WGI_UNIT_NODE, i);
-        for (uint32_t j = i; j != WGI_NO_NODE; j = m->sibling[j]) defined(m, j);
+        for (uint32_t j = i; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) defined(m, j);
     }
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
         if (m->uses[i] != 0) need_input(m, i);
-    for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* of uniforms only */
+    for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* batches of uniforms only */
         if (g % WGI_FN_BATCH == 0) columns = 0;
         for (uint32_t k = 0; k < m->store[g].count; k++)
             columns += (uint32_t)wgi_fn_in_columns(m, m->store_node[g * WGI_FN_GROUP + k]);

@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of a part as instructions, and the columns that these work on.
+/* The units of a part become instructions, and the nodes in them get columns.
  *
- * An instruction is a draft until its operands have places: which form it has depends on what
- * the accumulator holds, and whether it stores on who reads its result later. A column is free
- * for another node after its last reader. */
+ * An instruction is a draft at first: its form depends on what the accumulator holds, and
+ * whether it stores its result depends on who reads it later. After the last reader of a node
+ * its column is free for another one. */
 #include "tape/function/graph/dense_node.h"
 #include "bytecode_maker.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>
 
-/* An instruction before its operands have places. */
-typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind;
-typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind; /* LEAVES: stores if it is read */
+/* An instruction whose operands are still nodes. LEAVES: the result stays in the accumulator,
+ * and is stored only if somebody reads it later. */
+typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind; /* of two bits */
+typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind;
 typedef struct draft {
-    uint32_t code;
-    unsigned char field[3];
-    unsigned char result;
+    uint16_t code;
+    unsigned char fields, result;
     uint32_t x[3], d;
 } draft;
+_Static_assert(sizeof(draft) == sizeof(wgi_fn_code),
+               "a draft becomes an instruction in its place");
 
-/* Operations with instructions that know the accumulator. */
+static field_kind field_of(const draft *d, int k) {
+    return (field_kind)(d->fields >> 2 * k & 3);
+}
+
+/* Those of the part under way. */
+static draft *drafts_of(const wgi_fn_maker *m, size_t *count) {
+    *count = m->codes.count - m->first_code[m->when];
+    return (draft *)m->codes.at + m->first_code[m->when];
+}
+
+/* Operations whose instructions can take operands from the accumulator. */
 typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
 static simple simple_of(const wgi_node *n) {
     if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
@@ -47,18 +59,14 @@ static simple simple_of(const wgi_node *n) {
 /* ---- instructions ---- */
 
 static draft *draft_add(wgi_fn_maker *m, uint32_t code) {
-    draft *const d = wgi_fn_added(m, &m->drafts, sizeof *d);
-    static const draft none;
-    if (d != NULL) {
-        *d = none;
-        d->code = code;
-    }
+    draft *const d = wgi_fn_added(m, &m->codes, sizeof *d);
+    if (d != NULL) *d = (draft){.code = (uint16_t)code};
     return d;
 }
 
 static void field(wgi_fn_maker *m, draft *d, int k, field_kind kind, uint32_t x) {
     if (d == NULL) return;
-    d->field[k] = (unsigned char)kind;
+    d->fields |= (unsigned char)(kind << 2 * k);
     d->x[k] = x;
     if (kind == COLUMN) m->mark[x] |= WGI_MARK_STORED;
 }
@@ -70,7 +78,7 @@ static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
     m->accumulator = i;
 }
 
-/* A uniform as a column, for instructions that take only such. */
+/* A uniform gets a column, for instructions that read columns only. */
 static void want_column(wgi_fn_maker *m, uint32_t i) {
     if (wgi_fn_in_columns(m, i)) {
         m->mark[i] |= WGI_MARK_STORED;
@@ -91,7 +99,8 @@ static void want_column(wgi_fn_maker *m, uint32_t i) {
     }
 }
 
-/* Codes are as listed: forms two apart, with and without a store. */
+/* Adds an instruction that leaves its result. In the list of codes each form with a store
+ * follows the same form without. */
 static draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
     draft *const d = draft_add(m, code);
     result(m, d, LEAVES, node);
@@ -157,7 +166,8 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
     else field(m, instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
 }
 
-/* A product whose only reader is the next unit, a sum or difference: both in one. */
+/* A product whose only reader is the next unit, a sum or a difference, becomes one instruction
+ * with it. */
 static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     const wgi_node *const p = wgi_fn_node_of(m, product);
     const simple which = simple_of(p);
@@ -193,7 +203,7 @@ static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     return 1;
 }
 
-/* An instruction on columns only. */
+/* An instruction whose operands are columns only. */
 static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t count,
                        const uint32_t *x) {
     for (uint32_t k = 0; k < count; k++) want_column(m, x[k]);
@@ -201,6 +211,21 @@ static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t c
     for (uint32_t k = 0; k < count && k < 3; k++) field(m, d, (int)k, COLUMN, x[k]);
     result(m, d, STORES_IT, node);
     if (count == 4) field(m, draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
+}
+
+/* Two nodes that exchange two others, or not, as one instruction. */
+static int exchanged(wgi_fn_maker *m, uint32_t node, const wgi_fn_unit *next) {
+    if (next == NULL || next->kind != WGI_UNIT_NODE || !wgi_fn_is_exchange(m, node, next->id))
+        return 0;
+    const uint32_t *const x = wgi_fn_operands_of(m, node);
+    for (uint32_t k = 0; k < 4; k++) want_column(m, x[k]);
+    draft *const d = draft_add(m, WGI_FN_EXCHANGE);
+    for (int k = 0; k < 3; k++) field(m, d, k, COLUMN, x[k]);
+    result(m, d, STORES_IT, node);
+    draft *const other = draft_add(m, WGI_FN_END);
+    field(m, other, 0, COLUMN, x[3]);
+    result(m, other, STORES_IT, next->id);
+    return 1;
 }
 
 static uint32_t column_code(const wgi_node *n) {
@@ -228,16 +253,17 @@ static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
     return x;
 }
 
-/* The parts that are wanted, ascending as their nodes are, and which they are. There may be
- * many more that are not wanted: nothing here is as long as all of them. */
+/* Lists the parts that are wanted, ascending as their nodes are, and their numbers. There may
+ * be many more that are not wanted: the lists are not as long as those. */
 static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const size_t first = m->columns.count;
-    for (uint32_t j = m->sibling[node]; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+    for (uint32_t j = wgi_fn_sibling_of(m, node); j != WGI_NO_NODE;
+         j = wgi_fn_sibling_of(m, j), c->results++)
         (void)column_add(m, j);
     for (uint32_t k = 0; k < c->results; k++) (void)column_add(m, 0);
     if (wgi_fn_failed(m)) return;
     uint32_t *const result = (uint32_t *)m->columns.at + first;
-    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined its family first */
+    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined the family first */
         const uint32_t last = result[c->results - 1 - k];
         result[c->results - 1 - k] = result[k];
         result[k] = last;
@@ -246,8 +272,8 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
         result[c->results + k] = wgi_fn_node_of(m, result[k])->part;
 }
 
-/* How the node, and those of its family, are evaluated; gives the slope of a row that keeps it,
- * or WGI_NO_NODE. */
+/* Chooses how the node and its family are evaluated. Gives the slope where the kernel of the
+ * value gives it as well; otherwise WGI_NO_NODE. */
 static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     if (wgi_node_has_parts(n)) {
@@ -255,44 +281,45 @@ static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     } else if (n->op == NULL) {
         c->how = n->kind == WGI_NODE_ARRAY ? WGI_FN_ARRAY : WGI_FN_ROWS;
         if (n->count > m->p.operands) m->p.operands = n->count;
-    } else if (n->kind == WGI_NODE_OP && m->sibling[node] == WGI_NO_NODE) {
+    } else if (n->kind == WGI_NODE_OP && wgi_fn_sibling_of(m, node) == WGI_NO_NODE) {
         c->how = c->kernel != NULL ? WGI_FN_VALUE : WGI_FN_ROWS;
     } else if (!wgi_fn_by_rows(m, n) && wgi_fn_keeps_slope(n)) {
         c->how = WGI_FN_SLOPE;
-        return n->kind == WGI_NODE_FIRST ? node : m->sibling[node];
+        return n->kind == WGI_NODE_FIRST ? node : wgi_fn_sibling_of(m, node);
     } else if (wgi_fn_by_rows(m, n)) {
         c->how = WGI_FN_FIRSTS;
-        for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j])
+        for (uint32_t j = node; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j))
             if (wgi_fn_node_of(m, j)->kind == WGI_NODE_SECOND) c->how = WGI_FN_SECONDS;
     } else {
         c->how = WGI_FN_FIRST;
         c->part = n->part;
-        c->value = m->value[node];
+        c->value = wgi_fn_value_of(m, node);
         if (c->value != WGI_NO_NODE) want_column(m, c->value);
     }
     return WGI_NO_NODE;
 }
 
-/* The value, where it is wanted, and the slope. */
+/* Lists the columns of the value, where it is wanted, and of the slope. */
 static void list_slope(wgi_fn_maker *m, uint32_t node, uint32_t slope, wgi_fn_call *c) {
     c->results = 2;
-    (void)column_add(m, slope == node ? m->sibling[node] : node);
+    (void)column_add(m, slope == node ? wgi_fn_sibling_of(m, node) : node);
     (void)column_add(m, slope);
 }
 
-/* The family; where it is done by rows, also which partials they are. */
+/* Lists the columns of the family and, where it is computed point by point, which partials its
+ * members are. */
 static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
-    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j], c->results++)
+    for (uint32_t j = node; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j), c->results++)
         (void)column_add(m, j);
     if (!wgi_fn_by_rows(m, wgi_fn_node_of(m, node))) return;
-    for (uint32_t j = node; j != WGI_NO_NODE; j = m->sibling[j]) {
+    for (uint32_t j = node; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) {
         const wgi_node *const n = wgi_fn_node_of(m, j);
         const int beside = c->how == WGI_FN_SECONDS && n->kind == WGI_NODE_FIRST;
         (void)column_add(m, n->part + (beside ? (uint32_t)WGI_FN_PART_FIRST : 0));
     }
 }
 
-/* Are operands that are the same at all points read where they stand? */
+/* Does it read uniforms where they stand, without columns for them? */
 static int takes_uniforms(const wgi_node *n) { return n->kind == WGI_NODE_DENSE; }
 
 static void call(wgi_fn_maker *m, uint32_t node) {
@@ -328,7 +355,7 @@ static void operation(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     const uint32_t *const x = wgi_fn_operands_of(m, node);
     const simple which = simple_of(n);
-    if (n->kind == WGI_NODE_SUM) { /* of a uniform: as often as there are points */
+    if (n->kind == WGI_NODE_SUM) { /* of a uniform: a multiple of it by the number of points */
         binary(m, TIMES, node, x[0], m->one + 1);
         return;
     }
@@ -349,7 +376,7 @@ static void operation(wgi_fn_maker *m, uint32_t node) {
     } else call(m, node);
 }
 
-/* An instruction about a node that is there; it leaves the accumulator as it is. */
+/* An instruction that only reads node i; the accumulator stays as it is. */
 static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
     const int here = is_accumulator(m, i);
     draft *const d = draft_add(m, here ? a : c);
@@ -357,7 +384,7 @@ static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t 
     field(m, d, 1, RAW, raw);
 }
 
-/* Groups between memory and columns. */
+/* Moves a batch of groups between memory and columns. */
 static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
     const uint32_t first = k * WGI_FN_BATCH, groups = wgi_fn_batch_groups(all, k);
     for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
@@ -373,18 +400,20 @@ void wgi_fn_select(wgi_fn_maker *m) {
     m->accumulator = WGI_NO_NODE;
     for (size_t i = 0; i < m->units.count && !wgi_fn_failed(m); i++) {
         const uint32_t id = u[i].id;
+        const wgi_fn_unit *next;
         draft *d;
         switch (u[i].kind) {
         case WGI_UNIT_NODE:
-            if (fused(m, id, i + 1 < m->units.count ? &u[i + 1] : NULL)) i++;
+            next = i + 1 < m->units.count ? &u[i + 1] : NULL;
+            if (fused(m, id, next) || exchanged(m, id, next)) i++;
             else operation(m, id);
             break;
         case WGI_UNIT_SUMS:
             about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, id,
                   (uint32_t)(m->sum[id] * m->p.machine->width * sizeof(double)));
             break;
-        case WGI_UNIT_KEEPS:
-            about(m, WGI_FN_KEEP_A, WGI_FN_KEEP_C, id, m->uniform[id]);
+        case WGI_UNIT_UNIFORMS:
+            about(m, WGI_FN_SET_A, WGI_FN_SET_C, id, m->uniform[id]);
             break;
         case WGI_UNIT_CHECKS:
             about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, id, 0);
@@ -410,7 +439,8 @@ void wgi_fn_select(wgi_fn_maker *m) {
 
 /* ---- columns ---- */
 
-/* What an instruction reads beside its fields, and what it makes beside its result. */
+/* The nodes that an instruction reads beside those in its fields, and those that it computes
+ * beside its result. */
 static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **read,
                        const uint32_t **made, uint32_t *makes, uint32_t *more) {
     *makes = 0;
@@ -433,7 +463,8 @@ static uint32_t beside(const wgi_fn_maker *m, const draft *d, const uint32_t **r
     return c->operands;
 }
 
-/* Does its column change hands? Those of uniforms at the points stay. */
+/* Is its column given to other nodes later? Those of uniforms are not, in the part of each
+ * point. */
 static int is_dealt(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_in_columns(m, i) || (m->when != WGI_EACH && (m->mark[i] & WGI_MARK_RESIDENT));
 }
@@ -458,8 +489,8 @@ static int is_apart(const wgi_fn_call *c) {
 }
 
 void wgi_fn_deal_columns(wgi_fn_maker *m) {
-    draft *const all = m->drafts.at;
-    const size_t count = m->drafts.count;
+    size_t count;
+    draft *const all = drafts_of(m, &count);
     const uint32_t *read = NULL, *made = NULL;
     uint32_t makes, more;
     for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NO_NODE;
@@ -467,7 +498,7 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
         const draft *const d = &all[i];
         const uint32_t n = beside(m, d, &read, &made, &makes, &more);
         for (int k = 0; k < 3; k++)
-            if (d->field[k] == COLUMN) m->last[d->x[k]] = (uint32_t)i;
+            if (field_of(d, k) == COLUMN) m->last[d->x[k]] = (uint32_t)i;
         for (uint32_t k = 0; k < n; k++) m->last[read[k]] = (uint32_t)i;
         if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
     }
@@ -478,40 +509,45 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
         const int apart =
             d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
         for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
-        /* an operand in the word after belongs to this instruction */
+        /* the word behind an instruction may hold one more operand of it */
         const size_t words =
-            i + 1 < count && all[i + 1].code == WGI_FN_END && all[i + 1].field[0] == COLUMN ? 2
-                                                                                            : 1;
+            i + 1 < count && all[i + 1].code == WGI_FN_END && field_of(&all[i + 1], 0) == COLUMN
+                ? 2
+                : 1;
         for (size_t w = 0; w < words; w++)
             for (int k = 0; k < 3; k++)
-                if (d[w].field[k] == COLUMN && m->last[d[w].x[k]] == i + w) give(m, d[w].x[k]);
+                if (field_of(&d[w], k) == COLUMN && m->last[d[w].x[k]] == i + w)
+                    give(m, d[w].x[k]);
         for (uint32_t k = 0; k < n; k++)
             if (m->last[read[k]] == i) give(m, read[k]);
         if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
         for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
-        if (d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE))
-            take(m, d->d);
+        for (size_t w = 0; w < words; w++)
+            if (d[w].result == STORES_IT ||
+                (d[w].result == LEAVES && m->last[d[w].d] != WGI_NO_NODE))
+                take(m, d[w].d);
         i += words - 1;
     }
 }
 
 void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
-    const draft *const all = m->drafts.at;
+    size_t count;
+    draft *const all = drafts_of(m, &count);
     uint32_t *const columns = m->columns.at;
-    for (size_t i = 0; i < m->drafts.count; i++) {
-        const draft *const d = &all[i];
+    for (size_t i = 0; i < count; i++) {
+        const draft d = all[i];
         uint32_t x[3] = {0, 0, 0};
         for (int k = 0; k < 3; k++)
-            x[k] = d->field[k] == COLUMN    ? wgi_fn_column_at(m, d->x[k])
-                   : d->field[k] == UNIFORM ? (uint32_t)(m->uniform[d->x[k]] * sizeof(double))
-                                            : d->x[k];
+            x[k] = field_of(&d, k) == COLUMN ? wgi_fn_column_at(m, d.x[k])
+                   : field_of(&d, k) == UNIFORM
+                       ? (uint32_t)(m->uniform[d.x[k]] * sizeof(double))
+                       : d.x[k];
         const int stores =
-            d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE);
-        wgi_fn_code *const to = wgi_fn_added(m, &m->codes, sizeof *to);
-        if (to == NULL) return;
-        const int variant = stores && (d->result == LEAVES || d->code == WGI_FN_SPLAT);
-        *to = (wgi_fn_code){d->code + (uint32_t)variant, x[0], x[1], x[2],
-                            stores ? wgi_fn_column_at(m, d->d) : 0};
+            d.result == STORES_IT || (d.result == LEAVES && m->last[d.d] != WGI_NO_NODE);
+        const int variant = stores && (d.result == LEAVES || d.code == WGI_FN_SPLAT);
+        ((wgi_fn_code *)m->codes.at)[m->first_code[m->when] + i] =
+            (wgi_fn_code){d.code + (uint32_t)variant, x[0], x[1], x[2],
+                          stores ? wgi_fn_column_at(m, d.d) : 0};
     }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on whole matrices where functions are interpreted: a few points at a time are
- * gathered from columns into arrays, done one after the other, and put back. What is the same
- * at all points is gathered once. */
+ * loaded from columns into arrays, done one after the other, and stored. Operands that are the
+ * same at all points are loaded once. The stations have their names from evaluate.c. */
 #include "tape/function/graph/dense_node.h"
 #include "bytecode.h"
 
 #define COLUMN(offset) wgi_fn_column(r, offset)
 
-/* Points that are gathered together, and the room that they may take. */
+/* Points that are loaded together, and the bytes that they may take. */
 enum { POINTS = 8, NEAR = 1 << 21 };
 
 typedef struct work {
     wgi_dense_op op;
-    size_t points, operands, results; /* the latter two with what keeps the next one aligned */
+    size_t points;            /* loaded together */
+    size_t operands, results; /* of one point, rounded up so that the next one is aligned */
     double *x, *y;
-    void *more;
+    void *more; /* workspace of the operation */
 } work;
 
 static size_t rounded(size_t n) { return (n + 7) / 8 * 8; }
 
+/* Prepares, or, with base NULL, only counts the bytes. */
 static size_t cut(work *w, const wgi_node *n, char *base) {
     w->op = wgi_dense_of(n);
     w->operands = rounded(n->count), w->results = rounded(wgi_dense_results(&w->op));
@@ -45,15 +47,15 @@ size_t wgi_fn_dense_work(const wg_function *f) {
     return most;
 }
 
-static void gather_uniforms(const wgi_fn_run *r, const uint32_t *list, const work *w,
-                            size_t operands) {
+static void load_uniforms(const wgi_fn_run *r, const uint32_t *list, const work *w,
+                          size_t operands) {
     for (size_t k = 0; k < operands; k++)
         for (size_t q = 0; (list[k] & 1) != 0 && q < w->points; q++)
             w->x[q * w->operands + k] = r->uniform[list[k] >> 1];
 }
 
-static void gather(const wgi_fn_run *r, const uint32_t *list, const work *w, size_t operands,
-                   size_t first, size_t points) {
+static void load(const wgi_fn_run *r, const uint32_t *list, const work *w, size_t operands,
+                 size_t first, size_t points) {
     for (size_t k = 0; k < operands; k++) {
         if (list[k] & 1) continue;
         const double *const column = COLUMN(list[k]) + first;
@@ -61,9 +63,9 @@ static void gather(const wgi_fn_run *r, const uint32_t *list, const work *w, siz
     }
 }
 
-/* The results that are wanted, by the numbers of their parts. */
-static void scatter(const wgi_fn_run *r, const uint32_t *result, const uint32_t *part,
-                    const work *w, size_t results, size_t first, size_t points) {
+/* Only results that are wanted; part: which they are. */
+static void store(const wgi_fn_run *r, const uint32_t *result, const uint32_t *part,
+                  const work *w, size_t results, size_t first, size_t points) {
     for (size_t k = 0; k < results; k++) {
         double *const column = COLUMN(result[k]) + first;
         for (size_t q = 0; q < points; q++) column[q] = w->y[q * w->results + part[k]];
@@ -75,17 +77,14 @@ void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const result = list + call->operands, *const part = result + call->results;
     const size_t operands = call->operands;
     work w;
-    (void)cut(&w, &r->function->node[call->node], r->repeat);
-    gather_uniforms(r, list, &w, operands);
+    (void)cut(&w, &r->function->node[call->node], r->whole);
+    load_uniforms(r, list, &w, operands);
     for (size_t p = 0; p < r->rows; p += w.points) {
         const size_t points = r->rows - p < w.points ? r->rows - p : w.points;
-        gather(r, list, &w, operands, p, points);
+        load(r, list, &w, operands, p, points);
         for (size_t q = 0; q < points; q++)
             wgi_dense_value(&w.op, w.x + q * w.operands, w.y + q * w.results, w.more);
-        scatter(r, result, part, &w, call->results, p, points);
+        store(r, result, part, &w, call->results, p, points);
     }
-    for (size_t k = 0; k < call->results; k++) {
-        double *const column = COLUMN(result[k]);
-        for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
-    }
+    for (size_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(result[k]));
 }

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are evaluated: bytecode.h says what runs.
+/* The road of a function through its evaluation; bytecode.h says what runs on it.
  *
- * Points are divided into blocks of a fixed size, which threads take one after the other; those
- * of a block are done in runs. Sums are added up apart in each block, lane by lane, then the
- * lanes in a fixed order, then the blocks in theirs: no bit depends on the number of threads.
- * A block that is done before its turn waits in a ring.
+ *     prepare      the workspace is cut: uniforms, and for each thread columns and lanes of sums
+ *     load         numbers and shared inputs become uniforms
+ *     once         what is the same at all points is computed
+ *     each block   blocks of points, a fixed number in each, which threads take one after the
+ *                  other: their inputs are loaded into columns, and their results stored, by
+ *                  instructions of the bytecode, or before and after native code
+ *     after        what depends on sums over the points is computed
+ *     store        summed outputs go to the caller
  *
- * Products by the zero rule are first done as plain ones. Where no result, nothing summed and
- * nothing that could hide a NaN is NaN, the rule had nothing to say; otherwise a stretch of
- * points, a run or, where there are sums, a block, is done again by the rule. */
+ * A function that is evaluated again and again at the same places (wgi_fn_steady_open) is
+ * prepared, loaded and done once when it is opened. Other files have stations of these names.
+ *
+ * Sums are added up apart in each block, lane by lane, then the lanes in a fixed order, then
+ * the blocks in theirs: no bit depends on the number of threads. The sums of a block that is
+ * done before its turn wait in a ring.
+ *
+ * Products by the zero rule are plain ones at first. Where no result, no term of a sum and
+ * nothing that could hide a NaN is NaN, the rule would have changed nothing; otherwise a
+ * stretch of points, a run or, where there are sums, a block, is done again by the rule. */
 #include "bytecode.h"
+#include "tape/function/graph/pieces.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,11 +47,6 @@ void wgi_fn_guard_run(wgi_fn_run *r, const wgi_fn_code *code) {
             wgi_fn_guard_note(r, r->first + p, code->c);
             return;
         }
-}
-
-/* Lanes beyond the points are as the last one. */
-static void fill(const wgi_fn_run *r, double *column) {
-    for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
 }
 
 void wgi_fn_array_row(wgi_fn_run *r, const wgi_fn_call *call, size_t p) {
@@ -70,7 +77,7 @@ static void by_rows(const wgi_fn_run *r, const wgi_fn_call *call) {
               : part[k] < WGI_FN_PART_FIRST ? h[part[k]]
                                             : d[part[k] - WGI_FN_PART_FIRST];
     }
-    for (uint32_t k = 0; k < call->results; k++) fill(r, COLUMN(y_at[k]));
+    for (uint32_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(y_at[k]));
 }
 
 static void whole(wgi_fn_run *r, const wgi_fn_call *call) {
@@ -107,7 +114,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     else if (call->how == WGI_FN_SLOPE)
         call->kernel(r->lanes, in, &out, COLUMN(y_at[1]), call->op);
     else {
-        /* -0 + d is d, to the sign of zero */
+        /* -0 + d is d, even where d is a zero of either sign */
         double *const d = out.value;
         for (size_t p = 0; p < r->lanes; p++) d[p] = -0.0;
         out.value = call->value != WGI_NO_NODE ? COLUMN(call->value) : scratch;
@@ -118,20 +125,20 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     }
 }
 
-/* ---- workspace ---- */
+/* ---- prepare: workspace ---- */
 
 typedef struct call_state call_state;
-typedef struct worker worker;
-struct worker {
+
+/* One thread's part of a call. */
+typedef struct worker {
     call_state *s;
     wgi_fn_run r;
-    /* of native code: columns, and those of inputs and results */
-    char *native_column;
-    double **native;
-    int careful; /* start so */
-    int failed;
+    char *native_column; /* columns of native code */
+    double **native;     /* those of its inputs, then of its results */
+    int careful;         /* the next stretch begins with the zero rule */
+    int failed;          /* a comparison came out differently: the first one is `guard` */
     wg_function_guard guard;
-};
+} worker;
 
 struct call_state {
     const wg_function *f;
@@ -141,21 +148,22 @@ struct call_state {
     const wg_results *y;
     double *uniform;
     char *workers;
-    atomic_size_t next;
-    int alone;               /* only the caller's thread: nothing is locked */
-    int failed;              /* a comparison in what is done once or on sums, */
-    wg_function_guard guard; /* the first of them */
-    /* sums of blocks [committed, committed + ring), those before are added up */
+    size_t worker_bytes;
+    atomic_size_t next; /* the first block that no thread has taken yet */
+    int alone;          /* only the caller's thread works, and nothing is locked */
+    /* a comparison failed of what is done once or after: `guard` is the first */
+    int failed;
+    wg_function_guard guard;
+    /* blocks before `committed` are added up; the `ring` from there on have a place for their
+     * sums, and a mark that says that these are there */
     double *ring_sum;
     unsigned char *ring_done;
     size_t ring, committed;
     pthread_mutex_t lock;
-    pthread_cond_t moved;
+    pthread_cond_t moved; /* `committed` has moved on */
 };
 
-enum { RING = 4, LINE = 64, NATIVE_LANES = 8 };
-
-static size_t round_up(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+enum { RING = 4 /* places per thread */, LINE = 64, NATIVE_LANES = WGI_FN_NATIVE_LANES };
 
 static size_t lanes_of_sum(const wgi_bytecode *p) {
     return p->machine->width > NATIVE_LANES ? p->machine->width : NATIVE_LANES;
@@ -166,63 +174,87 @@ static size_t column_bytes(const wgi_bytecode *p) {
     size_t most = p->part[WGI_EACH].slots * p->lanes * sizeof(double);
     if (p->part[WGI_ONCE].slots * line > most) most = p->part[WGI_ONCE].slots * line;
     if (p->part[WGI_AFTER].slots * line > most) most = p->part[WGI_AFTER].slots * line;
-    return round_up(most);
+    return most;
 }
 
-/* One column is never read. */
+/* One column beside those that count is never read. */
 static size_t native_bytes(const wgi_bytecode *p) {
-    return round_up((1 + p->native_inputs + p->native_results + p->native_constants) *
-                    p->native_points * sizeof(double));
+    return (1 + p->native_inputs + p->native_results + p->native_constants) * p->native_points *
+           sizeof(double);
 }
 
-static size_t thread_bytes(const wgi_bytecode *p) {
-    return round_up(sizeof(worker)) + column_bytes(p) + native_bytes(p) +
-           round_up((p->native_inputs + p->native_results) * sizeof(double *)) +
-           round_up(p->sums * lanes_of_sum(p) * sizeof(double)) +
-           round_up(p->operands * sizeof(double)) + round_up(p->repeat_bytes);
+/* What the instructions of any part work on. */
+static void cut_run(wgi_fn_run *r, const wg_function *f, wgi_pieces *c) {
+    const wgi_bytecode *const p = f->bytecode;
+    r->function = f;
+    r->bytecode = p;
+    r->column = wgi_pieces_take(c, column_bytes(p));
+    r->operand = wgi_pieces_doubles(c, p->operands);
+    r->whole = wgi_pieces_take(c, p->whole_bytes);
+}
+
+static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
+    const wgi_bytecode *const p = f->bytecode;
+    cut_run(&w->r, f, c);
+    w->r.sum = wgi_pieces_doubles(c, p->sums * lanes_of_sum(p));
+    w->native_column = wgi_pieces_take(c, native_bytes(p));
+    w->native = wgi_pieces_take(c, (p->native_inputs + p->native_results) * sizeof(double *));
+}
+
+/* What all threads share; workers stand behind it. */
+static void cut_call(call_state *s, const wgi_bytecode *p, size_t threads, wgi_pieces *c) {
+    s->ring = RING * threads;
+    s->uniform = wgi_pieces_doubles(c, p->uniforms);
+    s->ring_sum = wgi_pieces_doubles(c, s->ring * p->sums);
+    s->ring_done = wgi_pieces_take(c, s->ring);
 }
 
 size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
     if (f == NULL) return 0;
-    const wgi_bytecode *const p = f->bytecode;
+    call_state call;
+    worker one;
+    wgi_pieces shared = {NULL, 0}, own = {NULL, 0};
     const size_t count = wg_threads_count(threads);
-    return LINE + round_up(p->uniforms * sizeof(double)) +
-           round_up(RING * count * p->sums * sizeof(double)) + round_up(RING * count) +
-           count * thread_bytes(p);
-}
-
-static void *piece(char **at, size_t bytes) {
-    void *const p = *at;
-    *at += round_up(bytes);
-    return p;
+    cut_call(&call, f->bytecode, count, &shared);
+    (void)wgi_pieces_take(&own, sizeof one);
+    cut_worker(&one, f, &own);
+    return LINE + shared.used + count * own.used;
 }
 
 static worker *worker_at(const call_state *s, size_t k) {
-    return (worker *)(void *)(s->workers + k * thread_bytes(s->p));
+    return (worker *)(void *)(s->workers + k * s->worker_bytes);
 }
 
+/* The first worker also says how large each of them is. */
 static worker *new_worker(call_state *s, size_t k) {
-    const wgi_bytecode *const p = s->p;
-    char *at = s->workers + k * thread_bytes(p);
-    worker *const w = piece(&at, sizeof *w);
+    wgi_pieces c = {s->workers + k * s->worker_bytes, 0};
+    worker *const w = wgi_pieces_take(&c, sizeof *w);
     memset(w, 0, sizeof *w);
+    cut_worker(w, s->f, &c);
+    s->worker_bytes = c.used;
     w->s = s;
-    w->r.column = piece(&at, column_bytes(p));
-    w->native_column = piece(&at, native_bytes(p));
-    w->native = piece(&at, (p->native_inputs + p->native_results) * sizeof(double *));
-    w->r.function = s->f;
-    w->r.bytecode = p;
     w->r.uniform = s->uniform;
-    w->r.sum = piece(&at, p->sums * lanes_of_sum(p) * sizeof(double));
-    w->r.operand = piece(&at, p->operands * sizeof(double));
-    w->r.repeat = piece(&at, p->repeat_bytes);
     w->r.points = s->points;
     w->r.x = s->x;
     w->r.y = s->y;
     return w;
 }
 
-/* ---- runs ---- */
+/* Gives the caller's own worker. */
+static worker *prepare(call_state *s, const wg_function *f, size_t points, const wg_points *x,
+                       const wg_results *y, size_t threads, wgi_pieces *c) {
+    const wgi_bytecode *const p = f->bytecode;
+    memset(s, 0, sizeof *s);
+    s->f = f, s->p = p, s->x = x, s->y = y;
+    s->points = points;
+    s->blocks = points / p->block + (points % p->block != 0);
+    cut_call(s, p, threads, c);
+    memset(s->ring_done, 0, s->ring);
+    s->workers = c->base + c->used;
+    return new_worker(s, 0);
+}
+
+/* ---- runs of bytecode ---- */
 
 /* Few lanes go through short vectors, which are sooner read again after they are written. */
 static void run(wgi_fn_run *r, const wgi_fn_code *code) {
@@ -236,7 +268,7 @@ static void run(wgi_fn_run *r, const wgi_fn_code *code) {
     r->machine->run[which](code, r);
 }
 
-/* Columns for so many lanes, with those of a part that are the same for all runs. */
+/* Lays columns out for so many lanes, and fills the one of ones. */
 static void fixed_columns(wgi_fn_run *r, size_t lanes) {
     r->lanes = lanes;
     for (r->shift = 0; (size_t)WGI_FN_FEWEST << r->shift < lanes;) r->shift++;
@@ -244,7 +276,16 @@ static void fixed_columns(wgi_fn_run *r, size_t lanes) {
     for (size_t i = 0; i < lanes; i++) COLUMN(wgi_fn_offset(WGI_FN_ONES))[i] = 1;
 }
 
-/* Once for all points, or on sums. */
+/* Columns that hold a uniform in every lane. */
+static void constants(const wgi_fn_run *r, size_t count, const wgi_fn_constant *c) {
+    for (size_t k = 0; k < count; k++) {
+        double *const to = COLUMN(c[k].column);
+        for (size_t i = 0; i < r->lanes; i++) to[i] = r->uniform[c[k].uniform];
+    }
+}
+
+/* ---- once, and after the points ---- */
+
 static void run_alone(wgi_fn_run *r, wgi_when when) {
     r->first = 0;
     r->rows = 1;
@@ -254,37 +295,38 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
     run(r, r->bytecode->part[when].code);
 }
 
-/* The same, of a call: its repeats may compare. */
+/* A repeat in that part may compare. */
 static void part_alone(call_state *s, wgi_fn_run *r, wgi_when when) {
     r->failed = s->failed, r->guard = s->guard;
     run_alone(r, when);
     s->failed = r->failed, s->guard = r->guard;
 }
 
+static void once(call_state *s, worker *own) {
+    if (s->f->once != 0) part_alone(s, &own->r, WGI_ONCE);
+}
+
+static void after(call_state *s, worker *own) {
+    if (s->f->after != 0) part_alone(s, &own->r, WGI_AFTER);
+}
+
 size_t wgi_fn_once_work(const wg_function *f) {
-    return column_bytes(f->bytecode) + round_up(f->bytecode->operands * sizeof(double)) +
-           f->bytecode->repeat_bytes;
+    wgi_fn_run counted;
+    wgi_pieces c = {NULL, 0};
+    cut_run(&counted, f, &c);
+    return c.used;
 }
 
 void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
     wgi_fn_run r;
+    wgi_pieces c = {work, 0};
     memset(&r, 0, sizeof r);
-    r.function = f;
-    r.bytecode = f->bytecode;
+    cut_run(&r, f, &c);
     r.uniform = uniform;
-    r.column = work;
-    r.operand = (double *)(void *)((char *)work + column_bytes(f->bytecode));
-    r.repeat = (char *)r.operand + round_up(f->bytecode->operands * sizeof(double));
     run_alone(&r, WGI_ONCE);
 }
 
-/* Columns that are uniforms. */
-static void constants(const wgi_fn_run *r, size_t count, const wgi_fn_constant *c) {
-    for (size_t k = 0; k < count; k++) {
-        double *const to = COLUMN(c[k].column);
-        for (size_t i = 0; i < r->lanes; i++) to[i] = r->uniform[c[k].uniform];
-    }
-}
+/* ---- each block: runs of points ---- */
 
 /* A run of native code, of so many lanes. */
 static wgi_fn_run native_run(const worker *w, size_t lanes) {
@@ -296,7 +338,8 @@ static wgi_fn_run native_run(const worker *w, size_t lanes) {
     return r;
 }
 
-static void prepare(worker *w) {
+/* What stays in the columns of native code from run to run. */
+static void native_columns(worker *w) {
     const wgi_bytecode *const p = w->s->p;
     if (p->native == NULL) return;
     const wgi_fn_run r = native_run(w, p->native_points);
@@ -311,7 +354,7 @@ static void run_points(wgi_fn_run *r, size_t first, size_t end) {
     r->rows = end - first < bytecode->lanes ? end - first : bytecode->lanes;
     size_t lanes = WGI_FN_FEWEST;
     while (lanes < r->rows) lanes *= 2;
-    if (lanes != r->laid) { /* the last points of a call, or none before */
+    if (lanes != r->laid) { /* the first run, or the last points of a call */
         fixed_columns(r, lanes);
         constants(r, bytecode->constants, bytecode->constant);
         r->laid = lanes;
@@ -321,7 +364,7 @@ static void run_points(wgi_fn_run *r, size_t first, size_t end) {
     run(r, bytecode->part[WGI_EACH].code);
 }
 
-/* By native code; gives what it gave. */
+/* Gives what the native code gave. */
 static int run_native(worker *w, size_t first, size_t end) {
     const wgi_bytecode *const p = w->s->p;
     const size_t rows = end - first < p->native_points ? end - first : p->native_points;
@@ -353,13 +396,7 @@ static int done(worker *w, way how, size_t first, size_t end) {
     return !p->machine->any_nan(r->sum, p->sums * lanes);
 }
 
-/* Lanes to one number: halves are added as long as there are two. */
-static double across(const double *t, size_t lanes) {
-    if (lanes == 2) return t[0] + t[1];
-    if (lanes == 4) return (t[0] + t[2]) + (t[1] + t[3]);
-    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
-}
-
+/* Points that are done again together where a plain product was not enough. */
 static void stretch(worker *w, size_t first, size_t end, double *sum) {
     const wgi_bytecode *const p = w->s->p;
     wgi_fn_run *const r = &w->r;
@@ -368,19 +405,20 @@ static void stretch(worker *w, size_t first, size_t end, double *sum) {
         how = CAREFUL;
         (void)done(w, how, first, end);
     }
-    /* where the rule was of use it may be so again */
+    /* where the rule has changed something it may do so again */
     w->careful = how == CAREFUL && r->rescued;
     if (r->failed && (!w->failed || r->guard.point < w->guard.point)) {
         w->failed = 1;
         w->guard = r->guard;
     }
     const size_t lanes = how == NATIVE ? NATIVE_LANES : p->machine->width;
-    for (size_t s = 0; s < p->sums; s++) sum[s] = across(r->sum + s * lanes, lanes);
+    for (size_t s = 0; s < p->sums; s++) sum[s] = wgi_fn_across(r->sum + s * lanes, lanes);
 }
 
-/* ---- blocks ---- */
+/* ---- each block: who takes it, and its turn ---- */
 
-/* The next block, when there is a place for its sums; or one that is not there. */
+/* The number of the next block, once there is a place for its sums; from s->blocks on there is
+ * none. */
 static size_t next_block(call_state *s) {
     if (s->alone) {
         const size_t block = atomic_load_explicit(&s->next, memory_order_relaxed);
@@ -408,7 +446,7 @@ static void add_up(call_state *s) {
     s->committed++;
 }
 
-/* The sums of a block are there: adds up what has its turn. */
+/* The sums of a block are there: adds up all blocks whose turn has come. */
 static void commit(call_state *s, size_t block) {
     if (s->p->sums == 0) return;
     if (s->alone) {
@@ -422,63 +460,25 @@ static void commit(call_state *s, size_t block) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+/* Points [first, end), a stretch at a time. */
+static void stretches(worker *w, size_t first, size_t end, double *sum) {
+    const wgi_bytecode *const p = w->s->p;
+    const size_t step = p->sums != 0        ? p->block
+                        : p->native != NULL ? p->native_points
+                                            : p->lanes;
+    for (size_t at = first; at < end; at += step)
+        stretch(w, at, end - at < step ? end : at + step, sum);
+}
+
 static void work_on_blocks(worker *w) {
     call_state *const s = w->s;
-    const wgi_bytecode *const p = s->p;
-    int prepared = 0;
+    int begun = 0;
     for (size_t block; (block = next_block(s)) < s->blocks; commit(s, block)) {
-        if (!prepared) prepare(w);
-        prepared = 1;
-        const size_t first = block * p->block;
-        const size_t end = s->points - first < p->block ? s->points : first + p->block;
-        const size_t step = p->sums != 0        ? p->block
-                            : p->native != NULL ? p->native_points
-                                                : p->lanes;
-        for (size_t at = first; at < end; at += step)
-            stretch(w, at, end - at < step ? end : at + step, sum_of(s, block));
-    }
-}
-
-/* ---- a call ---- */
-
-static void shared_inputs(const call_state *s) {
-    const wg_function *const f = s->f;
-    const wgi_bytecode *const p = s->p;
-    double *to = s->uniform;
-    *to++ = (double)s->points;
-    for (size_t k = 0; k < p->numbers; k++) *to++ = p->number[k];
-    for (size_t k = 0; k < f->inputs; k++) {
-        const wg_points *const x = &s->x[k];
-        if (!(f->input[k].flags & WG_SHARED)) continue;
-        const size_t entries = wgi_argument_size(&f->input[k]);
-        for (size_t e = 0; e < entries; e++)
-            *to++ = x->data == NULL ? 0 : x->data[(ptrdiff_t)e * x->entry];
-    }
-    memset(s->uniform + p->sum_at, 0, p->sums * sizeof(double));
-}
-
-static void summed_outputs(const call_state *s) {
-    const wg_function *const f = s->f;
-    const uint32_t *from = s->p->result_uniform;
-    for (size_t k = 0; k < f->outputs; k++) {
-        const wg_results *const y = &s->y[k];
-        const size_t entries = wgi_argument_size(&f->output[k]);
-        for (size_t e = 0; (f->output[k].flags & WG_SUMMED) && y->data != NULL && e < entries;
-             e++)
-            y->data[(ptrdiff_t)e * y->entry] = s->uniform[from[e]];
-        from += entries;
-    }
-}
-
-/* Comparisons of what is the same at all points: they fail at the first. */
-static void compare_uniforms(const call_state *s, wgi_fn_run *r) {
-    const wg_function *const f = s->f;
-    for (size_t k = 0; k < f->guards; k++) {
-        const uint32_t a = s->p->guard_uniform[2 * k], b = s->p->guard_uniform[2 * k + 1];
-        if (a == WGI_NO_NODE || b == WGI_NO_NODE) continue;
-        if (wgi_compare(f->guard[k].comparison, s->uniform[a], s->uniform[b]) !=
-            f->guard[k].outcome)
-            wgi_fn_guard_note(r, 0, k);
+        if (!begun) native_columns(w);
+        begun = 1;
+        const size_t first = block * s->p->block;
+        const size_t end = s->points - first < s->p->block ? s->points : first + s->p->block;
+        stretches(w, first, end, sum_of(s, block));
     }
 }
 
@@ -508,7 +508,7 @@ static int open_lock(call_state *s) {
     return 0;
 }
 
-static wg_status at_the_points(call_state *s, wg_threads *threads) {
+static wg_status each_block(call_state *s, wg_threads *threads) {
     const size_t count = wg_threads_count(threads);
     s->alone = count <= 1 || s->blocks <= 1 || !open_lock(s);
     if (s->alone) {
@@ -521,24 +521,18 @@ static wg_status at_the_points(call_state *s, wg_threads *threads) {
     return status;
 }
 
-/* All that is done before the points. Gives the caller's worker. */
-static worker *begin(call_state *s, const wg_function *f, size_t points, const wg_points *x,
-                     const wg_results *y, size_t threads, char *at) {
-    const wgi_bytecode *const p = f->bytecode;
-    memset(s, 0, sizeof *s);
-    s->f = f, s->p = p, s->x = x, s->y = y;
-    s->points = points;
-    s->blocks = points / p->block + (points % p->block != 0);
-    s->ring = RING * threads;
-    s->uniform = piece(&at, p->uniforms * sizeof(double));
-    s->ring_sum = piece(&at, s->ring * p->sums * sizeof(double));
-    s->ring_done = piece(&at, s->ring);
-    memset(s->ring_done, 0, s->ring);
-    s->workers = at;
-    worker *const own = new_worker(s, 0);
-    shared_inputs(s);
-    if (f->once != 0) part_alone(s, &own->r, WGI_ONCE);
-    return own;
+/* ---- comparisons ---- */
+
+/* Comparisons of what is the same at all points: they fail at the first. */
+static void compare_uniforms(const call_state *s, wgi_fn_run *r) {
+    const wg_function *const f = s->f;
+    for (size_t k = 0; k < f->guards; k++) {
+        const uint32_t a = s->p->guard_uniform[2 * k], b = s->p->guard_uniform[2 * k + 1];
+        if (a == WGI_NO_NODE || b == WGI_NO_NODE) continue;
+        if (wgi_compare(f->guard[k].comparison, s->uniform[a], s->uniform[b]) !=
+            f->guard[k].outcome)
+            wgi_fn_guard_note(r, 0, k);
+    }
 }
 
 /* Which comparison failed first. */
@@ -552,7 +546,15 @@ static wg_status outcome(const call_state *s, worker *own, wg_function_guard *gu
     return WG_EGUARD;
 }
 
+/* ---- a call ---- */
+
 static char *aligned(void *work) { return (char *)work + (-(uintptr_t)work & (LINE - 1)); }
+
+/* Numbers stay in their places for all runs; what depends on the caller is loaded. */
+static void load(const call_state *s) {
+    wgi_fn_load_numbers(s->p, s->uniform);
+    wgi_fn_load(s->f, s->points, s->x, s->uniform);
+}
 
 wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
                                const wg_results *y, wg_threads *threads, void *work,
@@ -561,25 +563,31 @@ wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_poi
         (y == NULL && f->outputs != 0))
         return WG_ENULL;
     call_state s;
-    worker *const own = begin(&s, f, points, x, y, wg_threads_count(threads), aligned(work));
-    const wg_status status = at_the_points(&s, threads);
+    wgi_pieces c = {aligned(work), 0};
+    worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), &c);
+    load(&s);
+    once(&s, own);
+    const wg_status status = each_block(&s, threads);
     if (status != WG_OK) return status;
-    if (f->after != 0) part_alone(&s, &own->r, WGI_AFTER);
-    summed_outputs(&s);
+    after(&s, own);
+    wgi_fn_store_sums(f, s.uniform, y);
     return outcome(&s, own, guard);
 }
 
 /* ---- again and again, without sums ---- */
 
 size_t wgi_fn_steady_work(const wg_function *f) {
-    return round_up(sizeof(call_state)) + wg_function_work(f, NULL);
+    return (sizeof(call_state) + LINE - 1) / LINE * LINE + wg_function_work(f, NULL);
 }
 
 struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
                                          const wg_results *y, void *work) {
-    char *at = aligned(work);
-    call_state *const s = piece(&at, sizeof *s);
-    prepare(begin(s, f, 1, x, y, 1, at));
+    wgi_pieces c = {aligned(work), 0};
+    call_state *const s = wgi_pieces_take(&c, sizeof *s);
+    worker *const own = prepare(s, f, 1, x, y, 1, &c);
+    load(s);
+    once(s, own);
+    native_columns(own);
     return (struct wgi_fn_steady *)(void *)s;
 }
 
@@ -587,9 +595,7 @@ wg_status wgi_fn_steady_run(struct wgi_fn_steady *steady, size_t points,
                             wg_function_guard *guard) {
     call_state *const s = (call_state *)(void *)steady;
     worker *const own = worker_at(s, 0);
-    const size_t step = s->p->native != NULL ? s->p->native_points : s->p->lanes;
     own->failed = 0;
-    for (size_t at = 0; at < points; at += step)
-        stretch(own, at, points - at < step ? points : at + step, NULL);
+    stretches(own, 0, points, NULL);
     return outcome(s, own, guard);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* interpreter.h - the interpreter on the first VECTORS vectors of every column, RUN. Included
- * by interpreter_kernels.h, once for each number of vectors. */
+/* interpreter.h - the function RUN, which interprets bytecode on columns of VECTORS vectors.
+ * interpreter_kernels.h includes it once for each number of vectors. */
 
 #define EACH1(M, ...) M(0, __VA_ARGS__)
 #define EACH2(M, ...) EACH1(M, __VA_ARGS__) M(1, __VA_ARGS__)
@@ -24,7 +24,7 @@
 
 #define SCALE (VECTORS * WIDTH / WGI_FN_FEWEST)
 
-/* The accumulator, columns and a uniform at vector k. */
+/* Operands at vector k: the accumulator, columns, a uniform. */
 #define A(k) a##k
 #define X(k) x[k]
 #define Y(k) y[k]
@@ -44,7 +44,7 @@
 #define ZERO1(k, f) a##k = f;
 
 #define NEXT goto *table[(++pc)->code]
-/* An instruction with and without a store. */
+/* An instruction that leaves its result in the accumulator, and one that stores it as well. */
 #define BOTH(name, n, setup, ...)                                                              \
     name : { setup EACH(LEAVE##n, __VA_ARGS__) }                                               \
     NEXT;                                                                                      \
@@ -80,6 +80,13 @@
     }                                                                                          \
     NEXT;
 
+/* All is read before anything is written: columns of operands may be those of results. */
+#define STORE_BOTH(k, unused)                                                                  \
+    const chosen m##k = v_greater(x[k], y[k]);                                                 \
+    const V p##k = z[k], q##k = w[k];                                                          \
+    d[k] = v_choose(m##k, p##k, q##k);                                                         \
+    e[k] = a##k = v_choose(m##k, q##k, p##k);
+
 #define IS_NAN(k, p) bad |= p(k) != p(k);
 #define CHECK(name, setup, p)                                                                  \
     name : {                                                                                   \
@@ -88,7 +95,7 @@
         r->nan |= any(bad);                                                                    \
     }                                                                                          \
     NEXT;
-/* Lanes beyond the last point do not count. */
+/* Lanes behind the last point are left out. */
 #define MASKED(k, p) const V m##k = (V)((M)p(k) & mask[k]);
 #define MASKED_TERM(k) m##k
 #define INTO_SUM(name, setup, p)                                                               \
@@ -148,19 +155,24 @@ static void RUN(const wgi_fn_code *pc, wgi_fn_run *r) {
     SELECT(SELECT_GE, v_select_ge)
     SELECT(SELECT_EQ, v_select_eq)
     SELECT(SELECT_NE, v_select_ne)
+EXCHANGE : {
+    COLUMN(x, a) COLUMN(y, b) COLUMN(z, c) COLUMN(d, d) pc++;
+    COLUMN(w, a) COLUMN(e, d) EACH(STORE_BOTH, )
+}
+    NEXT;
     INTO_SUM(SUM_A, , A)
     INTO_SUM(SUM_C, COLUMN(x, a), X)
     CHECK(CHECK_A, , A)
     CHECK(CHECK_C, COLUMN(x, a), X)
-KEEP_A:
+SET_A:
     r->uniform[pc->b] = a0[0];
     NEXT;
-KEEP_C : {
+SET_C : {
     COLUMN(x, a)
     r->uniform[pc->b] = x[0][0];
 }
     NEXT;
-    /* after a call nothing is in registers */
+    /* a call uses the registers: the accumulator is lost */
 LOAD:
     load(r, &r->bytecode->load[pc->a], pc->b, 0);
     EACH(ZERO1, ZERO)

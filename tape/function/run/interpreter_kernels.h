@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-/* What is not used at one width or another. */
+/* Some of these are not used at every width. */
 #define INNER static inline __attribute__((always_inline, unused))
 
 typedef double V __attribute__((vector_size(8 * WIDTH), may_alias));
@@ -37,6 +37,27 @@ INNER V splat(double c) {
 #endif
 }
 INNER V v_if(M m, V x, V y) { return (V)((m & (M)x) | (~m & (M)y)); }
+
+/* The same where a > b, in the form of mask that this machine compares to. */
+#if WIDTH == 8
+typedef __mmask8 chosen;
+INNER chosen v_greater(V a, V b) {
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+}
+INNER V v_choose(chosen m, V x, V y) {
+    return (V)_mm512_mask_blend_pd(m, (__m512d)y, (__m512d)x);
+}
+#else
+typedef M chosen;
+INNER chosen v_greater(V a, V b) { return a > b; }
+#if WIDTH == 4
+INNER V v_choose(chosen m, V x, V y) {
+    return (V)_mm256_blendv_pd((__m256d)y, (__m256d)x, (__m256d)m);
+}
+#else
+INNER V v_choose(chosen m, V x, V y) { return v_if(m, x, y); }
+#endif
+#endif
 
 INNER int any(M m) {
 #if WIDTH == 8
@@ -100,7 +121,7 @@ INNER V v_select_ge(V a, V b, V c, V d) { return v_if(a >= b, c, d); }
 INNER V v_select_eq(V a, V b, V c, V d) { return v_if(a == b, c, d); }
 INNER V v_select_ne(V a, V b, V c, V d) { return v_if(a != b, c, d); }
 
-/* The zero rule; notes where it had something to say. */
+/* A product by the zero rule; notes whether the rule has changed anything. */
 INNER V v_times(wgi_fn_run *r, V w, V d) {
     V p = w * d;
     if (WGI_UNLIKELY(any_nan(p))) {
@@ -128,8 +149,8 @@ static int column_nan(const double *column, size_t lanes) {
 
 #define AT(offset) wgi_fn_column(r, offset)
 
-/* The memory of the next run is asked for while this one is under way: rows of a structure are
- * too far apart for what the machine does by itself. */
+/* Prefetches the memory of the next run: rows of a structure are too far apart for the machine
+ * to guess it. */
 INNER void ask(const double *p, ptrdiff_t ahead) {
     __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)ahead * sizeof *p), 0, 2);
 }
@@ -149,7 +170,7 @@ INNER void ask_to_write(const double *p, ptrdiff_t ahead) {
     _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_maskz_loadu_pd(mask, p)),                 \
                        _mm256_maskz_loadu_pd(mask, q), 1)
 
-/* Fields at x of points `point` apart into columns: whole vectors of points only. */
+/* Fields at x, of points that are `point` apart, into columns; `points` fill whole vectors. */
 static void turn_in(size_t points, const double *x, ptrdiff_t point, ptrdiff_t ahead,
                     size_t count, double *const *to) {
     for (size_t p = 0; p < points; p += 8, x += 8 * point) {
@@ -242,7 +263,7 @@ static void turn_out(size_t points, double *y, ptrdiff_t point, ptrdiff_t ahead,
 enum { TURNS_IN = 4, TURNS_OUT = 4, TURNS_ANY = 0 };
 #endif
 
-/* How many of count entries go through registers at once. */
+/* How many of `count` entries are transposed in registers. */
 INNER size_t turned(size_t count) {
 #if WIDTH == 2
     (void)count;
@@ -252,12 +273,12 @@ INNER size_t turned(size_t count) {
 #endif
 }
 
-/* Numbers `entry` apart at x, of points `point` apart, into columns. */
+/* Entries that are `entry` apart, of points that are `point` apart, into columns. */
 static void load_entries(const wgi_fn_run *r, const double *x, ptrdiff_t point, ptrdiff_t entry,
                          size_t count, double *const *column) {
     const ptrdiff_t ahead = (ptrdiff_t)r->lanes * point;
     const double *const dump = AT(r->dump);
-    size_t done = 0, whole = 0; /* entries, and points of them */
+    size_t done = 0, whole = 0; /* entries that are transposed, and at how many points */
     x += (ptrdiff_t)r->first * point;
 #if WIDTH != 2
     if (entry == 1 && point != 1 && (done = turned(count)) != 0) {
@@ -312,16 +333,17 @@ static void store_entries(const wgi_fn_run *r, double *y, ptrdiff_t point, ptrdi
 
 /* ---- groups ---- */
 
-/* Fields under way: groups next to each other in memory, up to so many entries. */
+/* Fields that are collected to be moved together: groups next to each other in memory, of at
+ * most so many entries. */
 enum { TOGETHER = 256 };
 typedef struct fields {
     size_t count;
     ptrdiff_t point, entry;
-    const double *end; /* where the next one stands, if it is one of them; or NULL */
+    const double *end; /* where the next field stands if it can join; NULL: none can */
     double *column[TOGETHER + WGI_FN_GROUP];
 } fields;
 
-/* Entry after entry, unless there is one alone. */
+/* From entry to entry; a single entry counts as contiguous. */
 INNER ptrdiff_t step_of(const wgi_fn_group *g, ptrdiff_t entry) {
     return g->count == 1 ? 1 : entry;
 }
@@ -339,7 +361,8 @@ INNER void join(const wgi_fn_run *r, fields *f, const wgi_fn_group *g, const dou
     f->end = f->entry == 1 && f->point != 1 ? at + g->count : NULL;
 }
 
-/* Columns up to a multiple of 8 are there when they are turned; those behind are not read. */
+/* Transposing needs columns up to a multiple of 8; what is written to the additional ones is
+ * never read. */
 INNER void pad(const wgi_fn_run *r, fields *f) {
     if (f->point == 1 || f->count == 1) return;
     for (size_t i = f->count; i % WGI_FN_GROUP != 0; i++) f->column[i] = AT(r->dump);
@@ -356,7 +379,7 @@ static void store_fields(const wgi_fn_run *r, double *y, fields *f) {
     store_entries(r, y, f->point, f->entry, f->count, f->column);
 }
 
-/* One point alone: what is known of many would take longer than what is to be done. */
+/* For a single point: the ways for many would take longer. */
 static void load_one(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t *column) {
     const wg_points *const x = &r->x[g->argument];
     const double *at =
@@ -395,7 +418,8 @@ static void load(const wgi_fn_run *r, const wgi_fn_group *g, size_t groups, int 
     load_fields(r, first, &f);
 }
 
-/* Where all points have one place it is the last one that writes, and no two threads do. */
+/* Where all points are stored at one place, only the last point of the call writes: so no two
+ * threads write there. */
 INNER int writes(const wgi_fn_run *r, const wg_results *y) {
     return y->data != NULL && (y->point != 0 || r->first + r->rows == r->points);
 }
@@ -444,7 +468,7 @@ static void store_checked(wgi_fn_run *r, const wgi_fn_group *g, size_t groups) {
 #define OPERAND(i, k) (((const V *)(const void *)AT(list[i]))[k])
 #define FIXED(which) ((V *)(void *)AT(wgi_fn_offset(which)))
 
-/* y = exp or log1p of y. */
+/* y becomes exp(y) or log1p(y). */
 static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
     wg_block_arg a;
     memset(&a, 0, sizeof a);
@@ -452,7 +476,7 @@ static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
     r->bytecode->simd->row[row].value(r->lanes, &a, &a, NULL, NULL);
 }
 
-/* y = the largest (smallest) x; NaN if there is one. */
+/* y: the largest or smallest x; NaN if there is one. */
 static void extremum(const wgi_fn_run *r, const uint32_t *list, size_t n, int least, V *y) {
     for (size_t k = 0; k < r->lanes / WIDTH; k++) {
         V m = splat(least ? INFINITY : -INFINITY), nan = ZERO;
@@ -467,7 +491,7 @@ static void extremum(const wgi_fn_run *r, const uint32_t *list, size_t n, int le
     }
 }
 
-/* Where squares vanish or overflow the scalar operation takes over. */
+/* Where squares vanish or overflow, `rare` is set: the scalar operation is to be used there. */
 static void norm(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y, V *rare) {
     for (size_t k = 0; k < r->lanes / WIDTH; k++) {
         V m = ZERO, s = ZERO;
@@ -481,7 +505,7 @@ static void norm(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y, V *r
     }
 }
 
-/* The largest term is left out of the sum: the first one, where there are ties. */
+/* The largest term, the first of them in a tie, is left out of the sum. */
 static void log_sum_exp(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y) {
     const size_t vectors = r->lanes / WIDTH;
     V *const t = FIXED(WGI_FN_SCRATCH), *const m = FIXED(WGI_FN_SCRATCH2);
@@ -509,7 +533,7 @@ static void look_up(const wgi_fn_run *r, const uint32_t *list, size_t n, double 
     }
 }
 
-/* The result is none of the operands' columns. */
+/* The column of the result is none of the operands'. */
 static void array(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const list = r->bytecode->list + call->list;
     const size_t n = call->operands;
@@ -567,7 +591,7 @@ static void guard(wgi_fn_run *r, const wgi_fn_code *code) {
     if (any(g->outcome ? elsewhere : somewhere)) wgi_fn_guard_run(r, code);
 }
 
-/* Labels as values: one jump per instruction, each predicted from those before it. */
+/* Addresses of labels: one jump per instruction, so that each is predicted by itself. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #define VECTORS 1

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Repeats where functions are interpreted. Where nothing is carried, steps are the points of
- * the body, point of the function after point; otherwise the points of a run go through the
- * steps together. */
+/* Repeats where functions are interpreted: a road within the road of evaluate.c, with stations
+ * of the same names. Where nothing is carried from step to step, the steps are points at which
+ * the body is evaluated, for one point of the function after the other; otherwise the points of
+ * a run go through the steps together. */
 #include "bytecode.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
@@ -10,22 +11,21 @@
 
 #define COLUMN(offset) wgi_fn_column(r, offset)
 
-/* One repeat under way. `rows` points at a time are next to each other, entry after entry;
- * where steps are points, `rows` is 1. */
+/* One repeat under way. The arrays hold entry after entry, and of each entry the points of the
+ * run next to each other; where steps are points, they hold one point of the run. */
 typedef struct work {
     const wgi_repeat *r;
     const wg_function *f;
     wg_points *x;
     wg_results *y;
-    double *in, *out; /* of all inputs, all outputs; stepped ones of one step, or of all */
-    double *sum;      /* of common outputs, in the place of `out` */
-    size_t *operand_at, *part_at; /* the first of each input, of each output */
-    size_t carried;               /* arguments, and */
-    size_t states;                /* their entries */
-    void *evaluation;
+    double *in, *out; /* all inputs, all outputs; of stepped ones a step or, as points, all */
+    double *sum;      /* of outputs that are neither carried nor stepped; laid out as `out` */
+    size_t *operand_at, *part_at; /* the first operand of each input, part of each output */
+    size_t carried, states;       /* arguments that are carried, and their entries */
+    void *evaluation;             /* workspace of the body */
 } work;
 
-static void cut_work(work *w, const wgi_repeat *r, wgi_pieces *c) {
+static void cut(work *w, const wgi_repeat *r, wgi_pieces *c) {
     w->carried = wgi_repeat_carried(r);
     const int many = w->carried == 0;
     const size_t rows = many ? 1 : WGI_FN_MOST_LANES;
@@ -42,6 +42,7 @@ static void cut_work(work *w, const wgi_repeat *r, wgi_pieces *c) {
     w->evaluation = wgi_pieces_take(c, wgi_fn_steady_work(f));
 }
 
+/* Prepares. */
 static void find_places(work *w) {
     w->states = w->operand_at[0] = w->part_at[0] = 0;
     for (size_t k = 0; k < w->carried; k++) w->states += wgi_argument_size(&w->f->input[k]);
@@ -56,7 +57,7 @@ size_t wgi_fn_repeat_work(const wg_function *f) {
     for (size_t k = 0; k < f->repeats; k++) {
         work w;
         wgi_pieces c = {NULL, 0};
-        cut_work(&w, &f->repeat[k], &c);
+        cut(&w, &f->repeat[k], &c);
         if (c.used > most) most = c.used;
     }
     return most;
@@ -68,12 +69,12 @@ static const double *operand(const wgi_fn_run *r, const wgi_fn_call *call, size_
     return COLUMN(r->bytecode->list[call->list + k]);
 }
 
-/* The columns of the parts that are wanted; behind them, which parts these are. */
+/* The columns of the parts that are wanted, and behind them the numbers of these parts. */
 static const uint32_t *results(const wgi_fn_run *r, const wgi_fn_call *call) {
     return r->bytecode->list + call->list + call->operands;
 }
 
-/* The first result that is part k or a later one. Where all are wanted, it is result k. */
+/* The first result that is part k or a later one: result k where all parts are wanted. */
 static size_t result_of(const uint32_t *part, size_t count, size_t k) {
     size_t low = 0, high = k < count ? k : count;
     if (high > 0 && part[high - 1] < k) return high;
@@ -85,6 +86,7 @@ static size_t result_of(const uint32_t *part, size_t count, size_t k) {
     return low;
 }
 
+/* Stores parts from k on. */
 static void put(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, const double *from,
                 size_t entries) {
     const uint32_t *const result = results(r, call), *const part = result + call->results;
@@ -95,6 +97,7 @@ static void put(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, const do
     }
 }
 
+/* Loads operands from k on. */
 static void get(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, double *to,
                 size_t entries) {
     for (size_t e = 0; e < entries; e++) {
@@ -103,7 +106,7 @@ static void get(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, double *
     }
 }
 
-/* A comparison of the body failed, at that point of the run. */
+/* A comparison of the body failed, at a point of the run. */
 static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t guard) {
     size_t number = r->function->guards + guard;
     for (size_t k = 0; k < r->function->node[call->node].part; k++)
@@ -113,7 +116,7 @@ static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t gu
 
 /* ---- steps as points ---- */
 
-static void many(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+static void at_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     const size_t steps = w->r->steps;
     for (size_t i = 0; i < w->f->inputs; i++)
         w->x[i] = (wg_points){w->in + w->operand_at[i],
@@ -134,7 +137,8 @@ static void many(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
 
 /* ---- one step after the other ---- */
 
-static void start(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+/* Loads what is the same in all steps. */
+static void load(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     const ptrdiff_t rows = (ptrdiff_t)r->rows;
     size_t entry = 0;
     for (size_t i = 0; i < w->f->inputs; i++) {
@@ -152,7 +156,7 @@ static void start(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     memset(w->sum, 0, entry * r->rows * sizeof *w->sum);
 }
 
-static void gather_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+static void load_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
     double *to = w->in;
     for (size_t i = 0; i < w->f->inputs; i++) {
         const wg_argument *const a = &w->f->input[i];
@@ -162,8 +166,8 @@ static void gather_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, s
     }
 }
 
-/* Before a step: the states that it finds; after it: what it leaves. */
-static void put_states(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+/* States before the step at `place`; at `steps` those after the last one. */
+static void store_states(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
     const double *from = w->in;
     for (size_t k = 0; k < w->carried; k++) {
         const size_t n = wgi_argument_size(&w->f->input[k]);
@@ -172,7 +176,8 @@ static void put_states(wgi_fn_run *r, const wgi_fn_call *call, const work *w, si
     }
 }
 
-static void put_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
+/* What a step leaves beside the next states. */
+static void store_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size_t place) {
     const double *from = w->out;
     double *sum = w->sum;
     for (size_t j = 0; j < w->f->outputs; j++) {
@@ -185,7 +190,7 @@ static void put_step(wgi_fn_run *r, const wgi_fn_call *call, const work *w, size
     }
 }
 
-static void put_sums(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+static void store_sums(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     const double *sum = w->sum;
     for (size_t j = 0; j < w->f->outputs; j++) {
         const wg_argument *const a = &w->f->output[j];
@@ -195,34 +200,31 @@ static void put_sums(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     }
 }
 
-static void in_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
+static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     const size_t steps = w->r->steps;
-    start(r, call, w);
+    load(r, call, w);
     struct wgi_fn_steady *const body = wgi_fn_steady_open(w->f, w->x, w->y, w->evaluation);
     for (size_t s = 0; s < steps; s++) {
         const size_t place = w->r->backwards ? steps - 1 - s : s;
-        put_states(r, call, w, place);
-        gather_step(r, call, w, place);
+        store_states(r, call, w, place);
+        load_step(r, call, w, place);
         wg_function_guard guard;
         if (wgi_fn_steady_run(body, r->rows, &guard) == WG_EGUARD)
             note(r, call, guard.point, guard.guard);
-        put_step(r, call, w, place);
+        store_step(r, call, w, place);
         memcpy(w->in, w->out, w->states * r->rows * sizeof *w->in);
     }
-    put_states(r, call, w, steps);
-    put_sums(r, call, w);
+    store_states(r, call, w, steps);
+    store_sums(r, call, w);
 }
 
 void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     work w;
-    wgi_pieces c = {r->repeat, 0};
-    cut_work(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
+    wgi_pieces c = {r->whole, 0};
+    cut(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
     find_places(&w);
-    if (w.carried == 0) many(r, call, &w);
-    else in_steps(r, call, &w);
+    if (w.carried == 0) at_steps(r, call, &w);
+    else through_steps(r, call, &w);
     const uint32_t *const result = results(r, call);
-    for (uint32_t k = 0; k < call->results; k++) {
-        double *const column = COLUMN(result[k]);
-        for (size_t p = r->rows; p < r->lanes; p++) column[p] = column[r->rows - 1];
-    }
+    for (uint32_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(result[k]));
 }

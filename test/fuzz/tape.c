@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tape.c - any bytes are a program (program.h); all modes of differentiation and the toy
+/* tape.c - any bytes are a program (program.h); all modes of differentiation and the toy
  * have to agree on it. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "check_modes.h"
+#include "test/check_modes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.c - main() of a test/fuzz_X.c that is built without a fuzzer.
+/* replay.c - main() of a generator that takes any bytes, where it is built without libFuzzer.
  *
  * Runs every file named on the command line, then byte strings from a fixed seed; whatever the
- * unit finds wrong it says by abort(). The archive of test helpers gives this main() only to
- * programs that have none. */
+ * unit finds wrong it says by abort(). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

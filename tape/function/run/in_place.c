@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of points by native code. */
-#include "tape/function/run/bytecode.h"
-#include "tape/function/graph/repeat.h"
 #include "in_place.h"
+#include "bytecode.h"
+#include "tape/function/graph/repeat.h"
 
 #include <string.h>
 
-/* Points of a vector; what native code asks of addresses, in bytes. */
-enum { LANES = WGI_IN_PLACE_LANES, ALIGNED = sizeof(double) };
+/* ALIGNED: what native code asks of addresses, in bytes. */
+enum { LANES = WGI_FN_NATIVE_LANES, ALIGNED = sizeof(double) };
 
 /* ---- which functions ---- */
 
-/* Guards of uniforms stay with the interpreter, as does what is done with sums; repeats that
- * are done once have such guards. */
+/* Comparisons of uniforms stay with the interpreter, and so does what is computed from sums;
+ * repeats that are done once compare uniforms. */
 static int guards_uniforms(const wg_function *f) {
     const uint32_t *const side = f->bytecode->guard_uniform;
     if (wgi_repeat_guards(f) != f->guards) return 1;
@@ -33,7 +33,9 @@ static int fits(const wg_function *f) {
     return f->bytecode->native != NULL && sums_only(f) && !guards_uniforms(f);
 }
 
-void wgi_in_place_take(wgi_in_place *s, const wg_function *f, size_t points, wgi_pieces *p) {
+/* ---- prepare ---- */
+
+void wgi_in_place_prepare(wgi_in_place *s, const wg_function *f, size_t points, wgi_pieces *p) {
     memset(s, 0, sizeof *s);
     if (f == NULL || !fits(f)) return;
     const wgi_bytecode *const bytecode = f->bytecode;
@@ -51,32 +53,20 @@ void wgi_in_place_take(wgi_in_place *s, const wg_function *f, size_t points, wgi
     s->tail_to = wgi_pieces_take(p, out * sizeof *s->tail_to);
     s->read = wgi_pieces_take(p, in * sizeof *s->read);
     s->written = wgi_pieces_take(p, out * sizeof *s->written);
-    s->shared = wgi_pieces_take(p, f->inputs * sizeof *s->shared);
-    s->summed = wgi_pieces_take(p, f->outputs * sizeof *s->summed);
-    s->sum_result = wgi_pieces_take(p, f->outputs * sizeof *s->sum_result);
     s->moving = wgi_pieces_take(p, (in + out) * sizeof *s->moving);
     s->once = wgi_pieces_take(p, f->once != 0 ? wgi_fn_once_work(f) : 0);
     if (p->base == NULL) return;
     for (size_t k = 0; k < in; k++) s->tail_from[k] = s->column + k * LANES;
     for (size_t k = 0; k < out; k++) s->tail_to[k] = s->column + (in + k) * LANES;
     s->uniform[0] = 0;
-    if (bytecode->numbers != 0)
-        memcpy(s->uniform + 1, bytecode->number, bytecode->numbers * sizeof *s->uniform);
-    for (uint32_t k = 0; k < f->inputs; k++)
-        if (f->input[k].flags & WG_SHARED) s->shared[s->shares++] = k;
-    for (uint32_t k = 0, j = 0; k < f->outputs;
-         j += (uint32_t)wgi_argument_size(&f->output[k++]))
-        if (f->output[k].flags & WG_SUMMED) {
-            s->sum_result[s->sums] = j;
-            s->summed[s->sums++] = k;
-        }
+    wgi_fn_load_numbers(bytecode, s->uniform);
 }
 
 /* ---- where everything stands ---- */
 
 static int odd(const double *p) { return ((uintptr_t)p & (ALIGNED - 1)) != 0; }
 
-/* 0: not so that the code can read it. */
+/* Rows that the code reads; 0: it cannot read all of them where they stand. */
 static int find_inputs(const wgi_in_place *s, const wg_points *x) {
     const wgi_bytecode *const p = s->f->bytecode;
     size_t k = 0;
@@ -95,13 +85,13 @@ static int find_inputs(const wgi_in_place *s, const wg_points *x) {
     return 1;
 }
 
-/* The result, among those of the code, that entry i of a group is; from `results` on it is a
- * uniform. */
+/* Which result of the code entry i of a group is; from `results` on it is a uniform. */
 static size_t result_of(const wgi_in_place *s, const wgi_fn_group *group, uint32_t i) {
     const size_t stride = s->f->bytecode->native_points * sizeof(double);
     return group->native[i] / stride - 1 - s->inputs;
 }
 
+/* Rows that the code writes; 0: it cannot. */
 static int find_results(const wgi_in_place *s, const wg_results *y) {
     const wgi_bytecode *const p = s->f->bytecode;
     for (size_t k = 0; k < s->results; k++) s->to[k] = s->unwanted;
@@ -120,8 +110,8 @@ static int find_results(const wgi_in_place *s, const wg_results *y) {
     return 1;
 }
 
-/* Outputs that are others, or uniforms. */
-static void repeat(const wgi_in_place *s, size_t points, const wg_results *y) {
+/* Outputs that the code does not write: another output once more, or a uniform. */
+static void copy_outputs(const wgi_in_place *s, size_t points, const wg_results *y) {
     const wgi_bytecode *const p = s->f->bytecode;
     for (size_t g = 0; g < p->stores; g++) {
         const wgi_fn_group *const group = &p->store[g];
@@ -139,19 +129,16 @@ static void repeat(const wgi_in_place *s, size_t points, const wg_results *y) {
     }
 }
 
-static void shared_inputs(const wgi_in_place *s, const wg_points *x) {
-    const wg_function *const f = s->f;
-    double *to = s->uniform + 1 + f->bytecode->numbers;
-    for (size_t n = 0; n < s->shares; n++) {
-        const uint32_t k = s->shared[n];
-        const size_t entries = wgi_argument_size(&f->input[k]);
-        for (size_t e = 0; e < entries; e++)
-            *to++ = x[k].data == NULL ? 0 : x[k].data[(ptrdiff_t)e * x[k].entry];
-    }
-    if (f->once != 0) wgi_fn_once(f, s->uniform, s->once);
+/* ---- load and once ---- */
+
+/* Without shared inputs, what is done once is the same in all runs, but for how many points
+ * there are. */
+static inline void load(const wgi_in_place *s, size_t points, const wg_points *x) {
+    wgi_fn_load(s->f, points, x, s->uniform);
+    if (s->f->once != 0) wgi_fn_once(s->f, s->uniform, s->once);
 }
 
-/* ---- running ---- */
+/* ---- each block ---- */
 
 static int run(const wgi_in_place *s, double *const *from, double *const *to, size_t points,
                size_t valid) {
@@ -159,7 +146,7 @@ static int run(const wgi_in_place *s, double *const *from, double *const *to, si
                                   valid);
 }
 
-/* Fewer points than there are lanes, from `first` on. Gives what the code gave. */
+/* Points from `first` on that do not fill a vector. Gives what the code gave. */
 static int run_tail(const wgi_in_place *s, size_t first, size_t points) {
     double *to = s->column;
     for (size_t k = 0; k < s->inputs; k++, to += LANES) {
@@ -172,61 +159,46 @@ static int run_tail(const wgi_in_place *s, size_t first, size_t points) {
     return said;
 }
 
-static double across(const double *t) {
-    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
-}
-
-/* A block, whose sums are added up apart. */
-static int run_block(const wgi_in_place *s, size_t points) {
+/* A block, whose sums are added up apart. beyond: the last vector may go beyond the points. */
+static inline int run_block(const wgi_in_place *s, size_t points, int beyond) {
     const wgi_bytecode *const p = s->f->bytecode;
-    const size_t whole = points / LANES * LANES;
+    const size_t whole = (beyond ? points + LANES - 1 : points) / LANES * LANES;
     if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
-    if (whole != 0 && run(s, s->from, s->to, whole, whole) != 0) return 0;
-    if (whole != points && run_tail(s, whole, points - whole) != 0) return 0;
+    if (whole != 0 && run(s, s->from, s->to, whole, whole < points ? whole : points) != 0)
+        return 0;
+    if (whole < points && run_tail(s, whole, points - whole) != 0) return 0;
     for (size_t k = 0; k < p->sums; k++)
-        s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
+        s->uniform[p->sum_at + k] += wgi_fn_across(s->sum + k * LANES, LANES);
     return 1;
 }
 
-double wgi_in_place_sum(const wgi_in_place *s, size_t n, size_t e) {
-    return s->uniform[s->f->bytecode->result_uniform[s->sum_result[n] + e]];
+/* ---- store ---- */
+
+void wgi_in_place_store(const wgi_in_place *s, const wg_results *y) {
+    wgi_fn_store_sums(s->f, s->uniform, y);
 }
 
-void wgi_in_place_sums(const wgi_in_place *s, const wg_results *y) {
-    for (size_t n = 0; n < s->sums; n++) {
-        const wg_results *const to = &y[s->summed[n]];
-        const size_t entries = wgi_argument_size(&s->f->output[s->summed[n]]);
-        for (size_t e = 0; to->data != NULL && e < entries; e++)
-            to->data[(ptrdiff_t)e * to->entry] = wgi_in_place_sum(s, n, e);
-    }
-}
-
-static inline void begin(const wgi_in_place *s, size_t points, const wg_points *x) {
-    const wgi_bytecode *const p = s->f->bytecode;
-    s->uniform[0] = (double)points;
-    if (s->shares != 0 || s->f->once != 0) shared_inputs(s, x);
-    if (p->sums != 0) memset(s->uniform + p->sum_at, 0, p->sums * sizeof *s->uniform);
-}
+/* ---- rows that the caller says with every run ---- */
 
 int wgi_in_place_run(wgi_in_place *s, size_t points, const wg_points *x, const wg_results *y) {
     s->aimed = 0;
     if (s->f == NULL || !find_inputs(s, x) || !find_results(s, y)) return 0;
     const wgi_bytecode *const p = s->f->bytecode;
     const size_t step = p->sums != 0 ? p->block : points;
-    begin(s, points, x);
+    load(s, points, x);
     for (size_t first = 0; first < points; first += step) {
         const size_t left = points - first, count = step < left ? step : left;
-        if (!run_block(s, count)) return 0;
+        if (!run_block(s, count, 0)) return 0;
         for (size_t k = 0; k < s->inputs && count < left; k++) s->from[k] += count;
         for (size_t k = 0; k < s->results && count < left; k++) s->to[k] += count;
     }
     if (points > step) (void)find_results(s, y);
-    repeat(s, points, y);
-    wgi_in_place_sums(s, y);
+    copy_outputs(s, points, y);
+    wgi_in_place_store(s, y);
     return 1;
 }
 
-/* ---- where it is known beforehand ---- */
+/* ---- rows that are known beforehand ---- */
 
 void wgi_in_place_input(const wgi_in_place *s, size_t k, size_t *argument, size_t *entry) {
     const wgi_bytecode *const p = s->f->bytecode;
@@ -273,7 +245,8 @@ static void list_moving(wgi_in_place *s) {
     }
 }
 
-/* The third time and later only those that move, unless all do. */
+/* Points `from` and `to` at the rows, `further` on. From the third walk at the same place on,
+ * only rows that move are pointed at again, unless all rows move. */
 static inline void aim(wgi_in_place *s, ptrdiff_t further) {
     const int again = s->aimed != 0 && s->further == further;
     if (again && s->aimed > 1 && s->moves < s->inputs + s->results) {
@@ -291,17 +264,7 @@ static inline void aim(wgi_in_place *s, ptrdiff_t further) {
 
 int wgi_in_place_walk(wgi_in_place *s, size_t points, ptrdiff_t further, int beyond,
                       const wg_points *x) {
-    const wgi_bytecode *const p = s->f->bytecode;
-    begin(s, points, x);
+    load(s, points, x);
     aim(s, further);
-    if (!beyond) {
-        if (!run_block(s, points)) return 0;
-    } else {
-        const size_t lanes = (points + LANES - 1) / LANES * LANES;
-        if (p->sums != 0) memset(s->sum, 0, p->sums * LANES * sizeof *s->sum);
-        if (run(s, s->from, s->to, lanes, points) != 0) return 0;
-        for (size_t k = 0; k < p->sums; k++)
-            s->uniform[p->sum_at + k] += across(s->sum + k * LANES);
-    }
-    return 1;
+    return run_block(s, points, beyond);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_function_file.c - any bytes as a file of a function: as they are; with the length and
+/* function_file.c - any bytes as a file of a function: as they are; with the length and
  * the checksum put right; as changes of the files of some functions. What is loaded is saved as
  * the same bytes, and can be evaluated, differentiated, drawn and written as C; everything else
  * is refused with a message. */
 #include <stdio.h>
 #include <wengert/emit.h>
-#include "function_file.h"
+#include "test/function_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.c - random programs of scalar and matrix operations, user operations, calls, maps,
+ * scans and checkpointed loops, recorded at one point and evaluated at others, far away and at
+ * the edge: every mode of differentiation against a toy, and against each other.
+ *
+ *     programs FILE...                       replays cases (programs.h has their text), then draws
+ *                                            some from a fixed seed
+ *     programs -max_total_time=60 -seed=N -artifact_prefix=P FOLDER...
+ *                                            replays those of the folders, then draws for so long
+ *
+ * What is found is made smaller, printed, and written to P and a number. -keep_going=1 goes on
+ * after a finding, printing each kind once; -without='NAME NAME' draws none of these operations. */
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "programs.h"
+#include "test/scratch.h"
+
+enum { CASES = 150, COMPILE_EVERY = 100, TEXT = 1 << 16, KINDS = 64 };
+
+struct options {
+    double seconds;
+    uint64_t seed;
+    const char *prefix, *without;
+    int keep_going;
+};
+
+static struct program_checker checker;
+static struct program_case drawn;
+
+static char *read_text(const char *path) {
+    static char text[TEXT];
+    FILE *const f = fopen(path, "rb");
+    if (f == NULL) return NULL;
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    (void)fclose(f);
+    return text;
+}
+
+/* 0, or 1: there is something wrong with that file, or found with it. */
+static int replay(const char *path) {
+    char *const text = read_text(path);
+    double far[1][PROGRAM_NUMBERS];
+    size_t wrong;
+    const int line = text != NULL ? program_read(&drawn, text) : -1;
+    if (line != 0) {
+        fprintf(stderr, "%s: line %d is no part of a program\n", path, line);
+        return 1;
+    }
+    memcpy(far[0], drawn.far, sizeof far[0]);
+    if (program_check(&checker, &drawn, 1, far, strstr(path, "compile") != NULL, &wrong) == 0)
+        return 0;
+    fprintf(stderr, "%s: %s: %s\n", path, checker.kind, checker.why);
+    return 1;
+}
+
+static int replay_folder(const char *path) {
+    DIR *const d = opendir(path);
+    int bad = 0;
+    if (d == NULL) return replay(path);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        char name[1024];
+        (void)snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+        if (e->d_name[0] != '.') bad |= replay(name);
+    }
+    (void)closedir(d);
+    return bad;
+}
+
+static void report(const struct options *o, size_t finding) {
+    char path[1024];
+    printf("# %s: %s\n", checker.kind, checker.why);
+    program_write(&drawn, stdout);
+    if (o->prefix != NULL) {
+        (void)snprintf(path, sizeof path, "%s%zu", o->prefix, finding);
+        FILE *const f = fopen(path, "w");
+        if (f != NULL) {
+            fprintf(f, "# %s: %s\n", checker.kind, checker.why);
+            program_write(&drawn, f);
+            (void)fclose(f);
+        }
+    }
+    (void)fflush(stdout);
+}
+
+/* What a finding is about: its kind, and the operation it was shrunk to. */
+static int is_new(char (*met)[96], size_t *count) {
+    const struct program *const p = &drawn.program[drawn.programs - 1];
+    char kind[96];
+    (void)snprintf(kind, sizeof kind, "%s %s", checker.kind, p->step[p->steps - 1].op->name);
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(met[i], kind) == 0) return 0;
+    if (*count < KINDS) memcpy(met[(*count)++], kind, sizeof kind);
+    return 1;
+}
+
+/* One case at its points: 0, or 1: there is a finding, in `drawn`, made smaller. */
+static int one(struct program_random *r, size_t number) {
+    double far[PROGRAM_FAR][PROGRAM_NUMBERS];
+    size_t wrong;
+    if (program_draw_case(r, &drawn) != 0) return 0;
+    for (size_t p = 0; p < PROGRAM_FAR; p++) {
+        if (p > 0) program_draw_far(r, &drawn);
+        else memcpy(drawn.far, drawn.program[drawn.programs - 1].at, sizeof drawn.far);
+        memcpy(far[p], drawn.far, sizeof far[p]);
+    }
+    if (!program_check(&checker, &drawn, PROGRAM_FAR, far,
+                       number % COMPILE_EVERY == COMPILE_EVERY - 1, &wrong))
+        return 0;
+    memcpy(drawn.far, far[wrong], sizeof drawn.far);
+    program_shrink(&checker, &drawn);
+    return 1;
+}
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int draw(const struct options *o) {
+    struct program_random r = {o->seed * UINT64_C(0x9e3779b97f4a7c15) + 1, o->without};
+    const double until = now() + o->seconds;
+    static char met[KINDS][96];
+    size_t kinds = 0, findings = 0;
+    for (size_t i = 0; o->seconds > 0 ? now() < until : i < CASES; i++) {
+        const uint64_t seed = r.state;
+        if (!one(&r, i)) continue;
+        if (checker.kind[0] == 0)
+            printf("# found with seed %llu, not again\n", (unsigned long long)seed);
+        findings++;
+        if (is_new(met, &kinds)) report(o, kinds);
+        if (!o->keep_going) break;
+    }
+    return findings > 0;
+}
+
+static void counts(void) {
+    const struct program_counts *const n = &checker.count;
+    printf(
+        "%zu programs at %zu points: %zu numbers judged, %zu without three digits, %zu bits; "
+        "%zu refused, %zu on another branch\n",
+        n->programs, n->points, n->judged, n->unjudged, n->bits, n->refused, n->guarded);
+}
+
+int main(int argc, char **argv) {
+    struct options o = {.seed = 0};
+    char directory[SCRATCH_BYTES];
+    int bad = 0;
+    if (program_checker_open(&checker) != 0 || scratch_make(directory) != 0) return 1;
+    checker.directory = directory;
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "-max_total_time=", 16) == 0) o.seconds = atof(argv[i] + 16);
+        else if (strncmp(argv[i], "-seed=", 6) == 0) o.seed = strtoull(argv[i] + 6, NULL, 10);
+        else if (strncmp(argv[i], "-artifact_prefix=", 17) == 0) o.prefix = argv[i] + 17;
+        else if (strncmp(argv[i], "-keep_going=", 12) == 0) o.keep_going = atoi(argv[i] + 12);
+        else if (strncmp(argv[i], "-without=", 9) == 0) o.without = argv[i] + 9;
+        else if (argv[i][0] != '-') bad |= replay_folder(argv[i]);
+    }
+    if (o.seed == 0) o.seed = o.seconds > 0 ? (uint64_t)time(NULL) : 1;
+    bad |= draw(&o);
+    printf("seed %llu: ", (unsigned long long)o.seed);
+    counts();
+    program_checker_close(&checker);
+    (void)scratch_remove(directory);
+    return bad;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* test_function_far_ranks.c - functions with factorisations whose signs and ranks differ from
+ * point to point, and what can be no part of a function. */
+#define _DEFAULT_SOURCE /* mkdtemp */
+#include "far_case.h"
+
+typedef struct spec {
+    char what;
+    size_t rows, cols;
+    double rcond;
+} spec;
+
+static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const spec *const s = data;
+    const wg_mat a = wg_mat_gather(t, s->rows, s->cols, x);
+    const wg_real *const rest = x + s->rows * s->cols;
+    wg_mat r[2] = {wg_mat_failed(0, 0), wg_mat_failed(0, 0)};
+    (void)n;
+    switch (s->what) {
+    case 'q':
+        if (wg_qr(t, a, &r[0], &r[1]) != WG_OK) return wg_tape_status(t);
+        break;
+    case 'l':
+        r[0] = wg_lstsq(t, a, wg_mat_gather(t, s->rows, 1, rest));
+        break;
+    case 'p':
+        r[0] = wg_pinv(t, a, s->rcond);
+        break;
+    case 'c':
+        r[0] = wg_covariance(t, WG_MATERN_52, a, wg_mat_gather(t, s->cols, 1, rest), rest[2],
+                             rest[3]);
+        break;
+    default:
+        r[0] = wg_solve_spd(t, a, wg_mat_gather(t, s->rows, 1, rest));
+    }
+    for (size_t k = 0; k < 2; k++)
+        for (size_t j = 0; j < r[k].cols; j++)
+            for (size_t i = 0; i < r[k].rows; i++, m--) {
+                if (m == 0) return WG_ESHAPE;
+                *y++ = wg_mat_at(r[k], i, j);
+            }
+    return m == 0 ? WG_OK : WG_ESHAPE;
+}
+
+static far_case *case_of(const char *name, const spec *s, size_t beside, size_t m) {
+    static far_case c;
+    memset(&c, 0, sizeof c);
+    c.name = name, c.f = record, c.data = s;
+    c.n = s->rows * s->cols + beside, c.m = m;
+    for (size_t e = 0; e < c.n; e++) c.at[e] = uniform(0.5, 1.5) * (e % 3 == 1 ? -1 : 1);
+    return &c;
+}
+
+/* All signs; columns that are 0 below the diagonal; a first element of 0. */
+static void signs_of_qr_are_those_of_the_point(void **state) {
+    static const size_t shape[][2] = {{3, 3}, {4, 2}, {2, 4}};
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        const spec s = {'q', shape[k][0], shape[k][1], 0};
+        const size_t p = s.rows < s.cols ? s.rows : s.cols;
+        far_case *const c = case_of("qr", &s, 0, s.rows * p + p * s.cols);
+        c->points = 12;
+        for (size_t q = 0; q < c->points; q++) {
+            double *const x = c->x + q * c->n;
+            for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
+            if (q < 2) /* a triangle */
+                for (size_t e = 0; e < c->n; e++) x[e] = e % s.rows > e / s.rows ? 0 : x[e];
+            if (q == 2) x[0] = 0;
+            if (q == 3) x[0] = -0.0;
+            for (size_t e = 0; q > 3 && q < 6 && e < c->n; e++) x[e] *= q == 4 ? 1e100 : 1e-100;
+        }
+        assert_int_equal(far_check(c, k == 0 ? FAR_COMPILED | FAR_CURVED : FAR_CURVED), 12);
+    }
+}
+
+/* Equal columns, a column of 0, and one that is another to rounding. */
+static void deficient(size_t rows, size_t cols, size_t how, double *x) {
+    for (size_t e = 0; e < rows * cols; e++) {
+        const size_t first = rows >= cols ? e % rows : e / rows * rows;
+        const int last = rows >= cols ? e / rows == cols - 1 : e % rows == rows - 1;
+        if (last) x[e] = how == 0 ? x[first] : how == 1 ? 0 : x[first] * (1 + DBL_EPSILON);
+    }
+}
+
+static void least_squares_say_where_the_rank_is_lower(void **state) {
+    static const size_t shape[][2] = {{4, 2}, {2, 4}, {3, 3}};
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        const spec s = {'l', shape[k][0], shape[k][1], 0};
+        far_case *const c = case_of("lstsq", &s, s.rows, s.cols);
+        c->points = 7;
+        for (size_t q = 0; q < c->points; q++) {
+            double *const x = c->x + q * c->n;
+            for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
+            if (q < 3) deficient(s.rows, s.cols, q, x);
+        }
+        assert_int_equal(far_check(c, k == 0 ? FAR_COMPILED | FAR_CURVED : FAR_CURVED), 4);
+        /* in so many words, and of the derivative, too */
+        wg_function *f = NULL, *jacobian = NULL;
+        double y[16], jac[256];
+        far_must(c, far_record(c, c->at, &f));
+        far_must(c, wg_function_jacobian(far_tape, f, &jacobian));
+        for (size_t q = 0; q < 3; q++) {
+            assert_int_equal(far_evaluate(f, 1, c->x + q * c->n, NULL, y), WG_EGUARD);
+            assert_int_equal(far_evaluate(jacobian, 1, c->x + q * c->n, NULL, jac), WG_EGUARD);
+        }
+        wg_function_free(jacobian);
+        wg_function_free(f);
+    }
+}
+
+/* Where the tape finds a lower rank, and gives another number, the function has none. */
+static void pseudo_inverses_say_where_the_rank_is_lower(void **state) {
+    static const size_t shape[][2] = {{3, 2}, {2, 3}};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        const spec s = {'p', shape[k % 2][0], shape[k % 2][1], k < 2 ? -1 : 0.1};
+        far_case *const c = case_of("pinv", &s, 0, 6);
+        double y[6], jac[36];
+        c->points = 4;
+        const double full[2][6] = {{1, 0.1, 0, -0.2, 1, 0.3}, {1, 0.1, 0, -0.2, 1, 0.3}};
+        memcpy(c->at, full[k % 2], sizeof full[0]);
+        for (size_t q = 0; q < c->points; q++)
+            for (size_t e = 0; e < 6; e++)
+                c->x[q * 6 + e] = full[k % 2][e] * (q % 2 == 0 ? -30 : 1) + uniform(-0.1, 0.1);
+        assert_int_equal(far_check(c, k == 0 ? FAR_COMPILED | FAR_CURVED : FAR_CURVED), 4);
+        wg_function *f = NULL;
+        far_must(c, far_record(c, c->at, &f));
+        for (size_t q = 0; q < 4; q++) {
+            double x[6];
+            for (size_t e = 0; e < 6; e++) x[e] = uniform(-1, 1);
+            deficient(s.rows, s.cols, q < 3 ? q : 0, x);
+            if (q == 3 && s.rcond > 0) x[5] += 1e-3; /* of full rank but for rcond */
+            assert_int_equal(far_truth(c, x, y, jac), WG_OK);
+            assert_int_equal(far_evaluate(f, 1, x, NULL, y), WG_EGUARD);
+        }
+        wg_function_free(f);
+    }
+}
+
+static void covariances_at_a_scale_of_0_are_those_of_the_tape(void **state) {
+    const spec s = {'c', 3, 2, 0};
+    double y[9], got[9], jac[9 * 10];
+    wg_function *f = NULL;
+    (void)state;
+    far_case *const c = case_of("covariance", &s, 4, 9);
+    c->points = 2;
+    for (size_t e = 0; e < 2 * c->n; e++) c->x[e] = uniform(0.5, 3);
+    assert_int_equal(far_check(c, FAR_CURVED), 2);
+    far_must(c, far_record(c, c->at, &f));
+    c->x[6] = 0;
+    far_must(c, far_truth(c, c->x, y, jac));
+    far_must(c, far_evaluate(f, 1, c->x, NULL, got));
+    for (size_t e = 0; e < 9; e++) assert_true(isnan(y[e]) ? isnan(got[e]) : got[e] == y[e]);
+    assert_true(isnan(y[1]) && !isnan(y[0]));
+    wg_function_free(f);
+}
+
+/* Not positive definite: the tape refuses, and there is no number. */
+static void cholesky_has_no_number_where_there_is_no_factor(void **state) {
+    const spec s = {'d', 3, 3, 0};
+    static const double bad[3][9] = {
+        {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 0, 0, 0, -1, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0}};
+    (void)state;
+    far_case *const c = case_of("solve_spd", &s, 3, 3);
+    c->points = 5;
+    for (size_t q = 0; q <= c->points; q++) {
+        double *const x = q == 0 ? c->at : c->x + (q - 1) * c->n;
+        for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
+        for (size_t e = 0; e < 9; e++)
+            x[e] = e % 4 == 0 ? 4 * (double)(q + 1) : x[e / 3 + e % 3 * 3];
+        if (q > 2) memcpy(x, bad[q - 3], sizeof bad[0]);
+    }
+    assert_int_equal(far_check(c, FAR_COMPILED), 2);
+}
+
+/* Eigenvectors and singular vectors have signs, eigenvalues an order: they are refused. */
+static wg_status spectral(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    const wg_mat a = wg_mat_gather(t, 2, 2, x);
+    wg_mat u = wg_mat_failed(2, 2), s = u, v = u;
+    (void)n, (void)m;
+    switch (*(const char *)data) {
+    case 'v':
+        (void)wg_eigh(t, a, &s, &u);
+        break;
+    case 'e':
+        u = wg_eigvalsh(t, a);
+        break;
+    case 's':
+        (void)wg_svd(t, a, &u, &s, &v);
+        break;
+    case 'r':
+        u = wg_sqrtm(t, a);
+        break;
+    default:
+        u = wg_logm(t, a);
+    }
+    y[0] = wg_mat_at(u, 0, 0);
+    return WG_OK;
+}
+
+static void spectra_are_refused_by_name(void **state) {
+    static const double at[] = {2, 0.5, 0.5, 1};
+    static const struct {
+        char what;
+        const char *name;
+    } all[] = {{'v', "wg_eigh"},
+               {'e', "wg_eigvalsh"},
+               {'s', "wg_svd"},
+               {'r', "wg_sqrtm"},
+               {'g', "wg_logm"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        static far_case c;
+        c.name = all[k].name, c.f = spectral, c.data = &all[k].what, c.n = 4, c.m = 1;
+        wg_function *f = NULL;
+        assert_int_equal(far_record(&c, at, &f), WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(far_tape), all[k].name));
+        wg_tape_reset(far_tape);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signs_of_qr_are_those_of_the_point),
+        cmocka_unit_test(least_squares_say_where_the_rank_is_lower),
+        cmocka_unit_test(pseudo_inverses_say_where_the_rank_is_lower),
+        cmocka_unit_test(covariances_at_a_scale_of_0_are_those_of_the_tape),
+        cmocka_unit_test(cholesky_has_no_number_where_there_is_no_factor),
+        cmocka_unit_test(spectra_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, far_open, far_close);
+}
