@@ -30,6 +30,11 @@ static void assert_message_of(const wg_tape *t, const char *part) {
     if (strstr(wg_tape_message(t), part) == NULL)
         fail_msg("the message is: %s\nand not: %s", wg_tape_message(t), part);
 }
+/* What stands in a result where a check has not come to a verdict. */
+static void assert_nothing_found(const wg_check *r) {
+    assert_true(isnan(r->fd_error) && isnan(r->fd_estimate) && isnan(r->dot_error));
+    assert_true(r->output == 0 && r->direction == 0);
+}
 static void assert_message(const char *part) { assert_message_of(tape, part); }
 
 /* Operations whose derivative is wrong, by so much. */
@@ -181,6 +186,91 @@ static void the_same_check_gives_the_same_numbers(void **state) {
     assert_memory_equal(&a, &b, sizeof a);
 }
 
+/* ---- bounds and scales ---- */
+
+/* A sum of logarithms that is left at once where it is called outside of its bounds. */
+struct bounded {
+    const double *lower, *upper;
+    double slope, farthest; /* of x[0] from where it was called first */
+    double first;
+    int calls;
+};
+static wg_status bounded(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    struct bounded *const b = data;
+    (void)m;
+    y[0] = wg_constant(0);
+    for (size_t i = 0; i < n; i++) {
+        const double a = wg_value(x[i]);
+        if (!(a >= b->lower[i] && a <= b->upper[i])) return WG_EARG;
+        y[0] = wg_let(t, wg_add(y[0], wg_exp(wg_mul(1 + 0.25 * (double)(i % 3), x[i]))));
+    }
+    const double a = wg_value(x[0]);
+    if (b->calls++ == 0) b->first = a;
+    b->farthest = fmax(b->farthest, fabs(a - b->first));
+    y[0] = wg_let(t, wg_add(y[0], wg_mul(b->slope, wg_sub(x[0], a))));
+    return WG_OK;
+}
+static void bounds_are_never_left(void **state) {
+    (void)state;
+    enum { MOST = 40 };
+    static const size_t inputs[] = {1, 3, MOST};
+    double lower[MOST], upper[MOST], x[MOST];
+    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+        for (int where = 0; where < 6; where++)
+            for (int wrong = 0; wrong < 2; wrong++) {
+                const size_t n = inputs[k];
+                for (size_t i = 0; i < n; i++) {
+                    const double width[6] = {1, 1, 1e-3, 1e-9, 1e-3, 1};
+                    const double part[6] = {0, 1, 0.5, 0, 1, 1e-5};
+                    lower[i] = 0.3 * (double)(i % 5) - 0.5;
+                    upper[i] = lower[i] + width[where];
+                    x[i] = fmin(lower[i] + part[where] * width[where], upper[i]);
+                }
+                if (n > 1) lower[1] = upper[1] = x[1]; /* not moved at all */
+                struct bounded b = {lower, upper, wrong * 1e-2, 0, 0, 0};
+                const wg_check_range range = {lower, upper, NULL};
+                wg_check r;
+                for (int order = 1; order <= 2 - wrong; order++) {
+                    const wg_status s =
+                        (order == 1 ? wg_check_gradient_within : wg_check_hessian_within)(
+                            coded, bounded, &b, n, x, 1, &range, &r);
+                    if (s != (wrong ? WG_EMISMATCH : WG_OK))
+                        fail_msg("%zu inputs, %d, order %d: %d, %s", n, where, order, (int)s,
+                                 wg_tape_message(coded));
+                }
+            }
+}
+
+static void scales_say_how_far_is_far(void **state) {
+    (void)state;
+    static const double scales[] = {1e-6, 1e-3, 1, 4};
+    const double x = 0.7, lower = -INFINITY, upper = INFINITY;
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+        struct bounded b = {&lower, &upper, 0, 0, 0, 0};
+        const wg_check_range range = {NULL, NULL, &scales[k]};
+        assert_int_equal(wg_check_gradient_within(tape, bounded, &b, 1, &x, 1, &range, NULL),
+                         WG_OK);
+        assert_true(b.farthest <= scales[k] / 8 && b.farthest > scales[k] / 32);
+        b.slope = 1e-2;
+        assert_int_equal(wg_check_gradient_within(tape, bounded, &b, 1, &x, 1, &range, NULL),
+                         WG_EMISMATCH);
+    }
+    const double below = 0.6, negative = -1;
+    struct bounded b = {&lower, &upper, 0, 0, 0, 0};
+    wg_check r = {-77, 0, 0, 0, 0};
+    wg_check_range range = {NULL, &below, NULL};
+    assert_int_equal(wg_check_gradient_within(tape, bounded, &b, 1, &x, 1, &range, &r),
+                     WG_EARG);
+    assert_message("wg_check_gradient_within: x[0] = 0.7 is not within its bounds");
+    assert_nothing_found(&r);
+    range = (wg_check_range){NULL, NULL, &negative};
+    assert_int_equal(wg_check_hessian_within(coded, bounded, &b, 1, &x, 1, &range, &r),
+                     WG_EARG);
+    assert_message_of(coded, "wg_check_hessian_within: scale[0] is not positive");
+    assert_int_equal(wg_check_gradient_within(tape, bounded, &b, 1, &x, 1, NULL, &r), WG_OK);
+}
+
 /* ---- functions that are hard to step ---- */
 
 static wg_status hard(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -249,7 +339,7 @@ static void what_is_not_finite_is_named(void **state) {
     assert_int_equal(wg_check_hessian(coded, hard, &root_of, 1, &x, 1, &r), WG_ENONFINITE);
     assert_message_of(coded, "wg_check_hessian: the second derivative of output 0 along "
                              "direction 0 is not finite");
-    assert_true(r.fd_error == -77);
+    assert_nothing_found(&r);
     const wg_options opt = {.flags = WG_TRACE}; /* which stops at the first NaN nearby */
     wg_tape *const t = wg_tape_new(&opt);
     x = 1e-6;
@@ -341,7 +431,7 @@ static void mistakes_are_named(void **state) {
     assert_int_equal(wg_check_hessian(NULL, slips, NULL, 1, &x, 1, &r), WG_ENULL);
     assert_int_equal(wg_check_hessian(tape, slips, NULL, 1, &x, 1, &r), WG_EMODE);
     assert_message("wg_check_hessian: the tape was not opened with WG_KEEP_CODE");
-    assert_true(r.fd_error == -77);
+    assert_nothing_found(&r);
 }
 
 /* The sum of the squares of x by an operation on matrices. */
@@ -630,6 +720,8 @@ int main(void) {
         cmocka_unit_test(wrong_second_derivatives_are_found_where_they_are),
         cmocka_unit_test(with_many_inputs_random_directions_find_it_too),
         cmocka_unit_test(the_same_check_gives_the_same_numbers),
+        cmocka_unit_test(bounds_are_never_left),
+        cmocka_unit_test(scales_say_how_far_is_far),
         cmocka_unit_test(functions_that_are_hard_to_step_pass),
         cmocka_unit_test(what_is_not_finite_is_named),
         cmocka_unit_test(adjoints_that_differ_from_tangents_are_found),

@@ -90,7 +90,8 @@ typedef struct wg_check {
  * otherwise, all scaled by the size of the inputs, and tangents with adjoints: <w, J v> =
  * <J' w, v>. At a kink or a jump of f finite differences are no judge.
  * Cost:   28 to 76 evaluations, and 65 for each direction (along an input below 2^-6 another
- *         64).  result: also set when they differ.
+ *         64).  result: also set when they differ; NaN, output and direction 0 where it has not
+ *         come to a verdict.
  * Errors: WG_EMISMATCH (the message says where); WG_ENONFINITE: a value or derivative at x, or
  *         every value near x, is NaN or infinite. */
 WG_API WG_MUST_CHECK wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data,
@@ -110,6 +111,28 @@ WG_API WG_MUST_CHECK wg_status wg_check_gradient(wg_tape *t, wg_callback *f, voi
 WG_API WG_MUST_CHECK wg_status wg_check_hessian(wg_tape *t, wg_callback *f, void *data,
                                                 size_t n, const double *x, size_t m,
                                                 wg_check *result);
+
+/* Where f may be evaluated, and how large a change of each input is: arrays of n, or NULL. */
+typedef struct wg_check_range {
+    const double *lower,
+        *upper; /* lower <= x <= upper: f is called nowhere else; an input between
+                                    two equal ones is not moved. NULL: no bounds; so does an
+                                    infinity */
+    const double
+        *scale; /* positive; steps begin at an eighth of it. NULL: the size of the input */
+} wg_check_range;
+
+/* wg_check_gradient_within, wg_check_hessian_within - the same without leaving the bounds: next to
+ * one differences are taken to one side.
+ * Errors: WG_EARG: x is not within its bounds, or a scale is not positive. */
+WG_API WG_MUST_CHECK wg_status wg_check_gradient_within(wg_tape *t, wg_callback *f, void *data,
+                                                        size_t n, const double *x, size_t m,
+                                                        const wg_check_range *range,
+                                                        wg_check *result);
+WG_API WG_MUST_CHECK wg_status wg_check_hessian_within(wg_tape *t, wg_callback *f, void *data,
+                                                       size_t n, const double *x, size_t m,
+                                                       const wg_check_range *range,
+                                                       wg_check *result);
 
 WG_END_DECLS
 

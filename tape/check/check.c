@@ -22,6 +22,8 @@
 enum {
     STEPS = 32, /* h from 2^-3 down to 2^-34, in units of the input */
     FIRST_STEP = 3,
+    FEWER_STEPS =
+        10, /* with bounds so much nearer than the first step it is taken to one side */
     NOISE_POINTS = 24,
     NEIGHBOURS =
         16,    /* at which products that differ are looked at again, farther and farther */
@@ -62,6 +64,8 @@ typedef struct check {
     double *point, *v;         /* n each */
     double *g[2];              /* n each: J' w; second order: H v, H u in the first */
     double *near;              /* n: the same at points near x */
+    wg_check_range range;      /* members may be NULL */
+    double *base;              /* n: what noise is measured around */
     double *u;                 /* n, of second order; NULL: of first order */
     double *w[2];              /* m each: two ways to weigh the outputs */
     double *jv, *plus, *minus; /* m each; second order: jv = u' H v */
@@ -101,6 +105,23 @@ static double noise_step_of(double x) {
 
 static int finite(double x) { return x - x == 0; }
 
+/* The bounds of input i, and its power of two. */
+static double lowest(const check *k, size_t i) {
+    return k->range.lower != NULL ? k->range.lower[i] : -INFINITY;
+}
+static double highest(const check *k, size_t i) {
+    return k->range.upper != NULL ? k->range.upper[i] : INFINITY;
+}
+static double scale_at(const check *k, const double *x, size_t i) {
+    return k->range.scale != NULL ? exp2(floor(log2(k->range.scale[i]))) : scale_of(x[i]);
+}
+static double noise_step_at(const check *k, const double *x, size_t i) {
+    return k->range.scale != NULL ? NOISE_STEP * scale_at(k, x, i) : noise_step_of(x[i]);
+}
+static double within(const check *k, size_t i, double point) {
+    return fmin(fmax(point, lowest(k, i)), highest(k, i));
+}
+
 static int along(const wgi_checked_part *p, size_t i) { return i - p->input < p->inputs; }
 static size_t last_output(const check *k) { return k->part->output + k->part->outputs; }
 
@@ -109,7 +130,8 @@ static size_t last_output(const check *k) { return k->part->output + k->part->ou
 /* f(x + h v), or J(x + h v) u; what is not finite is NaN, also where a traced tape stops. */
 static wg_status evaluate(check *k, const double *x, double h, double *values) {
     wgi_drive *const d = &k->d;
-    for (size_t i = 0; i < d->n; i++) k->point[i] = k->v[i] == 0 ? x[i] : x[i] + h * k->v[i];
+    for (size_t i = 0; i < d->n; i++)
+        k->point[i] = k->v[i] == 0 ? x[i] : within(k, i, x[i] + h * k->v[i]);
     const wg_status s =
         k->u != NULL ? wgi_drive_tangent(d, k->point, k->u) : wgi_drive_run(d, 1, k->point);
     if (s != WG_OK && s != WG_ENONFINITE) return s;
@@ -161,6 +183,19 @@ static int any(size_t n, const double *flags) {
     return 0;
 }
 
+/* base: x, moved away from bounds by as much as its noise is looked for; v is 0 where these are too
+ * near to each other. */
+static void set_base(check *k, const double *x) {
+    const double farthest = NOISE_POINTS * pow(LARGER, TIMES_LARGER);
+    for (size_t i = 0; i < k->d.n; i++) {
+        const double reach = farthest * fabs(k->v[i]);
+        k->base[i] = x[i];
+        if (!(x[i] - reach < lowest(k, i)) && !(x[i] + reach > highest(k, i))) continue;
+        if (!(highest(k, i) - lowest(k, i) > 2 * reach)) k->v[i] = 0;
+        else k->base[i] = fmin(fmax(x[i], lowest(k, i) + reach), highest(k, i) - reach);
+    }
+}
+
 /* noise of all outputs: by steps that grow for those that stay the same, as they do where x is added
  * to something large. */
 static wg_status measure_noise(check *k, const double *x) {
@@ -171,9 +206,10 @@ static wg_status measure_noise(check *k, const double *x) {
         k->noise[j] = 0;
         open[j] = 1;
     }
-    wg_status s = noise_of_steps(k, x, size, open);
+    set_base(k, x);
+    wg_status s = noise_of_steps(k, k->base, size, open);
     for (int i = 0; i < TIMES_LARGER && s == WG_OK && any(m, open); i++)
-        s = noise_of_steps(k, x, size *= LARGER, open);
+        s = noise_of_steps(k, k->base, size *= LARGER, open);
     return s;
 }
 
@@ -199,8 +235,9 @@ static void weigh(check *k, size_t j, double b, double e, int equal) {
     k->best[j] = b;
 }
 
-/* A further row of the table of output j. */
-static void next_row(check *k, size_t j, int step, double h) {
+/* A further row of the table of output j: of differences over 2 h, whose error has the powers of h
+ * that go down by `less` and its powers when h is halved. */
+static void next_row(check *k, size_t j, int step, double h, double less) {
     double *const row = k->row + j * ORDERS, *const above = k->above + j * ORDERS;
     /* halves first: the difference of two large values of opposite sign */
     row[0] = (k->plus[j] / 2 - k->minus[j] / 2) / h;
@@ -208,26 +245,44 @@ static void next_row(check *k, size_t j, int step, double h) {
     const double noise = fmax(k->noise[j], DBL_EPSILON * f);
     double power = 1, b = NAN, least = INFINITY;
     for (int i = 1; i <= step && i < ORDERS; i++) {
-        power *= 4;
+        power *= less;
         row[i] = (power * row[i - 1] - above[i - 1]) / (power - 1);
-        const double e = fabs(row[i] - row[i - 1]) + fabs(row[i] - above[i - 1]) + noise / h +
-                         DBL_EPSILON * fabs(row[i]);
+        const double e = fabs(row[i] - row[i - 1]) + fabs(row[i] - above[i - 1]) +
+                         noise / fabs(h) + DBL_EPSILON * fabs(row[i]);
         if (e < least) least = e, b = row[i];
     }
     if (least < INFINITY) weigh(k, j, b, least, k->plus[j] == k->minus[j]);
 }
 
-/* best and error along v, from steps of that size on. */
+/* How far x + h v can go before it leaves the bounds, for h of that sign. */
+static double room_of(const check *k, const double *x, double sign) {
+    double room = INFINITY;
+    for (size_t i = 0; i < k->d.n; i++) {
+        const double v = sign * k->v[i];
+        if (v > 0) room = fmin(room, (highest(k, i) - x[i]) / v);
+        if (v < 0) room = fmin(room, (x[i] - lowest(k, i)) / -v);
+    }
+    return room;
+}
+
+/* best and error along v, from steps of that size on, or the largest that bounds allow: to both
+ * sides, or, where there is next to no room on one, to the other. */
 static wg_status halve_steps(check *k, const double *x, double size) {
+    const double up = room_of(k, x, 1), down = room_of(k, x, -1),
+                 first = ldexp(size, -FIRST_STEP);
+    const int one_sided = fmin(up, down) < ldexp(first, -FEWER_STEPS);
+    const double room = one_sided ? fmax(up, down) : fmin(up, down), side = up < down ? -1 : 1;
+    const double largest = room < first ? STEP * room : first;
     for (int step = 0; step < STEPS; step++) {
-        const double h = ldexp(size, -FIRST_STEP - step);
-        wg_status s = evaluate(k, x, h, k->plus);
-        if (s == WG_OK) s = evaluate(k, x, -h, k->minus);
+        const double h = ldexp(largest, -step);
+        wg_status s = evaluate(k, x, one_sided ? side * h : h, k->plus);
+        if (s == WG_OK) s = evaluate(k, x, one_sided ? 0 : -h, k->minus);
         if (s != WG_OK) return s;
         double *const swap = k->row;
         k->row = k->above;
         k->above = swap;
-        for (size_t j = 0; j < k->d.m; j++) next_row(k, j, step, h);
+        for (size_t j = 0; j < k->d.m; j++)
+            next_row(k, j, step, one_sided ? side * h / 2 : h, one_sided ? 2 : 4);
     }
     return WG_OK;
 }
@@ -241,7 +296,7 @@ static wg_status differences(check *k, const double *x, size_t input) {
     }
     wg_status s = halve_steps(k, x, STEP);
     const double a = input < k->d.n ? fabs(x[input]) : 0;
-    if (s == WG_OK && a > 0 && a < WGI_SMALL_INPUT)
+    if (s == WG_OK && a > 0 && a < WGI_SMALL_INPUT && k->range.scale == NULL)
         s = halve_steps(k, x, STEP * exp2(floor(log2(a))) / WGI_SMALL_INPUT);
     return s;
 }
@@ -328,7 +383,8 @@ static wg_status is_rounding(check *k, const double *x, size_t which, double apa
     for (int i = 0; i < NEIGHBOURS; i++) {
         double there;
         for (size_t l = 0; l < d->n; l++)
-            k->point[l] = x[l] + ldexp(noise_step_of(x[l]), i) * random_next(&state);
+            k->point[l] =
+                within(k, l, x[l] + ldexp(noise_step_at(k, x, l), i) * random_next(&state));
         const wg_status s = apart_at(k, k->point, which, &there);
         if (s != WG_OK && s != WG_ENONFINITE) return s;
         if (d->c->status != WG_OK) wgi_drive_begin(d, 1, 0);
@@ -444,8 +500,29 @@ static void set_weights(check *k, const double *x, uint64_t *state) {
     }
     for (size_t i = 0; k->u != NULL && i < k->d.n; i++) {
         const double u = random_next(state);
-        k->u[i] = i - p->other >= p->others ? 0 : scale_of(x[i]) * (p->others == 1 ? 1 : u);
+        k->u[i] = i - p->other >= p->others ? 0 : scale_at(k, x, i) * (p->others == 1 ? 1 : u);
     }
+}
+
+static int can_move(const check *k, size_t i) { return lowest(k, i) < highest(k, i); }
+/* The part of a direction that leads away from a bound next to x. */
+static double inwards(const check *k, const double *x, size_t i, double v) {
+    const double up = highest(k, i) - x[i], down = x[i] - lowest(k, i);
+    const int turn = (v > 0 ? up : down) < scale_at(k, x, i) && (v > 0) == (up < down);
+    return turn ? -v : v;
+}
+
+/* Is x where it may be, and is there a scale? */
+static wg_status look_at_range(check *k, const double *x) {
+    for (size_t i = 0; x != NULL && i < k->d.n; i++) {
+        if ((k->range.lower != NULL && !(x[i] >= lowest(k, i))) ||
+            (k->range.upper != NULL && !(x[i] <= highest(k, i))))
+            return wgi_fail(k->d.c, WG_EARG, "%s: x[%zu] = %g is not within its bounds",
+                            k->d.call, i, x[i]);
+        if (k->range.scale != NULL && !(k->range.scale[i] > 0 && k->range.scale[i] < INFINITY))
+            return wgi_fail(k->d.c, WG_EARG, "%s: scale[%zu] is not positive", k->d.call, i);
+    }
+    return WG_OK;
 }
 
 static wg_status all_directions(check *k, const double *x) {
@@ -459,7 +536,7 @@ static wg_status all_directions(check *k, const double *x) {
             return wgi_fail(d->c, WG_ENONFINITE, "%s: output %zu is not finite at x", d->call,
                             j);
     for (size_t i = 0; i < d->n; i++)
-        k->v[i] = along(p, i) ? scale_of(x[i]) * random_next(&state) : 0;
+        k->v[i] = along(p, i) ? scale_at(k, x, i) * random_next(&state) : 0;
     s = wgi_drive_tangent(d, x, k->v);
     for (size_t j = 0; s == WG_OK && j < d->m; j++)
         k->jv[j] = wg_tangent(&d->c->head, d->y[j], 0);
@@ -471,19 +548,20 @@ static wg_status all_directions(check *k, const double *x) {
     k->unit = 1;
     if (s == WG_OK) s = (k->u != NULL ? second_order : first_order)(k, x, ALL_INPUTS);
     for (size_t i = 0; i < d->n; i++)
-        if (along(p, i)) k->v[i] *= noise_step_of(x[i]) / scale_of(x[i]);
+        if (along(p, i)) k->v[i] *= noise_step_at(k, x, i) / scale_at(k, x, i);
     if (s == WG_OK) s = measure_noise(k, x);
-    const double unit = k->u != NULL && p->others == 1 ? scale_of(x[p->other]) : 1;
+    const double unit = k->u != NULL && p->others == 1 ? scale_at(k, x, p->other) : 1;
     if (s == WG_OK && p->outputs != 0) k->to->noise = k->noise[p->output] / unit;
     const int each = p->inputs <= WGI_DIRECTIONS; /* input a direction */
     const size_t directions = p->outputs == 0 ? 0 : each ? p->inputs : WGI_DIRECTIONS;
     for (size_t l = 0; l < directions && s == WG_OK; l++) {
         for (size_t i = 0; i < d->n; i++) {
-            k->v[i] = along(p, i) ? scale_of(x[i]) : 0;
-            if (!each && along(p, i)) k->v[i] *= random_next(&state);
+            k->v[i] = along(p, i) && can_move(k, i) ? scale_at(k, x, i) : 0;
+            if (!each && along(p, i)) k->v[i] *= inwards(k, x, i, random_next(&state));
             else if (each && i - p->input != l) k->v[i] = 0;
         }
-        k->unit = each ? unit * scale_of(x[p->input + l]) : unit;
+        k->unit = each ? unit * scale_at(k, x, p->input + l) : unit;
+        if (each && k->v[p->input + l] == 0) continue;
         s = one_direction(k, x, l, each ? p->input + l : d->n);
     }
     return s;
@@ -518,7 +596,7 @@ static wg_status verdict(const check *k) {
 
 wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
                     size_t n, const double *x, size_t m, const wgi_checked_part *part,
-                    wgi_checked *result) {
+                    const wg_check_range *range, wgi_checked *result) {
     const wgi_checked_part all = {0, n, 0, m, 0, n};
     wgi_checked found;
     check k;
@@ -526,13 +604,14 @@ wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, voi
     memset(&found, 0, sizeof found);
     *result = found;
     k.part = part != NULL ? part : &all;
+    if (range != NULL) k.range = *range;
     k.to = &found;
     const size_t most = SIZE_MAX / 1024;
-    const size_t doubles = n > most || m > most ? SIZE_MAX : 6 * n + (12 + 2 * ORDERS) * m + 2;
+    const size_t doubles = n > most || m > most ? SIZE_MAX : 7 * n + (12 + 2 * ORDERS) * m + 2;
     wg_status s = wgi_drive_open(&k.d, t, call, f, data, n, m, doubles);
     if (s == WG_OK && order == 2) s = wgi_drive_needs_code(&k.d);
     if (s == WG_OK) {
-        double **const of_n[] = {&k.point, &k.v, &k.g[0], &k.g[1], &k.near};
+        double **const of_n[] = {&k.point, &k.v, &k.g[0], &k.g[1], &k.near, &k.base};
         double **const of_m[] = {&k.w[0],  &k.w[1], &k.jv,   &k.plus,       &k.minus, &k.best,
                                  &k.error, &k.held, &k.flat, &k.held_error, &k.noise};
         for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)
@@ -543,7 +622,8 @@ wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, voi
         k.row = wgi_drive_room(&k.d, m * ORDERS);
         k.above = wgi_drive_room(&k.d, m * ORDERS);
         if (order == 2) k.u = wgi_drive_room(&k.d, n);
-        s = all_directions(&k, x);
+        s = look_at_range(&k, x);
+        if (s == WG_OK) s = all_directions(&k, x);
     }
     if (s == WG_OK) {
         s = verdict(&k);
@@ -553,19 +633,33 @@ wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, voi
 }
 
 static wg_status whole(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
-                       size_t n, const double *x, size_t m, wg_check *result) {
+                       size_t n, const double *x, size_t m, const wg_check_range *range,
+                       wg_check *result) {
+    const wg_check nothing = {NAN, NAN, 0, 0, NAN};
     wgi_checked r;
-    const wg_status s = wgi_check(t, call, order, f, data, n, x, m, NULL, &r);
-    if (result != NULL && r.verdict != WGI_UNCHECKED) *result = r.found;
+    const wg_status s = wgi_check(t, call, order, f, data, n, x, m, NULL, range, &r);
+    if (result != NULL) *result = r.verdict != WGI_UNCHECKED ? r.found : nothing;
     return s;
 }
 
 wg_status wg_check_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                             size_t m, wg_check *result) {
-    return whole(t, "wg_check_gradient", 1, f, data, n, x, m, result);
+    return whole(t, "wg_check_gradient", 1, f, data, n, x, m, NULL, result);
 }
 
 wg_status wg_check_hessian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                            size_t m, wg_check *result) {
-    return whole(t, "wg_check_hessian", 2, f, data, n, x, m, result);
+    return whole(t, "wg_check_hessian", 2, f, data, n, x, m, NULL, result);
+}
+
+wg_status wg_check_gradient_within(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                   const double *x, size_t m, const wg_check_range *range,
+                                   wg_check *result) {
+    return whole(t, "wg_check_gradient_within", 1, f, data, n, x, m, range, result);
+}
+
+wg_status wg_check_hessian_within(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                  const double *x, size_t m, const wg_check_range *range,
+                                  wg_check *result) {
+    return whole(t, "wg_check_hessian_within", 2, f, data, n, x, m, range, result);
 }

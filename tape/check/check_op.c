@@ -142,7 +142,8 @@ static wg_status find_mistake(wg_tape *own, checked_op *k, size_t n, const doubl
         int found = 0;
         for (int h = 0; h < 2 && !found; h++) {
             wgi_checked q;
-            const wg_status s = wgi_check(own, k->call, 1, call, k, n, x, m, &half[h], &q);
+            const wg_status s =
+                wgi_check(own, k->call, 1, call, k, n, x, m, &half[h], NULL, &q);
             found = q.verdict == WGI_DIFFERENCES || q.verdict == WGI_PRODUCTS;
             if (found) *p = half[h], *r = q;
             else if (s != WG_OK && s != WG_ENONFINITE) return s;
@@ -155,7 +156,7 @@ static wg_status check_derivatives(wgi_core *c, wg_tape *own, checked_op *k, siz
                                    const double *x, size_t m) {
     wgi_checked_part p = {0, n, 0, m, 0, 0};
     wgi_checked r;
-    wg_status s = wgi_check(own, k->call, 1, call, k, n, x, m, &p, &r);
+    wg_status s = wgi_check(own, k->call, 1, call, k, n, x, m, &p, NULL, &r);
     if (r.verdict == WGI_DIFFERENCES || r.verdict == WGI_PRODUCTS)
         s = find_mistake(own, k, n, x, m, &p, &r);
     else if (s == WG_OK) return WG_OK;
@@ -488,7 +489,7 @@ static wg_status check_partial(wgi_core *c, wg_tape *own, const wg_scalar_op *op
     const int order = j < op->arity ? 2 : 1;
     const wgi_checked_part p = {j < op->arity ? j : i, 1, 0, 1, i, 1};
     wgi_checked r;
-    const wg_status s = wgi_check(own, call, order, apply, &op, op->arity, x, 1, &p, &r);
+    const wg_status s = wgi_check(own, call, order, apply, &op, op->arity, x, 1, &p, NULL, &r);
     *noise = fmax(*noise, r.noise);
     if (s == WG_OK) return s;
     if (r.verdict != WGI_DIFFERENCES) return passed_on(c, s, call, own);
