@@ -3,8 +3,8 @@
  *
  * The pattern is compressed sparse row (CSR), the values are an ordinary matrix variable,
  * nnz-by-1, in the order of the pattern. Derivatives with respect to the values have that
- * pattern as well: nothing is ever dense. In a wg_function a solve has the pivots of the
- * recorded point (solve.h). */
+ * pattern as well: nothing is ever dense. In a wg_function a solve has the order
+ * of rows and columns of the recorded point; where that does not serve: WG_EGUARD. */
 #ifndef WENGERT_SPARSE_H
 #define WENGERT_SPARSE_H
 
