@@ -162,8 +162,6 @@ static void generate(struct sequence *s, uint64_t seed, size_t first) {
     }
 }
 
-void draw_begin(void);
-
 static void run(const struct sequence *s, int printing, unsigned limit) {
     call.printing = printing;
     shared->why[0] = 0;

@@ -124,6 +124,7 @@ struct call {
 extern struct call call;
 
 uint64_t draw(void);
+void draw_begin(void); /* of a call */
 static inline size_t below(size_t n) { return (size_t)((draw() >> 33) % n); }
 static inline int one_in(size_t n) { return below(n) == 0; }
 
@@ -157,7 +158,6 @@ const size_t *draw_indices(const char *name, size_t n, size_t limit);
 wg_mark draw_mark(const char *name);
 wg_callback *draw_callback(const char *name);
 size_t draw_count(const char *name); /* inputs or outputs of a callback */
-void *draw_data(const char *name);   /* of a callback */
 const wg_function *draw_function(const char *name);
 const wg_callable *draw_callable(const char *name); /* notes that the tape may need it */
 wg_threads *draw_pool(const char *name);
@@ -165,7 +165,6 @@ size_t room_number(const struct room *r);
 
 double number(void);
 wg_callback *one_callback(void);
-extern char callback_data[];
 
 /* ---- keeping ---- */
 
@@ -177,6 +176,15 @@ void keep_status(wg_status s);
 extern volatile double sink;
 extern double results[1 << 16]; /* where drivers write */
 int fuzz_write(void *ctx, const char *text, size_t bytes);
+
+/* A file of the world, as a wg_write and a wg_read take it. */
+struct file {
+    size_t which, at;
+    int left; /* writes that still succeed */
+};
+struct file draw_file(const char *name);
+int to_file(void *ctx, const char *text, size_t bytes);
+size_t from_file(void *ctx, void *data, size_t bytes);
 
 /* ---- the words ---- */
 
@@ -202,7 +210,6 @@ int fuzz_write(void *ctx, const char *text, size_t bytes);
 #define MARK(v) const wg_mark v = draw_mark(#v)
 #define CALLBACK(v) wg_callback *const v = draw_callback(#v)
 #define COUNT(v) const size_t v = draw_count(#v)
-#define DATA(v) void *const v = draw_data(#v)
 #define FUNCTION(v) const wg_function *const v = draw_function(#v)
 #define CALLABLE(v) const wg_callable *const v = draw_callable(#v)
 #define POOL(v) wg_threads *const v = draw_pool(#v)

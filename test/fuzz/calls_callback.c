@@ -3,8 +3,6 @@
  * a callback should not. */
 #include "calls.h"
 
-char callback_data[8];
-
 #define CALL_OF(name)                                                                          \
     static wg_status name(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,        \
                           void *data)
@@ -239,9 +237,4 @@ wg_callback *draw_callback(const char *name) {
     for (size_t i = 0; i < sizeof honest / sizeof *honest; i++)
         if (honest[i] == f) named(name, "%s", honest_names[i]);
     return f;
-}
-
-void *draw_data(const char *name) {
-    named(name, "NULL");
-    return NULL;
 }

@@ -166,7 +166,6 @@ wg_real draw_real(const char *name) {
 
 enum { ARRAYS = 4, SHORT = 64, LONG = 4096 };
 static size_t arrays; /* drawn so far by this call */
-void draw_begin(void);
 void draw_begin(void) { arrays = 0; }
 
 const wg_real *draw_reals(const char *name, size_t n) {
@@ -392,4 +391,28 @@ int fuzz_write(void *ctx, const char *text, size_t bytes) {
     int *const left = ctx;
     for (size_t i = 0; i < bytes; i++) sink = text[i];
     return left != NULL && (*left)-- <= 0;
+}
+
+/* ---- files ---- */
+
+struct file draw_file(const char *name) {
+    struct file f = {below(FILES), 0, 1 << 30};
+    if (one_in(8)) f.left = (int)below(6);
+    named(name, "file %zu", f.which);
+    return f;
+}
+int to_file(void *ctx, const char *text, size_t bytes) {
+    struct file *const f = ctx;
+    if (f->left-- <= 0 || f->at + bytes > FILE_BYTES) return 1;
+    memcpy(world.file[f->which].bytes + f->at, text, bytes);
+    world.file[f->which].length = f->at += bytes;
+    return 0;
+}
+size_t from_file(void *ctx, void *data, size_t bytes) {
+    struct file *const f = ctx;
+    const size_t left = world.file[f->which].length - f->at;
+    if (bytes > left) bytes = left;
+    memcpy(data, world.file[f->which].bytes + f->at, bytes);
+    f->at += bytes;
+    return bytes;
 }

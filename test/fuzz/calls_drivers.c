@@ -5,7 +5,6 @@
 #define DRIVEN                                                                                 \
     DRIVER_TAPE(t);                                                                            \
     CALLBACK(f);                                                                               \
-    DATA(data);                                                                                \
     COUNT(n);                                                                                  \
     DOUBLES(x, n)
 
@@ -13,13 +12,13 @@ ROW(wg_eval) {
     DRIVEN;
     COUNT(m);
     RESULTS(y, m);
-    GIVES_STATUS(wg_eval(t, f, data, n, x, m, y));
+    GIVES_STATUS(wg_eval(t, f, NULL, n, x, m, y));
 }
 ROW(wg_gradient) {
     DRIVEN;
     RESULTS(value, 1);
     RESULTS(g, n);
-    GIVES_STATUS(wg_gradient(t, f, data, n, x, value, g));
+    GIVES_STATUS(wg_gradient(t, f, NULL, n, x, value, g));
 }
 static wg_layout draw_layout(const char *name) {
     const int k = one_in(30) ? 7 : (int)below(2);
@@ -34,12 +33,11 @@ ROW(wg_jacobian) {
     const size_t ld = one_in(9) ? below(4) : m > n ? m : n;
     named("ld", "%zu", ld);
     RESULTS(jac, 64);
-    GIVES_STATUS(wg_jacobian(t, f, data, n, x, m, y, layout, jac, ld));
+    GIVES_STATUS(wg_jacobian(t, f, NULL, n, x, m, y, layout, jac, ld));
 }
 ROW(wg_jacobian_groups) {
     DRIVER_TAPE(t);
     CALLBACK(f);
-    DATA(data);
     const size_t groups = below(3);
     size_t size_[2], ld_[2];
     const double *x_[2];
@@ -56,7 +54,7 @@ ROW(wg_jacobian_groups) {
     RESULTS(y, m);
     const wg_layout layout = draw_layout("layout");
     named("groups", "%zu", groups);
-    GIVES_STATUS(wg_jacobian_groups(t, f, data, groups, size, x, m, y, layout, jac, ld));
+    GIVES_STATUS(wg_jacobian_groups(t, f, NULL, groups, size, x, m, y, layout, jac, ld));
 }
 ROW(wg_jvp) {
     DRIVEN;
@@ -64,7 +62,7 @@ ROW(wg_jvp) {
     COUNT(m);
     RESULTS(y, m);
     RESULTS(jv, m);
-    GIVES_STATUS(wg_jvp(t, f, data, n, x, v, m, y, jv));
+    GIVES_STATUS(wg_jvp(t, f, NULL, n, x, v, m, y, jv));
 }
 ROW(wg_vjp) {
     DRIVEN;
@@ -72,7 +70,7 @@ ROW(wg_vjp) {
     DOUBLES(w, m);
     RESULTS(y, m);
     RESULTS(g, n);
-    GIVES_STATUS(wg_vjp(t, f, data, n, x, m, w, y, g));
+    GIVES_STATUS(wg_vjp(t, f, NULL, n, x, m, w, y, g));
 }
 ROW(wg_hvp) {
     DRIVEN;
@@ -80,7 +78,7 @@ ROW(wg_hvp) {
     RESULTS(value, 1);
     RESULTS(g, n);
     RESULTS(hv, n);
-    GIVES_STATUS(wg_hvp(t, f, data, n, x, v, value, g, hv));
+    GIVES_STATUS(wg_hvp(t, f, NULL, n, x, v, value, g, hv));
 }
 ROW(wg_hessian) {
     DRIVEN;
@@ -89,19 +87,19 @@ ROW(wg_hessian) {
     RESULTS(h, 64);
     const size_t ld = one_in(9) ? below(4) : n;
     named("ld", "%zu", ld);
-    GIVES_STATUS(wg_hessian(t, f, data, n, x, value, g, h, ld));
+    GIVES_STATUS(wg_hessian(t, f, NULL, n, x, value, g, h, ld));
 }
 ROW(wg_check_gradient) {
     DRIVEN;
     COUNT(m);
     wg_check room, *const result = one_in(40) ? NULL : &room;
-    GIVES_STATUS(wg_check_gradient(t, f, data, n, x, m, result));
+    GIVES_STATUS(wg_check_gradient(t, f, NULL, n, x, m, result));
 }
 ROW(wg_check_hessian) {
     DRIVEN;
     COUNT(m);
     wg_check room, *const result = one_in(40) ? NULL : &room;
-    GIVES_STATUS(wg_check_hessian(t, f, data, n, x, m, result));
+    GIVES_STATUS(wg_check_hessian(t, f, NULL, n, x, m, result));
 }
 
 /* ---- sparse derivatives ---- */
@@ -127,14 +125,14 @@ ROW(wg_jacobian_sparsity) {
     DRIVEN;
     COUNT(m);
     const wg_layout layout = draw_layout("layout");
-    GIVES_SPARSITY(n, m, f, wg_jacobian_sparsity(t, f, data, n, x, m, layout, out));
+    GIVES_SPARSITY(n, m, f, wg_jacobian_sparsity(t, f, NULL, n, x, m, layout, out));
 }
 ROW(wg_hessian_sparsity) {
     DRIVEN;
     COUNT(m);
     FLAG(triangle, "LUF");
     const wg_layout layout = draw_layout("layout");
-    GIVES_SPARSITY(n, m, f, wg_hessian_sparsity(t, f, data, n, x, m, triangle, layout, out));
+    GIVES_SPARSITY(n, m, f, wg_hessian_sparsity(t, f, NULL, n, x, m, triangle, layout, out));
 }
 static size_t entries_of(uint32_t *row, uint32_t *col, size_t rows, size_t cols,
                          char triangle) {
@@ -221,19 +219,18 @@ ROW(wg_sparsity_colours) {
     SPARSITY;                                                                                  \
     const int same = world.sparsity[which] != NULL && !one_in(5);                              \
     wg_callback *const f = same ? patterned[which] : draw_callback("f");                       \
-    DATA(data);                                                                                \
     DOUBLES(x, world.sparsity_n[which]);                                                       \
     RESULTS(y, world.sparsity_m[which]);                                                       \
     RESULTS(values, 256)
 ROW(wg_sparse_jacobian) {
     SPARSE;
-    GIVES_STATUS(wg_sparse_jacobian(t, s, f, data, x, y, values));
+    GIVES_STATUS(wg_sparse_jacobian(t, s, f, NULL, x, y, values));
 }
 ROW(wg_sparse_hessian) {
     SPARSE;
     DOUBLES(w, world.sparsity_m[which]);
     RESULTS(g, world.sparsity_n[which]);
-    GIVES_STATUS(wg_sparse_hessian(t, s, f, data, x, w, y, g, values));
+    GIVES_STATUS(wg_sparse_hessian(t, s, f, NULL, x, w, y, g, values));
 }
 
 /* ---- implicit ---- */
@@ -249,15 +246,14 @@ static wg_status residual(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
     ROW(name) {                                                                                \
         TAPE(t);                                                                               \
         wg_callback *const f = one_in(4) ? draw_callback("f") : residual;                      \
-        DATA(data);                                                                            \
-        COUNT(n);                                                                              \
+            COUNT(n);                                                                              \
         COUNT(np);                                                                             \
         DOUBLES(x, n);                                                                         \
         REAL_ARRAY(p, np);                                                                     \
         wg_real room[8], *const y = one_in(60) ? NULL : room;                                  \
         for (size_t i = 0; i < 8; i++) room[i] = wg_constant(0);                               \
         if (n + np == 0) return;                                                               \
-        GIVES_STATUS(name(t, f, data, n, x, np, p, y));                                        \
+        GIVES_STATUS(name(t, f, NULL, n, x, np, p, y));                                        \
         if (n != 0) keep_real(room[n - 1]);                                                    \
     }
 IMPLICIT(wg_implicit)

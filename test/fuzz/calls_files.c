@@ -6,31 +6,6 @@ WG_OPERATION1(filed, a *a, 2 * a, 2, ARITH, "calls_files.c")
 
 /* ---- files ---- */
 
-struct file {
-    size_t which, at;
-    int left; /* writes that succeed */
-};
-static int to_file(void *ctx, const char *text, size_t bytes) {
-    struct file *const f = ctx;
-    if (f->left-- <= 0 || f->at + bytes > FILE_BYTES) return 1;
-    memcpy(world.file[f->which].bytes + f->at, text, bytes);
-    world.file[f->which].length = f->at += bytes;
-    return 0;
-}
-static size_t from_file(void *ctx, void *data, size_t bytes) {
-    struct file *const f = ctx;
-    const size_t left = world.file[f->which].length - f->at;
-    if (bytes > left) bytes = left;
-    memcpy(data, world.file[f->which].bytes + f->at, bytes);
-    f->at += bytes;
-    return bytes;
-}
-static struct file draw_file(const char *name) {
-    const struct file f = {below(FILES), 0, one_in(8) ? (int)below(6) : 1 << 30};
-    named(name, "file %zu", f.which);
-    return f;
-}
-
 ROW(wg_function_save) {
     FUNCTION(f);
     const struct file file = draw_file("buffer");

@@ -44,11 +44,10 @@ static size_t arguments(const char *name, size_t count, int results_, wg_argumen
 ROW(wg_function_record) {
     DRIVER_TAPE(t);
     CALLBACK(f);
-    DATA(data);
     ARGUMENTS;
     DOUBLES(x, n);
     GIVES_FUNCTION(out,
-                   wg_function_record(t, f, data, inputs, input, x, outputs, output, &out));
+                   wg_function_record(t, f, NULL, inputs, input, x, outputs, output, &out));
 }
 ROW(wg_function_extract) {
     CODE_TAPE(t);
@@ -194,7 +193,6 @@ ROW(wg_branches_new) {
     const size_t k = below(BRANCHES);
     DRIVER_TAPE(t);
     CALLBACK(f);
-    DATA(data);
     static wg_argument input[BRANCHES][2], output[BRANCHES][1]; /* as long as they are used */
     branches_close(k);
     input[k][0] = (wg_argument){"a", 2, 1, WG_SHARED},
@@ -208,7 +206,7 @@ ROW(wg_branches_new) {
     world.branch[k].tape = room_number(call.room);
     world.branch[k].inputs = derive == keeps_guards ? 3 : 2;
     world.branch[k].outputs = derive == NULL ? 1 : derive == keeps_guards ? 2 : 2;
-    GIVES_STATUS(wg_branches_new(t, f, data, 2, input[k], 1, output[k], derive, out));
+    GIVES_STATUS(wg_branches_new(t, f, NULL, 2, input[k], 1, output[k], derive, out));
 }
 ROW(wg_branches_free) {
     const size_t k = below(BRANCHES);

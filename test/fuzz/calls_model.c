@@ -261,35 +261,15 @@ ROW(wg_model_initialise) {
 
 /* ---- saved ---- */
 
-struct file {
-    size_t which, at;
-    int left;
-};
-static int to_file(void *ctx, const char *text, size_t bytes) {
-    struct file *const f = ctx;
-    if (f->left-- <= 0 || f->at + bytes > FILE_BYTES) return 1;
-    memcpy(world.file[f->which].bytes + f->at, text, bytes);
-    world.file[f->which].length = f->at += bytes;
-    return 0;
-}
-static size_t from_file(void *ctx, void *data, size_t bytes) {
-    struct file *const f = ctx;
-    const size_t left = world.file[f->which].length - f->at;
-    if (bytes > left) bytes = left;
-    memcpy(data, world.file[f->which].bytes + f->at, bytes);
-    f->at += bytes;
-    return bytes;
-}
 ROW(wg_model_save) {
     MODEL(m);
-    struct file f = {below(FILES), 0, one_in(8) ? (int)below(4) : 1 << 30};
-    named("ctx", "file %zu", f.which);
+    struct file f = draw_file("&f");
     wg_write *const write = one_in(40) ? NULL : to_file;
     GIVES_STATUS(wg_model_save(m, write, &f));
 }
 ROW(wg_model_restore) {
     MODEL(m);
-    struct file f = {below(FILES), 0, 0};
+    struct file f = draw_file("&f");
     if (one_in(3) && world.file[f.which].length != 0)
         world.file[f.which].bytes[below(world.file[f.which].length)] =
             (unsigned char)below(256);
