@@ -60,8 +60,8 @@ static inline wg_status far_record(const far_case *c, const double *at, wg_funct
 
 /* The tape itself: value and Jacobian, df_j/dx_i at i + j n. */
 static inline wg_status far_truth(const far_case *c, const double *x, double *y, double *jac) {
-    const wg_status s = wg_jacobian(far_tape, c->f, (void *)(uintptr_t)c->data, c->n, x, c->m, y,
-                                    WG_ROW_MAJOR, jac, c->n);
+    const wg_status s = wg_jacobian(far_tape, c->f, (void *)(uintptr_t)c->data, c->n, x, c->m,
+                                    y, WG_ROW_MAJOR, jac, c->n);
     wg_tape_reset(far_tape);
     return s;
 }
@@ -225,8 +225,8 @@ static inline void far_curvature(const far_case *c, const wg_function *f, size_t
 
 /* At one point: as the tape; where that refuses, and where a comparison says so, there is no
  * number. Gives whether there is a value. */
-static inline int far_point(const far_case *c, const wg_function *f, const wg_function *jacobian,
-                            size_t p, const double *x) {
+static inline int far_point(const far_case *c, const wg_function *f,
+                            const wg_function *jacobian, size_t p, const double *x) {
     double *const y = far_room(c->m), *const got = far_room(c->m);
     double *const jac = far_room(c->n * c->m), *const slopes = far_room(c->n * c->m);
     const wg_status truth = far_truth(c, x, y, jac);

@@ -121,7 +121,7 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
                    const char *flags) {
     const wgi_native_form form = {(unsigned)machine->width, 50, 192 << 10};
     emitted e;
-    wgi_source s;
+    wgi_writer s;
     char line[512];
     wgi_bytecode_free(h->f);
     assert_int_equal(wgi_bytecode_make(wgi_core_of(h->t), h->f, machine, simd), WG_OK);
@@ -129,7 +129,7 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
     wgi_bytecode bytecode = *h->f->bytecode;
     copy.bytecode = &bytecode;
     FILE *const f = emitted_text(&e);
-    assert_int_equal(wgi_source_open(&s, wgi_core_of(h->t), "test", h->f, "wgi"), WG_OK);
+    assert_int_equal(wgi_writer_open(&s, wgi_core_of(h->t), "test", h->f, "wgi"), WG_OK);
     assert_int_equal(wgi_native_plan(&s, &form), WG_OK);
     wgi_text_open(&s.o, wg_write_file, f);
     wgi_native_write(&s, &form, "key");

@@ -242,6 +242,12 @@ static const wgi_dense_op ops[] = {
     {WGI_DENSE_SOLVE, WGI_DENSE_RULE | WGI_DENSE_TURNED, {7, 1, 0}},
     {WGI_DENSE_LOGDET, 0, {6, 0, 0}},
     {WGI_DENSE_LOGDET, 0, {0, 0, 0}},
+    {WGI_DENSE_DET, 0, {7, 0, 0}},
+    {WGI_DENSE_DET, 0, {0, 0, 0}},
+    {WGI_DENSE_COFACTOR, 0, {6, 0, 0}},
+    {WGI_DENSE_COFACTOR, 0, {1, 0, 0}},
+    {WGI_DENSE_COFACTOR_BAR, WGI_DENSE_RULE, {6, 0, 0}},
+    {WGI_DENSE_COFACTOR_BAR, 0, {2, 0, 0}},
 };
 enum { OPS = sizeof ops / sizeof *ops };
 static hand alone[OPS];
@@ -304,8 +310,10 @@ static void draw_operands(const wgi_dense_op *op, how what, double *x) {
     const size_t n = op->size[0], all = wgi_dense_operands(op);
     size_t first = wgi_dense_triangle(n); /* of the last operand */
     draw(all, x);
-    if (op->kind == WGI_DENSE_LU) draw_square(n, what, x);
-    else if (op->kind == WGI_DENSE_PRODUCT) {
+    if (op->kind == WGI_DENSE_LU || op->kind >= WGI_DENSE_DET) {
+        draw_square(n, what, x);
+        if (op->kind != WGI_DENSE_LU) first = n * n;
+    } else if (op->kind == WGI_DENSE_PRODUCT) {
         first = n * op->size[2];
         if (what == NOT_FINITE && all != 0) x[all - 1] = -INFINITY;
     } else if (op->kind < WGI_DENSE_LU) draw_triangle(n, (double)n, what, x);

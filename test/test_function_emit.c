@@ -149,6 +149,42 @@ static void what_is_done_once_is_a_result_at_every_point(void **state) {
     hand_close(&h);
 }
 
+/* An input of each point, on either side of what no point has of its own. */
+static void a_comparison_with_what_is_done_once_is_made_at_each_point(void **state) {
+    emitted e;
+    hand h;
+    double x[POINTS], y[POINTS];
+    const double u = 0.5;
+    (void)state;
+    hand_open(&h);
+    const uint32_t b = hand_input(&h, "u", 1, 1, WG_SHARED), a = hand_input(&h, "x", 1, 1, 0);
+    const uint32_t once = WGI_GRAPH1(&h.g, exp, b);
+    const uint32_t out = WGI_GRAPH2(&h.g, mul, a, once);
+    wgi_graph_guard_add(&h.g, a, once, 0, 1);
+    wgi_graph_guard_add(&h.g, once, wgi_graph_sum(&h.g, a), 2, 0);
+    hand_output(&h, "y", 1, 1, 0, &out);
+    hand_finish(&h);
+    FILE *const f = emitted_text(&e);
+    emit(f, &h, "g", WG_EMIT_BATCH, 0);
+    assert_int_equal(fclose(f), 0);
+    emitted_open(&e, emitted_compilers[!has_compiler("gcc")], "-O2");
+    batch_fn *batch;
+    EMITTED(&e, "g", "_batch", batch);
+    const ptrdiff_t xs[] = {0, 1, 1, 1}, ys[] = {1, 1};
+    for (size_t bad = 0; bad <= POINTS; bad++) { /* POINTS: none */
+        size_t where = 77;
+        for (size_t p = 0; p < POINTS; p++) x[p] = p == bad ? exp(u) : uniform(1, 1.5);
+        assert_int_equal(
+            batch(POINTS, (const double *const[]){&u, x}, xs, (double *const[]){y}, ys, &where),
+            bad < POINTS);
+        assert_int_equal(where, bad < POINTS ? bad : 77);
+        for (size_t p = 0; p < POINTS; p++) same("product", p, y[p], x[p] * exp(u));
+    }
+    emitted_close(&e);
+    emitted_remove(&e);
+    hand_close(&h);
+}
+
 /* c * sqrt(x) by x where c is 0 and x is 0. */
 static void zero_times_infinity_is_zero_by_the_rule(void **state) {
     emitted e;
@@ -298,6 +334,7 @@ int main(void) {
         cmocka_unit_test(drawn_functions_are_what_the_walk_gives),
         cmocka_unit_test(sums_are_over_all_points_in_lanes),
         cmocka_unit_test(what_is_done_once_is_a_result_at_every_point),
+        cmocka_unit_test(a_comparison_with_what_is_done_once_is_made_at_each_point),
         cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),
         cmocka_unit_test(a_batch_fails_where_evaluation_fails),
         cmocka_unit_test(operations_of_the_user_are_their_texts),

@@ -157,7 +157,9 @@ static void inverses_are_those_of_the_point(void **state) {
         const spec s = {n % 2 == 0 ? 'i' : 'm', n, 0};
         far_case *const c = case_of("inverse", &s, n * n, NO_ROW);
         if (n == 1) c->points = 1, c->x[0] = -3;
-        const size_t good = far_check(c, n == 3 ? FAR_COMPILED | FAR_CURVED : n < 3 ? FAR_CURVED : 0);
+        const size_t good = far_check(c, n == 3  ? FAR_COMPILED | FAR_CURVED
+                                         : n < 3 ? FAR_CURVED
+                                                 : 0);
         assert_int_equal(good, n == 1 ? 1 : EQUAL);
     }
 }
@@ -167,7 +169,9 @@ static void solutions_are_those_of_the_point(void **state) {
     for (size_t n = 2; n <= 6; n++) {
         const spec s = {n % 2 == 0 ? 's' : 'T', n, n == 3 ? 2 : 1};
         far_case *const c = case_of("solve", &s, n * s.k, NO_ROW);
-        assert_int_equal(far_check(c, n == 3 ? FAR_COMPILED | FAR_CURVED : n == 4 ? FAR_CURVED : 0),
+        assert_int_equal(far_check(c, n == 3   ? FAR_COMPILED | FAR_CURVED
+                                      : n == 4 ? FAR_CURVED
+                                               : 0),
                          EQUAL);
     }
 }
@@ -221,7 +225,8 @@ static void banded_systems_have_pivots_of_the_point(void **state) {
                 for (size_t i = 0; i < n; i++)
                     if (p == 0) middle[i * step] += 4;
                     else if (p < 4) middle[i * step] *= p == 1 ? 1e-12 : p == 2 ? 0 : 1e-300;
-                if (p == 2 || p == 3) middle[0] = 1; /* of odd order, and all 0, it is singular */
+                if (p == 2 || p == 3)
+                    middle[0] = 1; /* of odd order, and all 0, it is singular */
             }
             assert_int_equal(far_check(&c, n == 5 ? FAR_COMPILED | FAR_CURVED : 0), 4);
         }

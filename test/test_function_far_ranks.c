@@ -152,8 +152,7 @@ static void covariances_at_a_scale_of_0_are_those_of_the_tape(void **state) {
     c->x[6] = 0;
     far_must(c, far_truth(c, c->x, y, jac));
     far_must(c, far_evaluate(f, 1, c->x, NULL, got));
-    for (size_t e = 0; e < 9; e++)
-        assert_true(isnan(y[e]) ? isnan(got[e]) : got[e] == y[e]);
+    for (size_t e = 0; e < 9; e++) assert_true(isnan(y[e]) ? isnan(got[e]) : got[e] == y[e]);
     assert_true(isnan(y[1]) && !isnan(y[0]));
     wg_function_free(f);
 }
@@ -161,16 +160,16 @@ static void covariances_at_a_scale_of_0_are_those_of_the_tape(void **state) {
 /* Not positive definite: the tape refuses, and there is no number. */
 static void cholesky_has_no_number_where_there_is_no_factor(void **state) {
     const spec s = {'d', 3, 3, 0};
-    static const double bad[3][9] = {{1, 1, 1, 1, 1, 1, 1, 1, 1},
-                                     {1, 0, 0, 0, -1, 0, 0, 0, 1},
-                                     {0, 0, 0, 0, 0, 0, 0, 0, 0}};
+    static const double bad[3][9] = {
+        {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 0, 0, 0, -1, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0}};
     (void)state;
     far_case *const c = case_of("solve_spd", &s, 3, 3);
     c->points = 5;
     for (size_t q = 0; q <= c->points; q++) {
         double *const x = q == 0 ? c->at : c->x + (q - 1) * c->n;
         for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
-        for (size_t e = 0; e < 9; e++) x[e] = e % 4 == 0 ? 4 * (double)(q + 1) : x[e / 3 + e % 3 * 3];
+        for (size_t e = 0; e < 9; e++)
+            x[e] = e % 4 == 0 ? 4 * (double)(q + 1) : x[e / 3 + e % 3 * 3];
         if (q > 2) memcpy(x, bad[q - 3], sizeof bad[0]);
     }
     assert_int_equal(far_check(c, FAR_COMPILED), 2);
@@ -207,7 +206,10 @@ static void spectra_are_refused_by_name(void **state) {
     static const struct {
         char what;
         const char *name;
-    } all[] = {{'v', "wg_eigh"}, {'e', "wg_eigvalsh"}, {'s', "wg_svd"}, {'r', "wg_sqrtm"},
+    } all[] = {{'v', "wg_eigh"},
+               {'e', "wg_eigvalsh"},
+               {'s', "wg_svd"},
+               {'r', "wg_sqrtm"},
                {'g', "wg_logm"}};
     (void)state;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {

@@ -310,6 +310,36 @@ static wg_status spread(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
 }
 
 /* The tape says NaN, for the value and its derivatives; so does the function. */
+/* As on a tape, and in the BLAS: no operand is looked at. */
+static wg_status by_factor_0(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const wg_mat a = wg_mat_gather(t, 2, 2, x);
+    (void)n, (void)data;
+    const wg_mat product = wg_trmm(t, 'L', 'L', 'N', 'N', 0, a, a),
+                 solution = wg_trsm(t, 'L', 'L', 'N', 'N', 0, a, a);
+    for (size_t j = 0; j < m; j++)
+        y[j] = wg_mat_at(j < 4 ? product : solution, j % 2, j / 2 % 2);
+    return WG_OK;
+}
+static void triangles_times_0_are_0_whatever_they_are(void **state) {
+    const wg_argument in = {"x", 4, 1, 0}, out = {"y", 8, 1, 0};
+    const double at[] = {1, 2, 3, 4}, far[] = {-INFINITY, -1, NAN, -2};
+    const wg_options code = {.flags = WG_KEEP_CODE};
+    wg_tape *const t = wg_tape_new(&code);
+    wg_function *f = NULL;
+    double y[8];
+    (void)state;
+    assert_int_equal(wg_function_record(t, by_factor_0, NULL, 1, &in, at, 1, &out, &f), WG_OK);
+    const wg_points x = {far, 0, 1};
+    const wg_results r = {y, 0, 1};
+    void *const work = malloc(wg_function_work(f, NULL) + 1);
+    assert_int_equal(wg_function_evaluate(f, 1, &x, &r, NULL, work, NULL), WG_OK);
+    for (size_t j = 0; j < 8; j++) assert_true(y[j] == 0 && !signbit(y[j]));
+    free(work);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 static void a_variance_of_too_few_numbers_has_no_derivative(void **state) {
     (void)state;
     const wg_argument in = {"x", 3, 1, 0}, out = {"y", 1, 1, 0};
@@ -341,6 +371,7 @@ int main(void) {
         cmocka_unit_test(an_operation_of_the_users_works_in_a_hessian),
         cmocka_unit_test(repeated_operations_are_shared),
         cmocka_unit_test(symmetric_operands_have_the_values_of_one_triangle),
+        cmocka_unit_test(triangles_times_0_are_0_whatever_they_are),
         cmocka_unit_test(a_variance_of_too_few_numbers_has_no_derivative),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);

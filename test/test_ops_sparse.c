@@ -311,23 +311,32 @@ static void shapes_flags_and_old_patterns_are_refused(void **state) {
     wg_tape_free(other);
 }
 
-static void a_checked_tape_finds_forgotten_patterns_and_no_others(void **state) {
+/* Also one that something else was recorded over since. */
+static void forgotten_patterns_are_found_and_no_others(void **state) {
     (void)state;
-    const wg_options checked = {.flags = WG_CHECKED};
-    wg_tape *const t = wg_tape_new(&checked);
-    const double v[NNZ] = {0};
-    const wg_mat values = wg_mat_input(t, NNZ, 1, v, NNZ),
-                 x = wg_mat_input(t, COLS, 2, v, COLS);
-    const wg_csr s = wg_csr_pattern(t, ROWS, COLS, start, col);
-    const wg_mark m = wg_tape_mark(t);
-    for (int i = 0; i < 3; i++) {
-        (void)wg_spmm(t, 'N', &s, values, x);
-        const wg_csr late = wg_csr_pattern(t, ROWS, COLS, start, col);
-        assert_int_equal(wg_tape_status(t), WG_OK);
-        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
-        MATRIX_REFUSED(t, WG_ESTALE, "rewind", wg_spmm(t, 'N', &late, values, x));
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED};
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        const wg_options o = {.flags = flags[k]};
+        wg_tape *const t = wg_tape_new(&o);
+        const double v[NNZ] = {0};
+        const wg_mat values = wg_mat_input(t, NNZ, 1, v, NNZ),
+                     x = wg_mat_input(t, COLS, 2, v, COLS);
+        const wg_csr s = wg_csr_pattern(t, ROWS, COLS, start, col);
+        const wg_mark m = wg_tape_mark(t);
+        for (int i = 0; i < 3; i++) {
+            (void)wg_spmm(t, 'N', &s, values, x);
+            const wg_csr late = wg_csr_pattern(t, ROWS, COLS, start, col);
+            (void)wg_spmm(t, 'N', &late, values, x);
+            assert_int_equal(wg_tape_status(t), WG_OK);
+            assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+            MATRIX_REFUSED(t, WG_ESTALE, "rewind", wg_spmm(t, 'N', &late, values, x));
+            assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+            assert_non_null(wg_mat_fill(t, 50, 50, -1).value);
+            MATRIX_REFUSED(t, WG_ESTALE, "rewind", wg_spmm(t, 'N', &late, values, x));
+            assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        }
+        wg_tape_free(t);
     }
-    wg_tape_free(t);
 }
 
 int main(void) {
@@ -341,7 +350,7 @@ int main(void) {
         cmocka_unit_test(empty_sparse_matrices_are_solved),
         cmocka_unit_test(wrong_patterns_are_refused),
         cmocka_unit_test(shapes_flags_and_old_patterns_are_refused),
-        cmocka_unit_test(a_checked_tape_finds_forgotten_patterns_and_no_others),
+        cmocka_unit_test(forgotten_patterns_are_found_and_no_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

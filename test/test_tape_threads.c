@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "walk.h"
@@ -118,11 +119,99 @@ static void a_tape_may_be_handed_from_thread_to_thread(void **state) {
     wg_tape_free(t);
 }
 
+/* What a thread does to a tape that is another's. */
+struct intruder {
+    wg_tape *t;
+    wg_real x;
+    int what, owns;
+    wg_status s;
+};
+
+static void *intrude(void *data) {
+    struct intruder *const k = data;
+    double y;
+    const wg_mat a = {NULL, 0, 0, 1, {0, 0}, 0};
+    if (k->owns) k->s = wg_tape_own(k->t);
+    switch (k->what) {
+    case 0:
+        (void)wg_let(k->t, wg_sin(k->x));
+        break;
+    case 1:
+        (void)wg_input(k->t, 1);
+        break;
+    case 2:
+        k->s = wg_reverse(k->t, k->x);
+        return NULL;
+    case 3:
+        wg_tape_reset(k->t);
+        break;
+    case 4:
+        k->s = wg_tape_rewind(k->t, wg_tape_mark(k->t));
+        return NULL;
+    case 5:
+        k->s = wg_eval(k->t, NULL, NULL, 0, NULL, 0, &y);
+        return NULL;
+    case 6:
+        k->s = wg_adjoints_clear(k->t);
+        return NULL;
+    default:
+        (void)wg_mat_exp(k->t, a);
+        break;
+    }
+    k->s = wg_tape_status(k->t);
+    return NULL;
+}
+
+static void a_checked_tape_knows_its_thread(void **state) {
+    (void)state;
+    for (int what = 0; what < 8; what++) {
+        wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_CHECKED});
+        wg_real x = wg_input(t, 0.5);
+        struct intruder k = {t, x, what, 0, WG_OK};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, intrude, &k), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(k.s, WG_ETHREAD);
+        /* its owner learns of it, */
+        assert_int_equal(wg_tape_status(t), WG_ETHREAD);
+        assert_non_null(strstr(wg_tape_message(t), "wg_tape_own"));
+        assert_true(isnan(wg_value(wg_let(t, wg_sin(x)))));
+        assert_int_equal(wg_reverse(t, x), WG_ETHREAD);
+        /* and makes it whole again */
+        wg_tape_reset(t);
+        x = wg_input(t, 3);
+        wg_real y = wg_let(t, wg_mul(x, x));
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        assert_true(wg_adjoint(t, x) == 6);
+        wg_tape_free(t);
+    }
+}
+
+static void a_checked_tape_is_handed_over_by_a_call(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_CHECKED});
+    const wg_real x = wg_input(t, 0.5);
+    struct intruder k = {t, x, 0, 1, WG_EMODE};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, intrude, &k), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(k.s, WG_OK);
+    (void)wg_let(t, wg_sin(x)); /* it is not ours any more */
+    assert_int_equal(wg_tape_status(t), WG_ETHREAD);
+    assert_int_equal(wg_tape_own(t), WG_OK);
+    wg_tape_reset(t);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    assert_int_equal(wg_tape_own(NULL), WG_ENULL);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_with_their_own_tapes_give_the_bits_of_serial_runs),
         cmocka_unit_test(a_failure_in_one_thread_disturbs_no_other),
         cmocka_unit_test(a_tape_may_be_handed_from_thread_to_thread),
+        cmocka_unit_test(a_checked_tape_knows_its_thread),
+        cmocka_unit_test(a_checked_tape_is_handed_over_by_a_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,13 +36,13 @@
 /* NAN is a float, of which compilers may warn. */
 #define WGI_NAN __builtin_nan("")
 
-/* Exported from the shared library: for users; and for the macros and inline functions of these
- * headers, which users do without. */
+/* Exported from the shared library: WG_API for users, WGI_API for the macros and inline
+ * functions of these headers. */
 #define WG_API __attribute__((visibility("default")))
 #define WGI_API WG_API
-/* A status that says what nothing else says again: the compiler warns where it is not used. */
+/* A status that nothing else would tell later: the compiler warns where it is not used. */
 #define WG_MUST_CHECK __attribute__((warn_unused_result))
-/* Folded into the user's statement. */
+/* Inlined into the user's statement. */
 #define WGI_INLINE static inline __attribute__((always_inline, unused))
 #define WGI_LIKELY(c) __builtin_expect(!!(c), 1)
 #define WGI_UNLIKELY(c) __builtin_expect(!!(c), 0)

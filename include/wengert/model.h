@@ -132,8 +132,8 @@ WG_API wg_status wg_model_tag(wg_model *m, wg_mat a, const char *tag);
 /* On the tape what these give stands as an input with the value at the recorded point: sweeps
  * of the tape end there, computations and wg_model_gradient do not. */
 
-/* wg_model_sum - the sum of a node over the points of a run; where it is one for all points,
- * their number times it. */
+/* wg_model_sum - the sum of a node over the points of a run; of a node that is one number for
+ * all points, that number times how many points there are. */
 #define wg_model_sum(...) wgi_model_sum_at(__FILE__, __LINE__, __VA_ARGS__)
 WGI_API wg_mat wgi_model_sum_at(const char *file, int line, wg_model *m, wg_mat a);
 

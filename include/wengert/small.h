@@ -24,7 +24,7 @@ typedef struct wgi_small {
     const wg_block_op *op;
     struct wgi_block *prev;
     uint64_t record;
-    uint32_t out, outs; /* so far as in a block */
+    uint32_t out, outs; /* the fields so far are as in a block */
     uint32_t in[2], kind, unused;
     const double *a, *b;
 } __attribute__((may_alias)) wgi_small;
@@ -36,7 +36,7 @@ static inline double *wgi_small_values(const wgi_small *s) {
 
 WGI_API extern const wg_block_op wgi_small_op;
 
-/* Two elements at once, wherever they are; and four, where registers are that wide. */
+/* Vectors of two elements anywhere in memory; and of four, where registers are that wide. */
 typedef double wgi_pair __attribute__((vector_size(16), aligned(8), may_alias));
 #ifdef __AVX__
 typedef double wgi_most __attribute__((vector_size(32), aligned(8), may_alias));
@@ -56,9 +56,10 @@ WGI_INLINE int wgi_small_fits(const wg_tape *t, const wg_mat *a, const wg_mat *b
            a->at.stamp == t->stamp && b->at.stamp == t->stamp;
 }
 
-/* A block of n results with its record: where their values go. NULL: there is no room, an operand
- * is not on the tape any more, or both are constants. There are slots where there are records.
- * What is stored is volatile where compilers would join it in vectors, for more instructions. */
+/* Appends a block of n results with its record, and gives the place for their values. NULL:
+ * there is no room, an operand is not on the tape any more, or both are constants. (Where there
+ * is room for a record there is a slot for it.) What is stored is volatile where compilers
+ * would otherwise join it in vectors, by more instructions. */
 WGI_INLINE double *wgi_small_open(wg_tape *t, unsigned kind, size_t n, const wg_mat *a,
                                   const wg_mat *b) {
     wgi_record *const r = t->top;
@@ -128,7 +129,7 @@ WGI_INLINE double *wgi_small_open(wg_tape *t, unsigned kind, size_t n, const wg_
         return y;                                                                              \
     }
 
-/* Those of elementwise.h; (wg_mat_add)(t, a, b) is the function. */
+/* Those of elementwise.h, as macros; (wg_mat_add)(t, a, b) calls the function. */
 WGI_SMALL_OPERATION(add, WGI_SMALL_ADD, +)
 WGI_SMALL_OPERATION(sub, WGI_SMALL_SUB, -)
 WGI_SMALL_OPERATION(mul, WGI_SMALL_MUL, *)

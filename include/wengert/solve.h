@@ -13,9 +13,8 @@
  * WG_ESHAPE, WG_EARG (a flag), WG_ENOMEM, WG_ESTALE as wg_apply does; Errors below names the
  * rest. After a failure the results are NaN, and a rewind makes the tape usable again.
  *
- * In a wg_function rows are eliminated in the order of the pivots at the recorded point, also
- * elsewhere: without a comparison that says so, digits are lost where others would be chosen,
- * and where such a pivot is 0 results are not finite. */
+ * In a wg_function every point has its own pivots, by selection or as a whole matrix; where a
+ * matrix is singular, or not positive definite, results are NaN. */
 #ifndef WENGERT_SOLVE_H
 #define WENGERT_SOLVE_H
 

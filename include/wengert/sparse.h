@@ -3,8 +3,8 @@
  *
  * The pattern is compressed sparse row (CSR), the values are an ordinary matrix variable,
  * nnz-by-1, in the order of the pattern. Derivatives with respect to the values have that
- * pattern as well: nothing is ever dense. In a wg_function a solve has the pivots of the
- * recorded point (solve.h). */
+ * pattern as well: nothing is ever dense. In a wg_function a solve has the order
+ * of rows and columns of the recorded point; where that does not serve: WG_EGUARD. */
 #ifndef WENGERT_SPARSE_H
 #define WENGERT_SPARSE_H
 
@@ -13,12 +13,13 @@
 WG_BEGIN_DECLS
 
 /* A pattern, made by wg_csr_pattern: entries start[i] .. start[i + 1] - 1 are of row i, entry k
- * in column col[k]. Lives on its tape until a reset, or a rewind to before it. */
+ * in column col[k]. Lives on its tape until a reset, or a rewind to before it: then whatever takes
+ * it refuses it, also where something else was recorded since. */
 typedef struct wg_csr {
     size_t rows, cols, nnz;
     const size_t *start;
     const uint32_t *col;
-    uint32_t stamp;
+    wg_mark made; /* the tape behind it: is it still there? */
 } wg_csr;
 
 /* wg_csr_pattern - a pattern, checked and copied to the tape. Columns of a row may be in any

@@ -129,7 +129,7 @@ WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
 WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
 
 /* wg_powm - A^p for an integer p, by squaring; A^0 = I. A negative p: of the inverse (dgetrf,
- * dgetri); in a wg_function with the pivots of the recorded point (solve.h).
+ * dgetri).
  * Shapes:  A n-by-n; result n-by-n.
  * Adjoint: that of the squarings and products, each kept.
  * Cost:    2 n^3 flops for each of up to 2 log2|p| products, adjoint twice that; 2 n^3 for the

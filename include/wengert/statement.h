@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The statement recorder: expression templates in C.
  *
- * wg_add(x, y), wg_sin(x), ... take variables, expressions and numbers of any arithmetic type in
- * any position and give an expression: its value, its operands with their partial derivatives so
- * far, and its code, all by value. wg_let(t, e) appends the statement to the tape and gives a
- * variable. A statement has at most 8 operands, 8 numbers and 128 bits of code; all three
- * limits are checked by the compiler. What the optimiser leaves of a statement is its arithmetic,
- * one test, and the stores of its records. Two expressions are of two types: c ? wg_sin(x) :
- * wg_cos(x) does not compile, but with a wg_let around each it does.
+ * wg_add(x, y), wg_sin(x), ... take variables, expressions and numbers of any arithmetic type
+ * in any position and give an expression: its value, its operands with their partial
+ * derivatives so far, and its code, all by value. wg_let(t, e) appends the statement to the
+ * tape and gives a variable. A statement has at most 8 operands, 8 numbers and 128 bits of
+ * code; all three limits are checked by the compiler. What the optimiser leaves of a statement
+ * is its arithmetic, one test, and the stores of its records. Two expressions are of two types:
+ * c ? wg_sin(x) : wg_cos(x) does not compile, but with a wg_let around each it does.
  *
- * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable,
- * 2 an expression);  i h g f their metas, n that of the result;  x0 x1, y0 y1, .. their code, low
+ * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable, 2
+ * an expression);  i h g f their metas, n that of the result;  x0 x1, y0 y1, .. their code, low
  * and high, v0 v1 that of the result;  p2 l2 .. operands and numbers before the second one, ..;
- * a b c d their values;  v the value;  e the expression.
- * An expression is a structure made where it stands:
+ * a b c d their values;  v the value;  e the expression. An expression is a structure made
+ * where it stands:
  *   value, at (operands), lit (its numbers),
  *   meta: an array of size 0 whose element has the size bits of code << 18 | numbers << 12 |
  *   operands << 6 | operations: the sum of those of the parts,
@@ -31,12 +31,12 @@
 
 enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar/scalar.def */
 enum { WGI_MAX_OPERANDS = 8, WGI_MAX_NUMBERS = 8, WGI_MAX_CODE = 128 };
-/* The meta of a number and of a variable; what is in a meta. */
+/* The meta of a number and of a variable, and the parts of a meta. */
 enum { WGI_OF_NUMBER = 2 << 18 | 1 << 12, WGI_OF_VARIABLE = 2 << 18 | 1 << 6 };
 #define WGI_BITS(meta) (meta >> 18)
 #define WGI_NUMBERS(meta) (meta >> 12 & 63)
 #define WGI_OPERANDS(meta) (meta >> 6 & 63)
-/* Were partials multiplied? A NaN among them may have to be 0 then, by the zero rule. */
+/* Were partials multiplied? Then one that is NaN may have to be 0, by the zero rule. */
 #define WGI_PRODUCTS(meta) ((meta & 63) > 1)
 enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next literal */
 
@@ -47,8 +47,8 @@ enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next li
 
 typedef unsigned __int128 wgi_bits;
 
-/* Small functions; and those on lists of operands. Where nothing is optimised the latter are
- * called in the library, which is optimised (tape/engine/statement.c emits them). */
+/* WGI_FUNCTION: small functions. Those on lists of operands are inline, too, but where nothing
+ * is optimised they are called in the library, which is (tape/engine/statement.c has them). */
 #define WGI_FUNCTION static inline __attribute__((always_inline, unused))
 #if defined(WGI_EMIT_LISTS)
 #define WGI_LIST WGI_API
@@ -82,20 +82,20 @@ WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
     return x;
 }
 
-/* The tape, or one without room in place of none: selected without a branch, which compilers
- * would carry from statement to statement. */
+/* The tape or, where there is none, one without room. It is selected without a branch, which
+ * compilers would carry from statement to statement. */
 extern WGI_API const wg_tape wgi_no_tape;
 WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
 
-/* The second word is of a type of its own: of two words of the same type gcc makes a vector before
- * it stores them, which takes longer. */
+/* The second word has a type of its own: of two words of one type gcc makes a vector before it
+ * stores them, which takes longer. */
 typedef int64_t wgi_other_word __attribute__((may_alias));
 
-/* Record r of a statement whose result has slot `to` >> 32. Where a statement of 3 to 7 operands has
- * several they are written in whole words, which have `to` in common; for 8 registers do not
- * suffice. */
+/* Record r of a statement whose result has slot `to` >> 32. A statement of 3 to 7 operands has
+ * several records, which are written in whole words that have `to` in common; with 8 operands
+ * there are not enough registers for that. */
 #define WGI_RECORD(r, to, a, b, p, q)                                                          \
     (r)->in0 = (uint32_t)(a), (r)->out = (uint32_t)(to >> 32), (r)->in1 = (uint32_t)(b),       \
     (r)->kind = 0, (r)->jac0 = p, (r)->jac1 = q
@@ -106,8 +106,8 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
         *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                  \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
     } while (0)
-/* A partial that is added to another one: a product, which has been rounded. gcc 12 makes two
- * products, an addition and a subtraction one instruction, with -ffp-contract=off, too. */
+/* A partial that is added to another one: a product, which has been rounded. gcc 12 contracts
+ * two products, an addition and a subtraction, even with -ffp-contract=off. */
 #if defined(__FMA__) && !defined(__clang__)
 #define WGI_ROUNDED(p)                                                                         \
     __extension__({                                                                            \
@@ -118,13 +118,14 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
 #else
 #define WGI_ROUNDED(p) (p)
 #endif
-/* Asks for memory that is written to soon, 97 lines of it ahead: the hardware does so too late where a
- * statement takes several lines. To ask for what is not there does nothing. */
+/* Prefetches memory that is soon written to, 97 lines ahead: the hardware does so too late
+ * where a statement takes several lines. An address that is not there does no harm. */
 #define WGI_AHEAD(p) __builtin_prefetch((const void *)((uintptr_t)(p) + 6208), 1)
 
-/* wgi_let_n: everything the fast path does not do: capacity, stale handles, constants, modes, code,
- * the zero rule (a partial of the fast path is a plain product: where one came out NaN, by it 0).
- * Gets numbers, head (with the line in place of the slot), code and file of the statement. */
+/* wgi_let_n does everything that the fast path does not: room, stale handles, constants, modes,
+ * code, and the zero rule (a partial of the fast path is a plain product; one that is NaN may
+ * have to be 0). It is given the numbers, the head (with the line in the place of the slot),
+ * the code and the file of the statement. */
 WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
 WG_END_DECLS
@@ -139,7 +140,7 @@ WG_END_DECLS
     (sizeof(((type *)0)->a[0]) - 1 | (sizeof(((type *)0)->b[0]) - 1) << 32)
 #define WGI_WORDS(low, high) ((wgi_bits)(high) << 64 | (low))
 
-/* What stands for the fields that a number and a variable do not have. */
+/* Stands for the fields that a number or a variable does not have. */
 struct wgi_number {
     double value;
     wgi_s0 at;
@@ -182,8 +183,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     __builtin_choose_expr(WGI_NUMBERS(m),                                                      \
                           WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit), (void)0)
 
-/* The expression of a user's operation, with its descriptor (operation.h). Here, as such calls are
- * nested, too. */
+/* The expression of a user's operation, with its descriptor (operation.h). Here, as such calls
+ * are nested, too. */
 #define WGI_NAMED(name, e)                                                                     \
     __extension__({                                                                            \
         __auto_type wgi_u = e;                                                                 \
@@ -199,7 +200,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     (__builtin_classify_type(x) != 5 &&                                                        \
      !__builtin_types_compatible_p(__typeof__(x), struct wg_mat))
 
-/* Looked at once, in wg_let. */
+/* Does the statement keep all limits? wg_let alone asks that. */
 #define WGI_FITS(meta)                                                                         \
     _Static_assert(WGI_OPERANDS(meta) <= WGI_MAX_OPERANDS,                                     \
                    "wengert: more than 8 variables in one statement: split it with wg_let");   \
@@ -218,8 +219,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         wgi_##x##1 = WGI_CODE_WORD(wgi_##x##_type, code2, code3)                               \
     }
 
-/* The expression of meta n, value v and that code, its operands still to be taken. More code than
- * fits is refused by wg_let: here it only has to compile. */
+/* The expression of meta n, value v and that code, its operands still to be taken. More code
+ * than fits is refused by wg_let: here it only has to compile. */
 #define WGI_EXPRESSION(n, v, code)                                                             \
     const double wgi_v = v;                                                                    \
     enum { wgi_v0 = (uint64_t)(code), wgi_v1 = (uint64_t)((code) >> 64) };                     \
@@ -345,12 +346,11 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     })
 
 /* wg_let - appends the statement `e` (an expression, a variable or a number) to the tape and
- * gives its result as a variable.
- * A statement without variables of the tape appends nothing and gives a constant; a lone variable
- * gives itself.
- * Cost: one record of 32 bytes per two operands, one slot of 8 bytes in the sweep.
- * Errors (the result is a passive NaN, the tape keeps the status): WG_ESTALE, WG_ENOMEM,
- * WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE (traced tapes). */
+ * gives its result as a variable. A statement without variables of the tape appends nothing and
+ * gives a constant; a lone variable gives itself. Cost: one record of 32 bytes per two
+ * operands, one slot of 8 bytes in the sweep. Errors (the result is a passive NaN, the tape
+ * keeps the status): WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE (traced tapes).
+ */
 #define wg_let(tape, e)                                                                        \
     __extension__({                                                                            \
         wg_tape *const wgi_o = (tape), *const wgi_t = wgi_tape(wgi_o);                         \

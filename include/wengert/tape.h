@@ -24,17 +24,20 @@ typedef struct wgi_halves {
 /* The part of the tape that the recorders in statement.h and small.h touch. */
 struct wg_tape {
     wgi_record *top;    /* the next record */
-    wgi_record *limit;  /* top >= limit: leave the fast path */
+    wgi_record *limit;  /* the fast path ends where top >= limit */
     uint32_t slots;     /* the next slot */
-    uint32_t kind;      /* 0; keeps stamp out of the word of slots (store forwarding) */
+    /* 0; it keeps `stamp` out of the word of `slots`, for store forwarding */
+    uint32_t kind;
     uint32_t stamp;     /* of handles of this tape and generation; never 0 */
     struct wgi_block *last_block;
-    char *payload_top, *payload_end; /* where values of matrices go; a multiple of 32 */
+    char *payload_top, *payload_end; /* room for values of matrices; a multiple of 32 bytes */
     uint64_t record_origin;          /* the address that record number 0 would have */
-    wgi_record *kept_limit;          /* as limit, of a tape that keeps its code: then */
-    uint64_t *code;                  /* word number 0 of the code, */
-    double *values;                  /* the values of all slots, */
-    uint64_t code_words;             /* and where the next entry of the code goes */
+    /* as limit, for a tape that keeps its code; then code, values and code_words are set, too:
+     */
+    wgi_record *kept_limit;
+    uint64_t *code;                  /* word number 0 of the code */
+    double *values;                  /* the values of all slots */
+    uint64_t code_words;             /* where the next entry of the code goes */
 };
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -67,6 +70,12 @@ WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 WG_API wg_status wg_tape_pause(wg_tape *t);
 WG_API wg_status wg_tape_resume(wg_tape *t);
 
+/* wg_tape_own - from now on the tape is used by the calling thread, which nobody else may do at the
+ * same time. Only tapes with WG_CHECKED look: there whoever records, sweeps, resets or rewinds in
+ * another thread than the one that made or last owned the tape gets WG_ETHREAD, and so does the
+ * tape, until its owner resets it.   Errors: WG_ENULL. */
+WG_API wg_status wg_tape_own(wg_tape *t);
+
 /* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents
  * per variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
  * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
@@ -95,9 +104,10 @@ static inline wg_real wg_constant(double value) {
     return x;
 }
 
-/* wg_value - the number of a variable. What follows from it, also the way an `if` on it goes, is
- * invisible to the tape: a replay or a function cannot know (wg_lt(t, x, y) can, and wg_select_lt
- * need not). Compiled with -DWG_FIND_VALUES every use is a warning: a way to find such branches. */
+/* wg_value - the number of a variable. What follows from it, also the way an `if` on it goes,
+ * is invisible to the tape: a replay or a function cannot know (wg_lt(t, x, y) can, and
+ * wg_select_lt need not). Compiled with -DWG_FIND_VALUES every use is a warning: a way to find
+ * such branches. */
 #ifdef WG_FIND_VALUES
 __attribute__((deprecated("what follows from this number is invisible to the tape: for a branch "
                           "see wg_lt(t, x, y) and wg_select_lt")))
@@ -113,9 +123,9 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
  * of every intermediate can be read afterwards, the seeds of the outputs among them. A failure
  * of the tape makes every adjoint read NaN. */
 
-/* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs.
- * Asked twice, it gives the same answer twice.
- * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is a constant; the tape's own status. Of every
+/* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs. Asked
+ * twice, it gives the same answer twice. Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is
+ * a constant; the tape's own status. Of every
  *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has reset
  *         or rewound the tape. */
 WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);

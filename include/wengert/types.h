@@ -31,7 +31,8 @@ WG_BEGIN_DECLS
     X(EDEGENERATE, "no derivative exists at this point")                                       \
     X(ECONVERGE, "an iteration did not converge")                                              \
     X(EMISMATCH, "two derivatives that should agree do not")                                   \
-    X(EWRITE, "the output could not be written")
+    X(EWRITE, "the output could not be written")                                               \
+    X(ETHREAD, "the tape belongs to another thread")
 
 #define WGI_STATUS_ENUM(name, text) WG_##name,
 typedef enum wg_status { WG_STATUS_LIST(WGI_STATUS_ENUM) WG_STATUS_COUNT } wg_status;
@@ -71,8 +72,10 @@ enum {
     WG_KEEP_CODE = 1,   /* keep the code and the value of every statement: HVP, Hessian, replay */
     WG_KEEP_PLACES = 2, /* keep file:line of every wg_let */
     WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity, and in
-                         * sweeps other than by lanes at the first adjoint that is NaN */
-    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind */
+                         * sweeps other than by lanes at the first adjoint that is NaN, also where it
+                         * would flow on to no input, and other tapes go on */
+    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind; and at
+                         * the thread that uses the tape: wg_tape_own */
 };
 
 typedef struct wg_options {

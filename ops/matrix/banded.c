@@ -39,7 +39,7 @@ static wg_status band_shape(wg_block *b) {
         return misfit(b, "the matrix has not one row for every diagonal");
     if (b->in[1].rows != n) return misfit(b, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
-    b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_room(n * sizeof(int));
+    b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[1].cols);
     return WG_OK;
 }
@@ -158,7 +158,7 @@ static wg_status tridiagonal_shape(wg_block *b) {
         return misfit(b, "the diagonals do not fit each other");
     if (b->in[RIGHT].rows != n) return misfit(b, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[RIGHT].cols;
-    b->saved_bytes = 4 * wgi_room_of(n) + wgi_room(n * sizeof(int));
+    b->saved_bytes = 4 * wgi_room_of(n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[RIGHT].cols);
     return WG_OK;
 }

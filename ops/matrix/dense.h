@@ -42,20 +42,20 @@ static inline int wgi_nothing(size_t rows, size_t cols, wgi_dense a) {
 static inline size_t wgi_ld(size_t rows) { return rows != 0 ? rows : 1; }
 
 /* `bytes` rounded up to what keeps the next array aligned. */
-static inline size_t wgi_room(size_t bytes) { return (bytes + 31) / 32 * 32; }
+static inline size_t wgi_rounded(size_t bytes) { return (bytes + 31) / 32 * 32; }
 
 /* The next array of `n` doubles from a workspace. */
 static inline double *wgi_take(char **work, size_t n) {
     double *const a = (double *)(void *)*work;
-    *work += wgi_room(n * sizeof(double));
+    *work += wgi_rounded(n * sizeof(double));
     return a;
 }
 static inline int *wgi_take_int(char **work, size_t n) {
     int *const a = (int *)(void *)*work;
-    *work += wgi_room(n * sizeof(int));
+    *work += wgi_rounded(n * sizeof(int));
     return a;
 }
-static inline size_t wgi_room_of(size_t n) { return wgi_room(n * sizeof(double)); }
+static inline size_t wgi_room_of(size_t n) { return wgi_rounded(n * sizeof(double)); }
 
 /* b = a, rows by cols. */
 void wgi_copy(size_t rows, size_t cols, const double *a, size_t lda, double *b, size_t ldb);

@@ -51,7 +51,7 @@ size_t wgi_dense_work(const wgi_dense_op *op) {
     const size_t n = op->size[0];
     return row->matrices * wgi_room_of(n * n) +
            (row->beside == WGI_DENSE_BLOCK    ? wgi_room_of(wgi_cholesky_bar_room())
-            : row->beside == WGI_DENSE_PIVOTS ? wgi_room(n * sizeof(int))
+            : row->beside == WGI_DENSE_PIVOTS ? wgi_rounded(n * sizeof(int))
                                               : 0);
 }
 

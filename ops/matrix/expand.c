@@ -496,7 +496,8 @@ static wg_real over(wg_tape *t, wg_real x, wg_real y) {
 
 /* c, below row j, is reflected as column v is, of which `length` becomes minus the sign of its
  * element j times its norm. */
-static void reflect(wg_tape *t, size_t m, size_t j, const wg_real *v, wg_real length, wg_real *c) {
+static void reflect(wg_tape *t, size_t m, size_t j, const wg_real *v, wg_real length,
+                    wg_real *c) {
     const wg_real head = wg_let(t, wg_sub(v[j], length));
     wg_real along = c[j];
     for (size_t i = j + 1; i < m; i++)
@@ -525,8 +526,7 @@ void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign) {
         if (below == 0) continue;
         const wg_real rest = wg_norm2(t, m - j - 1, v + j + 1);
         sign[j] = wg_let(t, wg_select_eq(rest, 0, of_head, wg_neg(of_head)));
-        const wg_real length =
-            wg_let(t, wg_neg(wg_mul(of_head, wg_norm2(t, m - j, v + j))));
+        const wg_real length = wg_let(t, wg_neg(wg_mul(of_head, wg_norm2(t, m - j, v + j))));
         for (size_t k = j + 1; k < n; k++) reflect(t, m, j, v, length, h + k * m);
     }
 }

@@ -325,7 +325,7 @@ static wg_status det_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     const size_t inverse = wgi_inverse_room(kind, n);
     const size_t svd = 3 * wgi_room_of(n * n) + wgi_room_of(n) + wgi_room_of(svd_room(n)) +
-                       wgi_room(n * sizeof(int));
+                       wgi_rounded(n * sizeof(int));
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = wgi_room_of(n * n) + (inverse > svd ? inverse : svd);
     return wgi_factor_shape(b);
@@ -466,8 +466,7 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
     if (l == NULL) return wg_tape_status(t);
     *y = wg_constant(1);
-    for (size_t i = 0; i < n; i++)
-        *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
+    for (size_t i = 0; i < n; i++) *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
     return WG_OK;
 }
 

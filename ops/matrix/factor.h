@@ -26,7 +26,7 @@ static inline const wgi_factored *wgi_factored_of(const wg_block *b) {
 }
 
 static inline size_t wgi_factor_bytes(wg_factor_kind kind, size_t n) {
-    return wgi_room_of(n * n) + (kind == WG_LU ? wgi_room(n * sizeof(int)) : 0);
+    return wgi_room_of(n * n) + (kind == WG_LU ? wgi_rounded(n * sizeof(int)) : 0);
 }
 
 /* The factor of member k. */

@@ -555,7 +555,7 @@ static wg_status pinv_shape(wg_block *b) {
     b->out[0].rows = n, b->out[0].cols = m;
     b->saved_bytes = wgi_room_of(m * p) + wgi_room_of(n * p) + wgi_room_of(p) + wgi_room_of(1);
     const size_t value = wgi_room_of(m * n) + wgi_room_of(p * n) + wgi_room_of(svd_room(m, n)) +
-                         wgi_room(8 * p * sizeof(int));
+                         wgi_rounded(8 * p * sizeof(int));
     const size_t sweep = wgi_room_of(m * p) + wgi_room_of(n * p) + 2 * wgi_room_of(p * p);
     b->work_bytes = larger(value, sweep);
     return WG_OK;

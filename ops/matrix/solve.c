@@ -403,7 +403,9 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     const size_t n = b->in[0].rows, rows = b->in[1].rows, count = p->count;
     const size_t cols = count != 0 ? b->in[1].cols / count : 0;
     for (size_t e = 0; e < rows * cols * count; e++)
-        y[e] = wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e]);
+        y[e] = p->factor != 0 ? wgi_expand_scaled(t, p->factor, wgi_reals_operand(b, x, 1).p[e])
+                              : wg_constant(0);
+    if (p->factor == 0) return WG_OK; /* no operand is looked at, as in the BLAS */
     for (size_t m = 0; m < count; m++, y += rows * cols) {
         const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
         wgi_expand_triangle(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn,

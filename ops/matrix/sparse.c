@@ -17,6 +17,7 @@
  * Letters: s the pattern, v its values, x, r dense; i a row of S, j a column, k an entry. */
 #include <wengert/sparse.h>
 #include "expand.h"
+#include "tape/engine/tape.h"
 #include "traits.h"
 #include "view.h"
 
@@ -69,7 +70,7 @@ const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, n
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
     const struct pattern p = {rows, cols, start, col};
-    wg_csr s = {rows, cols, 0, NULL, NULL, 0};
+    wg_csr s = {.rows = rows, .cols = cols};
     if (wg_apply(t, &wgi_op_csr_pattern, &p, sizeof p, 0, NULL, 0, NULL) != WG_OK) return s;
     s.nnz = start[rows];
     size_t *const starts = (size_t *)wg_tape_keep(t, (rows + 1) * sizeof *start, start);
@@ -78,7 +79,7 @@ wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
     for (size_t k = 0; k < s.nnz; k++) cols_of[k] = (uint32_t)col[k];
     s.start = starts;
     s.col = cols_of;
-    s.stamp = t->stamp;
+    s.made = wg_tape_mark(t);
     return s;
 }
 
@@ -263,11 +264,8 @@ const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
-/* As a constant matrix that stands where the row starts do. */
 static int is_stale(const wg_tape *t, const wg_csr *s) {
-    const wg_mat starts = {(const double *)(const void *)s->start, 1, 1, 1, {0, s->stamp}, 0};
-    double first;
-    return wg_mat_value(t, starts, &first, 1) == WG_ESTALE;
+    return t != NULL && !wgi_mark_alive(wgi_core_of_const(t), s->made);
 }
 
 /* What is wrong with a flag or a pattern. */

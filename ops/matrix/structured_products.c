@@ -303,7 +303,9 @@ static wg_status triangular_expand(wg_tape *t, const wg_block *b, const wg_real 
             const wg_real *const column = v.p + from * v.down + j * v.across;
             wg_real r = wgi_expand_dot(t, to - from, row, a.across, column, v.down);
             if (p->unit) r = wgi_expand_plus(t, r, wgi_reals_at(v, i, j));
-            y[i * down + j * across] = wgi_expand_scaled(t, p->alpha, r);
+            /* with a factor 0 no operand is looked at, as in the BLAS */
+            y[i * down + j * across] =
+                p->alpha != 0 ? wgi_expand_scaled(t, p->alpha, r) : wg_constant(0);
         }
     return WG_OK;
 }

@@ -23,6 +23,8 @@ enum {
     STEPS = 32, /* h from 2^-3 down to 2^-34, in units of the input */
     FIRST_STEP = 3,
     NOISE_POINTS = 24,
+    NEIGHBOURS =
+        16,    /* at which products that differ are looked at again, farther and farther */
     ORDERS = 6 /* columns of the table: errors up to h^10 are eliminated */
 };
 /* Steps are no powers of two, with which periodic functions would have them in common. */
@@ -47,6 +49,9 @@ enum { TIMES_LARGER = 2 };
 #define LEAST_UNIT 0x1p-42
 /* Half of the bits: rounding stays far below, a wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
+/* Those that differ by rounding differ at points next to x by numbers that are at least this part
+ * of it apart. */
+#define SCATTER 0.125
 /* The terms of a product along one input are small beside those along all only so far: rounding
  * may have come from these. */
 #define DOT_FLOOR 0x1p-20
@@ -56,6 +61,7 @@ typedef struct check {
     const wgi_checked_part *part;
     double *point, *v;         /* n each */
     double *g[2];              /* n each: J' w; second order: H v, H u in the first */
+    double *near;              /* n: the same at points near x */
     double *u;                 /* n, of second order; NULL: of first order */
     double *w[2];              /* m each: two ways to weigh the outputs */
     double *jv, *plus, *minus; /* m each; second order: jv = u' H v */
@@ -273,24 +279,6 @@ static wg_status compare_differences(check *k, size_t direction, double rate) {
     return WG_OK;
 }
 
-/* Two products that should be the same, each a sum of terms of this size; that along all inputs is
- * kept at `all`. */
-static void compare_products(check *k, double forward, double backward, double size,
-                             double *all, size_t output, size_t direction) {
-    if (direction == ALL_INPUTS) {
-        *all = finite(size) ? size : 0;
-        return;
-    }
-    const double e = fabs(forward - backward);
-    const double apart = e == 0 ? 0 : e / fmax(size, DOT_FLOOR * *all);
-    if (apart <= k->apart) return;
-    k->apart = apart;
-    k->to->forward = forward / k->unit;
-    k->to->backward = backward / k->unit;
-    k->to->output = output;
-    k->to->direction = direction;
-}
-
 /* <a, b> by the zero rule; adds the sizes of its terms. */
 static double dot(size_t n, const double *a, const double *b, double *size) {
     double sum = 0;
@@ -300,6 +288,80 @@ static double dot(size_t n, const double *a, const double *b, double *size) {
         *size += fabs(p);
     }
     return sum;
+}
+
+/* <w, J v> - <J' w, v>, weighed the `which` way, or of output `which` <u, H v> - <v, H u>: at a
+ * point near x. */
+static wg_status apart_at(check *k, const double *point, size_t which, double *apart) {
+    wgi_drive *const d = &k->d;
+    const wgi_checked_part *const p = k->part;
+    double size = 0;
+    *apart = NAN;
+    if (k->u != NULL) {
+        wg_status s = wgi_drive_run(d, 0, point);
+        if (s == WG_OK) s = wgi_drive_second(d, which, k->v, k->near, NULL, 0);
+        if (s != WG_OK) return s;
+        const double forward = dot(d->n, k->u, k->near, &size);
+        s = wgi_drive_second(d, which, k->u, k->near, NULL, 0);
+        if (s == WG_OK) *apart = forward - dot(d->n, k->v, k->near, &size);
+        return s;
+    }
+    wg_status s = wgi_drive_tangent(d, point, k->v);
+    if (s != WG_OK) return s;
+    for (size_t j = p->output; j < last_output(k); j++)
+        k->plus[j] = wg_tangent(&d->c->head, d->y[j], 0);
+    s = wgi_drive_run(d, 0, point);
+    if (s == WG_OK) s = wgi_drive_reverse(d, k->w[which], k->near);
+    if (s != WG_OK) return s;
+    *apart = dot(p->outputs, k->w[which] + p->output, k->plus + p->output, &size) -
+             dot(d->n, k->near, k->v, &size);
+    return s;
+}
+
+/* Is it rounding by which two products are so far apart? Then they are by something else at other
+ * points next to x; a wrong derivative is as wrong there. Leaves the recording at x. */
+static wg_status is_rounding(check *k, const double *x, size_t which, double apart,
+                             int *rounding) {
+    wgi_drive *const d = &k->d;
+    double least = INFINITY, most = -INFINITY;
+    uint64_t state = 1;
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        double there;
+        for (size_t l = 0; l < d->n; l++)
+            k->point[l] = x[l] + ldexp(noise_step_of(x[l]), i) * random_next(&state);
+        const wg_status s = apart_at(k, k->point, which, &there);
+        if (s != WG_OK && s != WG_ENONFINITE) return s;
+        if (d->c->status != WG_OK) wgi_drive_begin(d, 1, 0);
+        if (s != WG_OK || !finite(there)) continue;
+        least = fmin(least, there), most = fmax(most, there);
+    }
+    *rounding = most - least >= SCATTER * fabs(apart);
+    return wgi_drive_run(d, 0, x);
+}
+
+/* Two products that should be the same, each a sum of terms of this size; that along all inputs is
+ * kept at `all`. `which`: as above. */
+static wg_status compare_products(check *k, const double *x, double forward, double backward,
+                                  double size, double *all, size_t which, size_t output,
+                                  size_t direction) {
+    if (direction == ALL_INPUTS) {
+        *all = finite(size) ? size : 0;
+        return WG_OK;
+    }
+    const double e = fabs(forward - backward);
+    const double apart = e == 0 ? 0 : e / fmax(size, DOT_FLOOR * *all);
+    if (apart <= k->apart) return WG_OK;
+    if (apart > DOT_ALLOWED) {
+        int rounding = 0;
+        const wg_status s = is_rounding(k, x, which, e, &rounding);
+        if (s != WG_OK || rounding) return s;
+    }
+    k->apart = apart;
+    k->to->forward = forward / k->unit;
+    k->to->backward = backward / k->unit;
+    k->to->output = output;
+    k->to->direction = direction;
+    return WG_OK;
 }
 
 /* jv = J v, and <w, J v> against <J' w, v>. */
@@ -324,7 +386,9 @@ static wg_status first_order(check *k, const double *x, size_t direction) {
             return wgi_fail(d->c, WG_ENONFINITE,
                             "%s: the adjoints along direction %zu are not finite", d->call,
                             direction);
-        compare_products(k, forward, backward, size, &k->all[way], k->part->output, direction);
+        const wg_status t = compare_products(k, x, forward, backward, size, &k->all[way],
+                                             (size_t)way, k->part->output, direction);
+        if (t != WG_OK) return t;
     }
     return WG_OK;
 }
@@ -346,7 +410,7 @@ static wg_status second_order(check *k, const double *x, size_t direction) {
                 d->c, WG_ENONFINITE,
                 "%s: the second derivative of output %zu along direction %zu is not finite",
                 d->call, j, direction);
-        compare_products(k, k->jv[j], turned, size, &k->all[j], j, direction);
+        s = compare_products(k, x, k->jv[j], turned, size, &k->all[j], j, j, direction);
     }
     return s;
 }
@@ -464,11 +528,11 @@ wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, voi
     k.part = part != NULL ? part : &all;
     k.to = &found;
     const size_t most = SIZE_MAX / 1024;
-    const size_t doubles = n > most || m > most ? SIZE_MAX : 5 * n + (12 + 2 * ORDERS) * m + 2;
+    const size_t doubles = n > most || m > most ? SIZE_MAX : 6 * n + (12 + 2 * ORDERS) * m + 2;
     wg_status s = wgi_drive_open(&k.d, t, call, f, data, n, m, doubles);
     if (s == WG_OK && order == 2) s = wgi_drive_needs_code(&k.d);
     if (s == WG_OK) {
-        double **const of_n[] = {&k.point, &k.v, &k.g[0], &k.g[1]};
+        double **const of_n[] = {&k.point, &k.v, &k.g[0], &k.g[1], &k.near};
         double **const of_m[] = {&k.w[0],  &k.w[1], &k.jv,   &k.plus,       &k.minus, &k.best,
                                  &k.error, &k.held, &k.flat, &k.held_error, &k.noise};
         for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The params of a block. */
+/* The parameters of a recorded call. */
 typedef struct checkpoint {
     wg_tape *work;
     const wg_region *region;
@@ -21,7 +21,7 @@ typedef struct run {
     wg_block *b;
     const checkpoint *k;
     char *why;
-    double *x, *dx, *g; /* values, tangents, adjoints */
+    double *x, *dx, *g; /* values, tangents and adjoints of x */
     double *next, *dnext, *w, *dparam;
     wgi_checkpoints loop;
 } run;
@@ -66,7 +66,7 @@ static place place_of(const run *r, size_t number) {
     return (place){r, &k->region[number % k->regions], number / k->regions};
 }
 
-/* The region as the function of a driver. */
+/* The callback of a driver: records a region. */
 static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                         void *data) {
     const place *const at = data;
@@ -95,7 +95,7 @@ static wg_status value_of(place at, const double *state, double *next) {
     return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
 }
 
-/* g = J' w */
+/* g = J' w, for a region. */
 static wg_status vjp_of(place at, const double *state, const double *w, double *g) {
     const run *const r = at.r;
     const size_t n = r->k->n, np = r->k->np;
@@ -108,7 +108,8 @@ static wg_status vjp_of(place at, const double *state, const double *w, double *
     return explain(&at, wg_vjp(r->k->work, record, &at, n + np, r->x, n, w, NULL, g));
 }
 
-/* next and dnext from x and dx; by rows of the Jacobian where there is no tangent. */
+/* Computes next and dnext from x and dx; where the region has no tangent, by rows of its
+ * Jacobian. */
 static wg_status jvp_of(place at) {
     const run *const r = at.r;
     const size_t n = r->k->n, np = r->k->np;
@@ -206,7 +207,7 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
-/* All steps, recorded one after the other. */
+/* Writes out all steps, one after the other. */
 static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const checkpoint *const k = b->params;
     const size_t n = k->n, all = k->steps * k->regions;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 8 }; /* columns or rows of a Jacobian at a time */
+enum { LANES = 8 }; /* columns or rows of a Jacobian that are computed at a time */
 
 /* ---- a run of a driver ---- */
 
@@ -66,7 +66,7 @@ wg_status wg_jvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double 
 
 /* ---- Jacobians ---- */
 
-/* Inputs in groups, and where the columns of a group go. */
+/* The inputs in groups, and where the columns of each group go. */
 typedef struct blocks {
     size_t groups;
     const size_t *size;
@@ -74,12 +74,12 @@ typedef struct blocks {
     wg_layout layout;
     double *const *jac;
     const size_t *ld;
-    int named; /* in messages: the caller has groups */
+    int named; /* messages name the group: the caller has several */
 } blocks;
 
 static int wanted(const blocks *b, size_t g) { return b->jac != NULL && b->jac[g] != NULL; }
 
-/* A column of the Jacobian: entry j is at to[j * stride]. */
+/* A column of the Jacobian, whose entry j goes to to[j * stride]. */
 typedef struct column {
     const blocks *b;
     size_t group, i;
@@ -87,7 +87,7 @@ typedef struct column {
     size_t stride;
 } column;
 
-/* The column after c, of those that are wanted; there is one. */
+/* Goes on to the next column that is wanted; there has to be one. */
 static void next_column(column *c) {
     const blocks *const b = c->b;
     while (!wanted(b, c->group) || c->i == b->size[c->group]) {
@@ -125,7 +125,8 @@ static wg_status check_blocks(const wgi_drive *d, const blocks *b) {
     return WG_OK;
 }
 
-/* Evaluates with the inputs of the wanted columns as variables, all others as constants. */
+/* Evaluates the function with the inputs of wanted columns as variables, and all others as
+ * constants. */
 static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t width,
                             size_t first) {
     wg_real *x = d->x;
@@ -142,7 +143,7 @@ static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t w
     return wgi_drive_call(d);
 }
 
-/* What was staged, m-by-k by columns, to where it is wanted. */
+/* Copies staged columns, m-by-k, to where they are wanted. */
 static void put_columns(const blocks *b, size_t m, size_t k, const double *stage) {
     column c = {b, 0, 0, NULL, 0};
     for (size_t i = 0; i < k; i++) {
@@ -151,8 +152,8 @@ static void put_columns(const blocks *b, size_t m, size_t k, const double *stage
     }
 }
 
-/* Columns 8 at a time, by as many evaluations. They go through `stage` (m-by-k, by columns)
- * when a later evaluation could still fail. */
+/* Columns, 8 by each evaluation. They are staged, m-by-k, if a later evaluation could still
+ * fail. */
 static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double *stage) {
     column c = {b, 0, 0, NULL, 0};
     const size_t m = d->m;
@@ -171,14 +172,14 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
     return WG_OK;
 }
 
-/* Rows 8 at a time, by as many sweeps over one recording; through a stage when a later one
- * could be refused. */
+/* Rows, 8 by each sweep over one recording. They are staged if a later sweep could be refused.
+ */
 static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     wgi_core *const c = d->c;
     const size_t m = d->m;
     wg_status s = run_blocks(d, b, 0, 0, 0);
     if (s != WG_OK) return s;
-    /* the adjoints of the largest sweep, before anything is written */
+    /* room for the largest sweep, before anything is written */
     s = wgi_adjoints_need(c, c->head.slots, m < LANES ? m : LANES);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for adjoints", d->call);
     double *const stage = m > LANES && wgi_may_refuse(c) ? wgi_drive_late_room(d, m * k) : NULL;
@@ -188,7 +189,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
         double w[LANES * LANES] = {0};
         for (size_t l = 0; l < rows; l++) w[l * rows + l] = 1;
         s = wg_reverse_lanes(&c->head, rows, rows, d->y + first, w);
-        if (s != WG_OK && s != WG_ESEED) return s; /* ESEED: constants only */
+        if (s != WG_OK && s != WG_ESEED) return s; /* WG_ESEED: these outputs are constants */
         column at = {b, 0, 0, NULL, 0};
         for (size_t i = 0; i < k; i++) {
             if (stage == NULL) next_column(&at);
@@ -205,8 +206,8 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
     return WG_OK;
 }
 
-/* An evaluation with 8 tangents costs about as much as FORWARD sweeps with 8 adjoints, and a
- * recording as RECORDING of them (measured on chains of sums, products and sines). */
+/* An evaluation with 8 tangents takes about as long as FORWARD sweeps with 8 adjoints, and a
+ * recording as long as RECORDING of them; measured on chains of sums, products and sines. */
 enum { FORWARD = 3, RECORDING = 1 };
 
 static int forward_is_cheaper(size_t k, size_t m) {
@@ -275,7 +276,7 @@ wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, 
     }
     const wg_status s = hv != NULL ? wg_tape_hvp(&c->head, y, d->n, d->x, v, hv)
                                    : wg_tape_hessian(&c->head, y, d->n, d->x, h, ld);
-    if (s != WG_OK && c->status == WG_OK) { /* refused, with a message */
+    if (s != WG_OK && c->status == WG_OK) { /* a refusal has left its message */
         char why[sizeof c->message];
         memcpy(why, c->message, sizeof why);
         (void)wgi_fail(c, s, "%s: %s", d->call, why);
@@ -283,7 +284,7 @@ wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, 
     return s;
 }
 
-/* value, gradient, and H v or H: v is NULL for the whole of H. */
+/* Value, gradient, and H v; or all of H, where v is NULL. */
 static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
                         const double *x, const double *v, double *value, double *g, double *hv,
                         double *h, size_t ld) {

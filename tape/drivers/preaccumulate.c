@@ -2,8 +2,8 @@
 /* The local Jacobian of what was recorded since a mark, and what is made of it:
  * preaccumulation, implicit functions, fixed points.
  *
- * A sweep over the region needs adjoints of the slots it touches only: those recorded in it,
- * and its operands from before, which are cleared one by one. */
+ * A sweep over that part of the recording needs adjoints only of the slots that it touches:
+ * those recorded in it, and operands from before it, which are cleared one by one. */
 #include "ops/matrix/implicit.h"
 #include "tape/engine/tape.h"
 
@@ -15,7 +15,8 @@ enum { LANES = 8 };
 
 /* ---- the operands of a region ------------------------------------------------------------ */
 
-/* What is done with the rows of slots [slot, slot + n). Nonzero: stop, and give that. */
+/* What is done with the rows of slots [slot, slot + n). If it gives anything but 0, that is the
+ * result, and nothing more is done. */
 typedef uint32_t touch(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t below);
 
 static uint32_t block_operands(const wgi_core *c, const wgi_block *b, touch *f,
@@ -60,10 +61,11 @@ static uint32_t clear(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t bel
     return 0;
 }
 
-/* The first slot from before the region that got an adjoint. */
+/* Gives the first slot from before the mark that has received an adjoint. */
 static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t below) {
     if (slot == 0 || slot >= below) return 0;
-    if (n > below - slot) n = below - slot; /* gathered from both sides of the mark */
+    /* a gather may have elements from both sides of the mark */
+    if (n > below - slot) n = below - slot;
     const double *const rows = wgi_adjoints(c) + (size_t)slot * c->lanes;
     for (size_t i = 0; i < n * c->lanes; i++)
         if (rows[i] != 0) return slot + (uint32_t)(i / c->lanes);
@@ -73,8 +75,8 @@ static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t b
 /* ---- the local Jacobian -------------------------------------------------------------------
  */
 
-/* jac[j n + i] = dy[j] / dx[i] over what was recorded since the mark; a variable that stands
- * twice in x counts once. */
+/* jac[j n + i] = dy[j] / dx[i], over what was recorded since the mark. A variable that occurs
+ * twice in x counts once, where it occurs first. */
 static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n,
                           const wg_real *x, size_t m, const wg_real *y, double *jac) {
     c->swept = 0;
@@ -123,7 +125,7 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
     if (n > SIZE_MAX / 64 / (m + 1)) return wgi_refuse(c, WG_ENOMEM, "%s: too large", call);
     const size_t bytes = m * n * sizeof(double) + n * sizeof(uint32_t);
     const uint64_t used = c->scratch_used;
-    /* with the room for sweeps over blocks: nothing moves any more */
+    /* with the workspace for sweeps over blocks, so that nothing moves later */
     wg_status s = wgi_scratch_need(c, bytes + 64 + 2 * c->lane_bytes + c->work_bytes);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no room for %zux%zu derivatives", call, m, n);
     double *const jac = wgi_scratch(c, bytes);
@@ -178,13 +180,15 @@ typedef struct implicit {
     void *data;
     size_t n, np;
     int fixed_point;
-    wg_real *in, *out; /* n + np, n + 1 */
-    double *value;     /* of in */
-    double *jac;       /* n-by-(n + np) by rows */
-    int theirs;        /* the function has failed the tape, in a call of its own */
+    /* n + np inputs; n + 1 outputs, the last of which no function should write */
+    wg_real *in, *out;
+    double *value; /* the values of `in` */
+    double *jac;   /* n-by-(n + np), row by row */
+    int theirs;    /* the function failed the tape by a call of its own */
 } implicit;
 
-/* Is the tape not what F was called with? k->in and k->out, which are on it, may then be gone. */
+/* Is the tape not what F was called with? k->in and k->out, which are on it, may then be gone.
+ */
 static wg_status changed(wgi_core *c, const implicit *k, wg_mark inside, uint64_t generation,
                          unsigned pauses) {
     if (c->generation != generation)
@@ -197,7 +201,7 @@ static wg_status changed(wgi_core *c, const implicit *k, wg_mark inside, uint64_
     return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", k->call);
 }
 
-/* Calls F with its variables in k->in. */
+/* Calls F with the variables in k->in. */
 static wg_status call_f(wgi_core *c, implicit *k) {
     const wg_mark inside = wg_tape_mark(&c->head);
     const uint64_t generation = c->generation;
@@ -225,7 +229,7 @@ static wg_status call_f(wgi_core *c, implicit *k) {
     return wgi_check_handles(c, k->call, k->n, k->out);
 }
 
-/* The Jacobian of F by rows: one recording, several sweeps. */
+/* The Jacobian of F by rows: one recording and several sweeps. */
 static wg_status by_rows(wgi_core *c, implicit *k) {
     const size_t all = k->n + k->np;
     const wg_mark start = wg_tape_mark(&c->head);
@@ -240,14 +244,14 @@ static wg_status by_rows(wgi_core *c, implicit *k) {
         memcpy(why, c->message, sizeof why);
         return wgi_fail(c, s, "%s", why);
     }
-    for (size_t j = 0; j < k->n; j++) /* a residual that is an input itself */
+    for (size_t j = 0; j < k->n; j++) /* an equation may be an input itself */
         for (size_t i = 0; i < all; i++)
             if (k->out[j].at.slot != 0 && k->out[j].at.slot == k->in[i].at.slot)
                 k->jac[j * all + i] = 1;
     return wg_tape_rewind(&c->head, start);
 }
 
-/* By columns, on a forward tape: as many evaluations as it takes. */
+/* The same by columns, on a forward tape, with as many evaluations as that takes. */
 static wg_status by_columns(wgi_core *c, implicit *k) {
     const size_t all = k->n + k->np;
     for (size_t first = 0; first < all; first += c->width) {
@@ -275,7 +279,7 @@ static wg_status by_columns(wgi_core *c, implicit *k) {
     return WG_OK;
 }
 
-/* F_x and F_p apart, and F_x factored. */
+/* Splits the Jacobian into F_x and F_p, and factors F_x. */
 static wg_status factor(wgi_core *c, const implicit *k, const wgi_implicit *f) {
     const size_t all = k->n + k->np;
     for (size_t j = 0; j < k->n; j++) {
@@ -309,7 +313,8 @@ static wg_status attach(wgi_core *c, implicit *k, const double *x, const wg_real
     char *const temporary = c->head.payload_top;
     const int chunk = c->payload_current;
     k->in = keep(c, all * sizeof(wg_real));
-    k->out = keep(c, (n + 1) * sizeof(wg_real)); /* and one that nobody writes */
+    /* one more than F has: no function should write it */
+    k->out = keep(c, (n + 1) * sizeof(wg_real));
     k->value = keep(c, all * sizeof(double));
     k->jac = keep(c, n * all * sizeof(double));
     if (c->status != WG_OK) return c->status;

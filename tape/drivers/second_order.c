@@ -2,8 +2,8 @@
 /* Second order from a tape that keeps its code: Hessian times vector, and Hessian.
  *
  * Letters: w adjoint, vt tangent, wt adjoint of the tangent sweep, h local second derivative.
- * The local Hessians of all statements are there as entries {out, i, j, h}, i <= j, in the order
- * of the tape (second_order_local.c). For a root y and a direction v:
+ * The local Hessians of all statements are there as entries {out, i, j, h}, i <= j, in the
+ * order of the tape (second_order_local.c). For a root y and a direction v:
  *     adjoints w backwards;  tangents vt forwards;  then backwards
  *     wt[in] += jac wt[out],   wt[i] += w[out] h vt[j],   wt[j] += w[out] h vt[i].
  * Array operations apply their Hessian without forming it. Source: Griewank and Walther 2008,
@@ -19,13 +19,14 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
-/* The tangent of a result is summed up over its records before it is stored. A chain goes on with
- * it at once, mostly as its first operand: of one direction it is still in a register then. */
+/* The tangent of a result is summed over its records before it is stored. In a chain it is
+ * needed at once, mostly as the first operand; a single direction is still in a register then.
+ */
 static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
     const wgi_core *c = p->c;
     double *const vt = p->vt;
-    double sum[LANES] = {0}; /* of slot `out`; 0 has no records */
-    double before = 0;       /* that of slot `last` */
+    double sum[LANES] = {0}; /* the tangent of slot `out`; slot 0 has no records */
+    double before = 0;       /* the tangent of slot `last` */
     uint32_t out = 0, last = 0;
     uint64_t done = 0;
     for (int k = 0; done < p->records; k++) {
@@ -67,7 +68,7 @@ static void inject_array(const wgi_passes *p, const wgi_record *q, size_t lanes,
     }
 }
 
-/* Entry q, where the adjoint of its result is w. */
+/* Adds what entry q contributes, where the adjoint of its result is w. */
 static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
                                                          const wgi_record *q, size_t lanes,
                                                          double w, const double *vt,
@@ -122,7 +123,7 @@ static inline __attribute__((always_inline)) void backward(const wgi_passes *p, 
     }
 }
 
-/* Is there a second derivative to be had of y by x? */
+/* Can second derivatives of y by x be computed? */
 static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
                             const wg_real *x) {
     if (c->status != WG_OK) return c->status;
@@ -137,7 +138,7 @@ static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
     return WG_OK;
 }
 
-/* Operations on matrices that y may depend on. */
+/* Are there operations on matrices that y may depend on? */
 static int has_blocks(const wgi_core *c, wg_real y) {
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
         if (b->out <= y.at.slot && b->outs != 0) return 1;
@@ -155,7 +156,7 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
-    /* mostly the gradient comes before, and the adjoints are there */
+    /* mostly the gradient was computed before, and the adjoints are there */
     const int one = m == 1 && (w == NULL || w[0] == 1);
     const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
     if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);

@@ -5,14 +5,16 @@
 
 #include "tape/engine/drive.h"
 
-/* The local second derivatives of the recording as records of c->second, in order of `out`: of
- * kind LOCAL, d2 out / d in0 d in1 = jac0; or an array operation, of kind WHOLE: jac0 is the
- * word of its code. Nothing is done where they are there already. */
+/* Makes the local second derivatives of the recording: records of c->second, in the order of
+ * `out`. One of kind LOCAL says that jac0 is d2 out / d in0 d in1; one of kind WHOLE stands for
+ * an array operation, and its jac0 is the word at which its code begins. If they are there
+ * already nothing is done. */
 enum { WGI_SECOND_LOCAL, WGI_SECOND_WHOLE };
 wg_status wgi_second_prepare(wgi_core *c);
 
-/* What the two passes of a Hessian times vectors work on. Rows of `lanes` (1, 2, 4, 8) doubles
- * per slot up to the root: tangents vt, and in wt what the passes give. */
+/* What the two passes of a Hessian times vectors work on: rows of `lanes` (1, 2, 4 or 8)
+ * doubles for each slot up to the root. The tangents are in vt, and the passes leave their
+ * result in wt. */
 typedef struct wgi_passes {
     wgi_core *c;
     uint32_t root;
@@ -20,18 +22,19 @@ typedef struct wgi_passes {
     uint64_t records, second;
     const double *w;
     double *vt, *wt;
-    double *x, *xt, *ht, *work; /* one array operation */
+    double *x, *xt, *ht, *work; /* workspace for one array operation */
 } wgi_passes;
 
-/* Prepares everything for sum_j w[j] y[j] (w NULL: all 1), of which one at least is a variable:
- * local second derivatives, adjoints (to be read afterwards), workspace. No blocks. */
+/* Prepares everything for the sum of w[j] y[j], where w NULL stands for ones, and one y at
+ * least is a variable: local second derivatives, adjoints (which may be read afterwards),
+ * workspace. The recording has no blocks. */
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
                           const double *w, size_t lanes, wgi_passes *p);
-/* Before directions are put into vt; and the passes. */
+/* _clear, before directions are put into vt; then _run does the passes. */
 void wgi_second_clear(const wgi_passes *p);
 void wgi_second_run(const wgi_passes *p);
 
-/* hv = H v, or where hv is NULL h = H, of output j, after wgi_drive_run. */
+/* After wgi_drive_run: hv = H v for output j; or, where hv is NULL, h = H. */
 wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,
                            size_t ld);
 

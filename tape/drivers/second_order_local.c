@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The local second derivatives of a recording, from its kept code.
  *
- * They depend on the values on the tape alone, so their order is free: statements of one code
- * are done WGI_POINTS at a time. What a code asks for is planned once, as steps. A statement
- * that is read gets its place among the entries, as many as its code has pairs of operands that
- * may be curved in each other, and waits for others of its code; then the steps are taken for
- * all that wait.
+ * They depend only on the values on the tape, so they may be computed in any order: statements
+ * with the same code are done WGI_POINTS at a time. What has to be computed for a code is
+ * planned once, as a list of steps. When a statement is read it gets its place among the
+ * entries, one entry for each pair of operands that may have a second derivative; it then waits
+ * for others of its code, and the steps are done for all that wait.
  *
- * Letters: g[i] partial of a node by operand i below it, h[i][j] second one, i <= j; d and s
- * first and second partials of a node by its arguments. An operand is below one argument only,
- * so that g and h of an argument become those of the node where they stand:
+ * Letters: g[i], the partial of a node by an operand i below it; h[i][j], the second one, for i
+ * <= j; d and s, first and second partials of a node by its arguments. An operand is below one
+ * argument only, so that g and h of an argument become those of the node in their places:
  *     h[i][j] = d_k h[i][j] + s_km g[i] g[j],   g[i] = d_k g[i]. */
 #include "second_order.h"
 
@@ -25,13 +25,14 @@ enum {
 
 /* ---- the plan of a code ---- */
 
-/* What a step does, for all points. FIRST: the row before is 1 (slopes) or 0 (bends). */
+/* What a step does, for all points. Those named FIRST take the number before as 1 (slopes) or 0
+ * (bends). */
 enum {
     LOAD,        /* value[to] = operand `by` */
     NUMBER,      /* value[to] = number `by` */
-    NODE,        /* value[to], d, s */
+    NODE,        /* value[to], and the partials d and s, of a node */
     STRETCH,     /* h[to] *= d[by] */
-    BEND,        /* h[to] += s[by] g[i] g[j]; NONE: g is 1 */
+    BEND,        /* h[to] += s[by] g[i] g[j]; an index NONE stands for a g of 1 */
     BEND_FIRST,  /* h[to] = s[by] g[i] g[j] */
     SLOPE,       /* g[to] *= d[by] */
     SLOPE_FIRST, /* g[to] = d[by] */
@@ -42,42 +43,42 @@ struct step {
 };
 static uint8_t at(int i, int j) { return (uint8_t)(i * OPERANDS + j); }
 
-/* Each operand gets a slope and each pair a stretch and a bend from each node at most, and 128
- * bits of code are less than 32 nodes with operands below them. */
+/* From each node an operand gets at most one slope, and a pair at most a stretch and a bend;
+ * and 128 bits of code hold fewer than 32 nodes that have operands below them. */
 enum { MOST_STEPS = WGI_MAX_NODES + 32 * (2 * PAIRS + OPERANDS) };
 
 /* A statement that waits for others of its code. */
 struct waiting {
-    uint64_t place; /* of its first entry */
+    uint64_t place; /* where its first entry stands */
     const uint32_t *slot;
     const double *number;
     uint32_t out;
 };
 
-/* The plan of a code, and statements that wait for it. */
+/* The plan for a code, and the statements that wait for it. */
 struct lately {
     wgi_bits code;
-    unsigned bits; /* of code; 0: nothing came yet */
+    unsigned bits; /* how many bits the code has; 0: there is no plan here */
     wgi_statement_code program;
-    uint8_t pairs, i[PAIRS], j[PAIRS]; /* that have an entry, i <= j */
-    int users;                         /* operations of a user's among its nodes */
+    uint8_t pairs, i[PAIRS], j[PAIRS]; /* the pairs of operands that have entries, i <= j */
+    int users;                         /* some of its operations are a user's */
     int steps;
     struct step step[MOST_STEPS];
     int waiting;
     struct waiting statement[POINTS];
 };
 
-/* Is first partial k of an operation identically 0, or exactly 1? */
+/* Is first partial k of an operation always 0? Is it always exactly 1? */
 static int is_zero(const wg_scalar_op *op, unsigned k) { return op->zero_first >> k & 1; }
 static int is_one(const wg_scalar_op *op, unsigned k) {
     const char *const text = op->text[1 + k];
     return text != NULL && text[0] == '1' && text[1] == 0;
 }
 
-/* What is known of g and h while a plan is made. */
+/* What is known of g and h at a point of the plan. */
 struct known {
     enum { ONE, ZERO, ROW } g[OPERANDS];
-    unsigned char h[OPERANDS * OPERANDS]; /* not 0 */
+    unsigned char h[OPERANDS * OPERANDS]; /* is it other than 0? */
 };
 
 static void add(struct lately *l, int what, int to, unsigned by, int i, int j) {
@@ -117,10 +118,10 @@ static void plan_slope(struct lately *l, struct known *q, const struct wgi_step 
     }
 }
 
-/* Takes out the steps of which nothing comes that is kept: from the last one backwards. */
+/* Removes steps whose results nothing needs, from the last step backwards. */
 static void plan_needed(struct lately *l, const struct known *q) {
     unsigned char value[WGI_MAX_NODES] = {0}, g[OPERANDS] = {0}, h[OPERANDS * OPERANDS];
-    int partials = 0, left = l->steps; /* partials: d and s of the node before */
+    int partials = 0, left = l->steps; /* partials: are d and s of the previous node needed? */
     memcpy(h, q->h, sizeof h);
     for (int k = l->steps; k-- > 0;) {
         const struct step *const s = &l->step[k];
@@ -196,7 +197,7 @@ typedef struct work {
     wgi_lane_row value[WGI_MAX_NODES], g[OPERANDS], h[OPERANDS * OPERANDS], d[4], s[10];
 } work;
 
-/* to = d p by the zero rule. */
+/* to = d p, by the zero rule. */
 typedef double pair_of_doubles __attribute__((vector_size(16), aligned(8), may_alias));
 _Static_assert(POINTS == 8, "a row is four pairs");
 static inline void product(const double *d, const double *p, double *to) {
@@ -212,7 +213,7 @@ static inline void product(const double *d, const double *p, double *to) {
     v[0] = v0, v[1] = v1, v[2] = v2, v[3] = v3;
 }
 
-/* d and s of an operation of the user's, point by point; gives its value, too. */
+/* Computes d and s of an operation of the user's, and its value, point by point. */
 static void differentiate(const wg_scalar_op *op, const double *const *x, double *v,
                           wgi_lane_row *d, wgi_lane_row *s) {
     for (int l = 0; l < POINTS; l++) {
@@ -256,7 +257,7 @@ static inline void bend(work *w, const struct step *s) {
         for (int l = 0; l < POINTS; l++) h[l] += by[l];
 }
 
-/* Entry k of a statement: d2 out / d i d j. */
+/* Stores entry k of a statement: d2 out / d i d j. */
 static inline void store(wgi_record *entries, const struct waiting *s, int k, int i, int j,
                          double h) {
     wgi_record *const e = &entries[s->place + (uint64_t)k];
@@ -265,7 +266,7 @@ static inline void store(wgi_record *entries, const struct waiting *s, int k, in
     e->jac0 = h;
 }
 
-/* Computes and stores the entries of all statements that wait; then none does. */
+/* Computes and stores the entries of all statements that wait for this plan. */
 static void settle(wgi_core *c, struct lately *all) {
     const int count = all->waiting;
     work w;
@@ -302,7 +303,7 @@ static void settle(wgi_core *c, struct lately *all) {
         const double *const h = w.h[at(i, j)];
         if (i == j)
             for (int l = 0; l < count; l++) store(entries, &all->statement[l], k, i, j, h[l]);
-        else /* the same variable twice: d2/dxi dxj counts once from each side */
+        else /* the same variable twice: the second derivative counts once for either order */
             for (int l = 0; l < count; l++) {
                 const uint32_t *const slot = all->statement[l].slot;
                 store(entries, &all->statement[l], k, i, j,
@@ -314,7 +315,7 @@ static void settle(wgi_core *c, struct lately *all) {
 
 /* ---- the recording ---- */
 
-/* Is that the plan of the entry, and of the same operations of a user's? */
+/* Is that the plan for the entry? A user's operations have to be the same, too. */
 static int is_plan_of(const struct lately *l, const wgi_entry *e) {
     const wgi_statement_code *const p = &l->program;
     if (l->bits != e->bits || l->code != e->code) return 0;
@@ -335,8 +336,8 @@ static wg_status need(wgi_core *c, size_t entries) {
     return wgi_region_need(c, &c->second, bytes, used);
 }
 
-/* The codes that came lately, each in its own place or in one of the next WAYS: the statements of a
- * loop take turns. */
+/* Plans for the codes that came last, each in its own place or one of the next WAYS: in a loop
+ * several statements take turns. */
 enum { LATELY_BITS = 4, LATELY = 1 << LATELY_BITS, WAYS = 3 };
 
 static wg_status take_statement(wgi_core *c, const wgi_entry *e, struct lately *lately) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of sparse Jacobians and Hessians: the lines of a colour are one lane of a sweep, and each
- * entry stands alone with its colour in the row where it is read. */
+/* Values of sparse Jacobians and Hessians. The lines of one colour share a lane of a sweep; in
+ * the row where an entry is read, it is the only one of its colour. */
 #include "tape/function/flatten/second_order_blocks.h"
 #include "second_order.h"
 #include "tape/sparsity/sparsity.h"
@@ -10,18 +10,18 @@
 
 enum { LANES = WGI_SWEEP_LANES };
 
-/* Lanes as they are stored, of what is left from a sweep on. */
+/* How many lanes are stored in a sweep, of the colours that are left. */
 static size_t lanes_of(const wg_sparsity *s, size_t sweep) {
     const size_t left = s->colours - sweep * LANES;
     return left <= 2 ? left : left <= 4 ? 4 : LANES;
 }
 
-/* The lane of line i in a sweep; LANES or more: it is in another. */
+/* The lane of line i in a sweep; LANES or more: it belongs to another sweep. */
 static size_t lane_in(const wg_sparsity *s, size_t sweep, size_t i) {
     return (size_t)s->colour[i] - sweep * LANES;
 }
 
-/* The entries that a sweep gives: number k of them. */
+/* How many entries a sweep gives. */
 static size_t entries_of(const wg_sparsity *s, size_t sweep) {
     return s->sweep_start == NULL ? s->pattern.entries
                                   : s->sweep_start[sweep + 1] - s->sweep_start[sweep];
@@ -46,7 +46,7 @@ static void put_outputs(const wgi_drive *d, double *y) {
     for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
 }
 
-/* What refused has said why. */
+/* A call that was refused has left the reason. */
 static wg_status fail_with_reason(wgi_drive *d, wg_status r) {
     wgi_core *const c = d->c;
     if (r == WG_OK || c->status != WG_OK) return r;
@@ -89,7 +89,7 @@ static wg_status backward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
     for (size_t j = 0; j < d->m; j++)
         if (d->y[j].at.slot > root && lane_in(s, sweep, j) < LANES) root = d->y[j].at.slot;
     c->swept = 0;
-    if (root == 0) return WG_OK; /* constants only */
+    if (root == 0) return WG_OK; /* all outputs are constants */
     wg_status r = wgi_adjoints_open(c, wgi_reach(c, root) + 1, lanes, 1);
     if (r != WG_OK)
         return wgi_fail(c, r, "%s: no memory for %zu adjoints of %u slots", d->call, lanes,
@@ -111,13 +111,13 @@ static wg_status forward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
     return wgi_forward_sweep(d->c, lanes);
 }
 
-/* All sweeps; what they give goes through a stage when a later one could be refused. */
+/* All sweeps. Their results are staged if a later sweep could be refused. */
 static wg_status all_sweeps(wgi_drive *d, const wg_sparsity *s, double *values) {
     wgi_core *const c = d->c;
     const size_t count = wgi_sparsity_sweeps(s), entries = s->pattern.entries;
     const int staged = count > 1 && wgi_may_refuse(c);
     double *const to = staged ? wgi_drive_late_room(d, entries) : values;
-    /* those of the largest sweep, before anything is written */
+    /* room for the largest sweep, before anything is written */
     if (c->status == WG_OK && count > 1) {
         const wg_status m =
             s->backward ? wgi_adjoints_need(c, c->head.slots, LANES)
@@ -151,7 +151,7 @@ wg_status wg_sparse_jacobian(wg_tape *t, const wg_sparsity *s, wg_callback *f, v
 
 /* ---- Hessians ---- */
 
-/* The line along which an entry of a Hessian is read, and the row where. */
+/* The line along which an entry of a Hessian is read; the row in which it is read. */
 static size_t along(const wg_sparsity *s, size_t e) {
     return s->swapped[e] ? s->pattern.row[e] : s->pattern.col[e];
 }
@@ -182,7 +182,7 @@ static void put_gradient(const wgi_drive *d, double *g) {
         g[i] = i + 1 < c->swept ? wgi_adjoints(c)[i + 1] : 0;
 }
 
-/* With operations on matrices: by a function, along all colours at once. */
+/* With operations on matrices: as a function, along all colours at once. */
 static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double *w, double *g,
                                 double *values) {
     wgi_core *const c = d->c;
@@ -190,7 +190,7 @@ static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double
     const size_t n = d->n;
     double *const v = wg_tape_keep(t, (n * s->colours + 1) * sizeof *v, NULL);
     double *const hv = wg_tape_keep(t, (n * s->colours + 1) * sizeof *hv, NULL);
-    c->pauses = 0; /* the function may have left some */
+    c->pauses = 0; /* the function may have left some open */
     const wg_real y = w != NULL ? wg_linear(t, d->m, w, d->y) : wg_sum(t, d->m, d->y);
     if (c->status != WG_OK) return c->status;
     memset(v, 0, n * s->colours * sizeof *v);
@@ -206,7 +206,8 @@ static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double
     return WG_OK;
 }
 
-/* The sum of derivatives of constants: NaN where an output was never set. */
+/* The derivatives of outputs that are constants, summed: 0, or NaN if an output was never set.
+ */
 static double constants(const wgi_drive *d, const double *w, int *variables) {
     double sum = 0;
     *variables = 0;

@@ -612,6 +612,7 @@ static wg_tape *tape_new(const wg_options *opt, wgi_core *lender) {
     /* mixed twice, since addresses and moments of two tapes may differ in the same bits */
     c->identity = mix(mix((uint64_t)(uintptr_t)c) ^ moment());
     c->head.slots = 1;
+    c->owner = pthread_self();
     new_generation(c);
     wgi_limit_set(c);
     return &c->head;
@@ -668,9 +669,16 @@ static void give_all_back(wgi_core *c) {
     c->starved = 0;
 }
 
+wg_status wg_tape_own(wg_tape *t) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core_of(t)->owner = pthread_self();
+    return WG_OK;
+}
+
 void wg_tape_reset(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
+    if (wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     c->current = 0;
     c->head.top = c->chunk[0].base;
@@ -725,7 +733,9 @@ int wgi_mark_alive(const wgi_core *c, wg_mark m) {
 wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
-    if (c->half_replayed) return c->status; /* only a reset makes it whole */
+    if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
+    if (c->half_replayed || c->status == WG_ETHREAD)
+        return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))
         return wgi_refuse(
             c, WG_EMARK,

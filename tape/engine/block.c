@@ -348,7 +348,7 @@ static wg_status refused(wgi_core *c, const wg_block_op *op, const void *params,
         return wgi_fail(c, WG_ENULL, "%s: its params, of %zu bytes, are NULL", op->name, bytes);
     if (bytes > SIZE_MAX / 8)
         return wgi_fail(c, WG_ENOMEM, "%s: params of %zu bytes", op->name, bytes);
-    return WG_OK;
+    return c != NULL ? wgi_check_thread(c, op->name) : WG_OK;
 }
 
 wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,

@@ -11,6 +11,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     memset(d, 0, sizeof *d);
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
+    if (wgi_check_thread(c, call) != WG_OK) return WG_ETHREAD;
     if (c->driving) {
         (void)wgi_fail(c, WG_EMODE, "%s: called by the function of a driver, on its own tape",
                        call);

@@ -97,7 +97,7 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
 wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
-    if (c->status != WG_OK) return wgi_nan();
+    if (c->status != WG_OK || wgi_check_thread(c, "wg_let") != WG_OK) return wgi_nan();
     uint32_t slot[WGI_MAX_OPERANDS], active = 0;
     for (unsigned i = 0; i < s->operands; i++) {
         slot[i] = wgi_slot(s->handle[i]);

@@ -233,6 +233,7 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_adjoints_clear") != WG_OK) return WG_ETHREAD;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
     const wg_status s = wgi_adjoints_open(c, c->head.slots, 1, 0);
@@ -262,6 +263,7 @@ wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_check_thread(c, "wg_sweep") != WG_OK) return WG_ETHREAD;
     if (!wgi_mark_alive(c, high) || !wgi_mark_alive(c, low) || high.record < low.record)
         return wgi_refuse(
             c, WG_EMARK,

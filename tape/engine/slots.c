@@ -5,6 +5,7 @@
 /* ---- room ---- */
 
 wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
+    if (wgi_check_thread(c, call) != WG_OK) return WG_ETHREAD;
     if (c->max_slots + 1 - c->head.slots < n)
         return wgi_fail(c, WG_ESLOTS, "%s: the tape has %llu slots, all in use", call,
                         (unsigned long long)c->max_slots);
@@ -51,6 +52,7 @@ size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
 }
 
 static wg_status check(wgi_core *c, report *to, const char *call, size_t n, const wg_real *x) {
+    if (wgi_check_thread(c, call) != WG_OK) return WG_ETHREAD;
     const size_t i = wgi_first_stale(c, n, x);
     return i == n ? WG_OK : stale(c, to, call, i, x[i].at.slot, x[i].at.stamp);
 }

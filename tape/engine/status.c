@@ -37,6 +37,14 @@ wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...) {
     return s;
 }
 
+wg_status wgi_fail_foreign(wgi_core *c, const char *call) {
+    if (c->status == WG_ETHREAD) return WG_ETHREAD;
+    c->status = WG_OK; /* more than whatever was before */
+    return wgi_fail(c, WG_ETHREAD,
+                    "%s: the tape belongs to another thread: to hand it over, wg_tape_own",
+                    call);
+}
+
 void wgi_fail_as(wgi_core *c, const char *call) {
     char said[sizeof c->message];
     const wg_status s = c->status;

@@ -19,6 +19,7 @@
 #include <wengert/scalar.h>
 #include <wengert/tape.h>
 
+#include <pthread.h>
 #include <string.h>
 
 /* The halves of a handle in a wgi_statement. */
@@ -132,6 +133,7 @@ typedef struct wgi_core {
     /* the most workspace that a sweep over a block of this tape needs */
     size_t lane_bytes, work_bytes;
 
+    pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */
     wgi_branch few[WGI_FEW_BRANCHES];
@@ -236,8 +238,8 @@ static inline int wgi_limit_far(const wgi_core *c) {
     return c->head.top < c->head.limit &&
            (uint64_t)(c->head.limit - c->head.top) > left / WGI_SMALL;
 }
-/* To be called when slots were taken: sets the limit anew if it is NULL, or if more records may
- * be added before it than there are slots left. */
+/* To be called when slots were taken: sets the limit anew if it is reached or NULL, or if more
+ * records may be added before it than there are slots left. */
 static inline void wgi_limit_update(wgi_core *c) {
     if (c->head.top >= c->head.limit || wgi_limit_far(c)) wgi_limit_set(c);
 }
@@ -313,6 +315,12 @@ wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
 /* A failure of something that `call` used becomes one of `call`, which the user made: its name
  * is put before the message. */
 void wgi_fail_as(wgi_core *c, const char *call);
+/* Is this another thread than the owner of a checked tape? Then the tape has failed. */
+wg_status wgi_fail_foreign(wgi_core *c, const char *call) __attribute__((cold));
+static inline wg_status wgi_check_thread(wgi_core *c, const char *call) {
+    if ((c->flags & WG_CHECKED) == 0 || pthread_equal(c->owner, pthread_self())) return WG_OK;
+    return wgi_fail_foreign(c, call);
+}
 /* Appends file:line to the message of the failure just kept. */
 void wgi_fail_where(wgi_core *c, const char *file, int line);
 /* The passive NaN that failed recording calls return. */

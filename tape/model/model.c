@@ -101,13 +101,13 @@ int wgi_model_name_taken(const wg_model *m, const char *name) {
 
 /* ---- dimensions ---- */
 
-/* Columns as they are stored: how many, and how long. */
+/* Columns as they are stored: how many there are, or how long each is. */
 static size_t stored(const wg_mat *a, int across) {
     return (a->trans != 0) == across ? a->rows : a->cols;
 }
 
-/* Dimensions of an operand: those of a node, or of a view of one, where it is not cut. Gives
- * the node, or NULL. */
+/* The dimensions of an operand: those of the node that it is, or a view of, as long as a
+ * dimension is not cut. Gives that node, or NULL. */
 static const wgi_node_of *dimensions_of(const wg_model *m, const wg_mat *a, wg_dim *dim) {
     dim[0] = (wg_dim){NULL, a->rows};
     dim[1] = (wg_dim){NULL, a->cols};
@@ -128,8 +128,9 @@ static const wgi_node_of *dimensions_of(const wg_model *m, const wg_mat *a, wg_d
     return n;
 }
 
-/* Operations whose dimensions are known: a letter is a dimension, the same everywhere.
- * Elementwise ones, where a dimension 1 goes with any, are all in a list of their own. */
+/* Operations whose dimensions are known. A letter stands for the same dimension wherever it
+ * occurs. Operations element by element, where a dimension of size 1 fits any other, have a
+ * list of their own. */
 static const struct rule {
     const char *name, *in[3], *out;
 } rules[] = {
@@ -169,7 +170,7 @@ static wg_status differ(wg_model *m, const char *name, size_t inputs, wg_dim in[
     return s;
 }
 
-/* What both together are; 0: they do not go together. */
+/* The dimension that two operands have together; 0: they do not fit. */
 static int meet(const wg_dim *a, const wg_dim *b, int stretch, wg_dim *out) {
     if (stretch && (a->size == 1) != (b->size == 1)) {
         *out = a->size == 1 ? *b : *a;
@@ -224,7 +225,7 @@ static wg_status good_name(wg_model *m, const char *call, const char *name, cons
     return s;
 }
 
-/* wg_matmul: matmul_7 */
+/* A name made of that of the operation and a number: matmul_7, of wg_matmul. */
 static const char *made_up(wg_model *m, const char *call, const char *operation) {
     char name[64];
     const char *stem = operation[0] == 0 ? "node" : operation;
@@ -245,7 +246,8 @@ static wgi_node_of *add(wg_model *m, const char *call, unsigned kind, const char
     memset(n, 0, sizeof *n);
     n->kind = kind;
     n->mat = a;
-    if (a.value != NULL && a.rows * a.cols == 0) /* by which nodes without elements differ */
+    /* nodes without elements are told apart by the address of their values */
+    if (a.value != NULL && a.rows * a.cols == 0)
         n->mat.value = wgi_model_keep(m, call, sizeof *a.value, NULL);
     n->operation = operation;
     n->line = line;
@@ -279,7 +281,7 @@ wgi_node_of *wgi_model_add(wg_model *m, const char *call, unsigned kind, const c
     return NULL;
 }
 
-/* The checks before a node is made. */
+/* The checks before a node is added. */
 static wg_status may_add(wg_model *m, const char *call, const char *name, const char *file,
                          int line) {
     wg_status s = wgi_model_ready(m, call);
@@ -357,7 +359,7 @@ static void initialise(wgi_node_of *n) {
 
 static int finite(double x) { return x - x == 0; }
 
-/* Can a variable begin with that? */
+/* Can a variable have that initial value? */
 static wg_status check_initial(wg_model *m, const char *call, const char *name,
                                const wg_initial *i) {
     char a[WGI_NUMBER_TEXT], b[WGI_NUMBER_TEXT];
@@ -437,7 +439,7 @@ typedef struct operation {
     const char *name;
     const struct rule *rule;
     wg_dim out[2];
-    const wgi_node_of *from[4]; /* none, unless all operands are known */
+    const wgi_node_of *from[4]; /* empty, unless all operands are known */
 } operation;
 
 static wg_status open(operation *o, size_t inputs, const wg_mat *a) {
@@ -457,7 +459,7 @@ static wg_mat close(operation *o, wg_mat y) {
     wg_model *const m = o->m;
     const wg_mat failed = wg_mat_failed(y.rows, y.cols);
     if (m->c->status != WG_OK || y.value == NULL) return failed;
-    if (wgi_model_node_of(m, &y) != NULL) return y; /* a view of what there is */
+    if (wgi_model_node_of(m, &y) != NULL) return y; /* a view of a node that is there */
     wg_dim dim[2] = {{NULL, y.rows}, {NULL, y.cols}};
     for (int d = 0; o->rule != NULL && d < 2; d++) dim[d].name = o->out[d].name;
     const char *const name = text_kept(m, o->name, o->name);
@@ -495,7 +497,7 @@ wg_mat wgi_model_op3_at(const char *file, int line, wg_model *m, const char *nam
 
 /* ---- names, tags ---- */
 
-/* Another name or other axes for a node. */
+/* Gives a node another name or other axes. */
 static wg_status rename_node(wg_model *m, const char *call, wgi_node_of *n, const char *name,
                              const char *const *axis) {
     if (name != NULL && !same(name, n->name)) {
@@ -533,11 +535,11 @@ wg_mat wgi_model_name_at(const char *file, int line, wg_model *m, wg_mat a, cons
     n = wgi_model_add(m, call, a.at.slot == 0 ? WG_CONSTANT : WG_OPERATION, name,
                       b == NULL ? "" : b->op->name, a, dim, file, line);
     if (n == NULL) return failed;
-    n->mat = a; /* known by the caller's own, also without elements */
+    n->mat = a; /* so that the caller's matrix is found, even if it has no elements */
     return a;
 }
 
-/* The node, or a refusal. */
+/* The node that a matrix is; or a refusal. */
 static wg_status known(wg_model *m, const char *call, const wg_mat *a, wgi_node_of **n) {
     *n = wgi_model_node_of(m, a);
     return *n != NULL ? WG_OK : WGI_MODEL_REFUSE(m, WG_EARG, "%s: no node", call);

@@ -106,10 +106,10 @@ static uint64_t get(source *f, unsigned size) {
     return x;
 }
 
-/* Values that were read, in the order of the variables of the model. */
+/* Values that were read, one for each variable of the model. */
 typedef struct staged {
     wgi_node_of *variable;
-    double *value; /* NULL: not in the file so far */
+    double *value; /* NULL: the file has not had it so far */
 } staged;
 
 static void get_variable(source *f, size_t count, staged *all) {

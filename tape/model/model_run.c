@@ -11,12 +11,12 @@
 
 /* ---- extracting ---- */
 
-/* Inputs and outputs of a function in the making, in scratch. */
+/* Inputs and outputs of a function under construction; in scratch. */
 typedef struct ends {
     size_t inputs, outputs;
     wg_argument *input, *output;
     wg_real *x, *y;
-    size_t made; /* functions of the derived nodes among the inputs */
+    size_t made; /* functions whose outputs are the derived nodes among the inputs */
     const wg_function **f;
 } ends;
 
@@ -36,7 +36,7 @@ static void add_function(ends *e, const wg_function *f) {
     if (k == e->made) e->f[e->made++] = f;
 }
 
-/* What the outputs depend on: placeholders, variables, and derived nodes as they are. */
+/* Finds what the outputs depend on: placeholders, variables, and derived nodes. */
 static wg_status find_ends(wg_model *m, const char *call, size_t count, wgi_node_of *const *y,
                            const char *const *name, ends *e) {
     enum { ENDS = WG_PLACEHOLDER | WG_VARIABLE | WGI_DERIVED };
@@ -72,7 +72,7 @@ static wg_status find_ends(wg_model *m, const char *call, size_t count, wgi_node
     return WG_OK;
 }
 
-/* What a function of functions said goes to the tape of the model. */
+/* What failed on the workspace tape becomes a refusal of the model's tape, with its message. */
 static wg_status from_work(wg_model *m, const char *call, wg_status s) {
     if (s == WG_OK) return s;
     (void)WGI_MODEL_REFUSE(m, s, "%s: %s", call, wg_tape_message(m->work));
@@ -80,7 +80,7 @@ static wg_status from_work(wg_model *m, const char *call, wg_status s) {
     return s;
 }
 
-/* Inputs that are derived nodes become what these are made of. */
+/* Replaces inputs that are derived nodes by the functions of which they are outputs. */
 static wg_status put_in(wg_model *m, const char *call, const ends *e, wg_function **f) {
     wg_function *joined = NULL, *whole = NULL;
     const wg_function *inner = e->f[0];
@@ -96,7 +96,7 @@ static wg_status put_in(wg_model *m, const char *call, const ends *e, wg_functio
     return from_work(m, call, s);
 }
 
-/* The nodes as a function of placeholders and variables, with these names. */
+/* Makes a function of nodes, with these names, of placeholders and variables. */
 static wg_status extract(wg_model *m, const char *call, size_t count, wgi_node_of *const *y,
                          const char *const *name, wg_function **out) {
     ends e;
@@ -137,7 +137,7 @@ wg_status wg_model_function(wg_model *m, size_t count, const wg_mat *y, wg_funct
 
 /* ---- nodes that are made by a function ---- */
 
-/* Values at the recorded point: one result after the other. */
+/* The values of the outputs at the recorded point, one output after the other. */
 static wg_status evaluate(wg_model *m, const char *call, const wg_function *f, double **value) {
     size_t entries = 0;
     wg_points *const x = wgi_model_scratch(m, call, (f->inputs + 1) * sizeof *x);
@@ -158,7 +158,7 @@ static wg_status evaluate(wg_model *m, const char *call, const wg_function *f, d
     return s == WG_OK ? s : WGI_MODEL_REFUSE(m, s, "%s: %s", call, wg_status_text(s));
 }
 
-/* The function becomes the model's, for good. */
+/* Makes the function the model's, until the model is freed. */
 static const wgi_made *own(wg_model *m, const char *call, wg_function *f) {
     wgi_made *const made = wgi_model_keep(m, call, sizeof *made, NULL);
     if (made == NULL) {
@@ -170,7 +170,8 @@ static const wgi_made *own(wg_model *m, const char *call, wg_function *f) {
     return made;
 }
 
-/* Output k of a function, with that value, as a node with the dimensions of another one. */
+/* Makes a node of output k of a function, with that value and the dimensions of another node.
+ */
 static wgi_node_of *derived(wg_model *m, const char *call, const wgi_made *made, size_t k,
                             const double *value, const char *operation, const wgi_node_of *like,
                             const char *file, int line) {
@@ -184,7 +185,7 @@ static wgi_node_of *derived(wg_model *m, const char *call, const wgi_made *made,
     return n;
 }
 
-/* A failure that was refused so far is the recording's. */
+/* What was only refused so far becomes a failure of the recording. */
 static wg_status recording_failed(wg_model *m, wg_status s, const char *file, int line) {
     char message[sizeof m->c->message];
     if (m->c->status != WG_OK) return m->c->status;
@@ -194,7 +195,7 @@ static wg_status recording_failed(wg_model *m, wg_status s, const char *file, in
     return s;
 }
 
-/* The first of stem, stem_2, stem_3, ... that is free, with what stands around it. */
+/* The first of stem, stem_2, stem_3, ... for number 1, 2, 3, ... */
 static const char *free_name(wg_model *m, const char *stem, size_t k) {
     char place[24] = "";
     if (k > 1) (void)snprintf(place, sizeof place, "_%zu", k);
@@ -265,7 +266,7 @@ static wg_status check_gradient(wg_model *m, const char *call, const wg_mat *y, 
     return WG_OK;
 }
 
-/* A name for y so that the names of all dy/dx are free; they are put into `name`. */
+/* A name for y with which the names of all dy/dx are free; those go to `name`. */
 static const char *names_of(wg_model *m, const wgi_node_of *y, size_t n, wgi_node_of *const *by,
                             const char **name) {
     wgi_core *const c = wgi_core_of(m->scratch);
@@ -282,7 +283,8 @@ static const char *names_of(wg_model *m, const wgi_node_of *y, size_t n, wgi_nod
     }
 }
 
-/* The outputs dy/dx of those x that y depends on, first in `name`; the others after them. */
+/* Makes the function whose outputs are dy/dx for those x that y depends on; these come first in
+ * `name` and `by`, the others behind them. */
 static wg_status make_function(wg_model *m, const char *call, wgi_node_of *y, size_t n,
                                wgi_node_of **by, const char **name, size_t *there,
                                wg_function **out) {
@@ -354,7 +356,7 @@ wg_status wgi_model_gradient_at(const char *file, int line, wg_model *m, wg_mat 
 
 /* ---- running ---- */
 
-/* Where the numbers of an input are. */
+/* Finds where the numbers of an input are. */
 static wg_status input_of(wg_model *m, const char *call, const wg_argument *a, wg_points *x) {
     const wgi_node_of *const n = wgi_model_leaf(m, a->name);
     if (n == NULL)
@@ -379,7 +381,7 @@ static wgi_node_of *updated(const wg_model *m, const char *name) {
     return NULL;
 }
 
-/* Results of updates go aside first. */
+/* Finds where an output goes: to the caller, or, if it updates a variable, to scratch first. */
 static wg_status output_of(wg_model *m, const char *call, const wg_function *f, size_t k,
                            size_t entry, wgi_node_of **variable, wg_results *y) {
     const wg_argument *const a = &f->output[k];
@@ -427,7 +429,7 @@ static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t
                                 "at point %zu",
                                 call, guard.guard, guard.point);
     if (s != WG_OK) return WGI_MODEL_REFUSE(m, s, "%s: %s", call, wg_status_text(s));
-    /* without points nothing is written but sums, which are 0 */
+    /* without points only sums are written, as 0 */
     for (size_t k = 0; k < f->outputs; k++)
         if (variable[k] != NULL && (points != 0 || (f->output[k].flags & WG_SUMMED)))
             memcpy(variable[k]->values, y[k].data,

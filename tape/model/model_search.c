@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a node depends on: a walk back over the slots of the recording. And what the nodes look
- * like, as text and as a graph. */
+/* What a node depends on: a walk backwards over the slots of the recording. And the nodes as
+ * text and as a graph. */
 #include "model.h"
 #include "tape/function/text/text.h"
 
@@ -9,11 +9,11 @@
 
 /* ---- slots ---- */
 
-/* Columns as they are stored. */
+/* Columns as they are stored: their length, and how many there are. */
 static size_t length_of(const wg_mat *a) { return a->trans ? a->cols : a->rows; }
 static size_t columns_of(const wg_mat *a) { return a->trans ? a->rows : a->cols; }
 
-/* Every slot of a matrix, one run per column. */
+/* For every slot of a matrix, one run per column. */
 #define EACH_SLOT(slot, first, length, columns, ld)                                            \
     for (size_t column_ = 0; column_ < (columns); column_++)                                   \
         for (size_t slot = (first) + column_ * (ld), end_ = slot + (length); slot < end_;      \
@@ -62,7 +62,7 @@ int wgi_slots_marked(const wgi_slots *s, const wgi_node_of *n) {
     return 0;
 }
 
-/* Does the walk go on from a slot that is marked? 2: to what the node was derived from. */
+/* Does the walk go on from a slot that is marked? 2: yes, to what its node was derived from. */
 static int goes_on(const wgi_slots *s, uint32_t slot, size_t count, wgi_node_of *const *from,
                    wgi_reach_to to) {
     const wgi_node_of *const n = s->node[slot];
@@ -154,7 +154,7 @@ size_t wg_model_find(wg_model *m, unsigned kinds, const char *name, const char *
 
 /* ---- as text ---- */
 
-/* In a label of Graphviz; a text without quotes is as it is. */
+/* Puts a text into a label of Graphviz; a text without quotation marks stays as it is. */
 static void put_text(wgi_text *o, const char *s) {
     for (; *s != 0; s++) {
         if (*s == '"' || *s == '\\') wgi_text_put(o, "\\");
@@ -189,7 +189,8 @@ static void put_operation(wgi_text *o, const wgi_node_of *n) {
     if ((n->kind & WG_PLACEHOLDER) && (n->flags & WG_PASSIVE)) wgi_text_put(o, " passive");
 }
 
-/* The nodes that a node is made from: operands in their order, or whatever is met first. */
+/* Called for each node that a node was made from: operands in their order, or whichever is met
+ * first. */
 typedef void each_operand(wgi_text *o, const wgi_node_of *operand, const wgi_node_of *n,
                           int first);
 

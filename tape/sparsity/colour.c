@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Colourings: lines of a pattern that can share a sweep.
  *
- * Greedy: each line gets the smallest colour that is free. What is not free is kept as bits, 64
- * colours a word, with the lines across: a look at every entry of a line tells all its
- * conflicts, whatever the neighbours are. Lines are taken in their order, and where the number
- * of sweeps may be more than it must, also those with most neighbours first.
- * Source: Gebremedhin, Manne, Pothen 2005, SIAM Review 47(4) (partial distance-2 and star
- * colouring; what a colouring has to keep). */
+ * Greedy: each line gets the smallest colour that is free. For each line across, the colours
+ * among its entries are kept as bits, 64 colours to a word: to find all conflicts of a line it
+ * is enough to look at its own entries, however many neighbours it has. Lines are taken in
+ * their order; if that may have taken more colours than necessary, also with those first that
+ * have most neighbours. Source: Gebremedhin, Manne, Pothen 2005, SIAM Review 47(4) (partial
+ * distance-2 and star colouring, and what a colouring has to fulfil). */
 #include "sparsity.h"
 
 #include <string.h>
 
-/* Beyond so many words of 64 colours each further line gets a colour of its own. */
+/* The most words of 64 colours each; beyond these every line gets a colour of its own. */
 enum { WORD = 64, MOST_WORDS = 64 };
 
 static size_t sweeps(size_t colours) {
@@ -28,7 +28,8 @@ static size_t line_length(const wgi_lines *a, size_t i) {
 
 /* ---- orders ---- */
 
-/* Lines by how many others may meet them, most first; equals in their order. */
+/* Orders lines by how many others they may conflict with, most first; equals keep their order.
+ */
 static void largest_first(const wgi_lines *a, const wgi_lines *b, uint32_t *bucket,
                           uint32_t *key, uint32_t *order) {
     enum { KEYS = 4096 };
@@ -46,15 +47,15 @@ static void largest_first(const wgi_lines *a, const wgi_lines *b, uint32_t *buck
 
 /* ---- lines that have no line across in common ---- */
 
-/* The colours of one round among the entries of a line across: of all that are coloured, and of
- * those that are wanted. */
+/* Among the entries of a line across, the colours of this round that any entry has, and those
+ * that a wanted entry has. */
 typedef struct taken {
     uint64_t any, wanted;
 } taken;
 
 static int is_wanted(const wgi_lines *a, size_t e) { return a->wanted == NULL || a->wanted[e]; }
 
-/* One colour of the round for line i; -1: none is free. */
+/* Gives line i a colour of this round; -1: none is free. */
 static int colour_line(const wgi_lines *a, size_t i, taken *across) {
     uint64_t used = 0;
     for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
@@ -72,8 +73,8 @@ static int colour_line(const wgi_lines *a, size_t i, taken *across) {
     return colour;
 }
 
-/* Rounds of 64 colours: what gets none in one waits for the next, which is the same as to look
- * at all colours at once. `waiting` holds the lines in order. */
+/* Colours in rounds of 64: lines that get no colour in one wait for the next, which gives the
+ * same as if all colours were looked at together. `waiting` lines are in `order`. */
 static size_t colour_in_order(const wgi_lines *a, size_t waiting, uint32_t *order,
                               taken *across, uint32_t *colour) {
     size_t colours = 0;
@@ -96,7 +97,7 @@ static size_t colour_in_order(const wgi_lines *a, size_t waiting, uint32_t *orde
     return colours;
 }
 
-/* Leaves out lines without a wanted entry. */
+/* Drops lines without a wanted entry. */
 static size_t only_wanted(const wgi_lines *a, size_t n, uint32_t *order, uint32_t *colour) {
     size_t left = 0;
     for (size_t k = 0; k < n; k++) {
@@ -120,7 +121,7 @@ wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
     size_t n = only_wanted(a, a->lines, order, colour);
     *colours = colour_in_order(a, n, order, across, colour);
 
-    size_t least = 0; /* the wanted entries of a line across have colours of their own */
+    size_t least = 0; /* wanted entries of one line across need different colours */
     for (size_t i = 0; i < b->lines; i++) {
         size_t wanted = 0;
         for (size_t e = b->start[i]; e < b->start[i + 1]; e++)
@@ -140,9 +141,9 @@ wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
 
 /* ---- stars ---- */
 
-/* Of every variable, `words` words each: the colours among its neighbours; those that two or
- * more of them have; and those of neighbours that are the hub of a star, of which it is a leaf.
- */
+/* For every variable, in `words` words each: the colours that neighbours have; those that two
+ * or more of them have; and those of neighbours that are the hub of a star in which the
+ * variable is a leaf. */
 typedef struct stars {
     const wgi_lines *a;
     size_t words;
@@ -158,12 +159,12 @@ static void add(uint64_t *of, const stars *s, size_t i, uint32_t colour) {
     of[i * s->words + colour / WORD] |= (uint64_t)1 << colour % WORD;
 }
 
-/* Is the colour one of those that are kept as bits? The others are of one variable each. */
+/* Is the colour kept as a bit? Any other belongs to a single variable. */
 static int shared(const stars *s, uint32_t colour) { return colour < s->words * WORD; }
 
-/* A colour that makes no path of four variables with two colours: v may not have that of a
- * neighbour w; nor, where two neighbours have the colour of w, that of any neighbour of w; nor
- * that of a hub of which w is a leaf. */
+/* A colour for v by which no path of four variables has only two colours. v must not have the
+ * colour of a neighbour w; nor that of a neighbour of w, if two neighbours of v have the colour
+ * of w; nor that of a hub of which w is a leaf. */
 static uint32_t free_colour(stars *s, size_t v) {
     const wgi_lines *const a = s->a;
     memset(s->used, 0, s->words * sizeof *s->used);
@@ -181,7 +182,7 @@ static uint32_t free_colour(stars *s, size_t v) {
     return WGI_NO_COLOUR;
 }
 
-/* Neighbours of w with colour c have become two: w is their hub. */
+/* Two neighbours of w have colour c now: w becomes their hub. */
 static void becomes_hub(stars *s, size_t w, uint32_t c) {
     const wgi_lines *const a = s->a;
     for (size_t e = a->start[w]; e < a->start[w + 1]; e++)
@@ -206,7 +207,8 @@ static void give_colour(stars *s, size_t v, uint32_t c) {
     }
 }
 
-/* Colours of all, in an order; 0: they do not fit into the words, and there may be more. */
+/* Colours all variables in an order; 0: more colours are needed than the words hold, though
+ * more are allowed. */
 static size_t star_in_order(stars *s, const uint32_t *order) {
     const wgi_lines *const a = s->a;
     const size_t bytes = a->lines * s->words * sizeof(uint64_t);

@@ -52,7 +52,7 @@ static uint32_t *at(const wgi_sets *k, wgi_set s) {
     return wgi_sets_words(k, WGI_INDEX_POOL) + (s - k->n - 1);
 }
 
-/* NULL: it is a union, of *count sets. */
+/* The members of a set; NULL: it is a union, of *count sets. */
 static const uint32_t *members(const wgi_sets *k, wgi_set s, uint32_t *one, size_t *count) {
     if (s <= k->n) {
         *one = s - 1;
@@ -78,8 +78,8 @@ int wgi_sets_is_few(const wgi_sets *k, wgi_set s) {
 
 /* ---- making ---- */
 
-/* The words from `used` on become a set; one that was made lately and is the same takes its
- * place. skip: words behind the head that say nothing of the set. */
+/* Makes a set of the words from `used` on. If an equal set was made lately that is given
+ * instead. skip: words behind the head that do not belong to its contents. */
 static wgi_set keep(wgi_sets *k, size_t words, size_t skip) {
     if (k->pool + words > UINT32_MAX - k->n - 2) {
         (void)wgi_fail(k->c, WG_ENOMEM, "%s: more than 2^32 words of sets", k->call);
@@ -126,7 +126,7 @@ static wgi_set make_union(wgi_sets *k, size_t count, const wgi_set *set) {
     return keep(k, sets + 2, 1);
 }
 
-/* c = a and b in order; gives how many that are. */
+/* Merges a and b, both in order, into c; gives how many members that are. */
 static size_t merge(size_t na, const uint32_t *a, size_t nb, const uint32_t *b, uint32_t *c) {
     size_t i = 0, j = 0, n = 0;
     while (i < na && j < nb) {
@@ -167,14 +167,14 @@ wgi_set wgi_sets_join(wgi_sets *k, size_t count, const wgi_set *set) {
 
 /* ---- walking through unions ---- */
 
-/* A walk: members that it has not taken yet go to a region. */
+/* A walk through sets: members that it has not met before are appended to a region. */
 typedef struct walk {
     wgi_sets *k;
     uint32_t *mark, visit;
     int region;
-    uint64_t to;     /* words of the region in use */
-    uint64_t full;   /* so many when it has taken all inputs: nothing is left to be found */
-    uint64_t bottom; /* of its part of the stack */
+    uint64_t to;     /* how many words of the region are in use */
+    uint64_t full;   /* how many when it has met all inputs: it can stop then */
+    uint64_t bottom; /* where its part of the stack begins */
 } walk;
 
 static void take(walk *w, size_t count, const uint32_t *member) {
@@ -192,9 +192,9 @@ static int push(wgi_sets *k, wgi_set s) {
     return 1;
 }
 
-/* All below what is on the stack. A union that another walk has been to is put aside, once:
- * what many walks come to is better written out. Gives how many these are; they are the start
- * of the walk's part of the stack then. */
+/* Goes through all sets on the stack and below them. A union that another walk has met as well
+ * is put aside, once: it is better written out, since many walks come to it. Gives how many
+ * there are; they are at the start of the walk's part of the stack. */
 static size_t descend(walk *w, int aside) {
     wgi_sets *const k = w->k;
     uint64_t put = w->bottom;
@@ -212,7 +212,7 @@ static size_t descend(walk *w, int aside) {
         if (u[1] == w->visit) continue;
         const int seen = aside && u[1] != 0;
         u[1] = w->visit;
-        if (seen) { /* the place below the stack becomes one of those put aside */
+        if (seen) { /* the place below the stack is now that of a union put aside */
             if (!push(k, 0)) break;
             uint32_t *const moved = wgi_sets_words(k, WGI_INDEX_STACK);
             moved[k->stack - 1] = moved[put];
@@ -234,7 +234,7 @@ static void become_long(wgi_sets *k, wgi_set s, int region, uint64_t from, size_
     u[4] = (uint32_t)count;
 }
 
-/* Writes a union out, into the pool. */
+/* Writes the members of a union out, into the pool. */
 static void write_out(wgi_sets *k, wgi_set s) {
     if (!wgi_sets_room(k, WGI_INDEX_POOL, k->pool, k->n)) return;
     const uint64_t from = k->pool;
@@ -254,12 +254,12 @@ const uint32_t *wgi_sets_members(wgi_sets *k, wgi_set s, uint32_t *one, size_t *
     if (m != NULL) return m;
     write_out(k, s);
     m = members(k, s, one, count);
-    if (m == NULL) *count = 0; /* failed */
+    if (m == NULL) *count = 0; /* a failure */
     return m;
 }
 
-/* In increasing order, by Shell's method: one set contains another only where it was made
- * later, and that gives it the greater number. */
+/* Sorts in increasing order, by Shell's method: a set that contains another one was made later,
+ * and has the greater number. */
 static void sort(size_t n, wgi_set *s) {
     for (size_t gap = n / 2; gap != 0; gap /= 2)
         for (size_t i = gap; i < n; i++) {
@@ -270,8 +270,8 @@ static void sort(size_t n, wgi_set *s) {
         }
 }
 
-/* Takes what was put aside, the largest first: what a walk that writes one of them out has been
- * to is contained in it. */
+/* Writes out what was put aside, the largest first: what is met in one of them need not be met
+ * again. */
 static void take_aside(walk *w, size_t aside) {
     wgi_sets *const k = w->k;
     uint32_t one;

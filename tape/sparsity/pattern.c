@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a wg_sparsity: a pattern, found or given, is put in order, coloured, and copied with the
- * plan of its sweeps into one piece of memory. Until then everything stands in the arena of the
- * tape. */
+/* A wg_sparsity is made: a pattern, which was found or given, is sorted and coloured, and
+ * copied with the plan of its sweeps into memory of its own. Until then everything stands in
+ * the arena of the tape. */
 #include "sparsity.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static wg_status room(wgi_core *c, wgi_lines *a, size_t lines, size_t across, si
     return c->status;
 }
 
-/* The other way: lines of b are in order whatever those of a are. */
+/* Transposes lines; those of b are in order, even if those of a are not. */
 static wg_status transpose(wgi_core *c, const wgi_lines *a, wgi_lines *b) {
     if (room(c, b, a->across, a->lines, entries_of(a), a->wanted != NULL) != WG_OK)
         return c->status;
@@ -47,7 +47,7 @@ static wg_status transpose(wgi_core *c, const wgi_lines *a, wgi_lines *b) {
     return WG_OK;
 }
 
-/* The place of an entry in lines that are in order; SIZE_MAX: it is not there. */
+/* Where an entry stands, among lines that are in order; SIZE_MAX: it is not there. */
 static size_t find(const size_t *start, const uint32_t *index, size_t line, uint32_t across) {
     size_t low = start[line], high = start[line + 1];
     while (low < high) {
@@ -64,8 +64,8 @@ static int in_triangle(char triangle, size_t row, size_t col) {
 
 /* ---- making ---- */
 
-/* What a wg_sparsity is made of. rows: the whole pattern in order; of a Hessian both
- * triangles. */
+/* What a wg_sparsity is made from. rows: the whole pattern in order, which is both triangles of
+ * a Hessian. */
 typedef struct plan {
     wgi_core *c;
     const char *call;
@@ -76,17 +76,18 @@ typedef struct plan {
     unsigned flags;
     uint64_t recording;
     wgi_lines rows, cols;
-    int no_tangents; /* an operation has only a vjp: forward that is one for every element */
+    /* some operation has no jvp: its tangents take a vjp for every element of its results */
+    int no_tangents;
     int backward;
     size_t colours, entries;
     uint32_t *colour;
-    unsigned char *swapped; /* by entries of rows */
+    unsigned char *swapped; /* for each entry of rows */
 } plan;
 
 static size_t sweeps(size_t colours) { return (colours + LANES - 1) / LANES; }
 
-/* Columns or rows, whichever takes fewer sweeps: a forward and a backward sweep over the same
- * records cost about the same, but for operations without tangents. */
+/* Columns or rows, whichever takes fewer sweeps: forward and backward sweeps over the same
+ * records take about as long, except for operations without tangents. */
 static wg_status colour_jacobian(plan *p) {
     wgi_core *const c = p->c;
     size_t by_rows;
@@ -111,7 +112,7 @@ static int wanted(const plan *p, size_t row, size_t e) {
            (!p->hessian || in_triangle(p->triangle, row, p->rows.index[e]));
 }
 
-/* Variables along which no wanted entry is read need no colour. */
+/* Variables along which no wanted entry is read get no colour. */
 static wg_status colour_hessian(plan *p) {
     wgi_core *const c = p->c;
     const wgi_lines *const a = &p->rows;
@@ -141,7 +142,7 @@ static wg_status colour_hessian(plan *p) {
     return WG_OK;
 }
 
-/* Pieces of one memory: called with NULL it only counts. */
+/* Several arrays in one piece of memory; with NULL they are only counted. */
 typedef struct pieces {
     char *base;
     size_t used;
@@ -179,8 +180,8 @@ static size_t cut(const plan *p, char *base, parts *to) {
     return (q.used + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Entries in the order of the layout. By columns each row is a cursor that goes along: rows are
- * in order, and so are the entries of a column. */
+/* Lists the entries in the order of the layout. By columns, a cursor goes along each row: rows
+ * are in order, and so are the entries of a column. */
 static void put_entries(const plan *p, const parts *to) {
     const wgi_lines *const a = &p->rows;
     const int by_rows = p->layout == WG_ROW_MAJOR;
@@ -203,7 +204,7 @@ static void put_entries(const plan *p, const parts *to) {
     start[0] = 0;
 }
 
-/* The sweep that gives an entry. */
+/* The sweep that gives entry k. */
 static size_t sweep_of(const plan *p, const parts *to, size_t k) {
     const int across = p->hessian ? to->swapped[k] : p->backward;
     return p->colour[across ? to->row[k] : to->col[k]] / LANES;
@@ -241,7 +242,7 @@ static wg_sparsity *obtain(const plan *p, size_t bytes) {
     return (wg_sparsity *)(void *)base;
 }
 
-/* From p->rows: colours, and the object. */
+/* Colours p->rows, and makes the object. */
 static wg_status finish(plan *p, wg_sparsity **out) {
     wgi_core *const c = p->c;
     const wgi_lines *const a = &p->rows;
@@ -313,7 +314,7 @@ static wg_status needs_code(const wgi_drive *d) {
     return wgi_fail(d->c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d->call);
 }
 
-/* The union of lines and of the same lines the other way; both are in order. */
+/* The union of lines with the same lines transposed; both are in order. */
 static wg_status join_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                             wgi_lines *both) {
     if (room(c, both, a->lines, a->across, entries_of(a) + entries_of(b), 0) != WG_OK)
@@ -334,15 +335,15 @@ static wg_status join_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
     return WG_OK;
 }
 
-/* What was recorded, in order. */
+/* The pattern of what was recorded, in order. */
 static wg_status find_rows(wgi_drive *d, int hessian, wgi_lines *rows) {
     wgi_sets k;
     wgi_lines found, turned, again;
-    int half = 0; /* entries may be there in one triangle only */
+    int half = 0; /* some entries may be in one triangle only */
     wg_status s = wgi_sets_open(&k, d->c, d->call, (uint32_t)d->n);
     if (s == WG_OK)
         s = hessian ? wgi_find_hessian(d, &k, &found, &half) : wgi_find_jacobian(d, &k, &found);
-    const int whole = hessian && !half; /* it is its own transpose */
+    const int whole = hessian && !half; /* the pattern is its own transpose */
     if (s == WG_OK) s = transpose(d->c, &found, whole ? rows : &turned);
     if (s == WG_OK && !whole) s = transpose(d->c, &turned, half ? &again : rows);
     if (s == WG_OK && half) s = join_lines(d->c, &turned, &again, rows);
@@ -425,7 +426,7 @@ static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, w
     return WG_OK;
 }
 
-/* Are the coordinates in range, and in the triangle? */
+/* Are the coordinates in range and, of a Hessian, in the triangle? */
 static wg_status check_entries(const plan *p, size_t rows, size_t entries, const uint32_t *row,
                                const uint32_t *col) {
     if (entries != 0 && (row == NULL || col == NULL))
@@ -442,7 +443,7 @@ static wg_status check_entries(const plan *p, size_t rows, size_t entries, const
     return WG_OK;
 }
 
-/* Coordinates as lines in order, those of a triangle with the other one. */
+/* Makes lines of coordinates, in order; of a triangle, both triangles. */
 static wg_status sort_entries(plan *p, size_t rows, size_t entries, const uint32_t *row,
                               const uint32_t *col) {
     wgi_core *const c = p->c;
@@ -533,7 +534,7 @@ wg_status wg_hessian_sparsity_of(wg_tape *t, size_t n, size_t m, size_t entries,
     return given(&p, t, entries, row, col, out);
 }
 
-/* Marks the chosen among the entries of the whole pattern. */
+/* Marks the chosen entries in the whole pattern. */
 static wg_status choose(plan *p, const wg_sparsity *from, size_t entries, const uint32_t *row,
                         const uint32_t *col) {
     const wg_pattern *const a = &from->pattern;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which inputs every slot of a recording depends on, and which pairs of inputs occur together in
- * something that is not linear: sets of inputs go forward through the records.
+/* Which inputs each slot of a recording depends on, and which pairs of inputs meet in something
+ * that is not linear: sets of inputs are passed forward through the records.
  *
- * Statements of a kept tape are taken apart once per code: operands i and j are near when a
- * second partial of some operation between them is not identically 0. The Hessian of the whole
- * is sum over statements of J' H J: inputs of i with inputs of j, for i near j. What no output
- * depends on is left out.
- * Source: Griewank and Walther 2008, 7.1 and 7.2 (index and nonlinear interaction domains). */
+ * Statements of a tape that keeps its code are taken apart once for each code: operands i and j
+ * are near if a second partial of some operation between them is not always 0. The Hessian of
+ * the whole is the sum of J' H J over all statements, so inputs of i meet inputs of j if i and
+ * j are near. What no output depends on is left out. Source: Griewank and Walther 2008, 7.1 and
+ * 7.2 (index and nonlinear interaction domains). */
 #include "ops/scalar/array.h"
 #include "sparsity.h"
 
@@ -27,7 +27,7 @@ static wgi_block *block_of(const wgi_record *r) {
     return b;
 }
 
-/* A statement of many operands: theirs are collected in the stack of the sets. */
+/* A statement of many operands: their sets are collected on the stack. */
 static wgi_set join_many(wgi_sets *k, const wgi_record *r, const wgi_record *end,
                          const wgi_set *of) {
     const size_t n = 2 * (size_t)(end - r);
@@ -37,7 +37,8 @@ static wgi_set join_many(wgi_sets *k, const wgi_record *r, const wgi_record *end
     return wgi_sets_join(k, n, set);
 }
 
-/* One statement from r on; gives what follows it. needed: NULL, or of what slots sets are. */
+/* Finds the set of one statement, from record r on; gives the record behind it. needed: the
+ * slots whose sets are needed; NULL: all. */
 static const wgi_record *statement(wgi_sets *k, const wgi_record *r, const wgi_record *end,
                                    const unsigned char *needed, wgi_set *of) {
     enum { FEW_RECORDS = 4 };
@@ -58,7 +59,7 @@ static const wgi_record *statement(wgi_sets *k, const wgi_record *r, const wgi_r
     return next;
 }
 
-/* The sets of all slots that are needed. */
+/* Finds the sets of all slots that are needed. */
 static wgi_set *propagate(wgi_drive *d, wgi_sets *k, const unsigned char *needed) {
     wgi_core *const c = d->c;
     wgi_set *const of = wg_tape_keep(&c->head, (size_t)c->head.slots * sizeof *of, NULL);
@@ -84,7 +85,8 @@ static wg_status lines_room(wgi_drive *d, wgi_lines *found, size_t lines, size_t
     return d->c->status;
 }
 
-/* Lines are counted as 32 bits: beyond there is no use in going on. */
+/* Ends a line. Lists are addressed by 32 bits: if that is not enough there is no use in going
+ * on. */
 static void end_line(const wgi_sets *k, size_t *end) {
     *end = k->list;
     if (k->list >= UINT32_MAX)
@@ -105,12 +107,13 @@ wg_status wgi_find_jacobian(wgi_drive *d, wgi_sets *k, wgi_lines *found) {
 
 /* ---- what a statement is ---- */
 
-/* Of a code: what is near what. */
+/* For one code: which operands are near each other. */
 typedef struct nearness {
     wgi_bits code;
-    unsigned bits, operands; /* bits 0: none */
+    unsigned bits, operands; /* bits 0: nothing is known here */
     int curved;
-    uint64_t users; /* numbers that are addresses of operations of the user's: these count */
+    /* the code has numbers that are addresses of a user's operations: those count, too */
+    uint64_t users;
     uint16_t near[WGI_MAX_OPERANDS];
 } nearness;
 
@@ -129,7 +132,8 @@ static void look_at(const wgi_entry *e, nearness *s) {
         }
         for (unsigned k = 0; k < n->op->arity; k++) {
             const struct wgi_step *const x = &p.node[n->arg[k]];
-            if (n->op->zero_first >> k & 1) /* a step: what is below it has no effect */
+            /* where the derivative is always 0 nothing below has an effect */
+            if (n->op->zero_first >> k & 1)
                 for (int r = x->first; r < x->last; r++) s->near[r] = 0;
         }
         for (unsigned k = 0, pair = 0; k < n->op->arity; k++) {
@@ -182,7 +186,7 @@ static uint64_t hash_code(wgi_core *c, uint64_t h) {
 
 uint64_t wgi_recording_hash(wgi_drive *d, int hessian) {
     wgi_core *const c = d->c;
-    uint64_t h = d->n, other = d->m; /* two: one need not wait for the other */
+    uint64_t h = d->n, other = d->m; /* two hashes, so that neither waits for the other */
     for (int i = 0; i < chunks(c); i++)
         for (const wgi_record *r = first_of(c, i), *const end = end_of(c, i); r != end; r++) {
             const uint64_t a = (uint64_t)r->out << 32 | r->in0;
@@ -229,8 +233,8 @@ void wgi_connect(wgi_curves *q, wgi_set a, wgi_set b) {
     }
 }
 
-/* A long set is not connected with short ones: each of its members would get a link, once for
- * each of the sums that a chain of sums goes through. The short ones are with it. */
+/* A long set is not connected with short ones: each of its members would get a link for every
+ * sum in a chain of sums. The short ones are connected with it. */
 static int one_way(wgi_curves *q, wgi_set from, unsigned n, const wgi_set *to) {
     if (wgi_sets_is_few(q->k, from)) return 0;
     for (unsigned i = 0; i < n; i++)
@@ -247,7 +251,7 @@ void wgi_connect_both(wgi_curves *q, wgi_set a, wgi_set b) {
 
 void wgi_connect_near(wgi_curves *q, unsigned n, const wgi_set *of, const uint16_t *near) {
     wgi_set both = 0;
-    uint16_t joined = 0; /* what is joined in it */
+    uint16_t joined = 0; /* which operands are joined in it */
     for (unsigned i = 0; i < n; i++) {
         wgi_set set[WGI_MAX_ARGS];
         unsigned sets = 0;
@@ -266,7 +270,7 @@ static void statement_curves(wgi_curves *q, const wgi_entry *e, const nearness *
     wgi_connect_near(q, (unsigned)e->operands, of, s->near);
 }
 
-/* All sets of the operands from `first` on. */
+/* The union of the sets of operands from `first` on. */
 static wgi_set join_operands(wgi_curves *q, const wgi_entry *e, size_t first) {
     const size_t n = e->operands - first;
     if (!wgi_sets_room(q->k, WGI_INDEX_STACK, 0, n)) return 0;
@@ -292,7 +296,7 @@ static void array_curves(wgi_curves *q, const wgi_entry *e) {
     wgi_connect(q, all, all);
 }
 
-/* Marks what the marked slots depend on. */
+/* Marks what marked slots depend on. */
 static void mark_operands(const wgi_core *c, unsigned char *mark) {
     for (int i = chunks(c); i-- > 0;)
         for (const wgi_record *r = end_of(c, i), *const first = first_of(c, i); r-- != first;)
@@ -301,7 +305,7 @@ static void mark_operands(const wgi_core *c, unsigned char *mark) {
     mark[0] = 0;
 }
 
-/* Slots that an output depends on. */
+/* Which slots an output depends on. */
 static unsigned char *alive_slots(wgi_drive *d) {
     wgi_core *const c = d->c;
     unsigned char *const alive = wg_tape_keep(&c->head, c->head.slots, NULL);
@@ -312,8 +316,8 @@ static unsigned char *alive_slots(wgi_drive *d) {
     return alive;
 }
 
-/* Slots that go into something that is not linear: of the others nobody asks for the set, long
- * sums of terms among them. */
+/* Which slots go into something that is not linear. The sets of others are never asked for,
+ * among them those of long sums of terms. */
 static unsigned char *needed_slots(wgi_core *c, const unsigned char *alive) {
     unsigned char *const needed = wg_tape_keep(&c->head, c->head.slots, NULL);
     nearness lately[LATELY];
@@ -355,7 +359,7 @@ static void all_curves(wgi_drive *d, wgi_curves *q, const unsigned char *alive) 
         if (wgi_block_is_alive(b, alive)) wgi_block_curves(q, b);
 }
 
-/* The sets that a row is linked with, in the stack; gives how many. */
+/* Puts the sets with which a row is linked on the stack; gives how many. */
 static size_t linked(const wgi_curves *q, size_t i) {
     size_t n = 0;
     for (uint32_t at = q->head[i]; at != 0; n++) {
@@ -386,7 +390,7 @@ wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found, int *hal
     for (size_t i = 0; i < d->n && c->status == WG_OK; i++) {
         const size_t sets = linked(&q, i);
         if (!wgi_sets_room(k, WGI_INDEX_STACK, sets, sets)) break;
-        k->stack = sets; /* the walk begins above them */
+        k->stack = sets; /* the walk begins behind them */
         (void)wgi_sets_write(k, sets, wgi_sets_words(k, WGI_INDEX_STACK));
         k->stack = 0;
         end_line(k, &found->start[i + 1]);

@@ -18,30 +18,32 @@
 #define WGI_NO_COLOUR UINT32_MAX
 enum { WGI_SWEEP_LANES = 8 };
 
-/* Indices of lines, one line after the other: rows with their columns, or the other way. */
+/* Lines of a pattern, one after the other, each with its indices: rows with their columns, or
+ * columns with their rows. */
 typedef struct wgi_lines {
     size_t lines, across;
     size_t *start;
     uint32_t *index;
-    unsigned char *wanted; /* of every entry; NULL: all are */
+    unsigned char *wanted; /* for each entry; NULL: all are wanted */
 } wgi_lines;
 
 struct wg_sparsity {
-    wg_pattern pattern; /* what the user sees */
+    wg_pattern pattern; /* what the user sees of it */
     wg_memory memory;
     size_t bytes;
     size_t n, m;
     int hessian;
-    char triangle; /* of a Hessian */
+    char triangle; /* the triangle of a Hessian */
     unsigned flags;
-    uint64_t recording; /* fingerprint of that it was found for; 0: none */
-    uint64_t identity;  /* of the whole pattern: for which a recording may be found to fit */
-    const size_t *whole_start; /* the whole pattern by rows: a Hessian's has both triangles */
+    uint64_t recording; /* the fingerprint of the recording that it was found for; 0: of none */
+    /* of the whole pattern: a recording that was found to fit is remembered with it */
+    uint64_t identity;
+    const size_t *whole_start; /* the whole pattern by rows; of a Hessian both triangles */
     const uint32_t *whole_col;
-    int backward; /* of a Jacobian: rows have the colours */
+    int backward; /* of a Jacobian: rows have colours, not columns */
     size_t colours;
-    const uint32_t *colour; /* of columns, or rows */
-    /* entries by the sweep that gives them; NULL: there is one sweep */
+    const uint32_t *colour; /* of each column, or row */
+    /* the entries that each sweep gives; NULL: there is a single sweep */
     const size_t *sweep_start;
     const uint32_t *sweep_entry;
     const unsigned char *swapped; /* of a Hessian: the entry is read as (col, row) */
@@ -53,12 +55,12 @@ static inline size_t wgi_sparsity_sweeps(const wg_sparsity *s) {
 
 /* ---- sparsity.c -------------------------------------------------------------------------- */
 
-/* A number that two recordings have in common when they have the same structure: all records,
- * the outputs, and for Hessians the operations. Never 0. A failure is kept by the tape. */
+/* A fingerprint, equal for recordings of equal structure: all records, the outputs and, for
+ * Hessians, the operations. It is never 0. A failure is kept by the tape. */
 uint64_t wgi_recording_hash(wgi_drive *d, int hessian);
-/* The pattern of what a driver recorded: columns of every output; or of every input the inputs
- * with which it occurs in something that is not linear, in both triangles or, half: in one of
- * them at least. Unsorted. */
+/* The pattern of what a driver recorded, unsorted: of a Jacobian, the columns of each output;
+ * of a Hessian, for each input those that it meets in something that is not linear. half: some
+ * pairs are in one triangle only. */
 wg_status wgi_find_jacobian(wgi_drive *d, wgi_sets *k, wgi_lines *found);
 wg_status wgi_find_hessian(wgi_drive *d, wgi_sets *k, wgi_lines *found, int *half);
 
@@ -68,53 +70,56 @@ static inline uint64_t wgi_mix(uint64_t h, uint64_t a, uint64_t b) {
     return (uint64_t)p ^ (uint64_t)(p >> 64) ^ h << 1;
 }
 
-/* What interacts with what: a set of inputs with another. */
+/* Which inputs meet which: sets of inputs that are connected with other sets. */
 typedef struct wgi_curves {
     wgi_sets *k;
-    const wgi_set *of; /* of every slot */
-    uint32_t *head;    /* of every input: its last link + 1 */
-    uint64_t links;    /* each a set and the link before */
-    uint64_t *recent;  /* pairs of sets that have been connected lately */
+    const wgi_set *of; /* the set of each slot */
+    uint32_t *head;    /* for each input its last link, plus 1 */
+    uint64_t links;    /* each a set, and the link before it */
+    uint64_t *recent;  /* pairs of sets that were connected lately */
     int half;          /* some pairs are connected in one direction only */
 } wgi_curves;
 
-/* The inputs a each occur with all of b in something that is not linear. */
+/* Every input of a meets every input of b in something that is not linear. */
 void wgi_connect(wgi_curves *q, wgi_set a, wgi_set b);
-/* And those of b with all of a. */
+/* The same, and every input of b meets every input of a. */
 void wgi_connect_both(wgi_curves *q, wgi_set a, wgi_set b);
-/* Of n operands with these sets; bit j of near[i]: operand j is near i, and i is near j. */
+/* The same for n operands with these sets; bit j of near[i] says that operands i and j are
+ * near. */
 void wgi_connect_near(wgi_curves *q, unsigned n, const wgi_set *of, const uint16_t *near);
 
 /* ---- sparsity_block.c -------------------------------------------------------------------- */
 
-/* The sets of the results of a block, from those of its operands. */
+/* Finds the sets of the results of a block, from those of its operands. */
 void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of);
-/* What is not linear in it. */
+/* Connects what a block is not linear in. */
 void wgi_block_curves(wgi_curves *q, const wgi_block *b);
-/* Is a result marked? */
+/* Is any result of the block marked? */
 int wgi_block_is_alive(const wgi_block *b, const unsigned char *mark);
-/* Marks all elements of the operands where a result is marked, or anyway. */
+/* Marks all elements of the operands, if a result is marked; with `anyway`, in any case. */
 void wgi_block_mark(const wgi_block *b, unsigned char *mark, int anyway);
 uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h);
 
 /* ---- colour.c ---------------------------------------------------------------------------- */
 
-/* Colours of lines `a` of which no two with a wanted entry in the same line across have one in
- * common; b is a the other way. Gives how many colours; workspace in the arena of the tape. */
+/* Colours lines a so that no two of a colour meet in a line across in which one of them has a
+ * wanted entry; b is a transposed. Gives how many colours there are; workspace is in the arena
+ * of the tape. */
 wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                            uint32_t *colour, size_t *colours);
-/* A star colouring of a symmetric pattern: every entry (i, j) stands alone with its colour in
- * row i or, swapped, in row j. swapped: room for every entry. */
+/* A star colouring of a symmetric pattern: in row i, or in row j if it is swapped, entry (i, j)
+ * is the only one with its colour. swapped has room for all entries. */
 wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, uint32_t *colour, size_t *colours,
                           unsigned char *swapped);
 
 /* ---- pattern.c --------------------------------------------------------------------------- */
 
-/* A pattern of coordinates, for no evaluation, within a driver. */
+/* A pattern from coordinates, without an evaluation, within a driver. */
 wg_status wgi_sparsity_given(wgi_core *c, const char *call, size_t rows, size_t cols,
                              size_t entries, const uint32_t *row, const uint32_t *col,
                              wg_layout layout, wg_sparsity **out);
-/* Does what was recorded fit into the pattern? Otherwise the tape fails, with an entry. */
+/* Does what was recorded fit into the pattern? If not the tape fails, and the message names an
+ * entry. */
 wg_status wgi_sparsity_fits(wgi_drive *d, const wg_sparsity *s);
 
 #endif

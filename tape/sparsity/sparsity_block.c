@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the results of an operation on matrices depend on, element by element where that is
- * known: of the tape's own operations, of operations element by element, of those that only move
- * elements, which are asked where each went, of sparse products, of calls, maps and scans, and by
- * rows and columns of products, solves, batches and operations along lines. All results of any
- * other depend on all operands, and are not linear in them unless it says so. */
+ * known: for the library's own operations; for operations element by element; for operations
+ * that only move elements, which are called with labels to show where each went; for sparse
+ * products; for calls, maps and scans; and by rows and columns for products, solves, batches
+ * and operations along lines. Results of any other operation depend on all operands, and are
+ * not linear in them unless the operation says so. */
 #include "ops/scalar/elementwise.h"
 #include "sparsity.h"
 
@@ -13,8 +14,8 @@ static size_t length_of(const wgi_operand *o) { return o->trans ? o->cols : o->r
 static size_t columns_of(const wgi_operand *o) { return o->trans ? o->rows : o->cols; }
 static size_t size_of(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
 
-/* The slot of element e, column after column; of a row or column that is repeated over a result
- * of `rows` rows the one that is meant. */
+/* The slot of element e of an operand, column after column; a row or column that is repeated
+ * over a result of `rows` rows has fewer elements. */
 static uint32_t slot_of(const wgi_operand *o, size_t rows, size_t e) {
     const size_t i = o->rows == 1 ? 0 : e % rows, j = o->cols == 1 ? 0 : e / rows;
     return o->slot + (uint32_t)(o->trans ? j + i * o->ld : i + j * o->ld);
@@ -27,14 +28,14 @@ static const wgi_small *small_of(const wgi_block *b) {
 
 /* ---- who moved what ---- */
 
-/* A number for every element of the operands, in two ways that no constant among the results can
+/* A label for every element of the operands, in two ways: no constant among the results can
  * have both. */
 static double tag(uint64_t number, int way) {
     return way == 0 ? (double)number : -(double)number - 0.5;
 }
 
-/* Of an operation that only moves elements: the slot that each element of its results comes
- * from, 0 for a constant; NULL: it failed, or refuses. In the arena of the tape. */
+/* For an operation that only moves elements: the slot that each element of its results comes
+ * from, 0 for a constant. NULL: it failed, or refuses. In the arena of the tape. */
 static const uint32_t *origins(wgi_core *c, const wgi_block *b) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     wg_block call;
@@ -98,7 +99,8 @@ static const uint32_t *moved(wgi_core *c, const wgi_block *b) {
 
 /* ---- sparse products ---- */
 
-/* A product: element `to` of the result depends on values[k] and on element `from` of X. */
+/* Called for each product: element `to` of the result depends on values[k] and on element
+ * `from` of X. */
 typedef void spmm_term(void *ctx, const wgi_block *b, size_t k, size_t from, size_t to);
 
 /* The slot of an element, counted column after column; 0: it is a constant. */
@@ -123,7 +125,7 @@ static int spmm_terms(const wgi_block *b, spmm_term *f, void *ctx) {
 
 /* ---- matrices of sets ---- */
 
-/* A matrix of slots as an operation reads it; slot 0: a constant. */
+/* The slots of a matrix as an operation reads them; slot 0: it is a constant. */
 typedef struct lattice {
     uint32_t slot;
     size_t rows, cols, down, across;
@@ -137,7 +139,7 @@ static lattice lattice_whole(const wgi_operand *o) {
     return (lattice){o->slot, o->rows, o->cols, o->trans ? o->ld : 1, o->trans ? 1 : o->ld};
 }
 
-/* All its sets in one. */
+/* The union of all its sets. */
 static wgi_set join_lattice(wgi_sets *k, const wgi_set *of, lattice a) {
     if (a.slot == 0 || !wgi_sets_room(k, WGI_INDEX_STACK, 0, a.rows * a.cols)) return 0;
     wgi_set *const set = wgi_sets_words(k, WGI_INDEX_STACK);
@@ -147,7 +149,7 @@ static wgi_set join_lattice(wgi_sets *k, const wgi_set *of, lattice a) {
     return wgi_sets_join(k, n, set);
 }
 
-/* All sets of the operands. */
+/* The union of the sets of all operands. */
 static wgi_set join_all(wgi_sets *k, const wgi_block *b, const wgi_set *of) {
     wgi_set set[WGI_MAX_ARGS];
     for (uint32_t i = 0; i < b->inputs; i++)
@@ -157,8 +159,8 @@ static wgi_set join_all(wgi_sets *k, const wgi_block *b, const wgi_set *of) {
 
 /* ---- element by element, products, points of a map ---- */
 
-/* Of an operation element by element: on what element e of result y depends, operand by operand;
- * of a constant the empty set. */
+/* For an operation element by element: the set of each operand on which element e of result y
+ * depends; that of a constant is empty. */
 static void sets_of_element(const wgi_block *b, const wgi_set *of, const wgi_operand *y,
                             size_t e, wgi_set *set) {
     for (uint32_t i = 0; i < b->inputs; i++)
@@ -187,8 +189,8 @@ static void join_term(void *ctx, const wgi_block *b, size_t k, size_t from, size
     t->of[b->out + to] = wgi_sets_join(t->k, 3, set);
 }
 
-/* The union of what is shared by all points of a map (point SIZE_MAX), or of that and what
- * belongs to a point. */
+/* The union of what all points of a map share (point SIZE_MAX), or of that and what belongs to
+ * a point. */
 static wgi_set join_point(wgi_sets *k, const wgi_block *b, const wgi_set *of,
                           const wgi_by_point *p, size_t point, wgi_set shared) {
     size_t n = 0;
@@ -210,7 +212,7 @@ static wgi_set join_point(wgi_sets *k, const wgi_block *b, const wgi_set *of,
 
 /* ---- rows, columns, members of a batch ---- */
 
-/* Operand k, or behind the operands the result, for one member of the batch. */
+/* Operand k, or behind the operands the result, for one member of a batch. */
 static lattice lattice_of(const wgi_block *b, const wgi_parts *p, uint32_t k, size_t member) {
     lattice a = lattice_whole(&b->operand[k]);
     a.cols /= p->count;
@@ -231,14 +233,14 @@ static lattice column_of(lattice a, size_t j) {
     return a;
 }
 
-/* What elements of the result of one member depend on, operand by operand. They differ from row to
- * row, or from column to column, or not at all. */
+/* What elements of the result depend on, for one member of a batch and operand by operand: it
+ * may differ from row to row, or from column to column, or not at all. */
 typedef struct member_sets {
     const wgi_block *b;
     const wgi_parts *p;
     const wgi_set *of;
     lattice in[WGI_MAX_ARGS], out;
-    wgi_set *line[WGI_MAX_ARGS]; /* of every row, column, or of all */
+    wgi_set *line[WGI_MAX_ARGS]; /* for each row, each column, or for all */
     int by_row, by_column;
 } member_sets;
 
@@ -309,7 +311,7 @@ static int scatter_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     return 1;
 }
 
-/* What the operation itself says. */
+/* Asks the operation itself. */
 static int own_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
     const wgi_traits of_op = wgi_traits_of(b->op);
     return of_op.sets != NULL && of_op.sets(k, b, of, of + b->out);
@@ -343,8 +345,7 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
 
 /* ---- second order ---- */
 
-/* The operation of scalar.def that a block does element by element; NULL: it is of another
- * kind. */
+/* The scalar operation that a block does element by element; NULL: it does something else. */
 static const wg_scalar_op *scalar_op(const wgi_block *b) {
     if (is_small(b)) return wgi_small_row(small_of(b));
     for (size_t row = 0; row < wgi_scalar_op_count; row++)
@@ -352,8 +353,7 @@ static const wg_scalar_op *scalar_op(const wgi_block *b) {
     return NULL;
 }
 
-/* Pairs of operands whose second partial is not 0; near[i]: bit j: operand j is near operand
- * i. */
+/* Pairs of operands whose second partial is not always 0: bit j of near[i]. */
 static void near_operands(const wgi_block *b, unsigned operands, uint16_t *near) {
     const wg_scalar_op *const op = scalar_op(b);
     memset(near, 0, operands * sizeof *near);

@@ -63,6 +63,7 @@ struct room {
     unsigned char spd[MATS]; /* symmetric positive definite as it was made */
     wg_factor factor[FACTORS];
     wg_csr pattern[PATTERNS];
+    uint32_t pattern_stamp[PATTERNS]; /* of the tape then */
     wg_mark mark[MARKS];
 };
 

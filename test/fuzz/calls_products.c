@@ -250,17 +250,21 @@ ROW(wg_csr_pattern) {
     named("rows", "%zu", rows);
     named("cols", "%zu", cols);
     say("pattern", "wg_csr_pattern(t, rows, cols, start, col)");
-    call.room->pattern[below(PATTERNS)] = wg_csr_pattern(t, rows, cols, start, col);
+    const size_t k = below(PATTERNS);
+    call.room->pattern[k] = wg_csr_pattern(t, rows, cols, start, col);
+    call.room->pattern_stamp[k] = t != NULL ? t->stamp : 0;
 }
 /* A pattern; mostly one of this recording. */
 static wg_csr pattern(wg_tape *t) {
     static const size_t start[] = {0, 2, 4}, col[] = {0, 1, 0, 1};
-    const wg_csr *const old = call.room->pattern;
+    struct room *const r = call.room;
     const size_t k = below(PATTERNS);
     if (one_in(30)) return world.room[below(TAPES)].pattern[k];
-    if (t == NULL || (old[k].stamp == t->stamp && old[k].start != NULL)) return old[k];
+    if (t == NULL || (r->pattern_stamp[k] == t->stamp && r->pattern[k].start != NULL))
+        return r->pattern[k];
     aside("a full pattern of 2x2");
-    return call.room->pattern[k] = wg_csr_pattern(t, 2, 2, start, col);
+    r->pattern_stamp[k] = t->stamp;
+    return r->pattern[k] = wg_csr_pattern(t, 2, 2, start, col);
 }
 #define SPARSE                                                                                 \
     TAPE(t);                                                                                   \

@@ -389,7 +389,7 @@ int world_open(uint64_t seed) {
         struct room *const r = &world.room[k];
         memset(r, 0, sizeof *r);
         forget(r);
-        const size_t c = k == 0 || one_in(2) ? below(ORDINARY) : below(CONFIGS);
+        const size_t c = k == 1 || one_in(2) ? below(ORDINARY) : below(CONFIGS);
         if (tape_open(r, (unsigned)c) != 0) return 1;
         for (size_t i = 0; i < REALS; i++) r->real[i] = wg_constant(0.5);
     }

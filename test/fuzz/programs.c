@@ -18,7 +18,7 @@
 #include "programs.h"
 #include "test/scratch.h"
 
-enum { CASES = 300, COMPILE_EVERY = 150, TEXT = 1 << 16, KINDS = 64 };
+enum { CASES = 150, COMPILE_EVERY = 100, TEXT = 1 << 16, KINDS = 64 };
 
 struct options {
     double seconds;
@@ -146,7 +146,7 @@ static void counts(void) {
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.seed = 1};
+    struct options o = {.seed = 0};
     char directory[SCRATCH_BYTES];
     int bad = 0;
     if (program_checker_open(&checker) != 0 || scratch_make(directory) != 0) return 1;
@@ -159,7 +159,9 @@ int main(int argc, char **argv) {
         else if (strncmp(argv[i], "-without=", 9) == 0) o.without = argv[i] + 9;
         else if (argv[i][0] != '-') bad |= replay_folder(argv[i]);
     }
+    if (o.seed == 0) o.seed = o.seconds > 0 ? (uint64_t)time(NULL) : 1;
     bad |= draw(&o);
+    printf("seed %llu: ", (unsigned long long)o.seed);
     counts();
     program_checker_close(&checker);
     (void)scratch_remove(directory);

@@ -99,7 +99,7 @@ static const wg_block_op cubes = {.name = "cubes",
                                   .value = cubes_value,
                                   .vjp = cubes_vjp};
 static const wg_block_op cubes_expanded = {.name = "cubes_expanded",
-                                           .flags = WG_OP_EACH,
+                                           .flags = WG_OP_EACH | WG_OP_EXPANDS,
                                            .shape = cubes_shape,
                                            .value = cubes_value,
                                            .vjp = cubes_vjp,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builder.h - a function in the making: a graph, inputs, outputs, and results. Internal.
+/* builder.h - a function under construction: a graph, inputs, outputs, and results. Internal.
  *
  * Open a builder; add the inputs, then nodes, from other functions among them, and the outputs
  * with as many results as they have entries. Then finish: as the body of a repeat, in the same

@@ -5,7 +5,7 @@
  * finished function the nodes are numbered in this order: entries of the inputs, from 0 to n -
  * 1; numbers; operations done once; operations of each point; operations on sums. Everything
  * that a function does is in these nodes: derivatives are more of them (rules.c, sweep.c),
- * bytecode is made from them (bytecode.c), C text spells them, files list them (file.h).
+ * bytecode is made from them (bytecode.c), texts spell them, files list them (file.h).
  *
  *     recording.c         transform.c
  *     tape code --.      .-- other functions

@@ -11,6 +11,37 @@ uint32_t wgi_graph_product(wgi_graph *g, uint32_t a, uint32_t b) {
     return wgi_graph_is(g, p, 0) ? WGI_NO_NODE : p;
 }
 
+static int is_select(const wgi_node *n) {
+    const int op = wgi_node_op(n);
+    return op >= WGI_ROW_select_lt && op <= WGI_ROW_select_ne;
+}
+
+/* What an operand of a select has of its adjoint w, or the select of a tangent w of the operand:
+ * w where that is chosen, else 0. */
+static uint32_t chosen(wgi_graph *g, uint32_t node, uint32_t k, uint32_t w) {
+    const wgi_node n = g->node[node];
+    if (k < 2 || w == WGI_NO_NODE || wgi_graph_is(g, w, 0)) return WGI_NO_NODE;
+    uint32_t x[4];
+    memcpy(x, g->operand + n.first, sizeof x);
+    x[k] = w, x[5 - k] = wgi_graph_number(g, 0);
+    return wgi_graph_op(g, n.op, x);
+}
+
+/* a + b, of two which are 0 wherever the other is not: by one select. */
+static uint32_t joined(wgi_graph *g, uint32_t a, uint32_t b) {
+    if (a == WGI_NO_NODE || b == WGI_NO_NODE || g->c->status != WG_OK)
+        return wgi_graph_plus(g, a, b);
+    const wgi_node *const m = &g->node[a], *const n = &g->node[b];
+    if (!is_select(m) || !is_select(n) || m->op != n->op) return wgi_graph_plus(g, a, b);
+    const uint32_t *const x = g->operand + m->first, *const y = g->operand + n->first;
+    if (x[0] != y[0] || x[1] != y[1]) return wgi_graph_plus(g, a, b);
+    if (wgi_graph_is(g, x[3], 0) && wgi_graph_is(g, y[2], 0))
+        return wgi_graph_op(g, m->op, (uint32_t[]){x[0], x[1], x[2], y[3]});
+    if (wgi_graph_is(g, x[2], 0) && wgi_graph_is(g, y[3], 0))
+        return wgi_graph_op(g, m->op, (uint32_t[]){x[0], x[1], y[2], x[3]});
+    return wgi_graph_plus(g, a, b);
+}
+
 /* The adjoint of a node that is done once, or from sums: its own, and the sum of those at all
  * points. */
 static uint32_t settle(wgi_graph *g, uint32_t once, uint32_t each) {
@@ -24,9 +55,11 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
     for (uint32_t k = 0; k < n.count; k++) {
         const uint32_t of = g->operand[n.first + k];
         if (!wanted[of]) continue;
-        const uint32_t share =
-            n.kind == WGI_NODE_SUM ? w : wgi_graph_product(g, w, wgi_graph_partial(g, node, k));
-        to[of] = wgi_graph_plus(g, to[of], share);
+        const uint32_t share = n.kind == WGI_NODE_SUM ? w
+                               : is_select(&n)
+                                   ? chosen(g, node, k, w)
+                                   : wgi_graph_product(g, w, wgi_graph_partial(g, node, k));
+        to[of] = joined(g, to[of], share);
     }
 }
 
@@ -126,10 +159,11 @@ void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent) {
             const uint32_t of = tangent[g->operand[n.first + k]];
             if (of == WGI_NO_NODE) continue;
             const uint32_t share =
-                n.kind == WGI_NODE_SUM
-                    ? wgi_graph_sum(g, of)
+                n.kind == WGI_NODE_SUM ? wgi_graph_sum(g, of)
+                : is_select(&n)
+                    ? chosen(g, (uint32_t)i, k, of)
                     : wgi_graph_product(g, of, wgi_graph_partial(g, (uint32_t)i, k));
-            t = wgi_graph_plus(g, t, share);
+            t = joined(g, t, share);
         }
         tangent[i] = t;
     }

@@ -249,13 +249,13 @@ static int to_file(void *ctx, const char *text, size_t bytes) {
     return 0;
 }
 
-static int write_text(wgi_source *s, const wgi_native_form *form, const build *b,
+static int write_text(wgi_writer *w, const wgi_native_form *form, const build *b,
                       int descriptor) {
     file f = {descriptor, 0};
-    wgi_text_open(&s->o, to_file, &f);
-    wgi_native_write(s, form, b->key);
-    const wg_status status = wgi_text_close(&s->o);
-    return (close(descriptor) == 0) & (status == WG_OK) & (s->c->status == WG_OK);
+    wgi_text_open(&w->o, to_file, &f);
+    wgi_native_write(w, form, b->key);
+    const wg_status status = wgi_text_close(&w->o);
+    return (close(descriptor) == 0) & (status == WG_OK) & (w->c->status == WG_OK);
 }
 
 /* ---- what is at the end of a file: its key, and a hash of all before ---- */
@@ -423,18 +423,18 @@ static int ask_macros(build *b) {
     return compiler_failed(b, said);
 }
 
-static int describe(build *b, wgi_source *s, const wgi_native_form *form) {
+static int describe(build *b, wgi_writer *w, const wgi_native_form *form) {
     hash h = b->macros;
     (void)hash_bytes(&h, b->said, strlen(b->said) + 1);
     for (size_t i = 0; i < b->arguments; i++)
         (void)hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
-    wgi_text_open(&s->o, hash_bytes, &h);
-    wgi_native_write(s, form, "");
-    (void)wgi_text_close(&s->o);
+    wgi_text_open(&w->o, hash_bytes, &h);
+    wgi_native_write(w, form, "");
+    (void)wgi_text_close(&w->o);
     (void)snprintf(b->key, KEY, "%016llx%016llx", (unsigned long long)h.a,
                    (unsigned long long)h.b);
     (void)snprintf(b->name, NAMES, "%s.so", b->key);
-    return s->c->status == WG_OK;
+    return w->c->status == WG_OK;
 }
 
 /* Makes a file for the text that belongs to this call alone; `name` becomes its name without
@@ -452,7 +452,7 @@ static int own_file(const build *b, char *name) {
     return -1;
 }
 
-static int compile(build *b, wgi_source *s, const wgi_native_form *form) {
+static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
     char name[NAMES], text[NAMES + 4], made[NAMES + 4], said[WHY];
     char text_path[PATHS], made_path[PATHS];
     int status = -1, done = 0;
@@ -462,7 +462,7 @@ static int compile(build *b, wgi_source *s, const wgi_native_form *form) {
     (void)snprintf(text, sizeof text, "%s.c", name);
     (void)snprintf(made, sizeof made, "%s.so", name);
     (void)unlinkat(b->held, made, 0); /* left by an earlier process of the same number */
-    if (!write_text(s, form, b, descriptor)) {
+    if (!write_text(w, form, b, descriptor)) {
         (void)fail(b, "cannot write in", b->directory);
     } else if (!join(text_path, PATHS, b->directory, text) ||
                !join(made_path, PATHS, b->directory, made)) {
@@ -557,12 +557,12 @@ static size_t operations_of(const wg_function *f) {
 }
 
 /* Takes a library from the directory, or compiles one into it. */
-static int find_or_compile(build *b, wgi_source *s, const wgi_native_form *form, wg_function *f,
+static int find_or_compile(build *b, wgi_writer *w, const wgi_native_form *form, wg_function *f,
                            wg_compiled *compiled) {
-    if (!describe(b, s, form)) return fail(b, b->c->message, "");
+    if (!describe(b, w, form)) return fail(b, b->c->message, "");
     compiled->cached = is_sealed(b, b->name) && load(b, f);
     if (compiled->cached) return 1;
-    return b->c->status == WG_OK && compile(b, s, form) && load(b, f);
+    return b->c->status == WG_OK && compile(b, w, form) && load(b, f);
 }
 
 /* Native code for this function alone. Gives 0, with a reason, where there is none; a lack of
@@ -572,7 +572,7 @@ static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
     static const char call[] = "wg_function_compile";
     const wgi_native_form form = {wgi_native_width(f->bytecode), UNIT, SLOT_ROOM};
     build b;
-    wgi_source s;
+    wgi_writer w;
     memset(&b, 0, sizeof b);
     b.c = c;
     b.compiler = o != NULL && o->compiler != NULL ? o->compiler : "cc";
@@ -582,13 +582,13 @@ static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
     if (wgi_dense_elements(f) != 0)
         return fail(&b, "BLAS and LAPACK do whole matrices at each point", "");
     if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
-    if (wgi_source_open(&s, c, call, f, "wgi") != WG_OK || wgi_native_plan(&s, &form) != WG_OK)
+    if (wgi_writer_open(&w, c, call, f, "wgi") != WG_OK || wgi_native_plan(&w, &form) != WG_OK)
         return fail(&b, c->message, "");
     if (!ask(&b)) return 0;
     command(&b, &form, operations_of(f));
     if (b.arguments + MORE_FLAGS >= MOST_FLAGS) return fail(&b, "too many flags", "");
     if (!ask_macros(&b) || !choose_directory(&b, o != NULL ? o->directory : NULL)) return 0;
-    const int done = find_or_compile(&b, &s, &form, f, compiled);
+    const int done = find_or_compile(&b, &w, &form, f, compiled);
     (void)close(b.held);
     return done;
 }

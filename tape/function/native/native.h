@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* native.h - native code for the part of each point: its text, and what was loaded. Internal.
  */
-#ifndef WENGERT_TAPE_FUNCTION_NATIVE_H
-#define WENGERT_TAPE_FUNCTION_NATIVE_H
+#ifndef WGI_TAPE_FUNCTION_NATIVE_NATIVE_H
+#define WGI_TAPE_FUNCTION_NATIVE_NATIVE_H
 
 #include "tape/function/run/bytecode.h"
-#include "tape/function/text/source.h"
+#include "tape/function/text/writer.h"
 
 /* The names of the function in the text, a wgi_fn_native, and of its key. */
 #define WGI_NATIVE_EACH "wengert_each"
@@ -24,14 +24,18 @@ unsigned wgi_native_width(const wgi_bytecode *p);
 size_t wgi_native_weight(const wgi_node *n);
 /* Is it a call of a function that takes long, or a partial that needs the value of one? */
 int wgi_native_takes_long(const wgi_node *n);
-/* Writes it into s->o. The plan is made at the first call; WG_EMODE: the slots take too much.
+/* Writes it into w->o. The plan is made at the first call; WG_EMODE: the slots take too much.
  */
-wg_status wgi_native_plan(wgi_source *s, const wgi_native_form *form);
+wg_status wgi_native_plan(wgi_writer *w, const wgi_native_form *form);
+/* Operands of an array at each point, at most: so many vectors of room. */
+size_t wgi_native_room(const wg_function *f);
+/* Notes what the functions over vectors call. */
+void wgi_native_need(wgi_writer *w);
 /* Is it a slope that comes with a value of its unit? */
-int wgi_native_is_slope(const wgi_source *s, uint32_t node);
+int wgi_native_is_slope(const wgi_writer *w, uint32_t node);
 /* Puts the list of each unit into an order in which operations wait little for each other and
  * few numbers are alive at a time. */
-void wgi_native_schedule(wgi_source *s);
-void wgi_native_write(wgi_source *s, const wgi_native_form *form, const char *key);
+void wgi_native_schedule(wgi_writer *w);
+void wgi_native_write(wgi_writer *w, const wgi_native_form *form, const char *key);
 
 #endif

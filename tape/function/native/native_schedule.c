@@ -14,7 +14,7 @@ enum { ALIVE = 24, LONGEST = 4000 };
 
 /* The operations of a unit, by their places in the old list. */
 typedef struct unit {
-    wgi_source *s;
+    wgi_writer *w;
     const uint32_t *list;
     uint32_t count, number;
     uint32_t *place;       /* of a node of the unit */
@@ -28,9 +28,9 @@ typedef struct unit {
     uint32_t edges;
 } unit;
 
-static uint32_t latency(const wgi_source *s, uint32_t node) {
-    const wgi_node *const n = &s->f->node[node];
-    if (wgi_native_is_slope(s, node)) return 1;
+static uint32_t latency(const wgi_writer *w, uint32_t node) {
+    const wgi_node *const n = &w->f->node[node];
+    if (wgi_native_is_slope(w, node)) return 1;
     if (n->op == &wgi_scalar_ops[WGI_ROW_div]) return 13;
     if (n->op == &wgi_scalar_ops[WGI_ROW_sqrt]) return 20;
     if (n->op == &wgi_scalar_ops[WGI_ROW_add] || n->op == &wgi_scalar_ops[WGI_ROW_sub] ||
@@ -40,15 +40,10 @@ static uint32_t latency(const wgi_source *s, uint32_t node) {
     return 40;
 }
 
-/* Operand k of a node if it is in the unit, or the value that a partial needs. WGI_NO_NODE:
- * that is all; *inside: is it? */
+/* What wgi_plan_needed gives; *inside: is it in the unit? */
 static uint32_t operand(const unit *q, uint32_t node, uint32_t k, int *inside) {
-    const wgi_source *const s = q->s;
-    const wgi_node *const n = &s->f->node[node];
-    const uint32_t o = k < n->count    ? s->f->operand[n->first + k]
-                       : k == n->count ? s->same[node]
-                                       : WGI_NO_NODE;
-    *inside = o != WGI_NO_NODE && s->unit[o] == q->number;
+    const uint32_t o = wgi_plan_needed(q->w, node, k);
+    *inside = o != WGI_NO_NODE && q->w->unit[o] == q->number;
     return o;
 }
 
@@ -74,7 +69,7 @@ static void link_up(unit *q) {
         uint32_t longest = 0;
         for (uint32_t e = q->head[i]; e != WGI_NO_NODE; e = q->next[e])
             if (q->way[q->edge[e]] > longest) longest = q->way[q->edge[e]];
-        q->way[i] = longest + latency(q->s, q->list[i]);
+        q->way[i] = longest + latency(q->w, q->list[i]);
     }
 }
 
@@ -90,7 +85,7 @@ static int raises(const unit *q, uint32_t i) {
 static uint32_t choose(const unit *q, uint32_t ready, uint32_t now, int alive) {
     uint32_t best = 0;
     for (uint32_t k = 0; k < ready; k++)
-        if (wgi_native_is_slope(q->s, q->list[q->ready[k]])) return k;
+        if (wgi_native_is_slope(q->w, q->list[q->ready[k]])) return k;
     if (alive >= ALIVE) {
         int least = raises(q, q->ready[0]);
         for (uint32_t k = 1; k < ready; k++) {
@@ -117,7 +112,7 @@ static void schedule(unit *q, uint32_t *to) {
         if (q->waits[i] == 0) q->ready[ready++] = i;
     for (uint32_t now = 0; ready != 0; now++) {
         const uint32_t at = choose(q, ready, now, alive), i = q->ready[at];
-        const uint32_t node = q->list[i], done = now + latency(q->s, node);
+        const uint32_t node = q->list[i], done = now + latency(q->w, node);
         alive += raises(q, i);
         q->ready[at] = q->ready[--ready];
         *to++ = node;
@@ -131,25 +126,24 @@ static void schedule(unit *q, uint32_t *to) {
     }
 }
 
-void wgi_native_schedule(wgi_source *s) {
-    const wg_function *const f = s->f;
-    wg_tape *const t = &s->c->head;
+void wgi_native_schedule(wgi_writer *w) {
+    const wg_function *const f = w->f;
+    wg_tape *const t = &w->c->head;
     unit q;
     memset(&q, 0, sizeof q);
-    q.s = s;
+    q.w = w;
     uint32_t **const lists[] = {&q.place, &q.waits,   &q.ready, &q.time,
                                 &q.way,   &q.readers, &q.head};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         *lists[i] = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
     q.edge = wg_tape_keep(t, (f->operands + f->nodes + 1) * sizeof(uint32_t), NULL);
     q.next = wg_tape_keep(t, (f->operands + f->nodes + 1) * sizeof(uint32_t), NULL);
-    if (s->c->status != WG_OK) return;
-    memcpy(s->spare, s->list, s->listed * sizeof *s->list);
-    for (size_t first = 0, end; first < s->listed; first = end) {
-        q.list = s->spare + first;
-        q.number = s->unit[q.list[0]];
-        for (end = first; end < s->listed && s->unit[s->spare[end]] == q.number;) end++;
-        q.count = (uint32_t)(end - first);
-        if (q.count <= LONGEST) schedule(&q, s->list + first);
+    if (w->c->status != WG_OK) return;
+    memcpy(w->spare, w->list, w->listed * sizeof *w->list);
+    for (uint32_t u = 0; u < w->units; u++) {
+        q.list = w->spare + w->start[u];
+        q.number = u;
+        q.count = w->start[u + 1] - w->start[u];
+        if (q.count <= LONGEST) schedule(&q, w->list + w->start[u]);
     }
 }

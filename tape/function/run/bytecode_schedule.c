@@ -207,7 +207,10 @@ static uint32_t order(wgi_fn_maker *m) {
         uint32_t ends = 0;
         for (uint32_t k = 0; k < read_count(m, i); k++)
             ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
+        const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
+                         (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
         m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
+                     !pair &&
                      !takes_many(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }

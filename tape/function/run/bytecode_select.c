@@ -213,6 +213,21 @@ static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t c
     if (count == 4) field(m, draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
 }
 
+/* Two nodes that exchange two others, or not, as one instruction. */
+static int exchanged(wgi_fn_maker *m, uint32_t node, const wgi_fn_unit *next) {
+    if (next == NULL || next->kind != WGI_UNIT_NODE || !wgi_fn_is_exchange(m, node, next->id))
+        return 0;
+    const uint32_t *const x = wgi_fn_operands_of(m, node);
+    for (uint32_t k = 0; k < 4; k++) want_column(m, x[k]);
+    draft *const d = draft_add(m, WGI_FN_EXCHANGE);
+    for (int k = 0; k < 3; k++) field(m, d, k, COLUMN, x[k]);
+    result(m, d, STORES_IT, node);
+    draft *const other = draft_add(m, WGI_FN_END);
+    field(m, other, 0, COLUMN, x[3]);
+    result(m, other, STORES_IT, next->id);
+    return 1;
+}
+
 static uint32_t column_code(const wgi_node *n) {
     switch (wgi_fn_row_of(n->op)) {
     case WGI_ROW_relu:
@@ -385,10 +400,12 @@ void wgi_fn_select(wgi_fn_maker *m) {
     m->accumulator = WGI_NO_NODE;
     for (size_t i = 0; i < m->units.count && !wgi_fn_failed(m); i++) {
         const uint32_t id = u[i].id;
+        const wgi_fn_unit *next;
         draft *d;
         switch (u[i].kind) {
         case WGI_UNIT_NODE:
-            if (fused(m, id, i + 1 < m->units.count ? &u[i + 1] : NULL)) i++;
+            next = i + 1 < m->units.count ? &u[i + 1] : NULL;
+            if (fused(m, id, next) || exchanged(m, id, next)) i++;
             else operation(m, id);
             break;
         case WGI_UNIT_SUMS:
@@ -505,8 +522,10 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
             if (m->last[read[k]] == i) give(m, read[k]);
         if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
         for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
-        if (d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE))
-            take(m, d->d);
+        for (size_t w = 0; w < words; w++)
+            if (d[w].result == STORES_IT ||
+                (d[w].result == LEAVES && m->last[d[w].d] != WGI_NO_NODE))
+                take(m, d[w].d);
         i += words - 1;
     }
 }

@@ -80,6 +80,13 @@
     }                                                                                          \
     NEXT;
 
+/* All is read before anything is written: columns of operands may be those of results. */
+#define STORE_BOTH(k, unused)                                                                  \
+    const chosen m##k = v_greater(x[k], y[k]);                                                 \
+    const V p##k = z[k], q##k = w[k];                                                          \
+    d[k] = v_choose(m##k, p##k, q##k);                                                         \
+    e[k] = a##k = v_choose(m##k, q##k, p##k);
+
 #define IS_NAN(k, p) bad |= p(k) != p(k);
 #define CHECK(name, setup, p)                                                                  \
     name : {                                                                                   \
@@ -148,6 +155,11 @@ static void RUN(const wgi_fn_code *pc, wgi_fn_run *r) {
     SELECT(SELECT_GE, v_select_ge)
     SELECT(SELECT_EQ, v_select_eq)
     SELECT(SELECT_NE, v_select_ne)
+EXCHANGE : {
+    COLUMN(x, a) COLUMN(y, b) COLUMN(z, c) COLUMN(d, d) pc++;
+    COLUMN(w, a) COLUMN(e, d) EACH(STORE_BOTH, )
+}
+    NEXT;
     INTO_SUM(SUM_A, , A)
     INTO_SUM(SUM_C, COLUMN(x, a), X)
     CHECK(CHECK_A, , A)

@@ -38,6 +38,27 @@ INNER V splat(double c) {
 }
 INNER V v_if(M m, V x, V y) { return (V)((m & (M)x) | (~m & (M)y)); }
 
+/* The same where a > b, in the form of mask that this machine compares to. */
+#if WIDTH == 8
+typedef __mmask8 chosen;
+INNER chosen v_greater(V a, V b) {
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+}
+INNER V v_choose(chosen m, V x, V y) {
+    return (V)_mm512_mask_blend_pd(m, (__m512d)y, (__m512d)x);
+}
+#else
+typedef M chosen;
+INNER chosen v_greater(V a, V b) { return a > b; }
+#if WIDTH == 4
+INNER V v_choose(chosen m, V x, V y) {
+    return (V)_mm256_blendv_pd((__m256d)y, (__m256d)x, (__m256d)m);
+}
+#else
+INNER V v_choose(chosen m, V x, V y) { return v_if(m, x, y); }
+#endif
+#endif
+
 INNER int any(M m) {
 #if WIDTH == 8
     return _mm512_movepi64_mask((__m512i)m) != 0;

@@ -42,16 +42,12 @@ typedef struct drawing {
     size_t step, entry[STEPS]; /* the first entry of every step-th input */
 } drawing;
 
-static void put(drawing *o, const char *s) { wgi_text_put(o->text, s); }
-
-static void put_count(drawing *o, const char *before, size_t n) {
-    wgi_text_put(o->text, before);
-    wgi_text_format(o->text, "%zu", n);
-}
-
-static void put_number(drawing *o, double x) {
-    char buffer[WGI_NUMBER_TEXT];
-    put(o, wgi_number_text(buffer, x));
+static void put(drawing *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(drawing *o, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    wgi_text_list(o->text, NULL, format, list);
+    va_end(list);
 }
 
 /* Names are words; those of operations are their makers'. */
@@ -86,21 +82,18 @@ static void put_body(drawing *o, const char *before, const char *between, const 
                      size_t number) {
     if (in->in != NULL) {
         put_body(o, before, between, in->in, in->number);
-        put_count(o, between, number);
-    } else put_count(o, before, number);
+        put(o, "%s%zu", between, number);
+    } else put(o, "%s%zu", before, number);
 }
 
 /* ---- nodes ---- */
-
-static int is_list(const wg_argument *a) { return a->rows == 1 || a->cols == 1; }
 
 /* "x", "x[2]", "x[1,0]" */
 static void put_entry(drawing *o, const wg_argument *a, size_t e) {
     put_name(o, a->name);
     if (wgi_argument_size(a) == 1) return;
-    put_count(o, "[", is_list(a) ? e : e % a->rows);
-    if (!is_list(a)) put_count(o, ",", e / a->rows);
-    put(o, "]");
+    if (a->rows == 1 || a->cols == 1) put(o, "[%zu]", e);
+    else put(o, "[%zu,%zu]", e % a->rows, e / a->rows);
 }
 
 static void put_input(drawing *o, size_t e) {
@@ -117,31 +110,27 @@ static void put_input(drawing *o, size_t e) {
 
 static void put_operand(drawing *o, uint32_t node) {
     const wgi_node *const n = &o->f->node[node];
+    char number[WGI_NUMBER_TEXT];
     if (n->kind == WGI_NODE_INPUT) put_input(o, node);
-    else if (n->kind == WGI_NODE_NUMBER) put_number(o, n->value);
-    else if (n->kind == WGI_NODE_PART) {
-        put_count(o, "t", o->f->operand[n->first]);
-        put_count(o, "[", n->part);
-        put(o, "]");
-    } else put_count(o, "t", node);
+    else if (n->kind == WGI_NODE_NUMBER) put(o, "%s", wgi_number_text(number, n->value));
+    else if (n->kind == WGI_NODE_PART) put(o, "t%u[%u]", o->f->operand[n->first], n->part);
+    else put(o, "t%u", node);
 }
 
 /* Which operands a second partial is by: rows of the upper triangle. */
 static void put_second(drawing *o, const wgi_node *n) {
     unsigned part = n->part, row = 0;
     for (; part >= n->op->arity - row; row++) part -= n->op->arity - row;
-    wgi_text_bytes(o->text, &"abcd"[row], 1);
-    wgi_text_bytes(o->text, &"abcd"[row + part], 1);
+    put(o, ".%c%c", (char)('a' + row), (char)('a' + row + part));
 }
 
 /* "product(4x3x5, rule)" */
 static void put_matrices(drawing *o, const wgi_node *n) {
     const wgi_dense_op op = wgi_dense_of(n);
-    put(o, wgi_dense_rows[op.kind].word);
-    for (int k = 0; k < 3 && op.size[k] != 0; k++) put_count(o, k == 0 ? "(" : "x", op.size[k]);
-    if (op.flags & WGI_DENSE_RULE) put(o, ", rule");
-    if (op.flags & WGI_DENSE_TURNED) put(o, ", turned");
-    put(o, ")");
+    put(o, "%s", wgi_dense_rows[op.kind].word);
+    for (int k = 0; k < 3 && op.size[k] != 0; k++) put(o, k == 0 ? "(%zu" : "x%zu", op.size[k]);
+    put(o, "%s%s)", op.flags & WGI_DENSE_RULE ? ", rule" : "",
+        op.flags & WGI_DENSE_TURNED ? ", turned" : "");
 }
 
 /* What it does: "mul", "mul.b", "body0", "product(4x3x5, rule)", or its kind. */
@@ -151,10 +140,8 @@ static void put_what(drawing *o, const wgi_node *n) {
     else if (holds & WGI_HOLDS_MATRICES) put_matrices(o, n);
     else if (holds & WGI_HOLDS_ARRAY) put_name(o, wgi_array_ops[n->array].name);
     else put_name(o, holds & WGI_HOLDS_SCALAR ? n->op->name : wgi_node_row(n)->stem);
-    if (!wgi_node_is_partial(n)) return;
-    put(o, ".");
-    if (n->kind == WGI_NODE_FIRST) wgi_text_bytes(o->text, &"abcd"[n->part], 1);
-    else put_second(o, n);
+    if (n->kind == WGI_NODE_FIRST) put(o, ".%c", (char)('a' + n->part));
+    else if (wgi_node_is_partial(n)) put_second(o, n);
 }
 
 /* "mul(x[3], t11)"; after `most` operands dots stand for the others. */
@@ -170,8 +157,7 @@ static void put_node(drawing *o, const wgi_node *n, size_t most) {
 
 static void put_guard(drawing *o, const wgi_graph_guard *g) {
     static const char *const comparison[] = {"lt", "le", "gt", "ge", "eq", "ne"};
-    put(o, comparison[g->comparison]);
-    put(o, "(");
+    put(o, "%s(", comparison[g->comparison]);
     put_operand(o, g->a);
     put(o, ", ");
     put_operand(o, g->b);
@@ -184,9 +170,8 @@ static const char *const when[] = {"once", "each", "after"};
 static void put_steps(drawing *o, const char *before, const wgi_node *n) {
     const wgi_repeat *const r = wgi_repeat_of(o->f, n);
     if (r == NULL) return;
-    put_count(o, before, r->steps);
-    put(o, r->steps == 1 ? " step" : " steps");
-    if (r->backwards) put(o, " backwards");
+    put(o, "%s%zu step%s%s", before, r->steps, r->steps == 1 ? "" : "s",
+        r->backwards ? " backwards" : "");
 }
 
 /* Operations of a kind: nodes [first, last). */
@@ -200,45 +185,36 @@ static size_t last_of(const wg_function *f, unsigned kind) {
 
 /* ---- one line per operation ---- */
 
-static void put_argument(drawing *o, const char *before, const wg_argument *a) {
+static void put_argument(drawing *o, const char *what, const wg_argument *a) {
     indent(o);
-    put(o, before);
+    put(o, "%s ", what);
     put_name(o, a->name);
-    if (a->rows != 1 || a->cols != 1) {
-        put_count(o, "[", a->rows);
-        if (a->cols != 1) put_count(o, ",", a->cols);
-        put(o, "]");
-    }
-    if (a->flags & WG_SHARED) put(o, " shared");
-    if (a->flags & WG_PASSIVE) put(o, " passive");
-    if (a->flags & WG_SUMMED) put(o, " summed");
-    if (wgi_is_carried(a)) put(o, " carried");
-    if (wgi_is_stepped(a)) put(o, " stepped");
-    put(o, "\n");
+    if (a->cols != 1) put(o, "[%zu,%zu]", a->rows, a->cols);
+    else if (a->rows != 1) put(o, "[%zu]", a->rows);
+    put(o, "%s%s%s%s%s\n", a->flags & WG_SHARED ? " shared" : "",
+        a->flags & WG_PASSIVE ? " passive" : "", a->flags & WG_SUMMED ? " summed" : "",
+        wgi_is_carried(a) ? " carried" : "", wgi_is_stepped(a) ? " stepped" : "");
 }
 
 static void dump(drawing *o) {
     const wg_function *const f = o->f;
     for (size_t k = 0; k < f->inputs && !o->text->failed; k++)
-        put_argument(o, "input ", &f->input[k]);
+        put_argument(o, "input", &f->input[k]);
     for (size_t k = 0; k < f->outputs && !o->text->failed; k++)
-        put_argument(o, "output ", &f->output[k]);
+        put_argument(o, "output", &f->output[k]);
     for (size_t i = first_of(f, WGI_ONCE); i < f->nodes && !o->text->failed; i++) {
         const wgi_node *const n = &f->node[i];
         if (n->kind == WGI_NODE_PART) continue;
         indent(o);
-        put_count(o, "t", i);
-        put(o, " = ");
+        put(o, "t%zu = ", i);
         put_node(o, n, wgi_node_row(n)->holds & WGI_HOLDS_MATRICES ? SHOWN : SIZE_MAX);
-        put(o, "  ; ");
-        put(o, when[n->when]);
+        put(o, "  ; %s", when[n->when]);
         put_steps(o, ", ", n);
         put(o, "\n");
     }
     for (size_t k = 0; k < f->guards && !o->text->failed; k++) {
         indent(o);
-        put_count(o, "guard ", k);
-        put(o, ": ");
+        put(o, "guard %zu: ", k);
         put_guard(o, &f->guard[k]);
         put(o, "\n");
     }
@@ -273,13 +249,17 @@ wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
 
 /* ---- a graph: an edge per operand that is no number ---- */
 
+/* Of a body "b0_" */
+static void put_scope(drawing *o) {
+    if (o->in == NULL) return;
+    put_body(o, "b", "_", o->in, o->number);
+    put(o, "_");
+}
+
 /* "t17", of a body "b0_t17"; of a part it is that of what it is a part of. */
 static void put_id(drawing *o, const char *letter, size_t number) {
-    if (o->in != NULL) {
-        put_body(o, "b", "_", o->in, o->number);
-        put(o, "_");
-    }
-    put_count(o, letter, number);
+    put_scope(o);
+    put(o, "%s%zu", letter, number);
 }
 
 static void begin(drawing *o, const char *letter, size_t number) {
@@ -306,22 +286,15 @@ static void dot_cluster(drawing *o, unsigned kind) {
     const wg_function *const f = o->f;
     indent(o);
     put(o, "    subgraph cluster_");
-    if (o->in != NULL) {
-        put_body(o, "b", "_", o->in, o->number);
-        put(o, "_");
-    }
-    put(o, when[kind]);
-    put(o, " {\n");
+    put_scope(o);
+    put(o, "%s {\n", when[kind]);
     indent(o);
-    put(o, "        label=\"");
-    put(o, when[kind]);
-    put(o, "\";\n");
+    put(o, "        label=\"%s\";\n", when[kind]);
     for (size_t i = first_of(f, kind); i < last_of(f, kind) && !o->text->failed; i++) {
         if (f->node[i].kind == WGI_NODE_PART) continue;
         put(o, "    ");
         begin(o, "t", i);
-        put_count(o, " [label=\"t", i);
-        put(o, "\\n");
+        put(o, " [label=\"t%zu\\n", i);
         put_node(o, &f->node[i], SHOWN);
         put_steps(o, "\\n", &f->node[i]);
         put(o, "\"];\n");

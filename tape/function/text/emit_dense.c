@@ -9,10 +9,9 @@
  * No dimension is beyond an int: wgi_graph_dense and files have bounds. Of LAPACKE only what
  * ends in _work is called, which neither allocates nor looks for NaN. Arrays are aligned as
  * those of dense_run.c: there are machines on which bits of BLAS depend on it. */
-#include "emit_dense.h"
+#include "emit.h"
 
 #include "tape/function/graph/dense_node.h"
-#include "emit_repeat.h"
 
 /* ---- definitions ---- */
 
@@ -54,24 +53,24 @@ static int takes(size_t definition, const char *parameter) {
     return found != NULL && found < strstr(text, ") {");
 }
 
-static form form_of(const wgi_source *s, const wgi_dense_op *op) {
+static form form_of(const wgi_writer *w, const wgi_dense_op *op) {
     if (wgi_dense_is_empty(op)) return NOTHING;
-    return s->blas && !wgi_dense_is_few(op) && definition_of(op->kind, CALLS) != DEFINITIONS
+    return w->blas && !wgi_dense_is_few(op) && definition_of(op->kind, CALLS) != DEFINITIONS
                ? CALLS
                : LOOPS;
 }
 
 /* Notes the definitions of what is there in a form, also in bodies; gives whether there is any. */
-static int need(const wgi_source *s, const wg_function *f, form how, int bodies,
+static int need(const wgi_writer *w, const wg_function *f, form how, int bodies,
                 unsigned char *needed) {
     int any = 0;
     for (size_t i = 0; i < f->nodes; i++) {
         if (f->node[i].kind != WGI_NODE_DENSE) continue;
         const wgi_dense_op op = wgi_dense_of(&f->node[i]);
-        if (form_of(s, &op) == how) any = needed[definition_of(op.kind, how)] = 1;
+        if (form_of(w, &op) == how) any = needed[definition_of(op.kind, how)] = 1;
     }
     for (size_t k = 0; bodies && k < f->repeats; k++)
-        any |= need(s, f->repeat[k].body, how, 1, needed);
+        any |= need(w, f->repeat[k].body, how, 1, needed);
     return any;
 }
 
@@ -88,21 +87,21 @@ static int any_calls(const unsigned char *needed, const char *with) {
     return 0;
 }
 
-void wgi_emit_dense_headers(wgi_source *s) {
+void wgi_emit_dense_headers(wgi_writer *w) {
     unsigned char needed[DEFINITIONS] = {0};
-    (void)need(s, s->f, CALLS, 1, needed);
+    (void)need(w, w->f, CALLS, 1, needed);
     need_called(needed);
-    if (any_calls(needed, "cblas_")) wgi_text_put(&s->o, "#include <cblas.h>\n");
-    if (any_calls(needed, "LAPACKE_")) wgi_text_put(&s->o, "#include <lapacke.h>\n");
+    if (any_calls(needed, "cblas_")) wgi_put(w, "#include <cblas.h>\n");
+    if (any_calls(needed, "LAPACKE_")) wgi_put(w, "#include <lapacke.h>\n");
 }
 
-void wgi_emit_dense_support(wgi_source *s) {
+void wgi_emit_dense_support(wgi_writer *w) {
     unsigned char needed[DEFINITIONS] = {0};
-    (void)need(s, s->f, LOOPS, 0, needed);
-    if (need(s, s->f, CALLS, 0, needed)) wgi_source_named(s, aligned);
+    (void)need(w, w->f, LOOPS, 0, needed);
+    if (need(w, w->f, CALLS, 0, needed)) wgi_put_named(w, aligned);
     need_called(needed);
     for (size_t i = 0; i < DEFINITIONS; i++)
-        if (needed[i]) wgi_source_named(s, definitions[i].text);
+        if (needed[i]) wgi_put_named(w, definitions[i].text);
 }
 
 /* Operands [0, first) and [second, end) are read. */
@@ -127,22 +126,6 @@ int wgi_emit_dense_reads(const wgi_node *n, uint32_t k) {
 
 /* ---- statements ---- */
 
-static void line(wgi_source *s, const char *indent) {
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "    ");
-}
-
-/* Of an empty matrix the determinant is 1, its logarithm and all else that there is 0. */
-static void numbers(wgi_source *s, uint32_t node, const wgi_dense_op *op, const char *indent,
-                    int lanes) {
-    const size_t results = wgi_dense_results(op);
-    if (results == 0) return;
-    wgi_text_put(&s->o, indent);
-    wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) %s[%u + k]%s = %d.0;\n", results,
-                    s->apart && !lanes ? "u" : "t", s->slot[node], lanes ? "[l]" : "",
-                    (int)wgi_dense_of_nothing(op));
-}
-
 static size_t work_of(const wgi_dense_op *op) {
     const wgi_dense_row *const row = &wgi_dense_rows[op->kind];
     const size_t square = op->size[0] * op->size[0], block = WGI_CHOLESKY_BLOCK;
@@ -151,65 +134,58 @@ static size_t work_of(const wgi_dense_op *op) {
 }
 
 /* Loops give their results where these are used, if that is an array of doubles. */
-static void declare(wgi_source *s, uint32_t node, const wgi_dense_op *op, const char *indent,
-                    size_t given, int in_place, form how) {
+static void declare(wgi_writer *w, uint32_t node, const wgi_dense_op *op, size_t given,
+                    int in_place, form how) {
     const size_t by = definition_of(op->kind, how);
-    line(s, indent);
-    if (how == CALLS) wgi_source_named(s, "wgi_aligned ");
-    wgi_text_format(&s->o, "double given[%zu]", given);
-    if (takes(by, "*work")) wgi_text_format(&s->o, ", work[%zu]", work_of(op));
-    if (!in_place) wgi_text_format(&s->o, ", got[%zu];\n", wgi_dense_results(op));
-    else
-        wgi_text_format(&s->o, ", *const got = %s + %u;\n", s->apart ? "u" : "t",
-                        s->slot[node]);
-    if (!takes(by, "*pivot")) return;
-    line(s, indent);
-    wgi_text_format(&s->o, "lapack_int pivot[%zu];\n", op->size[0]);
+    wgi_line(w, 1, how == CALLS ? "wgi_aligned double given[%zu]" : "double given[%zu]", given);
+    if (takes(by, "*work")) wgi_put(w, ", work[%zu]", work_of(op));
+    if (!in_place) wgi_put(w, ", got[%zu];\n", wgi_dense_results(op));
+    else wgi_put(w, ", *const got = %s + %u;\n", wgi_emit_results(w, node), w->slot[node]);
+    if (takes(by, "*pivot")) wgi_line(w, 1, "lapack_int pivot[%zu];\n", op->size[0]);
 }
 
 /* second: where the operands after those that are not read begin. */
-static void call(wgi_source *s, const wgi_dense_op *op, size_t second, form how) {
+static void call(wgi_writer *w, const wgi_dense_op *op, size_t second, form how) {
     const wgi_dense_row *const row = &wgi_dense_rows[op->kind];
     const size_t by = definition_of(op->kind, how);
-    wgi_source_named(s, definitions[by].name);
-    for (unsigned k = 0; k < row->sizes; k++) wgi_text_format(&s->o, "%zu, ", op->size[k]);
-    if (takes(by, "block")) wgi_text_format(&s->o, "%d, ", (int)WGI_CHOLESKY_BLOCK);
+    wgi_line(w, 1, "%s", "");
+    wgi_put_named(w, definitions[by].name);
+    for (unsigned k = 0; k < row->sizes; k++) wgi_put(w, "%zu, ", op->size[k]);
+    if (takes(by, "block")) wgi_put(w, "%d, ", (int)WGI_CHOLESKY_BLOCK);
     for (unsigned flag = WGI_DENSE_TURNED; flag != 0; flag /= 2)
-        if (row->flags & flag) wgi_text_format(&s->o, "%d, ", (op->flags & flag) != 0);
-    wgi_text_put(&s->o, "given, ");
-    if (takes(by, "*b")) wgi_text_format(&s->o, "given + %zu, ", second);
-    wgi_text_format(&s->o, "got%s);\n",
-                    takes(by, "*work")    ? ", work"
-                    : takes(by, "*pivot") ? ", pivot"
-                                          : "");
+        if (row->flags & flag) wgi_put(w, "%d, ", (op->flags & flag) != 0);
+    wgi_put(w, "given, ");
+    if (takes(by, "*b")) wgi_put(w, "given + %zu, ", second);
+    wgi_put(w, "got%s);\n",
+            takes(by, "*work")    ? ", work"
+            : takes(by, "*pivot") ? ", pivot"
+                                  : "");
 }
 
-void wgi_emit_dense(wgi_source *s, uint32_t node, const char *indent) {
-    const wgi_node *const n = &s->f->node[node];
+void wgi_emit_dense(wgi_writer *w, uint32_t node) {
+    const wgi_node *const n = &w->f->node[node];
     const wgi_dense_op op = wgi_dense_of(n);
-    const uint32_t *const operand = s->f->operand + n->first;
-    const int lanes = s->apart && n->when == WGI_EACH;
-    const form how = form_of(s, &op);
+    const uint32_t *const operand = w->f->operand + n->first;
+    const int lanes = wgi_emit_is_laned(w, node);
+    const form how = form_of(w, &op);
     const reading r = reading_of(&op);
+    const size_t results = wgi_dense_results(&op);
     if (how == NOTHING) {
-        numbers(s, node, &op, indent, lanes);
+        if (results != 0)
+            wgi_line(w, 0, "for (size_t k = 0; k < %zu; k++) %s[%u + k]%s = %d.0;\n", results,
+                     wgi_emit_results(w, node), w->slot[node], lanes ? "[l]" : "",
+                     (int)wgi_dense_of_nothing(&op));
         return;
     }
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "{\n");
     const int in_place = !lanes && how == LOOPS;
-    declare(s, node, &op, indent, r.first + (r.end - r.second), in_place, how);
-    wgi_emit_gather(s, indent, "given", 0, operand, r.first);
-    wgi_emit_gather(s, indent, "given", r.first, operand + r.second, r.end - r.second);
-    line(s, indent);
-    call(s, &op, r.first, how);
-    if (!in_place) line(s, indent);
-    if (lanes)
-        wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n",
-                        wgi_dense_results(&op), s->slot[node]);
+    wgi_line(w, 0, "{\n");
+    declare(w, node, &op, r.first + (r.end - r.second), in_place, how);
+    wgi_emit_gather(w, "given", 0, operand, r.first);
+    wgi_emit_gather(w, "given", r.first, operand + r.second, r.end - r.second);
+    call(w, &op, r.first, how);
+    if (lanes) wgi_emit_spread(w, node, results);
     else if (!in_place)
-        wgi_text_format(&s->o, "memcpy(%s + %u, got, %zu * sizeof(double));\n",
-                        s->apart ? "u" : "t", s->slot[node], wgi_dense_results(&op));
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "}\n");
+        wgi_line(w, 1, "memcpy(%s + %u, got, %zu * sizeof(double));\n",
+                 wgi_emit_results(w, node), w->slot[node], results);
+    wgi_line(w, 0, "}\n");
 }

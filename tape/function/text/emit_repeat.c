@@ -7,8 +7,9 @@
  *     given0[i] ...  operands that are numbers
  *     terms[i]       of sums over the steps
  *     from, to       arguments of the body */
-#include "emit_repeat.h"
+#include "emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What becomes of an output. */
@@ -26,10 +27,10 @@ static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
 int wgi_emit_bodies_check(wgi_core *c, const char *call, const wg_function *f, int *beyond) {
     for (size_t k = 0; k < f->repeats; k++) {
         const wg_function *const body = f->repeat[k].body;
-        wgi_source s;
-        if (wgi_source_open(&s, c, call, body, "wgi") != WG_OK) return 0;
-        wgi_source_need_all(&s, 0);
-        *beyond |= wgi_source_beyond_c99(&s);
+        wgi_writer s;
+        if (wgi_writer_open(&s, c, call, body, "wgi") != WG_OK) return 0;
+        wgi_need_all(&s, 0);
+        *beyond |= wgi_needs_beyond_c99(&s);
         if (!wgi_emit_bodies_check(c, call, body, beyond)) return 0;
     }
     return c->status == WG_OK;
@@ -37,20 +38,20 @@ int wgi_emit_bodies_check(wgi_core *c, const char *call, const wg_function *f, i
 
 /* ---- layout ---- */
 
-static const wgi_repeat *repeat_of(const wgi_source *s, uint32_t node) {
-    return &s->f->repeat[s->f->node[node].part];
+static const wgi_repeat *repeat_of(const wgi_writer *w, uint32_t node) {
+    return &w->f->repeat[w->f->node[node].part];
 }
 
-static struct wgi_repeat_layout *layout_of(wgi_source *s, uint32_t node) {
-    const wgi_repeat *const r = repeat_of(s, node);
+static struct wgi_repeat_layout *layout_of(wgi_writer *w, uint32_t node) {
+    const wgi_repeat *const r = repeat_of(w, node);
     const size_t outputs = r->body->outputs;
-    wg_tape *const t = &s->c->head;
+    wg_tape *const t = &w->c->head;
     struct wgi_repeat_layout *const l = wg_tape_keep(t, sizeof *l, NULL);
     if (l == NULL) return NULL;
     l->at = wg_tape_keep(t, (outputs + 1) * sizeof *l->at, NULL);
     l->part_at = wg_tape_keep(t, (outputs + 1) * sizeof *l->part_at, NULL);
     l->wanted = wg_tape_keep(t, outputs + 1, NULL);
-    if (s->c->status != WG_OK) return NULL;
+    if (w->c->status != WG_OK) return NULL;
     memset(l->wanted, NOT_WANTED, outputs + 1);
     l->part_at[0] = 0;
     for (size_t j = 0; j < outputs; j++)
@@ -59,9 +60,9 @@ static struct wgi_repeat_layout *layout_of(wgi_source *s, uint32_t node) {
 }
 
 /* All results of a node that is no repeat, one after the other. */
-static struct wgi_repeat_layout *layout_of_all(wgi_source *s, uint32_t node) {
-    struct wgi_repeat_layout *const l = wg_tape_keep(&s->c->head, sizeof *l, NULL);
-    const wgi_node_shape shape = wgi_node_shape_of(&s->f->node[node], NULL);
+static struct wgi_repeat_layout *layout_of_all(wgi_writer *w, uint32_t node) {
+    struct wgi_repeat_layout *const l = wg_tape_keep(&w->c->head, sizeof *l, NULL);
+    const wgi_node_shape shape = wgi_node_shape_of(&w->f->node[node], NULL);
     if (l != NULL) *l = (struct wgi_repeat_layout){shape.parts, NULL, NULL, NULL};
     return l;
 }
@@ -94,59 +95,59 @@ static void place(const wgi_repeat *r, struct wgi_repeat_layout *l) {
     }
 }
 
-void wgi_emit_repeat_slots(wgi_source *s) {
-    const wg_function *const f = s->f;
+void wgi_emit_repeat_slots(wgi_writer *w) {
+    const wg_function *const f = w->f;
     if (!wgi_function_has_wholes(f)) return;
-    s->layout = wg_tape_keep(&s->c->head, (f->nodes + 1) * sizeof *s->layout, NULL);
-    if (s->layout == NULL) return;
+    w->layout = wg_tape_keep(&w->c->head, (f->nodes + 1) * sizeof *w->layout, NULL);
+    if (w->layout == NULL) return;
     for (uint32_t i = 0; i < f->nodes; i++) {
-        s->layout[i] = NULL;
-        if (wgi_node_has_parts(&f->node[i]) && s->unit[i] != WGI_NO_NODE)
-            s->layout[i] =
-                f->node[i].kind == WGI_NODE_REPEAT ? layout_of(s, i) : layout_of_all(s, i);
+        w->layout[i] = NULL;
+        if (wgi_node_has_parts(&f->node[i]) && w->unit[i] != WGI_NO_NODE)
+            w->layout[i] =
+                f->node[i].kind == WGI_NODE_REPEAT ? layout_of(w, i) : layout_of_all(w, i);
     }
-    if (s->c->status != WG_OK) return;
+    if (w->c->status != WG_OK) return;
     for (uint32_t i = 0; i < f->nodes; i++) { /* the parts that are there are wanted */
         const wgi_node *const n = &f->node[i];
         struct wgi_repeat_layout *const l =
-            n->kind == WGI_NODE_PART ? s->layout[f->operand[n->first]] : NULL;
+            n->kind == WGI_NODE_PART ? w->layout[f->operand[n->first]] : NULL;
         if (l == NULL || l->at == NULL) continue;
-        const wgi_repeat *const r = repeat_of(s, f->operand[n->first]);
+        const wgi_repeat *const r = repeat_of(w, f->operand[n->first]);
         const size_t j = output_of(r, l, n->part);
         const unsigned char wanted = is_at_end(r, l, j, n->part) ? AT_END : ALL;
         if (wanted > l->wanted[j]) l->wanted[j] = wanted;
     }
     for (uint32_t i = 0; i < f->nodes; i++) {
-        struct wgi_repeat_layout *const l = s->layout[i];
+        struct wgi_repeat_layout *const l = w->layout[i];
         if (l == NULL) continue;
-        if (l->at != NULL) place(repeat_of(s, i), l);
+        if (l->at != NULL) place(repeat_of(w, i), l);
         size_t *const slots =
-            s->apart && f->node[i].when != WGI_EACH ? &s->uniforms : &s->slots;
-        s->slot[i] = (uint32_t)*slots;
+            w->apart && f->node[i].when != WGI_EACH ? &w->uniforms : &w->slots;
+        w->slot[i] = (uint32_t)*slots;
         *slots += l->size;
     }
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         const uint32_t of = n->kind == WGI_NODE_PART ? f->operand[n->first] : 0;
         const struct wgi_repeat_layout *const l =
-            n->kind == WGI_NODE_PART ? s->layout[of] : NULL;
+            n->kind == WGI_NODE_PART ? w->layout[of] : NULL;
         if (l == NULL) continue;
         if (l->at == NULL) {
-            s->slot[i] = s->slot[of] + n->part;
+            w->slot[i] = w->slot[of] + n->part;
             continue;
         }
-        const wgi_repeat *const r = repeat_of(s, of);
+        const wgi_repeat *const r = repeat_of(w, of);
         const size_t j = output_of(r, l, n->part);
         const size_t skipped =
             l->wanted[j] == AT_END ? r->steps * size_of(&r->body->output[j]) : 0;
-        s->slot[i] = s->slot[of] + (uint32_t)(l->at[j] + n->part - l->part_at[j] - skipped);
+        w->slot[i] = w->slot[of] + (uint32_t)(l->at[j] + n->part - l->part_at[j] - skipped);
     }
 }
 
-int wgi_emit_repeat_compares(const wgi_source *s, size_t first, size_t last) {
-    for (size_t i = first; i < last; i++)
-        if (s->f->node[s->list[i]].kind == WGI_NODE_REPEAT &&
-            wgi_repeat_guards(repeat_of(s, s->list[i])->body) != 0)
+int wgi_emit_repeat_compares(const wgi_writer *w, uint32_t unit) {
+    for (size_t i = w->start[unit]; i < w->start[unit + 1]; i++)
+        if (w->f->node[w->list[i]].kind == WGI_NODE_REPEAT &&
+            wgi_repeat_guards(repeat_of(w, w->list[i])->body) != 0)
             return 1;
     return 0;
 }
@@ -161,29 +162,29 @@ typedef struct address {
     double value;
 } address;
 
-static address address_of(const wgi_source *s, uint32_t node) {
-    const wgi_node *const n = &s->f->node[node];
-    const int uniform = s->apart && n->when != WGI_EACH;
+static address address_of(const wgi_writer *w, uint32_t node) {
+    const wgi_node *const n = &w->f->node[node];
+    const int uniform = w->apart && n->when != WGI_EACH;
     address a = {NOWHERE, "", 0, n->value};
     if (n->kind == WGI_NODE_NUMBER) a.kind = NUMBER;
-    else if (n->kind == WGI_NODE_INPUT && !s->apart)
-        a = (address){ARGUMENT, s->in[s->argument[node]], s->entry[node], 0};
-    else if (s->slot[node] != WGI_NO_NODE && !s->folded[node])
-        a = (address){s->apart && !uniform ? LANES : SLOTS,
+    else if (n->kind == WGI_NODE_INPUT && !w->apart)
+        a = (address){ARGUMENT, w->in[w->argument[node]], w->entry[node], 0};
+    else if (w->slot[node] != WGI_NO_NODE && !w->folded[node])
+        a = (address){w->apart && !uniform ? LANES : SLOTS,
                       uniform                     ? "u"
                       : n->kind == WGI_NODE_INPUT ? "x"
                                                   : "t",
-                      s->slot[node], 0};
+                      w->slot[node], 0};
     return a;
 }
 
 /* How many of the `count` nodes from the first one stand one after the other, or are the same
  * number. */
-static size_t run_of(const wgi_source *s, const uint32_t *node, size_t count, address *a) {
-    *a = address_of(s, node[0]);
+static size_t run_of(const wgi_writer *w, const uint32_t *node, size_t count, address *a) {
+    *a = address_of(w, node[0]);
     size_t run = 1;
     for (; run < count && a->kind != NOWHERE; run++) {
-        const address b = address_of(s, node[run]);
+        const address b = address_of(w, node[run]);
         if (b.kind != a->kind || strcmp(a->array, b.array) != 0) break;
         if (a->kind != NUMBER && b.at != a->at + run) break;
         if (a->kind == NUMBER && memcmp(&a->value, &b.value, sizeof a->value) != 0) break;
@@ -191,319 +192,268 @@ static size_t run_of(const wgi_source *s, const uint32_t *node, size_t count, ad
     return run;
 }
 
-static int all_numbers(const wgi_source *s, const uint32_t *node, size_t count) {
+static int all_numbers(const wgi_writer *w, const uint32_t *node, size_t count) {
     for (size_t k = 0; k < count; k++)
-        if (s->f->node[node[k]].kind != WGI_NODE_NUMBER) return 0;
+        if (w->f->node[node[k]].kind != WGI_NODE_NUMBER) return 0;
     return count != 0;
 }
 
-static void begin(wgi_source *s, const char *indent) {
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "    ");
-}
-
-void wgi_emit_gather(wgi_source *s, const char *indent, const char *to, size_t at,
-                     const uint32_t *node, size_t count) {
+void wgi_emit_gather(wgi_writer *w, const char *to, size_t at, const uint32_t *node,
+                     size_t count) {
     enum { FEW = 4 };
     for (size_t k = 0, run; k < count; k += run) {
         address a;
-        run = run_of(s, node + k, count - k, &a);
+        run = run_of(w, node + k, count - k, &a);
         if (run < FEW) {
             run = 1;
-            begin(s, indent);
-            wgi_text_format(&s->o, "%s[%zu] = ", to, at + k);
-            wgi_source_operand(s, node[k], WGI_PLACE_SUM);
-            wgi_text_put(&s->o, ";\n");
-            continue;
+            wgi_line(w, 1, "%s[%zu] = ", to, at + k);
+            wgi_write_operand(w, node[k], WGI_PLACE_SUM);
+            wgi_put(w, ";\n");
+        } else if (a.kind == ARGUMENT || a.kind == SLOTS) {
+            wgi_line(w, 1, "memcpy(%s + %zu, %s + %zu, %zu * sizeof(double));\n", to, at + k,
+                     a.array, a.at, run);
+        } else {
+            wgi_line(w, 1, "for (size_t k = 0; k < %zu; k++) %s[%zu + k] = ", run, to, at + k);
+            if (a.kind == NUMBER) wgi_text_number(&w->o, a.value);
+            else wgi_put(w, "%s[%zu + k][l]", a.array, a.at);
+            wgi_put(w, ";\n");
         }
-        begin(s, indent);
-        if (a.kind == ARGUMENT || a.kind == SLOTS) {
-            wgi_text_format(&s->o, "memcpy(%s + %zu, %s + %zu, ", to, at + k, a.array, a.at);
-            wgi_text_format(&s->o, "%zu * sizeof(double));\n", run);
-            continue;
-        }
-        wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) %s[%zu + k] = ", run, to,
-                        at + k);
-        if (a.kind == NUMBER) wgi_text_number(&s->o, a.value);
-        else wgi_text_format(&s->o, "%s[%zu + k][l]", a.array, a.at);
-        wgi_text_put(&s->o, ";\n");
     }
 }
 
-static void table(wgi_source *s, const char *indent, size_t input, const uint32_t *node,
-                  size_t count) {
-    begin(s, indent);
-    wgi_text_format(&s->o, "static const double given%zu[] = {", input);
+static void table(wgi_writer *w, size_t input, const uint32_t *node, size_t count) {
+    wgi_line(w, 1, "static const double given%zu[] = {", input);
     for (size_t k = 0; k < count; k++) {
-        if (k != 0) wgi_text_put(&s->o, k % 8 == 0 ? ",\n            " : ", ");
-        wgi_text_number(&s->o, s->f->node[node[k]].value);
+        if (k != 0) wgi_put(w, k % 8 == 0 ? ",\n            " : ", ");
+        wgi_text_number(&w->o, w->f->node[node[k]].value);
     }
-    wgi_text_put(&s->o, "};\n");
+    wgi_put(w, "};\n");
+}
+
+/* ---- results ---- */
+
+int wgi_emit_is_laned(const wgi_writer *w, uint32_t node) {
+    return w->apart && w->f->node[node].when == WGI_EACH;
+}
+
+const char *wgi_emit_results(const wgi_writer *w, uint32_t node) {
+    return w->apart && !wgi_emit_is_laned(w, node) ? "u" : "t";
+}
+
+void wgi_emit_spread(wgi_writer *w, uint32_t node, size_t count) {
+    wgi_line(w, 1, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n", count,
+             w->slot[node]);
 }
 
 /* ---- a repeat ---- */
 
-typedef struct writing {
-    wgi_source *s;
+typedef struct loop {
+    wgi_writer *w;
     const wgi_repeat *r;
-    const wg_function *f;
+    const wg_function *f; /* the body */
     const struct wgi_repeat_layout *l;
     const uint32_t *operand;
-    const char *indent;
     uint32_t node;
     size_t carried;
-    address *from; /* of each input: where its operands stand; NOWHERE: in x */
-    size_t *x_at;  /* of each input, in x; of each output, in y */
-    size_t *y_at;
-    size_t x, y;
-} writing;
+    address *from;    /* of each input: where its operands stand; NOWHERE: in `given` */
+    size_t *given_at; /* of each input, in `given` */
+    size_t *terms_at; /* of each output, in `terms` */
+    size_t given, terms;
+} loop;
 
-static void line(const writing *w) { begin(w->s, w->indent); }
-
-static int open(writing *w, wgi_source *s, uint32_t node, const char *indent) {
-    wg_tape *const t = &s->c->head;
-    memset(w, 0, sizeof *w);
-    w->s = s, w->node = node, w->indent = indent;
-    w->r = repeat_of(s, node);
-    w->f = w->r->body;
-    w->l = s->layout[node];
-    w->operand = s->f->operand + s->f->node[node].first;
-    w->carried = wgi_repeat_carried(w->r);
-    w->from = wg_tape_keep(t, (w->f->inputs + 1) * sizeof *w->from, NULL);
-    w->x_at = wg_tape_keep(t, (w->f->inputs + 1) * sizeof *w->x_at, NULL);
-    w->y_at = wg_tape_keep(t, (w->f->outputs + 1) * sizeof *w->y_at, NULL);
-    return s->c->status == WG_OK;
+static int open(loop *q, wgi_writer *w, uint32_t node) {
+    wg_tape *const t = &w->c->head;
+    memset(q, 0, sizeof *q);
+    q->w = w, q->node = node;
+    q->r = repeat_of(w, node);
+    q->f = q->r->body;
+    q->l = w->layout[node];
+    q->operand = w->f->operand + w->f->node[node].first;
+    q->carried = wgi_repeat_carried(q->r);
+    q->from = wg_tape_keep(t, (q->f->inputs + 1) * sizeof *q->from, NULL);
+    q->given_at = wg_tape_keep(t, (q->f->inputs + 1) * sizeof *q->given_at, NULL);
+    q->terms_at = wg_tape_keep(t, (q->f->outputs + 1) * sizeof *q->terms_at, NULL);
+    return w->c->status == WG_OK;
 }
 
-static int is_common(const wg_argument *a) { return !wgi_is_carried(a) && !wgi_is_stepped(a); }
+/* Is it a sum over the steps that somebody wants? */
+static int is_summed(const loop *q, size_t j) {
+    const wg_argument *const a = &q->f->output[j];
+    return !wgi_is_carried(a) && !wgi_is_stepped(a) && q->l->wanted[j] != NOT_WANTED;
+}
 
 /* Where operands come from, and how much of them and of results has to be put somewhere. */
-static void choose_places(writing *w) {
-    const uint32_t *node = w->operand;
-    for (size_t i = 0; i < w->f->inputs; i++) {
-        const size_t count = wgi_repeat_operands_of(w->r, i);
-        address *const a = &w->from[i];
+static void choose_places(loop *q) {
+    const uint32_t *node = q->operand;
+    for (size_t i = 0; i < q->f->inputs; i++) {
+        const size_t count = wgi_repeat_operands_of(q->r, i);
+        address *const a = &q->from[i];
         *a = (address){NOWHERE, "", 0, 0};
-        w->x_at[i] = w->x;
-        if (i < w->carried) { /* the state at the start, and one more, if not in r */
-            if (w->l->wanted[i] != ALL) w->x += 2 * count;
-        } else if (all_numbers(w->s, node, count)) a->kind = NUMBER;
-        else if (count == 0 || run_of(w->s, node, count, a) != count ||
+        q->given_at[i] = q->given;
+        if (i < q->carried) { /* the state at the start, and one more, if not in `got` */
+            if (q->l->wanted[i] != ALL) q->given += 2 * count;
+        } else if (all_numbers(q->w, node, count)) a->kind = NUMBER;
+        else if (count == 0 || run_of(q->w, node, count, a) != count ||
                  (a->kind != ARGUMENT && a->kind != SLOTS)) {
             a->kind = NOWHERE;
-            w->x += count;
+            q->given += count;
         }
         node += count;
     }
-    for (size_t j = 0; j < w->f->outputs; j++) {
-        const wg_argument *const o = &w->f->output[j];
-        w->y_at[j] = w->y;
-        if (w->carried != 0 && is_common(o) && w->l->wanted[j] != NOT_WANTED)
-            w->y += size_of(o);
+    for (size_t j = 0; j < q->f->outputs; j++) {
+        q->terms_at[j] = q->terms;
+        if (q->carried != 0 && is_summed(q, j)) q->terms += size_of(&q->f->output[j]);
     }
 }
 
-static size_t first_place(const writing *w) { return w->r->backwards ? w->r->steps - 1 : 0; }
-
-static void declare(writing *w) {
-    wgi_source *const s = w->s;
-    const uint32_t *node = w->operand;
-    const int lanes = s->apart && s->f->node[w->node].when == WGI_EACH;
-    const size_t r = w->l->size + (w->l->size == 0);
-    for (size_t i = 0; i < w->f->inputs; i++) {
-        const size_t count = wgi_repeat_operands_of(w->r, i);
-        if (w->from[i].kind == NUMBER) table(s, w->indent, i, node, count);
+static void declare(loop *q) {
+    wgi_writer *const w = q->w;
+    const uint32_t *node = q->operand;
+    for (size_t i = 0; i < q->f->inputs; i++) {
+        const size_t count = wgi_repeat_operands_of(q->r, i);
+        if (q->from[i].kind == NUMBER) table(w, i, node, count);
         node += count;
     }
-    line(w);
-    if (lanes) wgi_text_format(&s->o, "double got[%zu];\n", r);
+    if (wgi_emit_is_laned(w, q->node))
+        wgi_line(w, 1, "double got[%zu];\n", q->l->size + (q->l->size == 0));
     else
-        wgi_text_format(&s->o, "double *const got = %s + %u;\n", s->apart ? "u" : "t",
-                        s->slot[w->node]);
-    if (w->x != 0) {
-        line(w);
-        wgi_text_format(&s->o, "double given[%zu];\n", w->x);
-    }
-    if (w->y != 0) {
-        line(w);
-        wgi_text_format(&s->o, "double terms[%zu];\n", w->y);
-    }
-    line(w);
-    wgi_text_format(&s->o, "const double *from[%zu];\n", w->f->inputs + (w->f->inputs == 0));
-    line(w);
-    wgi_text_format(&s->o, "double *to[%zu];\n", w->f->outputs + (w->f->outputs == 0));
-    line(w);
-    wgi_text_put(&s->o, "(void)got, (void)from, (void)to;\n");
+        wgi_line(w, 1, "double *const got = %s + %u;\n", wgi_emit_results(w, q->node),
+                 w->slot[q->node]);
+    if (q->given != 0) wgi_line(w, 1, "double given[%zu];\n", q->given);
+    if (q->terms != 0) wgi_line(w, 1, "double terms[%zu];\n", q->terms);
+    wgi_line(w, 1, "const double *from[%zu];\n", q->f->inputs + (q->f->inputs == 0));
+    wgi_line(w, 1, "double *to[%zu];\n", q->f->outputs + (q->f->outputs == 0));
+    wgi_line(w, 1, "(void)got, (void)from, (void)to;\n");
 }
 
-static void gather_operands(writing *w) {
-    const uint32_t *node = w->operand;
-    for (size_t i = 0; i < w->f->inputs; i++) {
-        const size_t count = wgi_repeat_operands_of(w->r, i);
-        if (i < w->carried && w->l->wanted[i] == ALL)
-            wgi_emit_gather(w->s, w->indent, "got", w->l->at[i] + first_place(w) * count, node,
-                            count);
-        else if (w->from[i].kind == NOWHERE)
-            wgi_emit_gather(w->s, w->indent, "given", w->x_at[i], node, count);
+static void gather_operands(loop *q) {
+    const uint32_t *node = q->operand;
+    const size_t first = q->r->backwards ? q->r->steps - 1 : 0;
+    for (size_t i = 0; i < q->f->inputs; i++) {
+        const size_t count = wgi_repeat_operands_of(q->r, i);
+        if (i < q->carried && q->l->wanted[i] == ALL)
+            wgi_emit_gather(q->w, "got", q->l->at[i] + first * count, node, count);
+        else if (q->from[i].kind == NOWHERE)
+            wgi_emit_gather(q->w, "given", q->given_at[i], node, count);
         node += count;
     }
 }
 
-/* "in[2] = x + 7" */
-static void put_input(const writing *w, size_t i) {
-    wgi_source *const s = w->s;
-    const address *const a = &w->from[i];
-    line(w);
-    wgi_text_format(&s->o, "from[%zu] = ", i);
-    if (a->kind == NUMBER) wgi_text_format(&s->o, "given%zu", i);
-    else if (a->kind == NOWHERE)
-        wgi_text_format(&s->o, w->x != 0 ? "given + %zu" : "got", w->x_at[i]);
-    else wgi_text_format(&s->o, "%s + %zu", a->array, a->at);
+/* "from[2] = given + 7" */
+static void put_input(const loop *q, int inside, size_t i) {
+    wgi_writer *const w = q->w;
+    const address *const a = &q->from[i];
+    wgi_line(w, inside, "from[%zu] = ", i);
+    if (a->kind == NUMBER) wgi_put(w, "given%zu", i);
+    else if (a->kind != NOWHERE) wgi_put(w, "%s + %zu", a->array, a->at);
+    else if (q->given != 0) wgi_put(w, "given + %zu", q->given_at[i]);
+    else wgi_put(w, "got");
 }
 
-/* The first failure of all that are compared. */
-static void put_call(const writing *w) {
-    line(w);
-    wgi_text_put(&w->s->o, wgi_repeat_guards(w->f) == 0 ? "(void)" : "const int now = ");
-    wgi_text_format(&w->s->o, "%s_body%u", w->s->name, w->s->f->node[w->node].part);
-}
-
-static void note_failure(const writing *w) {
-    wgi_source *const s = w->s;
-    size_t base = s->f->guards;
-    if (wgi_repeat_guards(w->f) == 0) return;
-    for (uint32_t k = 0; k < s->f->node[w->node].part; k++)
-        base += wgi_repeat_guards(s->f->repeat[k].body);
-    const int lanes = s->apart && s->f->node[w->node].when == WGI_EACH;
-    line(w);
-    if (lanes)
-        wgi_text_format(&s->o,
-                        "if (now != 0 && (failed[l] == 0 || failed[l] > %zu + now)) "
-                        "failed[l] = %zu + now;\n",
-                        base, base);
-    else
-        wgi_text_format(&s->o,
-                        "if (now != 0 && (inner == 0 || inner > %zu + now)) "
-                        "inner = %zu + now;\n",
-                        base, base);
+/* Its failure is the first of all that are compared. */
+static void put_call(const loop *q, int inside, const char *arguments) {
+    wgi_writer *const w = q->w;
+    const wg_function *const f = w->f;
+    const int lanes = wgi_emit_is_laned(w, q->node);
+    const uint32_t part = f->node[q->node].part;
+    const char *const note = lanes ? "failed[l]" : "inner";
+    const int compares = wgi_repeat_guards(q->f) != 0;
+    size_t base = f->guards;
+    wgi_line(w, inside, "%swgi_body%u%s;\n", compares ? "const int now = " : "(void)", part,
+             arguments);
+    for (uint32_t k = 0; k < part; k++) base += wgi_repeat_guards(f->repeat[k].body);
+    if (compares)
+        wgi_line(w, inside, "if (now != 0 && (%s == 0 || %s > %zu + now)) %s = %zu + now;\n",
+                 note, note, base, note, base);
 }
 
 /* Steps as the points of a batch. */
-static void many(writing *w) {
-    wgi_source *const s = w->s;
-    for (size_t i = 0; i < w->f->inputs; i++) {
-        put_input(w, i);
-        wgi_text_put(&s->o, ";\n");
+static void many(loop *q) {
+    wgi_writer *const w = q->w;
+    for (size_t i = 0; i < q->f->inputs; i++) {
+        put_input(q, 1, i);
+        wgi_put(w, ";\n");
     }
-    for (size_t j = 0; j < w->f->outputs; j++) {
-        line(w);
-        if (w->l->wanted[j] == NOT_WANTED) wgi_text_format(&s->o, "to[%zu] = NULL;\n", j);
-        else wgi_text_format(&s->o, "to[%zu] = got + %zu;\n", j, w->l->at[j]);
-    }
-    line(w);
-    wgi_text_put(&s->o, "static const ptrdiff_t from_step[] = {");
-    for (size_t i = 0; i < w->f->inputs; i++)
-        wgi_text_format(&s->o, "%zu, 1, ", size_of(&w->f->input[i]));
-    wgi_text_put(&s->o, "0}, to_step[] = {");
-    for (size_t j = 0; j < w->f->outputs; j++)
-        wgi_text_format(&s->o, "%zu, 1, ", size_of(&w->f->output[j]));
-    wgi_text_put(&s->o, "0};\n");
-    put_call(w);
-    wgi_text_format(&s->o, "_batch(%zu, from, from_step, to, to_step, NULL);\n", w->r->steps);
-    note_failure(w);
+    for (size_t j = 0; j < q->f->outputs; j++)
+        if (q->l->wanted[j] == NOT_WANTED) wgi_line(w, 1, "to[%zu] = NULL;\n", j);
+        else wgi_line(w, 1, "to[%zu] = got + %zu;\n", j, q->l->at[j]);
+    wgi_line(w, 1, "static const ptrdiff_t from_step[] = {");
+    for (size_t i = 0; i < q->f->inputs; i++) wgi_put(w, "%zu, 1, ", size_of(&q->f->input[i]));
+    wgi_put(w, "0}, to_step[] = {");
+    for (size_t j = 0; j < q->f->outputs; j++)
+        wgi_put(w, "%zu, 1, ", size_of(&q->f->output[j]));
+    wgi_put(w, "0};\n");
+    char arguments[80];
+    (void)snprintf(arguments, sizeof arguments,
+                   "_batch(%zu, from, from_step, to, to_step, NULL)", q->r->steps);
+    put_call(q, 1, arguments);
 }
 
 /* The state that step i finds, and where it leaves the next one. */
-static void put_state(const writing *w, size_t k) {
-    wgi_source *const s = w->s;
-    const size_t n = size_of(&w->f->input[k]);
-    line(w);
-    if (w->l->wanted[k] == ALL) {
-        wgi_text_format(&s->o, "    from[%zu] = got + %zu + place * %zu;\n", k, w->l->at[k], n);
-        line(w);
-        wgi_text_format(&s->o, "    to[%zu] = got + %zu + (step == %zu ? %zu : ", k,
-                        w->l->at[k], w->r->steps - 1, w->r->steps);
-        wgi_text_format(&s->o, "place %c 1) * %zu;\n", w->r->backwards ? '-' : '+', n);
+static void put_state(const loop *q, size_t k) {
+    wgi_writer *const w = q->w;
+    const size_t n = size_of(&q->f->input[k]), steps = q->r->steps;
+    if (q->l->wanted[k] == ALL) {
+        wgi_line(w, 2, "from[%zu] = got + %zu + place * %zu;\n", k, q->l->at[k], n);
+        wgi_line(w, 2, "to[%zu] = got + %zu + (step == %zu ? %zu : place %c 1) * %zu;\n", k,
+                 q->l->at[k], steps - 1, steps, q->r->backwards ? '-' : '+', n);
         return;
     }
-    wgi_text_format(&s->o, "    from[%zu] = given + %zu + step %% 2 * %zu;\n", k, w->x_at[k],
-                    n);
-    line(w);
-    wgi_text_format(&s->o, "    to[%zu] = ", k);
-    if (w->l->wanted[k] == AT_END)
-        wgi_text_format(&s->o, "step == %zu ? got + %zu : ", w->r->steps - 1, w->l->at[k]);
-    wgi_text_format(&s->o, "given + %zu + (step + 1) %% 2 * %zu;\n", w->x_at[k], n);
+    wgi_line(w, 2, "from[%zu] = given + %zu + step %% 2 * %zu;\n", k, q->given_at[k], n);
+    wgi_line(w, 2, "to[%zu] = ", k);
+    if (q->l->wanted[k] == AT_END)
+        wgi_put(w, "step == %zu ? got + %zu : ", steps - 1, q->l->at[k]);
+    wgi_put(w, "given + %zu + (step + 1) %% 2 * %zu;\n", q->given_at[k], n);
 }
 
-static void put_output(const writing *w, size_t j) {
-    wgi_source *const s = w->s;
-    const wg_argument *const a = &w->f->output[j];
-    line(w);
-    wgi_text_format(&s->o, "    to[%zu] = ", j);
-    if (w->l->wanted[j] == NOT_WANTED) wgi_text_put(&s->o, "NULL;\n");
+static void put_output(const loop *q, size_t j) {
+    wgi_writer *const w = q->w;
+    const wg_argument *const a = &q->f->output[j];
+    wgi_line(w, 2, "to[%zu] = ", j);
+    if (q->l->wanted[j] == NOT_WANTED) wgi_put(w, "NULL;\n");
     else if (wgi_is_stepped(a))
-        wgi_text_format(&s->o, "got + %zu + place * %zu;\n", w->l->at[j], size_of(a));
-    else wgi_text_format(&s->o, "terms + %zu;\n", w->y_at[j]);
+        wgi_put(w, "got + %zu + place * %zu;\n", q->l->at[j], size_of(a));
+    else wgi_put(w, "terms + %zu;\n", q->terms_at[j]);
 }
 
 /* One step after the other. */
-static void in_steps(writing *w) {
-    wgi_source *const s = w->s;
-    for (size_t j = 0; j < w->f->outputs; j++) {
-        if (!is_common(&w->f->output[j]) || w->l->wanted[j] == NOT_WANTED) continue;
-        line(w);
-        wgi_text_format(&s->o, "memset(got + %zu, 0, %zu * sizeof(double));\n", w->l->at[j],
-                        size_of(&w->f->output[j]));
+static void in_steps(loop *q) {
+    wgi_writer *const w = q->w;
+    const size_t steps = q->r->steps;
+    for (size_t j = 0; j < q->f->outputs; j++)
+        if (is_summed(q, j))
+            wgi_line(w, 1, "memset(got + %zu, 0, %zu * sizeof(double));\n", q->l->at[j],
+                     size_of(&q->f->output[j]));
+    wgi_line(w, 1, "for (size_t step = 0; step < %zu; step++) {\n", steps);
+    if (q->r->backwards) wgi_line(w, 2, "const size_t place = %zu - step;\n", steps - 1);
+    else wgi_line(w, 2, "const size_t place = step;\n");
+    wgi_line(w, 2, "(void)place;\n");
+    for (size_t k = 0; k < q->carried; k++) put_state(q, k);
+    for (size_t i = q->carried; i < q->f->inputs; i++) {
+        put_input(q, 2, i);
+        if (wgi_is_stepped(&q->f->input[i]))
+            wgi_put(w, " + place * %zu", size_of(&q->f->input[i]));
+        wgi_put(w, ";\n");
     }
-    line(w);
-    wgi_text_format(&s->o, "for (size_t step = 0; step < %zu; step++) {\n", w->r->steps);
-    line(w);
-    if (w->r->backwards)
-        wgi_text_format(&s->o, "    const size_t place = %zu - step;\n", w->r->steps - 1);
-    else wgi_text_put(&s->o, "    const size_t place = step;\n");
-    line(w);
-    wgi_text_put(&s->o, "    (void)place;\n");
-    for (size_t k = 0; k < w->carried; k++) put_state(w, k);
-    for (size_t i = w->carried; i < w->f->inputs; i++) {
-        wgi_text_put(&s->o, "    ");
-        put_input(w, i);
-        if (wgi_is_stepped(&w->f->input[i]))
-            wgi_text_format(&s->o, " + place * %zu", size_of(&w->f->input[i]));
-        wgi_text_put(&s->o, ";\n");
-    }
-    for (size_t j = w->carried; j < w->f->outputs; j++) put_output(w, j);
-    wgi_text_put(&s->o, "    ");
-    put_call(w);
-    wgi_text_put(&s->o, "(from, to);\n");
-    if (wgi_repeat_guards(w->f) != 0) wgi_text_put(&s->o, "    ");
-    note_failure(w);
-    for (size_t j = 0; j < w->f->outputs; j++) {
-        if (!is_common(&w->f->output[j]) || w->l->wanted[j] == NOT_WANTED) continue;
-        line(w);
-        wgi_text_format(&s->o, "    for (size_t k = 0; k < %zu; k++) got[%zu + k] += ",
-                        size_of(&w->f->output[j]), w->l->at[j]);
-        wgi_text_format(&s->o, "terms[%zu + k];\n", w->y_at[j]);
-    }
-    line(w);
-    wgi_text_put(&s->o, "}\n");
+    for (size_t j = q->carried; j < q->f->outputs; j++) put_output(q, j);
+    put_call(q, 2, "(from, to)");
+    for (size_t j = 0; j < q->f->outputs; j++)
+        if (is_summed(q, j))
+            wgi_line(w, 2, "for (size_t k = 0; k < %zu; k++) got[%zu + k] += terms[%zu + k];\n",
+                     size_of(&q->f->output[j]), q->l->at[j], q->terms_at[j]);
+    wgi_line(w, 1, "}\n");
 }
 
-void wgi_emit_repeat(wgi_source *s, uint32_t node, const char *indent) {
-    writing w;
-    if (s->c->status != WG_OK || !open(&w, s, node, indent)) return;
-    choose_places(&w);
-    wgi_text_put(&s->o, indent);
-    wgi_text_format(&s->o, "{ /* %zu times, %s */\n", w.r->steps,
-                    w.r->backwards ? "the last one first" : "one after the other");
-    declare(&w);
-    gather_operands(&w);
-    if (w.carried == 0) many(&w);
-    else in_steps(&w);
-    if (s->apart && s->f->node[node].when == WGI_EACH && w.l->size != 0) {
-        line(&w);
-        wgi_text_format(&s->o, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n",
-                        w.l->size, s->slot[node]);
-    }
-    wgi_text_put(&s->o, indent);
-    wgi_text_put(&s->o, "}\n");
+void wgi_emit_repeat(wgi_writer *w, uint32_t node) {
+    loop q;
+    if (w->c->status != WG_OK || !open(&q, w, node)) return;
+    choose_places(&q);
+    wgi_line(w, 0, "{ /* %zu times, %s */\n", q.r->steps,
+             q.r->backwards ? "the last one first" : "one after the other");
+    declare(&q);
+    gather_operands(&q);
+    if (q.carried == 0) many(&q);
+    else in_steps(&q);
+    if (wgi_emit_is_laned(w, node) && q.l->size != 0) wgi_emit_spread(w, node, q.l->size);
+    wgi_line(w, 0, "}\n");
 }

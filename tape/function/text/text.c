@@ -4,7 +4,6 @@
 
 #include <fenv.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +37,47 @@ void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes) {
 
 void wgi_text_put(wgi_text *o, const char *s) { wgi_text_bytes(o, s, strlen(s)); }
 
+/* What a directive asks for: *p is its first letter, then its last one. */
+static void put_directive(wgi_text *o, const char **p, va_list *list) {
+    char piece[24] = {**p};
+    if (**p == 's') {
+        wgi_text_put(o, va_arg(*list, const char *));
+        return;
+    }
+    if (**p == 'c') piece[0] = (char)va_arg(*list, int);
+    else if (**p == 'd') (void)snprintf(piece, sizeof piece, "%d", va_arg(*list, int));
+    else if (**p == 'u') (void)snprintf(piece, sizeof piece, "%u", va_arg(*list, unsigned));
+    else if (**p == 'z') {
+        (void)snprintf(piece, sizeof piece, "%zu", va_arg(*list, size_t));
+        ++*p;
+    }
+    wgi_text_put(o, piece);
+}
+
+void wgi_text_list(wgi_text *o, const char *name, const char *format, va_list list) {
+    va_list rest;
+    va_copy(rest, list);
+    for (const char *p = format; *p != 0;) {
+        const char *const from = p;
+        while (*p != 0 && *p != '%' && (name == NULL || strncmp(p, "wgi_", 4) != 0)) p++;
+        wgi_text_bytes(o, from, (size_t)(p - from));
+        if (*p == '%') {
+            p++;
+            put_directive(o, &p, &rest);
+            p++;
+        } else if (*p != 0) {
+            wgi_text_put(o, name);
+            p += 3;
+        }
+    }
+    va_end(rest);
+}
+
 void wgi_text_format(wgi_text *o, const char *format, ...) {
-    char line[1024];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(line, sizeof line, format, list);
+    wgi_text_list(o, NULL, format, list);
     va_end(list);
-    wgi_text_put(o, line);
 }
 
 void wgi_text_plain(char *line) {
@@ -62,21 +95,22 @@ void wgi_text_plain(char *line) {
 
 /* The shortest that is read back as x by a compiler, which rounds to nearest; where the program
  * rounds otherwise its own reading tells nothing, and 17 digits are not enough. */
-void wgi_text_number(wgi_text *o, double x) {
-    char line[40];
+const char *wgi_text_literal(char line[WGI_LITERAL], double x) {
     const int nearest = fegetround() == FE_TONEAREST;
-    if (!isfinite(x)) {
-        wgi_text_put(o, x != x ? "NAN" : x < 0 ? "-INFINITY" : "INFINITY");
-        return;
-    }
+    if (!isfinite(x)) return x != x ? "NAN" : x < 0 ? "-INFINITY" : "INFINITY";
     for (int digits = nearest ? 1 : 21; digits <= 21; digits++) {
-        (void)snprintf(line, sizeof line, "%.*g", digits, x);
+        (void)snprintf(line, WGI_LITERAL, "%.*g", digits, x);
         if (nearest && (digits == 17 || strtod(line, NULL) == x)) break;
     }
-    if (fabs(x) < 1e15 && x == floor(x)) (void)snprintf(line, sizeof line, "%.1f", x);
+    if (fabs(x) < 1e15 && x == floor(x)) (void)snprintf(line, WGI_LITERAL, "%.1f", x);
     wgi_text_plain(line);
     if (strpbrk(line, ".e") == NULL) (void)strcat(line, ".0");
-    wgi_text_put(o, line);
+    return line;
+}
+
+void wgi_text_number(wgi_text *o, double x) {
+    char line[WGI_LITERAL];
+    wgi_text_put(o, wgi_text_literal(line, x));
 }
 
 void wgi_text_quoted(wgi_text *o, const char *s) {
@@ -84,7 +118,7 @@ void wgi_text_quoted(wgi_text *o, const char *s) {
     for (; *s != 0; s++) {
         const unsigned char c = (unsigned char)*s;
         if (c < ' ' || c > '~' || c == '"' || c == '\\' || c == '?')
-            wgi_text_format(o, "\\%03o", c);
+            wgi_text_format(o, "\\%d%d%d", c / 64, c / 8 % 8, c % 8);
         else wgi_text_bytes(o, s, 1);
     }
     wgi_text_put(o, "\"");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h - text on its way to a wg_write, in pieces. Internal. */
-#ifndef WENGERT_TAPE_FUNCTION_TEXT_H
-#define WENGERT_TAPE_FUNCTION_TEXT_H
+#ifndef WGI_TAPE_FUNCTION_TEXT_TEXT_H
+#define WGI_TAPE_FUNCTION_TEXT_TEXT_H
 
 #include <wengert/types.h>
+
+#include <stdarg.h>
 
 typedef struct wgi_text {
     wg_write *write;
@@ -17,10 +19,16 @@ void wgi_text_open(wgi_text *o, wg_write *write, void *ctx);
 wg_status wgi_text_close(wgi_text *o);
 void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes);
 void wgi_text_put(wgi_text *o, const char *s);
-/* At most 1023 bytes. */
+/* Of printf's directives those that the library's texts have: %s %c %d %u %zu %%. Any length. */
 void wgi_text_format(wgi_text *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, where names of the format that begin with wgi_ begin with `name`, if that is not NULL;
+ * what is put in keeps its names. */
+void wgi_text_list(wgi_text *o, const char *name, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
 /* As C: a literal of type double that is read back to the last bit. */
+enum { WGI_LITERAL = 40 };
+const char *wgi_text_literal(char line[WGI_LITERAL], double x);
 void wgi_text_number(wgi_text *o, double x);
 /* A number as the locale writes it, as C has it: in place. */
 void wgi_text_plain(char *line);
