@@ -101,7 +101,7 @@ static void every_rule_of_operations_on_matrices_is_checked(void **state) {
         {VERSION_AT, 4, 1, "the name of input 0 is no word"},
         {REPEATS_AT, 8, 1, "at byte 128: a count of 1 does not fit"},
         /* kinds and flags */
-        {KIND, 1, 7, "node 4 is the operation on matrices 7 with flags 0"},
+        {KIND, 1, 10, "node 4 is the operation on matrices 10 with flags 0"},
         {KIND, 1, 255, "node 4 is the operation on matrices 255 with flags 0"},
         {KIND, 1, 16, "node 4 is the operation on matrices 16 with flags 0"},
         {FLAGS, 1, 2, "node 4 is the operation on matrices 0 with flags 2"},

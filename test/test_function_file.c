@@ -168,6 +168,8 @@ static void files_with_former_names_of_operations_are_read(void **state) {
     (void)state;
     static const char *const names[] = {"log_sum_exp", "held", "half_of_each", "matern_32",
                                         "matern_52"};
+    static const char *const today[] = {"log_add_exp", "wgi_held", "wgi_half_of_each",
+                                        "wgi_matern_32", "wgi_matern_52"};
     const wg_argument in = {"x", 4, 1, 0}, out = {"y", 6, 1, 0};
     const double x[] = {0.25, 0.125, 0.5, 0.75};
     uint8_t old[2048];
@@ -183,11 +185,13 @@ static void files_with_former_names_of_operations_are_read(void **state) {
     double *const y = values(f, &s), *const z = values(g, &again);
     assert_int_equal(s, again);
     assert_memory_equal(y, z, entries(f, 1) * POINTS * sizeof *y);
-    size_t now, then;
-    uint8_t *const bytes = bytes_of(f, &now), *const saved = bytes_of(g, &then);
-    assert_int_equal(now, then); /* under the names of today */
-    assert_memory_equal(bytes, saved, now);
-    free(bytes), free(saved), free(y), free(z);
+    size_t then; /* what was read is saved under the names of today */
+    uint8_t *const saved = bytes_of(g, &then);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        assert_null(find_name(saved, then, names[k]));
+        assert_non_null(find_name(saved, then, today[k]));
+    }
+    free(saved), free(y), free(z);
     wg_function_free(f);
     wg_function_free(g);
 }

@@ -41,6 +41,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tape_rewind, NULL, m);
     STATUS(WG_ENULL, wg_tape_pause, NULL);
     STATUS(WG_ENULL, wg_tape_resume, NULL);
+    STATUS(WG_ENULL, wg_tape_own, NULL);
     STATUS(WG_ENULL, wg_tape_forward, NULL, 1);
     STATUS(WG_ENULL, wg_tape_status, NULL);
     assert_true((try("wg_tape_message"), wg_tape_message(NULL)[0] != 0));

@@ -114,12 +114,11 @@ WG_API WG_MUST_CHECK wg_status wg_check_hessian(wg_tape *t, wg_callback *f, void
 
 /* Where f may be evaluated, and how large a change of each input is: arrays of n, or NULL. */
 typedef struct wg_check_range {
-    const double *lower,
-        *upper; /* lower <= x <= upper: f is called nowhere else; an input between
-                                    two equal ones is not moved. NULL: no bounds; so does an
-                                    infinity */
-    const double
-        *scale; /* positive; steps begin at an eighth of it. NULL: the size of the input */
+    /* lower <= x <= upper: f is called nowhere else; an input between two equal bounds is not
+     * moved. NULL, or an infinity: no bound */
+    const double *lower, *upper;
+    /* positive: steps begin at an eighth of it. NULL: the size of the input */
+    const double *scale;
 } wg_check_range;
 
 /* wg_check_gradient_within, wg_check_hessian_within - the same without leaving the bounds: next to

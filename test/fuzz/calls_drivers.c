@@ -102,6 +102,26 @@ ROW(wg_check_hessian) {
     GIVES_STATUS(wg_check_hessian(t, f, NULL, n, x, m, result));
 }
 
+ROW(wg_check_gradient_within) {
+    DRIVEN;
+    COUNT(m);
+    DOUBLES(lower, n);
+    DOUBLES(upper, n);
+    DOUBLES(scale, n);
+    const wg_check_range range = {lower, upper, scale}, *const within =
+                                                            one_in(40) ? NULL : &range;
+    wg_check room, *const result = one_in(40) ? NULL : &room;
+    GIVES_STATUS(wg_check_gradient_within(t, f, NULL, n, x, m, within, result));
+}
+ROW(wg_check_hessian_within) {
+    DRIVEN;
+    COUNT(m);
+    DOUBLES(lower, n);
+    const wg_check_range range = {.lower = lower}, *const within = one_in(40) ? NULL : &range;
+    wg_check room, *const result = one_in(40) ? NULL : &room;
+    GIVES_STATUS(wg_check_hessian_within(t, f, NULL, n, x, m, within, result));
+}
+
 /* ---- sparse derivatives ---- */
 
 #define GIVES_SPARSITY(n_, m_, f_, e)                                                          \
@@ -246,7 +266,7 @@ static wg_status residual(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
     ROW(name) {                                                                                \
         TAPE(t);                                                                               \
         wg_callback *const f = one_in(4) ? draw_callback("f") : residual;                      \
-            COUNT(n);                                                                              \
+        COUNT(n);                                                                              \
         COUNT(np);                                                                             \
         DOUBLES(x, n);                                                                         \
         REAL_ARRAY(p, np);                                                                     \
@@ -285,6 +305,8 @@ static const struct row list[] = {
     LISTED(wg_hessian, 8),
     LISTED(wg_check_gradient, 1),
     LISTED(wg_check_hessian, 1),
+    LISTED(wg_check_gradient_within, 1),
+    LISTED(wg_check_hessian_within, 1),
     LISTED(wg_jacobian_sparsity, 8),
     LISTED(wg_hessian_sparsity, 8),
     LISTED(wg_jacobian_sparsity_of, 6),

@@ -54,6 +54,10 @@ ROW(wg_tape_resume) {
     TAPE(t);
     GIVES_STATUS(wg_tape_resume(t));
 }
+ROW(wg_tape_own) {
+    TAPE(t);
+    GIVES_STATUS(wg_tape_own(t));
+}
 ROW(wg_tape_forward) {
     TAPE(t);
     SIZE(width);
@@ -239,6 +243,7 @@ static const struct row list[] = {
     LISTED(wg_tape_rewind, 16),
     LISTED(wg_tape_pause, 2),
     LISTED(wg_tape_resume, 6),
+    LISTED(wg_tape_own, 1),
     LISTED(wg_tape_forward, 6),
     LISTED(wg_tape_status, 2),
     LISTED(wg_tape_message, 2),
