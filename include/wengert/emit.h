@@ -42,7 +42,7 @@ enum { WG_EMIT_POINT = 1, WG_EMIT_BATCH = 2, WG_EMIT_CASADI = 4 };
 typedef struct wg_emit_options {
     const char *name; /* an identifier that C and its headers do not have; NULL: wg_f */
     unsigned entries; /* WG_EMIT_POINT | ...; 0: WG_EMIT_POINT */
-    size_t unit;      /* operations in one C function, about; 0: 2000 */
+    size_t unit;      /* operations in one C function, about; 0: 500 */
     int blas;         /* operations on whole matrices: 0: loops; 1: BLAS and LAPACK */
 } wg_emit_options;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNIT = 2000 };
+enum { UNIT = 500 };
 
 static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
@@ -54,11 +54,17 @@ static void head(wgi_writer *w, unsigned entries, int beyond) {
 
 /* ---- what all entries need: definitions ---- */
 
-static const char times[] = "/* The zero rule. */\n"
-                            "static inline double wgi_times(double w, double d) {\n"
-                            "    const double p = w * d;\n"
-                            "    return p != p && (w == 0 || d == 0) ? 0 : p;\n"
-                            "}\n\n";
+/* Inlined, its branch costs compilers of a long text more time than all else; loops over points
+ * need it so. */
+static void times(wgi_writer *w, int apart) {
+    wgi_put(w, "/* The zero rule. */\n");
+    if (apart) wgi_put(w, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\nstatic ");
+    else wgi_put(w, "static inline ");
+    wgi_put_named(w, "double wgi_times(double w, double d) {\n"
+                     "    const double p = w * d;\n"
+                     "    return p != p && (w == 0 || d == 0) ? 0 : p;\n"
+                     "}\n\n");
+}
 
 /* Is the zero rule called for it? */
 static int has_rule(const wg_function *f, const wgi_node *n, unsigned entries) {
@@ -67,13 +73,14 @@ static int has_rule(const wg_function *f, const wgi_node *n, unsigned entries) {
             f->node[f->operand[n->first]].when != WGI_EACH);
 }
 
-static void support(wgi_writer *w, unsigned entries) {
+static void support(wgi_writer *w, unsigned entries, size_t unit) {
+    const int is_long = w->f->once + w->f->each + w->f->after > unit;
     if (entries & (WG_EMIT_POINT | WG_EMIT_CASADI)) wgi_emit_point_support(w);
     wgi_write_definitions(w);
     wgi_emit_dense_support(w);
     for (size_t i = 0; i < w->f->nodes; i++)
         if (has_rule(w->f, &w->f->node[i], entries)) {
-            wgi_put_named(w, times);
+            times(w, is_long && (entries & WG_EMIT_BATCH) == 0);
             break;
         }
 }
@@ -94,7 +101,7 @@ static void bodies(wgi_writer *w, size_t unit) {
         b.scope = "static ";
         b.o = w->o;
         wgi_need_all(&b, 0);
-        support(&b, many ? WG_EMIT_BATCH : WG_EMIT_POINT);
+        support(&b, many ? WG_EMIT_BATCH : WG_EMIT_POINT, unit);
         bodies(&b, unit);
         if (many) wgi_emit_batch(&b, unit);
         else {
@@ -110,7 +117,7 @@ static void bodies(wgi_writer *w, size_t unit) {
 static void all(wgi_writer *w, unsigned entries, size_t unit, int beyond) {
     wgi_need_all(w, 0);
     head(w, entries, beyond);
-    support(w, entries);
+    support(w, entries, unit);
     bodies(w, unit);
     wgi_emit_point_plan(w, unit);
     if (entries & WG_EMIT_POINT)
