@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNIT = 500 };
+/* MANY_UNITS: from so many on it counts what a text costs the compiler. */
+enum { UNIT = 500, MANY_UNITS = 4 };
 
 static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
@@ -74,7 +75,7 @@ static int has_rule(const wg_function *f, const wgi_node *n, unsigned entries) {
 }
 
 static void support(wgi_writer *w, unsigned entries, size_t unit) {
-    const int is_long = w->f->once + w->f->each + w->f->after > unit;
+    const int is_long = w->f->once + w->f->each + w->f->after > MANY_UNITS * unit;
     if (entries & (WG_EMIT_POINT | WG_EMIT_CASADI)) wgi_emit_point_support(w);
     wgi_write_definitions(w);
     wgi_emit_dense_support(w);
