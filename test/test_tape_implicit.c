@@ -193,8 +193,9 @@ static wg_real region(wg_tape *t, const wg_real *x, wg_real *other) {
 }
 
 /* What a function may do to the tape that it should only record on. */
+enum mischief_kind { PAUSE, RESET, REWIND, RESUME, DRIVE };
 typedef struct mischief {
-    enum { PAUSE, RESET, REWIND, RESUME, DRIVE } what;
+    enum mischief_kind what;
     wg_mark before;
 } mischief;
 
@@ -222,7 +223,7 @@ static wg_status naughty(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_r
 static void a_function_that_changes_the_tape_is_found(void **state) {
     (void)state;
     static const struct {
-        int what;
+        enum mischief_kind what;
         wg_status s;
         const char *text;
     } c[] = {{PAUSE, WG_EMODE, "has left the tape paused"},
