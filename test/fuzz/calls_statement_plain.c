@@ -2,11 +2,6 @@
 /* calls_statement_plain.c - rows: statements as code without optimisation has them, which calls
  * the recorders in the library. */
 #undef __OPTIMIZE__
-#ifdef __clang__
-#pragma clang optimize off
-#else
-#pragma GCC optimize 0
-#endif
 #include "calls_statement.h"
 
 static const struct row list[] = {
