@@ -355,7 +355,11 @@ static void what_cannot_be_done_is_nan_everywhere(void **state) {
         draw_operands(&ops[i], SINGULAR, x);
         x[n - 1] = 1;
         evaluate(alone[i].f, 1, x, y);
-        for (size_t j = 0; j + 1 < m; j++) assert_nan(y[j]);
+        /* a determinant can be computed, and so can its derivatives */
+        const int is_number = ops[i].kind >= WGI_DENSE_DET;
+        for (size_t j = 0; j + 1 < m; j++)
+            assert_true(is_number ? isfinite(y[j]) : isnan(y[j]));
+        if (ops[i].kind == WGI_DENSE_DET) assert_true(y[0] == 0);
         check(&alone_text[i], 1, x, 1);
     }
 }
