@@ -261,6 +261,61 @@ static void a_budget_is_whole_for_every_recording(void **state) {
         }
 }
 
+/* An operation that works in a good part of the budget. */
+static wg_status hungry_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    b->work_bytes = 0x60000;
+    return WG_OK;
+}
+static wg_status first_value(wg_block *b) {
+    b->out[0].value[0] = b->in[0].value[0];
+    return WG_OK;
+}
+static wg_status first_vjp(wg_block *b) {
+    b->in[0].bar[0] += b->out[0].bar[0];
+    return WG_OK;
+}
+static const wg_block_op hungry = {
+    .name = "hungry", .shape = hungry_shape, .value = first_value, .vjp = first_vjp};
+
+static void assert_sweeps(wg_tape *t, wg_mat x) {
+    const wg_real y = wg_mat_dot(t, x, x);
+    assert_ok(t);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, wg_mat_at(x, 0, 0)) == 6);
+}
+
+/* What an earlier recording needed for its sweeps, a later one does not; nor after a rewind. */
+static void the_workspace_of_a_sweep_is_that_of_its_recording(void **state) {
+    (void)state;
+    const double three = 3;
+    for (int buffered = 0; buffered < 2; buffered++) {
+        const size_t whole = 0x80000;
+        char *const buffer = malloc(whole);
+        wg_options opt = {.budget = buffered ? 0 : whole};
+        if (buffered) opt.buffer = buffer, opt.buffer_bytes = whole;
+        wg_tape *const t = wg_tape_new(&opt);
+        wg_mat x = wg_mat_input(t, 1, 1, &three, 1), y;
+        assert_int_equal(wg_apply(t, &hungry, NULL, 0, 1, &x, 1, &y), WG_OK);
+        assert_int_equal(wg_mat_reverse(t, y, NULL, 1), WG_OK);
+        wg_tape_reset(t);
+        x = wg_mat_input(t, 1, 1, &three, 1);
+        assert_non_null(wg_tape_keep(t, 0x50000, NULL));
+        assert_sweeps(t, x);
+
+        wg_tape_reset(t);
+        x = wg_mat_input(t, 1, 1, &three, 1);
+        const wg_mark before = wg_tape_mark(t);
+        y = wg_mat_add(t, wg_mat_scale(t, 2, wg_mat_fill(t, 12000, 1, 1)), x);
+        assert_ok(t);
+        assert_int_equal(wg_mat_reverse(t, y, NULL, 12000), WG_EBUDGET);
+        assert_int_equal(wg_tape_rewind(t, before), WG_OK);
+        assert_sweeps(t, x);
+        wg_tape_free(t);
+        free(buffer);
+    }
+}
+
 /* A rewind to before the failure leaves room for the sweep of what is left. */
 static void after_a_rewind_the_budget_has_room_for_a_sweep(void **state) {
     (void)state;
@@ -513,6 +568,7 @@ int main(void) {
         TEST(a_budget_is_never_passed_and_well_used),
         TEST(a_budget_for_records_and_adjoints_holds_both),
         TEST(a_budget_is_whole_for_every_recording),
+        TEST(the_workspace_of_a_sweep_is_that_of_its_recording),
         TEST(after_a_rewind_the_budget_has_room_for_a_sweep),
         TEST(after_a_lack_of_memory_a_reset_finds_room_again),
         TEST(a_limited_address_space_is_left_to_others),

@@ -81,7 +81,7 @@ static wg_status jacobian(wgi_core *c, const char *call, wg_mark start, size_t n
                           const wg_real *x, size_t m, const wg_real *y, double *jac) {
     c->swept = 0;
     wg_status s = wgi_adjoints_need(c, c->head.slots, LANES);
-    if (s == WG_OK) s = wgi_blocks_room(c);
+    if (s == WG_OK) s = wgi_blocks_room(c, 0);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
     c->lanes = c->asked = LANES;
     c->traced = 0;
@@ -126,7 +126,7 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
     const size_t bytes = m * n * sizeof(double) + n * sizeof(uint32_t);
     const uint64_t used = c->scratch_used;
     /* with the workspace for sweeps over blocks, so that nothing moves later */
-    wg_status s = wgi_scratch_need(c, bytes + 64 + 2 * c->lane_bytes + c->work_bytes);
+    wg_status s = wgi_blocks_room(c, bytes + 64);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no room for %zux%zu derivatives", call, m, n);
     double *const jac = wgi_scratch(c, bytes);
     uint32_t *const slot = (uint32_t *)(void *)(jac + m * n);

@@ -705,6 +705,7 @@ void wg_tape_reset(wg_tape *t) {
     c->head.slots = 1;
     c->inputs = 0;
     c->head.last_block = NULL;
+    c->lane_bytes = c->work_bytes = 0;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
     for (int k = 0; k < c->payloads; k++) c->payload[k].wanted = 0;
     c->head.code_words = c->place_count = c->label_count = 0;

@@ -182,10 +182,14 @@ static size_t lane_bytes(const wgi_block *b) {
     return bytes;
 }
 
-wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
+static void note_room(wgi_core *c, const wgi_block *b) {
     const size_t lane = lane_bytes(b);
     if (lane > c->lane_bytes) c->lane_bytes = lane;
     if (b->work_bytes > c->work_bytes) c->work_bytes = b->work_bytes;
+}
+
+wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
+    note_room(c, b);
     if (c->flags & WG_KEEP_CODE) keep_values(c, b);
     if (c->width != 0) return tangents(c, b);
     const wg_status s = wgi_records_need(c, 1);
@@ -515,8 +519,14 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     return s;
 }
 
-wg_status wgi_blocks_room(wgi_core *c) {
-    return wgi_scratch_need(c, 2 * c->lane_bytes + c->work_bytes);
+wg_status wgi_blocks_room(wgi_core *c, size_t bytes) {
+    const wg_status s = wgi_scratch_need(c, bytes + 2 * c->lane_bytes + c->work_bytes);
+    if (s == WG_OK) return s;
+    /* the most may be that of a block which a rewind has forgotten */
+    c->lane_bytes = c->work_bytes = 0;
+    for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
+        if (b->op != &wgi_small_op) note_room(c, b);
+    return wgi_scratch_need(c, bytes + 2 * c->lane_bytes + c->work_bytes);
 }
 
 wgi_block *wgi_block_at(const wgi_core *c, uint64_t number) {

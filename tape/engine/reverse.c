@@ -134,7 +134,7 @@ static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
 
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = wgi_block_below(c, high, low);
-    wg_status s = b != NULL ? wgi_blocks_room(c) : WG_OK;
+    wg_status s = b != NULL ? wgi_blocks_room(c, 0) : WG_OK;
     if (s != WG_OK) {
         c->swept = 0;
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");

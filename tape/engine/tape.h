@@ -424,8 +424,8 @@ wgi_block *wgi_block_at(const wgi_core *c, uint64_t number);
 /* Links a block to those before it and appends its record; on a forward tape computes its
  * tangents instead. */
 wg_status wgi_block_append(wgi_core *c, wgi_block *b);
-/* Makes room in scratch for sweeps over the blocks of the tape. */
-wg_status wgi_blocks_room(wgi_core *c);
+/* Makes room in scratch for sweeps over the blocks of the tape, and `bytes` beside. */
+wg_status wgi_blocks_room(wgi_core *c, size_t bytes);
 /* Does a matrix belong to another tape, or has it been forgotten? */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: that of the last element of a block, if the
