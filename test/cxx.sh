@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: MIT
 # cxx - C++17 users, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
-# test/cxx_names.cpp has operations of its own under the names of all others; every header compiles
-# alone, as C11 and as C++17; mistakes get a message that names them.
+# test/cxx_names.cpp has operations of its own under the names of all others; mistakes get a message that
+# names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
 mkdir -p "$work"
 fail() { echo "cxx: $1" >&2; exit 1; }
-
-# Parts of other headers, not for users to include.
-part='generic_double.h generic_dual.h generic_tape.h statement_lists.h scalar.hpp statement.hpp'
-
-# alone HEADER COMPILER...: nothing else is needed before it
-alone() {
-    header=$1
-    shift
-    printf '#include <%s>\ntypedef int wg_not_empty;\n' "$header" |
-        "$@" $own -fsyntax-only - || fail "$header does not compile alone: $*"
-}
 
 $CC -std=c11 $own $CFLAGS -c -o "$work/kernel.o" test/generic_kernel.c
 compilers=0
@@ -31,20 +20,8 @@ for cxx in g++ clang++; do
         $cxx -std=c++17 $own $level test/cxx_names.cpp -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/names" || fail "cxx_names.cpp with $cxx $level"
     done
-    for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do
-        name=${header##*/}
-        case " $part " in *" $name "*) case $name in *.h) continue ;; esac ;; esac
-        alone "${header#include/}" $cxx -std=c++17 -x c++
-    done
 done
 [ $compilers -gt 0 ] || fail 'neither g++ nor clang++'
-for cc in gcc clang; do
-    command -v $cc >/dev/null || continue
-    for header in include/wengert.h include/wengert/*.h; do
-        case " $part " in *" ${header##*/} "*) continue ;; esac
-        alone "${header#include/}" $cc -std=c11 -Wstrict-prototypes -Wmissing-prototypes -x c
-    done
-done
 
 # mistake MESSAGE TYPE STATEMENT: in a function of x and p of that type it does not compile, and
 # the message is among what the compiler says

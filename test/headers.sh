@@ -7,7 +7,7 @@ trap 'rm -rf "$dir"' EXIT
 # what users may have switched on
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wfloat-conversion -Wdouble-promotion -Wshadow -Wundef -Wfloat-equal
     -Wcast-qual -Werror -Iinclude'
-warn_c="$warn -Wold-style-definition" warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
+warn_c="$warn -Wold-style-definition -Wstrict-prototypes -Wmissing-prototypes" warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
 bad=0
 complain() { echo "headers: $1" >&2; bad=1; }
 
