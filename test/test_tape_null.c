@@ -42,6 +42,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tape_pause, NULL);
     STATUS(WG_ENULL, wg_tape_resume, NULL);
     STATUS(WG_ENULL, wg_tape_own, NULL);
+    STATUS(WG_ENULL, wg_tape_progress, NULL, &(const wg_progress){0});
     STATUS(WG_ENULL, wg_tape_forward, NULL, 1);
     STATUS(WG_ENULL, wg_tape_status, NULL);
     assert_true((try("wg_tape_message"), wg_tape_message(NULL)[0] != 0));

@@ -148,6 +148,15 @@ WG_API WG_MUST_CHECK wg_status wg_function_evaluate(const wg_function *f, size_t
                                                     wg_threads *threads, void *work,
                                                     wg_function_guard *guard);
 
+/* wg_function_evaluate_progress - the same, telling somebody how far it is: after some hundred
+ * points each time, also of compiled code, and after each step of a loop. NULL: nobody.
+ * Errors:  WG_ESTOPPED: results of some points are the new ones, of the others what they were, or
+ *          NaN where a loop was left; sums are not written. Function, threads and work are as good
+ *          as before. */
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate_progress(
+    const wg_function *f, size_t points, const wg_points *x, const wg_results *y,
+    wg_threads *threads, void *work, wg_function_guard *guard, const wg_progress *progress);
+
 WG_END_DECLS
 
 #endif

@@ -166,6 +166,7 @@ static void open(run *r, wg_block *b) {
     r->loop.context = r;
     r->loop.advance = advance;
     r->loop.adjoint = adjoint;
+    r->loop.progress = wgi_progress_of(r->k->c);
     if (b->inputs > 1) wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->x + r->k->n);
 }
 
@@ -204,9 +205,12 @@ static wg_status jvp(wg_block *b) {
     wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.x);
     tangent(&b->in[0], r.dx);
     if (b->inputs > 1) tangent(&b->in[1], r.dx + n);
+    wgi_progress_begin(r.loop.progress);
     for (size_t number = 0; number < r.loop.steps; number++) {
         const wg_status s = jvp_of(place_of(&r, number));
         if (s != WG_OK) return s;
+        if (wgi_progress_stops(r.loop.progress, (double)(number + 1) / (double)r.loop.steps))
+            return WG_ESTOPPED;
         copy(r.x, r.next, n);
         copy(r.dx, r.dnext, n);
     }
