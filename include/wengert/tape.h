@@ -120,8 +120,8 @@ static inline wg_real wg_constant(double value) {
 
 /* wg_value - the number of a variable. What follows from it, also the way an `if` on it goes,
  * is invisible to the tape: a replay or a function cannot know (wg_lt(t, x, y) can, and
- * wg_select_lt need not). Compiled with -DWG_FIND_VALUES every use is a warning: a way to find
- * such branches. */
+ * wg_select_lt need not). Compiled with -DWG_FIND_VALUES every use is a warning, and WG_CHECKED
+ * looks at callbacks (wg_check_branches): ways to find such branches. */
 #ifdef WG_FIND_VALUES
 __attribute__((deprecated("what follows from this number is invisible to the tape: for a branch "
                           "see wg_lt(t, x, y) and wg_select_lt")))

@@ -33,7 +33,8 @@ WG_BEGIN_DECLS
     X(EMISMATCH, "two derivatives that should agree do not")                                   \
     X(EWRITE, "the output could not be written")                                               \
     X(ETHREAD, "the tape belongs to another thread")                                           \
-    X(ESTOPPED, "the user's callback for progress stopped the call")
+    X(ESTOPPED, "the user's callback for progress stopped the call")                           \
+    X(EBRANCH, "the user's function branches on a value, not on a recorded comparison")
 
 #define WGI_STATUS_ENUM(name, text) WG_##name,
 typedef enum wg_status { WG_STATUS_LIST(WGI_STATUS_ENUM) WG_STATUS_COUNT } wg_status;
@@ -75,8 +76,9 @@ enum {
     WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity, and in
                          * sweeps other than by lanes at the first adjoint that is NaN, also where it
                          * would flow on to no input, and other tapes go on */
-    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind; and at
-                         * the thread that uses the tape: wg_tape_own */
+    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind; at
+                         * the thread that uses the tape: wg_tape_own; and at callbacks that branch
+                         * on values, where something is made of them: wg_check_branches */
 };
 
 typedef struct wg_options {

@@ -7,6 +7,7 @@
 #include "tape/function/loops/checkpoints.h"
 
 #include "ops/matrix/expand.h"
+#include "tape/engine/value_branches.h"
 
 #include <string.h>
 
@@ -98,6 +99,15 @@ static wg_status explain(const place *at, wg_status s) {
     return s;
 }
 
+/* A region that records something else at other states is wrong in a function (value_branches.h). */
+static wg_status judge(const place *at) {
+    const checkpoint *const k = at->r->k;
+    wg_tape_reset(k->work);
+    place judged = *at;
+    return explain(at, wgi_value_branches(wgi_core_of(k->work), "wg_checkpoint", record,
+                                          &judged, k->n + k->np, at->r->x, k->n, 0, NULL));
+}
+
 static wg_status value_of(place at, const double *state, double *next) {
     const run *const r = at.r;
     const size_t n = r->k->n, np = r->k->np;
@@ -106,6 +116,8 @@ static wg_status value_of(place at, const double *state, double *next) {
             &at, at.region->value(at.step, n, state, np, r->x + n, next, at.region->data));
     if (work_of(r->k) == NULL) return without_work(r);
     copy(r->x, state, n);
+    const wg_status s = r->k->c->judged ? judge(&at) : WG_OK;
+    if (s != WG_OK) return s;
     return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
 }
 

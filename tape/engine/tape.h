@@ -196,6 +196,7 @@ typedef struct wgi_core {
 
     wgi_progress progress;
     int telling; /* its callback is being called */
+    int judged; /* it is compared with recordings at other points, and so is what it is made of */
 
     wg_status status;
     char message[512];

@@ -3,6 +3,7 @@
  * last. At the first point where its comparisons come out differently the other branches are
  * tried, and then a new one is recorded. Stretches grow while a branch is right, and shrink
  * where it is not. */
+#include "tape/function/run/bytecode.h"
 #include "tape/function/graph/arguments.h"
 #include "tape/function/loops/callable.h"
 
