@@ -254,7 +254,7 @@ static int meddles(void *context, double done) {
     (void)context, (void)done;
     const wg_real x = wg_input(told.tape, 1);
     if (told.tape != NULL && x.value == x.value) finding("the callback for progress records");
-    (void)wg_reverse(told.tape, x);
+    if (wg_reverse(told.tape, x) == WG_OK) finding("the callback for progress sweeps");
     wg_tape_reset(told.tape);
     return told.left-- == 0;
 }
