@@ -763,6 +763,61 @@ static void the_callback_cannot_use_the_tape(void **state) {
     assert_int_equal(wg_tape_progress(NULL, NULL), WG_ENULL);
 }
 
+/* A model or branches that are told of, run again by who is told. */
+typedef struct again {
+    modelling m;
+    wg_branches *b;
+    size_t calls;
+    int wrong;
+} again;
+
+static int run_again(void *context, double done) {
+    again *const a = context;
+    const double x[] = {0.5, -0.5};
+    double y[2];
+    (void)done;
+    a->calls++;
+    if (a->m.m != NULL) a->wrong |= wg_model_run(a->m.m, a->m.f, 1, NULL, NULL) == WG_ENULL;
+    if (a->b != NULL)
+        a->wrong |= wg_branches_evaluate(a->b, 2, &(wg_points){x, 1, 1},
+                                         &(wg_results){y, 1, 1}) != WG_EMODE;
+    return 0;
+}
+
+static void models_and_branches_outlive_a_callback_that_runs_them(void **state) {
+    (void)state;
+    static branching b;
+    const wg_argument x = {"x", 1, 1, 0}, y = {"y", 1, 1, 0};
+    again a = {.calls = 0};
+    assert_int_equal(wg_branches_new(tape, bend, NULL, 1, &x, 1, &y, NULL, &b.b), WG_OK);
+    for (size_t p = 0; p < POINTS; p++) b.x[p] = p % 2 == 0 ? -0.5 : 0.5;
+    a.b = b.b;
+    assert_int_equal(evaluate_branches(&b, &(wg_progress){run_again, &a, 0}), WG_OK);
+    look_at_branches(&b, WG_OK);
+    assert_true(a.calls > 0);
+    assert_false(a.wrong);
+    wg_branches_free(b.b);
+
+    const wg_dim one = {NULL, 1};
+    static double at[POINTS], twice[POINTS];
+    wg_function *f;
+    for (size_t p = 0; p < POINTS; p++) at[p] = (double)p;
+    a = (again){.calls = 0};
+    wg_tape_reset(tape);
+    assert_int_equal(wg_model_new(tape, &a.m.m), WG_OK);
+    const wg_mat in = wg_model_placeholder(a.m.m, "x", one, one, 0, NULL);
+    const wg_mat sum = wg_model_op(a.m.m, wg_mat_add, in, in);
+    assert_int_equal(wg_model_feed(a.m.m, in, at, 1, 1), WG_OK);
+    assert_int_equal(wg_model_function(a.m.m, 1, &sum, &f), WG_OK);
+    a.m.f = f;
+    assert_int_equal(wg_tape_progress(tape, &(wg_progress){run_again, &a, 0}), WG_OK);
+    assert_int_equal(wg_model_run(a.m.m, f, POINTS, &(wg_results){twice, 1, 1}, NULL), WG_OK);
+    for (size_t p = 0; p < POINTS; p++) assert_true(twice[p] == 2 * at[p]);
+    assert_true(a.calls > 0);
+    wg_function_free(f);
+    wg_model_free(a.m.m);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_tape, close_tape)
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -776,6 +831,7 @@ int main(void) {
         TEST(a_compiler_that_runs_is_stopped_and_leaves_nothing),
         TEST(compiling_is_stopped_at_any_time),
         TEST(the_callback_cannot_use_the_tape),
+        TEST(models_and_branches_outlive_a_callback_that_runs_them),
     };
     return cmocka_run_group_tests(tests, open_directory, close_directory);
 }

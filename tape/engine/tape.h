@@ -340,6 +340,12 @@ static inline wgi_progress *wgi_progress_of(wgi_core *c) {
     while (c->lender != NULL) c = c->lender;
     return &c->progress;
 }
+/* Has the callback for progress of a tape, or of the one that it is beside, the word? Then what the
+ * call that tells has on it stays. */
+static inline int wgi_is_telling(const wgi_core *c) {
+    while (c->lender != NULL) c = c->lender;
+    return c->telling;
+}
 /* Something else is being done from now on. */
 static inline void wgi_progress_begin(wgi_progress *p) {
     p->done = 0;

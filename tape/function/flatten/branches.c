@@ -250,6 +250,7 @@ wg_status wg_branches_evaluate(wg_branches *b, size_t points, const wg_points *x
                                const wg_results *y) {
     if (b == NULL || (b->inputs != 0 && x == NULL) || (b->outputs != 0 && y == NULL))
         return WG_ENULL;
+    if (wgi_is_telling(wgi_core_of(b->t))) return WG_EMODE; /* it may be evaluated already */
     wg_tape_reset(b->work);
     wgi_progress_begin(wgi_progress_of(wgi_core_of(b->t)));
     if (b->branches != 0) clear_sums(b->branch[0], y);
