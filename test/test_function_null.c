@@ -93,6 +93,8 @@ static void evaluating_a_function_answers(void **state) {
     STATUS(WG_ENULL, wg_function_evaluate, fn, 1, NULL, &to, NULL, work, &guard);
     STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, NULL, NULL, work, &guard);
     STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, &to, NULL, NULL, &guard);
+    STATUS(WG_ENULL, wg_function_evaluate_progress, NULL, 1, at, &to, NULL, work, &guard, NULL);
+    STATUS(WG_ENULL, wg_function_evaluate_progress, fn, 1, NULL, &to, NULL, work, &guard, NULL);
     assert_true(value == 42 && guard.point == 42 && guard.guard == 43);
     STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &nowhere, NULL, work, NULL);
     assert_true(value == 42);

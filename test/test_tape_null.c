@@ -42,6 +42,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tape_pause, NULL);
     STATUS(WG_ENULL, wg_tape_resume, NULL);
     STATUS(WG_ENULL, wg_tape_own, NULL);
+    STATUS(WG_ENULL, wg_tape_progress, NULL, &(const wg_progress){0});
     STATUS(WG_ENULL, wg_tape_forward, NULL, 1);
     STATUS(WG_ENULL, wg_tape_status, NULL);
     assert_true((try("wg_tape_message"), wg_tape_message(NULL)[0] != 0));
@@ -127,6 +128,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
     STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
     STATUS(WG_ENULL, wg_check_hessian, NULL, square, NULL, 1, &one, 1, &found);
+    STATUS(WG_ENULL, wg_check_branches, NULL, square, NULL, 1, &one, 1, 0, NULL);
     STATUS(WG_ENULL, wg_check_gradient_within, NULL, square, NULL, 1, &one, 1, NULL, &found);
     STATUS(WG_ENULL, wg_check_hessian_within, NULL, square, NULL, 1, &one, 1, NULL, &found);
     STATUS(WG_ENULL, wg_check_scalar_op, NULL, &wgi_scalar_ops[WGI_OP_sin], &one);
@@ -260,6 +262,8 @@ static void a_recording_without_its_array_has_failed(void **state) {
     wg_check found;
     KEEPS(WG_ENULL, wg_check_gradient, tape, NULL, NULL, 1, &one, 1, &found);
     KEEPS(WG_ENULL, wg_check_gradient, tape, square, NULL, 1, NULL, 1, &found);
+    KEEPS(WG_ENULL, wg_check_branches, tape, NULL, NULL, 1, &one, 1, 0, NULL);
+    KEEPS(WG_ENULL, wg_check_branches, tape, square, NULL, 1, NULL, 1, 0, NULL);
     KEEPS(WG_ENULL, wg_check_gradient_within, tape, NULL, NULL, 1, &one, 1, NULL, &found);
     KEEPS(WG_ENULL, wg_check_gradient_within, tape, square, NULL, 1, NULL, 1,
           &(wg_check_range){&one, &one, &one}, &found);

@@ -40,7 +40,8 @@ WG_API void wg_branches_free(wg_branches *b);
  *          and was tried; recordings as counted.
  * Errors:  what recording and deriving return: the message of the tape says more. WG_EGUARD: a
  *          function does not hold where it was just recorded (the callback compares what it
- *          was not given). Results are then in part the new ones. */
+ *          was not given). Results are then in part the new ones. WG_EBRANCH: the tape has
+ *          WG_CHECKED, and the callback branches on values (wg_check_branches). */
 WG_API WG_MUST_CHECK wg_status wg_branches_evaluate(wg_branches *b, size_t points,
                                                     const wg_points *x, const wg_results *y);
 

@@ -14,7 +14,9 @@
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
  * and is refused (WG_EMODE); its jvp is not, and shared inputs always work. A loop (function.h)
  * counts as one operation here: where one of the things it takes is a sum over the points, all
- * it gives is; it is refused where it also takes what each point has of its own.
+ * it gives is; it is refused where it also takes what each point has of its own. Its adjoint gives
+ * what goes on to the points apart from such sums: the Jacobian, by an input with a value per
+ * point, of a gradient through loops in loops is what it is without loops.
  *
  * What a recording computes twice is done once here, and its adjoints are added up before they
  * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add

@@ -133,6 +133,25 @@ WG_API WG_MUST_CHECK wg_status wg_check_hessian_within(wg_tape *t, wg_callback *
                                                        const wg_check_range *range,
                                                        wg_check *result);
 
+/* wg_check_branches - does f record the same at other points? A C branch on wg_value(x), and a
+ * constant that was computed from it, are in a recording for ever, and whatever is made of it, a
+ * function, a pattern, is wrong where they would be others. f is recorded at x and again at other
+ * points, and operations, operands, numbers, constants and outputs are compared; after a recorded
+ * comparison (wg_lt and its kin) that comes out differently they may differ.
+ * points, at: so many points of n entries, one after the other. at NULL: six of the library's: -x, x
+ *         in reverse order, 2 x, x with 1 added and subtracted in turn, 100 x, x / 100.
+ * A point at which f fails is no finding; nor is anything found where f records on another tape
+ * than the one it gets, or what a tape that keeps its code refuses (wg_implicit), or where there is
+ * no memory for two further recordings. f has to come back wherever it is called.
+ * With WG_CHECKED this is done, with the library's points, by wg_function_record, and by
+ * wg_branches_evaluate where it records; of wg_checkpoint in f each region is recorded so. Patterns
+ * (sparsity.h) are compared with every recording that they are used for.
+ * Errors: WG_EBRANCH: the message has both recordings where they first differ, with their places
+ *         (WG_KEEP_PLACES). */
+WG_API WG_MUST_CHECK wg_status wg_check_branches(wg_tape *t, wg_callback *f, void *data,
+                                                 size_t n, const double *x, size_t m,
+                                                 size_t points, const double *at);
+
 WG_END_DECLS
 
 #endif

@@ -51,6 +51,8 @@ typedef struct wg_argument {
  *          of all steps are kept while a derivative is evaluated. A loop is no part of what
  *          wg_function_is_zero sees, and evaluated at one point it takes some hundred
  *          nanoseconds per step beside its operations.
+ * Branches: with WG_CHECKED f is called eight times, also at other points, and refused if it branches
+ *          on values there (wg_check_branches): WG_EBRANCH.
  * Cost:    one recording; about 48 bytes per operation, from the memory callbacks of the tape;
  *          while it is made, some 200 bytes per operation in the arena of t.
  * Errors:  as the drivers; WG_EARG: flags, or a name twice; WG_EMODE: no kept code, or an
@@ -62,7 +64,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_record(wg_tape *t, wg_callback *f, vo
 
 /* wg_function_extract - the same from what is on a tape: the outputs y as a function of the
  * inputs x, which may be any variables of the recording; what they were computed from is left
- * out. Variables on which y depends beside x are constants. The recording stays as it is.
+ * out. Variables on which y depends beside x are constants. The recording stays as it is. What it
+ * owes to values, as a C branch on one, cannot be found here, also not with WG_CHECKED.
  * x, y:    variables of all inputs, of all outputs, one after the other; y may be constants.
  * Errors:  WG_ENULL, WG_EARG (an input twice), WG_ESTALE, WG_EMODE, WG_ENOMEM; the recording is
  *          as good as before. */
@@ -147,6 +150,15 @@ WG_API WG_MUST_CHECK wg_status wg_function_evaluate(const wg_function *f, size_t
                                                     const wg_points *x, const wg_results *y,
                                                     wg_threads *threads, void *work,
                                                     wg_function_guard *guard);
+
+/* wg_function_evaluate_progress - the same, telling somebody how far it is: after some hundred
+ * points each time, also of compiled code, and after each step of a loop. NULL: nobody.
+ * Errors:  WG_ESTOPPED: results of some points are the new ones, of the others what they were, or
+ *          NaN where a loop was left; sums are not written. Function, threads and work are as good
+ *          as before. */
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate_progress(
+    const wg_function *f, size_t points, const wg_points *x, const wg_results *y,
+    wg_threads *threads, void *work, wg_function_guard *guard, const wg_progress *progress);
 
 WG_END_DECLS
 

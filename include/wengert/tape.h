@@ -76,6 +76,20 @@ WG_API wg_status wg_tape_resume(wg_tape *t);
  * tape, until its owner resets it.   Errors: WG_ENULL. */
 WG_API wg_status wg_tape_own(wg_tape *t);
 
+/* wg_tape_progress - whom long calls on this tape tell how far they are, from now on and across
+ * resets; it is copied. NULL: nobody, as at first. These calls are: maps, scans and checkpointed
+ * loops, as they are recorded, swept or replayed; making functions and callables; compiling them;
+ * wg_branches_evaluate; wg_model_run of models on this tape.
+ * Stopped: WG_ESTOPPED, and all is as after any other failure of the same call. What was being
+ *          recorded keeps the status until a reset, or a rewind to before it. A sweep leaves the
+ *          recording as good as before, and no adjoints; a replay can only be reset. There is no
+ *          function then, no process of a compiler, and no file of it. Results that were to be
+ *          written, of wg_branches_evaluate and wg_model_run, are in part the new ones; variables
+ *          of a model are as before.
+ * The callback does not use the tape: calls on it are refused meanwhile (WG_EMODE), a reset does
+ * nothing. It does not free it.   Errors: WG_ENULL. */
+WG_API wg_status wg_tape_progress(wg_tape *t, const wg_progress *progress);
+
 /* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents
  * per variable and no records; 0 makes it an ordinary one again. Seed with wg_tangent_seed.
  * Errors: WG_ENULL; WG_EARG: width over 64; WG_EMODE: the tape is not empty; WG_ENOMEM. */
@@ -106,8 +120,8 @@ static inline wg_real wg_constant(double value) {
 
 /* wg_value - the number of a variable. What follows from it, also the way an `if` on it goes,
  * is invisible to the tape: a replay or a function cannot know (wg_lt(t, x, y) can, and
- * wg_select_lt need not). Compiled with -DWG_FIND_VALUES every use is a warning: a way to find
- * such branches. */
+ * wg_select_lt need not). Compiled with -DWG_FIND_VALUES every use is a warning, and WG_CHECKED
+ * looks at callbacks (wg_check_branches): ways to find such branches. */
 #ifdef WG_FIND_VALUES
 __attribute__((deprecated("what follows from this number is invisible to the tape: for a branch "
                           "see wg_lt(t, x, y) and wg_select_lt")))

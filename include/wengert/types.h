@@ -32,7 +32,9 @@ WG_BEGIN_DECLS
     X(ECONVERGE, "an iteration did not converge")                                              \
     X(EMISMATCH, "two derivatives that should agree do not")                                   \
     X(EWRITE, "the output could not be written")                                               \
-    X(ETHREAD, "the tape belongs to another thread")
+    X(ETHREAD, "the tape belongs to another thread")                                           \
+    X(ESTOPPED, "the user's callback for progress stopped the call")                           \
+    X(EBRANCH, "the user's function branches on a value, not on a recorded comparison")
 
 #define WGI_STATUS_ENUM(name, text) WG_##name,
 typedef enum wg_status { WG_STATUS_LIST(WGI_STATUS_ENUM) WG_STATUS_COUNT } wg_status;
@@ -74,8 +76,9 @@ enum {
     WG_TRACE = 4,       /* stop at the first statement that gives a NaN or an infinity, and in
                          * sweeps other than by lanes at the first adjoint that is NaN, also where it
                          * would flow on to no input, and other tapes go on */
-    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind; and at
-                         * the thread that uses the tape: wg_tape_own */
+    WG_CHECKED = 8      /* look at every handle exactly: also catches handles after a rewind; at
+                         * the thread that uses the tape: wg_tape_own; and at callbacks that branch
+                         * on values, where something is made of them: wg_check_branches */
 };
 
 typedef struct wg_options {
@@ -112,6 +115,24 @@ typedef struct wg_stats {
     uint64_t memory_calls; /* reserve, commit and release so far: constant in a steady state */
     uint64_t resets;
 } wg_stats;
+
+/* Whom a long call tells how far it has come, and who may stop it: of a tape wg_tape_progress, of a
+ * function wg_function_evaluate_progress.
+ *
+ * call:    gets `context`, and how much is done of what is being done just now, one map, one scan,
+ *          one function that is evaluated: from 0 to 1, never less than before. Where that is not
+ *          known, as of a function that is made or compiled, it is 0. A call that does several such
+ *          things, as a sweep, begins again with each. It returns 0, or nonzero to stop: what it
+ *          was called by then comes back with WG_ESTOPPED, even where nothing was left to be done.
+ *          It is called between blocks of points, steps, chunks of a grid or pieces of a graph, and
+ *          every 20 ms while a compiler runs; always by the thread that made the call, whatever
+ *          pool works for it.
+ * seconds: at least so many between two calls; 0: each time that it could be stopped. */
+typedef struct wg_progress {
+    int (*call)(void *context, double done); /* NULL: nobody is told */
+    void *context;
+    double seconds;
+} wg_progress;
 
 /* Where text goes: returns 0, or nonzero to stop. */
 typedef int wg_write(void *ctx, const char *text, size_t bytes);

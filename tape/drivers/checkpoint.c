@@ -7,6 +7,7 @@
 #include "tape/function/loops/checkpoints.h"
 
 #include "ops/matrix/expand.h"
+#include "tape/engine/value_branches.h"
 
 #include <string.h>
 
@@ -98,6 +99,15 @@ static wg_status explain(const place *at, wg_status s) {
     return s;
 }
 
+/* A region that records something else at other states is wrong in a function (value_branches.h). */
+static wg_status judge(const place *at) {
+    const checkpoint *const k = at->r->k;
+    wg_tape_reset(k->work);
+    place judged = *at;
+    return explain(at, wgi_value_branches(wgi_core_of(k->work), "wg_checkpoint", record,
+                                          &judged, k->n + k->np, at->r->x, k->n, 0, NULL));
+}
+
 static wg_status value_of(place at, const double *state, double *next) {
     const run *const r = at.r;
     const size_t n = r->k->n, np = r->k->np;
@@ -106,6 +116,8 @@ static wg_status value_of(place at, const double *state, double *next) {
             &at, at.region->value(at.step, n, state, np, r->x + n, next, at.region->data));
     if (work_of(r->k) == NULL) return without_work(r);
     copy(r->x, state, n);
+    const wg_status s = r->k->c->judged ? judge(&at) : WG_OK;
+    if (s != WG_OK) return s;
     return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
 }
 
@@ -166,6 +178,7 @@ static void open(run *r, wg_block *b) {
     r->loop.context = r;
     r->loop.advance = advance;
     r->loop.adjoint = adjoint;
+    r->loop.progress = wgi_progress_of(r->k->c);
     if (b->inputs > 1) wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->x + r->k->n);
 }
 
@@ -204,9 +217,12 @@ static wg_status jvp(wg_block *b) {
     wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.x);
     tangent(&b->in[0], r.dx);
     if (b->inputs > 1) tangent(&b->in[1], r.dx + n);
+    wgi_progress_begin(r.loop.progress);
     for (size_t number = 0; number < r.loop.steps; number++) {
         const wg_status s = jvp_of(place_of(&r, number));
         if (s != WG_OK) return s;
+        if (wgi_progress_stops(r.loop.progress, (double)(number + 1) / (double)r.loop.steps))
+            return WG_ESTOPPED;
         copy(r.x, r.next, n);
         copy(r.dx, r.dnext, n);
     }

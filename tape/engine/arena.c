@@ -697,7 +697,7 @@ wg_status wg_tape_own(wg_tape *t) {
 void wg_tape_reset(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
-    if (wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
+    if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     leave_guests(c);
     c->current = 0;
@@ -755,6 +755,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
+    if (wgi_is_telling(c)) return WG_EMODE;
     if (c->half_replayed || c->status == WG_ETHREAD)
         return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))

@@ -22,6 +22,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
     d->width = c->width;
     c->driving = 1;
+    wgi_progress_begin(wgi_progress_of(c));
     wgi_drive_begin(d, 0, 0);
     if (f == NULL) {
         (void)wgi_fail(c, WG_ENULL, "%s: the function is NULL", call);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking into a tape: as text, one line per slot, and as a graph.
- *
- * Slots, their records and their code are walked side by side: all three are in order of the
- * slots. A slot that has neither records nor code is an input. */
-#include "tape.h"
+/* Looking into a tape: as text, one line per slot, and as a graph. */
+#include "slot_walk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,55 +91,6 @@ static wg_status finish(text *o) {
     return o->failed ? WG_EWRITE : WG_OK;
 }
 
-/* ---- the walk ---- */
-
-typedef struct walk {
-    const wgi_core *c;
-    uint32_t slot;          /* the slot that the walk has come to; 0: a guard */
-    uint32_t next;          /* the slot after it */
-    uint64_t record, last;  /* records [record, last) are those of the slot */
-    uint64_t count, word;   /* how many records there are; the next word of code */
-    int coded;              /* `entry` is the code of this slot, or a guard */
-    const wgi_block *block; /* whose results stand in [slot, next), or NULL */
-    wgi_entry entry;
-} walk;
-
-static walk walk_of(const wgi_core *c) {
-    walk w;
-    memset(&w, 0, sizeof w);
-    w.c = c;
-    w.next = 1;
-    w.count = c->chunks == 0 ? 0 : wgi_record_count(c);
-    return w;
-}
-
-/* Goes on to the next slot, or to a comparison between two slots. 0: the end. */
-static int step(walk *w) {
-    w->record = w->last;
-    w->coded = 0;
-    w->block = NULL;
-    if (w->word < w->c->head.code_words) {
-        const uint64_t after = wgi_code_read(w->c, w->word, &w->entry);
-        w->coded = w->entry.out == w->next;
-        if (w->coded) w->word = after;
-        if (w->coded && w->entry.type == WGI_ENTRY_GUARD) {
-            w->slot = 0;
-            return 1;
-        }
-    }
-    if (w->next >= w->c->head.slots) return 0;
-    w->slot = w->next++;
-    /* a gather that has no slots of its own stands in those of a block before it */
-    for (; w->last < w->count && wgi_record_at(w->c, w->last)->out <= w->slot; w->last++) {
-        const wgi_block *const b = wgi_block_at(w->c, w->last);
-        /* a block without results belongs to an input */
-        if (b != NULL && b->outs != 0) w->block = b;
-        if (b != NULL && w->record == w->last) w->record++;
-    }
-    if (w->block != NULL) w->next += w->block->outs - 1;
-    return 1;
-}
-
 /* ---- one line per slot ---- */
 
 static void put_shape(text *o, const char *before, uint64_t rows, uint64_t cols) {
@@ -204,7 +152,7 @@ wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx) {
         put(&o, c->message);
         put(&o, "\n");
     }
-    for (walk w = walk_of(c); step(&w) && !o.failed;) {
+    for (wgi_slot_walk w = wgi_slot_walk_of(c); wgi_slot_step(&w) && !o.failed;) {
         if (w.slot == 0) {
             put(&o, "guard: ");
             put_code(&o, &w.entry);
@@ -292,7 +240,7 @@ wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
     const wgi_core *c = wgi_core_of_const(t);
     text o = {write, ctx, 0, 0, ""};
     put(&o, "digraph tape {\n");
-    for (walk w = walk_of(c); step(&w) && !o.failed;) {
+    for (wgi_slot_walk w = wgi_slot_walk_of(c); wgi_slot_step(&w) && !o.failed;) {
         if (w.slot == 0) continue;
         if (w.block != NULL) {
             dot_block(&o, c, w.block);

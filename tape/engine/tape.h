@@ -74,6 +74,21 @@ typedef struct wgi_branch {
 
 enum { WGI_FEW_BRANCHES = 64 };
 
+/* Whom a long call tells how far it has come. */
+typedef struct wgi_progress {
+    wg_progress to;
+    struct wgi_core *c; /* whose calls are refused while it is told; NULL: nobody's */
+    double next;        /* seconds: not before that time */
+    double done;        /* as it was told last */
+    int stopped;
+} wgi_progress;
+
+/* A loop over points as a part of what is being done: `each` of it per point, from `from` on. */
+typedef struct wgi_progress_part {
+    wgi_progress *of; /* or NULL */
+    double from, each;
+} wgi_progress_part;
+
 /* A block: a record of kind WGI_BLOCK whose payload this is. Payloads never move. After it come
  * its operands and results, the params of the call and what the operation saved. */
 typedef struct wgi_operand {
@@ -178,6 +193,10 @@ typedef struct wgi_core {
     uint64_t second_longest; /* how many operands the longest array operation has */
     /* the last recording that was found to fit into a pattern, and that pattern */
     uint64_t fits, fits_into;
+
+    wgi_progress progress;
+    int telling; /* its callback is being called */
+    int judged; /* it is compared with recordings at other points, and so is what it is made of */
 
     wg_status status;
     char message[512];
@@ -313,6 +332,38 @@ void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t
  * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
+
+/* ---- progress.c -------------------------------------------------------------------------- */
+
+/* Whom the user wants to be told of what is done on a tape, or on one beside it. */
+static inline wgi_progress *wgi_progress_of(wgi_core *c) {
+    while (c->lender != NULL) c = c->lender;
+    return &c->progress;
+}
+/* Has the callback for progress of a tape, or of the one that it is beside, the word? Then what the
+ * call that tells has on it stays. */
+static inline int wgi_is_telling(const wgi_core *c) {
+    while (c->lender != NULL) c = c->lender;
+    return c->telling;
+}
+/* Something else is being done from now on. */
+static inline void wgi_progress_begin(wgi_progress *p) {
+    p->done = 0;
+    p->stopped = 0;
+}
+int wgi_progress_tell(wgi_progress *p, double done);
+/* So much is done, or as much as before if that is more; nonzero: it is to stop. */
+static inline int wgi_progress_stops(wgi_progress *p, double done) {
+    return p != NULL && p->to.call != NULL && wgi_progress_tell(p, done);
+}
+/* Points from number `first` on, of so many. */
+static inline wgi_progress_part wgi_progress_points(wgi_progress *p, size_t first,
+                                                    size_t points) {
+    const double each = 1 / (double)(points != 0 ? points : 1);
+    return (wgi_progress_part){p, (double)first * each, each};
+}
+/* The same of work on the tape itself, of which it is not known how much is left: fails the tape. */
+wg_status wgi_progress_go_on(wgi_core *c, const char *call);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
 

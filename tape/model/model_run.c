@@ -3,6 +3,7 @@
  * recording, and run with what these hold. Sums over points and derivatives become nodes by
  * such functions. */
 #include "model.h"
+#include "tape/function/run/bytecode.h"
 #include "tape/function/flatten/recording.h"
 
 #include <stdio.h>
@@ -422,7 +423,10 @@ static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t
         s = output_of(m, call, f, k, e, variable, &y[k]);
     }
     if (s != WG_OK) return s;
-    s = wg_function_evaluate(f, points, x, y, threads, work, &guard);
+    wgi_progress *const progress = wgi_progress_of(m->c);
+    wgi_progress_begin(progress);
+    s = wgi_function_evaluate(f, points, x, y, threads, work, &guard,
+                              wgi_progress_points(progress, 0, points));
     if (s == WG_EGUARD)
         return WGI_MODEL_REFUSE(m, s,
                                 "%s: comparison %zu comes out differently from the recording "

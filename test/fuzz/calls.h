@@ -137,6 +137,8 @@ void named(const char *name, const char *format, ...) __attribute__((format(prin
 /* A line before that of the call. */
 void aside(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Somebody to be told of progress: who lets it go on, stops it sooner or later, or uses the tape. */
+const wg_progress *draw_progress(wg_tape *t);
 wg_tape *draw_tape(const char *name);
 wg_tape *draw_code_tape(const char *name);
 wg_tape *draw_driver_tape(const char *name);

@@ -238,3 +238,41 @@ wg_callback *draw_callback(const char *name) {
         if (honest[i] == f) named(name, "%s", honest_names[i]);
     return f;
 }
+
+/* ---- progress ---- */
+
+static struct {
+    wg_tape *tape;
+    unsigned left; /* calls before it stops */
+} told;
+
+static int counts(void *context, double done) {
+    if (context != &told || !(done >= 0 && done <= 1)) finding("what progress is told");
+    return told.left-- == 0;
+}
+static int meddles(void *context, double done) {
+    (void)context, (void)done;
+    const wg_real x = wg_input(told.tape, 1);
+    if (told.tape != NULL && x.value == x.value) finding("the callback for progress records");
+    if (wg_reverse(told.tape, x) == WG_OK) finding("the callback for progress sweeps");
+    wg_tape_reset(told.tape);
+    return told.left-- == 0;
+}
+
+const wg_progress *draw_progress(wg_tape *t) {
+    static const double seconds[] = {0, 0, 0, 1e-6, 1e9, -1, NAN};
+    static wg_progress p;
+    told.tape = t;
+    told.left = (unsigned)below(one_in(2) ? 3 : 40);
+    p.call = one_in(8) ? NULL : one_in(3) ? meddles : counts;
+    p.context = &told;
+    p.seconds = seconds[below(7)];
+    named("progress", "{%s, %u, %g}",
+          p.call == NULL     ? "NULL"
+          : p.call == counts ? "counts"
+                             : "meddles",
+          told.left, p.seconds);
+    if (!one_in(6)) return &p;
+    named("progress", "NULL");
+    return NULL;
+}

@@ -122,6 +122,15 @@ ROW(wg_check_hessian_within) {
     GIVES_STATUS(wg_check_hessian_within(t, f, NULL, n, x, m, within, result));
 }
 
+ROW(wg_check_branches) {
+    DRIVEN;
+    COUNT(m);
+    const size_t points = below(3);
+    named("points", "%zu", points);
+    DOUBLES(at, n * points);
+    GIVES_STATUS(wg_check_branches(t, f, NULL, n, x, m, points, at));
+}
+
 /* ---- sparse derivatives ---- */
 
 #define GIVES_SPARSITY(n_, m_, f_, e)                                                          \
@@ -305,6 +314,7 @@ static const struct row list[] = {
     LISTED(wg_hessian, 8),
     LISTED(wg_check_gradient, 1),
     LISTED(wg_check_hessian, 1),
+    LISTED(wg_check_branches, 2),
     LISTED(wg_check_gradient_within, 1),
     LISTED(wg_check_hessian_within, 1),
     LISTED(wg_jacobian_sparsity, 8),

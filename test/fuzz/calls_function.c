@@ -164,7 +164,7 @@ ROW(wg_function_work) {
     POOL(threads);
     GIVES_NUMBER(wg_function_work(f, threads));
 }
-ROW(wg_function_evaluate) {
+static void evaluate(int telling) {
     struct places p;
     FUNCTION(f);
     POOL(threads);
@@ -175,9 +175,17 @@ ROW(wg_function_evaluate) {
         one_in(60) ? NULL : aligned_alloc(64, (wg_function_work(f, threads) + 127) / 64 * 64);
     const wg_points *const x = one_in(60) ? NULL : p.x;
     const wg_results *const y = one_in(60) ? NULL : p.y;
-    GIVES_STATUS(wg_function_evaluate(f, points, x, y, threads, work, guard));
+    if (telling) {
+        const wg_progress *const progress = draw_progress(NULL);
+        GIVES_STATUS(
+            wg_function_evaluate_progress(f, points, x, y, threads, work, guard, progress));
+    } else {
+        GIVES_STATUS(wg_function_evaluate(f, points, x, y, threads, work, guard));
+    }
     free(work);
 }
+ROW(wg_function_evaluate) { evaluate(0); }
+ROW(wg_function_evaluate_progress) { evaluate(1); }
 
 /* ---- branches ---- */
 
@@ -284,10 +292,10 @@ static const struct row list[] = {
     LISTED(wg_function_output, 2),    LISTED(wg_function_statistics, 2),
     LISTED(wg_function_is_zero, 4),   LISTED(wg_function_sparsity, 4),
     LISTED(wg_function_depends, 4),   LISTED(wg_function_work, 2),
-    LISTED(wg_function_evaluate, 24), LISTED(wg_branches_new, 6),
-    LISTED(wg_branches_free, 1),      LISTED(wg_branches_count, 2),
-    LISTED(wg_branches_evaluate, 8),  LISTED(wg_threads_new, 2),
-    LISTED(wg_threads_free, 1),       LISTED(wg_threads_count, 1),
-    LISTED(wg_threads_run, 3),
+    LISTED(wg_function_evaluate, 24), LISTED(wg_function_evaluate_progress, 8),
+    LISTED(wg_branches_new, 6),       LISTED(wg_branches_free, 1),
+    LISTED(wg_branches_count, 2),     LISTED(wg_branches_evaluate, 8),
+    LISTED(wg_threads_new, 2),        LISTED(wg_threads_free, 1),
+    LISTED(wg_threads_count, 1),      LISTED(wg_threads_run, 3),
 };
 const struct rows calls_function = ROWS(list);

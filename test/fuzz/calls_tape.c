@@ -58,6 +58,11 @@ ROW(wg_tape_own) {
     TAPE(t);
     GIVES_STATUS(wg_tape_own(t));
 }
+ROW(wg_tape_progress) {
+    TAPE(t);
+    const wg_progress *const progress = draw_progress(t);
+    GIVES_STATUS(wg_tape_progress(t, progress));
+}
 ROW(wg_tape_forward) {
     TAPE(t);
     SIZE(width);
@@ -244,6 +249,7 @@ static const struct row list[] = {
     LISTED(wg_tape_pause, 2),
     LISTED(wg_tape_resume, 6),
     LISTED(wg_tape_own, 1),
+    LISTED(wg_tape_progress, 4),
     LISTED(wg_tape_forward, 6),
     LISTED(wg_tape_status, 2),
     LISTED(wg_tape_message, 2),

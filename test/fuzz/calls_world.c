@@ -311,6 +311,7 @@ static const char *cured(struct room *r) {
     wg_tape_reset(r->tape);
     if (wg_tape_status(r->tape) != WG_OK) return "a reset leaves a status";
     if (wg_tape_forward(r->tape, 0) != WG_OK) return "a tape cannot become an ordinary one";
+    if (wg_tape_progress(r->tape, NULL) != WG_OK) return "a tape goes on telling";
     refer(r->tape, &now);
     const struct reference *const good = &expected[r->config];
     if (memcmp(&now, good, sizeof now) == 0) return NULL;

@@ -3,6 +3,7 @@
  * last. At the first point where its comparisons come out differently the other branches are
  * tried, and then a new one is recorded. Stretches grow while a branch is right, and shrink
  * where it is not. */
+#include "tape/function/run/bytecode.h"
 #include "tape/function/graph/arguments.h"
 #include "tape/function/loops/callable.h"
 
@@ -139,6 +140,7 @@ typedef struct stretch {
     wg_results *y_at;
     double *sum; /* of all summed outputs, over one stretch */
     void *work;
+    wgi_progress_part progress; /* of all points */
 } stretch;
 
 static wg_status open(wg_branches *b, const wg_function *f, const wg_points *x,
@@ -154,6 +156,8 @@ static wg_status open(wg_branches *b, const wg_function *f, const wg_points *x,
 
 static wg_status evaluate(const wg_function *f, const stretch *s, size_t first, size_t count,
                           wg_function_guard *guard) {
+    wgi_progress_part progress = s->progress;
+    progress.from = (double)first * progress.each;
     double *sum = s->sum;
     for (size_t k = 0; k < f->inputs; k++) {
         s->x_at[k] = s->x[k];
@@ -169,7 +173,7 @@ static wg_status evaluate(const wg_function *f, const stretch *s, size_t first, 
             s->y_at[k].data += (ptrdiff_t)first * s->y[k].point;
         }
     }
-    return wg_function_evaluate(f, count, s->x_at, s->y_at, NULL, s->work, guard);
+    return wgi_function_evaluate(f, count, s->x_at, s->y_at, NULL, s->work, guard, progress);
 }
 
 /* Adds the sums over a stretch to the results, which were cleared at the beginning. */
@@ -209,8 +213,8 @@ static void clear_sums(const wg_function *f, const wg_results *y) {
 
 /* Evaluates points from `first` on by the first branch that holds there, and moves it to the
  * front of the list. */
-static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const wg_points *x,
-                              const wg_results *y, size_t *held) {
+static wg_status next_stretch(wg_branches *b, size_t points, size_t first, size_t count,
+                              const wg_points *x, const wg_results *y, size_t *held) {
     for (size_t i = 0;; i++) {
         const int new_one = i == b->branches;
         wg_status s = new_one ? record(b, first, x) : WG_OK;
@@ -220,6 +224,7 @@ static wg_status next_stretch(wg_branches *b, size_t first, size_t count, const 
         const wg_mark before = wg_tape_mark(b->work);
         stretch st;
         s = open(b, f, x, y, &st);
+        st.progress = wgi_progress_points(wgi_progress_of(wgi_core_of(b->t)), 0, points);
         if (s == WG_OK) s = advance(f, &st, first, new_one || i != 0 ? 1 : count, held);
         const wg_status back = wg_tape_rewind(b->work, before);
         if (s == WG_OK) s = back;
@@ -245,12 +250,14 @@ wg_status wg_branches_evaluate(wg_branches *b, size_t points, const wg_points *x
                                const wg_results *y) {
     if (b == NULL || (b->inputs != 0 && x == NULL) || (b->outputs != 0 && y == NULL))
         return WG_ENULL;
+    if (wgi_is_telling(wgi_core_of(b->t))) return WG_EMODE; /* it may be evaluated already */
     wg_tape_reset(b->work);
+    wgi_progress_begin(wgi_progress_of(wgi_core_of(b->t)));
     if (b->branches != 0) clear_sums(b->branch[0], y);
     size_t count = SHORTEST;
     for (size_t first = 0, held = 0; first < points; first += held) {
         if (count > points - first) count = points - first;
-        const wg_status s = next_stretch(b, first, count, x, y, &held);
+        const wg_status s = next_stretch(b, points, first, count, x, y, &held);
         if (s != WG_OK) return explain(b, s, first);
         if (held == count) count = 2 * count < LONGEST ? 2 * count : LONGEST;
         else count = SHORTEST;

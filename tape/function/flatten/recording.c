@@ -7,7 +7,7 @@
  * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h); or, where it
  * only moves elements, labels are followed through it. Calls of functions are taken apart in
  * loops/flatten_call.c. */
-#include "tape/engine/drive.h"
+#include "tape/engine/value_branches.h"
 #include "recording.h"
 #include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
@@ -517,7 +517,7 @@ wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data, size_t inpu
     if (s == WG_OK && out == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: out is NULL", call);
     if (s == WG_OK && (no_list(inputs, input) || no_list(outputs, output)))
         s = missing_arguments(d.c, call, no_list(inputs, input));
-    if (s == WG_OK) s = wgi_drive_run(&d, 0, x);
+    if (s == WG_OK) s = wgi_drive_record(&d, x);
     if (s == WG_OK) s = name_arguments(d.c, call, inputs, input, outputs, output, &in, &named);
     if (s == WG_OK) {
         wgi_graph_open(&g, d.c, call);

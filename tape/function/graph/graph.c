@@ -161,7 +161,11 @@ static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const ui
     return wgi_when_of(seen, kind);
 }
 
+/* How many nodes are asked for between two looks at whether the user wants to go on. */
+enum { ASKED = 4096 };
+
 uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x) {
+    if (++g->asked % ASKED == 0) (void)wgi_progress_go_on(g->c, g->call);
     if (!room_for(g, count)) return 0;
     wgi_node n = *like;
     n.first = (uint32_t)g->operands;

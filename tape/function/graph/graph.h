@@ -128,6 +128,7 @@ typedef struct wgi_graph {
     const char *call; /* the call of the user's, named in messages */
     wgi_node *node;
     size_t nodes;
+    size_t asked; /* how many nodes were asked for, new ones and those that are there */
     uint32_t *operand;
     size_t operands;
     wgi_graph_bucket *table; /* nodes by content */

@@ -18,6 +18,8 @@ typedef struct derivation {
     const wg_function *f;
     size_t carried;
     unsigned char *active; /* which inputs of the body are differentiated */
+    /* whose adjoints this repeat gives; NULL: of all that are active */
+    const unsigned char *chosen;
     /* which outputs of the body have adjoints, not counting states at the end */
     unsigned char *weighted;
     size_t *operand_at;        /* the first operand of each input */
@@ -154,6 +156,14 @@ static void adjoint_inputs(derivation *d) {
             d->first[j] = input(d, DERIVATIVE, j, "w", &f->output[j], role_of(&f->output[j]));
 }
 
+static int is_chosen(const derivation *d, size_t i) {
+    return d->active[i] && (d->chosen == NULL || d->chosen[i]);
+}
+/* Adjoints of states are carried, whoever wants them. */
+static int is_given(const derivation *d, size_t i) {
+    return is_chosen(d, i) || (d->active[i] && wgi_is_carried(&d->f->input[i]));
+}
+
 /* Which nodes of the derivative's body depend on what is differentiated. */
 static unsigned char *wanted_nodes(derivation *d) {
     const wgi_graph *const h = &d->b.g;
@@ -161,7 +171,8 @@ static unsigned char *wanted_nodes(derivation *d) {
     if (w == NULL) return NULL;
     memset(w, 0, h->nodes);
     for (size_t i = 0, e = 0; i < d->f->inputs; i++)
-        for (size_t l = 0; l < size_of(&d->f->input[i]); l++, e++) w[d->in[e]] = d->active[i];
+        for (size_t l = 0; l < size_of(&d->f->input[i]); l++, e++)
+            w[d->in[e]] = (unsigned char)is_given(d, i);
     wgi_mark_dependent(h->nodes, h->node, h->operand, w);
     return w;
 }
@@ -183,9 +194,9 @@ static void adjoint_outputs(derivation *d, const uint32_t *once, const uint32_t 
     for (size_t i = 0, e = 0; i < d->f->inputs; i++) {
         const wg_argument *const a = &d->f->input[i];
         const int shared = d->b.by_points && role_of(a) == 0;
-        if (d->active[i]) wgi_builder_output(&d->b, "d", a, role_of(a));
+        if (is_given(d, i)) wgi_builder_output(&d->b, "d", a, role_of(a));
         for (size_t l = 0; l < size_of(a); l++, e++) {
-            if (!d->active[i]) continue;
+            if (!is_given(d, i)) continue;
             uint32_t bar = shared ? once[d->in[e]] : each[d->in[e]];
             if (wgi_is_carried(a) && d->late[i] != WGI_NO_NODE)
                 bar = wgi_graph_plus(&d->b.g, bar, d->late[i] + (uint32_t)l);
@@ -241,7 +252,7 @@ static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
     for (size_t i = 0, out = 0; i < d->f->inputs; i++) {
         const wg_argument *const in = &d->f->input[i];
         const size_t n = size_of(in), count = wgi_repeat_operands_of(d->r, i);
-        if (!d->active[i]) continue;
+        if (!is_given(d, i)) continue;
         const uint32_t *const result =
             a->body->result + wgi_arguments_size(out++, a->body->output);
         if (wgi_is_carried(in)) part += (uint32_t)(n * d->r->steps);
@@ -249,31 +260,99 @@ static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
             const uint32_t of = d->g->operand[first + d->operand_at[i] + k];
             const wgi_node *const is = &a->body->node[result[k % n]];
             const int nothing = is->kind == WGI_NODE_NUMBER && is->value == 0;
-            if (wanted[of] && (!nothing || wgi_is_carried(in)))
+            if (is_chosen(d, i) && wanted[of] && (!nothing || wgi_is_carried(in)))
                 to[of] = wgi_graph_plus(d->g, to[of], part);
         }
     }
 }
 
+/* Makes body and operands of the adjoint of what is chosen; NULL: a failure, or nothing. */
+static const wgi_repeat *adjoint_of(derivation *d, wgi_graph *g, uint32_t node,
+                                    const uint32_t *bar, const unsigned char *wanted,
+                                    const unsigned char *chosen) {
+    const unsigned char *kept = NULL;
+    if (g->c->status != WG_OK || !open(d, g, node)) return NULL;
+    d->bar = bar;
+    d->chosen = chosen;
+    if (!any_bar(d, 0, d->part_at[d->f->outputs])) return NULL;
+    for (size_t i = 0; i < d->f->inputs; i++)
+        for (size_t k = d->operand_at[i]; k < d->operand_at[i + 1]; k++)
+            d->active[i] |= wanted[g->operand[g->node[node].first + k]];
+    for (size_t j = d->carried; j < d->f->outputs; j++)
+        d->weighted[j] =
+            (unsigned char)any_bar(d, d->part_at[j], d->part_at[j + 1] - d->part_at[j]);
+    const wgi_repeat *const a = follow_active(d) ? adjoint_body(d, &kept) : NULL;
+    d->x = a == NULL ? NULL : list_of(d, wgi_repeat_operands(a));
+    if (d->x == NULL) return NULL;
+    adjoint_operands(d, kept);
+    return g->c->status == WG_OK ? a : NULL;
+}
+
+static void put_adjoint(derivation *d, const wgi_repeat *a, const unsigned char *wanted,
+                        uint32_t *to) {
+    const uint32_t made = wgi_graph_repeat(d->g, a, d->x);
+    if (d->c->status == WG_OK) share_out(d, a, made, wanted, to);
+}
+
+static int takes_sums(const derivation *d) {
+    for (size_t k = 0; k < d->operands; k++)
+        if (d->g->node[d->x[k]].when == WGI_AFTER) return 1;
+    return 0;
+}
+
+/* Which inputs of the body depend on something that is wanted at each point. Gives how many. */
+static size_t inputs_from_points(const derivation *d, const unsigned char *wanted,
+                                 unsigned char *from_points) {
+    const wgi_graph *const g = d->g;
+    unsigned char *const on = wg_tape_keep(&d->c->head, g->nodes + 1, NULL);
+    size_t count = 0;
+    if (on == NULL) return 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        on[i] = g->node[i].kind == WGI_NODE_INPUT && g->node[i].when == WGI_EACH &&
+                i < d->node && wanted[i];
+    wgi_mark_dependent(g->nodes, g->node, g->operand, on);
+    for (size_t i = 0; i < d->f->inputs; i++) {
+        from_points[i] = 0;
+        for (size_t k = d->operand_at[i]; k < d->operand_at[i + 1]; k++)
+            from_points[i] |= d->active[i] && on[g->operand[g->node[d->node].first + k]];
+        count += from_points[i];
+    }
+    return count;
+}
+
+/* All that a repeat gives is a sum over the points if one of the things it takes is. What goes on
+ * to the points cannot be: it gets a repeat of its own, which takes no more than it needs. */
+static void put_apart(derivation *d, const uint32_t *bar, const unsigned char *wanted,
+                      unsigned char *from_points, uint32_t *to) {
+    const size_t inputs = d->f->inputs;
+    unsigned char *const one = wg_tape_keep(&d->c->head, inputs + 1, NULL);
+    derivation own;
+    size_t others = 0;
+    if (one == NULL) return;
+    for (size_t i = 0; i < inputs && d->c->status == WG_OK; i++) {
+        others += d->active[i] && !from_points[i];
+        if (!from_points[i]) continue;
+        memset(one, 0, inputs);
+        one[i] = 1;
+        const wgi_repeat *const a = adjoint_of(&own, d->g, d->node, bar, wanted, one);
+        if (a != NULL) put_adjoint(&own, a, wanted, to);
+    }
+    for (size_t i = 0; i < inputs; i++) one[i] = !from_points[i];
+    const wgi_repeat *const a =
+        others == 0 ? NULL : adjoint_of(&own, d->g, d->node, bar, wanted, one);
+    if (a != NULL) put_adjoint(&own, a, wanted, to);
+}
+
 void wgi_repeat_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
                         const unsigned char *wanted, uint32_t *to) {
     derivation d;
-    const unsigned char *kept = NULL;
-    if (g->c->status != WG_OK || !open(&d, g, node)) return;
-    d.bar = bar;
-    if (!any_bar(&d, 0, d.part_at[d.f->outputs])) return;
-    for (size_t i = 0; i < d.f->inputs; i++)
-        for (size_t k = d.operand_at[i]; k < d.operand_at[i + 1]; k++)
-            d.active[i] |= wanted[g->operand[g->node[node].first + k]];
-    for (size_t j = d.carried; j < d.f->outputs; j++)
-        d.weighted[j] =
-            (unsigned char)any_bar(&d, d.part_at[j], d.part_at[j + 1] - d.part_at[j]);
-    const wgi_repeat *const a = follow_active(&d) ? adjoint_body(&d, &kept) : NULL;
-    d.x = a == NULL ? NULL : list_of(&d, wgi_repeat_operands(a));
-    if (d.x == NULL) return;
-    adjoint_operands(&d, kept);
-    const uint32_t made = wgi_graph_repeat(g, a, d.x);
-    if (g->c->status == WG_OK) share_out(&d, a, made, wanted, to);
+    const wgi_repeat *const a = adjoint_of(&d, g, node, bar, wanted, NULL);
+    if (a == NULL) return;
+    unsigned char *const from_points =
+        takes_sums(&d) ? wg_tape_keep(&d.c->head, d.f->inputs + 1, NULL) : NULL;
+    if (from_points != NULL && inputs_from_points(&d, wanted, from_points) != 0)
+        put_apart(&d, bar, wanted, from_points, to);
+    else put_adjoint(&d, a, wanted, to);
 }
 
 /* ---- forward ---- */

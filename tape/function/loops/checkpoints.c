@@ -43,13 +43,20 @@ void wgi_checkpoints_work(wgi_checkpoints *l, wgi_pieces *p) {
 
 static double *slot(const wgi_checkpoints *l, size_t k) { return l->state + k * l->size; }
 
+/* So many steps are done, one way or the other. */
+static wg_status told(const wgi_checkpoints *l, size_t steps) {
+    return wgi_progress_stops(l->progress, (double)steps / (double)l->steps) ? WG_ESTOPPED
+                                                                             : WG_OK;
+}
+
 /* Goes through steps [first, first + count) from a state; the state after the last one is left
- * at `to`. */
+ * at `to`. Those before are done, if it goes forward for the first time. */
 static wg_status advance(const wgi_checkpoints *l, size_t first, size_t count,
-                         const double *from, double *to) {
+                         const double *from, double *to, int again) {
     for (size_t i = 0; i < count; i++) {
         double *const next = i + 1 == count ? to : l->spare + (i & 1) * l->size;
-        const wg_status s = l->advance(l->context, first + i, from, next);
+        wg_status s = l->advance(l->context, first + i, from, next);
+        if (s == WG_OK) s = told(l, again ? 0 : first + i + 1);
         if (s != WG_OK) return s;
         from = next;
     }
@@ -59,8 +66,9 @@ static wg_status advance(const wgi_checkpoints *l, size_t first, size_t count,
 wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last) {
     size_t step = 0, top = 0;
     l->position[0] = 0;
+    wgi_progress_begin(l->progress);
     for (size_t next; (next = next_stored(l, top)) != 0; step = next) {
-        const wg_status s = advance(l, step, next - step, slot(l, top), slot(l, top + 1));
+        const wg_status s = advance(l, step, next - step, slot(l, top), slot(l, top + 1), 0);
         if (s != WG_OK) return s;
         l->position[++top] = next;
     }
@@ -68,7 +76,7 @@ wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last) {
     *last = slot(l, top);
     if (step == l->steps) return WG_OK;
     if (step + 1 < l->steps) {
-        const wg_status s = advance(l, step, l->steps - 1 - step, *last, l->turn);
+        const wg_status s = advance(l, step, l->steps - 1 - step, *last, l->turn, 0);
         if (s != WG_OK) return s;
         *last = l->turn;
     } else if (l->stored < l->steps) {
@@ -76,13 +84,14 @@ wg_status wgi_checkpoints_forward(wgi_checkpoints *l, const double **last) {
     }
     const double *const from = *last;
     *last = l->spare;
-    return l->advance(l->context, l->steps - 1, from, l->spare);
+    return advance(l, l->steps - 1, 1, from, l->spare, 0);
 }
 
 wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
     size_t top = *l->top;
     /* a second sweep finds only the first state: the others are overwritten now */
     if (l->stored < l->steps) *l->top = 0;
+    wgi_progress_begin(l->progress);
     for (size_t end = l->steps; end > 0; end--) {
         while (end == l->position[top]) top--;
         const int turns = end == l->steps && l->stored < l->steps;
@@ -92,14 +101,15 @@ wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
             const int store = l->stored - top > 1;
             const size_t count = store ? split(left, l->stored - top) : left - 1;
             double *const to = store ? slot(l, top + 1) : l->spare + (count & 1 ? 0 : l->size);
-            const wg_status s = advance(l, l->position[top], count, from, to);
+            const wg_status s = advance(l, l->position[top], count, from, to, 1);
             if (s != WG_OK) return s;
             from = to;
             if (!store) break;
             l->position[top + 1] = l->position[top] + count;
             top++;
         }
-        const wg_status s = l->adjoint(l->context, end - 1, from);
+        wg_status s = l->adjoint(l->context, end - 1, from);
+        if (s == WG_OK) s = told(l, l->steps - end + 1);
         if (s != WG_OK) return s;
     }
     return WG_OK;

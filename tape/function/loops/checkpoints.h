@@ -22,8 +22,9 @@ typedef struct wgi_checkpoints {
     /* states 0 to *top are stored; position[k] is the step that begins with state k */
     size_t *top, *position;
     double *state;
-    double *turn;  /* the state before the last step, if not all states are stored */
-    double *spare; /* workspace for two states */
+    double *turn;           /* the state before the last step, if not all states are stored */
+    double *spare;          /* workspace for two states */
+    wgi_progress *progress; /* told after each step; WG_ESTOPPED: it said to stop */
 } wgi_checkpoints;
 
 /* How many states are stored if the caller wants `stored` of them; 0: all. */

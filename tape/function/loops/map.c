@@ -7,6 +7,7 @@
  * callbacks, or has to be added to what is there: adjoints, and sums over blocks of points. */
 #include "flatten_call.h"
 #include "map.h"
+#include "tape/function/run/bytecode.h"
 
 #include <string.h>
 
@@ -127,7 +128,8 @@ static wg_status load(const run *r, size_t first, size_t points) {
 static wg_status evaluate(const run *r, const wg_function *f, size_t first, size_t points) {
     wg_function_guard guard = {0, 0};
     const wg_status s =
-        wg_function_evaluate(f, points, r->x, r->y, r->m->threads, r->work, &guard);
+        wgi_function_evaluate(f, points, r->x, r->y, r->m->threads, r->work, &guard,
+                              wgi_progress_points(r->m->progress, first, r->m->points));
     if (s == WG_EGUARD && r->m->is_call)
         wgi_why(r->b, r->why, "guard %zu came out differently", guard.guard);
     else if (s == WG_EGUARD)
@@ -155,6 +157,7 @@ typedef void store(const run *r, const wg_function *fn, size_t first, size_t poi
 static wg_status each_block(const run *r, const wg_function *fn, size_t block, aim *where,
                             store *what) {
     size_t first = 0;
+    wgi_progress_begin(r->m->progress);
     do {
         const size_t left = r->m->points - first, points = block < left ? block : left;
         wg_status s = load(r, first, points);
@@ -367,7 +370,7 @@ wg_status wg_call(wg_tape *t, const wg_callable *k, const wg_mat *x, wg_mat *y) 
         if (x[i].rows != k->f->input[i].rows || x[i].cols != k->f->input[i].cols)
             s = misfit(wgi_core_of(t), "wg_call", i, &k->f->input[i], 1, &x[i]);
     if (s != WG_OK) return failed(k, s, y);
-    const wgi_map m = {k, 1, NULL, k->feed, 1};
+    const wgi_map m = {k, 1, NULL, k->feed, 1, wgi_progress_of(wgi_core_of(t))};
     return wg_apply(t, &wgi_op_call, &m, sizeof m, k->f->inputs, x, k->f->outputs, y);
 }
 
@@ -411,6 +414,6 @@ wg_status wg_map(wg_tape *t, const wg_callable *k, size_t points, const wg_sourc
     for (size_t i = 0; i < f->inputs && s == WG_OK; i++)
         s = take(wgi_core_of(t), i, &f->input[i], points, &x[i], &feeds[i], in, &operands);
     if (s != WG_OK) return failed(k, s, y);
-    const wgi_map m = {k, points, threads, feeds, 0};
+    const wgi_map m = {k, points, threads, feeds, 0, wgi_progress_of(wgi_core_of(t))};
     return wg_apply(t, &wgi_op_map, &m, sizeof m, operands, in, f->outputs, y);
 }

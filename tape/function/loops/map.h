@@ -12,6 +12,7 @@ typedef struct wgi_map {
     wg_threads *threads;
     const wgi_feed *feed; /* of every input */
     int is_call;
+    wgi_progress *progress; /* of the tape */
 } wgi_map;
 
 extern const wg_block_op wgi_op_call, wgi_op_map;

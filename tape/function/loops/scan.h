@@ -54,6 +54,7 @@ typedef struct wgi_scan_stage {
 typedef struct wgi_scan {
     size_t steps, stored, stages, states, fields, results, inputs;
     wg_threads *threads;
+    wgi_progress *progress; /* of the tape */
     int sums_by_step;
     wgi_grid grid;
     size_t chunk;       /* lines that are done at a time */

@@ -216,7 +216,8 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
     for (size_t k = 0; k < f->outputs && s == WG_OK; k++)
         r->y[k] = outlet(r, &f->output[k], &pass->out[k], c, &p);
     if (s == WG_OK && !wgi_in_place_run(in_place, c->points, r->x, r->y)) {
-        s = wg_function_evaluate(f, c->points, r->x, r->y, r->s->threads, r->work, &guard);
+        s = wgi_function_evaluate(f, c->points, r->x, r->y, r->s->threads, r->work, &guard,
+                                  (wgi_progress_part){r->s->progress, 0, 0});
         if (s == WG_EGUARD)
             wgi_why(r->b, r->why,
                     "guard %zu of stage %zu came out differently in step %zu, cell %zu",
@@ -307,6 +308,8 @@ static wg_status all_chunks(const wgi_scan_run *r, const wgi_scan_stage *stage,
         wgi_scan_next_chunk(r, stage, &c);
         if (by == NULL || !walk(r, pass, by, all, pass == &stage->adjoint, &c))
             s = evaluate(r, stage, in_place, pass, &c);
+        if (s == WG_OK && wgi_scan_more(r, &c) && wgi_progress_stops(r->s->progress, 0))
+            s = WG_ESTOPPED;
     } while (s == WG_OK && wgi_scan_more(r, &c));
     return s;
 }

@@ -197,6 +197,7 @@ static void open(wgi_scan_run *r, wg_block *b, sweep kind) {
     r->checkpoints.context = r;
     r->checkpoints.advance = advance;
     r->checkpoints.adjoint = adjoint;
+    r->checkpoints.progress = r->s->progress;
     wgi_scan_prepare(r, kind == TANGENT);
     wgi_scan_plan(r, kind == ADJOINT);
 }
@@ -247,6 +248,7 @@ static wg_status jvp(wg_block *b) {
     for (int bar = 0; bar < 2; bar++) read_steady(&r, bar);
     start(&r, 0, r.at.old);
     start(&r, 1, r.dot.old);
+    wgi_progress_begin(r.s->progress);
     for (size_t step = 0; step < r.s->steps; step++) {
         for (int bar = 0; bar < 2; bar++) read_step(&r, bar, step);
         for (size_t k = 0; k < r.s->stages; k++) {
@@ -256,6 +258,8 @@ static wg_status jvp(wg_block *b) {
             if (s == WG_OK) s = wgi_scan_forward(&r, &r.s->stage[k], step, 1);
             if (s != WG_OK) return s;
         }
+        if (wgi_progress_stops(r.s->progress, (double)(step + 1) / (double)r.s->steps))
+            return WG_ESTOPPED;
         const wgi_scan_numbers at = r.at, dot = r.dot;
         r.at.old = at.next, r.at.next = at.old;
         r.dot.old = dot.next, r.dot.next = dot.old;

@@ -26,6 +26,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,13 +109,16 @@ static int hash_bytes(void *ctx, const char *text, size_t bytes) {
 
 /* ---- processes ---- */
 
-enum { BEAT = 20 }; /* milliseconds between two looks at a process that writes nothing */
+/* Milliseconds between two looks at a process that writes nothing; and how many looks it gets when it
+ * was told to end, before it is killed. */
+enum { BEAT = 20, BEATS = 100 };
 
 /* What a process writes: the beginning of it, and a hash of all if that is wanted. */
 typedef struct saying {
     char *text;
     size_t room, used;
     hash *all;
+    wgi_progress *progress; /* told while it is waited for */
 } saying;
 
 /* Reads what has been written; 0: nothing more will come. */
@@ -131,29 +135,66 @@ static int listen(int from, saying *to) {
     }
 }
 
+/* What is left of the group of a process that is to be stopped: asked first, so that a compiler
+ * can remove its files, and killed before its leader is waited for, as long as nobody else can have
+ * its number. */
+static void stop(pid_t pid) {
+    siginfo_t ended;
+    (void)kill(-pid, SIGTERM);
+    for (int beat = 0; beat < BEATS; beat++) {
+        memset(&ended, 0, sizeof ended);
+        if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+            errno != EINTR)
+            break;
+        if (ended.si_pid == pid) break;
+        (void)poll(NULL, 0, BEAT);
+    }
+    (void)kill(-pid, SIGKILL);
+}
+
 /* Waits until the process has ended; not until the pipe is closed, since it may have started
  * others. Gives its wait status; 0 if somebody else has waited for it: what it has made will
  * tell. */
 static int attend(pid_t pid, int from, saying *to) {
-    int status = 0;
+    const int told = to->progress->to.call != NULL;
+    int status = 0, stopped = 0;
     for (int open = 1;;) {
         struct pollfd p = {from, POLLIN, 0};
         if (open && poll(&p, 1, BEAT) > 0) open = listen(from, to);
-        const pid_t ended = waitpid(pid, &status, open ? WNOHANG : 0);
+        else if (!open && told) (void)poll(NULL, 0, BEAT);
+        if (told && !stopped && (stopped = wgi_progress_stops(to->progress, 0)) != 0) stop(pid);
+        const pid_t ended = waitpid(pid, &status, open || told ? WNOHANG : 0);
         if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
         if (open) (void)listen(from, to);
         return ended < 0 ? 0 : status;
     }
 }
 
+/* With attributes: the process leads a group of its own, with all that it starts, so that they can
+ * be stopped together. */
+static int own_group(posix_spawnattr_t *attributes) {
+    if (posix_spawnattr_init(attributes) != 0) return 0;
+    if (posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP) == 0 &&
+        posix_spawnattr_setpgroup(attributes, 0) == 0)
+        return 1;
+    (void)posix_spawnattr_destroy(attributes);
+    return 0;
+}
+
 /* Runs a command that has no input. The beginning of what it writes goes to `said`. Gives its
- * exit status; -1: it could not be run. */
-static int run(const char *const *argument, char *said, size_t room, hash *all) {
+ * exit status; -1: it could not be run, or was stopped. */
+static int run(const build *b, const char *const *argument, char *said, size_t room,
+               hash *all) {
     posix_spawn_file_actions_t actions;
-    saying to = {said, room, 0, all};
+    posix_spawnattr_t attributes;
+    wgi_progress *const progress = wgi_progress_of(b->c);
+    /* a terminal stops a group: it stays the user's where nobody is told */
+    const int told = progress->to.call != NULL;
+    saying to = {said, room, 0, all, progress};
     int ends[2], status = 0;
     pid_t pid = -1;
     memset(said, 0, room);
+    if (b->c->status == WG_ESTOPPED) return -1;
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
         posix_spawn_file_actions_init(&actions) != 0) {
@@ -169,11 +210,18 @@ static int run(const char *const *argument, char *said, size_t room, hash *all) 
         memcpy(&argv[i], &argument[i], sizeof argv[i]);
         if (argv[i] == NULL) break;
     }
-    if (bad == 0) bad = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    if (bad == 0 && told) bad = !own_group(&attributes);
+    if (bad == 0) {
+        bad = posix_spawnp(&pid, argv[0], &actions, told ? &attributes : NULL, argv, environ);
+        if (told) (void)posix_spawnattr_destroy(&attributes);
+    }
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)close(ends[1]);
     if (bad == 0) status = attend(pid, ends[0], &to);
     (void)close(ends[0]);
+    if (told && progress->stopped)
+        (void)wgi_fail(b->c, WG_ESTOPPED,
+                       "wg_function_compile: stopped by the callback for progress");
     if (bad != 0) return -1;
     return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
@@ -391,7 +439,7 @@ static int compiler_failed(build *b, char *said) {
 
 static int ask(build *b) {
     const char *const question[] = {b->compiler, "--version", NULL};
-    if (run(question, b->said, sizeof b->said, NULL) != 0)
+    if (run(b, question, b->said, sizeof b->said, NULL) != 0)
         return fail(b, "there is no compiler that can be run", b->compiler);
     b->is_clang = strstr(b->said, "clang") != NULL;
     return 1;
@@ -403,7 +451,7 @@ static int ask_of_nothing(build *b, const char *const *what, char *said, hash *a
     const size_t before = b->arguments;
     for (; *what != NULL; what++) add(b, *what);
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) add(b, nothing[i]);
-    const int status = run(b->argument, said, WHY, all);
+    const int status = run(b, b->argument, said, WHY, all);
     b->argument[b->arguments = before] = NULL;
     return status;
 }
@@ -472,7 +520,7 @@ static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
         add(b, made_path);
         add(b, text_path);
         add(b, "-lm");
-        status = run(b->argument, said, sizeof said, NULL);
+        status = run(b, b->argument, said, sizeof said, NULL);
         if (status != 0) (void)compiler_failed(b, said);
         else if (!put_seal(b, made) || !is_sealed(b, made) ||
                  renameat(b->held, made, b->held, b->name) != 0)
@@ -600,13 +648,13 @@ static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
     int all = 1, cached = 1, interpreted = 0, bodies = 0;
     for (size_t i = 0; i < f->nodes; i++)
         interpreted |= f->node[i].kind == WGI_NODE_REPEAT && f->node[i].when == WGI_EACH;
-    for (size_t k = 0; k < f->repeats; k++) {
+    for (size_t k = 0; k < f->repeats && c->status == WG_OK; k++) {
         if (f->repeat[k].body->each == 0) continue;
         bodies = 1;
         all &= make_native(c, f->repeat[k].body, o, compiled);
         cached &= compiled->cached;
     }
-    if (!interpreted && (f->each != 0 || !bodies)) {
+    if (!interpreted && (f->each != 0 || !bodies) && c->status == WG_OK) {
         all &= of_its_own(c, f, o, compiled);
         cached &= compiled->cached;
     }
@@ -629,7 +677,9 @@ wg_status wg_function_compile(wg_tape *t, const wg_function *f,
     if (s == WG_OK) {
         compiled->native = make_native(b.c, *out, options, compiled);
         if (compiled->native) compiled->why[0] = 0;
-        s = b.c->status == WG_ENOMEM || b.c->status == WG_EBUDGET ? b.c->status : WG_OK;
+        s = b.c->status == WG_ENOMEM || b.c->status == WG_EBUDGET || b.c->status == WG_ESTOPPED
+                ? b.c->status
+                : WG_OK;
     }
     s = wgi_drive_close(&b.d, s);
     if (s != WG_OK) {

@@ -277,6 +277,7 @@ typedef struct wgi_fn_run {
     /* a comparison came out differently; `guard` says which and where */
     int failed;
     wg_function_guard guard;
+    wgi_progress_part progress; /* told by the caller's thread only */
 } wgi_fn_run;
 
 /* The first columns of every part: two of scratch, one of ones, one that is never read. */
@@ -364,8 +365,15 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work);
 struct wgi_fn_steady;
 size_t wgi_fn_steady_work(const wg_function *f);
 struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
-                                         const wg_results *y, void *work);
+                                         const wg_results *y, void *work,
+                                         wgi_progress *progress);
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
+
+/* wg_function_evaluate as a part of what somebody is told of; WG_ESTOPPED: results of some points
+ * are not written, nor sums. */
+wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
+                                const wg_results *y, wg_threads *threads, void *work,
+                                wg_function_guard *guard, wgi_progress_part progress);
 
 /* wgi_bytecode_new for an interpreter of the caller's choice, for tests. */
 wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *machine,

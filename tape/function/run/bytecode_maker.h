@@ -85,6 +85,11 @@ typedef struct wgi_fn_maker {
 } wgi_fn_maker;
 
 static inline int wgi_fn_failed(const wgi_fn_maker *m) { return m->c->status != WG_OK; }
+/* At turn i of a long loop: has it not failed, and does the user want to go on? */
+static inline int wgi_fn_goes_on(const wgi_fn_maker *m, size_t i) {
+    if (i % 4096 == 4095) (void)wgi_progress_go_on(m->c, "a function");
+    return !wgi_fn_failed(m);
+}
 
 /* Memory filled with 0. */
 void *wgi_fn_room(wgi_fn_maker *m, size_t bytes);

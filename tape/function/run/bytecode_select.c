@@ -398,7 +398,7 @@ static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
 void wgi_fn_select(wgi_fn_maker *m) {
     const wgi_fn_unit *const u = m->units.at;
     m->accumulator = WGI_NO_NODE;
-    for (size_t i = 0; i < m->units.count && !wgi_fn_failed(m); i++) {
+    for (size_t i = 0; i < m->units.count && wgi_fn_goes_on(m, i); i++) {
         const uint32_t id = u[i].id;
         const wgi_fn_unit *next;
         draft *d;
@@ -503,7 +503,7 @@ void wgi_fn_deal_columns(wgi_fn_maker *m) {
         if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
     }
     m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
-    for (size_t i = 0; i < count && !wgi_fn_failed(m); i++) {
+    for (size_t i = 0; i < count && wgi_fn_goes_on(m, i); i++) {
         draft *const d = &all[i];
         const uint32_t n = beside(m, d, &read, &made, &makes, &more);
         const int apart =

@@ -151,6 +151,8 @@ struct call_state {
     size_t worker_bytes;
     atomic_size_t next; /* the first block that no thread has taken yet */
     int alone;          /* only the caller's thread works, and nothing is locked */
+    wgi_progress_part progress;
+    pthread_t caller; /* the thread that tells of it */
     /* a comparison failed of what is done once or after: `guard` is the first */
     int failed;
     wg_function_guard guard;
@@ -295,9 +297,10 @@ static void run_alone(wgi_fn_run *r, wgi_when when) {
     run(r, r->bytecode->part[when].code);
 }
 
-/* A repeat in that part may compare. */
+/* A repeat in that part may compare, and be told to stop. */
 static void part_alone(call_state *s, wgi_fn_run *r, wgi_when when) {
     r->failed = s->failed, r->guard = s->guard;
+    r->progress = s->progress;
     run_alone(r, when);
     s->failed = r->failed, s->guard = r->guard;
 }
@@ -378,7 +381,17 @@ static int run_native(worker *w, size_t first, size_t end) {
     return said;
 }
 
-/* Points [first, end) in one way; gives 0 if they have to be done again with care. */
+/* Was it told to stop? Only the caller's thread knows. */
+static int is_stopped(const wgi_progress_part *p) { return p->of != NULL && p->of->stopped; }
+
+/* The points below `end` are done; nonzero: no further ones are to be. */
+static int stops(wgi_fn_run *r, size_t end) {
+    return wgi_progress_stops(r->progress.of,
+                              r->progress.from + r->progress.each * (double)end);
+}
+
+/* Points [first, end) in one way; gives 0 if they have to be done again with care. Where it is told
+ * to stop it leaves the rest. */
 typedef enum { NATIVE, PLAIN, CAREFUL } way;
 static int done(worker *w, way how, size_t first, size_t end) {
     const wgi_bytecode *const p = w->s->p;
@@ -387,10 +400,13 @@ static int done(worker *w, way how, size_t first, size_t end) {
     r->careful = how == CAREFUL;
     r->nan = r->rescued = r->failed = 0;
     if (p->sums != 0) memset(r->sum, 0, p->sums * lanes * sizeof(double));
-    for (size_t at = first; at < end; at += how == NATIVE ? p->native_points : p->lanes) {
+    const size_t points = how == NATIVE ? p->native_points : p->lanes;
+    for (size_t at = first; at < end; at += points) {
         if (how == NATIVE) r->nan = run_native(w, at, end);
         else run_points(r, at, end);
+        if (is_stopped(&r->progress)) return 1;
         if (r->nan && how != CAREFUL) return 0;
+        if (r->progress.of != NULL && stops(r, end - at < points ? end : at + points)) return 1;
     }
     if (how != PLAIN || !p->check_sums) return 1;
     return !p->machine->any_nan(r->sum, p->sums * lanes);
@@ -466,19 +482,23 @@ static void stretches(worker *w, size_t first, size_t end, double *sum) {
     const size_t step = p->sums != 0        ? p->block
                         : p->native != NULL ? p->native_points
                                             : p->lanes;
-    for (size_t at = first; at < end; at += step)
+    for (size_t at = first; at < end && !is_stopped(&w->r.progress); at += step)
         stretch(w, at, end - at < step ? end : at + step, sum);
 }
 
 static void work_on_blocks(worker *w) {
     call_state *const s = w->s;
     int begun = 0;
+    w->r.progress = s->progress;
+    if (!s->alone && !pthread_equal(s->caller, pthread_self())) w->r.progress.of = NULL;
     for (size_t block; (block = next_block(s)) < s->blocks; commit(s, block)) {
         if (!begun) native_columns(w);
         begun = 1;
         const size_t first = block * s->p->block;
         const size_t end = s->points - first < s->p->block ? s->points : first + s->p->block;
         stretches(w, first, end, sum_of(s, block));
+        /* blocks that others have begun are done */
+        if (is_stopped(&w->r.progress)) atomic_store(&s->next, s->blocks);
     }
 }
 
@@ -556,22 +576,42 @@ static void load(const call_state *s) {
     wgi_fn_load(s->f, s->points, s->x, s->uniform);
 }
 
-wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
-                               const wg_results *y, wg_threads *threads, void *work,
-                               wg_function_guard *guard) {
+wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
+                                const wg_results *y, wg_threads *threads, void *work,
+                                wg_function_guard *guard, wgi_progress_part progress) {
     if (f == NULL || work == NULL || (x == NULL && f->inputs != 0) ||
         (y == NULL && f->outputs != 0))
         return WG_ENULL;
     call_state s;
     wgi_pieces c = {aligned(work), 0};
     worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), &c);
+    s.progress = progress;
+    s.caller = pthread_self();
     load(&s);
     once(&s, own);
-    const wg_status status = each_block(&s, threads);
+    wg_status status = is_stopped(&s.progress) ? WG_ESTOPPED : each_block(&s, threads);
+    if (status == WG_OK && !is_stopped(&s.progress)) after(&s, own);
+    if (is_stopped(&s.progress)) status = WG_ESTOPPED;
     if (status != WG_OK) return status;
-    after(&s, own);
     wgi_fn_store_sums(f, s.uniform, y);
     return outcome(&s, own, guard);
+}
+
+wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
+                               const wg_results *y, wg_threads *threads, void *work,
+                               wg_function_guard *guard) {
+    return wgi_function_evaluate(f, points, x, y, threads, work, guard,
+                                 (wgi_progress_part){NULL, 0, 0});
+}
+
+wg_status wg_function_evaluate_progress(const wg_function *f, size_t points, const wg_points *x,
+                                        const wg_results *y, wg_threads *threads, void *work,
+                                        wg_function_guard *guard, const wg_progress *progress) {
+    wgi_progress told;
+    memset(&told, 0, sizeof told);
+    if (progress != NULL) told.to = *progress;
+    return wgi_function_evaluate(f, points, x, y, threads, work, guard,
+                                 wgi_progress_points(&told, 0, points));
 }
 
 /* ---- again and again, without sums ---- */
@@ -581,12 +621,15 @@ size_t wgi_fn_steady_work(const wg_function *f) {
 }
 
 struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
-                                         const wg_results *y, void *work) {
+                                         const wg_results *y, void *work,
+                                         wgi_progress *progress) {
     wgi_pieces c = {aligned(work), 0};
     call_state *const s = wgi_pieces_take(&c, sizeof *s);
     worker *const own = prepare(s, f, 1, x, y, 1, &c);
+    s->progress.of = progress;
     load(s);
     once(s, own);
+    own->r.progress = s->progress;
     native_columns(own);
     return (struct wgi_fn_steady *)(void *)s;
 }

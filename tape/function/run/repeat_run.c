@@ -114,6 +114,17 @@ static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t gu
     wgi_fn_guard_note(r, r->first + point, number);
 }
 
+static int is_stopped(const wgi_fn_run *r) {
+    return r->progress.of != NULL && r->progress.of->stopped;
+}
+
+/* What is not computed since it was stopped is NaN. */
+static void forget(const wgi_fn_run *r, const wgi_fn_call *call) {
+    const uint32_t *const result = results(r, call);
+    for (uint32_t k = 0; k < call->results; k++)
+        for (size_t p = 0; p < r->rows; p++) COLUMN(result[k])[p] = __builtin_nan("");
+}
+
 /* ---- steps as points ---- */
 
 static void at_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
@@ -125,12 +136,14 @@ static void at_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
         w->y[j] = (wg_results){w->out + w->part_at[j],
                                (ptrdiff_t)wgi_argument_size(&w->f->output[j]), 1};
     const uint32_t *const result = results(r, call), *const part = result + call->results;
+    const wgi_progress_part progress = {r->progress.of, 0, 0};
     for (size_t p = 0; p < r->rows; p++) {
         for (size_t k = 0; k < call->operands; k++) w->in[k] = operand(r, call, k)[p];
         wg_function_guard guard;
-        if (wg_function_evaluate(w->f, steps, w->x, w->y, NULL, w->evaluation, &guard) ==
-            WG_EGUARD)
-            note(r, call, p, guard.guard);
+        const wg_status s = wgi_function_evaluate(w->f, steps, w->x, w->y, NULL, w->evaluation,
+                                                  &guard, progress);
+        if (s == WG_EGUARD) note(r, call, p, guard.guard);
+        if (s == WG_ESTOPPED) return;
         for (uint32_t i = 0; i < call->results; i++) COLUMN(result[i])[p] = w->out[part[i]];
     }
 }
@@ -203,7 +216,8 @@ static void store_sums(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
 static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w) {
     const size_t steps = w->r->steps;
     load(r, call, w);
-    struct wgi_fn_steady *const body = wgi_fn_steady_open(w->f, w->x, w->y, w->evaluation);
+    struct wgi_fn_steady *const body =
+        wgi_fn_steady_open(w->f, w->x, w->y, w->evaluation, r->progress.of);
     for (size_t s = 0; s < steps; s++) {
         const size_t place = w->r->backwards ? steps - 1 - s : s;
         store_states(r, call, w, place);
@@ -211,6 +225,7 @@ static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w)
         wg_function_guard guard;
         if (wgi_fn_steady_run(body, r->rows, &guard) == WG_EGUARD)
             note(r, call, guard.point, guard.guard);
+        if (is_stopped(r)) return;
         store_step(r, call, w, place);
         memcpy(w->in, w->out, w->states * r->rows * sizeof *w->in);
     }
@@ -225,6 +240,7 @@ void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     find_places(&w);
     if (w.carried == 0) at_steps(r, call, &w);
     else through_steps(r, call, &w);
+    if (is_stopped(r)) forget(r, call);
     const uint32_t *const result = results(r, call);
     for (uint32_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(result[k]));
 }

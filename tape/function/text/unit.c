@@ -63,6 +63,7 @@ static void write_node(wgi_writer *w, uint32_t node) {
 
 void wgi_write_unit(wgi_writer *w, uint32_t unit) {
     const wgi_target *const t = w->target;
+    if (wgi_progress_go_on(w->c, w->call) != WG_OK) return;
     w->now = unit;
     t->open(w, unit);
     for (size_t i = w->start[unit]; i < w->start[unit + 1]; i++) write_node(w, w->list[i]);
