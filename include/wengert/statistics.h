@@ -34,7 +34,7 @@ typedef enum wg_kernel {
 /* wg_covariance - K(i, j) = k(x_i, x_j), and noise^2 more on the diagonal.
  * Shapes:  X n-by-d, a point a row; scale 1-by-1, or d-by-1: one for each coordinate; K n-by-n.
  * Adjoint: to X, scale, sigma, noise. WG_MATERN_12 has a kink where points coincide: there X
- *          gets 0.
+ *          gets 0, and all second derivatives by X are 0.
  * Cost:    n^2/2 exponentials and 3/2 n^2 d flops; the adjoint the same without exponentials.
  * Errors:  WG_EARG: no such kernel. */
 WG_API wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
