@@ -120,9 +120,16 @@ static wg_status factor_jvp(wg_block *b) {
 }
 
 static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    const size_t n = a.rows;
     *y = wg_constant(1);
-    if (wgi_factored_of(b)->kind == WG_LU)
-        wgi_expand_logdet(t, wgi_reals_operand(b, x, 0), NULL, y);
+    if (n == 0) return WG_OK;
+    if (wgi_factored_of(b)->kind == WG_LU) {
+        wgi_expand_logdet(t, a, NULL, y);
+        return WG_OK;
+    }
+    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
+    if (l != NULL) *y = wgi_expand_good(t, l[n * n - 1]);
     return WG_OK;
 }
 
@@ -670,6 +677,8 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
         const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
         if (l == NULL) return wg_tape_status(t);
         wgi_expand_copy(wgi_reals_packed(l, n, n), y + k * n * n);
+        /* without a root all that follow are NaN, not those before */
+        if (n != 0) wgi_expand_spoil(t, wgi_expand_good(t, l[n * n - 1]), n * n, y + k * n * n);
     }
     return WG_OK;
 }
