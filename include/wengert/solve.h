@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear systems and factorisations.
  *
- * Symmetric operands (wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd): the
- * operation is f(sym A), sym A = (A + A')/2, at a symmetric A. The lower triangle is read. The
- * gradient is symmetric, tangents are symmetrised. Triangular operands: one triangle is read,
- * the other has gradient 0, as has the diagonal with diag 'U'.
+ * Symmetric operands (of wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd; see
+ * matrix.h): the lower triangle is read; sym A is (A + A')/2. Triangular operands: one triangle is
+ * read, the other has gradient 0, as has the diagonal with diag 'U'.
  *
  * Flags are one letter, as in BLAS: side 'L' 'R', uplo 'L' 'U', trans 'N' 'T', diag 'N' 'U'.
  * Batches (_batch): `count` matrices stand side by side in one.

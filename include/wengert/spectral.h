@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues, singular values, functions of matrices, matrix equations.
  *
- * The one convention for symmetric operands: an operation on a symmetric matrix takes any
- * square matrix and means f((A + A') / 2). Its gradient is symmetric, equal bit by bit in both
- * triangles, and a tangent enters with its symmetric part.
+ * Symmetric operands (matrix.h) are any square matrices, of which (A + A') / 2 is taken.
  *
  * What has no derivative. Eigenvectors of a repeated eigenvalue, and singular vectors of a
  * repeated or zero singular value, are any basis of a space: their derivative is asked for
@@ -11,9 +9,9 @@
  * WG_EDEGENERATE. Two eigenvalues count as one when they differ by at most n epsilon times the
  * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
  * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
- * also over differences of up to 2^-26 times the largest, where it may be all rounding. So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
- * space of a repeated one, have finite, exact derivatives. A smooth function of A composed from
- * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
+ * also over differences of up to 2^-26 times the largest, where it may be all rounding. So
+ * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space of a
+ * repeated one, have finite, exact derivatives. A smooth function of A composed from vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
  * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
  * everywhere: at repeated values they get V diag(w_) V'. Signs of vectors are what LAPACK
  * returns; a loss that depends on them is not checked.
