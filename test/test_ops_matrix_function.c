@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <wengert/function.h>
+#include <wengert/solve.h>
 #include "spectral_case.h"
 
 extern const wg_block_op wgi_op_expm, wgi_op_powm, wgi_op_sqrtm, wgi_op_logm, wgi_op_sylvester,
@@ -499,6 +500,10 @@ static void messages_name_a_cause(void **state) {
                    wg_logm(t, spectral_input(t, 2, 2, negative)));
     MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm_real of 2x2: an eigenvalue is 0 or negative",
                    wg_powm_real(t, spectral_input(t, 2, 2, zero), 0.5));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "wg_logm of 2x2: an operand has a NaN or an infinity",
+                   wg_logm(t, spectral_input(t, 2, 2, not_finite)));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "wg_pinv of 2x2: an operand has a NaN or an infinity",
+                   wg_pinv(t, spectral_input(t, 2, 2, not_finite), -1));
     MATRIX_REFUSED(t, WG_EARG, "the exponent is not finite",
                    wg_powm_real(t, wg_mat_identity(t, 2), INFINITY));
     static const double small[4] = {1e-200, 0, 0, 2e-200}, large[4] = {1e200, 1, 1, 1e200};
