@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_function_far_ranks.c - functions with factorisations whose signs and ranks differ from
- * point to point, and what can be no part of a function. */
+ * point to point. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "far_case.h"
 
@@ -52,6 +52,41 @@ static far_case *case_of(const char *name, const spec *s, size_t beside, size_t 
     return &c;
 }
 
+/* Equal columns, a column of 0, and one that is another to rounding. */
+static void deficient(size_t rows, size_t cols, size_t how, double *x) {
+    for (size_t e = 0; e < rows * cols; e++) {
+        const size_t first = rows >= cols ? e % rows : e / rows * rows;
+        const int last = rows >= cols ? e / rows == cols - 1 : e % rows == rows - 1;
+        if (last) x[e] = how == 0 ? x[first] : how == 1 ? 0 : x[first] * (1 + DBL_EPSILON);
+    }
+}
+
+/* Q and R of a matrix of lower rank have no derivatives, and a recording there is refused. */
+static void qr_says_where_the_rank_is_lower(void **state) {
+    static const size_t shape[][2] = {{4, 2}, {3, 3}};
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        const spec s = {'q', shape[k][0], shape[k][1], 0};
+        far_case *const c = case_of("qr", &s, 0, s.rows * s.cols + s.cols * s.cols);
+        wg_function *f = NULL, *jacobian = NULL, *none = NULL;
+        double y[18], jac[162], truth[162], x[9];
+        far_must(c, far_record(c, c->at, &f));
+        far_must(c, wg_function_jacobian(far_tape, f, &jacobian));
+        for (size_t q = 0; q < 3; q++) {
+            for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
+            deficient(s.rows, s.cols, q, x);
+            assert_int_equal(far_truth(c, x, y, truth), WG_EDEGENERATE);
+            assert_int_equal(far_evaluate(f, 1, x, NULL, y), WG_EGUARD);
+            assert_int_equal(far_evaluate(jacobian, 1, x, NULL, jac), WG_EGUARD);
+            assert_int_equal(far_record(c, x, &none), WG_EDEGENERATE);
+            assert_non_null(strstr(wg_tape_message(far_tape), "wg_qr"));
+            wg_tape_reset(far_tape);
+        }
+        wg_function_free(jacobian);
+        wg_function_free(f);
+    }
+}
+
 /* All signs; columns that are 0 below the diagonal; a first element of 0. */
 static void signs_of_qr_are_those_of_the_point(void **state) {
     static const size_t shape[][2] = {{3, 3}, {4, 2}, {2, 4}};
@@ -71,15 +106,6 @@ static void signs_of_qr_are_those_of_the_point(void **state) {
             for (size_t e = 0; q > 3 && q < 6 && e < c->n; e++) x[e] *= q == 4 ? 1e100 : 1e-100;
         }
         assert_int_equal(far_check(c, k == 0 ? FAR_COMPILED | FAR_CURVED : FAR_CURVED), 12);
-    }
-}
-
-/* Equal columns, a column of 0, and one that is another to rounding. */
-static void deficient(size_t rows, size_t cols, size_t how, double *x) {
-    for (size_t e = 0; e < rows * cols; e++) {
-        const size_t first = rows >= cols ? e % rows : e / rows * rows;
-        const int last = rows >= cols ? e / rows == cols - 1 : e % rows == rows - 1;
-        if (last) x[e] = how == 0 ? x[first] : how == 1 ? 0 : x[first] * (1 + DBL_EPSILON);
     }
 }
 
@@ -175,61 +201,14 @@ static void cholesky_has_no_number_where_there_is_no_factor(void **state) {
     assert_int_equal(far_check(c, FAR_COMPILED), 2);
 }
 
-/* Eigenvectors and singular vectors have signs, eigenvalues an order: they are refused. */
-static wg_status spectral(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                          void *data) {
-    const wg_mat a = wg_mat_gather(t, 2, 2, x);
-    wg_mat u = wg_mat_failed(2, 2), s = u, v = u;
-    (void)n, (void)m;
-    switch (*(const char *)data) {
-    case 'v':
-        (void)wg_eigh(t, a, &s, &u);
-        break;
-    case 'e':
-        u = wg_eigvalsh(t, a);
-        break;
-    case 's':
-        (void)wg_svd(t, a, &u, &s, &v);
-        break;
-    case 'r':
-        u = wg_sqrtm(t, a);
-        break;
-    default:
-        u = wg_logm(t, a);
-    }
-    y[0] = wg_mat_at(u, 0, 0);
-    return WG_OK;
-}
-
-static void spectra_are_refused_by_name(void **state) {
-    static const double at[] = {2, 0.5, 0.5, 1};
-    static const struct {
-        char what;
-        const char *name;
-    } all[] = {{'v', "wg_eigh"},
-               {'e', "wg_eigvalsh"},
-               {'s', "wg_svd"},
-               {'r', "wg_sqrtm"},
-               {'g', "wg_logm"}};
-    (void)state;
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        static far_case c;
-        c.name = all[k].name, c.f = spectral, c.data = &all[k].what, c.n = 4, c.m = 1;
-        wg_function *f = NULL;
-        assert_int_equal(far_record(&c, at, &f), WG_EMODE);
-        assert_non_null(strstr(wg_tape_message(far_tape), all[k].name));
-        wg_tape_reset(far_tape);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signs_of_qr_are_those_of_the_point),
+        cmocka_unit_test(qr_says_where_the_rank_is_lower),
         cmocka_unit_test(least_squares_say_where_the_rank_is_lower),
         cmocka_unit_test(pseudo_inverses_say_where_the_rank_is_lower),
         cmocka_unit_test(covariances_at_a_scale_of_0_are_those_of_the_tape),
         cmocka_unit_test(cholesky_has_no_number_where_there_is_no_factor),
-        cmocka_unit_test(spectra_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, far_open, far_close);
 }

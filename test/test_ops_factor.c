@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <wengert/derive.h>
 #include <wengert/solve.h>
 #include "linear_case.h"
 #include "matrix_case.h"
@@ -227,6 +228,20 @@ static void determinants_beyond_the_range_have_their_gradient(void **state) {
     assert_true(close_ulp(gradient_of_det(t, 4, back, g), 2, TOL_MATRIX_ULP));
     assert_true(close_ulp(g[0], 2e-200, TOL_MATRIX_ULP) &&
                 close_ulp(g[15], 1e200, TOL_MATRIX_ULP));
+    /* entries far below the largest one, whose cofactors are the largest */
+    const double graded[9] = {1e-200, 0, 0, 0, 1e-200, 0, 0, 0, 1e300};
+    assert_true(close_ulp(gradient_of_det(t, 3, graded, g), 1e-100, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[0], 1e100, TOL_MATRIX_ULP) && g[1] == 0 && g[8] == 0);
+    const double mixed[9] = {1e-150, 1e-150, 0, 1e-150, 2e-150, 0, 0, 1e-151, 1e300};
+    assert_true(close_ulp(gradient_of_det(t, 3, mixed, g), 1, TOL_MATRIX_ULP));
+    assert_true(
+        close_ulp(g[0], 2e150, TOL_MATRIX_ULP) && close_ulp(g[1], -1e150, TOL_MATRIX_ULP) &&
+        close_ulp(g[3], -1e150, TOL_MATRIX_ULP) && close_ulp(g[4], 1e150, TOL_MATRIX_ULP) &&
+        close_ulp(g[8], 1e-300, TOL_MATRIX_ULP));
+    /* 1e-320 on the way, which has but few digits */
+    const double few[9] = {1e-200, 0, 0, 0, 1e-120, 0, 0, 0, 1e200};
+    assert_true(close_ulp(gradient_of_det(t, 3, few, g), 1e-120, TOL_MATRIX_ULP));
+    assert_true(close_ulp(g[0], 1e80, TOL_MATRIX_ULP) && close_ulp(g[4], 1, TOL_MATRIX_ULP));
     const double spd[9] = {1e-150, 0, 0, 0, 1e-150, 0, 0, 0, 1e-150};
     wg_tape_reset(t);
     const wg_mat a = wg_mat_input(t, 3, 3, spd, 3);
@@ -235,6 +250,64 @@ static void determinants_beyond_the_range_have_their_gradient(void **state) {
     assert_int_equal(wg_reverse(t, d), WG_OK);
     assert_int_equal(wg_mat_adjoint(t, a, g, 3), WG_OK);
     assert_true(close_ulp(g[0], 1e-300, TOL_MATRIX_ULP) && g[1] == 0);
+    /* the inverse is beyond the range */
+    const double tiny[4] = {2e-310, 1e-310, NAN, 2e-310};
+    const wg_mat s = wg_mat_transpose(wg_mat_input(t, 2, 2, tiny, 2)), u = wg_mat_transpose(s);
+    assert_int_equal(wg_reverse(t, wg_factor_det(t, wg_potrf(t, u))), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, u, g, 2), WG_OK);
+    assert_true(close_ulp(g[0], 2e-310, TOL_MATRIX_ULP) &&
+                close_ulp(g[1], -1e-310, TOL_MATRIX_ULP) && g[1] == g[2]);
+    wg_tape_free(t);
+}
+
+static wg_status det_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const size_t order = *(const size_t *)data;
+    (void)n, (void)m;
+    y[0] = wg_det(t, wg_mat_gather(t, order, order, x));
+    return wg_tape_status(t);
+}
+
+/* As a whole, from order 5 on: as on the tape. */
+static void determinants_beyond_the_range_are_right_in_functions(void **state) {
+    (void)state;
+    enum { ORDER = 5, ALL = ORDER * ORDER };
+    static const double diagonals[][ORDER] = {{1e200, 1e200, 1e-200, 2e-200, 1},
+                                              {1e-200, 1e-120, 1e200, 1, 1},
+                                              {1e200, 1e200, 1, 1, 1},
+                                              {1e-200, 1e-200, 1e300, 1, 1},
+                                              {1e-100, 1e-100, 1e-100, 1e-100, 1e-100}};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    const wg_argument in = {"x", ALL, 1, 0}, out = {"y", 1, 1, 0};
+    size_t order = ORDER;
+    double at[ALL];
+    wg_function *f = NULL, *gradient = NULL;
+    for (size_t i = 0; i < ALL; i++) at[i] = cos((double)(i * i)) + 3 * (i % (ORDER + 1) == 0);
+    assert_int_equal(wg_function_record(t, det_of, &order, 1, &in, at, 1, &out, &f), WG_OK);
+    assert_int_equal(wg_function_gradient(t, f, &gradient), WG_OK);
+    void *const work = malloc(wg_function_work(gradient, NULL) + wg_function_work(f, NULL));
+    assert_non_null(work);
+    for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals; k++) {
+        double x[ALL] = {0}, v, g[ALL], got, slopes[ALL], largest = 0;
+        for (size_t i = 0; i < ORDER; i++) x[i * (ORDER + 1)] = diagonals[k][i];
+        x[1] = x[2 + ORDER] = 1e-60;
+        v = gradient_of_det(t, ORDER, x, g);
+        const wg_points from = {x, ALL, 1};
+        const wg_results value = {&got, 1, 1}, slope = {slopes, ALL, 1};
+        assert_int_equal(wg_function_evaluate(f, 1, &from, &value, NULL, work, NULL), WG_OK);
+        assert_int_equal(wg_function_evaluate(gradient, 1, &from, &slope, NULL, work, NULL),
+                         WG_OK);
+        assert_true(close_ulp(got, v, TOL_MATRIX_ULP));
+        for (size_t i = 0; i < ALL; i++)
+            if (isfinite(g[i])) largest = fmax(largest, fabs(g[i]));
+        for (size_t i = 0; i < ALL; i++)
+            assert_true(slopes[i] == g[i] ||
+                        fabs(slopes[i] - g[i]) <= TOL_MATRIX_ULP * DBL_EPSILON * largest);
+        wg_tape_reset(t);
+    }
+    free(work);
+    wg_function_free(gradient);
+    wg_function_free(f);
     wg_tape_free(t);
 }
 
@@ -379,6 +452,7 @@ int main(void) {
         cmocka_unit_test(the_gradient_of_a_determinant_is_zero_from_corank_two_on),
         cmocka_unit_test(small_pivots_are_no_singularity),
         cmocka_unit_test(determinants_beyond_the_range_have_their_gradient),
+        cmocka_unit_test(determinants_beyond_the_range_are_right_in_functions),
         cmocka_unit_test(determinants_of_what_is_not_finite_come_back),
         cmocka_unit_test(tangents_of_a_singular_determinant_agree_with_its_gradient),
         cmocka_unit_test(the_sign_of_a_determinant_is_given),

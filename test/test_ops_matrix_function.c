@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <wengert/function.h>
+#include <wengert/solve.h>
 #include "spectral_case.h"
 
 extern const wg_block_op wgi_op_expm, wgi_op_powm, wgi_op_sqrtm, wgi_op_logm, wgi_op_sylvester,
@@ -298,6 +299,139 @@ static void solutions_solve_their_equations(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- equations of large and graded matrices ---- */
+
+enum { SYSTEM = 16 }; /* unknowns, at most */
+
+/* x, of c, by the system of all n^2 unknowns with partial pivoting in long double: A X + X B = C,
+ * or X = A X B + C. */
+static void long_equation(size_t n, int discrete, const long double *a, const long double *b,
+                          const long double *c, long double *x) {
+    long double k[SYSTEM][SYSTEM + 1];
+    const size_t all = n * n;
+    for (size_t r = 0; r < all; r++) {
+        const size_t i = r % n, j = r / n;
+        k[r][all] = c[r];
+        for (size_t s = 0; s < all; s++) {
+            const size_t p = s % n, q = s / n;
+            k[r][s] = discrete ? fmal(-a[i + p * n], b[q + j * n], r == s)
+                               : (q == j ? a[i + p * n] : 0) + (p == i ? b[q + j * n] : 0);
+        }
+    }
+    for (size_t r = 0; r < all; r++) {
+        size_t best = r;
+        for (size_t s = r; s < all; s++)
+            if (fabsl(k[s][r]) > fabsl(k[best][r])) best = s;
+        for (size_t s = 0; s <= all; s++) {
+            const long double y = k[r][s];
+            k[r][s] = k[best][s], k[best][s] = y;
+        }
+        for (size_t s = 0; s < all; s++) {
+            const long double f = s == r ? 0 : k[s][r] / k[r][r];
+            for (size_t l = r; f != 0 && l <= all; l++) k[s][l] -= f * k[r][l];
+        }
+    }
+    for (size_t r = 0; r < all; r++) x[r] = k[r][all] / k[r][r];
+}
+
+static void long_product(size_t n, const long double *a, int turn_a, const long double *b,
+                         int turn_b, long double sign, long double *c) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                c[i + j * n] += sign * a[turn_a ? k + i * n : i + k * n] *
+                                b[turn_b ? j + k * n : k + j * n];
+}
+static void long_transpose(size_t n, const long double *a, long double *b) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) b[j + i * n] = a[i + j * n];
+}
+
+/* X, and the adjoints of A and C from that of X, w. */
+static void long_adjoints(size_t n, int discrete, const long double *a, const long double *c,
+                          const long double *w, long double *x, long double *ab,
+                          long double *cb) {
+    long double at[SYSTEM], ax[SYSTEM] = {0}, axt[SYSTEM] = {0};
+    long_transpose(n, a, at);
+    long_equation(n, discrete, a, at, c, x);
+    long_equation(n, discrete, at, a, w, cb);
+    for (size_t i = 0; i < n * n; i++) ab[i] = 0;
+    if (discrete) {
+        long_product(n, a, 0, x, 1, 1, axt);
+        long_product(n, cb, 0, axt, 0, 1, ab);
+        long_product(n, a, 0, x, 0, 1, ax);
+        long_product(n, cb, 1, ax, 0, 1, ab);
+    } else {
+        long_product(n, cb, 0, x, 1, -1, ab);
+        long_product(n, cb, 1, x, 0, -1, ab);
+    }
+}
+
+/* Value and gradient of both equations of Lyapunov against long double: the matrices are large, or
+ * of entries of many sizes, but their solutions are determined well. Errors are compared with the
+ * largest entry, or each with its own. */
+static void equations_of_large_and_graded_matrices_keep_their_digits(void **state) {
+    (void)state;
+    static const struct {
+        size_t n;
+        int discrete, entries;
+        double a[SYSTEM];
+    } rows[] = {
+        {2, 1, 1, {0, 1e9, 1, 0}},
+        {2, 1, 1, {0, 1, 1e9, 0}},
+        {2, 1, 1, {0.001, 1e9, 1, 0}},
+        {2, 1, 1, {0, 1e9, 1, 1e-7}},
+        {2, 1, 1, {0.3, -1e9, 1, 0.2}}, /* complex eigenvalues */
+        {2, 0, 0, {0.3, -1e9, 1, 0.2}},
+        {2, 0, 0, {3e4, 1e9, -1, 3e4}},
+        {2, 1, 0, {1e12, 3e11, -2e11, 7e11}},
+        {1, 1, 1, {0.99999999}},
+        {3, 1, 1, {0.3, 1e9, 1e4, 1, 0.2, 3, 2, 1, 0.5}},
+        {3, 0, 0, {40.3, 1e9, 1e4, -1e-6, 41.2, 3e-3, 0, 1e3, 39.5}},
+        {4,
+         1,
+         0,
+         {1e8, 2e7, 3e7, -4e7, -3e7, 2e8, 5e7, 1e7, 1e6, 3e7, 3e8, 1e7, 2e7, 6e7, -9e7, 1e8}},
+        {4,
+         0,
+         0,
+         {1e8, 2e7, 3e7, -4e7, -3e7, 2e8, 5e7, 1e7, 1e6, 3e7, 3e8, 1e7, 2e7, 6e7, -9e7, 1e8}},
+        {4,
+         1,
+         1,
+         {0.5, 1e5, -1e-5, 3, 1e-5, -0.3, 2e-10, 1e-5, 1e5, -2e10, 0.2, 7e5, 0.1, 1e5, -2e-6,
+          0.7}}};
+    static const double c[SYSTEM] = {1,  -2, 0.5, 3, 2,   1,    -1, 0.25,
+                                     -3, 1,  2,   1, 0.5, -0.5, 1,  2};
+    static const double w[SYSTEM] = {1, 0.5, -2, 1, 3, -1, 1, 2, 0.25, 1, -1, 3, 1, 2, -0.5, 1};
+    wg_tape *t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const size_t n = rows[k].n, all = n * n;
+        long double la[SYSTEM], lc[SYSTEM], lw[SYSTEM], want[3][SYSTEM];
+        for (size_t i = 0; i < all; i++) la[i] = rows[k].a[i], lc[i] = c[i], lw[i] = w[i];
+        long_adjoints(n, rows[k].discrete, la, lc, lw, want[0], want[1], want[2]);
+        const wg_mat a = spectral_input(t, n, n, rows[k].a), q = spectral_input(t, n, n, c);
+        const wg_mat x =
+            rows[k].discrete ? wg_lyapunov_discrete(t, a, q) : wg_lyapunov(t, a, q);
+        if (wg_mat_reverse(t, x, w, n) != WG_OK) fail_msg("row %zu: %s", k, wg_tape_message(t));
+        double *got[3] = {spectral_value(t, x), spectral_adjoint(t, a), spectral_adjoint(t, q)};
+        for (int part = 0; part < 3; part++) {
+            double right[SYSTEM];
+            char what[64];
+            for (size_t i = 0; i < all; i++) right[i] = (double)want[part][i];
+            snprintf(what, sizeof what, "row %zu, part %d", k, part);
+            for (size_t i = 0; i < all; i++) {
+                const double size =
+                    rows[k].entries ? fabs(right[i]) : spectral_size(all, right);
+                spectral_near(what, 1, got[part] + i, right + i, spectral_bound(n, size));
+            }
+            free(got[part]);
+        }
+        wg_tape_reset(t);
+    }
+    wg_tape_free(t);
+}
+
 /* exp of a large matrix, by many squarings: a rotation by 1000, and its derivative. */
 static void a_large_argument_is_scaled(void **state) {
     (void)state;
@@ -366,8 +500,16 @@ static void messages_name_a_cause(void **state) {
                    wg_logm(t, spectral_input(t, 2, 2, negative)));
     MATRIX_REFUSED(t, WG_ESINGULAR, "wg_powm_real of 2x2: an eigenvalue is 0 or negative",
                    wg_powm_real(t, spectral_input(t, 2, 2, zero), 0.5));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "wg_logm of 2x2: an operand has a NaN or an infinity",
+                   wg_logm(t, spectral_input(t, 2, 2, not_finite)));
+    MATRIX_REFUSED(t, WG_ENONFINITE, "wg_pinv of 2x2: an operand has a NaN or an infinity",
+                   wg_pinv(t, spectral_input(t, 2, 2, not_finite), -1));
     MATRIX_REFUSED(t, WG_EARG, "the exponent is not finite",
                    wg_powm_real(t, wg_mat_identity(t, 2), INFINITY));
+    static const double small[4] = {1e-200, 0, 0, 2e-200}, large[4] = {1e200, 1, 1, 1e200};
+    MATRIX_REFUSED(
+        t, WG_ESINGULAR, "wg_lyapunov of 2x2, 2x2: the solution is not within",
+        wg_lyapunov(t, spectral_input(t, 2, 2, small), spectral_input(t, 2, 2, large)));
     wg_tape_free(t);
 }
 
@@ -636,6 +778,7 @@ int main(void) {
         cmocka_unit_test(functions_and_their_inverses),
         cmocka_unit_test(functions_of_a_symmetric_matrix_in_two_ways),
         cmocka_unit_test(solutions_solve_their_equations),
+        cmocka_unit_test(equations_of_large_and_graded_matrices_keep_their_digits),
         cmocka_unit_test(a_large_argument_is_scaled),
         cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),
         cmocka_unit_test(messages_name_a_cause),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <wengert/derive.h>
 #include <wengert/statistics.h>
 #include "linear_case.h"
 #include "matrix_case.h"
@@ -221,6 +222,81 @@ static void coinciding_points_have_finite_derivatives(void **state) {
     wg_tape_free(t);
 }
 
+/* One covariance of two points x and z in the plane: numbers x, z, scales, sigma. */
+enum { PAIR = 7 };
+static wg_status pair_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    const struct family *const f = (const struct family *)data;
+    (void)n, (void)m;
+    const wg_mat p = take(t, &x, 1, 2), z = take(t, &x, 1, 2), scale = take(t, &x, 2, 1);
+    if (f->scales == 0) {
+        y[0] = wg_mat_at(wg_covariance_between(t, f->kernel, p, z, scale, *x), 0, 0);
+    } else {
+        const wg_real both[4] = {wg_mat_at(p, 0, 0), wg_mat_at(z, 0, 0), wg_mat_at(p, 0, 1),
+                                 wg_mat_at(z, 0, 1)};
+        const wg_mat k = wg_covariance(t, f->kernel, wg_mat_gather(t, 2, 2, both), scale, *x,
+                                       wg_constant(0.25));
+        y[0] = wg_mat_at(k, 0, 1);
+    }
+    return wg_tape_status(t);
+}
+
+/* Of a function recorded at `at`, at the point x. */
+static void evaluate_at(wg_tape *t, const struct family *family, int hessian, const double *at,
+                        const double *x, double *out) {
+    const wg_argument in = {"x", PAIR, 1, 0}, result = {"y", 1, 1, 0};
+    wg_function *f = NULL, *g = NULL;
+    assert_int_equal(
+        wg_function_record(t, pair_of, (void *)(uintptr_t)family, 1, &in, at, 1, &result, &f),
+        WG_OK);
+    assert_int_equal(hessian ? wg_function_hessian(t, f, &g) : wg_function_gradient(t, f, &g),
+                     WG_OK);
+    void *const work = malloc(wg_function_work(g, NULL));
+    assert_int_equal(wg_function_evaluate(g, 1, &(wg_points){x, 0, 1}, &(wg_results){out, 0, 1},
+                                          NULL, work, NULL),
+                     WG_OK);
+    free(work);
+    wg_function_free(f);
+    wg_function_free(g);
+}
+
+/* First and second derivatives where two points coincide, by drivers and as functions that were
+ * recorded there or elsewhere. Of the kink of WG_MATERN_12: none. */
+static void coinciding_points_have_the_slopes_and_curvatures_of_the_closed_form(void **state) {
+    (void)state;
+    static const double curvature[KERNELS] = {1, 0, 3, 5.0 / 3};
+    const double x[PAIR] = {0.5, -2, 0.5, -2, 0.5, 2, 1.5};
+    const double apart[PAIR] = {0.5, -2, 0.25, 1, 0.75, 2, 1};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t square = 0; square < 2; square++) {
+            const struct family family = {kernels[k], square};
+            double g[3][PAIR], h[3][PAIR * PAIR], want[PAIR * PAIR] = {0}, v;
+            for (size_t c = 0; c < 2; c++) {
+                const double of = curvature[k] * 1.5 * 1.5 / (x[4 + c] * x[4 + c]);
+                want[c * (PAIR + 1)] = want[(c + 2) * (PAIR + 1)] = -of;
+                want[c * PAIR + c + 2] = want[(c + 2) * PAIR + c] = of;
+            }
+            want[PAIR * PAIR - 1] = 2;
+            assert_int_equal(wg_hessian(t, pair_of, (void *)(uintptr_t)&family, PAIR, x, &v,
+                                        g[0], h[0], PAIR),
+                             WG_OK);
+            for (int way = 1; way < 3; way++) {
+                evaluate_at(t, &family, 0, way == 1 ? x : apart, x, g[way]);
+                evaluate_at(t, &family, 1, way == 1 ? x : apart, x, h[way]);
+            }
+            for (int way = 0; way < 3; way++) {
+                for (size_t i = 0; i < PAIR; i++)
+                    assert_true(g[way][i] == (i == PAIR - 1 ? 3 : 0));
+                for (size_t i = 0; i < PAIR * PAIR; i++)
+                    if (!close_ulp(h[way][i], want[i], TOL_DERIVATIVE_ULP))
+                        fail_msg("kernel %zu, way %d: entry %zu is %.17g, not %.17g", k, way, i,
+                                 h[way][i], want[i]);
+            }
+        }
+    wg_tape_free(t);
+}
+
 /* Squares of distances overflow: nothing is left of covariances and their slopes. */
 static void points_that_are_far_apart_are_independent(void **state) {
     (void)state;
@@ -397,6 +473,7 @@ int main(void) {
         cmocka_unit_test(gaussian_processes_have_their_derivatives),
         cmocka_unit_test(a_gaussian_process_is_the_density_of_its_covariance),
         cmocka_unit_test(coinciding_points_have_finite_derivatives),
+        cmocka_unit_test(coinciding_points_have_the_slopes_and_curvatures_of_the_closed_form),
         cmocka_unit_test(points_that_are_far_apart_are_independent),
         cmocka_unit_test(tiny_amplitudes_have_their_derivatives),
         cmocka_unit_test(a_covariance_that_is_not_definite_fails_the_tape),

@@ -6,6 +6,11 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
+#include <wengert/solve.h>
+#include <wengert/statistics.h>
 #include "symmetric_case.h"
 
 /* <w, f(A)> and its gradient, against differences of the eigenvalues' own. */
@@ -153,12 +158,125 @@ static void the_square_root_of_a_singular_matrix(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- the one convention for symmetric operands ---- */
+
+enum { SYMMETRIC = 4 };
+
+static wg_mat right_side(wg_tape *t) {
+    static const double b[2 * SYMMETRIC] = {1, -2, 0.5, 3, 2, 0.25, -1, 1};
+    return wg_mat_constant(t, SYMMETRIC, 2, b, SYMMETRIC);
+}
+static wg_mat number(wg_tape *t, wg_real x) { return wg_mat_gather(t, 1, 1, &x); }
+static wg_mat vectors(wg_tape *t, wg_mat a) {
+    wg_mat w, v;
+    (void)wg_eigh(t, a, &w, &v);
+    return wg_concat_cols(t, 2, (wg_mat[]){w, v});
+}
+static wg_mat shifted(wg_tape *t, wg_mat a) {
+    return wg_mat_add(t, a, wg_mat_identity(t, SYMMETRIC));
+}
+static wg_mat vectors_general(wg_tape *t, wg_mat a) {
+    wg_mat w, v;
+    (void)wg_eigh_general(t, a, shifted(t, a), &w, &v);
+    return wg_concat_cols(t, 2, (wg_mat[]){w, v});
+}
+
+#define SYMMETRIC_OPERANDS(CALL)                                                               \
+    CALL(solve_spd, wg_solve_spd(t, a, right_side(t)))                                         \
+    CALL(factor_solve, wg_factor_solve(t, wg_potrf(t, a), 'N', right_side(t)))                 \
+    CALL(factor_det, number(t, wg_factor_det(t, wg_potrf(t, a))))                              \
+    CALL(factor_logdet, number(t, wg_factor_logdet(t, wg_potrf(t, a))))                        \
+    CALL(factor_inverse, wg_factor_inverse(t, wg_potrf(t, a)))                                 \
+    CALL(logdet_spd, number(t, wg_logdet_spd(t, a)))                                           \
+    CALL(inverse_spd, wg_inverse_spd(t, a))                                                    \
+    CALL(cholesky, wg_cholesky(t, a))                                                          \
+    CALL(mvn_logpdf, number(t, wg_mvn_logpdf(t, right_side(t), wg_mat_fill(t, 4, 1, 0), a)))   \
+    CALL(symv_lower,                                                                           \
+         wg_symv(t, 'L', 1.5, a, wg_mat_col(right_side(t), 0), 0, wg_mat_fill(t, 4, 1, 0)))    \
+    CALL(symv_upper,                                                                           \
+         wg_symv(t, 'U', 1.5, a, wg_mat_col(right_side(t), 0), 0, wg_mat_fill(t, 4, 1, 0)))    \
+    CALL(symm_lower, wg_symm(t, 'L', 'L', 2, a, right_side(t), 0, right_side(t)))              \
+    CALL(symm_upper, wg_symm(t, 'L', 'U', 2, a, right_side(t), 0, right_side(t)))              \
+    CALL(eigvalsh, wg_eigvalsh(t, a))                                                          \
+    CALL(eigh, vectors(t, a))                                                                  \
+    CALL(eigvalsh_general, wg_eigvalsh_general(t, a, shifted(t, a)))                           \
+    CALL(eigh_general, vectors_general(t, a))                                                  \
+    CALL(symmetric_exp, wg_symmetric_exp(t, a))                                                \
+    CALL(symmetric_log, wg_symmetric_log(t, a))                                                \
+    CALL(symmetric_sqrt, wg_symmetric_sqrt(t, a))                                              \
+    CALL(symmetric_inverse_sqrt, wg_symmetric_inverse_sqrt(t, a))                              \
+    CALL(symmetric_power, power_half(t, a))                                                    \
+    CALL(symmetric_apply, user_function(t, a))
+
+#define CALL(name, ...)                                                                        \
+    static wg_mat of_##name(wg_tape *t, wg_mat a) { return __VA_ARGS__; }
+SYMMETRIC_OPERANDS(CALL)
+#undef CALL
+#define CALL(name, ...) {#name, of_##name},
+static const struct {
+    const char *name;
+    function_of *call;
+} symmetric_operands[] = {SYMMETRIC_OPERANDS(CALL)};
+#undef CALL
+
+/* Tangents of the results along v. */
+static void along(function_of *call, const double *a, const double *v, double *out) {
+    wg_tape *const t = wg_tape_new(NULL);
+    assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+    const wg_mat in = spectral_input(t, SYMMETRIC, SYMMETRIC, a);
+    assert_int_equal(wg_mat_tangent_seed(t, in, 0, v, SYMMETRIC), WG_OK);
+    const wg_mat f = call(t, in);
+    if (wg_mat_tangent(t, f, 0, out, f.rows) != WG_OK) fail_msg("%s", wg_tape_message(t));
+    wg_tape_free(t);
+}
+
+static void every_symmetric_operand_keeps_to_one_convention(void **state) {
+    (void)state;
+    enum { MOST = SYMMETRIC * (SYMMETRIC + 1) };
+    uint64_t seed = 3;
+    double *const a = spectral_ladder(SYMMETRIC, 2, &seed);
+    double *const v = spectral_random(SYMMETRIC, SYMMETRIC, &seed);
+    double *const w = spectral_random(MOST, 1, &seed), half[SYMMETRIC * SYMMETRIC];
+    for (size_t j = 0; j < SYMMETRIC; j++)
+        for (size_t i = 0; i < SYMMETRIC; i++)
+            half[i + j * SYMMETRIC] = 0.5 * (v[i + j * SYMMETRIC] + v[j + i * SYMMETRIC]);
+    for (size_t k = 0; k < sizeof symmetric_operands / sizeof *symmetric_operands; k++) {
+        function_of *const call = symmetric_operands[k].call;
+        const char *const name = symmetric_operands[k].name;
+        wg_tape *const t = wg_tape_new(NULL);
+        const wg_mat in = spectral_input(t, SYMMETRIC, SYMMETRIC, a), f = call(t, in);
+        if (wg_mat_reverse(t, f, w, f.rows) != WG_OK) fail_msg("%s", wg_tape_message(t));
+        double *const g = spectral_adjoint(t, in), one[MOST] = {0}, halved[MOST] = {0};
+        double inner = 0, outer = 0, size = 0;
+        for (size_t j = 0; j < SYMMETRIC; j++)
+            for (size_t i = 0; i < SYMMETRIC; i++) {
+                if (g[i + j * SYMMETRIC] != g[j + i * SYMMETRIC])
+                    fail_msg("%s: the gradient is not symmetric", name);
+                inner += g[i + j * SYMMETRIC] * v[i + j * SYMMETRIC];
+            }
+        along(call, a, v, one);
+        along(call, a, half, halved);
+        for (size_t i = 0; i < f.rows * f.cols; i++) {
+            outer += w[i] * one[i];
+            size = fmax(size, fabs(halved[i]));
+        }
+        spectral_near(name, f.rows * f.cols, one, halved, spectral_bound(SYMMETRIC, size));
+        spectral_near(name, 1, &inner, &outer, spectral_bound(MOST, size));
+        free(g);
+        wg_tape_free(t);
+    }
+    free(a);
+    free(v);
+    free(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_agree_with_differences),
         cmocka_unit_test(divided_differences_are_accurate_at_every_distance),
         cmocka_unit_test(functions_refuse_what_they_are_not_defined_for),
         cmocka_unit_test(the_square_root_of_a_singular_matrix),
+        cmocka_unit_test(every_symmetric_operand_keeps_to_one_convention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,12 @@
 /* Matrix variables: making them, views of them, their values and adjoints.
  *
  * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h
- * and statistics.h. All matrices are column-major; a vector is a matrix with one column. */
+ * and statistics.h. All matrices are column-major; a vector is a matrix with one column.
+ *
+ * The one convention for symmetric operands: an operation on a symmetric matrix A is f((A + A')/2).
+ * Its gradient is symmetric, equal bit by bit in both triangles, and a tangent enters with its
+ * symmetric part. What A is, if it is not symmetric: products and factorisations read one of its
+ * triangles, the one named by uplo or the lower one; operations of spectral.h take (A + A')/2. */
 #ifndef WENGERT_MATRIX_H
 #define WENGERT_MATRIX_H
 

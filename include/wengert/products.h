@@ -5,8 +5,7 @@
  * Flags may be lower-case; 'C' is 'T'. op(A) is A or, with 'T', its transpose. A vector is one
  * column or one row, its result one column. The same matrix may be several operands.
  *
- * Symmetric operands mean (A + A^T)/2 and one triangle is read, named by uplo; their adjoint is
- * symmetric, in both triangles. Triangular operands: the other triangle is neither read nor
+ * Of symmetric operands (matrix.h) one triangle is read, named by uplo. Triangular operands: the other triangle is neither read nor
  * given an adjoint; with diag = 'U' neither is the diagonal.
  *
  * Every operation is one record. As in the BLAS, an operand whose factor alpha or beta is 0 is

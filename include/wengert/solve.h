@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear systems and factorisations.
  *
- * Symmetric operands (wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd): the
- * operation is f(sym A), sym A = (A + A')/2, at a symmetric A. The lower triangle is read. The
- * gradient is symmetric, tangents are symmetrised. Triangular operands: one triangle is read,
- * the other has gradient 0, as has the diagonal with diag 'U'.
+ * Symmetric operands (of wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd; see
+ * matrix.h): the lower triangle is read; sym A is (A + A')/2. Triangular operands: one triangle is
+ * read, the other has gradient 0, as has the diagonal with diag 'U'.
  *
  * Flags are one letter, as in BLAS: side 'L' 'R', uplo 'L' 'U', trans 'N' 'T', diag 'N' 'U'.
  * Batches (_batch): `count` matrices stand side by side in one.
@@ -85,10 +84,9 @@ WG_API wg_real wg_logabsdet(wg_tape *t, wg_mat a, double *sign);
 WG_API wg_real wg_logdet_spd(wg_tape *t, wg_mat a);
 
 /* wg_det - det A. Right at singular matrices too: the gradient is the transposed adjugate
- * det(U V) U diag(prod_{j != i} s_j) V' of A = U diag(s) V', which is 0 from corank 2 on.
- * Cost:    2/3 n^3 flops; the adjoint 4/3 n^3, near singular matrices a singular value
- *          decomposition.
- * Errors:  WG_ECONVERGE: of that, in a sweep. */
+ * P' L^-T diag(sign prod_{j != i} d_j) U^-T Q' of P A Q = L diag(d) U with complete pivoting, which
+ * is 0 from corank 2 on; and where products of some d leave the range of numbers.
+ * Cost:    2/3 n^3 flops; the adjoint 4/3 n^3, near singular matrices 3 n^3 without BLAS. */
 WG_API wg_real wg_det(wg_tape *t, wg_mat a);
 
 /* wg_inverse - A^-1, by LU;  wg_inverse_spd - by Cholesky.

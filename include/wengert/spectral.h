@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues, singular values, functions of matrices, matrix equations.
  *
- * The one convention for symmetric operands: an operation on a symmetric matrix takes any
- * square matrix and means f((A + A') / 2). Its gradient is symmetric, equal bit by bit in both
- * triangles, and a tangent enters with its symmetric part.
+ * Symmetric operands (matrix.h) are any square matrices, of which (A + A') / 2 is taken.
  *
  * What has no derivative. Eigenvectors of a repeated eigenvalue, and singular vectors of a
  * repeated or zero singular value, are any basis of a space: their derivative is asked for
@@ -11,9 +9,9 @@
  * WG_EDEGENERATE. Two eigenvalues count as one when they differ by at most n epsilon times the
  * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
  * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
- * also over differences of up to 2^-26 times the largest, where it may be all rounding. So vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole
- * space of a repeated one, have finite, exact derivatives. A smooth function of A composed from
- * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
+ * also over differences of up to 2^-26 times the largest, where it may be all rounding. So
+ * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space of a
+ * repeated one, have finite, exact derivatives. A smooth function of A composed from vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
  * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
  * everywhere: at repeated values they get V diag(w_) V'. Signs of vectors are what LAPACK
  * returns; a loss that depends on them is not checked.
@@ -160,13 +158,14 @@ WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
 
 /* ---- matrix equations ------------------------------------------------------------------- */
 
-/* wg_sylvester - X with A X + X B = C, by real Schur forms (dgees), which both sweeps use.
+/* wg_sylvester - X with A X + X B = C, by real Schur forms (dgebal, dgees), which both sweeps use.
  * Shapes:  A m-by-m, B n-by-n, C and X m-by-n.
  * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.
  *          Source: Kao and Hennequin 2020.
  * Cost:    25 (m^3 + n^3) + 5 m n (m + n) flops, 16 (m^2 + n^2) bytes kept; adjoint
  *          7 m n (m + n).
- * Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B. */
+ * Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B, or X is not within the range of
+ *          numbers. */
 WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
 
 /* wg_lyapunov - X with A X + X A' = Q.   wg_lyapunov_discrete - X with X = A X A' + Q.
@@ -174,9 +173,12 @@ WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
  * Shapes:  A, Q, X n-by-n.
  * Adjoint: Q_ += Y, with A'Y + Y A = X_: A_ -= Y X' + Y'X;
  *          with Y = A'Y A + X_: A_ += Y A X' + Y'A X.   Source: Kao and Hennequin 2020.
- * Cost:    one Schur form, 25 n^3 flops, and 10 n^3 (discrete: 17 n^3), 16 n^2 bytes kept;
- *          adjoint 14 n^3 (20 n^3).
- * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1). */
+ * The discrete one is solved for its residual once more, with A itself: entries of X that are
+ * much smaller than others keep their digits.
+ * Cost:    one Schur form, 25 n^3 flops, and 10 n^3 (discrete: 28 n^3), 16 n^2 bytes kept;
+ *          adjoint 14 n^3 (36 n^3).
+ * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1), or X is not
+ *          within the range of numbers. */
 WG_API wg_mat wg_lyapunov(wg_tape *t, wg_mat a, wg_mat q);
 WG_API wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gaussian densities, covariance functions, Gaussian processes.
  *
- * Covariance matrices are symmetric operands as in solve.h: one triangle is read, the gradient
- * is symmetric. Letters: X_ is the adjoint of X. Errors below names what is not common to all
+ * Covariance matrices are symmetric operands (matrix.h), whose lower triangle is read. Letters: X_ is the adjoint of X. Errors below names what is not common to all
  * operations on matrices (solve.h). */
 #ifndef WENGERT_STATISTICS_H
 #define WENGERT_STATISTICS_H
@@ -34,7 +33,7 @@ typedef enum wg_kernel {
 /* wg_covariance - K(i, j) = k(x_i, x_j), and noise^2 more on the diagonal.
  * Shapes:  X n-by-d, a point a row; scale 1-by-1, or d-by-1: one for each coordinate; K n-by-n.
  * Adjoint: to X, scale, sigma, noise. WG_MATERN_12 has a kink where points coincide: there X
- *          gets 0.
+ *          gets 0, and all second derivatives by X are 0.
  * Cost:    n^2/2 exponentials and 3/2 n^2 d flops; the adjoint the same without exponentials.
  * Errors:  WG_EARG: no such kernel. */
 WG_API wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,

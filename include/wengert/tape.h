@@ -151,7 +151,10 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_r
                                                 const double *w);
 
 /* wg_reverse_lanes - k sweeps at once: lane l has the seeds w[j * k + l] on y[j].
- * Shapes: w m-by-k row-major; 1 <= k <= 64. Read with wg_adjoint_lane. */
+ * Shapes: w m-by-k row-major; 1 <= k <= 64. Read with wg_adjoint_lane.
+ * Of scalar operations each lane has the bits of a sweep of its own. What an operation on matrices
+ * adds to an adjoint in several parts is summed up first here, and there part by part: the last
+ * bits may differ where the adjoint had got something before. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y, const double *w);
 

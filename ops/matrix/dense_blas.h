@@ -237,21 +237,25 @@ static double wgi_ldu(size_t n, double *a, double *order) {
     return sign;
 }
 
-/* The product of all elements of D but the i-th and the j-th; it may leave the range of numbers
- * on the way. */
-static double wgi_ldu_product(size_t n, const double *a, size_t i, size_t j) {
+/* The product of all elements of D but the i-th and the j-th, over 2^*e: it may leave the range of
+ * numbers on the way. */
+static double wgi_ldu_product(size_t n, const double *a, size_t i, size_t j, int *e) {
     double all = 1, m = 1;
-    int e = 0;
-    for (size_t k = 0; k < n; k++)
-        if (k != i && k != j) all *= a[k * (n + 1)];
-    if (isnormal(all)) return all;
+    int normal = 1;
+    *e = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (k == i || k == j) continue;
+        all *= a[k * (n + 1)];
+        normal &= isnormal(all) != 0;
+    }
+    if (normal) return all;
     for (size_t k = 0; k < n; k++) {
         int of_d = 0, of_m = 0;
         if (k == i || k == j) continue;
         m = frexp(m * frexp(a[k * (n + 1)], &of_d), &of_m);
-        e += of_d + of_m;
+        *e += of_d + of_m;
     }
-    return ldexp(m, e);
+    return m;
 }
 
 /* Rows and columns of y in the order of P A Q, or back from it. */
@@ -287,19 +291,35 @@ static void wgi_det(size_t n, const double *x, double *y, double *work) {
     if (!wgi_is_finite(n * n, x)) return;
     memcpy(work, x, n * n * sizeof(double));
     const double sign = wgi_ldu(n, work, order);
-    *y = sign * wgi_ldu_product(n, work, n, n);
+    int e = 0;
+    const double all = wgi_ldu_product(n, work, n, n, &e);
+    *y = sign * ldexp(all, e);
 }
 
-/* Of D: the products of all but one element. */
+/* Of D: the products of all but one element; on the way less by a power of 2 that keeps the largest
+ * of them within the range of numbers. */
 static void wgi_cofactor(size_t n, const double *x, double *y, double *work) {
     double *const order = work + (n * n + 3) / 4 * 4;
     wgi_fill(n * n, y, NAN);
     if (!wgi_is_finite(n * n, x)) return;
     memcpy(work, x, n * n * sizeof(double));
     const double sign = wgi_ldu(n, work, order);
+    int top = -1, any = 0, e = 0;
+    for (size_t i = 0; i < n; i++) {
+        int of_m = 0;
+        const double m = frexp(wgi_ldu_product(n, work, i, n, &e), &of_m);
+        if (m == 0) continue;
+        if (!any || e + of_m > top) top = e + of_m;
+        any = 1;
+    }
+    const int shift = top > 1000 ? top - 1000 : top < -900 ? top : 0;
     wgi_fill(n * n, y, 0);
-    for (size_t i = 0; i < n; i++) y[i * (n + 1)] = sign * wgi_ldu_product(n, work, i, n);
+    for (size_t i = 0; i < n; i++) {
+        const double all = wgi_ldu_product(n, work, i, n, &e);
+        y[i * (n + 1)] = sign * ldexp(all, e - shift);
+    }
     wgi_ldu_back(n, work, order, y);
+    for (size_t i = 0; shift != 0 && i < n * n; i++) y[i] = ldexp(y[i], shift);
 }
 
 /* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by its
@@ -326,7 +346,9 @@ static void wgi_cofactor_bar(size_t n, int rule, const double *x, double *y, dou
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) {
             if (i == j) continue;
-            const double all = sign * wgi_ldu_product(n, work, i, j);
+            int e = 0;
+            const double product = wgi_ldu_product(n, work, i, j, &e);
+            const double all = sign * ldexp(product, e);
             y[i * (n + 1)] += all * w[j * (n + 1)];
             y[i + j * n] -= all * w[j + i * n];
         }

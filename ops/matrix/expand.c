@@ -146,9 +146,24 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
     return y;
 }
 
-/* Without a root there is no factor: NaN, for 0 as well. */
+wg_real wgi_expand_good(wg_tape *t, wg_real a) { return wg_let(t, wg_select_gt(a, 0, 1, NAN)); }
+
+wg_real wgi_expand_finite(wg_tape *t, size_t n, const wg_real *x) {
+    wg_real sum = wg_constant(0);
+    for (size_t i = 0; i < n; i++) sum = wg_let(t, wg_add(sum, wg_fabs(x[i])));
+    return wg_let(t, wg_select_lt(sum, INFINITY, 1, NAN));
+}
+
+void wgi_expand_spoil(wg_tape *t, wg_real good, size_t n, wg_real *y) {
+    if (good.at.slot == 0 && good.value == 1) return;
+    for (size_t i = 0; i < n; i++)
+        if (!wgi_expand_is_nothing(y[i])) y[i] = wg_let(t, wg_mul(y[i], good));
+}
+
+/* Without a root there is no factor: NaN, for 0 as well. The factor is in its derivatives, too,
+ * where that of an alternative would be 0. */
 static wg_real root_of(wg_tape *t, wg_real a) {
-    return wg_let(t, wg_sqrt(wg_select_gt(a, 0, a, NAN)));
+    return wg_let(t, wg_mul(wg_sqrt(a), wg_select_gt(a, 0, 1, NAN)));
 }
 
 wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s) {
@@ -463,6 +478,14 @@ static void whole_triangle(wg_tape *t, const wgi_dense_op *op, wgi_reals a, int 
         for (size_t i = 0; i < n; i++) x[(upper ? n - 1 - i : i) * down + j * across] = *y++;
 }
 
+/* 1, or NaN where an element of the diagonal is 0. */
+static wg_real good_diagonal(wg_tape *t, wgi_reals a) {
+    wg_real good = wg_constant(1);
+    for (size_t i = 0; i < a.rows; i++)
+        good = wg_let(t, wg_select_ne(wgi_reals_at(a, i, i), 0, good, NAN));
+    return good;
+}
+
 void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
                          size_t down, size_t across) {
     const size_t n = a.rows;
@@ -481,6 +504,14 @@ void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k,
                 s = wgi_expand_less(t, s, wgi_reals_at(a, i, c), x[c * down]);
             x[i * down] = unit ? s : wg_let(t, wg_div(s, wgi_reals_at(a, i, i)));
         }
+}
+
+void wgi_expand_trsm(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
+                     size_t down, size_t across) {
+    const wgi_dense_op op = {WGI_DENSE_TRIANGLE, 0, {a.rows, k, 0}};
+    wgi_expand_triangle(t, a, upper, unit, k, x, down, across);
+    if (unit || a.p == NULL || x == NULL || is_whole(&op)) return;
+    wgi_expand_spoil(t, good_diagonal(t, a), a.rows * k, x);
 }
 
 void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k, wg_real *b) {

@@ -72,6 +72,12 @@ wg_real wgi_expand_plus(wg_tape *t, wg_real s, wg_real x);
 wg_real wgi_expand_less(wg_tape *t, wg_real a, wg_real x, wg_real y);
 /* The number x with derivative 0, at every point. */
 wg_real wgi_expand_held(wg_tape *t, wg_real x);
+/* 1 where a > 0, NaN elsewhere: what tapes refuse are no numbers of functions. */
+wg_real wgi_expand_good(wg_tape *t, wg_real a);
+/* 1 where the sum of sizes of all n is finite. */
+wg_real wgi_expand_finite(wg_tape *t, size_t n, const wg_real *x);
+/* y, n of them, times `good`: that is in their derivatives, too. */
+void wgi_expand_spoil(wg_tape *t, wg_real good, size_t n, wg_real *y);
 /* sum x[i dx] y[i dy] */
 wg_real wgi_expand_dot(wg_tape *t, size_t n, const wg_real *x, size_t dx, const wg_real *y,
                        size_t dy);
@@ -104,9 +110,12 @@ void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y);
 wg_real wgi_expand_det(wg_tape *t, wgi_reals a);
 /* log |det A| and the sign of det A; NULL: not wanted. */
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign);
-/* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns. */
+/* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns, and
+ * nothing else there. trsm: NaN where an element of the diagonal is 0. */
 void wgi_expand_triangle(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
                          size_t down, size_t across);
+void wgi_expand_trsm(wg_tape *t, wgi_reals a, int upper, int unit, size_t k, wg_real *x,
+                     size_t down, size_t across);
 /* b = (L L')^-1 b */
 void wgi_expand_cholesky_solve(wg_tape *t, size_t n, const wg_real *l, size_t k, wg_real *b);
 

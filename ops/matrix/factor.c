@@ -11,7 +11,6 @@
  *               diagonal
  * Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include "dense_values.h"
 #include "expand.h"
@@ -120,9 +119,16 @@ static wg_status factor_jvp(wg_block *b) {
 }
 
 static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    const size_t n = a.rows;
     *y = wg_constant(1);
-    if (wgi_factored_of(b)->kind == WG_LU)
-        wgi_expand_logdet(t, wgi_reals_operand(b, x, 0), NULL, y);
+    if (n == 0) return WG_OK;
+    if (wgi_factored_of(b)->kind == WG_LU) {
+        wgi_expand_logdet(t, a, NULL, y);
+        return WG_OK;
+    }
+    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
+    if (l != NULL) *y = wgi_expand_good(t, l[n * n - 1]);
     return WG_OK;
 }
 
@@ -286,10 +292,8 @@ wg_real wg_logdet_spd(wg_tape *t, wg_mat a) {
 /* ---- determinant ---- */
 
 /* Below this ratio of the smallest to the largest pivot, det S^-T has lost half of its digits:
- * then the adjugate comes from singular values. */
+ * then the adjugate comes from L D U with complete pivoting. */
 static const double smallest_pivot = 1.4901161193847656e-8; /* sqrt(DBL_EPSILON) */
-
-static size_t svd_room(size_t n) { return 68 * n; } /* dgesvd: 3n + 2n times a block of 32 */
 
 /* m 2^e, |m| from 1/2 to 1, or 0: a product of numbers that may leave the range of doubles on
  * the way. An infinity or a NaN stays one, in m. */
@@ -320,14 +324,18 @@ static scaled det_scaled(const wg_block *b) {
     return d;
 }
 
+static wgi_dense_op cofactors_of(size_t n) {
+    return (wgi_dense_op){WGI_DENSE_COFACTOR, 0, {n, 0, 0}};
+}
+
 static wg_status det_shape(wg_block *b) {
     const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
+    const wgi_dense_op op = cofactors_of(n);
     const size_t inverse = wgi_inverse_room(kind, n);
-    const size_t svd = 3 * wgi_room_of(n * n) + wgi_room_of(n) + wgi_room_of(svd_room(n)) +
-                       wgi_rounded(n * sizeof(int));
+    const size_t by_ldu = wgi_room_of(n * n) + wgi_rounded(wgi_dense_work(&op));
     b->out[0].rows = b->out[0].cols = 1;
-    b->work_bytes = wgi_room_of(n * n) + (inverse > svd ? inverse : svd);
+    b->work_bytes = wgi_room_of(n * n) + (inverse > by_ldu ? inverse : by_ldu);
     return wgi_factor_shape(b);
 }
 
@@ -337,12 +345,14 @@ static wg_status det_value(wg_block *b) {
     if (p->packed == NULL) (void)wgi_factor_one(b, 0); /* a singular one has a zero in U */
     const double *const packed = wgi_packed(b, 0);
     double d = 1;
+    int normal = 1;
     for (size_t i = 0; i < n; i++) {
         const double u = packed[i * (n + 1)];
         if (p->kind == WG_CHOLESKY) d *= u * u;
         else d *= (size_t)wgi_pivots(b, 0)[i] == i + 1 ? u : -u;
+        normal &= isnormal(d) != 0;
     }
-    if (!isnormal(d)) {
+    if (!normal) {
         const scaled all = det_scaled(b);
         d = ldexp(all.m, all.e);
     }
@@ -350,105 +360,58 @@ static wg_status det_value(wg_block *b) {
     return WG_OK;
 }
 
-/* det of an orthogonal matrix, which is overwritten. */
-static double rotation_sign(size_t n, double *u, int *pivot) {
-    (void)LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, wgi_int(n), wgi_int(n), u, wgi_int(n), pivot);
-    return sign_of(n, u, pivot);
-}
-
-/* g = adj(S)' = det(U V) U diag(prod_{j != i} s_j) V'. NaN where S has a NaN or an infinity, of
- * order 1 excepted: LAPACK iterates on such numbers and may not return. */
-static wg_status adjugate_by_svd(wg_block *b, double *g, char *work) {
+/* g = adj(S)', as functions have it. NaN where S has a NaN or an infinity, of order 1 excepted. */
+static void adjugate_by_ldu(const wg_block *b, double *g, char *work) {
     const size_t n = b->in[0].rows;
-    const int order = wgi_int(n);
-    double *const a = wgi_take(&work, n * n), *const u = wgi_take(&work, n * n);
-    double *const vt = wgi_take(&work, n * n), *const s = wgi_take(&work, n);
-    double *const more = wgi_take(&work, svd_room(n));
-    int *const pivot = wgi_take_int(&work, n);
-    if (!wgi_spectral_finite(n, n, b->in[0].value, b->in[0].ld)) {
-        for (size_t i = 0; i < n * n; i++) g[i] = n == 1 ? 1 : NAN;
-        return WG_OK;
+    const wgi_dense_op op = cofactors_of(n);
+    double *const a = wgi_take(&work, n * n);
+    const int symmetric = wgi_factored_of(b)->kind == WG_CHOLESKY;
+    if (n == 1) {
+        *g = 1;
+        return;
     }
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
-    b->info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', order, order, a, order, s, u,
-                                  order, vt, order, more, (int)svd_room(n));
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
-    memcpy(a, u, n * n * sizeof *a);
-    double f = rotation_sign(n, a, pivot);
-    memcpy(a, vt, n * n * sizeof *a);
-    f *= rotation_sign(n, a, pivot);
-    /* the product of s over j < i, then times that over j > i */
-    int *const exponent = pivot;
-    scaled below = {f, 0}, above = {1, 0};
-    for (size_t i = 0; i < n; i++) {
-        more[i] = below.m, exponent[i] = below.e;
-        below = scaled_times(below, s[i]);
-    }
-    int top = INT_MIN;
-    for (size_t i = n; i-- > 0;) {
-        const scaled all = scaled_times((scaled){more[i], exponent[i]}, above.m);
-        more[i] = all.m, exponent[i] = all.e + above.e;
-        if (all.m != 0 && exponent[i] > top) top = exponent[i];
-        above = scaled_times(above, s[i]);
-    }
-    /* where they leave the range of doubles: all of them times 2^-shift */
-    const int shift = top > 1000 ? top - 1000 : top < -900 ? top : 0;
-    for (size_t i = 0; i < n; i++)
-        cblas_dscal(order, more[i] == 0 ? 0 : ldexp(more[i], exponent[i] - shift), u + i * n,
-                    1);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, u, order, vt,
-                order, 0, g, order);
-    for (size_t i = 0; shift != 0 && i < n * n; i++) g[i] = ldexp(g[i], shift);
-    return WG_OK;
+    if (symmetric) wgi_copy_lower_of(n, b->in[0].value, b->in[0].ld, b->in[0].trans != 0, a, n);
+    if (symmetric) wgi_mirror(n, a, n);
+    wgi_dense_value(&op, a, g, work);
+    if (symmetric) wgi_mirror(n, g, n);
 }
 
 /* g = adj(S)', all of it, in the workspace. */
-static wg_status adjugate(wg_block *b, double **g) {
+static double *adjugate(const wg_block *b) {
     const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
-    const double *const packed = wgi_packed(b, 0);
+    const double *const packed = wgi_packed(b, 0), d = b->out[0].value[0];
     char *work = (char *)b->work;
-    *g = wgi_take(&work, n * n);
-    double low = INFINITY, high = 0;
+    double *const g = wgi_take(&work, n * n), low = INFINITY, high = 0;
     for (size_t i = 0; i < n; i++) {
         const double u = fabs(packed[i * (n + 1)]);
         low = fmin(low, u), high = fmax(high, u);
     }
-    const double d = b->out[0].value[0];
-    if (kind == WG_LU && (low <= smallest_pivot * high || !isnormal(d)))
-        return adjugate_by_svd(b, *g, work);
-    wgi_inverse(kind, n, packed, wgi_pivots(b, 0), *g, (double *)(void *)work);
-    if (kind == WG_CHOLESKY) wgi_mirror(n, *g, n);
-    else wgi_transpose(n, *g);
-    if (isnormal(d)) {
-        for (size_t i = 0; i < n * n; i++) (*g)[i] *= d;
-    } else { /* of a factor by Cholesky: what is beyond the range may come back into it */
-        const scaled all = det_scaled(b);
-        for (size_t i = 0; i < n * n; i++) (*g)[i] = ldexp((*g)[i] * all.m, all.e);
+    if (!isnormal(d) || (kind == WG_LU && low <= smallest_pivot * high)) {
+        adjugate_by_ldu(b, g, work);
+        return g;
     }
-    return WG_OK;
+    wgi_inverse(kind, n, packed, wgi_pivots(b, 0), g, (double *)(void *)work);
+    if (kind == WG_CHOLESKY) wgi_mirror(n, g, n);
+    else wgi_transpose(n, g);
+    for (size_t i = 0; i < n * n; i++) g[i] *= d;
+    return g;
 }
 
 static wg_status det_vjp(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
-    double *g;
     if (a->bar == NULL) return WG_OK;
-    const wg_status s = adjugate(b, &g);
-    if (s == WG_OK)
-        wgi_add(a->rows, a->rows, b->out[0].bar[0], g, (wgi_dense){a->bar, a->bar_ld, 0});
-    return s;
+    wgi_add(a->rows, a->rows, b->out[0].bar[0], adjugate(b), (wgi_dense){a->bar, a->bar_ld, 0});
+    return WG_OK;
 }
 
 static wg_status det_jvp(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
-    double *g, sum = 0;
+    double sum = 0;
     b->out[0].bar[0] = 0;
     if (a->bar == NULL) return WG_OK;
-    const wg_status s = adjugate(b, &g);
-    if (s != WG_OK) return s;
+    const double *const g = adjugate(b);
     for (size_t j = 0; j < a->rows; j++)
         for (size_t i = 0; i < a->rows; i++)
             sum += a->bar[i + j * a->bar_ld] * g[i + j * a->rows];
@@ -670,6 +633,8 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
         const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
         if (l == NULL) return wg_tape_status(t);
         wgi_expand_copy(wgi_reals_packed(l, n, n), y + k * n * n);
+        /* without a root all that follow are NaN, not those before */
+        if (n != 0) wgi_expand_spoil(t, wgi_expand_good(t, l[n * n - 1]), n * n, y + k * n * n);
     }
     return WG_OK;
 }

@@ -693,6 +693,9 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
             wgi_expand_mul(t, wgi_reals_packed(copy, n, n),
                            wgi_reals_packed(step == 0 ? copy : base, n, n), y);
         }
+    if (p != 0)
+        wgi_expand_spoil(t, wgi_expand_finite(t, n * n, wgi_reals_operand(b, x, 0).p), n * n,
+                         y);
     return WG_OK;
 }
 

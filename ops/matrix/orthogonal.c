@@ -289,6 +289,20 @@ static wg_status qr_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* Whether a triangle, r of p columns, is one that `dependent` finds nothing in is compared at every
+ * point. */
+static int has_full_rank(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
+    if (p == 0) return 1;
+    wg_real low = wg_let(t, wg_fabs(r[0])), high = low;
+    for (size_t i = 1; i < p; i++) {
+        const wg_real size = wg_let(t, wg_fabs(r[i * (p + 1)]));
+        low = wg_let(t, wg_fmin(low, size));
+        high = wg_let(t, wg_fmax(high, size));
+    }
+    high = wg_let(t, wg_mul((double)longest * DBL_EPSILON, high));
+    return wg_gt(t, low, high);
+}
+
 static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const struct qr *const what = (const struct qr *)b->params;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
@@ -304,7 +318,7 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
         wgi_expand_copy(wgi_reals_packed(q, m, p), wgi_reals_result(b, y, (size_t)what->q));
     if (what->r >= 0)
         wgi_expand_copy(wgi_reals_packed(r, p, n), wgi_reals_result(b, y, (size_t)what->r));
-    return WG_OK;
+    return has_full_rank(t, p, larger(m, n), r) ? WG_OK : WG_EDEGENERATE;
 }
 
 const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,  qr_value,
@@ -499,18 +513,6 @@ static wg_status lstsq_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* Whether a triangle is one that `dependent` finds nothing in is compared at every point. */
-static wg_status compare_diagonal(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
-    if (p == 0) return WG_OK;
-    wg_real low = r[0], high = r[0];
-    for (size_t i = 1; i < p; i++) {
-        low = wg_let(t, wg_fmin(low, r[i * (p + 1)]));
-        high = wg_let(t, wg_fmax(high, r[i * (p + 1)]));
-    }
-    high = wg_let(t, wg_mul((double)longest * DBL_EPSILON, high));
-    return wg_gt(t, low, high) ? WG_OK : WG_ESINGULAR;
-}
-
 /* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. */
 static wg_status write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
     const int tall = a.rows >= a.cols;
@@ -521,7 +523,7 @@ static wg_status write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
     const wgi_reals basis = wgi_reals_packed(q, m, p), triangle = wgi_reals_packed(r, p, p);
     if (q == NULL || r == NULL || z == NULL) return wg_tape_status(t);
     wgi_expand_qr(t, turned, NULL, q, r);
-    const wg_status s = compare_diagonal(t, p, m, r);
+    const wg_status s = has_full_rank(t, p, m, r) ? WG_OK : WG_ESINGULAR;
     if (tall) wgi_expand_mul(t, wgi_reals_turn(basis, 1), c, z);
     wgi_expand_triangle(t, wgi_reals_turn(triangle, !tall), tall, 0, k, z, 1, p);
     if (!tall) wgi_expand_mul(t, basis, wgi_reals_packed(z, p, k), y);

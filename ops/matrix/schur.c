@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Real Schur forms, and Sylvester equations in them, block by block: blocks of the solution by
- * dtrsyl, everything else by products. Source: Kagstrom and Poromaa 1992; Higham 2008, B.14. */
+/* Real Schur forms, and Sylvester and Stein equations in them, block by block: blocks of the
+ * solution by dtrsyl, or written out, everything else by products.
+ * Source: Kagstrom and Poromaa 1992; Higham 2008, B.14; Kitagawa 1977; Parlett and Reinsch 1969. */
 #include "schur.h"
 #include "blas.h"
 
@@ -16,6 +17,13 @@ int wgi_schur(size_t n, double *t, double *q, double *work) {
     if (n == 0) return 0;
     return LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, m, t, m, &sorted, re, im, q, m,
                               im + n, wgi_int(70 * n + 4200), NULL);
+}
+
+void wgi_schur_balance(size_t n, double *a, double *d) {
+    lapack_int low = 0, high = 0;
+    const int m = wgi_int(n);
+    if (LAPACKE_dgebal_work(LAPACK_COL_MAJOR, 'S', m, a, m, &low, &high, d) == 0) return;
+    for (size_t i = 0; i < n; i++) d[i] = 1;
 }
 
 /* Blocks of about this order. */
@@ -113,6 +121,27 @@ int wgi_schur_apart(size_t m, size_t n, const double *a, const double *b) {
     return least > (double)(m + n) * DBL_EPSILON * largest;
 }
 
+int wgi_schur_no_product_one(size_t n, const double *a, int exact) {
+    const double unit = 2 * (double)n * DBL_EPSILON;
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double im;
+        const double re = eigenvalue(n, a, i, &im);
+        largest = fmax(largest, hypot(re, im));
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double ai, bi;
+            const double ar = eigenvalue(n, a, i, &ai), br = eigenvalue(n, a, j, &bi);
+            const double x = hypot(ar, ai), y = hypot(br, bi);
+            const double off = hypot(fma(-ar, br, fma(ai, bi, 1)), ar * bi + ai * br);
+            if (x * y > DBL_MAX) continue;
+            if (off <= unit * (1 + x * y)) return 0;
+            if (!exact && off <= unit * largest * (x + y)) return 0;
+        }
+    return 1;
+}
+
 void wgi_schur_turn(char op_p, char op_q, size_t m, size_t n, const double *p, const double *q,
                     const double *from, size_t ld, double *x, double *room) {
     const int r = wgi_int(m), c = wgi_int(n);
@@ -121,4 +150,123 @@ void wgi_schur_turn(char op_p, char op_q, size_t m, size_t n, const double *p, c
                 1, p, r, from, wgi_int(ld), 0, room, r);
     cblas_dgemm(CblasColMajor, CblasNoTrans, op_q == 'N' ? CblasNoTrans : CblasTrans, r, c, c,
                 1, room, r, q, c, 0, x, r);
+}
+
+/* ---- Stein ---- */
+
+enum { SMALL = 4 };
+
+/* r = k^-1 r, k of order n <= SMALL with ld SMALL: elimination with complete pivoting. The
+ * result: 1: k is singular. */
+static int eliminate(size_t n, double *k, double *r) {
+    size_t order[SMALL] = {0, 1, 2, 3};
+    double x[SMALL];
+    for (size_t c = 0; c < n; c++) {
+        size_t row = c, col = c;
+        for (size_t j = c; j < n; j++)
+            for (size_t i = c; i < n; i++)
+                if (fabs(k[i + j * SMALL]) > fabs(k[row + col * SMALL])) row = i, col = j;
+        if (k[row + col * SMALL] == 0) return 1;
+        for (size_t j = 0; j < n; j++) {
+            const double a = k[c + j * SMALL];
+            k[c + j * SMALL] = k[row + j * SMALL], k[row + j * SMALL] = a;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double a = k[i + c * SMALL];
+            k[i + c * SMALL] = k[i + col * SMALL], k[i + col * SMALL] = a;
+        }
+        const double right = r[c];
+        const size_t place = order[c];
+        r[c] = r[row], r[row] = right;
+        order[c] = order[col], order[col] = place;
+        for (size_t i = c + 1; i < n; i++) {
+            const double factor = k[i + c * SMALL] / k[c + c * SMALL];
+            for (size_t j = c; j < n; j++) k[i + j * SMALL] -= factor * k[c + j * SMALL];
+            r[i] -= factor * r[c];
+        }
+    }
+    for (size_t c = n; c-- > 0;) {
+        for (size_t j = c + 1; j < n; j++) r[c] -= k[c + j * SMALL] * x[j];
+        x[c] = r[c] / k[c + c * SMALL];
+    }
+    for (size_t c = 0; c < n; c++) r[order[c]] = x[c];
+    return 0;
+}
+
+/* y = the h-by-w solution of y - P y Q' = y, P and Q blocks of a diagonal. */
+static int stein_block(size_t h, size_t w, const double *p, const double *q, size_t ld,
+                       double *y, size_t ldy) {
+    double k[SMALL * SMALL], r[SMALL];
+    for (size_t c = 0; c < h * w; c++) { /* row c, column d of the system */
+        const size_t i = c % h, j = c / h;
+        r[c] = y[i + j * ldy];
+        for (size_t d = 0; d < h * w; d++)
+            k[c + d * SMALL] = fma(-p[i + d % h * ld], q[j + d / h * ld], c == d);
+    }
+    if (eliminate(h * w, k, r)) return 1;
+    for (size_t c = 0; c < h * w; c++) y[c % h + c / h * ldy] = r[c];
+    return 0;
+}
+
+/* The beginning of the block of the diagonal that ends at i. */
+static size_t pair_begin(const double *t, size_t ld, size_t i) {
+    return i > 1 && t[i - 1 + (i - 2) * ld] != 0 ? i - 2 : i - 1;
+}
+
+/* y = the columns of the solution of y - A y Q' = y, Q a block of the diagonal of order w; the
+ * last rows come first. */
+static int stein_columns(size_t n, const double *a, size_t w, const double *q, double *y) {
+    for (size_t i = 0, end = n; end > 0; end = i) {
+        double by_q[SMALL]; /* a block of y Q' */
+        i = pair_begin(a, n, end);
+        const size_t h = end - i;
+        if (stein_block(h, w, a + i + i * n, q, n, y + i, n)) return 1;
+        for (size_t l = 0; l < w; l++)
+            for (size_t k = 0; k < h; k++) {
+                double s = 0;
+                for (size_t j = 0; j < w; j++) s += y[i + k + j * n] * q[l + j * n];
+                by_q[k + l * h] = s;
+            }
+        for (size_t l = 0; l < w; l++)
+            for (size_t k = 0; k < h; k++)
+                for (size_t r = 0; r < i; r++)
+                    y[r + l * n] += a[r + (i + k) * n] * by_q[k + l * h];
+    }
+    return 0;
+}
+
+static void reverse(size_t count, double *x) {
+    for (size_t i = 0, k = count; i + 1 < k; i++) {
+        const double y = x[--k];
+        x[k] = x[i], x[i] = y;
+    }
+}
+
+size_t wgi_schur_stein_doubles(size_t n) { return n * n + 2 * n; }
+
+int wgi_schur_stein(char op, size_t n, const double *a, double *x, double *room) {
+    const int m = wgi_int(n);
+    double *const turned = room + 2 * n;
+    if (op != 'N') { /* the same with rows and columns in the other order */
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++) turned[i + j * n] = a[n - 1 - j + (n - 1 - i) * n];
+        a = turned;
+        reverse(n * n, x);
+    }
+    /* the last columns first: what is known of X A' goes to the right-hand side */
+    for (size_t j = 0, end = n; end > 0; end = j) {
+        j = pair_begin(a, n, end);
+        const int w = wgi_int(end - j), known = wgi_int(n - end);
+        if (known > 0) {
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, w, known, 1, x + end * n, m,
+                        a + j + end * n, m, 0, room, m);
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, w, m, 1, a, m, room, m, 1,
+                        x + j * n, m);
+        }
+        if (stein_columns(n, a, end - j, a + j + j * n, x + j * n)) return 1;
+    }
+    for (size_t i = 0; i < n * n; i++)
+        if (!isfinite(x[i])) return 1;
+    if (op != 'N') reverse(n * n, x);
+    return 0;
 }

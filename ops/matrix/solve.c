@@ -408,9 +408,8 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     if (p->factor == 0) return WG_OK; /* no operand is looked at, as in the BLAS */
     for (size_t m = 0; m < count; m++, y += rows * cols) {
         const wgi_reals a = wgi_reals_cols(wgi_reals_operand(b, x, 0), m * n, n);
-        wgi_expand_triangle(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn,
-                            p->diag == 'U', right ? rows : cols, y, right ? rows : 1,
-                            right ? 1 : rows);
+        wgi_expand_trsm(t, wgi_reals_turn(a, turn), (p->uplo == 'U') != turn, p->diag == 'U',
+                        right ? rows : cols, y, right ? rows : 1, right ? 1 : rows);
     }
     return WG_OK;
 }

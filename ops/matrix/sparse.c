@@ -731,6 +731,7 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
             *to = wg_let(t, wg_div(*to, r[k].diagonal));
             y[(size_t)cols[k] + c * n] = *to;
         }
+    wgi_expand_spoil(t, wgi_expand_finite(t, b->in[0].rows * b->in[0].cols, x), n * columns, y);
     return WG_OK;
 }
 

@@ -365,8 +365,12 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     switch (kernel) {
     case WG_SQUARED_EXPONENTIAL:
         return wg_let(t, wg_mul(square, wg_exp(wg_mul(-0.5, q))));
-    case WG_MATERN_12:
-        return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_sqrt(q)))));
+    case WG_MATERN_12: {
+        /* of points that coincide the root has no derivative: they have none of any order */
+        const wg_real apart = wg_let(t, wg_select_eq(q, 0, 1, q));
+        const wg_real r = wg_let(t, wg_select_eq(q, 0, 0, wg_sqrt(apart)));
+        return wg_let(t, wg_mul(square, wg_exp(wg_neg(r))));
+    }
     case WG_MATERN_32:
         return wg_let(t, wg_mul(square, WG_CALL1(wgi_matern_32, q)));
     default:

@@ -2,7 +2,8 @@
 /* The matrix equations of Sylvester and Lyapunov.
  *
  * Letters: A, B, C (or Q) operands, X the solution, a bar for adjoints, a dot for tangents,
- * A = U S U', B = V T V' real Schur forms, kept for both sweeps, R any right-hand side.
+ * A = D U S U'D^-1, B = E V T V'E^-1 real Schur forms of balanced matrices, D and E diagonal, of
+ * powers of 2; all are kept for both sweeps.
  *
  *     A X + X B = C      C_ += Y, A_ -= Y X', B_ -= X'Y,      A'Y + Y B' = X_
  *                        A X. + X. B = C. - A.X - X B.
@@ -11,9 +12,8 @@
  *     X = A X A' + Q     Q_ += Y, A_ += Y A X' + Y'A X,       Y = A'Y A + X_
  *                        X. = A X. A' + Q. + A.X A' + A X A.'
  *
- * The discrete one becomes the continuous one by K = (A - I)(A + I)^-1, I - K = 2 (A + I)^-1:
- * K X + X K' = -(I - K) Q (I - K)'/2. A + I is singular only where no X is (an eigenvalue -1
- * times itself is 1). K has the Schur vectors of A. Source: Kao and Hennequin 2020. */
+ * Source: Kao and Hennequin 2020. Solved by the forms themselves, the discrete one, too (Kitagawa
+ * 1977): (A - I)(A + I)^-1, which would make it the continuous one, loses the digits of a large A. */
 #include "blas.h"
 #include "schur.h"
 #include "spectral.h"
@@ -37,18 +37,41 @@ static void add(size_t rows, size_t cols, const double *x, double *a, size_t ld)
         for (size_t i = 0; i < rows; i++) a[i + j * ld] += x[i + j * rows];
 }
 
-/* The Schur form of an operand: its vectors to q, the form to t. */
-static wg_status schur(wg_block *b, size_t i, double *t, double *q, double *work) {
+/* What is kept of an operand of order n: its Schur form t, the vectors q, the balance d. */
+typedef struct form {
+    size_t n;
+    double *t, *q, *d;
+} form;
+static size_t form_doubles(size_t n) { return 2 * n * n + n; }
+static form form_at(size_t n, double *at) { return (form){n, at, at + n * n, at + 2 * n * n}; }
+
+static wg_status schur(wg_block *b, size_t i, const form *f, double *work) {
     const wg_block_arg *const a = &b->in[i];
     if (!wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) {
         b->why = WGI_SPECTRAL_NOT_FINITE;
         return WG_ENONFINITE;
     }
-    wgi_spectral_copy(a->rows, a->cols, a->value, a->ld, t);
-    b->info = wgi_schur(a->rows, t, q, work);
+    wgi_spectral_copy(a->rows, a->cols, a->value, a->ld, f->t);
+    wgi_schur_balance(a->rows, f->t, f->d);
+    b->info = wgi_schur(a->rows, f->t, f->q, work);
     if (b->info == 0) return WG_OK;
     b->why = WGI_SPECTRAL_GAVE_UP;
     return WG_ECONVERGE;
+}
+
+/* x = F x G, diagonal matrices, or of their inverses. */
+static void balance(size_t m, size_t n, const double *f, int f_inverse, const double *g,
+                    int g_inverse, double *x) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < m; i++) {
+            const double y = f_inverse ? x[i + j * m] / f[i] : x[i + j * m] * f[i];
+            x[i + j * m] = g_inverse ? y / g[j] : y * g[j];
+        }
+}
+
+static wg_status no_solution(wg_block *b, int apart, const char *why) {
+    b->why = apart ? "the solution is not within the range of numbers" : why;
+    return WG_ESINGULAR;
 }
 
 static wg_status beyond(wg_block *b) {
@@ -64,20 +87,15 @@ static wg_status finite_right_side(wg_block *b, const wg_block_arg *c) {
 
 /* ---- Sylvester ---- */
 
-/* saved: S, U, T, V. */
+/* saved: the forms of A and B. */
 typedef struct forms {
-    size_t m, n;
-    double *s, *u, *t, *v;
+    form a, b;
 } forms;
 
 static forms forms_of(const wg_block *b) {
-    forms f;
-    f.m = b->in[0].rows, f.n = b->in[1].rows;
-    f.s = b->saved;
-    f.u = f.s + f.m * f.m;
-    f.t = f.u + f.m * f.m;
-    f.v = f.t + f.n * f.n;
-    return f;
+    const size_t m = b->in[0].rows, n = b->in[1].rows;
+    double *const at = b->saved;
+    return (forms){form_at(m, at), form_at(n, at + form_doubles(m))};
 }
 
 static wg_status sylvester_shape(wg_block *b) {
@@ -87,7 +105,7 @@ static wg_status sylvester_shape(wg_block *b) {
         return WG_ESHAPE;
     }
     b->out[0].rows = m, b->out[0].cols = n;
-    b->saved_bytes = 2 * (m * m + n * n) * sizeof(double);
+    b->saved_bytes = (form_doubles(m) + form_doubles(n)) * sizeof(double);
     b->work_bytes = larger(2 * m * n, wgi_schur_doubles(larger(m, n))) * sizeof(double);
     return WG_OK;
 }
@@ -95,41 +113,46 @@ static wg_status sylvester_shape(wg_block *b) {
 /* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. Room:
  * of m n. */
 static int sylvester_solve(const forms *f, char op, double *x, double *room) {
-    wgi_schur_turn('T', 'N', f->m, f->n, f->u, f->v, x, f->m, x, room);
-    if (wgi_schur_sylvester(op, op, f->m, f->n, f->s, f->m, f->t, f->n, x, f->m)) return 0;
-    wgi_schur_turn('N', 'T', f->m, f->n, f->u, f->v, x, f->m, x, room);
+    const form *const a = &f->a, *const b = &f->b;
+    const int turned = op != 'N';
+    balance(a->n, b->n, a->d, !turned, b->d, turned, x);
+    wgi_schur_turn('T', 'N', a->n, b->n, a->q, b->q, x, a->n, x, room);
+    if (wgi_schur_sylvester(op, op, a->n, b->n, a->t, a->n, b->t, b->n, x, a->n)) return 0;
+    wgi_schur_turn('N', 'T', a->n, b->n, a->q, b->q, x, a->n, x, room);
+    balance(a->n, b->n, a->d, turned, b->d, !turned, x);
     return 1;
 }
 
 static wg_status sylvester_value(wg_block *b) {
     const forms f = forms_of(b);
     double *const x = b->out[0].value;
-    if (f.m == 0 || f.n == 0) return WG_OK;
-    wg_status s = schur(b, 0, f.s, f.u, b->work);
-    if (s == WG_OK) s = schur(b, 1, f.t, f.v, b->work);
+    if (f.a.n == 0 || f.b.n == 0) return WG_OK;
+    wg_status s = schur(b, 0, &f.a, b->work);
+    if (s == WG_OK) s = schur(b, 1, &f.b, b->work);
     if (s == WG_OK) s = finite_right_side(b, &b->in[2]);
     if (s != WG_OK) return s;
-    wgi_spectral_copy(f.m, f.n, b->in[2].value, b->in[2].ld, x);
-    if (wgi_schur_apart(f.m, f.n, f.s, f.t) && sylvester_solve(&f, 'N', x, b->work))
-        return WG_OK;
-    b->why = "an eigenvalue of the first operand is one of the second with the sign changed";
-    return WG_ESINGULAR;
+    wgi_spectral_copy(f.a.n, f.b.n, b->in[2].value, b->in[2].ld, x);
+    const int apart = wgi_schur_apart(f.a.n, f.b.n, f.a.t, f.b.t);
+    if (apart && sylvester_solve(&f, 'N', x, b->work)) return WG_OK;
+    return no_solution(
+        b, apart,
+        "an eigenvalue of the first operand is one of the second with the sign changed");
 }
 
 static wg_status sylvester_vjp(wg_block *b) {
     const forms f = forms_of(b);
     const double *const x = b->out[0].value;
-    double *const y = b->work, *const room = y + f.m * f.n;
-    if (f.m == 0 || f.n == 0) return WG_OK;
-    wgi_spectral_copy(f.m, f.n, b->out[0].bar, b->out[0].bar_ld, y);
+    double *const y = b->work, *const room = y + f.a.n * f.b.n;
+    if (f.a.n == 0 || f.b.n == 0) return WG_OK;
+    wgi_spectral_copy(f.a.n, f.b.n, b->out[0].bar, b->out[0].bar_ld, y);
     if (!sylvester_solve(&f, 'T', y, room)) return beyond(b);
     if (b->in[0].bar != NULL)
-        product(CblasNoTrans, CblasTrans, f.m, f.m, f.n, -1, y, f.m, x, f.m, 1, b->in[0].bar,
-                b->in[0].bar_ld);
+        product(CblasNoTrans, CblasTrans, f.a.n, f.a.n, f.b.n, -1, y, f.a.n, x, f.a.n, 1,
+                b->in[0].bar, b->in[0].bar_ld);
     if (b->in[1].bar != NULL)
-        product(CblasTrans, CblasNoTrans, f.n, f.n, f.m, -1, x, f.m, y, f.m, 1, b->in[1].bar,
-                b->in[1].bar_ld);
-    if (b->in[2].bar != NULL) add(f.m, f.n, y, b->in[2].bar, b->in[2].bar_ld);
+        product(CblasTrans, CblasNoTrans, f.b.n, f.b.n, f.a.n, -1, x, f.a.n, y, f.a.n, 1,
+                b->in[1].bar, b->in[1].bar_ld);
+    if (b->in[2].bar != NULL) add(f.a.n, f.b.n, y, b->in[2].bar, b->in[2].bar_ld);
     return WG_OK;
 }
 
@@ -145,17 +168,17 @@ static void finish(size_t m, size_t n, const double *x, wg_block_arg *out) {
 static wg_status sylvester_jvp(wg_block *b) {
     const forms f = forms_of(b);
     const double *const x = b->out[0].value;
-    double *const y = b->work, *const room = y + f.m * f.n;
-    if (f.m == 0 || f.n == 0) return WG_OK;
-    start(f.m, f.n, &b->in[2], y);
+    double *const y = b->work, *const room = y + f.a.n * f.b.n;
+    if (f.a.n == 0 || f.b.n == 0) return WG_OK;
+    start(f.a.n, f.b.n, &b->in[2], y);
     if (b->in[0].bar != NULL)
-        product(CblasNoTrans, CblasNoTrans, f.m, f.n, f.m, -1, b->in[0].bar, b->in[0].bar_ld, x,
-                f.m, 1, y, f.m);
+        product(CblasNoTrans, CblasNoTrans, f.a.n, f.b.n, f.a.n, -1, b->in[0].bar,
+                b->in[0].bar_ld, x, f.a.n, 1, y, f.a.n);
     if (b->in[1].bar != NULL)
-        product(CblasNoTrans, CblasNoTrans, f.m, f.n, f.n, -1, x, f.m, b->in[1].bar,
-                b->in[1].bar_ld, 1, y, f.m);
+        product(CblasNoTrans, CblasNoTrans, f.a.n, f.b.n, f.b.n, -1, x, f.a.n, b->in[1].bar,
+                b->in[1].bar_ld, 1, y, f.a.n);
     if (!sylvester_solve(&f, 'N', y, room)) return beyond(b);
-    finish(f.m, f.n, y, &b->out[0]);
+    finish(f.a.n, f.b.n, y, &b->out[0]);
     return WG_OK;
 }
 
@@ -165,7 +188,9 @@ const wg_block_op wgi_op_sylvester = {
 
 /* ---- Lyapunov ---- */
 
-/* saved: S (discrete: the form of K), U. */
+/* saved: the form of A. */
+static form form_of(const wg_block *b) { return form_at(b->in[0].rows, b->saved); }
+
 static wg_status lyapunov_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     if (b->in[0].cols != n || b->in[1].rows != n || b->in[1].cols != n) {
@@ -173,32 +198,37 @@ static wg_status lyapunov_shape(wg_block *b) {
         return WG_ESHAPE;
     }
     b->out[0].rows = b->out[0].cols = n;
-    b->saved_bytes = 2 * n * n * sizeof(double);
-    b->work_bytes = larger(2 * n * n + 2 * n, wgi_schur_doubles(n)) * sizeof(double);
+    b->saved_bytes = form_doubles(n) * sizeof(double);
+    b->work_bytes =
+        larger(3 * n * n + wgi_schur_stein_doubles(n), wgi_schur_doubles(n)) * sizeof(double);
     return WG_OK;
 }
 
 /* x = the solution for the right-hand side x: A, A' with op 'N', A', A with 'T'. */
 static int lyapunov_solve(const wg_block *b, char op, double *x, double *room) {
-    const size_t n = b->in[0].rows;
-    const double *const s = b->saved, *const u = s + n * n;
-    wgi_schur_turn('T', 'N', n, n, u, u, x, n, x, room);
-    if (wgi_schur_sylvester(op, op == 'N' ? 'T' : 'N', n, n, s, n, s, n, x, n)) return 0;
-    wgi_schur_turn('N', 'T', n, n, u, u, x, n, x, room);
+    const form f = form_of(b);
+    const int turned = op != 'N';
+    balance(f.n, f.n, f.d, !turned, f.d, !turned, x);
+    wgi_schur_turn('T', 'N', f.n, f.n, f.q, f.q, x, f.n, x, room);
+    if (wgi_schur_sylvester(op, turned ? 'N' : 'T', f.n, f.n, f.t, f.n, f.t, f.n, x, f.n))
+        return 0;
+    wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
+    balance(f.n, f.n, f.d, turned, f.d, turned, x);
     return 1;
 }
 
 static wg_status lyapunov_value(wg_block *b) {
     const size_t n = b->in[0].rows;
-    double *const x = b->out[0].value, *const form = b->saved;
+    const form f = form_of(b);
+    double *const x = b->out[0].value;
     if (n == 0) return WG_OK;
-    wg_status s = schur(b, 0, form, form + n * n, b->work);
+    wg_status s = schur(b, 0, &f, b->work);
     if (s == WG_OK) s = finite_right_side(b, &b->in[1]);
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[1].value, b->in[1].ld, x);
-    if (wgi_schur_apart(n, n, form, form) && lyapunov_solve(b, 'N', x, b->work)) return WG_OK;
-    b->why = "two eigenvalues add up to 0";
-    return WG_ESINGULAR;
+    const int apart = wgi_schur_apart(n, n, f.t, f.t);
+    if (apart && lyapunov_solve(b, 'N', x, b->work)) return WG_OK;
+    return no_solution(b, apart, "two eigenvalues add up to 0");
 }
 
 static wg_status lyapunov_vjp(wg_block *b) {
@@ -238,58 +268,61 @@ const wg_block_op wgi_op_lyapunov = {
 
 /* ---- Lyapunov, discrete ---- */
 
-/* form: S, overwritten by that of K. Room: n^2 + 2 n. The result: is there a K? */
-static int cayley(size_t n, double *form, double *lu) {
-    const int k = wgi_int(n);
-    lapack_int *const pivots = (lapack_int *)(lu + n * n);
-    double *const below = lu + n * n + n; /* blocks of the diagonal */
-    memcpy(lu, form, n * n * sizeof *lu);
-    memset(form, 0, n * n * sizeof *form);
-    for (size_t i = 0; i < n; i++) {
-        below[i] = i + 1 < n ? lu[i + 1 + i * n] : 0;
-        lu[i + i * n] += 1;
-        form[i + i * n] = 1;
-    }
-    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, k, k, lu, k, pivots) != 0) return 0;
-    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', k, k, lu, k, pivots, form, k);
-    for (size_t j = 0; j < n; j++) {
-        for (size_t i = 0; i < n; i++)
-            form[i + j * n] =
-                i > j + 1 || (i == j + 1 && below[j] == 0) ? 0 : -2 * form[i + j * n];
-        form[j + j * n] += 1;
-    }
+/* x = the solution by the forms; room of wgi_schur_stein_doubles(n). */
+static int discrete_once(const wg_block *b, char op, double *x, double *room) {
+    const form f = form_of(b);
+    const int turned = op != 'N';
+    balance(f.n, f.n, f.d, !turned, f.d, !turned, x);
+    wgi_schur_turn('T', 'N', f.n, f.n, f.q, f.q, x, f.n, x, room);
+    if (wgi_schur_stein(op, f.n, f.t, x, room)) return 0;
+    wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
+    balance(f.n, f.n, f.d, turned, f.d, turned, x);
     return 1;
 }
 
-/* As lyapunov_solve. */
+/* As lyapunov_solve, and once more for the residual: what entries of all sizes in A and X have
+ * to do with each other is lost in the forms, but not in A itself. Room: 2 n^2 more. */
 static int discrete_solve(const wg_block *b, char op, double *x, double *room) {
-    const size_t n = b->in[0].rows;
-    const double *const k = b->saved, *const u = k + n * n;
+    const size_t n = b->in[0].rows, all = n * n, ld = b->in[0].ld;
+    const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
-    wgi_schur_turn('T', 'N', n, n, u, u, x, n, x, room);
-    memcpy(room, x, n * n * sizeof *x);
-    product(left, CblasNoTrans, n, n, n, -1, k, n, x, n, 1, room, n);
-    memcpy(x, room, n * n * sizeof *x);
-    product(CblasNoTrans, right, n, n, n, 0.5, room, n, k, n, -0.5, x, n);
-    if (wgi_schur_sylvester(op, op == 'N' ? 'T' : 'N', n, n, k, n, k, n, x, n)) return 0;
-    wgi_schur_turn('N', 'T', n, n, u, u, x, n, x, room);
+    double *const r = room, *const ax = r + all;
+    room = ax + all;
+    memcpy(r, x, all * sizeof *r);
+    if (!discrete_once(b, op, x, room)) return 0;
+    for (size_t i = 0; i < all; i++) r[i] -= x[i];
+    product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, ax, n);
+    product(CblasNoTrans, right, n, n, n, 1, ax, n, a, ld, 1, r, n);
+    if (!wgi_spectral_finite(n, n, r, n) || !discrete_once(b, op, r, room)) return 1;
+    if (!(wgi_spectral_largest(all, r) < wgi_spectral_largest(all, x) / 2)) return 1;
+    for (size_t i = 0; i < all; i++) x[i] += r[i];
     return 1;
+}
+
+/* All on one side of the diagonal is 0: the diagonal has the eigenvalues. */
+static int is_triangular(const wg_block_arg *a) {
+    int lower = 1, upper = 1;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++) {
+            if (i > j && a->value[i + j * a->ld] != 0) upper = 0;
+            if (i < j && a->value[i + j * a->ld] != 0) lower = 0;
+        }
+    return lower || upper;
 }
 
 static wg_status discrete_value(wg_block *b) {
     const size_t n = b->in[0].rows;
-    double *const x = b->out[0].value, *const form = b->saved;
+    const form f = form_of(b);
+    double *const x = b->out[0].value;
     if (n == 0) return WG_OK;
-    wg_status s = schur(b, 0, form, form + n * n, b->work);
+    wg_status s = schur(b, 0, &f, b->work);
     if (s == WG_OK) s = finite_right_side(b, &b->in[1]);
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[1].value, b->in[1].ld, x);
-    if (cayley(n, form, b->work) && wgi_schur_apart(n, n, form, form) &&
-        discrete_solve(b, 'N', x, b->work))
-        return WG_OK;
-    b->why = "two eigenvalues multiply to 1";
-    return WG_ESINGULAR;
+    const int apart = wgi_schur_no_product_one(n, f.t, is_triangular(&b->in[0]));
+    if (apart && discrete_solve(b, 'N', x, b->work)) return WG_OK;
+    return no_solution(b, apart, "two eigenvalues multiply to 1");
 }
 
 static wg_status discrete_vjp(wg_block *b) {
