@@ -5,8 +5,8 @@
  * Flags may be lower-case; 'C' is 'T'. op(A) is A or, with 'T', its transpose. A vector is one
  * column or one row, its result one column. The same matrix may be several operands.
  *
- * Of symmetric operands (matrix.h) one triangle is read, named by uplo. Triangular operands: the other triangle is neither read nor
- * given an adjoint; with diag = 'U' neither is the diagonal.
+ * Of symmetric operands (matrix.h) one triangle is read, named by uplo. Triangular operands: the
+ * other triangle is neither read nor given an adjoint; with diag = 'U' neither is the diagonal.
  *
  * Every operation is one record. As in the BLAS, an operand whose factor alpha or beta is 0 is
  * not looked at.  Errors, of every one: WG_ENULL, WG_ESHAPE, WG_EARG (a flag), WG_ESTALE,

@@ -10,11 +10,12 @@
  * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
  * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
  * also over differences of up to 2^-26 times the largest, where it may be all rounding. So
- * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space of a
- * repeated one, have finite, exact derivatives. A smooth function of A composed from vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
- * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
- * everywhere: at repeated values they get V diag(w_) V'. Signs of vectors are what LAPACK
- * returns; a loss that depends on them is not checked.
+ * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space of
+ * a repeated one, have finite, exact derivatives. A smooth function of A composed from vectors and
+ * values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative inside that space:
+ * the wg_symmetric_ functions do not. Losses of values alone are finite everywhere: at repeated
+ * values they get V diag(w_) V'. Signs of vectors are what LAPACK returns; a loss that depends on
+ * them is not checked.
  *
  * Errors of all: WG_ENULL, WG_ESHAPE, WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; an operand
  * with a NaN or an infinity: WG_ENONFINITE (LAPACK might not return); LAPACK gave up:

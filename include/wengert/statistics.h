@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Gaussian densities, covariance functions, Gaussian processes.
  *
- * Covariance matrices are symmetric operands (matrix.h), whose lower triangle is read. Letters: X_ is the adjoint of X. Errors below names what is not common to all
- * operations on matrices (solve.h). */
+ * Covariance matrices are symmetric operands (matrix.h), whose lower triangle is read. Letters: X_
+ * is the adjoint of X. Errors below names what is not common to all operations on matrices
+ * (solve.h). */
 #ifndef WENGERT_STATISTICS_H
 #define WENGERT_STATISTICS_H
 
