@@ -20,12 +20,13 @@ wg_status wg_model_new(wg_tape *t, wg_model **out) {
     wg_options options;
     memset(&options, 0, sizeof options);
     wg_tape *own[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < 3; k++) own[k] = wgi_tape_beside(c, &options);
-    const int all = own[0] != NULL && own[1] != NULL && own[2] != NULL;
-    wg_model *const m = all ? wg_tape_keep(own[0], sizeof *m, NULL) : NULL;
+    wg_status s = WG_OK;
+    for (int k = 0; k < 3 && s == WG_OK; k++) s = wgi_tape_beside(c, &options, &own[k]);
+    wg_model *const m = s == WG_OK ? wg_tape_keep(own[0], sizeof *m, NULL) : NULL;
     if (m == NULL) {
+        if (s == WG_OK) s = wg_tape_status(own[0]);
         for (int k = 0; k < 3; k++) wg_tape_free(own[k]);
-        return wgi_refuse(c, WG_ENOMEM, "%s: no memory", call);
+        return wgi_refuse(c, s, "%s: no memory", call);
     }
     memset(m, 0, sizeof *m);
     m->t = t;
@@ -399,9 +400,14 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
         wgi_fail_where(m->c, file, line);
         return failed;
     }
-    /* what the tape has no room for is not begun */
-    if (wgi_slots_need(m->c, call, wgi_model_size(&first)) != WG_OK) return failed;
+    /* all is asked for before anything is touched: what there is no room for is not begun */
     const size_t bytes = wgi_model_size(&first) * sizeof(double);
+    if (wgi_slots_need(m->c, call, wgi_model_size(&first)) != WG_OK) return failed;
+    if ((s = wgi_payload_need(m->c, bytes)) != WG_OK) {
+        (void)wgi_fail(m->c, s, "%s: no memory for %zu bytes", call, bytes);
+        wgi_fail_where(m->c, file, line);
+        return failed;
+    }
     if (initial.kind == WGI_INITIAL_VALUES && bytes != 0)
         initial.values = wgi_model_keep(m, call, bytes, initial.values);
     first.values = wgi_model_keep(m, call, bytes + sizeof(double), NULL);
