@@ -254,7 +254,7 @@ test: programs ## build and run every test; the last line counts them
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
 # The scripts that watch over the house itself.
-HOUSE := rooms includes abi headers generated readme
+HOUSE := rooms includes abi headers generated expands readme
 
 test-house: ## the tests of the house: rooms, includes, exported names, headers, generated files, texts
 	+@$(MAKE) --no-print-directory test T=none SCRIPTS='$(HOUSE:%=test/%.sh)'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # includes - the house rules a compiler does not know:
 #   bench/ and examples/ see only include/ and their own; who includes whom in the library: rooms.sh;
-#   one file includes cblas.h and lapacke.h: ops/matrix/blas.h; one file obtains memory: tape/engine/arena.c;
+#   one file includes cblas.h and lapacke.h: ops/matrix/blas.h; one file obtains memory: tape/engine/memory.c;
 #   the library does not print, end the process, or keep a variable of its own.
 # The last is read off the objects, where no macro hides it.
 set -eu
@@ -45,8 +45,8 @@ found=$(calls '_?_?[fvd]*printf(_chk)?|v?fprintf|puts|fputs|putc|putchar|fputc|p
     grep -v '^compile\.o kill$' || true) # a compiler that the user stops
 [ -z "$found" ] || complain "the library neither prints nor ends the process nor uses state of libc:
 $found"
-found=$(calls 'malloc|calloc|realloc|free|aligned_alloc|posix_memalign|mmap(64)?|munmap|mprotect|madvise' | grep -v '^arena\.o ' || true)
-[ -z "$found" ] || complain "only tape/engine/arena.c obtains memory:
+found=$(calls 'malloc|calloc|realloc|free|aligned_alloc|posix_memalign|mmap(64)?|munmap|mprotect|madvise' | grep -v '^memory\.o ' || true)
+[ -z "$found" ] || complain "only tape/engine/memory.c obtains memory:
 $found"
 found=$(size -A "$B/libwengert.a" | awk '/ex |:$/ { member = $1 }
     /^\.(data|bss|tdata|tbss)/ && !/^\.data\.rel\.ro/ && $2 > 0 { print member, $1, $2, "bytes" }')

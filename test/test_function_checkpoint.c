@@ -582,9 +582,32 @@ static void a_work_tape_that_was_freed_is_found(void **state) {
     }
 }
 
+/* A work tape is of the recording that works on it: after a reset of that, of another one. */
+static void a_work_tape_that_was_freed_is_found_by_its_next_recording(void **state) {
+    (void)state;
+    const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};
+    const wg_region region = {.record = swing};
+    wg_tape *const t[2] = {wg_tape_new(NULL), wg_tape_new(NULL)};
+    wg_tape *const other = wg_tape_new(NULL);
+    wg_real sum = wg_constant(0);
+    for (int k = 0; k < 2; k++) {
+        const wg_mat a = wg_mat_input(t[k], N, 1, start, N);
+        const wg_mat p = wg_mat_input(t[k], NP, 1, param, NP);
+        wg_mat y;
+        assert_int_equal(wg_checkpoint(t[k], other, 6, 1, &region, 3, a, p, &y), WG_OK);
+        sum = wg_mat_sum(t[k], y);
+        assert_int_equal(wg_reverse(t[k], sum), WG_OK);
+        if (k == 0) wg_tape_reset(t[0]);
+    }
+    wg_tape_free(other);
+    assert_int_equal(wg_reverse(t[1], sum), WG_ESTALE);
+    for (int k = 0; k < 2; k++) wg_tape_free(t[k]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_work_tape_that_was_freed_is_found),
+        cmocka_unit_test(a_work_tape_that_was_freed_is_found_by_its_next_recording),
         cmocka_unit_test(the_gradient_is_that_of_the_whole_loop_whatever_is_stored),
         cmocka_unit_test(regions_are_evaluated_again_as_seldom_as_can_be),
         cmocka_unit_test(loops_have_tangents_lanes_and_replays),

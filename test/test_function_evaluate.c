@@ -591,21 +591,22 @@ static void a_program_needs_memory_and_gives_it_back(void **state) {
     draw_function(&d, 21, 500, 1);
     struct machine m[MACHINES];
     (void)machines_here(m);
-    const wg_memory usual = d.h.f->memory;
+    wgi_core *const c = wgi_core_of(d.h.t);
+    const wg_memory usual = c->memory;
     struct scarce s = {0, 0};
     wgi_bytecode_free(d.h.f);
-    d.h.f->memory = (wg_memory){scarce_reserve, scarce_commit, scarce_release, &s};
-    assert_int_equal(wgi_bytecode_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
-                     WG_ENOMEM);
+    c->memory = (wg_memory){scarce_reserve, scarce_commit, scarce_release, &s};
+    assert_int_equal(wgi_bytecode_make(c, d.h.f, m[0].machine, m[0].simd), WG_ENOMEM);
+    c->memory = usual;
     assert_null(d.h.f->bytecode);
     wg_tape_reset(d.h.t);
     s.left = 1;
-    assert_int_equal(wgi_bytecode_make(wgi_core_of(d.h.t), d.h.f, m[0].machine, m[0].simd),
-                     WG_OK);
+    c->memory = (wg_memory){scarce_reserve, scarce_commit, scarce_release, &s};
+    assert_int_equal(wgi_bytecode_make(c, d.h.f, m[0].machine, m[0].simd), WG_OK);
+    c->memory = usual;
     assert_true(s.in_use > 0);
     wgi_bytecode_free(d.h.f);
     assert_int_equal(s.in_use, 0);
-    d.h.f->memory = usual;
     hand_close(&d.h);
 }
 

@@ -406,13 +406,14 @@ static void a_model_keeps_the_budget_of_its_tape(void **state) {
     wg_model *model = NULL;
     wg_stats st;
     assert_int_equal(wg_model_new(t, &model), WG_OK);
-    const wg_dim long_one = {NULL, 1 << 14}, single = {NULL, 1}, many = {NULL, 40000};
+    const wg_dim long_one = {NULL, 1 << 14}, single = {NULL, 1}, many = {NULL, 40000},
+                 fewer = {NULL, 25000};
     const wg_mat w = wg_model_variable(model, "w", single, single, wg_initial_fill(2));
     assert_int_equal(wg_tape_status(t), WG_OK);
     const wg_mark before = wg_tape_mark(t);
-    const wg_dim sizes[] = {long_one, many};
-    for (int k = 0; k < 2;
-         k++) { /* 2^30 entries; and some that fit on the tape, but not twice */
+    const wg_dim sizes[] = {long_one, many, fewer};
+    for (int k = 0; k < 3;
+         k++) { /* 2^30 entries; some that fit once, or twice: three are needed */
         const wg_mat a = wg_model_variable(model, "large", sizes[k],
                                            k ? (wg_dim){NULL, 16} : (wg_dim){NULL, 1 << 16},
                                            wg_initial_fill(1));

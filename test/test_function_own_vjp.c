@@ -119,10 +119,59 @@ static void a_vjp_of_its_own_is_not_replaced_by_a_move(void **state) {
     wg_tape_free(t);
 }
 
+/* y = x^2, whose expand leaves the tape that it is given paused. */
+static wg_status pausing_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wg_status s = square_expand(t, b, x, y);
+    return s == WG_OK ? wg_tape_pause(t) : s;
+}
+static const wg_block_op pausing = {.name = "pausing",
+                                    .flags = WG_OP_EXPANDS,
+                                    .shape = same_shape,
+                                    .value = square_value,
+                                    .vjp = clipped_vjp,
+                                    .expand = pausing_expand};
+
+/* x^2, step after step, by a region that leaves its tape paused where it is written out. */
+static wg_status pausing_region(wg_tape *t, size_t step, size_t n, const wg_real *state,
+                                size_t np, const wg_real *param, wg_real *next, void *data) {
+    (void)step, (void)np, (void)param;
+    for (size_t i = 0; i < n; i++) next[i] = wg_let(t, wg_square(state[i]));
+    return *(wg_tape **)data == t ? WG_OK : wg_tape_pause(t);
+}
+static wg_status pausing_loop(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *data) {
+    (void)m;
+    wg_tape **const work = data;
+    const wg_region region = {.record = pausing_region, .data = work};
+    const wg_mat a = wg_mat_gather(t, n, 1, x), none = wg_mat_fill(t, 0, 0, 0);
+    wg_mat b;
+    const wg_status s = wg_checkpoint(t, *work, 3, 1, &region, 0, a, none, &b);
+    y[0] = wg_mat_sum(t, b);
+    return s;
+}
+
+static void what_expands_and_pauses_is_named(void **state) {
+    (void)state;
+    wg_tape *const t = code_tape();
+    wg_tape *work = wg_tape_new(NULL);
+    const wg_argument in = {"x", 2, 1, 0}, out = {"y", 1, 1, 0};
+    wg_function *f = NULL;
+    assert_int_equal(make(t, &pausing, &f), WG_EMODE);
+    assert_null(f);
+    assert_non_null(strstr(wg_tape_message(t), "pausing: its expand has left the tape paused"));
+    assert_int_equal(wg_function_record(t, pausing_loop, &work, 1, &in, at, 1, &out, &f),
+                     WG_EMODE);
+    assert_null(f);
+    assert_non_null(strstr(wg_tape_message(t), "region 0 of step 0 has left the tape paused"));
+    wg_tape_free(work);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vjp_of_its_own_is_not_replaced_by_what_expands),
         cmocka_unit_test(a_vjp_of_its_own_is_not_replaced_by_a_move),
+        cmocka_unit_test(what_expands_and_pauses_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include "life.h"
 
@@ -341,6 +342,24 @@ static void after_a_rewind_the_budget_has_room_for_a_sweep(void **state) {
     }
 }
 
+/* And for anything else: code, values and places of what is forgotten hold nothing. */
+static void after_a_rewind_the_budget_is_there_for_something_else(void **state) {
+    (void)state;
+    for (unsigned flags = 0; flags <= WG_KEEP_PLACES; flags++) {
+        const wg_options opt = {.flags = flags & (WG_KEEP_CODE | WG_KEEP_PLACES),
+                                .budget = 1 << 20};
+        wg_tape *const t = wg_tape_new(&opt);
+        wg_real y = wg_input(t, 1);
+        const wg_mark m = wg_tape_mark(t);
+        while (wg_tape_status(t) == WG_OK) y = wg_let(t, wg_sin(y));
+        assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+        assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        assert_non_null(wg_tape_keep(t, 900000, NULL));
+        assert_true(stats_of(t).committed_bytes <= opt.budget);
+        wg_tape_free(t);
+    }
+}
+
 /* Whatever took all of it: records, code, adjoints, values of matrices. */
 static void after_a_lack_of_memory_a_reset_finds_room_again(void **state) {
     (void)state;
@@ -519,6 +538,28 @@ static void code_of_every_length_is_read_as_it_was_written(void **state) {
 #undef SIN7
 }
 
+/* Pieces that the system would promise one by one, and that together are more than the machine has,
+ * are refused before anything is touched. */
+static void pieces_that_are_more_than_the_machine_has_are_refused(void **state) {
+    (void)state;
+    struct sysinfo all;
+    assert_int_equal(sysinfo(&all), 0);
+    const size_t piece = ((size_t)all.totalram + all.totalswap) / 10 * 6 * all.mem_unit;
+    struct rusage before, after;
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    wg_tape *const t = wg_tape_new(NULL);
+    if (wg_tape_keep(t, piece, NULL) != NULL) {
+        assert_null(wg_tape_keep(t, piece, NULL));
+        assert_int_equal(wg_tape_status(t), WG_ENOMEM);
+        assert_true(stats_of(t).committed_bytes < piece / 6 * 10);
+    }
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_true(after.ru_maxrss < before.ru_maxrss + (1 << 19));
+    wg_tape_reset(t);
+    assert_small_ones_work(t);
+    wg_tape_free(t);
+}
+
 /* A Hessian of matrix operations works on tapes of its own, which live of the same budget. */
 static void tapes_beside_a_tape_live_of_its_budget(void **state) {
     (void)state;
@@ -550,7 +591,7 @@ static void tapes_beside_a_tape_live_of_its_budget(void **state) {
             continue;
         }
         if (s == WG_OK) break;
-        assert_true(s == WG_EBUDGET || s == WG_ENOMEM);
+        assert_int_equal(s, WG_EBUDGET);
         assert_true(budget < 64 * needed);
     }
 }
@@ -570,9 +611,11 @@ int main(void) {
         TEST(a_budget_is_whole_for_every_recording),
         TEST(the_workspace_of_a_sweep_is_that_of_its_recording),
         TEST(after_a_rewind_the_budget_has_room_for_a_sweep),
+        TEST(after_a_rewind_the_budget_is_there_for_something_else),
         TEST(after_a_lack_of_memory_a_reset_finds_room_again),
         TEST(a_limited_address_space_is_left_to_others),
         TEST(more_memory_than_there_is_is_refused),
+        TEST(pieces_that_are_more_than_the_machine_has_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,9 @@ static void *intrude(void *data) {
     case 6:
         k->s = wg_adjoints_clear(k->t);
         return NULL;
+    case 7:
+        k->s = wg_sweep(k->t, wg_tape_mark(k->t), wg_tape_mark(k->t));
+        return NULL;
     default:
         (void)wg_mat_exp(k->t, a);
         break;
@@ -164,9 +167,13 @@ static void *intrude(void *data) {
 
 static void a_checked_tape_knows_its_thread(void **state) {
     (void)state;
-    for (int what = 0; what < 8; what++) {
+    static const char *const call[] = {
+        "wg_let:",  "wg_input:",          "wg_reverse:", "wg_tape_reset:", "wg_tape_rewind:",
+        "wg_eval:", "wg_adjoints_clear:", "wg_sweep:",   "wg_mat_exp:"};
+    for (int what = 0; what < 9; what++) {
         wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_CHECKED});
         wg_real x = wg_input(t, 0.5);
+        assert_int_equal(wg_adjoints_clear(t), WG_OK); /* so that there are some to sweep */
         struct intruder k = {t, x, what, 0, WG_OK};
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, intrude, &k), 0);
@@ -175,6 +182,7 @@ static void a_checked_tape_knows_its_thread(void **state) {
         /* its owner learns of it, */
         assert_int_equal(wg_tape_status(t), WG_ETHREAD);
         assert_non_null(strstr(wg_tape_message(t), "wg_tape_own"));
+        assert_ptr_equal(strstr(wg_tape_message(t), call[what]), wg_tape_message(t));
         assert_true(isnan(wg_value(wg_let(t, wg_sin(x)))));
         assert_int_equal(wg_reverse(t, x), WG_ETHREAD);
         /* and makes it whole again */

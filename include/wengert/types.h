@@ -81,10 +81,26 @@ enum {
                          * on values, where something is made of them: wg_check_branches */
 };
 
+/* The budget of a tape: how many bytes may be committed at a time, in pages of 4096, of
+ *   - the tape, what is recorded on it, and the workspace of every call on it;
+ *   - tapes that such calls use beside it, and models of it;
+ *   - objects made on it, until they are freed, in whatever thread, also after the tape:
+ *     functions with their bytecode and what was loaded for them, callables, branches, patterns.
+ *     (The pages of a freed tape itself, some 16 kB, stay until then.)
+ * Not of it: what the caller hands in (wg_function_work), pools of threads, address space that
+ * is only reserved, and what others obtain: BLAS and LAPACK, SuiteSparse, the C library, the
+ * compiler of wg_function_compile, and the code that is loaded.
+ *
+ * A call for which there is not enough gives WG_EBUDGET, wherever it may give WG_ENOMEM, once the
+ * tape has given up what it held for nothing; no object is lost by that, and the next reset gives
+ * back all that the tape itself holds. wg_stats.committed_bytes is what counts at present,
+ * max_committed_bytes the budget that would have been enough, up to some pages.
+ * A tape in a caller's buffer has that, and no other budget: what it would need beyond is WG_EBUDGET,
+ * and objects made on it, and tapes beside it, are not limited. */
 typedef struct wg_options {
     unsigned flags;      /* WG_KEEP_CODE | ... */
-    size_t budget;       /* bytes the tape may commit in all; 0: no limit */
-    void *buffer;        /* memory of the caller to live in, or NULL; nothing else is obtained */
+    size_t budget;       /* bytes, as above; 0: no limit */
+    void *buffer;        /* memory of the caller to live in, or NULL; the tape obtains no other */
     size_t buffer_bytes; /* its size; the buffer outlives the tape */
     size_t max_slots;    /* at most this many variables; 0: 2^32 - 2 */
     size_t reserve;      /* address range to ask for at first, bytes; 0: the default */
@@ -110,7 +126,7 @@ typedef struct wg_stats {
     uint64_t statements, records, slots;
     uint64_t record_bytes, code_bytes, adjoint_bytes; /* in use now */
     uint64_t payload_bytes;                           /* values and payloads of matrices */
-    uint64_t committed_bytes;                         /* obtained from the system, all regions */
+    uint64_t committed_bytes; /* of a budget, or in use of a buffer */
     uint64_t max_records, max_slots, max_committed_bytes;
     uint64_t memory_calls; /* reserve, commit and release so far: constant in a steady state */
     uint64_t resets;

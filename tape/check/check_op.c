@@ -405,11 +405,10 @@ static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
 }
 
 /* A tape for the check, with the memory of the user's. */
-static wg_tape *open_own(wgi_core *c, const char *call, unsigned flags) {
+static wg_status open_own(wgi_core *c, const char *call, unsigned flags, wg_tape **own) {
     const wg_options o = {.flags = flags};
-    wg_tape *const own = wgi_tape_beside(c, &o);
-    if (own == NULL) (void)wgi_refuse(c, WG_ENOMEM, "%s: no memory for a tape", call);
-    return own;
+    const wg_status s = wgi_tape_beside(c, &o, own);
+    return s == WG_OK ? s : wgi_refuse(c, s, "%s: no memory for a tape", call);
 }
 
 wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
@@ -440,11 +439,12 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
         if (in[i].at.slot != 0) k.all = 0;
     }
     /* what expands does it where code is kept */
-    wg_tape *const own = open_own(c, k.call, op->expand != NULL ? WG_KEEP_CODE : 0);
-    if (own == NULL) return WG_ENOMEM;
+    wg_tape *own;
+    wg_status s = open_own(c, k.call, op->expand != NULL ? WG_KEEP_CODE : 0, &own);
+    if (s != WG_OK) return s;
     char *const top = c->head.payload_top;
     const int chunk = c->payload_current;
-    const wg_status s = check(c, own, &k);
+    s = check(c, own, &k);
     if (top != NULL && chunk == c->payload_current) c->head.payload_top = top;
     wg_tape_free(own);
     return s;
@@ -512,10 +512,10 @@ wg_status wg_check_scalar_op(wg_tape *t, const wg_scalar_op *op, const double *x
     if (op->name == NULL)
         return wgi_refuse(c, WG_ENULL, "wg_check_scalar_op: the name is NULL");
     (void)snprintf(call, sizeof call, "wg_check_scalar_op: %s", op->name);
-    wg_tape *const own = open_own(c, call, WG_KEEP_CODE);
-    if (own == NULL) return WG_ENOMEM;
+    wg_tape *own;
+    wg_status s = open_own(c, call, WG_KEEP_CODE, &own);
+    if (s != WG_OK) return s;
     double noise = 0, noise_of[OPERANDS] = {0};
-    wg_status s = WG_OK;
     for (unsigned i = 0; i < op->arity && s == WG_OK; i++)
         s = check_partial(c, own, op, x, i, op->arity, &noise, call);
     for (unsigned i = 0; i < op->arity; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arena: the only file that obtains memory.
+/* The arena: regions of memory that grow, and what stands in them.
  *
  * A region asks for a large address range once and makes it usable as it grows. Asking is
  * repeated with half the size until the system accepts. Records continue in a further chunk
@@ -7,71 +7,21 @@
  * offset). In a caller's buffer nothing is obtained: ranges are cut from it and grow in place
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tape.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
-enum { PAGE = 4096, HUGE_PAGE = 2 << 20, FIRST_COMMIT = 1 << 16, SMALLEST_RANGE = 1 << 20 };
-#define DEFAULT_RESERVE ((size_t)1 << 37)
+enum {
+    PAGE = WGI_PAGE,
+    HUGE_PAGE = WGI_HUGE_PAGE,
+    FIRST_COMMIT = 1 << 16,
+    SMALLEST_RANGE = 1 << 20
+};
 #define LARGEST_STEP ((size_t)1 << 25)
 
 static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
-
-/* ---- the default callbacks ---- */
-
-static void *system_reserve(void *ctx, size_t bytes) {
-    (void)ctx;
-    /* not MAP_NORESERVE: the system then refuses to commit more than it has */
-    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-static int system_commit(void *ctx, void *p, size_t bytes) {
-    (void)ctx;
-    if (mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
-    /* both may fail; they save a page fault for every page */
-    if (bytes >= HUGE_PAGE) {
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
-#ifdef MADV_POPULATE_WRITE
-        (void)madvise(p, bytes, MADV_POPULATE_WRITE);
-#endif
-    }
-    return 0;
-}
-
-static void system_release(void *ctx, void *p, size_t bytes) {
-    (void)ctx;
-    (void)munmap(p, bytes);
-}
-
-/* Where the address space is limited (ulimit -v) the tape must not take all of it: a BLAS that
- * finds no room for its buffers tries for ever. */
-static size_t default_reserve(void) {
-    struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
-        space.rlim_cur / 64 > DEFAULT_RESERVE)
-        return DEFAULT_RESERVE;
-    return (size_t)(space.rlim_cur / 64);
-}
-
-wg_memory wgi_memory_of(const wg_memory *wanted) {
-    if (wanted == NULL || wanted->reserve == NULL || wanted->commit == NULL ||
-        wanted->release == NULL)
-        return (wg_memory){system_reserve, system_commit, system_release, NULL};
-    return *wanted;
-}
-
-void *wgi_memory_obtain(const wg_memory *m, size_t *bytes) {
-    *bytes = (*bytes + PAGE - 1) / PAGE * PAGE;
-    void *const p = m->reserve(m->ctx, *bytes);
-    if (p == NULL || m->commit(m->ctx, p, *bytes) == 0) return p;
-    m->release(m->ctx, p, *bytes);
-    return NULL;
-}
 
 /* ---- regions ---- */
 
@@ -86,18 +36,6 @@ static wg_status starved(wgi_core *c, wg_status s) {
     return s;
 }
 
-/* Counts what was committed, or given back, at all tapes whose budget it is of. */
-static void more_committed(wgi_core *c, size_t bytes) {
-    for (; c != NULL; c = c->lender) {
-        c->committed += bytes;
-        if (c->committed > c->max_committed) c->max_committed = c->committed;
-    }
-}
-
-static void less_committed(wgi_core *c, size_t bytes) {
-    for (; c != NULL; c = c->lender) c->committed -= bytes;
-}
-
 void wgi_region_free(wgi_core *c, wgi_region *r) {
     if (r->base != NULL && c->buffer != NULL) {
         wgi_buffer_give(c, r->base, r->reserved);
@@ -105,7 +43,7 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
         c->memory_calls++;
         c->memory.release(c->memory.ctx, r->base, r->reserved);
     }
-    less_committed(c, r->committed);
+    wgi_account_give(c->account, r->committed);
     r->base = NULL;
     r->reserved = r->committed = 0;
 }
@@ -118,14 +56,10 @@ static int trim(wgi_core *c, wgi_region *r, size_t used) {
     if (c->buffer != NULL) {
         wgi_buffer_give(c, r->base + keep, r->reserved - keep);
         r->reserved = keep;
-    } else if (c->memory.release == system_release) {
-        if (mmap(r->base + keep, r->committed - keep, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-            return 0;
-    } else {
+    } else if (!wgi_memory_shorten(&c->memory, r->base + keep, r->committed - keep)) {
         return 0;
     }
-    less_committed(c, r->committed - keep);
+    wgi_account_give(c->account, r->committed - keep);
     r->committed = keep;
     return 1;
 }
@@ -215,27 +149,29 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
-int wgi_budget_has(const wgi_core *c, size_t bytes) {
-    for (; c != NULL; c = c->lender)
-        if (c->buffer == NULL && c->budget != 0 && bytes > c->budget - c->committed) return 0;
-    return 1;
+wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
+    while (!wgi_account_has(c->account, bytes)) {
+        int any = give_up_idle(c, busy);
+        for (wgi_core *l = c->lender; l != NULL && l->account == c->account; l = l->lender) {
+            any |= give_up_idle(l, NULL);
+            l->starved = 1;
+        }
+        if (!any) return starved(c, WG_EBUDGET);
+    }
+    return WG_OK;
 }
 
 static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     if (c->buffer == NULL) {
-        while (!wgi_budget_has(c, more)) {
-            int any = give_up_idle(c, r);
-            for (wgi_core *l = c->lender; l != NULL; l = l->lender)
-                any |= give_up_idle(l, NULL);
-            if (!any) return starved(c, WG_EBUDGET);
-        }
+        const wg_status s = wgi_budget_need(c, more, r);
+        if (s != WG_OK) return s;
         c->memory_calls++;
-        if (c->memory.commit(c->memory.ctx, r->base + r->committed, more) != 0)
+        if (!wgi_memory_commit(&c->memory, c->account, r->base + r->committed, more))
             return starved(c, WG_ENOMEM);
     }
     r->committed = bytes;
-    more_committed(c, more);
+    wgi_account_take(c->account, more);
     return WG_OK;
 }
 
@@ -278,12 +214,11 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
     if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
     if (size > r->reserved) size = r->reserved;
-    const wgi_core *of = c;
-    while (of->budget == 0 && of->lender != NULL) of = of->lender;
-    if (of->budget != 0 && of->buffer == NULL) {
+    const size_t left = wgi_account_left(c->account);
+    if (left != SIZE_MAX) {
         /* what is needed, or a part of what is left: other regions need some, too */
         const size_t asked = round_up(bytes, PAGE);
-        const size_t fair = r->committed + (of->budget - of->committed) / 32 / PAGE * PAGE;
+        const size_t fair = r->committed + left / 32 / PAGE * PAGE;
         if (size > fair) size = fair > asked ? fair : asked;
     }
     return size;
@@ -579,51 +514,68 @@ static void new_generation(wgi_core *c) {
 
 /* ---- life ---- */
 
-static wg_tape *tape_new(const wg_options *opt, wgi_core *lender) {
+static wg_status tape_new(const wg_options *opt, wgi_core *lender, wg_tape **out) {
+    *out = NULL;
     wgi_core start;
     memset(&start, 0, sizeof start);
     start.lender = lender;
+    size_t budget = 0;
     if (opt != NULL) {
         const unsigned known = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
-        if ((opt->flags & ~known) != 0) return NULL;
+        if ((opt->flags & ~known) != 0) return WG_EARG;
         start.flags = opt->flags;
-        start.budget = opt->budget;
         start.loops_over = opt->loops_over;
         start.memory = opt->memory;
         start.reserve = opt->reserve;
         start.max_slots = opt->max_slots;
         if (opt->buffer != NULL) wgi_buffer_open(&start, opt->buffer, opt->buffer_bytes);
+        else budget = opt->budget;
     }
     start.memory = wgi_memory_of(&start.memory);
-    if (start.reserve == 0) start.reserve = default_reserve();
+    if (start.reserve == 0) start.reserve = wgi_memory_range();
     if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
     if (start.max_slots == 0 || start.max_slots >= UINT32_MAX) start.max_slots = UINT32_MAX - 1;
+
+    /* what it may take is that of its lender, unless that has a buffer and takes nothing */
+    const int lent = lender != NULL && lender->buffer == NULL;
+    start.account = lent ? lender->account : &start.own;
+    start.own.budget = budget;
 
     /* the tape itself is the first thing in its own memory */
     const size_t self = round_up(sizeof(wgi_core), PAGE);
     wgi_region home = {NULL, 0, 0, 0, 0};
-    if (region_open(&start, &home, 0, self, self) != WG_OK) return NULL;
-    if (commit(&start, &home, self) != WG_OK) {
+    wg_status s = region_open(&start, &home, 0, self, self);
+    if (s == WG_OK && (s = commit(&start, &home, self)) != WG_OK)
         wgi_region_free(&start, &home);
-        return NULL;
-    }
+    if (s != WG_OK) return s;
     wgi_core *c = (wgi_core *)(void *)home.base;
     *c = start;
+    if (lent) {
+        wgi_account_join(c->account);
+    } else {
+        c->account = &c->own;
+        wgi_account_open(&c->own, &c->memory, c->buffer == NULL ? home.base : NULL, self);
+    }
     /* mixed twice, since addresses and moments of two tapes may differ in the same bits */
     c->identity = mix(mix((uint64_t)(uintptr_t)c) ^ moment());
     c->head.slots = 1;
     c->owner = pthread_self();
     new_generation(c);
     wgi_limit_set(c);
-    return &c->head;
+    *out = &c->head;
+    return WG_OK;
 }
 
-wg_tape *wg_tape_new(const wg_options *opt) { return tape_new(opt, NULL); }
+wg_tape *wg_tape_new(const wg_options *opt) {
+    wg_tape *t;
+    (void)tape_new(opt, NULL, &t);
+    return t;
+}
 
-wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o) {
+wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out) {
     wg_options with = *o;
     with.memory = c->memory;
-    return tape_new(&with, c);
+    return tape_new(&with, c, out);
 }
 
 int wgi_guest(wgi_core *c, wgi_core *guest) {
@@ -657,11 +609,15 @@ void wg_tape_free(wg_tape *t) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
     for (int k = 0; k < WGI_LISTS; k++) wgi_region_free(c, &c->list[k]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
-    if (c->buffer == NULL) {
-        const wg_memory memory = c->memory;
-        less_committed(c->lender, round_up(sizeof(wgi_core), PAGE));
-        memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
+    if (c->account == &c->own) {
+        if (c->buffer == NULL) wgi_account_leave(&c->own);
+        return;
     }
+    const wg_memory memory = c->memory;
+    wgi_account *const account = c->account;
+    memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
+    wgi_account_give(account, round_up(sizeof(wgi_core), PAGE));
+    wgi_account_leave(account);
 }
 
 /* Updates the statistics, before something is forgotten. */
@@ -838,10 +794,10 @@ wg_status wg_tape_stats(const wg_tape *t, wg_stats *out) {
     s.code_bytes = c->head.code_words * 8;
     s.payload_bytes = payload_used(c);
     s.adjoint_bytes = c->swept * c->lanes * 8;
-    s.committed_bytes = c->committed;
+    s.committed_bytes = wgi_account_committed(c->account);
     s.max_records = records > c->max_record_count ? records : c->max_record_count;
     s.max_slots = slots > c->max_slot_count ? slots : c->max_slot_count;
-    s.max_committed_bytes = c->max_committed;
+    s.max_committed_bytes = wgi_account_most(c->account);
     s.memory_calls = c->memory_calls;
     s.resets = c->resets;
     *out = s;

@@ -12,6 +12,8 @@
 #ifndef WGI_TAPE_ENGINE_TAPE_H
 #define WGI_TAPE_ENGINE_TAPE_H
 
+#include "memory.h"
+
 #include <wengert/drivers.h>
 #include <wengert/matrix.h>
 #include <wengert/small.h>
@@ -126,9 +128,8 @@ typedef struct wgi_core {
     char *buffer; /* a caller's, or NULL */
     size_t buffer_bytes;
     struct wgi_hole *holes; /* the free pieces of it */
-    /* bytes: the most there may be, and what there is, of all regions and the tape itself */
-    size_t budget, committed;
-    struct wgi_core *lender; /* the tape of whose budget this one lives, or NULL */
+    wgi_account own, *account; /* of which its memory is: its own, or that of its lender */
+    struct wgi_core *lender;   /* the tape beside which this one is, or NULL */
     size_t loops_over;       /* as in wg_options */
     size_t reserve;          /* how much address space a region asks for at first */
     uint64_t max_slots;
@@ -201,7 +202,7 @@ typedef struct wgi_core {
     wg_status status;
     char message[512];
 
-    uint64_t max_record_count, max_slot_count, max_committed;
+    uint64_t max_record_count, max_slot_count;
     uint64_t memory_calls, resets;
 } wgi_core;
 
@@ -225,19 +226,18 @@ typedef struct wgi_statement {
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
-/* The callbacks of m, and the defaults for those that are NULL, or all where m is NULL. */
-wg_memory wgi_memory_of(const wg_memory *m);
-/* Memory for an object that is not part of a tape: *bytes, which are rounded up to what has to
- * be released. NULL: there is none. */
-void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
-/* A tape for the work of calls on c, which outlives it: with its memory callbacks, and what it commits
- * is committed by c, too. NULL: there is no memory, or no budget. */
-wg_tape *wgi_tape_beside(wgi_core *c, const wg_options *o);
+/* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of its
+ * account. Gives the status of a failure. */
+wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
  * freed. -1: there are too many, or it is another's. */
 int wgi_guest(wgi_core *c, wgi_core *guest);
-/* Is there so much left of its budget, for an object beside it? */
-int wgi_budget_has(const wgi_core *c, size_t bytes);
+/* Is there so much left of the budget, once what holds nothing has been given up, except for
+ * `busy`? WG_OK, or WG_EBUDGET. */
+wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy);
+/* Memory for an object that outlives the recording: it is of the budget until
+ * wgi_home_release. Fills in *home, which becomes a part of the object. */
+wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out);
 /* Makes at least `bytes` of a region usable; the first `keep` bytes keep their contents if it
  * moves. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);

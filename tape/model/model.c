@@ -20,12 +20,13 @@ wg_status wg_model_new(wg_tape *t, wg_model **out) {
     wg_options options;
     memset(&options, 0, sizeof options);
     wg_tape *own[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < 3; k++) own[k] = wgi_tape_beside(c, &options);
-    const int all = own[0] != NULL && own[1] != NULL && own[2] != NULL;
-    wg_model *const m = all ? wg_tape_keep(own[0], sizeof *m, NULL) : NULL;
+    wg_status s = WG_OK;
+    for (int k = 0; k < 3 && s == WG_OK; k++) s = wgi_tape_beside(c, &options, &own[k]);
+    wg_model *const m = s == WG_OK ? wg_tape_keep(own[0], sizeof *m, NULL) : NULL;
     if (m == NULL) {
+        if (s == WG_OK) s = wg_tape_status(own[0]);
         for (int k = 0; k < 3; k++) wg_tape_free(own[k]);
-        return wgi_refuse(c, WG_ENOMEM, "%s: no memory", call);
+        return wgi_refuse(c, s, "%s: no memory", call);
     }
     memset(m, 0, sizeof *m);
     m->t = t;
@@ -51,15 +52,19 @@ wg_status wgi_model_ready(wg_model *m, const char *call) {
     return m->c->status;
 }
 
+/* Clears a failure of the store: what is there stays, and less may fit. */
+static void give_back(wg_model *m, wg_mark before) {
+    const wg_status again = wg_tape_rewind(m->store, before);
+    WG_ASSERT(again == WG_OK);
+    (void)again;
+}
+
 void *wgi_model_keep(wg_model *m, const char *call, size_t bytes, const void *data) {
     const wg_mark before = wg_tape_mark(m->store);
     void *const p = wg_tape_keep(m->store, bytes, data);
     if (p != NULL || bytes == 0) return p;
     (void)wgi_fail(m->c, wg_tape_status(m->store), "%s: no memory for %zu bytes", call, bytes);
-    const wg_status again =
-        wg_tape_rewind(m->store, before); /* what is there stays, and less may fit */
-    WG_ASSERT(again == WG_OK);
-    (void)again;
+    give_back(m, before);
     return NULL;
 }
 
@@ -383,6 +388,23 @@ static wg_status check_initial(wg_model *m, const char *call, const char *name,
     }
 }
 
+/* Asks for all memory of a variable before any of it is touched: what there is no room for is not
+ * begun. The room on the tape comes last, which could be given up for another tape. */
+static wg_status variable_room(wg_model *m, const char *call, wgi_node_of *n) {
+    const size_t bytes = wgi_model_size(n) * sizeof(double);
+    const wg_mark before = wg_tape_mark(m->store);
+    if (wgi_slots_need(m->c, call, wgi_model_size(n)) != WG_OK) return m->c->status;
+    n->values = wgi_model_keep(m, call, bytes + sizeof(double), NULL);
+    if (n->initial.kind == WGI_INITIAL_VALUES && bytes != 0 && n->values != NULL)
+        n->initial.values = wgi_model_keep(m, call, bytes, n->initial.values);
+    wg_status s = m->c->status;
+    if (s == WG_OK && (s = wgi_payload_need(m->c, bytes)) != WG_OK)
+        (void)wgi_fail(m->c, s, "%s: no memory for %zu bytes", call, bytes);
+    if (s == WG_OK) return s;
+    give_back(m, before);
+    return s;
+}
+
 wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char *name,
                              wg_dim rows, wg_dim cols, wg_initial initial) {
     static const char call[] = "wg_model_variable";
@@ -399,14 +421,11 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
         wgi_fail_where(m->c, file, line);
         return failed;
     }
-    /* what the tape has no room for is not begun */
-    if (wgi_slots_need(m->c, call, wgi_model_size(&first)) != WG_OK) return failed;
-    const size_t bytes = wgi_model_size(&first) * sizeof(double);
-    if (initial.kind == WGI_INITIAL_VALUES && bytes != 0)
-        initial.values = wgi_model_keep(m, call, bytes, initial.values);
-    first.values = wgi_model_keep(m, call, bytes + sizeof(double), NULL);
-    if (m->c->status != WG_OK) return failed;
     first.initial = initial;
+    if (variable_room(m, call, &first) != WG_OK) {
+        wgi_fail_where(m->c, file, line);
+        return failed;
+    }
     initialise(&first);
     const wg_mat a = wg_mat_input(m->t, rows.size, cols.size, first.values, rows.size);
     wgi_node_of *const n =
@@ -414,7 +433,7 @@ wg_mat wgi_model_variable_at(const char *file, int line, wg_model *m, const char
     if (n == NULL) return failed;
     n->flags = WG_SHARED;
     n->values = first.values;
-    n->initial = initial;
+    n->initial = first.initial;
     return n->mat;
 }
 

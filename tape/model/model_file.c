@@ -140,7 +140,7 @@ static void get_variable(source *f, size_t count, staged *all) {
         return;
     }
     all[k].value = wgi_model_scratch(f->m, f->call, (wgi_model_size(n) + 1) * sizeof(double));
-    if (all[k].value == NULL) f->status = WG_ENOMEM;
+    if (all[k].value == NULL) f->status = wg_tape_status(f->m->scratch);
     for (size_t e = 0; e < wgi_model_size(n) && f->status == WG_OK; e++) {
         const uint64_t bits = get(f, 8);
         memcpy(&all[k].value[e], &bits, sizeof bits);
@@ -171,7 +171,7 @@ wg_status wg_model_restore(wg_model *m, wg_read *read, void *ctx) {
     source f = {m, call, read, ctx, WGI_FILE_CHECKSUM_START, WG_OK};
     const size_t count = variables_of(m);
     staged *const all = wgi_model_scratch(m, call, (count + 1) * sizeof *all);
-    if (all == NULL) f.status = WG_ENOMEM;
+    if (all == NULL) f.status = wg_tape_status(m->scratch);
     size_t k = 0;
     for (wgi_node_of *n = m->first; n != NULL && all != NULL; n = n->next)
         if (n->kind & WG_VARIABLE) all[k++] = (staged){n, NULL};

@@ -54,7 +54,7 @@ static wg_status find_ends(wg_model *m, const char *call, size_t count, wgi_node
     e->x =
         e->input == NULL ? NULL : wgi_model_scratch(m, call, (n + outputs + 1) * sizeof *e->x);
     e->f = e->x == NULL ? NULL : wgi_model_scratch(m, call, (inputs + 1) * sizeof *e->f);
-    if (e->f == NULL) return WG_ENOMEM;
+    if (e->f == NULL) return wg_tape_status(m->scratch);
     e->output = e->input + inputs;
     wg_real *to = e->x;
     for (const wgi_node_of *i = m->first; i != NULL; i = i->next) {
@@ -126,7 +126,7 @@ wg_status wg_model_function(wg_model *m, size_t count, const wg_mat *y, wg_funct
     wgi_node_of **const node = wgi_model_scratch(m, call, (count + 1) * sizeof(wgi_node_of *));
     const char **const name =
         node == NULL ? NULL : wgi_model_scratch(m, call, (count + 1) * sizeof *name);
-    if (name == NULL) s = WG_ENOMEM;
+    if (name == NULL) s = wg_tape_status(m->scratch);
     for (size_t k = 0; k < count && s == WG_OK; k++) {
         s = known(m, call, &y[k], "an output", &node[k]);
         if (s == WG_OK) name[k] = node[k]->name;
@@ -147,7 +147,7 @@ static wg_status evaluate(wg_model *m, const char *call, const wg_function *f, d
     void *const work = y == NULL ? NULL : wgi_model_scratch(m, call, wg_function_work(f, NULL));
     for (size_t k = 0; k < f->outputs; k++) entries += wgi_argument_size(&f->output[k]);
     *value = work == NULL ? NULL : wgi_model_scratch(m, call, (entries + 1) * sizeof(double));
-    if (*value == NULL) return WG_ENOMEM;
+    if (*value == NULL) return wg_tape_status(m->scratch);
     for (size_t k = 0; k < f->inputs; k++)
         x[k] = (wg_points){wgi_model_leaf(m, f->input[k].name)->mat.value, 0, 1};
     for (size_t k = 0, e = 0; k < f->outputs; e += wgi_argument_size(&f->output[k++]))
@@ -212,7 +212,8 @@ static wg_status make_sum(wg_model *m, const char *call, wgi_node_of *of, const 
     const char *name = NULL;
     for (size_t k = 1; stem != NULL && (name == NULL || wgi_model_name_taken(m, name)); k++)
         if ((name = free_name(m, stem, k)) == NULL) break;
-    if (name == NULL) return WGI_MODEL_REFUSE(m, WG_ENOMEM, "%s: no memory", call);
+    if (name == NULL)
+        return WGI_MODEL_REFUSE(m, wg_tape_status(m->scratch), "%s: no memory", call);
     wg_status s = extract(m, call, 1, &of, &name, &f);
     if (s == WG_OK) s = from_work(m, call, wg_function_flag(m->work, f, name, WG_SUMMED, &sum));
     wg_function_free(f);
@@ -291,7 +292,8 @@ static wg_status make_function(wg_model *m, const char *call, wgi_node_of *y, si
                                wg_function **out) {
     wg_function *f = NULL, *all = NULL;
     const char *const stem = names_of(m, y, n, by, name);
-    if (stem == NULL) return WGI_MODEL_REFUSE(m, WG_ENOMEM, "%s: no memory", call);
+    if (stem == NULL)
+        return WGI_MODEL_REFUSE(m, wg_tape_status(m->scratch), "%s: no memory", call);
     wg_status s = extract(m, call, 1, &y, &stem, &f);
     if (s == WG_OK) s = from_work(m, call, wg_function_gradient(m->work, f, &all));
     size_t k = 0;
@@ -315,7 +317,7 @@ static wg_status make_gradient(wg_model *m, const char *call, wg_mat y, size_t n
     wgi_node_of **const by = wgi_model_scratch(m, call, (n + 1) * sizeof(wgi_node_of *));
     const char **const name =
         by == NULL ? NULL : wgi_model_scratch(m, call, (n + 1) * sizeof *name);
-    if (name == NULL) return WG_ENOMEM;
+    if (name == NULL) return wg_tape_status(m->scratch);
     wg_status s = check_gradient(m, call, &y, n, x, dx, &of, by);
     if (s != WG_OK || n == 0) return s;
     size_t there = 0, e = 0;
@@ -401,7 +403,7 @@ static wg_status output_of(wg_model *m, const char *call, const wg_function *f, 
                                     call, a->name, v->name);
     y->data = wgi_model_scratch(m, call, (wgi_argument_size(a) + 1) * sizeof(double));
     y->point = 0, y->entry = 1;
-    return y->data != NULL ? WG_OK : WG_ENOMEM;
+    return y->data != NULL ? WG_OK : wg_tape_status(m->scratch);
 }
 
 static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t points,
@@ -414,7 +416,7 @@ static wg_status run(wg_model *m, const char *call, const wg_function *f, size_t
     void *const work =
         variable == NULL ? NULL : wgi_model_scratch(m, call, wg_function_work(f, threads));
     wg_function_guard guard = {0, 0};
-    wg_status s = work == NULL ? WG_ENOMEM : WG_OK;
+    wg_status s = work == NULL ? wg_tape_status(m->scratch) : WG_OK;
     for (size_t k = 0; k < f->inputs && s == WG_OK; k++)
         s = input_of(m, call, &f->input[k], &x[k]);
     for (size_t k = 0, e = 0; k < f->outputs && s == WG_OK;

@@ -30,7 +30,7 @@ wg_status wgi_slots_open(wg_model *m, const char *call, wgi_slots *s) {
     s->node =
         s->word == NULL ? NULL : wgi_model_scratch(m, call, slots * sizeof(wgi_node_of *));
     s->mark = s->node == NULL ? NULL : wgi_model_scratch(m, call, slots);
-    if (s->mark == NULL) return WG_ENOMEM;
+    if (s->mark == NULL) return wg_tape_status(m->scratch);
     for (size_t k = 0; k < slots; k++) s->word[k] = 0, s->node[k] = NULL;
     wgi_entry e;
     for (uint64_t w = 0; w < c->head.code_words;) {

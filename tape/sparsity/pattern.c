@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, LANES = WGI_SWEEP_LANES };
+enum { LANES = WGI_SWEEP_LANES };
 
 /* ---- lines ---- */
 
@@ -177,7 +177,7 @@ static size_t cut(const plan *p, char *base, parts *to) {
     to->colour = piece(&q, p->backward ? rows : cols, sizeof(uint32_t));
     if (several) to->sweep_entry = piece(&q, p->entries, sizeof(uint32_t));
     if (p->hessian) to->swapped = piece(&q, p->entries, 1);
-    return (q.used + PAGE - 1) / PAGE * PAGE;
+    return q.used;
 }
 
 /* Lists the entries in the order of the layout. By columns, a cursor goes along each row: rows
@@ -232,16 +232,6 @@ static uint64_t identity_of(const plan *p) {
     return h != 0 ? h : 1;
 }
 
-static wg_sparsity *obtain(const plan *p, size_t bytes) {
-    const wg_memory *const memory = &p->c->memory;
-    char *const base = memory->reserve(memory->ctx, bytes);
-    if (base != NULL && memory->commit(memory->ctx, base, bytes) != 0) {
-        memory->release(memory->ctx, base, bytes);
-        return NULL;
-    }
-    return (wg_sparsity *)(void *)base;
-}
-
 /* Colours p->rows, and makes the object. */
 static wg_status finish(plan *p, wg_sparsity **out) {
     wgi_core *const c = p->c;
@@ -255,12 +245,14 @@ static wg_status finish(plan *p, wg_sparsity **out) {
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++)
             p->entries += (size_t)wanted(p, i, e);
     parts to;
-    const size_t bytes = cut(p, NULL, &to);
-    wg_sparsity *const made = obtain(p, bytes);
-    if (made == NULL)
-        return wgi_fail(c, WG_ENOMEM, "%s: no memory for a pattern of %zu entries", p->call,
+    wgi_home home;
+    void *base;
+    s = wgi_home_obtain(c, cut(p, NULL, &to), &home, &base);
+    if (s != WG_OK)
+        return wgi_fail(c, s, "%s: no memory for a pattern of %zu entries", p->call,
                         p->entries);
-    (void)cut(p, (char *)made, &to);
+    wg_sparsity *const made = base;
+    (void)cut(p, base, &to);
     put_entries(p, &to);
     if (to.sweep_start != NULL) put_sweeps(p, &to);
     memcpy(to.whole_start, a->start, (a->lines + 1) * sizeof *a->start);
@@ -268,8 +260,7 @@ static wg_status finish(plan *p, wg_sparsity **out) {
     memcpy(to.colour, p->colour, (p->backward ? a->lines : a->across) * sizeof *p->colour);
     *made = (wg_sparsity){
         .pattern = {a->lines, a->across, p->entries, p->layout, to.start, to.row, to.col},
-        .memory = c->memory,
-        .bytes = bytes,
+        .home = home,
         .n = p->n,
         .m = p->m,
         .hessian = p->hessian,
@@ -589,8 +580,7 @@ wg_status wg_sparsity_select(wg_tape *t, const wg_sparsity *from, size_t entries
 
 void wg_sparsity_free(wg_sparsity *s) {
     if (s == NULL) return;
-    const wg_memory memory = s->memory;
-    memory.release(memory.ctx, s, s->bytes);
+    wgi_home_release(&s->home, s);
 }
 
 const wg_pattern *wg_sparsity_pattern(const wg_sparsity *s) {

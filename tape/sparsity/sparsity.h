@@ -29,8 +29,7 @@ typedef struct wgi_lines {
 
 struct wg_sparsity {
     wg_pattern pattern; /* what the user sees of it */
-    wg_memory memory;
-    size_t bytes;
+    wgi_home home;
     size_t n, m;
     int hessian;
     char triangle; /* the triangle of a Hessian */

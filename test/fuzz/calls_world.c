@@ -401,32 +401,40 @@ int world_open(uint64_t seed) {
     return 0;
 }
 
-const char *world_close(void) {
-    const char *why = NULL;
-    world.odds = 0;
-    for (size_t k = 0; k < BRANCHES; k++) branches_close(k);
-    if (world.seed % 2 == 0)
-        for (size_t k = 0; k < MODELS; k++) model_close(k);
-    for (size_t k = 0; k < TAPES && why == NULL; k++) why = cured(&world.room[k]);
+static void objects_close(void) {
     for (size_t k = 0; k < MODELS; k++) model_close(k);
-    for (size_t k = 0; k < TAPES; k++) tape_close(&world.room[k]);
     for (size_t k = 0; k < FUNCTIONS; k++) {
         wg_function_free(world.function[k]);
         world.function[k] = NULL;
     }
-    for (size_t k = 0; k < CALLABLES; k++) {
-        wg_callable_free(world.callable[k]);
-        world.callable[k] = NULL;
-        world.callable_tapes[k] = 0;
+    for (size_t k = 0; k < CALLABLES; k++) callable_close(k);
+    for (size_t k = 0; k < SPARSITIES; k++) {
+        wg_sparsity_free(world.sparsity[k]);
+        world.sparsity[k] = NULL;
     }
+}
+
+/* What is made on a tape is of its budget: where one has a budget it is freed before that tape is
+ * looked at, otherwise in one half of the sequences, and in the other half after the tapes. */
+static int objects_go_first(void) {
+    int first = world.seed % 2 == 0;
+    for (size_t k = 0; k < TAPES; k++) first |= configs[world.room[k].config].budget != 0;
+    return first;
+}
+
+const char *world_close(void) {
+    const char *why = NULL;
+    world.odds = 0;
+    for (size_t k = 0; k < BRANCHES; k++) branches_close(k);
+    if (objects_go_first()) objects_close();
+    for (size_t k = 0; k < TAPES && why == NULL; k++) why = cured(&world.room[k]);
+    for (size_t k = 0; k < MODELS; k++) model_close(k);
+    for (size_t k = 0; k < TAPES; k++) tape_close(&world.room[k]);
+    objects_close();
     for (size_t k = 0; k < POOLS; k++) {
         wg_threads_free(world.pool[k]);
         world.pool[k] = NULL;
         world.pool_tapes[k] = 0;
-    }
-    for (size_t k = 0; k < SPARSITIES; k++) {
-        wg_sparsity_free(world.sparsity[k]);
-        world.sparsity[k] = NULL;
     }
     if (why == NULL && memory.live != 0) why = "a range of memory is not given back";
     if (why == NULL && memory.wrong != 0) why = "a memory callback is called wrongly";

@@ -296,7 +296,6 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     const uint64_t *const statistics = r->word + WGI_FILE_STATISTICS;
     wg_function start;
     memset(&start, 0, sizeof start);
-    start.memory = r->c->memory;
     start.inputs = (size_t)r->word[WGI_FILE_INPUTS];
     start.outputs = (size_t)r->word[WGI_FILE_OUTPUTS];
     start.nodes = (size_t)r->word[WGI_FILE_NODES];
@@ -315,20 +314,16 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     wgi_pieces p = {NULL, 0};
     (void)wgi_pieces_take(&p, sizeof start);
     lay_out(&start, &p, r);
-    start.bytes = (p.used + 4095) / 4096 * 4096;
-    const wg_memory *const memory = &start.memory;
-    char *const base = memory->reserve(memory->ctx, start.bytes);
-    if (base == NULL || memory->commit(memory->ctx, base, start.bytes) != 0) {
-        if (base != NULL) memory->release(memory->ctx, base, start.bytes);
-        return wgi_fail(r->c, WG_ENOMEM, "%s: no memory for %zu bytes", r->call, start.bytes);
-    }
-    wg_function *const f = (wg_function *)(void *)base;
+    void *base;
+    wg_status s = wgi_home_obtain(r->c, p.used, &start.home, &base);
+    if (s != WG_OK) return wgi_fail(r->c, s, "%s: no memory for %zu bytes", r->call, p.used);
+    wg_function *const f = base;
     *f = start;
     p = (wgi_pieces){base, 0};
     (void)wgi_pieces_take(&p, sizeof *f);
     lay_out(f, &p, r);
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
-    const wg_status s = fill(r, f);
+    s = fill(r, f);
     if (s == WG_OK) *out = f;
     else wg_function_free(f);
     return s;

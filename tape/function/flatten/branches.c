@@ -13,7 +13,7 @@
 enum { SHORTEST = 16, LONGEST = 4096 };
 
 struct wg_branches {
-    wg_memory memory;
+    wgi_home home, list; /* of this, and of the list of branches */
     wg_tape *t;    /* the caller's tape, on which callbacks are recorded and derivatives made */
     wg_tape *work; /* workspace for evaluations */
     wg_callback *f;
@@ -23,7 +23,6 @@ struct wg_branches {
     const wg_argument *input, *output;
     wg_function **branch;
     size_t branches, room;
-    size_t bytes, list_bytes; /* how large this is, and the list of branches */
 };
 
 wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
@@ -38,17 +37,16 @@ wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data, size_t inputs,
         return wgi_refuse(c, WG_ENULL, "%s: the callback or its arguments are NULL", call);
     if (!(c->flags & WG_KEEP_CODE))
         return wgi_refuse(c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", call);
-    const wg_options options = {.memory = c->memory};
-    const wg_memory memory = c->memory;
-    size_t bytes = sizeof(wg_branches);
-    wg_branches *const b = wgi_memory_obtain(&memory, &bytes);
-    wg_tape *const work = wg_tape_new(&options);
-    if (b == NULL || work == NULL) {
-        if (b != NULL) memory.release(memory.ctx, b, bytes);
-        wg_tape_free(work);
-        return wgi_refuse(c, WG_ENOMEM, "%s: no memory", call);
-    }
-    *b = (wg_branches){.memory = memory, .bytes = bytes};
+    const wg_options options = {.flags = 0};
+    wgi_home home;
+    void *base;
+    wg_tape *work = NULL;
+    wg_status s = wgi_home_obtain(c, sizeof(wg_branches), &home, &base);
+    if (s == WG_OK && (s = wgi_tape_beside(c, &options, &work)) != WG_OK)
+        wgi_home_release(&home, base);
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory", call);
+    wg_branches *const b = base;
+    *b = (wg_branches){.home = home};
     b->t = t, b->work = work;
     b->f = f, b->data = data, b->derive = derive;
     b->inputs = inputs, b->input = input;
@@ -61,9 +59,8 @@ void wg_branches_free(wg_branches *b) {
     if (b == NULL) return;
     for (size_t i = 0; i < b->branches; i++) wg_function_free(b->branch[i]);
     wg_tape_free(b->work);
-    const wg_memory memory = b->memory;
-    if (b->room != 0) memory.release(memory.ctx, b->branch, b->list_bytes);
-    memory.release(memory.ctx, b, b->bytes);
+    if (b->room != 0) wgi_home_release(&b->list, b->branch);
+    wgi_home_release(&b->home, b);
 }
 
 size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branches; }
@@ -72,15 +69,17 @@ size_t wg_branches_count(const wg_branches *b) { return b == NULL ? 0 : b->branc
 
 static wg_status room_for_one(wg_branches *b) {
     if (b->branches < b->room) return WG_OK;
-    const wg_memory *const memory = &b->memory;
-    size_t bytes = (2 * b->room + 1) * sizeof *b->branch;
-    wg_function **const list = wgi_memory_obtain(memory, &bytes);
-    if (list == NULL) return WG_ENOMEM;
+    wgi_home home;
+    void *base;
+    const wg_status s =
+        wgi_home_obtain(wgi_core_of(b->t), (2 * b->room + 1) * sizeof *b->branch, &home, &base);
+    if (s != WG_OK) return s;
+    wg_function **const list = base;
     for (size_t i = 0; i < b->branches; i++) list[i] = b->branch[i];
-    if (b->room != 0) memory->release(memory->ctx, b->branch, b->list_bytes);
+    if (b->room != 0) wgi_home_release(&b->list, b->branch);
     b->branch = list;
-    b->list_bytes = bytes;
-    b->room = bytes / sizeof *list;
+    b->list = home;
+    b->room = home.bytes / sizeof(wg_function *);
     return WG_OK;
 }
 

@@ -364,12 +364,13 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     wg_options options;
     memset(&options, 0, sizeof options);
     options.flags = WG_KEEP_CODE;
-    wg_tape *const t = wgi_tape_beside(c, &options);
-    if (t == NULL) return cannot(r, b, WG_ENOMEM, "has no tape to be written out on");
+    wg_tape *t;
+    wg_status s = wgi_tape_beside(c, &options, &t);
+    if (s != WG_OK) return cannot(r, b, s, "has no tape to be written out on");
     wg_real *const in = wg_tape_keep(&c->head, (operands + 1) * sizeof *in, NULL);
     wg_real *const y = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *y, NULL);
     again a;
-    wg_status s = open_again(r, b, operands, &a);
+    s = open_again(r, b, operands, &a);
     for (size_t k = 0, e = 0; s == WG_OK && k < b->inputs; k++) {
         const wgi_operand *const o = &b->operand[k];
         for (size_t j = 0; j < o->cols; j++)
@@ -571,12 +572,13 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
     wg_options options;
     memset(&options, 0, sizeof options);
     options.loops_over = from->loops_over;
-    wg_tape *const work = wgi_tape_beside(from, &options);
-    if (work == NULL) return wgi_refuse(from, WG_ENOMEM, "%s: no workspace", call);
+    wg_tape *work;
+    wg_status s = wgi_tape_beside(from, &options, &work);
+    if (s != WG_OK) return wgi_refuse(from, s, "%s: no workspace", call);
     wgi_core *const c = wgi_core_of(work);
     wg_argument *in = NULL, *named = NULL;
     unsigned char *const seen = wg_tape_keep(work, from->head.slots, NULL);
-    wg_status s = c->status;
+    s = c->status;
     if (s == WG_OK) {
         memset(seen, 0, from->head.slots);
         s = check_variables(from, call, n, x, 1, seen);

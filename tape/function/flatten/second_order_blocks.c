@@ -74,13 +74,11 @@ static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) 
     wg_function *f = NULL, *hvp = NULL;
     wg_options options;
     memset(&options, 0, sizeof options);
-    wg_tape *const scratch = wgi_tape_beside(c, &options);
-    wg_status s = scratch == NULL
-                      ? WG_ENOMEM
-                      : wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
-    if (scratch == NULL) {
-        s = wgi_refuse(c, s, "%s: no workspace", call);
-    } else if (s == WG_OK) {
+    wg_tape *scratch;
+    wg_status s = wgi_tape_beside(c, &options, &scratch);
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
+    s = wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
+    if (s == WG_OK) {
         s = wg_function_hvp(scratch, f, &hvp);
         if (s == WG_OK) s = evaluate(k, hvp);
         if (s != WG_OK)
@@ -106,8 +104,8 @@ wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t 
     hessian k;
     memset(&options, 0, sizeof options);
     memset(&k, 0, sizeof k);
-    k.work = wgi_tape_beside(c, &options);
-    wg_status s = k.work == NULL ? WG_ENOMEM : open(&k, c, n, x, directions, v);
+    wg_status s = wgi_tape_beside(c, &options, &k.work);
+    if (s == WG_OK) s = open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);
     else s = products(&k, c, call, y);
     for (size_t i = 0; s == WG_OK && i < n; i++) {

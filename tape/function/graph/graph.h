@@ -88,9 +88,8 @@ typedef struct wgi_graph_guard {
 struct wgi_repeat;
 
 struct wg_function {
-    wg_memory memory;
-    /* of the function and what its pointers point to, but for bytecode and bodies */
-    size_t bytes;
+    /* where the function stands with what its pointers point to, but for bytecode and bodies */
+    wgi_home home;
     size_t inputs, outputs;
     wg_argument *input, *output;
     size_t n, m;                       /* entries of all inputs, of all outputs */
@@ -277,6 +276,7 @@ void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent);
 /* Code that was loaded (make/compile.c). A function is freed through `close`, so that programs
  * that compile nothing need no loader. */
 typedef struct wgi_native {
+    wgi_home home;
     void (*close)(wg_function *f);
     void *library;
 } wgi_native;

@@ -115,7 +115,7 @@ void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argum
     wgi_pieces p = {NULL, 0};
     (void)wgi_pieces_take(&p, sizeof *f);
     lay_out(f, &p, input, output);
-    f->bytes = (p.used + 4095) / 4096 * 4096;
+    f->home.bytes = (p.used + WGI_PAGE - 1) / WGI_PAGE * WGI_PAGE;
 }
 
 wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
@@ -123,7 +123,6 @@ wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *in
                               uint32_t *final, wg_function *f) {
     const wg_status s = check_results(g, outputs, output, result);
     if (s != WG_OK) return s;
-    f->memory = g->c->memory;
     f->inputs = inputs, f->outputs = outputs, f->guards = g->guards;
     f->stats = g->stats;
     for (size_t k = 0; k < inputs; k++) f->n += wgi_argument_size(&input[k]);
@@ -158,7 +157,7 @@ wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *inpu
     if (final == NULL ||
         wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start) != WG_OK)
         return NULL;
-    char *const base = wg_tape_keep(t, start.bytes, NULL);
+    char *const base = wg_tape_keep(t, start.home.bytes, NULL);
     if (base == NULL) return NULL;
     wg_function *const f = wgi_layout_place(base, &start, input, output);
     wgi_layout_fill(g, f, result, final);

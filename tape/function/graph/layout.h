@@ -11,9 +11,9 @@
 wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,
                               size_t outputs, const wg_argument *output, const uint32_t *result,
                               uint32_t *final, wg_function *f);
-/* Sets f->bytes, the memory that the function takes with its arrays and names. */
+/* Sets f->home.bytes, the memory that the function takes with its arrays and names. */
 void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argument *output);
-/* A copy of `start` at `base`, where f->bytes are free, its arrays laid out behind it. */
+/* A copy of `start` at `base`, where f->home.bytes are free, its arrays laid out behind it. */
 wg_function *wgi_layout_place(char *base, const wg_function *start, const wg_argument *input,
                               const wg_argument *output);
 /* Fills in nodes, results and comparisons; repeats are left to the caller. */

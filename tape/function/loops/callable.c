@@ -62,20 +62,23 @@ static void note_reads(const wg_function *f, const wg_function *vjp, unsigned ch
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
-static wg_callable *obtain(const wg_function *f) {
-    const wg_memory *const memory = &f->memory;
-    size_t bytes = sizeof(wg_callable) + f->inputs * (sizeof(wgi_feed) + 1);
-    wg_callable *const k = wgi_memory_obtain(memory, &bytes);
-    if (k == NULL) return NULL;
+/* A callable for a function with the inputs of f, without functions. */
+static wg_status obtain(wgi_core *c, const char *call, const wg_function *f,
+                        wg_callable **out) {
+    wgi_home home;
+    void *base;
+    const wg_status s = wgi_home_obtain(
+        c, sizeof(wg_callable) + f->inputs * (sizeof(wgi_feed) + 1), &home, &base);
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for %zu inputs", call, f->inputs);
+    wg_callable *const k = *out = base;
     memset(k, 0, sizeof *k);
-    k->memory = f->memory;
-    k->bytes = bytes;
+    k->home = home;
     k->parts = 1;
     k->feed = (wgi_feed *)(void *)(k + 1);
     k->reads = (unsigned char *)(k->feed + f->inputs);
     for (uint32_t i = 0; i < f->inputs; i++)
         k->feed[i] = (wgi_feed){.kind = WGI_FROM_MATRIX, .operand = i};
-    return k;
+    return WG_OK;
 }
 
 static wg_status complete(wg_tape *t, wg_callable *k) {
@@ -101,10 +104,11 @@ wg_status wg_callable_new(wg_tape *t, const wg_function *f, wg_callable **out) {
     wg_function *copy = NULL;
     wg_status s = wg_function_join(t, 1, &f, &copy);
     if (s != WG_OK) return s;
-    wg_callable *const k = obtain(copy);
-    if (k == NULL) {
+    wg_callable *k;
+    s = obtain(c, "wg_callable_new", copy, &k);
+    if (s != WG_OK) {
         wg_function_free(copy);
-        return wgi_refuse(c, WG_ENOMEM, "wg_callable_new: no memory for %zu inputs", f->inputs);
+        return s;
     }
     k->f = copy;
     s = complete(t, k);
@@ -167,15 +171,14 @@ wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
     wgi_core *const c = wgi_core_of(t);
     if (out == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: out is NULL");
     if (k == NULL) return wgi_refuse(c, WG_ENULL, "wg_callable_compile: the callable is NULL");
-    wg_callable *const made = obtain(k->f);
-    if (made == NULL)
-        return wgi_refuse(c, WG_ENOMEM, "wg_callable_compile: no memory for %zu inputs",
-                          k->f->inputs);
+    wg_callable *made;
+    wg_status s = obtain(c, "wg_callable_compile", k->f, &made);
+    if (s != WG_OK) return s;
     made->parts = k->parts;
     made->inputs_most = k->inputs_most;
     made->outputs_most = k->outputs_most;
     memcpy(made->reads, k->reads, k->f->inputs);
-    wg_status s = compile(t, k, options, made, compiled);
+    s = compile(t, k, options, made, compiled);
     if (s == WG_OK) s = compile_residuals(t, k, options, made, compiled);
     if (s == WG_OK) s = wgi_stencil_compile(t, k, options, &made->stencil, compiled);
     if (s == WG_OK) *out = made;
@@ -191,8 +194,7 @@ void wg_callable_free(wg_callable *k) {
     wgi_stencil_free(k->stencil);
     wg_function_free(k->forward);
     wg_function_free(k->backward);
-    const wg_memory memory = k->memory;
-    memory.release(memory.ctx, k, k->bytes);
+    wgi_home_release(&k->home, k);
 }
 
 const wg_function *wg_callable_function(const wg_callable *k) {

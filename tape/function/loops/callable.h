@@ -7,8 +7,7 @@
 #include "feed.h"
 
 struct wg_callable {
-    wg_memory memory;
-    size_t bytes;
+    wgi_home home;
     wg_function *f, *vjp, *jvp;
     /* results for some of the points and for the others add up to those for all, in all three
      */

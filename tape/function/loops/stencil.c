@@ -211,22 +211,25 @@ static int pays(const wg_callable *k, const wg_function *made) {
 void wgi_stencil_free(wgi_stencil *s) {
     if (s == NULL) return;
     wg_function_free(s->gather);
-    const wg_memory memory = s->memory;
-    memory.release(memory.ctx, s, s->bytes);
+    wgi_home_release(&s->home, s);
 }
 
 /* A copy in memory of its own. */
-static wgi_stencil *copy(const wg_memory *memory, const wgi_stencil *s, size_t inputs,
-                         size_t taps) {
-    size_t bytes = sizeof *s + inputs * sizeof *s->wire + taps * sizeof *s->tap;
-    wgi_stencil *const made = wgi_memory_obtain(memory, &bytes);
-    if (made == NULL) return NULL;
-    *made = (wgi_stencil){.memory = *memory, .bytes = bytes};
+static wg_status copy(wgi_core *c, const wgi_stencil *s, size_t inputs, size_t taps,
+                      wgi_stencil **out) {
+    const size_t bytes = sizeof *s + inputs * sizeof *s->wire + taps * sizeof *s->tap;
+    wgi_home home;
+    void *base;
+    const wg_status status = wgi_home_obtain(c, bytes, &home, &base);
+    if (status != WG_OK) return status;
+    wgi_stencil *const made = base;
+    *made = (wgi_stencil){.home = home};
     made->wire = (wgi_wire *)(void *)(made + 1);
     made->tap = (wgi_tap *)(void *)(made->wire + inputs);
     memcpy(made->wire, s->wire, inputs * sizeof *s->wire);
     if (taps != 0) memcpy(made->tap, s->tap, taps * sizeof *s->tap);
-    return made;
+    *out = made;
+    return WG_OK;
 }
 
 wg_status wgi_stencil_compile(wg_tape *t, const wg_callable *k,
@@ -235,11 +238,11 @@ wg_status wgi_stencil_compile(wg_tape *t, const wg_callable *k,
     if (k->stencil == NULL) return WG_OK;
     const wgi_stencil *const s = k->stencil;
     wg_compiled one;
-    *out = copy(&k->memory, s, k->f->inputs, s->gather->inputs);
-    if (*out == NULL)
-        return wgi_refuse(wgi_core_of(t), WG_ENOMEM,
+    wg_status status = copy(wgi_core_of(t), s, k->f->inputs, s->gather->inputs, out);
+    if (status != WG_OK)
+        return wgi_refuse(wgi_core_of(t), status,
                           "wg_callable_compile: no memory for %zu inputs", k->f->inputs);
-    const wg_status status = wg_function_compile(t, s->gather, options, &(*out)->gather, &one);
+    status = wg_function_compile(t, s->gather, options, &(*out)->gather, &one);
     if (status != WG_OK || s->gather->each == 0) return status;
     if (!one.native && compiled->native) memcpy(compiled->why, one.why, sizeof one.why);
     compiled->native = compiled->native && one.native;
@@ -261,9 +264,9 @@ static wg_status complete(wg_tape *t, wg_callable *k, const wg_source *x) {
     }
     if (s == WG_OK) s = p.b.c->status;
     if (s == WG_OK) {
-        k->stencil = copy(&k->memory, &p.s, k->f->inputs, p.taps);
-        if (k->stencil == NULL)
-            s = wgi_fail(p.b.c, WG_ENOMEM, "%s: no memory for %zu inputs", call, k->f->inputs);
+        s = copy(p.b.c, &p.s, k->f->inputs, p.taps, &k->stencil);
+        if (s != WG_OK)
+            s = wgi_fail(p.b.c, s, "%s: no memory for %zu inputs", call, k->f->inputs);
     }
     s = wgi_builder_end(&p.b, s, &made);
     if (k->stencil != NULL) k->stencil->gather = made;

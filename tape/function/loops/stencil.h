@@ -29,8 +29,7 @@ typedef struct wgi_tap {
 } wgi_tap;
 
 typedef struct wgi_stencil {
-    wg_memory memory;
-    size_t bytes;
+    wgi_home home;
     /* its outputs are the adjoints of the groups that are differentiated */
     wg_function *gather;
     wgi_wire *wire; /* for every input of f */

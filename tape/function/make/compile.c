@@ -534,11 +534,9 @@ static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
 
 /* ---- loading ---- */
 
-enum { NATIVE_BYTES = 4096 };
-
 static void close_native(wg_function *f) {
     (void)dlclose(f->native->library);
-    f->memory.release(f->memory.ctx, f->native, NATIVE_BYTES);
+    wgi_home_release(&f->native->home, f->native);
     f->native = NULL;
 }
 
@@ -559,12 +557,16 @@ static int library_path(const build *b, char *path) {
     return join(path, PATHS, by, b->name);
 }
 
-static wgi_native *obtain_native(build *b, const wg_memory *m) {
-    size_t bytes = NATIVE_BYTES;
-    wgi_native *const native = wgi_memory_obtain(m, &bytes);
-    if (native == NULL)
-        (void)wgi_fail(b->c, WG_ENOMEM, "wg_function_compile: no memory for %d bytes",
-                       (int)NATIVE_BYTES);
+static wgi_native *obtain_native(build *b) {
+    wgi_home home;
+    void *base;
+    const wg_status s = wgi_home_obtain(b->c, sizeof(wgi_native), &home, &base);
+    if (s != WG_OK) {
+        (void)wgi_fail(b->c, s, "wg_function_compile: no memory for what is loaded");
+        return NULL;
+    }
+    wgi_native *const native = base;
+    native->home = home;
     return native;
 }
 
@@ -583,7 +585,7 @@ static int load(build *b, wg_function *f) {
         (void)dlclose(library);
         return fail(b, "is not what was compiled", b->name);
     }
-    wgi_native *const native = obtain_native(b, &f->memory);
+    wgi_native *const native = obtain_native(b);
     if (native == NULL) {
         (void)dlclose(library);
         return fail(b, "no memory", "");

@@ -9,14 +9,13 @@
 
 #include <string.h>
 
-static wg_function *in_memory(wgi_graph *g, const wg_function *start, const wg_argument *input,
+static wg_function *in_memory(wgi_graph *g, wg_function *start, const wg_argument *input,
                               const wg_argument *output) {
-    size_t bytes = start->bytes;
-    const int may = wgi_budget_has(g->c, bytes);
-    char *const base = may ? wgi_memory_obtain(&start->memory, &bytes) : NULL;
-    if (base != NULL) return wgi_layout_place(base, start, input, output);
-    (void)wgi_fail(g->c, may ? WG_ENOMEM : WG_EBUDGET, "%s: no memory for %zu bytes", g->call,
-                   start->bytes);
+    const size_t bytes = start->home.bytes;
+    void *base;
+    const wg_status s = wgi_home_obtain(g->c, bytes, &start->home, &base);
+    if (s == WG_OK) return wgi_layout_place(base, start, input, output);
+    (void)wgi_fail(g->c, s, "%s: no memory for %zu bytes", g->call, bytes);
     return NULL;
 }
 
@@ -60,7 +59,6 @@ static wg_function *complete(wgi_graph *g, wg_function *f, const wgi_repeat *con
 
 static wg_function *own(wgi_graph *g, const wg_function *body) {
     wg_function start = *body;
-    start.memory = g->c->memory;
     start.bytecode = NULL;
     start.native = NULL;
     wgi_layout_measure(&start, body->input, body->output);

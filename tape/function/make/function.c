@@ -11,8 +11,7 @@ void wg_function_free(wg_function *f) {
     if (f->native != NULL) f->native->close(f);
     wgi_bytecode_free(f);
     for (size_t k = 0; k < f->repeats; k++) wg_function_free(f->repeat[k].body);
-    const wg_memory memory = f->memory;
-    memory.release(memory.ctx, f, f->bytes);
+    wgi_home_release(&f->home, f);
 }
 
 size_t wg_function_inputs(const wg_function *f) { return f == NULL ? 0 : f->inputs; }

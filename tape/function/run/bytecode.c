@@ -437,16 +437,15 @@ static void finish(wgi_fn_maker *m) {
     p->native_constant = constant;
     wgi_pieces b = {NULL, 0};
     move(&b, p, m);
-    p->bytes = (b.used + 4095) / 4096 * 4096;
-    const wg_memory *const memory = &f->memory;
-    b.base = memory->reserve(memory->ctx, p->bytes);
-    if (b.base == NULL || memory->commit(memory->ctx, b.base, p->bytes) != 0) {
-        if (b.base != NULL) memory->release(memory->ctx, b.base, p->bytes);
-        (void)wgi_fail(m->c, WG_ENOMEM, "a function: no memory for %zu bytes", p->bytes);
+    void *base;
+    const wg_status s = wgi_home_obtain(m->c, b.used, &p->home, &base);
+    if (s != WG_OK) {
+        (void)wgi_fail(m->c, s, "a function: no memory for %zu bytes", b.used);
         return;
     }
+    b.base = base;
     move(&b, p, m);
-    f->bytecode = (wgi_bytecode *)(void *)b.base;
+    f->bytecode = base;
     *f->bytecode = *p;
 }
 
@@ -511,6 +510,6 @@ wg_status wgi_bytecode_new(wgi_core *c, wg_function *f) {
 
 void wgi_bytecode_free(wg_function *f) {
     if (f->bytecode == NULL) return;
-    f->memory.release(f->memory.ctx, f->bytecode, f->bytecode->bytes);
+    wgi_home_release(&f->bytecode->home, f->bytecode);
     f->bytecode = NULL;
 }

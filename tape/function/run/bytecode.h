@@ -208,7 +208,7 @@ typedef struct wgi_fn_machine {
 extern const wgi_fn_machine *const wgi_fn_base, *const wgi_fn_avx2, *const wgi_fn_avx512;
 
 typedef struct wgi_bytecode {
-    size_t bytes;
+    wgi_home home;
     const wgi_fn_machine *machine;
     const wgi_simd *simd;
     wgi_fn_part part[3]; /* once, each, after */

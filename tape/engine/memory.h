@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.h - obtaining memory, and counting it. Internal. */
+#ifndef WGI_TAPE_ENGINE_MEMORY_H
+#define WGI_TAPE_ENGINE_MEMORY_H
+
+#include <wengert/types.h>
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { WGI_PAGE = 4096, WGI_HUGE_PAGE = 2 << 20 };
+
+/* The callbacks of m, and the defaults for those that are NULL, or all where m is NULL. */
+wg_memory wgi_memory_of(const wg_memory *m);
+/* Memory that is of no account: *bytes, which are rounded up to what has to be released. NULL:
+ * there is none. */
+void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
+/* How much address space a region asks for at first. */
+size_t wgi_memory_range(void);
+/* Makes the end of a range unusable, and gives its pages back; 0: it cannot be done. */
+int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes);
+
+/* ---- accounts ----
+ * Everything that is of one budget: the tape that has it, tapes beside it, and objects made on
+ * them. The account stands in that tape, whose own pages stay until the last of them is freed.
+ * Only the thread of the tape takes; objects are freed in any thread. */
+typedef struct wgi_account {
+    size_t budget; /* bytes; 0: no limit */
+    atomic_size_t committed, most;
+    atomic_size_t holders; /* the tape, tapes beside it, objects */
+    wg_memory memory;
+    void *range; /* in which it stands; NULL: in a caller's buffer */
+    size_t bytes;
+} wgi_account;
+
+/* The account of a tape alone, which stands at `range`, or, NULL, in a buffer. */
+void wgi_account_open(wgi_account *a, const wg_memory *m, void *range, size_t bytes);
+void wgi_account_join(wgi_account *a);
+/* The last to leave releases the range. */
+void wgi_account_leave(wgi_account *a);
+void wgi_account_take(wgi_account *a, size_t bytes);
+void wgi_account_give(wgi_account *a, size_t bytes);
+size_t wgi_account_committed(const wgi_account *a);
+size_t wgi_account_most(const wgi_account *a);
+/* What is left of the budget; SIZE_MAX: there is none. */
+size_t wgi_account_left(const wgi_account *a);
+static inline int wgi_account_has(const wgi_account *a, size_t bytes) {
+    return bytes <= wgi_account_left(a);
+}
+/* Makes bytes of a range usable, for that account; 0: there is no memory, or the machine has less
+ * than the account would have committed then. */
+int wgi_memory_commit(const wg_memory *m, const wgi_account *a, void *p, size_t bytes);
+
+/* ---- objects ---- */
+
+/* Where an object stands that is no part of a tape, and of which account it is. */
+typedef struct wgi_home {
+    wg_memory memory;
+    wgi_account *account; /* NULL: none, since it was made on a tape in a caller's buffer */
+    size_t bytes;
+} wgi_home;
+
+/* Gives back what wgi_home_obtain gave; `home` may be a part of it. */
+void wgi_home_release(const wgi_home *home, void *object);
+
+#endif
