@@ -230,8 +230,7 @@ static int open_recording(recording *r, wgi_core *c, size_t slots) {
     o.flags = WG_KEEP_CODE | (c->flags & (WG_KEEP_PLACES | WG_CHECKED));
     o.max_slots = slots;
     o.loops_over = c->loops_over;
-    r->t = wgi_tape_beside(c, &o);
-    return r->t != NULL;
+    return wgi_tape_beside(c, &o, &r->t) == WG_OK;
 }
 
 /* Records f at a point; it stays until it is closed. */
