@@ -384,9 +384,11 @@ static int run_native(worker *w, size_t first, size_t end) {
 /* Was it told to stop? Only the caller's thread knows. */
 static int is_stopped(const wgi_progress_part *p) { return p->of != NULL && p->of->stopped; }
 
-/* The points below `end` are done; nonzero: no further ones are to be. */
-static int stops(wgi_fn_run *r, size_t end) {
-    return wgi_progress_stops(r->progress.of,
+/* The points below `end` are done; nonzero: no further ones are to be. Out of the way of runs of which
+ * nobody is told. */
+static __attribute__((noinline, cold)) int stops(wgi_fn_run *r, size_t end) {
+    return is_stopped(&r->progress) ||
+           wgi_progress_stops(r->progress.of,
                               r->progress.from + r->progress.each * (double)end);
 }
 
@@ -404,9 +406,8 @@ static int done(worker *w, way how, size_t first, size_t end) {
     for (size_t at = first; at < end; at += points) {
         if (how == NATIVE) r->nan = run_native(w, at, end);
         else run_points(r, at, end);
-        if (is_stopped(&r->progress)) return 1;
-        if (r->nan && how != CAREFUL) return 0;
         if (r->progress.of != NULL && stops(r, end - at < points ? end : at + points)) return 1;
+        if (r->nan && how != CAREFUL) return 0;
     }
     if (how != PLAIN || !p->check_sums) return 1;
     return !p->machine->any_nan(r->sum, p->sums * lanes);
