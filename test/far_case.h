@@ -29,17 +29,16 @@ typedef struct far_case {
 } far_case;
 
 static wg_tape *far_tape; /* keeps code */
-static char far_directory[SCRATCH_BYTES];
 
 static inline int far_open(void **state) {
     (void)state;
     far_tape = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
-    return far_tape == NULL ? -1 : scratch_make(far_directory);
+    return far_tape == NULL ? -1 : 0;
 }
 static inline int far_close(void **state) {
     (void)state;
     wg_tape_free(far_tape);
-    return scratch_remove(far_directory);
+    return 0;
 }
 
 static inline void far_must(const far_case *c, wg_status s) {
@@ -127,7 +126,7 @@ static inline void far_saved(const far_case *c, const wg_function *f, size_t poi
 static inline void far_compiled(const far_case *c, const wg_function *f, size_t points,
                                 const double *x, const double *beside, const double *y) {
     static const char *const quick[] = {"-O1", NULL};
-    const wg_compile_options o = {EMITTED_COMPILER, quick, far_directory};
+    const wg_compile_options o = {EMITTED_COMPILER, quick, COMPILED_BEFORE};
     wg_compiled how;
     wg_function *g = NULL;
     double *const z = far_room(points * f->m);

@@ -22,4 +22,9 @@ static inline int scratch_remove(const char directory[SCRATCH_BYTES]) {
     return system(line);
 }
 
+/* Where tests compile functions whose code may be there already: the library looks by itself whether
+ * what it finds was made of the same text, with the same flags, by the same compiler. It stays for
+ * the next run, with whatever compiler that is built. */
+#define COMPILED_BEFORE "build/compiled"
+
 #endif

@@ -269,11 +269,10 @@ static void check_loaded(const struct joint *j, const wg_function *f, const doub
     free(file);
 }
 
-static char scratch[SCRATCH_BYTES];
 static void check_compiled(const struct joint *j, const wg_function *f, const double *w,
                            int whole) {
     static const char *const quick[] = {"-O0", NULL};
-    const wg_compile_options o = {EMITTED_COMPILER, quick, scratch};
+    const wg_compile_options o = {EMITTED_COMPILER, quick, COMPILED_BEFORE};
     wg_compiled how;
     wg_function *g = NULL;
     assert_int_equal(wg_function_compile(written_out_tape, f, &o, &g, &how), WG_OK);
@@ -426,18 +425,11 @@ static void spectra_and_equations_are_refused_by_name(void **state) {
     }
 }
 
-static int open_all(void **state) {
-    return written_out_open(state) != 0 || scratch_make(scratch) != 0;
-}
-static int close_all(void **state) {
-    return written_out_close(state) != 0 || scratch_remove(scratch) != 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_tape_refuses_is_no_number_of_a_function),
         cmocka_unit_test(nor_is_it_in_any_other_way),
         cmocka_unit_test(spectra_and_equations_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

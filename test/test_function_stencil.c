@@ -29,15 +29,13 @@ static wg_callable *stencil_of(const wg_callable *plain, const wg_source *from) 
     return k;
 }
 
-static wg_callable *compiled_of(const wg_callable *k, const char *directory) {
-    const wg_compile_options o = {.directory = directory};
+static wg_callable *compiled_of(const wg_callable *k) {
+    const wg_compile_options o = {.directory = COMPILED_BEFORE};
     wg_callable *compiled = NULL;
     if (wg_callable_compile(coded, k, &o, &compiled, NULL) != WG_OK)
         fail_msg("%s", wg_tape_message(coded));
     return compiled;
 }
-
-static char directory[SCRATCH_BYTES];
 
 /* ---- three stages ------------------------------------------------------------------------ */
 
@@ -165,10 +163,9 @@ static void a_stencil_has_the_adjoint_of_any_other_callable(void **state) {
     memcpy(by[0].k, plain, sizeof plain);
     wg_source from[STAGES][6];
     sources(from, wg_mat_failed(0, 0), wg_mat_failed(0, 0));
-    assert_int_equal(scratch_make(directory), 0);
     for (size_t k = 0; k < STAGES; k++) {
         by[1].k[k] = stencil_of(plain[k], from[k]);
-        by[2].k[k] = compiled_of(by[1].k[k], directory);
+        by[2].k[k] = compiled_of(by[1].k[k]);
         assert_non_null(by[1].k[k]->stencil);
         assert_non_null(by[2].k[k]->stencil);
         assert_true(by[1].k[k]->stencil->gather->native == NULL);
@@ -210,7 +207,6 @@ static void a_stencil_has_the_adjoint_of_any_other_callable(void **state) {
     for (size_t k = 0; k < 3; k++)
         for (size_t l = 0; l < STAGES; l++)
             wg_callable_free((wg_callable *)(uintptr_t)by[k].k[l]);
-    assert_int_equal(scratch_remove(directory), 0);
 }
 
 /* ---- the zero rule ----------------------------------------------------------------------- */
@@ -247,11 +243,10 @@ static void adjoints_of_zero_meet_infinite_slopes(void **state) {
     memset(by, 0, sizeof by);
     by[0].k[0] = plain_of(roots, 3, three, 1, &three[0]);
     by[0].o.cells[0] = C;
-    assert_int_equal(scratch_make(directory), 0);
     by[1] = by[2] = by[0];
     by[1].k[0] = stencil_of(by[0].k[0], beside);
     assert_non_null(by[1].k[0]->stencil);
-    by[2].k[0] = compiled_of(by[1].k[0], directory);
+    by[2].k[0] = compiled_of(by[1].k[0]);
     for (size_t i = 0; i < C; i++) x[i] = i % 5 == 0 ? 0 : 1 + fabs(number(i));
     for (size_t i = 0; i < C; i++) w[i] = i % 5 < 2 || i < 9 ? 0 : number(i);
     for (int b = 0; b < 3; b++) {
@@ -265,7 +260,6 @@ static void adjoints_of_zero_meet_infinite_slopes(void **state) {
         assert_memory_equal(g[2], g[1], C * sizeof(double));
     }
     for (size_t k = 0; k < 3; k++) wg_callable_free((wg_callable *)(uintptr_t)by[k].k[0]);
-    assert_int_equal(scratch_remove(directory), 0);
 }
 
 /* ---- what is left as it is --------------------------------------------------------------- */
