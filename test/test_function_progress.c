@@ -708,6 +708,43 @@ static void compiling_is_stopped_at_any_time(void **state) {
     wg_function_free(f);
 }
 
+/* a sqrt(b): at (0, 0) its derivative by b is 0 by the zero rule, which a plain run does not know. */
+static wg_status root(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[0], wg_sqrt(x[1])));
+    return WG_OK;
+}
+
+static void points_before_a_stop_are_done_with_care(void **state) {
+    (void)state;
+    enum { CROWD = 1000, EDGE = 3 };
+    static double a[CROWD], b[CROWD], da[CROWD], db[CROWD];
+    const wg_argument in[] = {{"a", 1, 1, 0}, {"b", 1, 1, 0}}, out = {"y", 1, 1, 0};
+    const double at[] = {0.5, 0.25};
+    wg_function *f, *g;
+    assert_int_equal(wg_function_record(tape, root, NULL, 2, in, at, 1, &out, &f), WG_OK);
+    assert_int_equal(wg_function_gradient(tape, f, &g), WG_OK);
+    for (size_t p = 0; p < CROWD; p++) {
+        a[p] = p != EDGE, b[p] = p != EDGE ? 4 : 0;
+        da[p] = db[p] = UNTOUCHED;
+    }
+    void *const work = aligned_alloc(64, (wg_function_work(g, NULL) + 63) / 64 * 64);
+    assert_non_null(work);
+    const wg_points x[] = {{a, 1, 1}, {b, 1, 1}};
+    const wg_results y[] = {{da, 1, 1}, {db, 1, 1}};
+    watcher w = watching(1, 0);
+    assert_int_equal(wg_function_evaluate_progress(g, CROWD, x, y, NULL, work, NULL,
+                                                   &(wg_progress){look, &w, 0}),
+                     WG_ESTOPPED);
+    assert_true(da[EDGE] == 0 && db[EDGE] == 0);
+    assert_true(da[EDGE + 1] == 2 && db[EDGE + 1] == 0.25);
+    assert_true(da[CROWD - 1] == UNTOUCHED);
+    free(work);
+    wg_function_free(g);
+    wg_function_free(f);
+}
+
 /* ---- the callback itself ---- */
 
 typedef struct meddler {
@@ -732,6 +769,7 @@ static int meddle(void *context, double done) {
     m->wrong |= wg_tape_rewind(m->t, m->mark) != WG_EMODE;
     m->wrong |= wg_eval(m->t, nothing, NULL, 0, NULL, 0, &y) != WG_EMODE;
     m->wrong |= wg_tape_status(m->t) != WG_EMODE;
+    m->wrong |= wg_tape_pause(m->t) != WG_EMODE || wg_tape_resume(m->t) != WG_EMODE;
     wg_tape_reset(m->t);
     return 0;
 }
@@ -830,6 +868,7 @@ int main(void) {
         TEST(functions_that_are_made_are_stopped),
         TEST(a_compiler_that_runs_is_stopped_and_leaves_nothing),
         TEST(compiling_is_stopped_at_any_time),
+        TEST(points_before_a_stop_are_done_with_care),
         TEST(the_callback_cannot_use_the_tape),
         TEST(models_and_branches_outlive_a_callback_that_runs_them),
     };

@@ -425,10 +425,40 @@ static void spectra_and_equations_are_refused_by_name(void **state) {
     }
 }
 
+static wg_status first_power(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_mat p = wg_powm(t, wg_mat_gather(t, 2, 2, x), 1);
+    for (size_t i = 0; i < 4; i++) y[i] = wg_mat_at(p, i % 2, i / 2);
+    return WG_OK;
+}
+
+/* Their sum is beyond the range of numbers, they are not. */
+static void large_operands_are_not_refused(void **state) {
+    (void)state;
+    const double at[] = {1, 2, 3, 4}, x[] = {1e308, 1, 2, 1e308};
+    const wg_argument in = {"x", 4, 1, 0}, out = {"y", 4, 1, 0};
+    double y[4];
+    wg_function *f;
+    assert_int_equal(
+        wg_function_record(written_out_tape, first_power, NULL, 1, &in, at, 1, &out, &f),
+        WG_OK);
+    void *const work = aligned_alloc(64, (wg_function_work(f, NULL) + 63) / 64 * 64);
+    assert_non_null(work);
+    assert_int_equal(wg_function_evaluate(f, 1, &(wg_points){x, 0, 1}, &(wg_results){y, 0, 1},
+                                          NULL, work, NULL),
+                     WG_OK);
+    assert_memory_equal(y, x, sizeof y);
+    free(work);
+    wg_function_free(f);
+    wg_tape_reset(written_out_tape);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_tape_refuses_is_no_number_of_a_function),
         cmocka_unit_test(nor_is_it_in_any_other_way),
+        cmocka_unit_test(large_operands_are_not_refused),
         cmocka_unit_test(spectra_and_equations_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);

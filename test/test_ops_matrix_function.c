@@ -766,6 +766,31 @@ static void an_operand_that_is_there_three_times(void **state) {
     wg_tape_free(t);
 }
 
+/* Balanced by powers of 2 of which one alone would leave the range of numbers; and solutions with an
+ * entry that is beyond it, which are no infinities with WG_OK. */
+static void equations_at_the_ends_of_the_range_are_solved_or_refused(void **state) {
+    (void)state;
+    const double a[] = {1, 0.5e200, 1e-200, 1}, d[] = {0, 0.5e-200, 1e200, 0};
+    const double b[] = {2, 0, 0, 3}, q[] = {1e-20, 0, 0, 1}, low[] = {0, 0, 0, 1e-50};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat ma = spectral_input(t, 2, 2, a), mq = spectral_input(t, 2, 2, q);
+    const wg_mat x = wg_sylvester(t, ma, spectral_input(t, 2, 2, b), mq);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    /* column 1: (A + 2 I) x = (1e-20, 0), det 8.5; column 2: (A + 3 I) x = (0, 1), det 15.5 */
+    const double right[] = {3e-20 / 8.5, -0.5e180 / 8.5, -1e-200 / 15.5, 4 / 15.5};
+    for (size_t i = 0; i < 4; i++)
+        if (!(fabs(x.value[i] / right[i] - 1) <= TOL_SPECTRAL_ULP * DBL_EPSILON))
+            fail_msg("element %zu: %.17g, not %.17g", i, x.value[i], right[i]);
+    (void)wg_lyapunov(t, ma, mq);
+    assert_int_equal(wg_tape_status(t), WG_ESINGULAR);
+    assert_non_null(strstr(wg_tape_message(t), "not within the range"));
+    wg_tape_reset(t);
+    (void)wg_lyapunov_discrete(t, spectral_input(t, 2, 2, d), spectral_input(t, 2, 2, low));
+    assert_int_equal(wg_tape_status(t), WG_ESINGULAR);
+    assert_non_null(strstr(wg_tape_message(t), "not within the range"));
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponentials_agree_with_their_oracle),
@@ -779,6 +804,7 @@ int main(void) {
         cmocka_unit_test(functions_of_a_symmetric_matrix_in_two_ways),
         cmocka_unit_test(solutions_solve_their_equations),
         cmocka_unit_test(equations_of_large_and_graded_matrices_keep_their_digits),
+        cmocka_unit_test(equations_at_the_ends_of_the_range_are_solved_or_refused),
         cmocka_unit_test(a_large_argument_is_scaled),
         cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),
         cmocka_unit_test(messages_name_a_cause),

@@ -245,6 +245,24 @@ CALLBACK(far_branch) {
     return WG_OK;
 }
 
+/* The factor is NaN where x[2] is negative, as it is first. */
+CALLBACK(scaled_by_a_value) {
+    UNUSED;
+    const wg_mat a = wg_mat_gather(t, N, 1, x);
+    y[0] = wg_mat_sum(t, wg_mat_scale(t, sqrt(wg_value(x[2])), a));
+    return WG_OK;
+}
+
+static void a_parameter_that_is_nan_elsewhere_is_found(void **state) {
+    (void)state;
+    const double point[N] = {1, 2, 3};
+    wg_tape *const t = wg_tape_new(NULL);
+    assert_int_equal(wg_check_branches(t, scaled_by_a_value, NULL, N, at, 1, 1, point),
+                     WG_EBRANCH);
+    expect_message(t, "other parameters");
+    wg_tape_free(t);
+}
+
 static void points_of_the_users_find_what_ours_do_not(void **state) {
     (void)state;
     const double points[2][N] = {{1, 2, 3}, {1e7, 2, 3}};
@@ -419,6 +437,7 @@ int main(void) {
         cmocka_unit_test(what_branches_records_is_looked_at_and_patterns_are_not),
         cmocka_unit_test(the_message_has_both_places),
         cmocka_unit_test(points_of_the_users_find_what_ours_do_not),
+        cmocka_unit_test(a_parameter_that_is_nan_elsewhere_is_found),
         cmocka_unit_test(functions_without_such_branches_give_no_alarm),
         cmocka_unit_test(without_memory_for_other_recordings_there_is_no_verdict),
     };

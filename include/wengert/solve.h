@@ -85,7 +85,7 @@ WG_API wg_real wg_logdet_spd(wg_tape *t, wg_mat a);
 
 /* wg_det - det A. Right at singular matrices too: the gradient is the transposed adjugate
  * P' L^-T diag(sign prod_{j != i} d_j) U^-T Q' of P A Q = L diag(d) U with complete pivoting, which
- * is 0 from corank 2 on; and where products of some d leave the range of numbers.
+ * is 0 from corank 2 on. It is right also where products of some d alone leave the range of numbers.
  * Cost:    2/3 n^3 flops; the adjoint 4/3 n^3, near singular matrices 3 n^3 without BLAS. */
 WG_API wg_real wg_det(wg_tape *t, wg_mat a);
 

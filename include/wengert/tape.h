@@ -87,7 +87,8 @@ WG_API wg_status wg_tape_own(wg_tape *t);
  *          written, of wg_branches_evaluate and wg_model_run, are in part the new ones; variables
  *          of a model are as before.
  * The callback does not use the tape: calls on it are refused meanwhile (WG_EMODE), a reset does
- * nothing. It does not free it.   Errors: WG_ENULL. */
+ * nothing. It does not free it, and it returns: the tape stays closed after a longjmp.
+ * Errors: WG_ENULL. */
 WG_API wg_status wg_tape_progress(wg_tape *t, const wg_progress *progress);
 
 /* wg_tape_forward - an empty tape (new or reset) becomes a forward one with `width` tangents

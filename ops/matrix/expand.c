@@ -149,8 +149,9 @@ wg_real *wgi_expand_identity(wg_tape *t, size_t n) {
 wg_real wgi_expand_good(wg_tape *t, wg_real a) { return wg_let(t, wg_select_gt(a, 0, 1, NAN)); }
 
 wg_real wgi_expand_finite(wg_tape *t, size_t n, const wg_real *x) {
+    /* of finite ones the sum has to be finite, too */
     wg_real sum = wg_constant(0);
-    for (size_t i = 0; i < n; i++) sum = wg_let(t, wg_add(sum, wg_fabs(x[i])));
+    for (size_t i = 0; i < n; i++) sum = wg_let(t, wg_add(sum, wg_mul(0x1p-60, wg_fabs(x[i]))));
     return wg_let(t, wg_select_lt(sum, INFINITY, 1, NAN));
 }
 

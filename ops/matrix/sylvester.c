@@ -20,6 +20,7 @@
 
 #include <wengert/spectral.h>
 
+#include <math.h>
 #include <string.h>
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -59,13 +60,14 @@ static wg_status schur(wg_block *b, size_t i, const form *f, double *work) {
     return WG_ECONVERGE;
 }
 
-/* x = F x G, diagonal matrices, or of their inverses. */
+/* x = F x G, diagonal matrices of powers of 2, or of their inverses. Both at once: one alone could
+ * leave the range of numbers. */
 static void balance(size_t m, size_t n, const double *f, int f_inverse, const double *g,
                     int g_inverse, double *x) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < m; i++) {
-            const double y = f_inverse ? x[i + j * m] / f[i] : x[i + j * m] * f[i];
-            x[i + j * m] = g_inverse ? y / g[j] : y * g[j];
+            const int e = f_inverse ? -ilogb(f[i]) : ilogb(f[i]);
+            x[i + j * m] = ldexp(x[i + j * m], e + (g_inverse ? -ilogb(g[j]) : ilogb(g[j])));
         }
 }
 
@@ -110,8 +112,8 @@ static wg_status sylvester_shape(wg_block *b) {
     return WG_OK;
 }
 
-/* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. Room:
- * of m n. */
+/* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. 0: it is not
+ * within the range of numbers. Room: of m n. */
 static int sylvester_solve(const forms *f, char op, double *x, double *room) {
     const form *const a = &f->a, *const b = &f->b;
     const int turned = op != 'N';
@@ -120,7 +122,7 @@ static int sylvester_solve(const forms *f, char op, double *x, double *room) {
     if (wgi_schur_sylvester(op, op, a->n, b->n, a->t, a->n, b->t, b->n, x, a->n)) return 0;
     wgi_schur_turn('N', 'T', a->n, b->n, a->q, b->q, x, a->n, x, room);
     balance(a->n, b->n, a->d, turned, b->d, !turned, x);
-    return 1;
+    return wgi_spectral_finite(a->n, b->n, x, a->n);
 }
 
 static wg_status sylvester_value(wg_block *b) {
@@ -214,7 +216,7 @@ static int lyapunov_solve(const wg_block *b, char op, double *x, double *room) {
         return 0;
     wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
     balance(f.n, f.n, f.d, turned, f.d, turned, x);
-    return 1;
+    return wgi_spectral_finite(f.n, f.n, x, f.n);
 }
 
 static wg_status lyapunov_value(wg_block *b) {
@@ -277,7 +279,7 @@ static int discrete_once(const wg_block *b, char op, double *x, double *room) {
     if (wgi_schur_stein(op, f.n, f.t, x, room)) return 0;
     wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
     balance(f.n, f.n, f.d, turned, f.d, turned, x);
-    return 1;
+    return wgi_spectral_finite(f.n, f.n, x, f.n);
 }
 
 /* As lyapunov_solve, and once more for the residual: what entries of all sizes in A and X have
@@ -297,7 +299,7 @@ static int discrete_solve(const wg_block *b, char op, double *x, double *room) {
     if (!wgi_spectral_finite(n, n, r, n) || !discrete_once(b, op, r, room)) return 1;
     if (!(wgi_spectral_largest(all, r) < wgi_spectral_largest(all, x) / 2)) return 1;
     for (size_t i = 0; i < all; i++) x[i] += r[i];
-    return 1;
+    return wgi_spectral_finite(n, n, x, n);
 }
 
 /* All on one side of the diagonal is 0: the diagonal has the eigenvalues. */

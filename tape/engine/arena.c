@@ -766,6 +766,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
 
 wg_status wg_tape_pause(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
+    if (wgi_is_telling(wgi_core_of(t))) return WG_EMODE;
     wgi_core_of(t)->pauses++;
     wgi_limit_set(wgi_core_of(t));
     return WG_OK;
@@ -773,6 +774,7 @@ wg_status wg_tape_pause(wg_tape *t) {
 
 wg_status wg_tape_resume(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
+    if (wgi_is_telling(wgi_core_of(t))) return WG_EMODE;
     if (wgi_core_of(t)->pauses == 0)
         return wgi_refuse(wgi_core_of(t), WG_EMODE, "wg_tape_resume: the tape is not paused");
     wgi_core_of(t)->pauses--;

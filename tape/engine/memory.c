@@ -58,14 +58,6 @@ wg_memory wgi_memory_of(const wg_memory *wanted) {
 
 static size_t whole_pages(size_t bytes) { return (bytes + WGI_PAGE - 1) / WGI_PAGE * WGI_PAGE; }
 
-void *wgi_memory_obtain(const wg_memory *m, size_t *bytes) {
-    *bytes = whole_pages(*bytes);
-    void *const p = m->reserve(m->ctx, *bytes);
-    if (p == NULL || m->commit(m->ctx, p, *bytes) == 0) return p;
-    m->release(m->ctx, p, *bytes);
-    return NULL;
-}
-
 int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes) {
     return m->release == system_release &&
            mmap(p, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
@@ -77,12 +69,21 @@ static int is_there(const wg_memory *m, const wgi_account *a, size_t bytes) {
     struct sysinfo all;
     if (bytes <= LARGE || m->release != system_release || sysinfo(&all) != 0) return 1;
     const uint64_t has = ((uint64_t)all.totalram + all.totalswap) * all.mem_unit;
-    const uint64_t held = wgi_account_committed(a);
+    const uint64_t held = a != NULL ? wgi_account_committed(a) : 0;
     return held < has && bytes <= has - held;
 }
 
 int wgi_memory_commit(const wg_memory *m, const wgi_account *a, void *p, size_t bytes) {
     return is_there(m, a, bytes) && m->commit(m->ctx, p, bytes) == 0;
+}
+
+void *wgi_memory_obtain(const wg_memory *m, const wgi_account *a, size_t *bytes) {
+    if (*bytes > SIZE_MAX / 2) return NULL;
+    *bytes = whole_pages(*bytes);
+    void *const p = m->reserve(m->ctx, *bytes);
+    if (p == NULL || wgi_memory_commit(m, a, p, *bytes)) return p;
+    m->release(m->ctx, p, *bytes);
+    return NULL;
 }
 
 /* ---- accounts ---- */
@@ -130,10 +131,11 @@ void wgi_account_give(wgi_account *a, size_t bytes) {
 
 wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out) {
     wgi_account *const account = c->buffer == NULL ? c->account : NULL;
-    *home = (wgi_home){c->memory, account, whole_pages(bytes)};
     *out = NULL;
+    if (bytes > SIZE_MAX / 2) return WG_ENOMEM;
+    *home = (wgi_home){c->memory, account, whole_pages(bytes)};
     if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK) return WG_EBUDGET;
-    *out = wgi_memory_obtain(&c->memory, &home->bytes);
+    *out = wgi_memory_obtain(&c->memory, account, &home->bytes);
     if (*out == NULL) return WG_ENOMEM;
     if (account != NULL) {
         wgi_account_take(account, home->bytes);

@@ -12,9 +12,6 @@ enum { WGI_PAGE = 4096, WGI_HUGE_PAGE = 2 << 20 };
 
 /* The callbacks of m, and the defaults for those that are NULL, or all where m is NULL. */
 wg_memory wgi_memory_of(const wg_memory *m);
-/* Memory that is of no account: *bytes, which are rounded up to what has to be released. NULL:
- * there is none. */
-void *wgi_memory_obtain(const wg_memory *m, size_t *bytes);
 /* How much address space a region asks for at first. */
 size_t wgi_memory_range(void);
 /* Makes the end of a range unusable, and gives its pages back; 0: it cannot be done. */
@@ -50,6 +47,9 @@ static inline int wgi_account_has(const wgi_account *a, size_t bytes) {
 /* Makes bytes of a range usable, for that account; 0: there is no memory, or the machine has less
  * than the account would have committed then. */
 int wgi_memory_commit(const wg_memory *m, const wgi_account *a, void *p, size_t bytes);
+/* Memory at once: *bytes, which are rounded up to what has to be released; they are not taken into
+ * the account, which may be NULL. NULL: there is none. */
+void *wgi_memory_obtain(const wg_memory *m, const wgi_account *a, size_t *bytes);
 
 /* ---- objects ---- */
 

@@ -220,7 +220,7 @@ static void system_join(void *ctx, size_t k) {
 
 static wg_threads *obtain(size_t count, const wg_memory *memory) {
     size_t bytes = sizeof(wg_threads) + (count - 1) * sizeof(worker);
-    wg_threads *const p = wgi_memory_obtain(memory, &bytes);
+    wg_threads *const p = wgi_memory_obtain(memory, NULL, &bytes);
     if (p == NULL) return NULL;
     memset(p, 0, sizeof *p);
     p->memory = *memory;

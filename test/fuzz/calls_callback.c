@@ -255,6 +255,9 @@ static int meddles(void *context, double done) {
     const wg_real x = wg_input(told.tape, 1);
     if (told.tape != NULL && x.value == x.value) finding("the callback for progress records");
     if (wg_reverse(told.tape, x) == WG_OK) finding("the callback for progress sweeps");
+    if (told.tape != NULL &&
+        (wg_tape_pause(told.tape) == WG_OK || wg_tape_resume(told.tape) == WG_OK))
+        finding("the callback for progress pauses or resumes");
     wg_tape_reset(told.tape);
     return told.left-- == 0;
 }

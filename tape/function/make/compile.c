@@ -165,6 +165,9 @@ static int attend(pid_t pid, int from, saying *to) {
         if (told && !stopped && (stopped = wgi_progress_stops(to->progress, 0)) != 0) stop(pid);
         const pid_t ended = waitpid(pid, &status, open || told ? WNOHANG : 0);
         if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
+        /* what it had started, and is killed, writes no more files once the pipe is closed */
+        for (int beat = 0; stopped && open && beat < BEATS; beat++)
+            if (poll(&p, 1, BEAT) > 0) open = listen(from, to);
         if (open) (void)listen(from, to);
         return ended < 0 ? 0 : status;
     }

@@ -406,8 +406,8 @@ static int done(worker *w, way how, size_t first, size_t end) {
     for (size_t at = first; at < end; at += points) {
         if (how == NATIVE) r->nan = run_native(w, at, end);
         else run_points(r, at, end);
-        if (r->progress.of != NULL && stops(r, end - at < points ? end : at + points)) return 1;
         if (r->nan && how != CAREFUL) return 0;
+        if (r->progress.of != NULL && stops(r, end - at < points ? end : at + points)) return 1;
     }
     if (how != PLAIN || !p->check_sums) return 1;
     return !p->machine->any_nan(r->sum, p->sums * lanes);
@@ -587,6 +587,8 @@ wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_po
     wgi_pieces c = {aligned(work), 0};
     worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), &c);
     s.progress = progress;
+    if (progress.of != NULL && progress.of->to.call == NULL && !progress.of->stopped)
+        s.progress.of = NULL;
     s.caller = pthread_self();
     load(&s);
     once(&s, own);
