@@ -128,17 +128,19 @@ LIB_SRCS := $(sort $(shell find ops tape -name '*.c' ! -name 'generate*'))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
 
 T ?= *
-TEST_SRCS := $(wildcard test/$(T).c test/$(T).cpp)
+# chosen FOLDER/ SUFFIXES: the files there whose names are of a pattern in T
+chosen = $(foreach t,$(T),$(wildcard $(addprefix $(1)$(t),$(2))))
+TEST_SRCS := $(call chosen,test/,.c .cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
 # What is named like a script belongs to that.
 SUPPORT_OBJS := $(call objects,$(filter-out test/test_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
-SCRIPTS ?= $(wildcard test/$(T).sh)
+SCRIPTS ?= $(call chosen,test/,.sh)
 # Generators of test/fuzz/: those with a main(), and those that take any bytes, which get one.
 FUZZ_SRCS := $(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c))
 FUZZ_BYTES := $(shell grep -l '^int LLVMFuzzerTestOneInput' $(FUZZ_SRCS))
 FUZZ_MAINS := $(call with_main,$(FUZZ_SRCS))
 FUZZ_OBJS := $(call objects,$(filter-out $(FUZZ_BYTES) $(FUZZ_MAINS),$(FUZZ_SRCS)))
-fuzz_progs = $(patsubst %.c,$(B)/%,$(filter $(wildcard test/fuzz/$(T).c),$(1)))
+fuzz_progs = $(patsubst %.c,$(B)/%,$(filter $(call chosen,test/fuzz/,.c),$(1)))
 FUZZ_PROGS := $(call fuzz_progs,$(FUZZ_BYTES) $(FUZZ_MAINS))
 
 EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
@@ -146,7 +148,7 @@ EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
 EXAMPLES := $(patsubst %,$(B)/%,$(basename $(EXAMPLE_MAINS)))
 EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
 EXAMPLE_LIBS := $(call has,lbfgs.h,-llbfgs) $(call has,zlib.h,-lz)
-EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(wildcard examples/$(T).c examples/$(T).cpp))),$(EXAMPLES))
+EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(call chosen,examples/,.c .cpp))),$(EXAMPLES))
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
 BENCH_MAINS := $(call with_main,$(wildcard bench/*.c))
@@ -259,8 +261,8 @@ HOUSE := rooms includes abi headers generated expands readme
 test-house: ## the tests of the house: rooms, includes, exported names, headers, generated files, texts
 	+@$(MAKE) --no-print-directory test T=none SCRIPTS='$(HOUSE:%=test/%.sh)'
 
-test-%: FORCE ## only the tests of one room: test-ops, test-tape, test-function, ...
-	+@$(MAKE) --no-print-directory test T='test_$*_*'
+test-%: FORCE ## only the tests of one room, or one test: test-ops, test-function, test-tape_sweep, ...
+	+@$(MAKE) --no-print-directory test T='test_$* test_$*_*'
 
 programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 

@@ -617,17 +617,21 @@ static const char *real_compiler(void) {
     return cc == NULL || *cc == 0 || strchr(cc, ' ') != NULL ? "cc" : cc;
 }
 
-/* A compiler that starts another process, waits for it, and, where it is stubborn, does not end when
- * it is asked to; it answers questions at once. */
-static void write_compiler(char *path, size_t room, const char *name, int stubborn) {
+/* How a compiler behaves that is asked to end: it ends, does not, or has made its file by then and says
+ * that all went well. */
+enum { WILLING, STUBBORN, FINISHED, MANNERS };
+
+/* A compiler that starts another process and waits for it; it answers questions at once. */
+static void write_compiler(char *path, size_t room, const char *name, int manners) {
+    static const char *const first[] = {":", "trap '' TERM", "trap 'exit 0' TERM; $cc \"$@\""};
     (void)snprintf(path, room, "%s/%s", directory, name);
     FILE *const f = fopen(path, "w");
     assert_non_null(f);
     assert_true(fprintf(f,
-                        "#!/bin/sh\n%s\ncase \"$*\" in *\" -o \"*)\necho $$ >>%s/processes\n"
-                        "sleep 100 & echo $! >>%s/processes\nwait;; esac\nexec %s \"$@\"\n",
-                        stubborn ? "trap '' TERM" : "", directory, directory,
-                        real_compiler()) > 0);
+                        "#!/bin/sh\ncc=%s\ncase \"$*\" in *\" -o \"*)\n%s\n"
+                        "echo $$ >>%s/processes\n"
+                        "sleep 100 & echo $! >>%s/processes\nwait;; esac\nexec $cc \"$@\"\n",
+                        real_compiler(), first[manners], directory, directory) > 0);
     assert_int_equal(fclose(f), 0);
     assert_int_equal(chmod(path, 0700), 0);
 }
@@ -662,11 +666,11 @@ static int when_it_runs(void *context, double done) {
 static void a_compiler_that_runs_is_stopped_and_leaves_nothing(void **state) {
     (void)state;
     wg_function *const f = wave_of(tape, 1);
-    for (int stubborn = 0; stubborn < 2; stubborn++)
+    for (int manners = 0; manners < MANNERS; manners++)
         for (size_t more = 0; more < 20; more += 10) {
             char path[96], where[96];
             wg_function *out = f;
-            write_compiler(path, sizeof path, "slow", stubborn);
+            write_compiler(path, sizeof path, "slow", manners);
             (void)snprintf(where, sizeof where, "%s/slow.d", directory);
             watcher w = watching(more, 0);
             assert_int_equal(compile(f, path, where, when_it_runs, &w, &out), WG_ESTOPPED);

@@ -225,7 +225,8 @@ static int run(const build *b, const char *const *argument, char *said, size_t r
     if (told && progress->stopped)
         (void)wgi_fail(b->c, WG_ESTOPPED,
                        "wg_function_compile: stopped by the callback for progress");
-    if (bad != 0) return -1;
+    /* it may have ended well just before it was stopped: what it has made is not used either */
+    if (bad != 0 || b->c->status == WG_ESTOPPED) return -1;
     return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
