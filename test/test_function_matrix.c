@@ -162,7 +162,7 @@ static wg_status own_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return WG_OK;
 }
 static const wg_block_op own = {"own",   WG_OP_EXPANDS, own_shape,  own_value,
-                                own_vjp, NULL,          own_expand, NULL};
+                                own_vjp, NULL,          own_expand, NULL, NULL};
 
 /* Several times with the same operands, and with one of its own results. */
 static void own_calls(wg_tape *t, const wg_mat *in, struct written_out_results *r,

@@ -54,7 +54,7 @@ static wg_status vjp(wg_block *b) { return wg_vjp_by_jacobian(b, jacobian); }
 static wg_status jvp(wg_block *b) { return wg_jvp_by_jacobian(b, jacobian); }
 
 static const wg_block_op spherical = {"spherical", WG_OP_TRANS, shape, value,
-                                      vjp,         jvp,         NULL,  NULL};
+                                      vjp,         jvp,         NULL, NULL,  NULL};
 static const double P[3] = {2, 0.4, 1.1};
 
 static void an_operation_may_give_its_jacobian(void **state) {

@@ -459,7 +459,7 @@ static wg_status busy_vjp(wg_block *b) {
     return WG_OK;
 }
 static const wg_block_op busy_op = {"busy",   0,    busy_shape, busy_value,
-                                    busy_vjp, NULL, NULL,       NULL};
+                                    busy_vjp, NULL, NULL, NULL,       NULL};
 
 static void a_replay_with_blocks_keeps_its_workspace(void **state) {
     (void)state;

@@ -185,7 +185,7 @@ static wg_status pair_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 static void every_result_is_looked_at_and_what_cancels_may_round(void **state) {
     (void)state;
     const wg_block_op pair = {"pair",   WG_OP_EXPANDS, pair_shape,  pair_value,
-                              pair_vjp, NULL,          pair_expand, NULL};
+                              pair_vjp, NULL,          pair_expand, NULL, NULL};
     const double same[] = {0.3, 1.7, 4};
     int squares = 0;
     wg_tape_reset(tape);
@@ -315,7 +315,7 @@ static wg_status second_wrong(wg_block *b) { return units_reverse(b, 1, 0.75); }
 static void small_derivatives_beside_large_ones_are_looked_at(void **state) {
     (void)state;
     const double a = 1.25, c = 0.75;
-    wg_block_op op = {"units", 0, units_shape, units_value, units_vjp, units_jvp, NULL, NULL};
+    wg_block_op op = {"units", 0, units_shape, units_value, units_vjp, units_jvp, NULL, NULL, NULL};
     wg_tape_reset(tape);
     const wg_mat in[] = {wg_mat_input(tape, 1, 1, &a, 1), wg_mat_input(tape, 1, 1, &c, 1)};
     assert_passes(wg_check_op(tape, &op, NULL, 0, 2, in, 2));
@@ -353,7 +353,7 @@ static void a_slope_that_expand_forgets_is_missed_at_tiny_operands_too(void **st
     (void)state;
     static const double at[] = {0.5, 1e-11, 1e-13, 1e-20, 1e-300, 0};
     const wg_block_op op = {"tilted",   WG_OP_EXPANDS, tilted_shape, tilted_value,
-                            tilted_vjp, NULL,          level_expand, NULL};
+                            tilted_vjp, NULL,          level_expand, NULL, NULL};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         wg_tape_reset(tape);
         const wg_mat in = wg_mat_input(tape, 1, 1, &at[i], 1);

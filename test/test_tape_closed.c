@@ -71,7 +71,7 @@ static wg_status misused_vjp(wg_block *b) {
 static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
     (void)state;
     static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
-                                   misused_vjp, NULL, NULL,          NULL};
+                                   misused_vjp, NULL, NULL, NULL,          NULL};
     static const char *const message[] = {
         "a sweep: misused of 3x1: WG_EMODE; a tape is closed while it is swept",
         "a sweep: misused: its vjp has reset or rewound the tape",
@@ -105,7 +105,7 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
 /* A tape with one operation that misuses it so; x is an element of the operand, y the result. */
 static wg_tape *record_misused(enum misuse how, wg_real *x, wg_mat *y) {
     static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
-                                   misused_vjp, NULL, NULL,          NULL};
+                                   misused_vjp, NULL, NULL, NULL,          NULL};
     wg_tape *const t = wg_tape_new(NULL);
     const wg_mat in = wg_mat_input(t, 3, 1, X, 3);
     *x = wg_mat_at(in, 1, 0);

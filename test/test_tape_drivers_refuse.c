@@ -450,7 +450,7 @@ static wg_status same_until(wg_block *b) {
     return WG_OK;
 }
 static const wg_block_op tiring = {"tiring",   0,    same_shape, same_value,
-                                   same_until, NULL, NULL,       NULL};
+                                   same_until, NULL, NULL, NULL,       NULL};
 
 static wg_status by_matrix(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *data) {

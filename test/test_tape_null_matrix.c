@@ -142,7 +142,7 @@ static wg_status twice_vjp(wg_block *of) {
     return WG_OK;
 }
 static const wg_block_op twice = {"twice",   0,    twice_shape, twice_value,
-                                  twice_vjp, NULL, NULL,        NULL};
+                                  twice_vjp, NULL, NULL, NULL,        NULL};
 
 static void applying_an_operation_answers(void **state) {
     (void)state;

@@ -51,9 +51,9 @@ static wg_status times_jvp(wg_block *b) {
 }
 
 static const wg_block_op times_op = {"times",   0,         times_shape, times_value,
-                                     times_vjp, times_jvp, NULL,        NULL};
+                                     times_vjp, times_jvp, NULL, NULL,        NULL};
 static const wg_block_op slow_op = {"slow",    0,    times_shape, times_value,
-                                    times_vjp, NULL, NULL,        NULL};
+                                    times_vjp, NULL, NULL, NULL,        NULL};
 
 /* The same with an expand; with mistakes: where the adjoint of the second operand goes; in what
  * it expands to. */
@@ -85,11 +85,11 @@ static inline wg_status misspelt_expand(wg_tape *t, const wg_block *b, const wg_
 }
 
 static const wg_block_op expanding_op = {"expanding", WG_OP_EXPANDS, times_shape,  times_value,
-                                         times_vjp,   times_jvp,     times_expand, NULL};
+                                         times_vjp,   times_jvp,     times_expand, NULL, NULL};
 static const wg_block_op misled_op = {"misled",   WG_OP_EXPANDS, times_shape,  times_value,
-                                      misled_vjp, times_jvp,     times_expand, NULL};
+                                      misled_vjp, times_jvp,     times_expand, NULL, NULL};
 static const wg_block_op misspelt_op = {"misspelt", WG_OP_EXPANDS, times_shape,     times_value,
-                                        times_vjp,  NULL,          misspelt_expand, NULL};
+                                        times_vjp,  NULL,          misspelt_expand, NULL, NULL};
 
 static inline wg_mat multiply(wg_tape *t, const wg_block_op *op, wg_mat a, wg_mat x) {
     wg_mat y;

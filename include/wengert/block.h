@@ -79,6 +79,13 @@ enum {
  *         vjp: without WG_OP_EXPANDS, which says that it is the same, vjp may be a derivative of
  *         its own, as of a clipped or reversed gradient, and the operation is refused there, by
  *         name (WG_EMODE). wg_check_op looks whether it is the same.
+ * adjoint vjp once more, in operations on matrices on t, which know their own derivatives: back[i],
+ *         the adjoint of operand i, from operands, results and the adjoints `bar` of results. All of
+ *         them have values; those that are variables have slots. An operand without one is a
+ *         constant: its back is not looked at. back[i] left as it is: 0. Parameters, shapes and what
+ *         value has saved stand in b. Gives the status of t, or one with b->why set. Second
+ *         derivatives of tapes go by it (wg_tape_hvp), at the speed of matrices; NULL: they go by
+ *         expand. wg_check_op looks whether it is the same.
  * traits  NULL in a user's operation: the library's own say here how they are split into sparse
  *         parts and how they become parts of functions. */
 typedef struct wg_block_op {
@@ -89,6 +96,8 @@ typedef struct wg_block_op {
     wg_status (*vjp)(wg_block *b);
     wg_status (*jvp)(wg_block *b);
     wg_status (*expand)(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y);
+    wg_status (*adjoint)(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                         const wg_mat *bar, wg_mat *back);
     const struct wgi_traits *traits;
 } wg_block_op;
 

@@ -237,9 +237,9 @@ static wg_status conv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 const wg_block_op wgi_op_conv1d = {"wg_conv1d", WG_OP_EXPANDS, conv_shape,  conv_value,
-                                   conv_vjp,    conv_jvp,      conv_expand, NULL};
+                                   conv_vjp,    conv_jvp,      conv_expand, NULL, NULL};
 const wg_block_op wgi_op_conv2d = {"wg_conv2d", WG_OP_EXPANDS, conv_shape,  conv_value,
-                                   conv_vjp,    conv_jvp,      conv_expand, NULL};
+                                   conv_vjp,    conv_jvp,      conv_expand, NULL, NULL};
 
 /* The length of the result in direction d, or what is wrong. */
 static const char *length(struct sizes *s, int d) {

@@ -344,7 +344,7 @@ OP3(select, "by mask")
     {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS | (more),     \
      name##_shape,    name##_value,                                                            \
      name##_vjp,      name##_jvp,                                                              \
-     name##_expand,   NULL},
+     name##_expand, NULL,   NULL},
 #define OP1(name, ...) ROW(name, 0)
 #define OP2 OP1
 #define OP3 OP1
@@ -416,7 +416,7 @@ wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
     static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH,
                                    map_shape,    map_run_value,
                                    map_run_vjp,  map_run_jvp,
-                                   NULL,         NULL};
+                                   NULL, NULL,         NULL};
     const struct map params = {f, d, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);

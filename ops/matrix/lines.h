@@ -145,7 +145,7 @@ static inline wg_status wgi_line_anything(wg_block *b) {
         called,         WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,                             \
         name##_shape,   name##_run_value,                                                      \
         name##_run_vjp, name##_run_jvp,                                                        \
-        name##_write,   &wgi_line_traits}
+        name##_write, NULL,   &wgi_line_traits}
 #define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
     WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
     WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))

@@ -322,11 +322,11 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
 }
 
 const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,  qr_value,
-                               qr_vjp,  qr_jvp,        qr_expand, NULL};
+                               qr_vjp,  qr_jvp,        qr_expand, NULL, NULL};
 const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL, NULL};
 const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp,        qr_expand, NULL};
+                                 qr_vjp,    qr_jvp,        qr_expand, NULL, NULL};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -535,7 +535,7 @@ static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 }
 
 const wg_block_op wgi_op_lstsq = {"wg_lstsq", WG_OP_EXPANDS, lstsq_shape,  lstsq_value,
-                                  lstsq_vjp,  lstsq_jvp,     lstsq_expand, NULL};
+                                  lstsq_vjp,  lstsq_jvp,     lstsq_expand, NULL, NULL};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -685,7 +685,7 @@ static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,  pinv_value,
-                                 pinv_vjp,  pinv_jvp,      pinv_expand, NULL};
+                                 pinv_vjp,  pinv_jvp,      pinv_expand, NULL, NULL};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

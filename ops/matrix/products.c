@@ -212,7 +212,7 @@ static const wgi_traits product_traits = {.parts = product_parts};
     const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS,            \
                                        product_shape,  product_value,                          \
                                        product_vjp,    product_jvp,                            \
-                                       product_expand, &product_traits}
+                                       product_expand, NULL, &product_traits}
 PRODUCT(gemm);
 PRODUCT(gemv);
 PRODUCT(matmul);
@@ -284,7 +284,7 @@ static wg_status gemm_real_jvp(wg_block *b) {
 const wg_block_op wgi_op_gemm_real = {"wg_gemm_real", WG_OP_TRANS | WG_OP_EXPANDS,
                                       product_shape,  product_value,
                                       gemm_real_vjp,  gemm_real_jvp,
-                                      product_expand, NULL};
+                                      product_expand, NULL, NULL};
 
 wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_mat b,
                     wg_real beta, wg_mat c) {
@@ -372,7 +372,7 @@ static wg_status syrk_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 const wg_block_op wgi_op_syrk = {"wg_syrk",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  syrk_shape,  syrk_value,
                                  syrk_vjp,    syrk_jvp,
-                                 syrk_expand, NULL};
+                                 syrk_expand, NULL, NULL};
 
 wg_mat wg_syrk(wg_tape *t, char trans, double alpha, wg_mat a, double beta, wg_mat c) {
     const int fa = wgi_products_turned(trans);
@@ -501,7 +501,7 @@ static const wgi_traits batch_traits = {.parts = batch_parts};
 const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                        batch_shape,     batch_value,
                                        batch_vjp,       batch_jvp,
-                                       batch_expand,    &batch_traits};
+                                       batch_expand, NULL,    &batch_traits};
 
 wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                      wg_mat b) {
@@ -576,7 +576,7 @@ static wg_status kron_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 const wg_block_op wgi_op_kron = {"wg_kron",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  kron_shape,  kron_value,
                                  kron_vjp,    kron_jvp,
-                                 kron_expand, NULL};
+                                 kron_expand, NULL, NULL};
 
 wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};

@@ -65,7 +65,7 @@ static wg_status nothing(wg_block *b) {
 }
 
 const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, nothing,
-                                        nothing,          NULL, NULL,          NULL};
+                                        nothing,          NULL, NULL, NULL,          NULL};
 
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
@@ -256,11 +256,11 @@ static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
 const wg_block_op wgi_op_spmv = {"wg_spmv",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  spmm_shape,  spmm_value,
                                  spmm_vjp,    spmm_jvp,
-                                 spmm_expand, &spmm_traits};
+                                 spmm_expand, NULL, &spmm_traits};
 const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  spmm_shape,  spmm_value,
                                  spmm_vjp,    spmm_jvp,
-                                 spmm_expand, &spmm_traits};
+                                 spmm_expand, NULL, &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -736,14 +736,14 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 }
 
 static const wg_block_op factor_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL,
+    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL,
      NULL}};
 static const wg_block_op solve_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
-     solve_jvp, solve_expand, NULL},
+     solve_jvp, solve_expand, NULL, NULL},
     {"wg_sparse_spd_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
-     solve_jvp, solve_expand, NULL}};
+     solve_jvp, solve_expand, NULL, NULL}};
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,
@@ -807,8 +807,8 @@ static wg_status absent_shape(wg_block *b) {
 }
 
 static const wg_block_op absent_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL}};
+    {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL, NULL},
+    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL, NULL}};
 
 static wg_mat sparse_solve(wg_tape *t, struct solving *p, wg_mat values, wg_mat b) {
     const wg_mat in[2] = {values, b};

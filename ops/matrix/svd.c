@@ -148,7 +148,7 @@ static wg_status values_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
-                                    values_vjp,   values_jvp, NULL,         NULL};
+                                    values_vjp,   values_jvp, NULL, NULL,         NULL};
 
 /* ---- norms ---- */
 
@@ -214,10 +214,10 @@ static wg_status spectral_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_norm_nuclear = {
-    "wg_mat_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL};
+    "wg_mat_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL, NULL};
 const wg_block_op wgi_op_norm_spectral = {
     "wg_mat_norm_spectral", 0,    norm_shape, spectral_value, spectral_vjp,
-    spectral_jvp,           NULL, NULL};
+    spectral_jvp,           NULL, NULL, NULL};
 
 /* ---- values and vectors ---- */
 
@@ -422,7 +422,7 @@ static wg_status svd_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_svd = {"wg_svd", 0,       svd_shape, decompose,
-                                svd_vjp,  svd_jvp, NULL,      NULL};
+                                svd_vjp,  svd_jvp, NULL, NULL,      NULL};
 
 /* ---- calls ---- */
 

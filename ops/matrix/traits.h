@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include <wengert/operation.h>
 #include <wengert/sparse.h>
 
 /* What element (i, j) of the result depends on of an operand: all of it, row i, column j, or
@@ -49,6 +50,10 @@ struct wgi_sets;
  * pattern      of a sparse product S X or S^T X, operands the values of S and X; vector: X is a row
  *              or a column
  * by_point     of a map
+ * row          each element of the result is this scalar operation of those at the same place
+ * bilinear     bit i: operand i stands in a product with another of these, or with itself; what vjp
+ *              gives of them is linear in the adjoints of the result and in these operands, and it
+ *              reads nothing else. In operands without their bit the results are linear
  * sets         the sets y of the results, from those of all slots. 0: it does not know
  * curves       connects what it is not linear in
  * hash         a number with everything in it that sets and curves depend on
@@ -60,6 +65,8 @@ typedef struct wgi_traits {
     const size_t *(*scatter)(const void *params, size_t *n);
     const wg_csr *(*pattern)(const void *params, int *trans, int *vector);
     void (*by_point)(const struct wgi_block *b, wgi_by_point *p);
+    const wg_scalar_op *row;
+    unsigned bilinear;
     int (*sets)(struct wgi_sets *k, const struct wgi_block *b, const uint32_t *of, uint32_t *y);
     void (*curves)(struct wgi_curves *q, const struct wgi_block *b);
     uint64_t (*hash)(const struct wgi_block *b, uint64_t h);

@@ -77,7 +77,7 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS,            \
                                        scaling_shape,  scaling_value,                          \
                                        scaling_vjp,    scaling_jvp,                            \
-                                       scaling_expand, NULL}
+                                       scaling_expand, NULL, NULL}
 SCALING(axpy);
 SCALING(axpy_real);
 SCALING(mat_scale_real);
@@ -174,14 +174,14 @@ static const wgi_traits dot_traits = {.inner = 1};
 const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS | WG_OP_EXPANDS,
                                 dot_shape,    dot_value,
                                 dot_vjp,      dot_jvp,
-                                dot_expand,   &dot_traits};
+                                dot_expand, NULL,   &dot_traits};
 const wg_block_op wgi_op_trace_product = {"wg_trace_product",
                                           WG_OP_TRANS | WG_OP_EXPANDS,
                                           dot_shape,
                                           dot_value,
                                           dot_vjp,
                                           dot_jvp,
-                                          dot_expand,
+                                          dot_expand, NULL,
                                           NULL};
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
@@ -231,7 +231,7 @@ static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 const wg_block_op wgi_op_trace = {"wg_trace",   WG_OP_TRANS | WG_OP_LINEAR | WG_OP_EXPANDS,
                                   trace_shape,  trace_value,
                                   trace_vjp,    trace_jvp,
-                                  trace_expand, NULL};
+                                  trace_expand, NULL, NULL};
 
 wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0, 1, &a); }
 
@@ -305,7 +305,7 @@ static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x
 const wg_block_op wgi_op_quadform = {"wg_quadform",   WG_OP_TRANS | WG_OP_EXPANDS,
                                      quadform_shape,  quadform_value,
                                      quadform_vjp,    quadform_jvp,
-                                     quadform_expand, NULL};
+                                     quadform_expand, NULL, NULL};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {
     const wg_mat in[2] = {a, x};

@@ -19,39 +19,35 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
-/* The tangent of a result is summed over its records before it is stored. In a chain it is
- * needed at once, mostly as the first operand; a single direction is still in a register then.
- */
-static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes) {
-    const wgi_core *c = p->c;
+/* The tangents of the records of a chunk from `r` on. That of a result is summed over its records
+ * before it is stored. In a chain it is needed at once, mostly as the first operand; a single
+ * direction is still in a register then. */
+static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes,
+                                                          const wgi_record *r,
+                                                          const wgi_record *top) {
     double *const vt = p->vt;
     double sum[LANES] = {0}; /* the tangent of slot `out`; slot 0 has no records */
     double before = 0;       /* the tangent of slot `last` */
     uint32_t out = 0, last = 0;
-    uint64_t done = 0;
-    for (int k = 0; done < p->records; k++) {
-        const wgi_chunk *const chunk = &c->chunk[k];
-        const wgi_record *const top = k == c->current ? c->head.top : chunk->top;
-        for (const wgi_record *r = chunk->base; r < top && done < p->records; r++, done++) {
-            if (r->out != out) {
-                last = out, before = sum[0];
-                for (size_t l = 0; l < lanes; l++) {
-                    vt[(size_t)out * lanes + l] = sum[l];
-                    sum[l] = vt[(size_t)r->out * lanes + l];
-                }
-                out = r->out;
-            }
-            const double *const a = vt + (size_t)r->in0 * lanes;
-            const double *const b = vt + (size_t)r->in1 * lanes;
+    for (; r < top; r++) {
+        if (r->out != out) {
+            last = out, before = sum[0];
             for (size_t l = 0; l < lanes; l++) {
-                const double va = lanes == 1 && r->in0 == last ? before : a[l];
-                double p0 = r->jac0 * va, p1 = r->jac1 * b[l];
-                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
-                    p0 = wgi_product(r->jac0, va);
-                    p1 = wgi_product(r->jac1, b[l]);
-                }
-                sum[l] += p0 + p1;
+                vt[(size_t)out * lanes + l] = sum[l];
+                sum[l] = vt[(size_t)r->out * lanes + l];
             }
+            out = r->out;
+        }
+        const double *const a = vt + (size_t)r->in0 * lanes;
+        const double *const b = vt + (size_t)r->in1 * lanes;
+        for (size_t l = 0; l < lanes; l++) {
+            const double va = lanes == 1 && r->in0 == last ? before : a[l];
+            double p0 = r->jac0 * va, p1 = r->jac1 * b[l];
+            if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                p0 = wgi_product(r->jac0, va);
+                p1 = wgi_product(r->jac1, b[l]);
+            }
+            sum[l] += p0 + p1;
         }
     }
     for (size_t l = 0; l < lanes; l++) vt[(size_t)out * lanes + l] = sum[l];
@@ -91,36 +87,32 @@ static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
     }
 }
 
-static inline __attribute__((always_inline)) void backward(const wgi_passes *p, size_t lanes) {
-    const wgi_core *c = p->c;
-    const wgi_record *const second = entries(c); /* NULL: there are none */
-    const wgi_record *q = p->second != 0 ? second + p->second : second;
+/* The records of a chunk from `base` up to `r`. q: behind the last entry that is left; gives what is
+ * left then. */
+static inline __attribute__((always_inline)) const wgi_record *
+backward(const wgi_passes *p, size_t lanes, const wgi_record *base, const wgi_record *r,
+         const wgi_record *q) {
+    const wgi_record *const second = entries(p->c); /* NULL: there are none */
     const double *const w = p->w, *const vt = p->vt;
     double *const wt = p->wt;
-    for (int k = c->current; k >= 0 && c->chunks != 0; k--) {
-        const wgi_chunk *const chunk = &c->chunk[k];
-        const wgi_record *r = k == c->current ? c->head.top : chunk->top;
-        if (chunk->first >= p->records) continue;
-        if (chunk->first + (uint64_t)(r - chunk->base) > p->records)
-            r = chunk->base + (p->records - chunk->first);
-        while (r-- != chunk->base) {
-            for (; q != second && q[-1].out >= r->out; q--)
-                inject(p, q - 1, lanes, w[q[-1].out], vt, wt);
-            const double *const from = wt + (size_t)r->out * lanes;
-            double *const a = wt + (size_t)r->in0 * lanes;
-            double *const b = wt + (size_t)r->in1 * lanes;
-            for (size_t l = 0; l < lanes; l++) {
-                const double by = from[l];
-                double p0 = by * r->jac0, p1 = by * r->jac1;
-                if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
-                    p0 = wgi_product(by, r->jac0);
-                    p1 = wgi_product(by, r->jac1);
-                }
-                a[l] += p0;
-                b[l] += p1;
+    while (r-- != base) {
+        for (; q != second && q[-1].out >= r->out; q--)
+            inject(p, q - 1, lanes, w[q[-1].out], vt, wt);
+        const double *const from = wt + (size_t)r->out * lanes;
+        double *const a = wt + (size_t)r->in0 * lanes;
+        double *const b = wt + (size_t)r->in1 * lanes;
+        for (size_t l = 0; l < lanes; l++) {
+            const double by = from[l];
+            double p0 = by * r->jac0, p1 = by * r->jac1;
+            if (__builtin_expect(__builtin_isunordered(p0, p1), 0)) {
+                p0 = wgi_product(by, r->jac0);
+                p1 = wgi_product(by, r->jac1);
             }
+            a[l] += p0;
+            b[l] += p1;
         }
     }
+    return q;
 }
 
 /* Can second derivatives of y by x be computed? */
@@ -138,11 +130,13 @@ static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
     return WG_OK;
 }
 
-/* Are there operations on matrices that y may depend on? */
-static int has_blocks(const wgi_core *c, wg_real y) {
+int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y) {
+    uint32_t root = 0;
+    for (size_t j = 0; j < m; j++)
+        if (y[j].at.slot > root) root = y[j].at.slot;
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev)
-        if (b->out <= y.at.slot && b->outs != 0) return 1;
-    return 0;
+        if (b->out <= root && b->outs != 0 && !wgi_second_knows(b)) return 0;
+    return 1;
 }
 
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
@@ -150,20 +144,22 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
-    const uint64_t slots = (uint64_t)root + 1;
+    const uint64_t slots = wgi_reach(c, root) + 1;
+    memset(p, 0, sizeof *p);
+    p->c = c;
+    p->call = call;
     wg_status s = wgi_second_prepare(c);
     const size_t longest = (size_t)c->second_longest;
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
-    if (s == WG_OK) s = wgi_scratch_need(c, 4 * (longest * sizeof(double) + 64));
+    if (s == WG_OK) s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64));
     /* mostly the gradient was computed before, and the adjoints are there */
     const int one = m == 1 && (w == NULL || w[0] == 1);
     const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
     if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
-    p->c = c;
-    p->root = root;
+    p->root = (uint32_t)(slots - 1);
     p->lanes = lanes;
     p->records = wgi_record_after(c, root);
     if (!there) {
@@ -189,24 +185,96 @@ void wgi_second_clear(const wgi_passes *p) {
     memset(p->vt, 0, ((size_t)p->root + 1) * 2 * p->lanes * sizeof(double));
 }
 
-void wgi_second_run(const wgi_passes *p) {
+static void forward_lanes(const wgi_passes *p, const wgi_record *r, const wgi_record *top) {
     switch (p->lanes) {
     case 1:
-        forward(p, 1);
-        backward(p, 1);
+        forward(p, 1, r, top);
         break;
     case 2:
-        forward(p, 2);
-        backward(p, 2);
+        forward(p, 2, r, top);
         break;
     case 4:
-        forward(p, 4);
-        backward(p, 4);
+        forward(p, 4, r, top);
         break;
     default:
-        forward(p, LANES);
-        backward(p, LANES);
+        forward(p, LANES, r, top);
     }
+}
+
+static const wgi_record *backward_lanes(const wgi_passes *p, const wgi_record *base,
+                                        const wgi_record *r, const wgi_record *q) {
+    switch (p->lanes) {
+    case 1:
+        return backward(p, 1, base, r, q);
+    case 2:
+        return backward(p, 2, base, r, q);
+    case 4:
+        return backward(p, 4, base, r, q);
+    default:
+        return backward(p, LANES, base, r, q);
+    }
+}
+
+/* Tangents of all slots up to the root. */
+static wg_status run_forward(const wgi_passes *p) {
+    wgi_core *const c = p->c;
+    const int blocks = c->head.last_block != NULL;
+    for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *r = chunk->base, *top = k == c->current ? c->head.top : chunk->top;
+        if (chunk->first >= p->records) break;
+        if (chunk->first + (uint64_t)(top - r) > p->records)
+            top = r + (p->records - chunk->first);
+        while (r != top) {
+            const wgi_record *next = blocks ? r : top;
+            while (next != top && next->kind != WGI_BLOCK) next++;
+            forward_lanes(p, r, next);
+            if (next != top) {
+                wgi_block *b;
+                memcpy(&b, &next->jac0, sizeof b);
+                c->width = p->lanes; /* it takes the number of lanes from there */
+                const wg_status s = wgi_block_forward(c, b);
+                c->width = 0;
+                if (s != WG_OK) return s;
+                next++;
+            }
+            r = next;
+        }
+    }
+    return WG_OK;
+}
+
+/* The records [low, high), none of them a block's. */
+static const wgi_record *run_backward(const wgi_passes *p, uint64_t high, uint64_t low,
+                                      const wgi_record *q) {
+    for (int k = p->c->current; k >= 0 && high > low; k--) {
+        const wgi_chunk *const chunk = &p->c->chunk[k];
+        if (chunk->first >= high) continue;
+        q = backward_lanes(p, chunk->base + (low > chunk->first ? low - chunk->first : 0),
+                           chunk->base + (high - chunk->first), q);
+        high = chunk->first;
+    }
+    return q;
+}
+
+wg_status wgi_second_run(wgi_passes *p) {
+    const wgi_record *const second = entries(p->c);
+    const wgi_record *q = p->second != 0 ? second + p->second : second;
+    const wgi_block *b = wgi_block_below(p->c, p->records, 0);
+    uint64_t high = p->records;
+    wg_status s = run_forward(p);
+    for (; b != NULL && s == WG_OK; b = b->prev) {
+        q = run_backward(p, high, b->record + 1, q);
+        s = wgi_second_block(p, b);
+        high = b->record;
+    }
+    if (s == WG_OK) (void)run_backward(p, high, 0, q);
+    return s;
+}
+
+void wgi_second_close(wgi_passes *p) {
+    wg_tape_free(p->beside);
+    p->beside = NULL;
 }
 
 wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
@@ -218,23 +286,47 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
     const uint64_t used = c->scratch_used;
     wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
-    if (s == WG_OK && has_blocks(c, y)) {
+    if (s == WG_OK && !wgi_second_possible(c, 1, &y)) {
         s = wg_reverse(t, y);
         return s != WG_OK ? s
                           : wgi_second_of_blocks(c, "wg_tape_hvp", y, n, x, 1,
                                                  n != 0 ? v : (const double[]){0}, hv, n);
     }
-    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
     if (s == WG_OK) {
-        const uint32_t root = y.at.slot;
-        wgi_second_clear(&p);
-        for (size_t i = 0; i < n; i++)
-            if (x[i].at.slot != 0 && x[i].at.slot <= root) p.vt[x[i].at.slot] += v[i];
-        wgi_second_run(&p);
-        for (size_t i = 0; i < n; i++)
+        s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
+        const uint32_t root = p.root;
+        if (s == WG_OK) {
+            wgi_second_clear(&p);
+            for (size_t i = 0; i < n; i++)
+                if (x[i].at.slot != 0 && x[i].at.slot <= root) p.vt[x[i].at.slot] += v[i];
+            s = wgi_second_run(&p);
+        }
+        for (size_t i = 0; i < n && s == WG_OK; i++)
             hv[i] = x[i].at.slot != 0 && x[i].at.slot <= root ? p.wt[x[i].at.slot] : 0;
+        wgi_second_close(&p);
     }
     c->scratch_used = used;
+    return s;
+}
+
+/* Up to LANES columns of a Hessian, from `first` on; on failure they keep what they were. */
+static wg_status columns(wgi_passes *p, size_t n, const wg_real *x, size_t first, double *h,
+                         size_t ld) {
+    const size_t k = n - first < LANES ? n - first : LANES;
+    const uint32_t root = p->root;
+    wgi_second_clear(p);
+    for (size_t l = 0; l < k; l++) {
+        const uint32_t slot = x[first + l].at.slot;
+        if (slot != 0 && slot <= root) p->vt[(size_t)slot * LANES + l] = 1;
+    }
+    const wg_status s = wgi_second_run(p);
+    for (size_t l = 0; l < k && s == WG_OK; l++)
+        for (size_t i = first + l; i < n; i++) {
+            const uint32_t slot = x[i].at.slot;
+            const double value =
+                slot != 0 && slot <= root ? p->wt[(size_t)slot * LANES + l] : 0;
+            h[(first + l) * ld + i] = h[i * ld + first + l] = value;
+        }
     return s;
 }
 
@@ -249,28 +341,16 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
     const uint64_t used = c->scratch_used;
     wgi_passes p;
     wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
-    if (s == WG_OK && has_blocks(c, y)) {
+    if (s == WG_OK && !wgi_second_possible(c, 1, &y)) {
         s = wg_reverse(t, y);
         return s != WG_OK ? s
                           : wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
     }
-    if (s == WG_OK) s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
-    const uint32_t root = y.at.slot;
-    for (size_t first = 0; first < n && s == WG_OK; first += LANES) {
-        const size_t k = n - first < LANES ? n - first : LANES;
-        wgi_second_clear(&p);
-        for (size_t l = 0; l < k; l++) {
-            const uint32_t slot = x[first + l].at.slot;
-            if (slot != 0 && slot <= root) p.vt[(size_t)slot * LANES + l] = 1;
-        }
-        wgi_second_run(&p);
-        for (size_t l = 0; l < k; l++)
-            for (size_t i = first + l; i < n; i++) {
-                const uint32_t slot = x[i].at.slot;
-                const double value =
-                    slot != 0 && slot <= root ? p.wt[(size_t)slot * LANES + l] : 0;
-                h[(first + l) * ld + i] = h[i * ld + first + l] = value;
-            }
+    if (s == WG_OK) {
+        s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
+        for (size_t first = 0; first < n && s == WG_OK; first += LANES)
+            s = columns(&p, n, x, first, h, ld);
+        wgi_second_close(&p);
     }
     c->scratch_used = used;
     return s;

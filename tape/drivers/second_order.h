@@ -17,6 +17,8 @@ wg_status wgi_second_prepare(wgi_core *c);
  * result in wt. */
 typedef struct wgi_passes {
     wgi_core *c;
+    const char *call; /* for messages */
+    wg_tape *beside;  /* for the adjoints of operations on matrices; NULL: not needed yet */
     uint32_t root;
     size_t lanes;
     uint64_t records, second;
@@ -25,14 +27,24 @@ typedef struct wgi_passes {
     double *x, *xt, *ht, *work; /* workspace for one array operation */
 } wgi_passes;
 
+/* Can that be done of the recording up to y? Of an operation on matrices that has only an expansion
+ * in statements it cannot. */
+int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y);
+
 /* Prepares everything for the sum of w[j] y[j], where w NULL stands for ones, and one y at
  * least is a variable: local second derivatives, adjoints (which may be read afterwards),
- * workspace. The recording has no blocks. */
+ * workspace. */
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
                           const double *w, size_t lanes, wgi_passes *p);
-/* _clear, before directions are put into vt; then _run does the passes. */
+/* _clear, before directions are put into vt; then _run does the passes. _close, also after a
+ * failure of _open or _run, which have refused then. */
 void wgi_second_clear(const wgi_passes *p);
-void wgi_second_run(const wgi_passes *p);
+wg_status wgi_second_run(wgi_passes *p);
+void wgi_second_close(wgi_passes *p);
+
+/* Of one operation on matrices, in the last pass; and whether that is known of it. */
+wg_status wgi_second_block(wgi_passes *p, const wgi_block *b);
+int wgi_second_knows(const wgi_block *b);
 
 /* After wgi_drive_run: hv = H v for output j; or, where hv is NULL, h = H. */
 wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,

@@ -159,21 +159,23 @@ static size_t read_at(const wg_sparsity *s, size_t e) {
     return s->swapped[e] ? s->pattern.col[e] : s->pattern.row[e];
 }
 
-static void statement_sweeps(const wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
-                             double *values) {
+static wg_status sweeps(wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
+                        double *values) {
     for (size_t sweep = 0; sweep < wgi_sparsity_sweeps(s); sweep++) {
         const size_t n = entries_of(s, sweep), first = sweep * LANES;
         wgi_second_clear(p);
         for (size_t i = 0; i < d->n && i < p->root; i++)
             if (lane_in(s, sweep, i) < LANES)
                 p->vt[(i + 1) * p->lanes + lane_in(s, sweep, i)] = 1;
-        wgi_second_run(p);
+        const wg_status r = wgi_second_run(p);
+        if (r != WG_OK) return r;
         for (size_t k = 0; k < n; k++) {
             const size_t e = entry(s, sweep, k), i = read_at(s, e);
             values[e] =
                 i < p->root ? p->wt[(i + 1) * p->lanes + s->colour[along(s, e)] - first] : 0;
         }
     }
+    return WG_OK;
 }
 
 static void put_gradient(const wgi_drive *d, double *g) {
@@ -239,13 +241,15 @@ static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, dou
         if (swept == WG_OK) put_gradient(d, g);
         return fail_with_reason(d, swept);
     }
-    if (c->head.last_block != NULL) return block_products(d, s, w, g, values);
+    if (!wgi_second_possible(c, d->m, d->y)) return block_products(d, s, w, g, values);
     const size_t lanes = s->colours != 0 ? lanes_of(s, 0) : 1;
-    const wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, &p);
-    if (r != WG_OK) return fail_with_reason(d, r);
-    put_gradient(d, g);
-    statement_sweeps(&p, d, s, values);
-    return WG_OK;
+    wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, &p);
+    if (r == WG_OK) {
+        put_gradient(d, g);
+        r = sweeps(&p, d, s, values);
+    }
+    wgi_second_close(&p);
+    return r == WG_OK ? r : fail_with_reason(d, r);
 }
 
 wg_status wg_sparse_hessian(wg_tape *t, const wg_sparsity *s, wg_callback *f, void *data,

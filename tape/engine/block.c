@@ -34,7 +34,7 @@ static void start_call(wg_block *call, const void *params, size_t inputs, size_t
     call->why = NULL;
 }
 
-static void call_of(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work) {
+void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work) {
     for (uint32_t i = 0; i < b->inputs + b->outputs; i++) arg_of(&arg[i], &b->operand[i]);
     start_call(call, b->params, b->inputs, b->outputs, arg);
     call->saved = b->saved;
@@ -489,33 +489,44 @@ static int open_again(wgi_core *c, uint64_t stamps) {
     return 1;
 }
 
+/* What comes of a vjp that was called while the tape was closed. */
+static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg_status s,
+                              wg_block *call) {
+    if (!open_again(c, stamps)) {
+        c->swept = 0;
+        return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
+                          name);
+    }
+    if (s == WG_OK) return s;
+    c->swept = 0;
+    if (s == WG_EMODE && call->why == NULL)
+        call->why = "WG_EMODE; a tape is closed while it is swept";
+    return explain(c, wgi_refuse, "a sweep", name, s, call);
+}
+
+wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call) {
+    const char *const name = b->op->name;
+    const uint64_t stamps = close_tape(c);
+    return opened_again(c, name, stamps, b->op->vjp(call), call);
+}
+
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     if (wgi_gather_reverse(c, b)) return c->traced ? wgi_gather_trace(c, b) : WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     void *const work = wgi_scratch(c, b->work_bytes);
     wg_block call;
-    call_of(&call, b, arg, work);
+    wgi_block_call(&call, b, arg, work);
     char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
     const char *const name = b->op->name;
     const uint64_t stamps = close_tape(c);
     wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
-    if (!open_again(c, stamps)) {
-        c->swept = 0;
-        return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
-                          name);
-    }
-    c->scratch_used = used;
-    if (s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
+    if (c->stamps == stamps && s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
         call.why = "the adjoint of an operand became NaN";
     }
-    if (s != WG_OK) {
-        c->swept = 0;
-        if (s == WG_EMODE && call.why == NULL)
-            call.why = "WG_EMODE; a tape is closed while it is swept";
-        s = explain(c, wgi_refuse, "a sweep", name, s, &call);
-    }
+    s = opened_again(c, name, stamps, s, &call);
+    c->scratch_used = used;
     return s;
 }
 
@@ -602,7 +613,7 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
     void *const work = wgi_scratch(c, b->work_bytes);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;
-    call_of(&call, b, arg, work);
+    wgi_block_call(&call, b, arg, work);
     bars_of(b, arg, room);
     double *const all = (double *)(void *)c->tangents.base;
     for (size_t l = 0; l < c->width && s == WG_OK; l++) {
@@ -643,7 +654,7 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         const uint64_t used = c->scratch_used;
         wg_block call;
         /* the replay has made the room */
-        call_of(&call, b, arg, wgi_scratch(c, b->work_bytes));
+        wgi_block_call(&call, b, arg, wgi_scratch(c, b->work_bytes));
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);

@@ -175,4 +175,4 @@ const wg_scalar_op *wgi_small_row(const wgi_small *s) {
     return &wgi_scalar_ops[row[s->kind]];
 }
 
-const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL, NULL, NULL};
+const wg_block_op wgi_small_op = {"elementwise", 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL};

@@ -457,6 +457,10 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
 /* ---- block.c, small.c, matrix.c
  * ------------------------------------------------------------------- */
 
+/* A block as its operation sees it: without adjoints or tangents. */
+void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work);
+/* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
+wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
 /* Adds to the adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
 /* The same for small elementwise operations, down to number `low` or to the first record of

@@ -280,8 +280,8 @@ static wg_status stale_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 
 static const wg_block_op ops[] = {
     {.name = "squares", .shape = number_shape, .value = sum_value, .vjp = sum_vjp},
-    {"squares", 0, number_shape, sum_value, sum_vjp, NULL, sum_expand, NULL},
-    {"twice", WG_OP_LINEAR | WG_OP_EACH, same_shape, twice_value, twice_vjp, twice_jvp, NULL,
+    {"squares", 0, number_shape, sum_value, sum_vjp, NULL, sum_expand, NULL, NULL},
+    {"twice", WG_OP_LINEAR | WG_OP_EACH, same_shape, twice_value, twice_vjp, twice_jvp, NULL, NULL,
      NULL},
     {.name = "by_jacobian",
      .shape = jacobian_shape,
@@ -300,7 +300,7 @@ static const wg_block_op ops[] = {
     {.name = "sweeps", .shape = number_shape, .value = sum_value, .vjp = sweeps},
     {.name = "resets", .shape = number_shape, .value = sum_value, .vjp = resets},
     {.name = "rewinds", .shape = number_shape, .value = sum_value, .vjp = rewinds},
-    {"stale", 0, number_shape, sum_value, sum_vjp, NULL, stale_expand, NULL},
+    {"stale", 0, number_shape, sum_value, sum_vjp, NULL, stale_expand, NULL, NULL},
     {.name = "no vjp", .shape = number_shape, .value = sum_value},
     {.name = "no value", .shape = number_shape, .vjp = sum_vjp},
     {.name = "no shape", .value = sum_value, .vjp = sum_vjp},

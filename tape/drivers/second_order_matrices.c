@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* What operations on matrices add in the last pass of second order: with w the adjoints of results,
+ * vt the tangents, and wt the adjoints of the tangent sweep, to the operands' wt
+ *     J' wt  +  d/dx (J(x)' w) vt.
+ * Of an operation that is linear the second term is 0, and vjp gives the first. Of one that is
+ * bilinear, vjp gives the second, too, with tangents in the place of operands and w in that of
+ * adjoints. Elementwise ones have the partials of their row of the scalar table. All others say their
+ * vjp in operations on matrices (adjoint of wg_block_op): this is recorded on a forward tape beside
+ * this one, where operands and results have the tangents vt, and adjoints w have wt; the tangents of
+ * what it gives are both terms together. */
+#include "ops/matrix/traits.h"
+#include "ops/scalar/scalar_lanes.h"
+#include "second_order.h"
+
+#include <string.h>
+
+enum { POINTS = WGI_POINTS, ARITY = 4, PAIRS = ARITY * (ARITY + 1) / 2 };
+
+static int is_input(const wgi_block *b) {
+    return b->op->value == NULL && b->op != &wgi_small_op && wgi_gather_slots(b) == NULL;
+}
+
+/* The operands of a vjp that can be called with other adjoints, wherever these come from. */
+static int is_linear(const wg_block_op *op) {
+    return (op->flags & (WG_OP_LINEAR | WG_OP_MOVES)) != 0 && op->vjp != NULL;
+}
+
+int wgi_second_knows(const wgi_block *b) {
+    const wg_block_op *const op = b->op;
+    const wgi_traits traits = wgi_traits_of(op);
+    return op == &wgi_small_op || op->value == NULL || is_linear(op) || op->adjoint != NULL ||
+           traits.row != NULL || traits.bilinear != 0;
+}
+
+static size_t length_of(const wgi_operand *o) { return o->trans ? o->cols : o->rows; }
+static size_t columns_of(const wgi_operand *o) { return o->trans ? o->rows : o->cols; }
+static size_t size_of(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
+static int active(const wgi_operand *o) { return o->slot != 0 && size_of(o) != 0; }
+/* Slots from its first element to its last one. */
+static size_t span_of(const wgi_operand *o) {
+    return (columns_of(o) - 1) * o->ld + length_of(o);
+}
+
+static int all_zero(const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != 0) return 0;
+    return 1;
+}
+
+static double *room(char **free, const wgi_operand *o) {
+    double *const x = (double *)(void *)*free;
+    *free += wgi_payload_round(size_of(o) * sizeof(double));
+    return x;
+}
+
+/* ---- by vjp ---- */
+
+/* Where one lane of an operand's rows is, without others between; they are copied if there are
+ * several. */
+static double *lane_of(const wgi_operand *o, const double *rows, size_t lanes, size_t lane,
+                       char **free, size_t *ld) {
+    if (lanes == 1) {
+        *ld = o->ld;
+        return (double *)(uintptr_t)(rows + o->slot);
+    }
+    double *const to = room(free, o), *x = to;
+    *ld = length_of(o);
+    for (size_t j = 0; j < columns_of(o); j++)
+        for (size_t i = 0; i < length_of(o); i++)
+            *x++ = rows[((size_t)o->slot + j * o->ld + i) * lanes + lane];
+    return to;
+}
+
+/* vjp for one lane, which adds to that lane of wt. of: the adjoints of results, rows of so many
+ * lanes; `by` NULL: operands as they are, of all operands; otherwise their tangents in their place,
+ * and only of those with a bit in `which`. */
+static wg_status lane_by_vjp(const wgi_passes *p, const wgi_block *b, size_t lane,
+                             const double *of, size_t lanes_of, const double *by,
+                             unsigned which) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wgi_core *const c = p->c;
+    const uint64_t used = c->scratch_used;
+    wg_block call;
+    wgi_block_call(&call, b, arg, wgi_scratch(c, b->work_bytes));
+    char *free = wgi_scratch(c, 2 * c->lane_bytes + WGI_PAYLOAD_UNIT);
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        if (!active(o) || !(which >> i & 1)) continue;
+        if (by != NULL) call.in[i].value = lane_of(o, by, p->lanes, lane, &free, &call.in[i].ld);
+        if (p->lanes == 1) {
+            call.in[i].bar = p->wt + o->slot;
+            continue;
+        }
+        call.in[i].bar = memset(room(&free, o), 0, size_of(o) * sizeof(double));
+        call.in[i].bar_ld = length_of(o);
+    }
+    for (uint32_t k = 0; k < b->outputs; k++)
+        call.out[k].bar =
+            lane_of(&b->operand[b->inputs + k], of, lanes_of, lanes_of == 1 ? 0 : lane, &free,
+                    &call.out[k].bar_ld);
+    const wg_status s = wgi_block_vjp(c, b, &call);
+    for (uint32_t i = 0; s == WG_OK && p->lanes != 1 && i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        const double *x = call.in[i].bar;
+        for (size_t j = 0; x != NULL && j < columns_of(o); j++)
+            for (size_t k = 0; k < length_of(o); k++)
+                p->wt[((size_t)o->slot + j * o->ld + k) * p->lanes + lane] += *x++;
+    }
+    c->scratch_used = used;
+    return s;
+}
+
+/* Are the operands of a product, or one of them, constants? Then it is linear. */
+static int has_constant(const wgi_block *b, unsigned which) {
+    for (uint32_t i = 0; i < b->inputs; i++)
+        if ((which >> i & 1) && !active(&b->operand[i])) return 1;
+    return 0;
+}
+
+static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned bilinear) {
+    const int curved = bilinear != 0 && !has_constant(b, bilinear) &&
+                       !all_zero(p->w + b->out, b->outs);
+    wg_status s = WG_OK;
+    for (size_t l = 0; l < p->lanes && s == WG_OK; l++) {
+        s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
+        if (s == WG_OK && curved) s = lane_by_vjp(p, b, l, p->w, 1, p->vt, bilinear);
+    }
+    return s;
+}
+
+/* ---- elementwise ---- */
+
+/* An operand of an elementwise operation: a single row or column is stretched. */
+typedef struct wgi_element {
+    const double *value;
+    size_t slot, down, across; /* slot 0: a constant */
+} wgi_element;
+
+/* What `count` elements of a result add to their operands; at[k][l]: where element l of operand k
+ * stands behind its first. */
+static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
+                         size_t out, int count, size_t at[][POINTS]) {
+    wgi_lane_row value[ARITY], v, d[ARITY], h[PAIRS];
+    const double *operand[ARITY];
+    const size_t lanes = p->lanes;
+    for (unsigned k = 0; k < op->arity; k++) {
+        for (int l = 0; l < POINTS; l++) value[k][l] = x[k].value[at[k][l < count ? l : 0]];
+        operand[k] = value[k];
+    }
+    wgi_scalar_second_lanes[op - wgi_scalar_ops](operand, v, d, h);
+    for (int e = 0; e < count; e++) {
+        const double *const from = p->wt + (out + (size_t)e) * lanes;
+        const double w = p->w[out + (size_t)e];
+        for (unsigned k = 0, pair = 0; k < op->arity; k++) {
+            const size_t to = (x[k].slot + at[k][e]) * lanes;
+            for (size_t l = 0; x[k].slot != 0 && !(op->zero_first >> k & 1) && l < lanes; l++)
+                p->wt[to + l] += wgi_product(from[l], d[k][e]);
+            for (unsigned m = k; m < op->arity; m++, pair++) {
+                if (w == 0 || op->second == NULL || (op->zero_second >> pair & 1) ||
+                    x[k].slot == 0 || x[m].slot == 0)
+                    continue;
+                const double by = wgi_product(w, h[pair][e]);
+                const size_t other = (x[m].slot + at[m][e]) * lanes;
+                for (size_t l = 0; l < lanes; l++) {
+                    p->wt[to + l] += wgi_product(by, p->vt[other + l]);
+                    if (m != k) p->wt[other + l] += wgi_product(by, p->vt[to + l]);
+                }
+            }
+        }
+    }
+}
+
+static void by_row(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x, size_t out,
+                   size_t rows, size_t cols) {
+    size_t at[ARITY][POINTS], i = 0, j = 0;
+    for (size_t e = 0, n = rows * cols; e < n; e += POINTS) {
+        const int count = n - e < POINTS ? (int)(n - e) : POINTS;
+        for (int l = 0; l < count; l++) {
+            for (unsigned k = 0; k < op->arity; k++)
+                at[k][l] = i * x[k].down + j * x[k].across;
+            if (++i == rows) i = 0, j++;
+        }
+        add_elements(p, op, x, out + e, count, at);
+    }
+}
+
+static void of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar_op *op) {
+    const wgi_operand *const y = &b->operand[b->inputs];
+    wgi_element x[ARITY];
+    for (uint32_t k = 0; k < b->inputs; k++) {
+        const wgi_operand *const o = &b->operand[k];
+        x[k] = (wgi_element){o->value, o->slot, o->rows == 1 ? 0 : o->trans ? o->ld : 1,
+                             o->cols == 1 ? 0 : o->trans ? 1 : o->ld};
+    }
+    by_row(p, op, x, b->out, y->rows, y->cols);
+}
+
+static void of_small(const wgi_passes *p, const wgi_small *s) {
+    const wgi_element x[ARITY] = {{s->a, s->in[0], 1, 0}, {s->b, s->in[1], 1, 0}};
+    by_row(p, wgi_small_row(s), x, s->out, s->outs, 1);
+}
+
+/* ---- by its adjoint in operations on matrices ---- */
+
+/* A matrix of the tape beside: with the tangents in these rows, those of `slot` first. */
+static wg_mat variable(const wgi_passes *p, const wgi_operand *o, const double *value,
+                       const double *rows) {
+    wgi_core *const beside = wgi_core_of(p->beside);
+    wg_mat a = {value, o->rows, o->cols, o->ld, {0, beside->head.stamp}, o->trans};
+    if (!active(o)) return a;
+    const size_t n = span_of(o);
+    if (wgi_slots_need(beside, "adjoint", n) != WG_OK) return a;
+    a.at.slot = beside->head.slots;
+    memcpy(wgi_tangents_of(beside, a.at.slot), rows + (size_t)o->slot * p->lanes,
+           n * p->lanes * sizeof(double));
+    beside->head.slots += (uint32_t)n;
+    return a;
+}
+
+/* wt of an operand += tangents of what its adjoint was found to be. */
+static void add_tangents(const wgi_passes *p, const wgi_operand *o, const wg_mat *back) {
+    const wgi_core *const beside = wgi_core_of_const(p->beside);
+    const size_t lanes = p->lanes;
+    if (back->at.slot == 0) return;
+    const int alike = back->trans == o->trans;
+    for (size_t j = 0; j < columns_of(o); j++)
+        for (size_t i = 0; i < length_of(o); i++) {
+            const size_t at = alike ? i + j * back->ld : j + i * back->ld;
+            const double *const from = wgi_tangents_of(beside, back->at.slot + (uint32_t)at);
+            double *const to = p->wt + ((size_t)o->slot + j * o->ld + i) * lanes;
+            for (size_t l = 0; l < lanes; l++) to[l] += from[l];
+        }
+}
+
+static wg_status open_beside(wgi_passes *p) {
+    if (p->beside == NULL) {
+        wg_options options;
+        memset(&options, 0, sizeof options);
+        const wg_status s = wgi_tape_beside(p->c, &options, &p->beside);
+        if (s != WG_OK) return s;
+    }
+    wg_tape_reset(p->beside);
+    return wg_tape_forward(p->beside, p->lanes);
+}
+
+static wg_status explain(const wgi_passes *p, const wgi_block *b, wg_status s, wg_block *call) {
+    if (wg_tape_status(p->beside) != WG_OK)
+        return wgi_refuse(p->c, s, "%s: the adjoint of %s: %s", p->call, b->op->name,
+                          wg_tape_message(p->beside));
+    return wgi_refuse_call(p->c, p->call, b->op, s, call);
+}
+
+static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
+    wg_mat in[WGI_MAX_ARGS], out[WGI_MAX_ARGS], bar[WGI_MAX_ARGS], back[WGI_MAX_ARGS];
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wg_block call;
+    wg_status s = open_beside(p);
+    if (s != WG_OK)
+        return wgi_refuse(p->c, s, "%s: no tape for the adjoint of %s", p->call, b->op->name);
+    wgi_block_call(&call, b, arg, NULL);
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        in[i] = variable(p, &b->operand[i], b->operand[i].value, p->vt);
+        back[i] = (wg_mat){.at = {0, 0}};
+    }
+    for (uint32_t k = 0; k < b->outputs; k++) {
+        const wgi_operand *const o = &b->operand[b->inputs + k];
+        out[k] = variable(p, o, o->value, p->vt);
+        bar[k] = variable(p, o, p->w + o->slot, p->wt);
+    }
+    s = wg_tape_status(p->beside);
+    if (s == WG_OK) s = b->op->adjoint(p->beside, &call, in, out, bar, back);
+    if (s == WG_OK) s = wg_tape_status(p->beside);
+    for (uint32_t i = 0; s == WG_OK && i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        if (!active(o) || back[i].value == NULL) continue;
+        if (back[i].rows != o->rows || back[i].cols != o->cols) {
+            s = WG_ESHAPE;
+            call.why = "its adjoint is not of the shape of an operand";
+        } else add_tangents(p, o, &back[i]);
+    }
+    return s == WG_OK ? s : explain(p, b, s, &call);
+}
+
+/* ---- */
+
+static void of_gather(const wgi_passes *p, const wgi_block *b, const uint32_t *slot) {
+    for (size_t i = 0; i < b->outs; i++)
+        for (size_t l = 0; slot[i] != 0 && l < p->lanes; l++)
+            p->wt[(size_t)slot[i] * p->lanes + l] += p->wt[((size_t)b->out + i) * p->lanes + l];
+}
+
+wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
+    const uint32_t *const gathered = wgi_gather_slots(b);
+    const wgi_traits traits = wgi_traits_of(b->op);
+    if (is_input(b)) return WG_OK;
+    if (gathered != NULL) {
+        of_gather(p, b, gathered);
+        return WG_OK;
+    }
+    if (all_zero(p->w + b->out, b->outs) &&
+        all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
+        return WG_OK;
+    if (b->op == &wgi_small_op) of_small(p, (const wgi_small *)(const void *)b);
+    else if (traits.row != NULL) of_elements(p, b, traits.row);
+    else if (is_linear(b->op)) return by_vjp(p, b, 0);
+    else if (traits.bilinear != 0) return by_vjp(p, b, traits.bilinear);
+    else return by_adjoint(p, b);
+    return WG_OK;
+}
