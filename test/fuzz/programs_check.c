@@ -8,6 +8,7 @@
  * alike, one is wrong only where a plain tape is right. */
 #define _DEFAULT_SOURCE
 #include "programs_check.h"
+#include "programs_toys.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -223,6 +224,12 @@ void check_hessian(struct check *r, const char *mode, const double *h) {
 
 /* ---- a case ---- */
 
+/* Statement by statement, or, as an operation on matrices, of one operand, element by element. */
+static int adds_once(const struct program_step *s) {
+    if (s->op->rule != R_EACH) return 0;
+    return s->op->operands == 1 || s->op->wholes == 0 || s->whole[0] == 1;
+}
+
 int program_check(struct program_checker *k, struct program_case *c, size_t points,
                   double (*far)[PROGRAM_NUMBERS], int compile, size_t *wrong) {
     static struct truth truth[PROGRAM_FAR];
@@ -232,11 +239,12 @@ int program_check(struct program_checker *k, struct program_case *c, size_t poin
     r.run.self = c->programs - 1;
     c->work = k->work;
     k->kind[0] = k->why[0] = 0;
-    r.exact = 1;
+    r.exact = r.scalar = 1;
     for (size_t q = 0; q < c->programs; q++)
         for (size_t i = 0; i < c->program[q].steps; i++) {
-            const struct program_op *const op = c->program[q].step[i].op;
-            if (op->backward || op->operands == 0) r.exact = 0;
+            const struct program_step *const step = &c->program[q].step[i];
+            if (step->op->backward || step->op->operands == 0) r.exact = 0;
+            if (!adds_once(step)) r.scalar = 0;
         }
     if (!check_status(&r, program_case_open(c, k->loops))) {
         program_case_close(c);

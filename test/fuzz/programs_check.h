@@ -30,7 +30,8 @@ struct check {
     struct program_run run;
     size_t points, at; /* at: the point that is looked at */
     struct truth *truth;
-    int exact; /* 1: no BLAS, whose bits depend on where its operands stand, and no loops */
+    int exact;  /* 1: no BLAS, whose bits depend on where its operands stand, and no loops */
+    int scalar; /* 1: no operations on matrices, which sum up in another order in lanes */
     int bad;
     size_t wrong; /* the point of the first finding */
 };
