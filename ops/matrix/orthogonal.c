@@ -29,11 +29,13 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
  * and the triangle of reflectors that dormqr keeps (65 by 64). */
 static size_t reflector_room(size_t cols) { return 32 * larger(cols, 1) + 65 * 64; }
 
-/* The first diagonal element of a triangle that is 0 to working precision beside the largest,
- * counted from 1; 0: none. */
-static int dependent(size_t p, size_t longest, const double *r, size_t ld) {
+/* The first diagonal element of a triangle, the upper one or else the lower one, that is 0 to working
+ * precision beside the largest element of it, counted from 1; 0: none. */
+static int dependent(int upper, size_t p, size_t longest, const double *r, size_t ld) {
     double high = 0;
-    for (size_t i = 0; i < p; i++) high = fmax(high, fabs(r[i * (ld + 1)]));
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = upper ? 0 : j; i < (upper ? j + 1 : p); i++)
+            high = fmax(high, fabs(r[i + j * ld]));
     for (size_t i = 0; i < p; i++)
         if (fabs(r[i * (ld + 1)]) <= (double)longest * DBL_EPSILON * high)
             return wgi_int(i + 1);
@@ -128,7 +130,7 @@ static wg_status qr_value(wg_block *b) {
 }
 
 static wg_status degenerate(wg_block *b, const struct parts *s) {
-    b->info = dependent(s->p, larger(s->m, s->n), s->r, s->ldr);
+    b->info = dependent(1, s->p, larger(s->m, s->n), s->r, s->ldr);
     if (b->info == 0) return WG_OK;
     b->why = "the matrix has not full rank: QR has no derivative";
     return WG_EDEGENERATE;
@@ -294,11 +296,12 @@ static wg_status qr_jvp(wg_block *b) {
 static int has_full_rank(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
     if (p == 0) return 1;
     wg_real low = wg_let(t, wg_fabs(r[0])), high = low;
-    for (size_t i = 1; i < p; i++) {
-        const wg_real size = wg_let(t, wg_fabs(r[i * (p + 1)]));
-        low = wg_let(t, wg_fmin(low, size));
-        high = wg_let(t, wg_fmax(high, size));
-    }
+    for (size_t j = 1; j < p; j++)
+        for (size_t i = 0; i <= j; i++) {
+            const wg_real size = wg_let(t, wg_fabs(r[i + j * p]));
+            if (i == j) low = wg_let(t, wg_fmin(low, size));
+            high = wg_let(t, wg_fmax(high, size));
+        }
     high = wg_let(t, wg_mul((double)longest * DBL_EPSILON, high));
     return wg_gt(t, low, high);
 }
@@ -413,7 +416,7 @@ static wg_status lstsq_value(wg_block *b) {
     if (tall)
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
-    b->info = dependent(p, larger(s.m, s.n), s.a, s.m);
+    b->info = dependent(tall, p, larger(s.m, s.n), s.a, s.m);
     if (b->info != 0) {
         b->why = "the matrix has not full rank";
         return WG_ESINGULAR;
