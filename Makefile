@@ -192,7 +192,7 @@ link = $(call say,LD,$@)$(LINKER) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
 SHARED := $(findstring -fvisibility=default,$(CFLAGS))
 LIBRARY := $(B)/$(if $(SHARED),$(SO),libwengert.a)
 with_library = $(filter %.o,$^) $(filter %.a $(LIBRARY),$^) $(if $(SHARED),$(BESIDE))
-BESIDE := -Wl,-rpath,'$$ORIGIN/..'
+BESIDE := -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' # of programs of tests, and of generators
 
 $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)

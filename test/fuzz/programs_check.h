@@ -12,7 +12,7 @@ enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
  * sum weighted by program_weights, and how far a computation in double may be from them. */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
-    int known, terms, extreme, exact;
+    int known, terms, extreme, infinite, exact;
     size_t directions;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];

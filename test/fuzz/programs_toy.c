@@ -116,6 +116,11 @@ static struct toy_series compose(const toy_real *f, struct toy_series a) {
                            times(f[3], times(a1, times(a1, a1)))};
     struct toy_series y;
     if (!(fabsl(f[1]) <= LDBL_MAX)) toy_run.infinite = 1;
+    /* a partial that is no normal number is lost, whatever it is multiplied by */
+    for (int k = 2; k < TOY_TERMS; k++)
+        if (f[k] != 0 && !(fabsl(f[k]) >= DBL_MIN && fabsl(f[k]) <= DBL_MAX) &&
+            fabsl(f[k]) <= LDBL_MAX && toy_run.terms > k)
+            toy_run.terms = k;
     y.c[0] = rounded(f[0], f[0]);
     y.c[1] = times(f[1], a1);
     y.c[1] = rounded(y.c[1], y.c[1]);
