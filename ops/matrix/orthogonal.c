@@ -9,7 +9,8 @@
  *   R alone keeps the reflectors and never forms Q.
  * Least squares: solve.h.   tangents
  *     m >= n: Xt = P (Bt - At X) + (A'A)^-1 At' (B - A X)
- *     m < n:  Z = (AA')^-1 B, V = (AA')^-1 (Bt - At X - A At' Z);  Xt = At' Z + A' V
+ *     m < n:  Z = (AA')^-1 B;  Xt = A^+ (Bt - At X) + (I - A^+ A) At' Z
+ *   by the factors and their Q: products of A with what (A'A)^-1 is in lose twice the digits
  * Pseudo-inverse, A = U S V' of numerical rank r, G = P_ (n by m), N = G' V, M = G U, K = V' M:
  *     A_ += U [-S^-1 K S^-1 - K' S^-2 - S^-2 K'] V' + N S^-2 V' + U S^-2 M'
  *   the tangent is the same map with U and V exchanged and At for G.
@@ -365,14 +366,14 @@ static wg_status lstsq_shape(wg_block *b) {
     b->out[0].rows = n, b->out[0].cols = k;
     b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
     b->work_bytes = wgi_room_of(reflector_room(larger(larger(m, n), k))) +
-                    2 * wgi_room_of(m * k) + 2 * wgi_room_of(n * k);
+                    2 * wgi_room_of(m * k) + wgi_room_of(n * k);
     return WG_OK;
 }
 
 struct least {
     size_t m, n, k;
-    double *a, *tau;                    /* dgeqrf's, or dgelqf's for m < n */
-    double *more, *mk, *mk2, *nk, *nk2; /* workspace */
+    double *a, *tau;              /* dgeqrf's, or dgelqf's for m < n */
+    double *more, *mk, *mk2, *nk; /* workspace */
     int more_size;
 };
 
@@ -384,7 +385,7 @@ static struct least least_of(const wg_block *b) {
     const size_t size = reflector_room(larger(larger(s.m, s.n), s.k));
     s.more = wgi_take(&work, size), s.more_size = wgi_int(size);
     s.mk = wgi_take(&work, s.m * s.k), s.mk2 = wgi_take(&work, s.m * s.k);
-    s.nk = wgi_take(&work, s.n * s.k), s.nk2 = wgi_take(&work, s.n * s.k);
+    s.nk = wgi_take(&work, s.n * s.k);
     return s;
 }
 
@@ -396,16 +397,29 @@ static void triangle_solve(const struct least *s, int trans, double *x, size_t l
                 wgi_int(s->m), x, wgi_int(ldx));
 }
 
-/* x = (A'A)^-1 x, or (AA')^-1 x. */
-static void normal_solve(const struct least *s, double *x) {
-    const int tall = s->m >= s->n;
-    triangle_solve(s, tall, x, smaller(s->m, s->n));
-    triangle_solve(s, !tall, x, smaller(s->m, s->n));
+/* x = Q x or Q' x: Q m by m, or n by n for m < n. */
+static void orthogonal_times(const struct least *s, int trans, double *x) {
+    const int m = wgi_int(s->m), n = wgi_int(s->n), k = wgi_int(s->k);
+    const char t = trans ? 'T' : 'N';
+    if (s->m >= s->n)
+        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', t, m, k, n, s->a, m, s->tau, x, m,
+                                  s->more, s->more_size);
+    else
+        (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', t, n, k, m, s->a, m, s->tau, x, n,
+                                  s->more, s->more_size);
+}
+
+/* to, `rows` tall = x, `kept` tall, above zeros. */
+static void above_zeros(size_t kept, size_t k, const double *x, size_t rows, double *to) {
+    for (size_t j = 0; j < k; j++) {
+        memcpy(to + j * rows, x + j * kept, kept * sizeof *to);
+        memset(to + j * rows + kept, 0, (rows - kept) * sizeof *to);
+    }
 }
 
 static wg_status lstsq_value(wg_block *b) {
     const struct least s = least_of(b);
-    const int m = wgi_int(s.m), n = wgi_int(s.n), k = wgi_int(s.k), tall = s.m >= s.n;
+    const int m = wgi_int(s.m), n = wgi_int(s.n), tall = s.m >= s.n;
     const size_t p = smaller(s.m, s.n);
     double *const x = b->out[0].value;
     if (p == 0) {
@@ -424,18 +438,13 @@ static wg_status lstsq_value(wg_block *b) {
     if (s.k == 0) return WG_OK;
     wgi_copy(s.m, s.k, b->in[1].value, b->in[1].ld, s.mk, s.m);
     if (tall) {
-        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, k, n, s.a, m, s.tau, s.mk, m,
-                                  s.more, s.more_size);
+        orthogonal_times(&s, 1, s.mk);
         wgi_copy(s.n, s.k, s.mk, s.m, x, s.n);
         triangle_solve(&s, 0, x, s.n);
     } else {
         triangle_solve(&s, 0, s.mk, s.m);
-        for (size_t j = 0; j < s.k; j++) {
-            memcpy(x + j * s.n, s.mk + j * s.m, s.m * sizeof *x);
-            memset(x + j * s.n + s.m, 0, (s.n - s.m) * sizeof *x);
-        }
-        (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', 'T', n, k, m, s.a, m, s.tau, x, n,
-                                  s.more, s.more_size);
+        above_zeros(s.m, s.k, s.mk, s.n, x);
+        orthogonal_times(&s, 1, x);
     }
     return WG_OK;
 }
@@ -461,27 +470,30 @@ static wg_status lstsq_vjp(wg_block *b) {
     const double *const x = b->out[0].value, *const w = b->out[0].bar;
     if (m == 0 || n == 0 || k == 0) return WG_OK;
     const wgi_dense aw = wgi_bar_of(a, n, 0), cw = wgi_bar_of(c, k, 0);
+    memcpy(s.nk, w, n * k * sizeof *w);
     if (m >= n) {
-        memcpy(s.nk, w, n * k * sizeof *w);
-        normal_solve(&s, s.nk);
-        multiply(&s, 1, a->value, a->ld, 0, s.nk, 0, s.mk2);
+        triangle_solve(&s, 1, s.nk, n);
+        above_zeros(n, k, s.nk, m, s.mk2);
+        orthogonal_times(&s, 0, s.mk2);
         if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         residual(b, &s);
-        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+        triangle_solve(&s, 0, s.nk, n);
     } else {
-        multiply(&s, 1, a->value, a->ld, 0, w, 0, s.mk2);
-        normal_solve(&s, s.mk2);
+        orthogonal_times(&s, 0, s.nk);
+        wgi_copy(m, k, s.nk, n, s.mk2, m);
+        triangle_solve(&s, 1, s.mk2, m);
         if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
-        memcpy(s.nk, w, n * k * sizeof *w);
-        multiply(&s, -1, a->value, a->ld, 1, s.mk2, 1, s.nk);
+        for (size_t j = 0; j < k; j++) memset(s.nk + j * n, 0, m * sizeof *s.nk);
+        orthogonal_times(&s, 1, s.nk);
         wgi_copy(m, k, c->value, c->ld, s.mk, m);
-        normal_solve(&s, s.mk);
-        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+        triangle_solve(&s, 0, s.mk, m);
+        triangle_solve(&s, 1, s.mk, m);
     }
+    wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
     return WG_OK;
 }
 
@@ -491,27 +503,36 @@ static wg_status lstsq_jvp(wg_block *b) {
     const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
     const double *const x = b->out[0].value;
     double *const xt = b->out[0].bar;
+    int moves = 0; /* else (AA')^-1 B, which may be infinite, is not multiplied by 0 */
+    for (size_t j = 0; j < n && a->bar != NULL; j++) moves |= any(a->bar + j * a->bar_ld, m);
     memset(xt, 0, n * k * sizeof *xt);
     if (m == 0 || n == 0 || k == 0) return WG_OK;
     if (c->bar != NULL) wgi_copy(m, k, c->bar, c->bar_ld, s.mk2, m);
     else memset(s.mk2, 0, m * k * sizeof *s.mk2);
-    if (a->bar != NULL) multiply(&s, -1, a->bar, a->bar_ld, 0, x, 1, s.mk2);
+    if (moves) multiply(&s, -1, a->bar, a->bar_ld, 0, x, 1, s.mk2);
     if (m >= n) {
-        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 0, xt);
-        if (a->bar != NULL) {
+        orthogonal_times(&s, 1, s.mk2);
+        wgi_copy(n, k, s.mk2, m, xt, n);
+        if (moves) {
             residual(b, &s);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 1, xt);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            triangle_solve(&s, 1, s.nk, n);
+            for (size_t i = 0; i < n * k; i++) xt[i] += s.nk[i];
         }
-        normal_solve(&s, xt);
+        triangle_solve(&s, 0, xt, n);
     } else {
-        if (a->bar != NULL) {
+        triangle_solve(&s, 0, s.mk2, m);
+        above_zeros(m, k, s.mk2, n, xt);
+        if (moves) {
             wgi_copy(m, k, c->value, c->ld, s.mk, m);
-            normal_solve(&s, s.mk);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, xt);
-            multiply(&s, -1, a->value, a->ld, 0, xt, 1, s.mk2);
+            triangle_solve(&s, 0, s.mk, m);
+            triangle_solve(&s, 1, s.mk, m);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            orthogonal_times(&s, 0, s.nk);
+            for (size_t j = 0; j < k; j++)
+                for (size_t i = m; i < n; i++) xt[i + j * n] = s.nk[i + j * n];
         }
-        normal_solve(&s, s.mk2);
-        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 1, xt);
+        orthogonal_times(&s, 1, xt);
     }
     return WG_OK;
 }
