@@ -204,10 +204,25 @@ static void triangle_vjp(const struct parts *s, const double *rw) {
                 wgi_int(p), 1, s->r, wgi_int(s->ldr), s->t, wgi_int(p));
 }
 
+/* w += Q copyltu(t - B'), B = Q' w, for a square Q, of which w = Q B: without what cancels this is
+ * w = Q (copyltu(t) + tril(B - B', -1)). */
+static void rotation_vjp(const struct parts *s) {
+    const size_t p = s->p, ldy = times_qt(s, p, s->w, s->y);
+    wgi_mirror(p, s->t, p);
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = j + 1; i < p; i++)
+            s->t[i + j * p] += s->y[i + j * ldy] - s->y[j + i * ldy];
+    times_q(s, p, s->t, s->w);
+}
+
 /* w += Q copyltu(t - w' Q), where w is 0 and need not be set without Q_. */
 static void orthogonal_vjp(const struct parts *s, int with_q) {
     const size_t m = s->m, p = s->p;
     const int mi = wgi_int(m), pi = wgi_int(p);
+    if (with_q && m == p) {
+        rotation_vjp(s);
+        return;
+    }
     if (s->q != NULL) {
         if (with_q)
             wgi_gemm_triangle('L', 0, p, m, -1, 'T', s->w, m, 'N', s->q, m, s->t, p,
@@ -216,16 +231,8 @@ static void orthogonal_vjp(const struct parts *s, int with_q) {
                     with_q ? 1 : 0, s->w, mi);
         return;
     }
-    if (with_q) { /* Q' Q_: p = m */
-        (void)times_qt(s, p, s->w, s->y);
-        for (size_t j = 0; j < p; j++)
-            for (size_t i = j; i < p; i++) s->t[i + j * p] -= s->y[j + i * p];
-    }
     wgi_mirror(p, s->t, p);
-    times_q(s, p, s->t, s->y);
-    if (with_q)
-        for (size_t i = 0; i < m * p; i++) s->w[i] += s->y[i];
-    else memcpy(s->w, s->y, m * p * sizeof *s->w);
+    times_q(s, p, s->t, s->w);
 }
 
 static wg_status qr_vjp(wg_block *b) {
@@ -253,6 +260,15 @@ static wg_status qr_vjp(wg_block *b) {
     return WG_OK;
 }
 
+/* w = Qt of a square Q, from y = C: without what cancels, Q (tril(C, -1) - tril(C, -1)'). */
+static void rotation(const struct parts *s, size_t ldy) {
+    for (size_t j = 0; j < s->p; j++) {
+        s->y[j + j * ldy] = 0;
+        for (size_t i = 0; i < j; i++) s->y[i + j * ldy] = -s->y[j + i * ldy];
+    }
+    times_q(s, s->p, s->y, s->w);
+}
+
 static wg_status qr_jvp(wg_block *b) {
     const struct qr *const what = (const struct qr *)b->params;
     const struct parts s = parts_of(b);
@@ -264,7 +280,7 @@ static wg_status qr_jvp(wg_block *b) {
     if (p == 0 || a->bar == NULL) return WG_OK;
     const wg_status failed = degenerate(b, &s);
     if (failed != WG_OK) return failed;
-    /* w = Xt U^-1, y = Q' w, t = S */
+    /* w = Xt U^-1, y = Q' w, t = S; then w = Qt */
     wgi_copy(m, p, a->bar, a->bar_ld, s.w, m);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, mi, pi, 1,
                 s.r, ldr, s.w, mi);
@@ -274,9 +290,11 @@ static wg_status qr_jvp(wg_block *b) {
         s.t[j * (p + 1)] = s.y[j * (ldy + 1)];
         for (size_t i = j + 1; i < p; i++) s.t[i + j * p] = 0;
     }
-    /* w = Qt */
-    times_q(&s, p, s.t, s.y);
-    for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
+    if (m == p) rotation(&s, ldy);
+    else {
+        times_q(&s, p, s.t, s.y);
+        for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
+    }
     if (what->q >= 0) memcpy(b->out[what->q].bar, s.w, m * p * sizeof *s.w);
     if (what->r < 0) return WG_OK;
     double *const rt = b->out[what->r].bar, *const vt = rt + p * p;
