@@ -649,6 +649,12 @@ void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_
     const size_t m = a.rows, n = a.cols;
     if (q == NULL || r == NULL) return;
     wgi_expand_copy(a, q);
+    if (m == 1 && n == 1) { /* Q has no derivative: none is made of quotients that cancel */
+        const wg_real x = *q, one = sign != NULL ? *sign : wg_constant(1);
+        *q = wg_let(t, wg_mul(one, wg_select_lt(x, 0, -1, 1)));
+        *r = wg_let(t, wg_mul(*q, x));
+        return;
+    }
     for (size_t j = 0; j < n; j++) {
         wg_real *const v = q + j * m;
         for (size_t i = 0; i < n; i++) r[i + j * n] = wg_constant(0);
