@@ -330,8 +330,8 @@ static wg_status in_a_function(wg_tape *t, struct written w, const double *at, c
                                double *v, double *g) {
     const size_t n = w.order * w.order;
     const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
-    const wg_points from = {x, n, 1};
-    const wg_results value = {v, 1, 1}, slopes = {g, n, 1};
+    const wg_points from = {x, (ptrdiff_t)n, 1};
+    const wg_results value = {v, 1, 1}, slopes = {g, (ptrdiff_t)n, 1};
     wg_function *f = NULL, *gradient = NULL;
     assert_int_equal(wg_function_record(t, written_det, &w, 1, &in, at, 1, &out, &f), WG_OK);
     assert_int_equal(wg_function_gradient(t, f, &gradient), WG_OK);
