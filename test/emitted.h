@@ -204,15 +204,14 @@ static inline int has_compiler(const char *name) {
     return system(line) == 0;
 }
 
-/* As strict C99 without a warning. What was compiled before, of the same text, with the same flags, by
+/* Compiles the text and loads it. What was compiled before, of the same text, with the same flags, by
  * the same compiler, is taken from there: a name in COMPILED_BEFORE is the digest of these three, and
  * is given only to a library that was compiled to its end. */
-static inline void emitted_open(emitted *e, const char *compiler, const char *more) {
+static inline void emitted_load(emitted *e, const char *compiler, const char *flags) {
     char line[1024];
     (void)snprintf(line, sizeof line,
                    "set -e; mkdir -p " COMPILED_BEFORE "\n"
-                   "flags='-std=c99 -Wall -Wextra -Wpedantic -Werror %s -ffp-contract=off "
-                   "-fno-builtin-pow -fPIC -shared'\n"
+                   "flags='%s -ffp-contract=off -fPIC -shared'\n"
                    "key=$({ %s --version; echo \"$flags\"; cat %s/e.c; } | sha256sum)\n"
                    "so=" COMPILED_BEFORE "/emitted-${key%%%% *}.so\n"
                    "[ -f $so ] || {\n"
@@ -220,11 +219,18 @@ static inline void emitted_open(emitted *e, const char *compiler, const char *mo
                    "    mv $so.$$ $so\n"
                    "}\n"
                    "cp $so %s/e.so\n",
-                   more, compiler, e->directory, compiler, e->directory, e->directory);
+                   flags, compiler, e->directory, compiler, e->directory, e->directory);
     assert_int_equal(system(line), 0);
     (void)snprintf(line, sizeof line, "%s/e.so", e->directory);
     e->library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(e->library);
+}
+/* As strict C99 without a warning. */
+static inline void emitted_open(emitted *e, const char *compiler, const char *more) {
+    char flags[256];
+    (void)snprintf(flags, sizeof flags,
+                   "-std=c99 -Wall -Wextra -Wpedantic -Werror %s -fno-builtin-pow", more);
+    emitted_load(e, compiler, flags);
 }
 static inline void emitted_close(emitted *e) {
     char line[128];

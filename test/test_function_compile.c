@@ -135,14 +135,8 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
     wgi_native_write(&s, &form, "key");
     assert_int_equal(wgi_text_close(&s.o), WG_OK);
     assert_int_equal(fclose(f), 0);
-    (void)snprintf(
-        line, sizeof line,
-        "%s -std=gnu11 -w -O1 -ffp-contract=off %s -shared -fPIC -o %s/e.so %s/e.c -lm",
-        compiler, flags, e.directory, e.directory);
-    assert_int_equal(system(line), 0);
-    (void)snprintf(line, sizeof line, "%s/e.so", e.directory);
-    e.library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(e.library);
+    (void)snprintf(line, sizeof line, "-std=gnu11 -w -O1 %s", flags);
+    emitted_load(&e, compiler, line);
     EMITTED(&e, "wengert_each", "", bytecode.native);
     assert_string_equal(emitted_symbol(&e, "wengert_key", ""), "key");
     compare(h->f, &copy, POINTS, 1, 0);
