@@ -120,8 +120,9 @@ static wg_status band_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_band = {"wg_solve_banded", WG_OP_EXPANDS, band_shape,  band_value,
-                                 band_vjp,          band_jvp,      band_expand, NULL, NULL};
+const wg_block_op wgi_op_band = {"wg_solve_banded", WG_OP_EXPANDS, band_shape,
+                                 band_value,        band_vjp,      band_jvp,
+                                 band_expand,       NULL,          NULL};
 
 wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
     const struct band p = {kl, ku};
@@ -243,9 +244,15 @@ static wg_status tridiagonal_expand(wg_tape *t, const wg_block *b, const wg_real
     return WG_OK;
 }
 
-const wg_block_op wgi_op_tridiagonal = {
-    "wg_solve_tridiagonal", WG_OP_EXPANDS,   tridiagonal_shape,  tridiagonal_value,
-    tridiagonal_vjp,        tridiagonal_jvp, tridiagonal_expand, NULL, NULL};
+const wg_block_op wgi_op_tridiagonal = {"wg_solve_tridiagonal",
+                                        WG_OP_EXPANDS,
+                                        tridiagonal_shape,
+                                        tridiagonal_value,
+                                        tridiagonal_vjp,
+                                        tridiagonal_jvp,
+                                        tridiagonal_expand,
+                                        NULL,
+                                        NULL};
 
 wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
     const wg_mat in[4] = {lower, diagonal, upper, b};

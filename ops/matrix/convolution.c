@@ -13,6 +13,7 @@
 #include <wengert/products.h>
 #include "blas.h"
 #include "expand.h"
+#include "traits.h"
 #include "view.h"
 
 #include <limits.h>
@@ -236,10 +237,14 @@ static wg_status conv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-const wg_block_op wgi_op_conv1d = {"wg_conv1d", WG_OP_EXPANDS, conv_shape,  conv_value,
-                                   conv_vjp,    conv_jvp,      conv_expand, NULL, NULL};
-const wg_block_op wgi_op_conv2d = {"wg_conv2d", WG_OP_EXPANDS, conv_shape,  conv_value,
-                                   conv_vjp,    conv_jvp,      conv_expand, NULL, NULL};
+static const wgi_traits conv_traits = {.bilinear = 3};
+
+const wg_block_op wgi_op_conv1d = {"wg_conv1d", WG_OP_EXPANDS, conv_shape,
+                                   conv_value,  conv_vjp,      conv_jvp,
+                                   conv_expand, NULL,          &conv_traits};
+const wg_block_op wgi_op_conv2d = {"wg_conv2d", WG_OP_EXPANDS, conv_shape,
+                                   conv_value,  conv_vjp,      conv_jvp,
+                                   conv_expand, NULL,          &conv_traits};
 
 /* The length of the result in direction d, or what is wrong. */
 static const char *length(struct sizes *s, int d) {

@@ -174,8 +174,8 @@ static wg_status walk_jvp(wg_block *b) {
 }
 
 #define WALKER(name)                                                                           \
-    const wg_block_op wgi_op_##name = {"wg_" #name, MOVES,    walk_shape, walk_value,          \
-                                       walk_vjp,    walk_jvp, NULL, NULL,       NULL}
+    const wg_block_op wgi_op_##name = {"wg_" #name, MOVES, walk_shape, walk_value, walk_vjp,   \
+                                       walk_jvp,    NULL,  NULL,       NULL}
 WALKER(slice);
 WALKER(flip_rows);
 WALKER(flip_cols);
@@ -362,8 +362,8 @@ static wg_status gather_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gather = {"wg_gather", MOVES,      gather_shape, gather_value,
-                                   gather_vjp,  gather_jvp, NULL, NULL,         NULL};
+const wg_block_op wgi_op_gather = {"wg_gather", MOVES, gather_shape, gather_value, gather_vjp,
+                                   gather_jvp,  NULL,  NULL,         NULL};
 
 wg_mat wg_gather(wg_tape *t, wg_mat x, size_t rows, size_t cols, const size_t *index) {
     struct list l = {index, 0, rows, cols};
@@ -431,7 +431,8 @@ const wg_block_op wgi_op_scatter_add = {
     "wg_scatter_add",   WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_LINEAR | WG_OP_EXPANDS,
     scatter_shape,      scatter_add_value,
     scatter_add_vjp,    scatter_add_jvp,
-    scatter_add_expand, NULL, &scatter_traits};
+    scatter_add_expand, NULL,
+    &scatter_traits};
 
 wg_mat wg_scatter_add(wg_tape *t, wg_mat x, wg_mat u, const size_t *index) {
     const wg_mat in[2] = {x, u};
@@ -488,7 +489,8 @@ const wg_block_op wgi_op_scatter_set = {"wg_scatter_set",
                                         scatter_set_value,
                                         scatter_set_vjp,
                                         scatter_set_jvp,
-                                        NULL, NULL,
+                                        NULL,
+                                        NULL,
                                         NULL};
 
 wg_mat wg_scatter_set(wg_tape *t, wg_mat x, wg_mat u, const size_t *index) {
@@ -567,14 +569,14 @@ static wg_status take_cols_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_take_rows = {
-    "wg_take_rows", MOVES, take_rows_shape, take_rows_value, take_rows_vjp, take_rows_jvp,
-    NULL, NULL,           NULL};
+    "wg_take_rows", MOVES, take_rows_shape, take_rows_value, take_rows_vjp, take_rows_jvp, NULL,
+    NULL,           NULL};
 const wg_block_op wgi_op_take_cols = {
-    "wg_take_cols", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp,
-    NULL, NULL,           NULL};
+    "wg_take_cols", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp, NULL,
+    NULL,           NULL};
 const wg_block_op wgi_op_embedding = {
-    "wg_embedding", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp,
-    NULL, NULL,           NULL};
+    "wg_embedding", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp, NULL,
+    NULL,           NULL};
 
 wg_mat wg_take_rows(wg_tape *t, wg_mat x, size_t n, const size_t *index) {
     return list_apply(t, &wgi_op_take_rows, (struct list){index, n, 0, 0}, 1, &x);
@@ -637,9 +639,11 @@ static wg_status concat_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_concat_rows = {
-    "wg_concat_rows", MOVES, concat_shape, concat_value, concat_vjp, concat_jvp, NULL, NULL, NULL};
+    "wg_concat_rows", MOVES, concat_shape, concat_value, concat_vjp,
+    concat_jvp,       NULL,  NULL,         NULL};
 const wg_block_op wgi_op_concat_cols = {
-    "wg_concat_cols", MOVES, concat_shape, concat_value, concat_vjp, concat_jvp, NULL, NULL, NULL};
+    "wg_concat_cols", MOVES, concat_shape, concat_value, concat_vjp,
+    concat_jvp,       NULL,  NULL,         NULL};
 
 enum { MOST = 16 }; /* operands of wg_apply */
 
@@ -709,8 +713,8 @@ static wg_status pad_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_pad = {"wg_pad", MOVES,   pad_shape, pad_value,
-                                pad_vjp,  pad_jvp, NULL, NULL,      NULL};
+const wg_block_op wgi_op_pad = {"wg_pad", MOVES, pad_shape, pad_value, pad_vjp,
+                                pad_jvp,  NULL,  NULL,      NULL};
 
 wg_mat wg_pad(wg_tape *t, wg_mat x, size_t above, size_t below, size_t left, size_t right,
               double value) {
@@ -752,8 +756,8 @@ static wg_status diag_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_diag = {"wg_diag", MOVES,    diag_shape, diag_value,
-                                 diag_vjp,  diag_jvp, NULL, NULL,       NULL};
+const wg_block_op wgi_op_diag = {"wg_diag", MOVES, diag_shape, diag_value, diag_vjp,
+                                 diag_jvp,  NULL,  NULL,       NULL};
 
 wg_mat wg_diag(wg_tape *t, wg_mat x) {
     wg_mat y;
@@ -816,10 +820,10 @@ static wg_status band_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_tril = {"wg_tril", MOVES,    band_shape, band_value,
-                                 band_vjp,  band_jvp, NULL, NULL,       NULL};
-const wg_block_op wgi_op_triu = {"wg_triu", MOVES,    band_shape, band_value,
-                                 band_vjp,  band_jvp, NULL, NULL,       NULL};
+const wg_block_op wgi_op_tril = {"wg_tril", MOVES, band_shape, band_value, band_vjp,
+                                 band_jvp,  NULL,  NULL,       NULL};
+const wg_block_op wgi_op_triu = {"wg_triu", MOVES, band_shape, band_value, band_vjp,
+                                 band_jvp,  NULL,  NULL,       NULL};
 
 static wg_mat triangle(wg_tape *t, const wg_block_op *op, wg_mat x, ptrdiff_t k,
                        unsigned upper) {

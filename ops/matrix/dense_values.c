@@ -167,4 +167,5 @@ static wg_status vjp(wg_block *b) {
     return WG_EMODE;
 }
 
-const wg_block_op wgi_op_dense = {"a dense operation", 0, shape, value, vjp, NULL, NULL, NULL, NULL};
+const wg_block_op wgi_op_dense = {
+    "a dense operation", 0, shape, value, vjp, NULL, NULL, NULL, NULL};

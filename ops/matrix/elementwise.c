@@ -9,6 +9,7 @@
  * others piece by piece, through copies where their elements do not lie next to each other. */
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
+#include "traits.h"
 
 #include <string.h>
 #include <wengert/elementwise.h>
@@ -340,11 +341,28 @@ OP3(select, "by mask")
 #undef OP4
 #undef ROW
 
+static const wgi_traits row_traits[WGI_ROWS] = {
+#define OP1(name, ...) [WGI_ROW_##name] = {.row = &wgi_scalar_ops[WGI_ROW_##name]},
+#define OP2 OP1
+#define OP3 OP1
+#define OP4 OP1
+#include "ops/scalar/scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+};
+
 #define ROW(name, more)                                                                        \
-    {"wg_mat_" #name, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS | (more),     \
-     name##_shape,    name##_value,                                                            \
-     name##_vjp,      name##_jvp,                                                              \
-     name##_expand, NULL,   NULL},
+    {"wg_mat_" #name,                                                                          \
+     WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS | (more),                      \
+     name##_shape,                                                                             \
+     name##_value,                                                                             \
+     name##_vjp,                                                                               \
+     name##_jvp,                                                                               \
+     name##_expand,                                                                            \
+     NULL,                                                                                     \
+     &row_traits[WGI_ROW_##name]},
 #define OP1(name, ...) ROW(name, 0)
 #define OP2 OP1
 #define OP3 OP1
@@ -416,7 +434,8 @@ wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
     static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH,
                                    map_shape,    map_run_value,
                                    map_run_vjp,  map_run_jvp,
-                                   NULL, NULL,         NULL};
+                                   NULL,         NULL,
+                                   NULL};
     const struct map params = {f, d, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);

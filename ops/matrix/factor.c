@@ -135,11 +135,13 @@ static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
 const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                factor_shape,  factor_value,
                                factor_vjp,    factor_jvp,
-                               factor_expand, NULL, NULL};
+                               factor_expand, NULL,
+                               NULL};
 const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                   factor_shape,  factor_value,
                                   factor_vjp,    factor_jvp,
-                                  factor_expand, NULL, NULL};
+                                  factor_expand, NULL,
+                                  NULL};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     wg_factor f = {.a = a, .sign = wg_mat_failed(1, 1), .kind = kind};
@@ -243,18 +245,33 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet", WG_OP_TRANS | WG_OP_EXPANDS,
-                                          logdet_shape,       logdet_value,
-                                          logdet_vjp,         logdet_jvp,
-                                          logdet_expand, NULL,      NULL};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet", WG_OP_TRANS | WG_OP_EXPANDS,
-                                      logdet_shape,   logdet_value,
-                                      logdet_vjp,     logdet_jvp,
-                                      logdet_expand, NULL,  NULL};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd", WG_OP_TRANS | WG_OP_EXPANDS,
-                                       logdet_shape,    logdet_value,
-                                       logdet_vjp,      logdet_jvp,
-                                       logdet_expand, NULL,   NULL};
+const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet",
+                                          WG_OP_TRANS | WG_OP_EXPANDS,
+                                          logdet_shape,
+                                          logdet_value,
+                                          logdet_vjp,
+                                          logdet_jvp,
+                                          logdet_expand,
+                                          NULL,
+                                          NULL};
+const wg_block_op wgi_op_logabsdet = {"wg_logabsdet",
+                                      WG_OP_TRANS | WG_OP_EXPANDS,
+                                      logdet_shape,
+                                      logdet_value,
+                                      logdet_vjp,
+                                      logdet_jvp,
+                                      logdet_expand,
+                                      NULL,
+                                      NULL};
+const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd",
+                                       WG_OP_TRANS | WG_OP_EXPANDS,
+                                       logdet_shape,
+                                       logdet_value,
+                                       logdet_vjp,
+                                       logdet_jvp,
+                                       logdet_expand,
+                                       NULL,
+                                       NULL};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
@@ -427,13 +444,20 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS | WG_OP_EXPANDS,
-                                       det_shape,       det_value,
-                                       det_vjp,         det_jvp,
-                                       det_expand, NULL,      NULL};
-const wg_block_op wgi_op_det = {
-    "wg_det", WG_OP_TRANS | WG_OP_EXPANDS, det_shape, det_value, det_vjp, det_jvp, det_expand, NULL,
-    NULL};
+const wg_block_op wgi_op_factor_det = {"wg_factor_det",
+                                       WG_OP_TRANS | WG_OP_EXPANDS,
+                                       det_shape,
+                                       det_value,
+                                       det_vjp,
+                                       det_jvp,
+                                       det_expand,
+                                       NULL,
+                                       NULL};
+const wg_block_op wgi_op_det = {"wg_det",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                det_shape,  det_value,
+                                det_vjp,    det_jvp,
+                                det_expand, NULL,
+                                NULL};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -527,18 +551,33 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse", WG_OP_TRANS | WG_OP_EXPANDS,
-                                           inverse_shape,       inverse_value,
-                                           inverse_vjp,         inverse_jvp,
-                                           inverse_expand, NULL,      NULL};
-const wg_block_op wgi_op_inverse = {"wg_inverse",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                    inverse_shape,  inverse_value,
-                                    inverse_vjp,    inverse_jvp,
-                                    inverse_expand, NULL, NULL};
-const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd", WG_OP_TRANS | WG_OP_EXPANDS,
-                                        inverse_shape,    inverse_value,
-                                        inverse_vjp,      inverse_jvp,
-                                        inverse_expand, NULL,   NULL};
+const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse",
+                                           WG_OP_TRANS | WG_OP_EXPANDS,
+                                           inverse_shape,
+                                           inverse_value,
+                                           inverse_vjp,
+                                           inverse_jvp,
+                                           inverse_expand,
+                                           NULL,
+                                           NULL};
+const wg_block_op wgi_op_inverse = {"wg_inverse",
+                                    WG_OP_TRANS | WG_OP_EXPANDS,
+                                    inverse_shape,
+                                    inverse_value,
+                                    inverse_vjp,
+                                    inverse_jvp,
+                                    inverse_expand,
+                                    NULL,
+                                    NULL};
+const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd",
+                                        WG_OP_TRANS | WG_OP_EXPANDS,
+                                        inverse_shape,
+                                        inverse_value,
+                                        inverse_vjp,
+                                        inverse_jvp,
+                                        inverse_expand,
+                                        NULL,
+                                        NULL};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
     return from_factor(t, &wgi_op_factor_inverse, f);
@@ -633,10 +672,15 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_cholesky = {"wg_cholesky",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                     cholesky_shape,  cholesky_value,
-                                     cholesky_vjp,    cholesky_jvp,
-                                     cholesky_expand, NULL, NULL};
+const wg_block_op wgi_op_cholesky = {"wg_cholesky",
+                                     WG_OP_TRANS | WG_OP_EXPANDS,
+                                     cholesky_shape,
+                                     cholesky_value,
+                                     cholesky_vjp,
+                                     cholesky_jvp,
+                                     cholesky_expand,
+                                     NULL,
+                                     NULL};
 static void batch_parts(const void *params, wgi_parts *p) {
     p->count = *(const size_t *)params;
 }
@@ -646,7 +690,8 @@ static const wgi_traits batch_traits = {.parts = batch_parts};
 const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                            cholesky_shape,      cholesky_value,
                                            cholesky_vjp,        cholesky_jvp,
-                                           cholesky_expand, NULL,     &batch_traits};
+                                           cholesky_expand,     NULL,
+                                           &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {
     wg_mat l;

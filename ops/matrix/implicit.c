@@ -58,6 +58,7 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_implicit = {"wg_implicit", 0, shape, value, vjp, jvp, NULL, NULL, NULL};
+const wg_block_op wgi_op_implicit = {"wg_implicit", 0,    shape, value, vjp,
+                                     jvp,           NULL, NULL,  NULL};
 const wg_block_op wgi_op_fixed_point = {
     "wg_fixed_point", 0, shape, value, vjp, jvp, NULL, NULL, NULL};

@@ -449,10 +449,10 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,  expm_value,
-                                 expm_vjp,  expm_jvp,      expm_expand, NULL, NULL};
-const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,        expm_shape, expm_value,
-                                       expm_vjp,       expm_jvp, NULL, NULL,       NULL};
+const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape, expm_value, expm_vjp,
+                                 expm_jvp,  expm_expand,   NULL,       NULL};
+const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape, expm_value, expm_vjp,
+                                       expm_jvp,       NULL, NULL,       NULL};
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;

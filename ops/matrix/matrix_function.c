@@ -187,8 +187,8 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape,  powm_value,
-                                 powm_vjp,  powm_jvp,      powm_expand, NULL, NULL};
+const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape, powm_value, powm_vjp,
+                                 powm_jvp,  powm_expand,   NULL,       NULL};
 
 /* ---- square root ---- */
 
@@ -272,8 +272,8 @@ static wg_status sqrtm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double 
 static wg_status sqrtm_vjp(wg_block *b) { return wgi_frechet_vjp(b, sqrtm_derivative); }
 static wg_status sqrtm_jvp(wg_block *b) { return wgi_frechet_jvp(b, sqrtm_derivative); }
 
-const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,         root_shape, sqrtm_value,
-                                  sqrtm_vjp,  sqrtm_jvp, NULL, NULL,       NULL};
+const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,    root_shape, sqrtm_value, sqrtm_vjp,
+                                  sqrtm_jvp,  NULL, NULL,       NULL};
 
 /* ---- logarithm ---- */
 
@@ -458,8 +458,8 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
 static wg_status logm_vjp(wg_block *b) { return wgi_frechet_vjp(b, logm_derivative); }
 static wg_status logm_jvp(wg_block *b) { return wgi_frechet_jvp(b, logm_derivative); }
 
-const wg_block_op wgi_op_logm = {"wg_logm", 0,        logm_shape, logm_value,
-                                 logm_vjp,  logm_jvp, NULL, NULL,       NULL};
+const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape, logm_value, logm_vjp,
+                                 logm_jvp,  NULL, NULL,       NULL};
 
 /* ---- calls ---- */
 
@@ -475,8 +475,8 @@ wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {
 }
 /* A^p = exp(p log A): two records of one call. */
 wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p) {
-    static const wg_block_op log_a = {"wg_powm_real", 0,        logm_shape, logm_value,
-                                      logm_vjp,       logm_jvp, NULL, NULL,       NULL};
+    static const wg_block_op log_a = {"wg_powm_real", 0,    logm_shape, logm_value, logm_vjp,
+                                      logm_jvp,       NULL, NULL,       NULL};
     return function(t, &wgi_op_exp_of_log, &p, sizeof p, function(t, &log_a, NULL, 0, a));
 }
 wg_mat wg_sqrtm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_sqrtm, NULL, 0, a); }

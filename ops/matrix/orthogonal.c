@@ -343,12 +343,12 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
     return has_full_rank(t, p, larger(m, n), r) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,  qr_value,
-                               qr_vjp,  qr_jvp,        qr_expand, NULL, NULL};
-const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp,        qr_expand, NULL, NULL};
-const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,  qr_value,
-                                 qr_vjp,    qr_jvp,        qr_expand, NULL, NULL};
+const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
+                               qr_jvp,  qr_expand,     NULL,     NULL};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
+                                 qr_jvp,    qr_expand,     NULL,     NULL};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
+                                 qr_jvp,    qr_expand,     NULL,     NULL};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -576,8 +576,9 @@ static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
 }
 
-const wg_block_op wgi_op_lstsq = {"wg_lstsq", WG_OP_EXPANDS, lstsq_shape,  lstsq_value,
-                                  lstsq_vjp,  lstsq_jvp,     lstsq_expand, NULL, NULL};
+const wg_block_op wgi_op_lstsq = {"wg_lstsq",   WG_OP_EXPANDS, lstsq_shape,
+                                  lstsq_value,  lstsq_vjp,     lstsq_jvp,
+                                  lstsq_expand, NULL,          NULL};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -726,8 +727,8 @@ static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return wg_lt(t, ratio, wg_constant(1 / threshold(b))) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,  pinv_value,
-                                 pinv_vjp,  pinv_jvp,      pinv_expand, NULL, NULL};
+const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape, pinv_value, pinv_vjp,
+                                 pinv_jvp,  pinv_expand,   NULL,       NULL};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

@@ -206,13 +206,14 @@ static void product_parts(const void *params, wgi_parts *p) {
     of_a_product(p);
 }
 
-static const wgi_traits product_traits = {.parts = product_parts};
+static const wgi_traits product_traits = {.parts = product_parts, .bilinear = 3};
 
 #define PRODUCT(name)                                                                          \
     const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS,            \
                                        product_shape,  product_value,                          \
                                        product_vjp,    product_jvp,                            \
-                                       product_expand, NULL, &product_traits}
+                                       product_expand, NULL,                                   \
+                                       &product_traits}
 PRODUCT(gemm);
 PRODUCT(gemv);
 PRODUCT(matmul);
@@ -281,10 +282,15 @@ static wg_status gemm_real_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gemm_real = {"wg_gemm_real", WG_OP_TRANS | WG_OP_EXPANDS,
-                                      product_shape,  product_value,
-                                      gemm_real_vjp,  gemm_real_jvp,
-                                      product_expand, NULL, NULL};
+const wg_block_op wgi_op_gemm_real = {"wg_gemm_real",
+                                      WG_OP_TRANS | WG_OP_EXPANDS,
+                                      product_shape,
+                                      product_value,
+                                      gemm_real_vjp,
+                                      gemm_real_jvp,
+                                      product_expand,
+                                      NULL,
+                                      NULL};
 
 wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_mat b,
                     wg_real beta, wg_mat c) {
@@ -369,10 +375,13 @@ static wg_status syrk_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+static const wgi_traits syrk_traits = {.bilinear = 1};
+
 const wg_block_op wgi_op_syrk = {"wg_syrk",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  syrk_shape,  syrk_value,
                                  syrk_vjp,    syrk_jvp,
-                                 syrk_expand, NULL, NULL};
+                                 syrk_expand, NULL,
+                                 &syrk_traits};
 
 wg_mat wg_syrk(wg_tape *t, char trans, double alpha, wg_mat a, double beta, wg_mat c) {
     const int fa = wgi_products_turned(trans);
@@ -496,12 +505,13 @@ static void batch_parts(const void *params, wgi_parts *p) {
     of_a_product(p);
 }
 
-static const wgi_traits batch_traits = {.parts = batch_parts};
+static const wgi_traits batch_traits = {.parts = batch_parts, .bilinear = 3};
 
 const wg_block_op wgi_op_gemm_batch = {"wg_gemm_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                        batch_shape,     batch_value,
                                        batch_vjp,       batch_jvp,
-                                       batch_expand, NULL,    &batch_traits};
+                                       batch_expand,    NULL,
+                                       &batch_traits};
 
 wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                      wg_mat b) {
@@ -573,10 +583,13 @@ static wg_status kron_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+static const wgi_traits kron_traits = {.bilinear = 3};
+
 const wg_block_op wgi_op_kron = {"wg_kron",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  kron_shape,  kron_value,
                                  kron_vjp,    kron_jvp,
-                                 kron_expand, NULL, NULL};
+                                 kron_expand, NULL,
+                                 &kron_traits};
 
 wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};

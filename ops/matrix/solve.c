@@ -184,26 +184,31 @@ static const wgi_traits solve_traits = {.parts = solve_parts};
 const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS | WG_OP_EXPANDS,
                                          solve_shape,       solve_value,
                                          solve_vjp,         solve_jvp,
-                                         solve_expand, NULL,      &solve_traits};
+                                         solve_expand,      NULL,
+                                         &solve_traits};
 const wg_block_op wgi_op_solve = {"wg_solve",   WG_OP_TRANS | WG_OP_EXPANDS,
                                   solve_shape,  solve_value,
                                   solve_vjp,    solve_jvp,
-                                  solve_expand, NULL, &solve_traits};
+                                  solve_expand, NULL,
+                                  &solve_traits};
 const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS | WG_OP_EXPANDS,
                                       solve_shape,    solve_value,
                                       solve_vjp,      solve_jvp,
-                                      solve_expand, NULL,   &solve_traits};
+                                      solve_expand,   NULL,
+                                      &solve_traits};
 const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                         solve_shape,      solve_value,
                                         solve_vjp,        solve_jvp,
-                                        solve_expand, NULL,     &solve_traits};
+                                        solve_expand,     NULL,
+                                        &solve_traits};
 const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
                                             WG_OP_TRANS | WG_OP_EXPANDS,
                                             solve_shape,
                                             solve_value,
                                             solve_vjp,
                                             solve_jvp,
-                                            solve_expand, NULL,
+                                            solve_expand,
+                                            NULL,
                                             &solve_traits};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
@@ -423,15 +428,21 @@ static void triangular_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits triangular_traits = {.parts = triangular_parts};
 
-const wg_block_op wgi_op_trsm = {
-    "wg_trsm",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
-    trsm_expand, NULL, &triangular_traits};
-const wg_block_op wgi_op_trsv = {
-    "wg_trsv",   WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
-    trsm_expand, NULL, &triangular_traits};
-const wg_block_op wgi_op_trsm_batch = {
-    "wg_trsm_batch", WG_OP_TRANS | WG_OP_EXPANDS, trsm_shape, trsm_value, trsm_vjp, trsm_jvp,
-    trsm_expand, NULL,     &triangular_traits};
+const wg_block_op wgi_op_trsm = {"wg_trsm",         WG_OP_TRANS | WG_OP_EXPANDS,
+                                 trsm_shape,        trsm_value,
+                                 trsm_vjp,          trsm_jvp,
+                                 trsm_expand,       NULL,
+                                 &triangular_traits};
+const wg_block_op wgi_op_trsv = {"wg_trsv",         WG_OP_TRANS | WG_OP_EXPANDS,
+                                 trsm_shape,        trsm_value,
+                                 trsm_vjp,          trsm_jvp,
+                                 trsm_expand,       NULL,
+                                 &triangular_traits};
+const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch",   WG_OP_TRANS | WG_OP_EXPANDS,
+                                       trsm_shape,        trsm_value,
+                                       trsm_vjp,          trsm_jvp,
+                                       trsm_expand,       NULL,
+                                       &triangular_traits};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {

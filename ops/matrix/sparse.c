@@ -64,8 +64,8 @@ static wg_status nothing(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_csr_pattern = {"wg_csr_pattern", 0,    pattern_shape, nothing,
-                                        nothing,          NULL, NULL, NULL,          NULL};
+const wg_block_op wgi_op_csr_pattern = {
+    "wg_csr_pattern", 0, pattern_shape, nothing, nothing, NULL, NULL, NULL, NULL};
 
 wg_csr wg_csr_pattern(wg_tape *t, size_t rows, size_t cols, const size_t *start,
                       const size_t *col) {
@@ -251,16 +251,18 @@ static const wg_csr *spmm_pattern(const void *params, int *trans, int *vector) {
     return &p->s;
 }
 
-static const wgi_traits spmm_traits = {.pattern = spmm_pattern};
+static const wgi_traits spmm_traits = {.pattern = spmm_pattern, .bilinear = 3};
 
 const wg_block_op wgi_op_spmv = {"wg_spmv",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  spmm_shape,  spmm_value,
                                  spmm_vjp,    spmm_jvp,
-                                 spmm_expand, NULL, &spmm_traits};
+                                 spmm_expand, NULL,
+                                 &spmm_traits};
 const wg_block_op wgi_op_spmm = {"wg_spmm",   WG_OP_TRANS | WG_OP_EXPANDS,
                                  spmm_shape,  spmm_value,
                                  spmm_vjp,    spmm_jvp,
-                                 spmm_expand, NULL, &spmm_traits};
+                                 spmm_expand, NULL,
+                                 &spmm_traits};
 
 static int is_turned(char trans) { return trans != 0 && strchr("TtCc", trans) != NULL; }
 
@@ -735,10 +737,10 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
-static const wg_block_op factor_op[2] = {
-    {"wg_sparse_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape, factor_value, nothing, NULL, NULL, NULL,
-     NULL}};
+static const wg_block_op factor_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, factor_shape,
+                                          factor_value, nothing, NULL, NULL, NULL, NULL},
+                                         {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape,
+                                          factor_value, nothing, NULL, NULL, NULL, NULL}};
 static const wg_block_op solve_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
      solve_jvp, solve_expand, NULL, NULL},
@@ -808,7 +810,8 @@ static wg_status absent_shape(wg_block *b) {
 
 static const wg_block_op absent_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL, NULL},
-    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL, NULL}};
+    {"wg_sparse_spd_solve", WG_OP_TRANS, absent_shape, nothing, nothing, NULL, NULL, NULL,
+     NULL}};
 
 static wg_mat sparse_solve(wg_tape *t, struct solving *p, wg_mat values, wg_mat b) {
     const wg_mat in[2] = {values, b};

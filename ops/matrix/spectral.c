@@ -325,20 +325,23 @@ static wg_status eigen_jvp(wg_block *b) {
 }
 
 /* A transposed view of a matrix has the same symmetric part: nothing to do for WG_OP_TRANS. */
-const wg_block_op wgi_op_eigvalsh = {"wg_eigvalsh", WG_OP_TRANS, eigen_shape, eigen_value,
-                                     eigen_vjp,     eigen_jvp,   NULL, NULL,        NULL};
-const wg_block_op wgi_op_eigh = {"wg_eigh", WG_OP_TRANS, eigen_shape, eigen_value,
-                                 eigen_vjp, eigen_jvp,   NULL, NULL,        NULL};
+const wg_block_op wgi_op_eigvalsh = {"wg_eigvalsh", WG_OP_TRANS, eigen_shape,
+                                     eigen_value,   eigen_vjp,   eigen_jvp,
+                                     NULL,          NULL,        NULL};
+const wg_block_op wgi_op_eigh = {"wg_eigh", WG_OP_TRANS, eigen_shape, eigen_value, eigen_vjp,
+                                 eigen_jvp, NULL,        NULL,        NULL};
 const wg_block_op wgi_op_eigvalsh_general = {"wg_eigvalsh_general",
                                              WG_OP_TRANS,
                                              eigen_shape,
                                              eigen_value,
                                              eigen_vjp,
                                              eigen_jvp,
-                                             NULL, NULL,
+                                             NULL,
+                                             NULL,
                                              NULL};
 const wg_block_op wgi_op_eigh_general = {
-    "wg_eigh_general", WG_OP_TRANS, eigen_shape, eigen_value, eigen_vjp, eigen_jvp, NULL, NULL, NULL};
+    "wg_eigh_general", WG_OP_TRANS, eigen_shape, eigen_value, eigen_vjp,
+    eigen_jvp,         NULL,        NULL,        NULL};
 
 wg_mat wg_eigvalsh(wg_tape *t, wg_mat a) {
     wg_mat w;
@@ -594,29 +597,60 @@ static wg_status function_jvp(wg_block *b) {
     return function_derivative(b, b->in[0].bar, b->in[0].bar_ld, b->out[0].bar, ld);
 }
 
-const wg_block_op wgi_op_symmetric_exp = {
-    "wg_symmetric_exp", WG_OP_TRANS,  function_shape, function_value,
-    function_vjp,       function_jvp, NULL, NULL,           NULL};
-const wg_block_op wgi_op_symmetric_log = {
-    "wg_symmetric_log", WG_OP_TRANS,  function_shape, function_value,
-    function_vjp,       function_jvp, NULL, NULL,           NULL};
-const wg_block_op wgi_op_symmetric_sqrt = {
-    "wg_symmetric_sqrt", WG_OP_TRANS,  function_shape, function_value,
-    function_vjp,        function_jvp, NULL, NULL,           NULL};
+const wg_block_op wgi_op_symmetric_exp = {"wg_symmetric_exp",
+                                          WG_OP_TRANS,
+                                          function_shape,
+                                          function_value,
+                                          function_vjp,
+                                          function_jvp,
+                                          NULL,
+                                          NULL,
+                                          NULL};
+const wg_block_op wgi_op_symmetric_log = {"wg_symmetric_log",
+                                          WG_OP_TRANS,
+                                          function_shape,
+                                          function_value,
+                                          function_vjp,
+                                          function_jvp,
+                                          NULL,
+                                          NULL,
+                                          NULL};
+const wg_block_op wgi_op_symmetric_sqrt = {"wg_symmetric_sqrt",
+                                           WG_OP_TRANS,
+                                           function_shape,
+                                           function_value,
+                                           function_vjp,
+                                           function_jvp,
+                                           NULL,
+                                           NULL,
+                                           NULL};
 const wg_block_op wgi_op_symmetric_inverse_sqrt = {"wg_symmetric_inverse_sqrt",
                                                    WG_OP_TRANS,
                                                    function_shape,
                                                    function_value,
                                                    function_vjp,
                                                    function_jvp,
-                                                   NULL, NULL,
+                                                   NULL,
+                                                   NULL,
                                                    NULL};
-const wg_block_op wgi_op_symmetric_power = {
-    "wg_symmetric_power", WG_OP_TRANS,  function_shape, function_value,
-    function_vjp,         function_jvp, NULL, NULL,           NULL};
-const wg_block_op wgi_op_symmetric_apply = {
-    "wg_symmetric_apply", WG_OP_TRANS,  function_shape, function_value,
-    function_vjp,         function_jvp, NULL, NULL,           NULL};
+const wg_block_op wgi_op_symmetric_power = {"wg_symmetric_power",
+                                            WG_OP_TRANS,
+                                            function_shape,
+                                            function_value,
+                                            function_vjp,
+                                            function_jvp,
+                                            NULL,
+                                            NULL,
+                                            NULL};
+const wg_block_op wgi_op_symmetric_apply = {"wg_symmetric_apply",
+                                            WG_OP_TRANS,
+                                            function_shape,
+                                            function_value,
+                                            function_vjp,
+                                            function_jvp,
+                                            NULL,
+                                            NULL,
+                                            NULL};
 
 static wg_mat function(wg_tape *t, const wg_block_op *op, wg_mat a, int which, double p,
                        const wg_symmetric_function *user) {

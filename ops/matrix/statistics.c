@@ -163,8 +163,9 @@ static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS, normal_shape,  normal_value,
-                                   normal_vjp,      normal_jvp,    normal_expand, NULL, NULL};
+const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS, normal_shape,
+                                   normal_value,    normal_vjp,    normal_jvp,
+                                   normal_expand,   NULL,          NULL};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -533,12 +534,12 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_covariance = {
-    "wg_covariance", WG_OP_EXPANDS,  covariance_shape,  covariance_value,
-    covariance_vjp,  covariance_jvp, covariance_expand, NULL, NULL};
-const wg_block_op wgi_op_between = {
-    "wg_covariance_between", WG_OP_EXPANDS,  covariance_shape,  covariance_value,
-    covariance_vjp,          covariance_jvp, covariance_expand, NULL, NULL};
+const wg_block_op wgi_op_covariance = {"wg_covariance",   WG_OP_EXPANDS,  covariance_shape,
+                                       covariance_value,  covariance_vjp, covariance_jvp,
+                                       covariance_expand, NULL,           NULL};
+const wg_block_op wgi_op_between = {"wg_covariance_between", WG_OP_EXPANDS,  covariance_shape,
+                                    covariance_value,        covariance_vjp, covariance_jvp,
+                                    covariance_expand,       NULL,           NULL};
 
 wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
                      wg_real noise) {
@@ -695,8 +696,9 @@ static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_process = {"wg_gp_logml", WG_OP_EXPANDS, process_shape,  process_value,
-                                    process_vjp,   process_jvp,   process_expand, NULL, NULL};
+const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS, process_shape,
+                                    process_value,  process_vjp,   process_jvp,
+                                    process_expand, NULL,          NULL};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {

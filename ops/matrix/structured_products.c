@@ -7,6 +7,7 @@
  * Letters: a, b, c operands as views, turned as the flags say; ab, bb, cb their adjoints; at,
  * bt, ct their tangents; w adjoint of the result. */
 #include "products.h"
+#include "traits.h"
 
 static const wgi_reals no_reals = {NULL, 0, 0, 0, 0};
 
@@ -128,14 +129,18 @@ static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *
     return WG_OK;
 }
 
+static const wgi_traits symmetric_traits = {.bilinear = 3};
+
 const wg_block_op wgi_op_symv = {"wg_symv",        WG_OP_TRANS | WG_OP_EXPANDS,
                                  symmetric_shape,  symmetric_value,
                                  symmetric_vjp,    symmetric_jvp,
-                                 symmetric_expand, NULL, NULL};
+                                 symmetric_expand, NULL,
+                                 &symmetric_traits};
 const wg_block_op wgi_op_symm = {"wg_symm",        WG_OP_TRANS | WG_OP_EXPANDS,
                                  symmetric_shape,  symmetric_value,
                                  symmetric_vjp,    symmetric_jvp,
-                                 symmetric_expand, NULL, NULL};
+                                 symmetric_expand, NULL,
+                                 &symmetric_traits};
 
 static wg_mat symmetric(wg_tape *t, const wg_block_op *op, const struct symmetric *p, wg_mat a,
                         wg_mat b, wg_mat c) {
@@ -310,14 +315,24 @@ static wg_status triangular_expand(wg_tape *t, const wg_block *b, const wg_real 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_trmv = {"wg_trmv",         WG_OP_TRANS | WG_OP_EXPANDS,
-                                 triangular_shape,  triangular_value,
-                                 triangular_vjp,    triangular_jvp,
-                                 triangular_expand, NULL, NULL};
-const wg_block_op wgi_op_trmm = {"wg_trmm",         WG_OP_TRANS | WG_OP_EXPANDS,
-                                 triangular_shape,  triangular_value,
-                                 triangular_vjp,    triangular_jvp,
-                                 triangular_expand, NULL, NULL};
+const wg_block_op wgi_op_trmv = {"wg_trmv",
+                                 WG_OP_TRANS | WG_OP_EXPANDS,
+                                 triangular_shape,
+                                 triangular_value,
+                                 triangular_vjp,
+                                 triangular_jvp,
+                                 triangular_expand,
+                                 NULL,
+                                 NULL};
+const wg_block_op wgi_op_trmm = {"wg_trmm",
+                                 WG_OP_TRANS | WG_OP_EXPANDS,
+                                 triangular_shape,
+                                 triangular_value,
+                                 triangular_vjp,
+                                 triangular_jvp,
+                                 triangular_expand,
+                                 NULL,
+                                 NULL};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, char side, char uplo, char trans,
                          char diag, int vector, double alpha, wg_mat a, wg_mat b) {

@@ -147,8 +147,8 @@ static wg_status values_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
-                                    values_vjp,   values_jvp, NULL, NULL,         NULL};
+const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,    values_shape, values_value, values_vjp,
+                                    values_jvp,   NULL, NULL,         NULL};
 
 /* ---- norms ---- */
 
@@ -214,10 +214,17 @@ static wg_status spectral_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_norm_nuclear = {
-    "wg_mat_norm_nuclear", 0, norm_shape, nuclear_value, nuclear_vjp, nuclear_jvp, NULL, NULL, NULL};
-const wg_block_op wgi_op_norm_spectral = {
-    "wg_mat_norm_spectral", 0,    norm_shape, spectral_value, spectral_vjp,
-    spectral_jvp,           NULL, NULL, NULL};
+    "wg_mat_norm_nuclear", 0,    norm_shape, nuclear_value, nuclear_vjp,
+    nuclear_jvp,           NULL, NULL,       NULL};
+const wg_block_op wgi_op_norm_spectral = {"wg_mat_norm_spectral",
+                                          0,
+                                          norm_shape,
+                                          spectral_value,
+                                          spectral_vjp,
+                                          spectral_jvp,
+                                          NULL,
+                                          NULL,
+                                          NULL};
 
 /* ---- values and vectors ---- */
 
@@ -421,8 +428,8 @@ static wg_status svd_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svd = {"wg_svd", 0,       svd_shape, decompose,
-                                svd_vjp,  svd_jvp, NULL, NULL,      NULL};
+const wg_block_op wgi_op_svd = {"wg_svd", 0,    svd_shape, decompose, svd_vjp,
+                                svd_jvp,  NULL, NULL,      NULL};
 
 /* ---- calls ---- */
 

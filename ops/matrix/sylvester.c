@@ -185,8 +185,8 @@ static wg_status sylvester_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_sylvester = {
-    "wg_sylvester", 0,   sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp,
-    NULL, NULL,           NULL};
+    "wg_sylvester", 0,   sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp, NULL,
+    NULL,           NULL};
 
 /* ---- Lyapunov ---- */
 
@@ -266,7 +266,8 @@ static wg_status lyapunov_jvp(wg_block *b) {
 }
 
 const wg_block_op wgi_op_lyapunov = {
-    "wg_lyapunov", 0, lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL, NULL, NULL};
+    "wg_lyapunov", 0,   lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL,
+    NULL,          NULL};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -370,7 +371,8 @@ const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
                                               discrete_value,
                                               discrete_vjp,
                                               discrete_jvp,
-                                              NULL, NULL,
+                                              NULL,
+                                              NULL,
                                               NULL};
 
 /* ---- calls ---- */

@@ -74,14 +74,18 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-#define SCALING(name)                                                                          \
-    const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS,            \
+/* Those of a variable are products. */
+static const wgi_traits axpy_real_traits = {.bilinear = 5}, scale_real_traits = {.bilinear = 3};
+
+#define SCALING(name, more, traits)                                                            \
+    const wg_block_op wgi_op_##name = {"wg_" #name,    WG_OP_TRANS | WG_OP_EXPANDS | (more),   \
                                        scaling_shape,  scaling_value,                          \
                                        scaling_vjp,    scaling_jvp,                            \
-                                       scaling_expand, NULL, NULL}
-SCALING(axpy);
-SCALING(axpy_real);
-SCALING(mat_scale_real);
+                                       scaling_expand, NULL,                                   \
+                                       traits}
+SCALING(axpy, WG_OP_LINEAR, NULL);
+SCALING(axpy_real, 0, &axpy_real_traits);
+SCALING(mat_scale_real, 0, &scale_real_traits);
 
 wg_mat wg_axpy(wg_tape *t, double alpha, wg_mat x, wg_mat y) {
     const struct scaling p = {alpha, 1, 0};
@@ -170,20 +174,23 @@ static wg_status dot_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return WG_OK;
 }
 
-static const wgi_traits dot_traits = {.inner = 1};
+static const wgi_traits dot_traits = {.inner = 1, .bilinear = 3},
+                        trace_traits = {.bilinear = 3};
 
 const wg_block_op wgi_op_dot = {"wg_mat_dot", WG_OP_TRANS | WG_OP_EXPANDS,
                                 dot_shape,    dot_value,
                                 dot_vjp,      dot_jvp,
-                                dot_expand, NULL,   &dot_traits};
+                                dot_expand,   NULL,
+                                &dot_traits};
 const wg_block_op wgi_op_trace_product = {"wg_trace_product",
                                           WG_OP_TRANS | WG_OP_EXPANDS,
                                           dot_shape,
                                           dot_value,
                                           dot_vjp,
                                           dot_jvp,
-                                          dot_expand, NULL,
-                                          NULL};
+                                          dot_expand,
+                                          NULL,
+                                          &trace_traits};
 
 wg_real wg_mat_dot(wg_tape *t, wg_mat x, wg_mat y) {
     const wg_mat in[2] = {x, y};
@@ -232,7 +239,8 @@ static wg_status trace_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 const wg_block_op wgi_op_trace = {"wg_trace",   WG_OP_TRANS | WG_OP_LINEAR | WG_OP_EXPANDS,
                                   trace_shape,  trace_value,
                                   trace_vjp,    trace_jvp,
-                                  trace_expand, NULL, NULL};
+                                  trace_expand, NULL,
+                                  NULL};
 
 wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0, 1, &a); }
 
@@ -303,10 +311,15 @@ static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
-const wg_block_op wgi_op_quadform = {"wg_quadform",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                     quadform_shape,  quadform_value,
-                                     quadform_vjp,    quadform_jvp,
-                                     quadform_expand, NULL, NULL};
+const wg_block_op wgi_op_quadform = {"wg_quadform",
+                                     WG_OP_TRANS | WG_OP_EXPANDS,
+                                     quadform_shape,
+                                     quadform_value,
+                                     quadform_vjp,
+                                     quadform_jvp,
+                                     quadform_expand,
+                                     NULL,
+                                     NULL};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {
     const wg_mat in[2] = {a, x};

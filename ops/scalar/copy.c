@@ -53,6 +53,7 @@ static wg_status jvp(wg_block *b) {
 
 enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES };
 
-const wg_block_op wgi_op_copy = {"wg_mat_copy", MOVES, copy_shape, value, vjp, jvp, NULL, NULL, NULL};
+const wg_block_op wgi_op_copy = {"wg_mat_copy", MOVES, copy_shape, value, vjp,
+                                 jvp,           NULL,  NULL,       NULL};
 const wg_block_op wgi_op_reshape = {
     "wg_mat_reshape", MOVES, reshape_shape, value, vjp, jvp, NULL, NULL, NULL};

@@ -22,9 +22,8 @@ static const wgi_record *entries(const wgi_core *c) {
 /* The tangents of the records of a chunk from `r` on. That of a result is summed over its records
  * before it is stored. In a chain it is needed at once, mostly as the first operand; a single
  * direction is still in a register then. */
-static inline __attribute__((always_inline)) void forward(const wgi_passes *p, size_t lanes,
-                                                          const wgi_record *r,
-                                                          const wgi_record *top) {
+static inline __attribute__((always_inline)) void
+forward(const wgi_passes *p, size_t lanes, const wgi_record *r, const wgi_record *top) {
     double *const vt = p->vt;
     double sum[LANES] = {0}; /* the tangent of slot `out`; slot 0 has no records */
     double before = 0;       /* the tangent of slot `last` */

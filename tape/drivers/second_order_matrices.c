@@ -86,7 +86,8 @@ static wg_status lane_by_vjp(const wgi_passes *p, const wgi_block *b, size_t lan
     for (uint32_t i = 0; i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
         if (!active(o) || !(which >> i & 1)) continue;
-        if (by != NULL) call.in[i].value = lane_of(o, by, p->lanes, lane, &free, &call.in[i].ld);
+        if (by != NULL)
+            call.in[i].value = lane_of(o, by, p->lanes, lane, &free, &call.in[i].ld);
         if (p->lanes == 1) {
             call.in[i].bar = p->wt + o->slot;
             continue;
@@ -95,9 +96,8 @@ static wg_status lane_by_vjp(const wgi_passes *p, const wgi_block *b, size_t lan
         call.in[i].bar_ld = length_of(o);
     }
     for (uint32_t k = 0; k < b->outputs; k++)
-        call.out[k].bar =
-            lane_of(&b->operand[b->inputs + k], of, lanes_of, lanes_of == 1 ? 0 : lane, &free,
-                    &call.out[k].bar_ld);
+        call.out[k].bar = lane_of(&b->operand[b->inputs + k], of, lanes_of,
+                                  lanes_of == 1 ? 0 : lane, &free, &call.out[k].bar_ld);
     const wg_status s = wgi_block_vjp(c, b, &call);
     for (uint32_t i = 0; s == WG_OK && p->lanes != 1 && i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
@@ -118,8 +118,8 @@ static int has_constant(const wgi_block *b, unsigned which) {
 }
 
 static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned bilinear) {
-    const int curved = bilinear != 0 && !has_constant(b, bilinear) &&
-                       !all_zero(p->w + b->out, b->outs);
+    const int curved =
+        bilinear != 0 && !has_constant(b, bilinear) && !all_zero(p->w + b->out, b->outs);
     wg_status s = WG_OK;
     for (size_t l = 0; l < p->lanes && s == WG_OK; l++) {
         s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
@@ -170,14 +170,13 @@ static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_
     }
 }
 
-static void by_row(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x, size_t out,
-                   size_t rows, size_t cols) {
+static void by_row(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
+                   size_t out, size_t rows, size_t cols) {
     size_t at[ARITY][POINTS], i = 0, j = 0;
     for (size_t e = 0, n = rows * cols; e < n; e += POINTS) {
         const int count = n - e < POINTS ? (int)(n - e) : POINTS;
         for (int l = 0; l < count; l++) {
-            for (unsigned k = 0; k < op->arity; k++)
-                at[k][l] = i * x[k].down + j * x[k].across;
+            for (unsigned k = 0; k < op->arity; k++) at[k][l] = i * x[k].down + j * x[k].across;
             if (++i == rows) i = 0, j++;
         }
         add_elements(p, op, x, out + e, count, at);
@@ -189,8 +188,13 @@ static void of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar
     wgi_element x[ARITY];
     for (uint32_t k = 0; k < b->inputs; k++) {
         const wgi_operand *const o = &b->operand[k];
-        x[k] = (wgi_element){o->value, o->slot, o->rows == 1 ? 0 : o->trans ? o->ld : 1,
-                             o->cols == 1 ? 0 : o->trans ? 1 : o->ld};
+        x[k] = (wgi_element){o->value, o->slot,
+                             o->rows == 1 ? 0
+                             : o->trans   ? o->ld
+                                          : 1,
+                             o->cols == 1 ? 0
+                             : o->trans   ? 1
+                                          : o->ld};
     }
     by_row(p, op, x, b->out, y->rows, y->cols);
 }

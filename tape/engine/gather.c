@@ -7,10 +7,12 @@
 
 /* Values that come from slots, without an operation. The params are the slots, column after
  * column; an element of slot 0 keeps its value. */
-static const wg_block_op gather_op = {"wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+static const wg_block_op gather_op = {
+    "wg_mat_gather", 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
 /* Values of independent variables, in slots of their own. It is recorded on tapes that can be
  * replayed. */
-static const wg_block_op input_op = {"wg_mat_input", 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+static const wg_block_op input_op = {"wg_mat_input", 0,    NULL, NULL, NULL,
+                                     NULL,           NULL, NULL, NULL};
 
 int wgi_is_gather(const wgi_block *b) { return b->op == &gather_op; }
 

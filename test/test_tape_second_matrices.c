@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tape_second_matrices.c - second derivatives of recordings with operations on matrices: on the
+ * tape, by matrix rules, against functions of the same callback, in which the operations are written
+ * out in scalar statements. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wengert.h>
+#include "graph_walk.h"
+#include "walk.h"
+#include "tolerance.h"
+#include "written_out.h"
+
+/* A number of the results of a case: the sum of w y and of w sin y, so that adjoints of results have
+ * tangents. */
+struct number {
+    struct written_out of;
+    size_t m;
+    const double *w;
+};
+
+static wg_status number_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    const struct number *const k = data;
+    wg_real each[WRITTEN_OUT_MOST], sum = wg_constant(0);
+    (void)m;
+    const wg_status s = written_out_call(t, n, x, k->m, each, (void *)(uintptr_t)&k->of);
+    for (size_t j = 0; s == WG_OK && j < k->m; j++)
+        sum = wg_let(t, wg_add(sum, wg_mul(k->w[j], wg_add(each[j], wg_sin(each[j])))));
+    y[0] = sum;
+    return s;
+}
+
+static double largest(size_t n, const double *x) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+static void compare(const char *name, const char *what, size_t n, const double *got,
+                    const double *want, double scale) {
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(got[i] - want[i]) <= TOL_WRITTEN_OUT * DBL_EPSILON * scale))
+            fail_msg("%s: %s (%zu) is %.17g, not %.17g", name, what, i, got[i], want[i]);
+}
+
+static void check(const struct written_out *c) {
+    double x[WRITTEN_OUT_MOST], w[WRITTEN_OUT_MOST];
+    written_out_seed = 29;
+    for (const char *p = c->name; *p != 0; p++)
+        written_out_seed = 31 * written_out_seed + (unsigned char)*p;
+    written_out_fill(c, x);
+    struct number k = {*c, written_out_results_of(c, x), w};
+    k.of.symmetrise = 1;
+    const size_t n = written_out_entries(c);
+    double *const v = written_out_room(n), *const hv = written_out_room(n),
+                  *const h = written_out_room(n * n), *const want = written_out_room(n * n),
+                  *const wanted = written_out_room(n);
+    for (size_t j = 0; j < k.m; j++) w[j] = walk_number(&written_out_seed);
+    for (size_t i = 0; i < n; i++) v[i] = walk_number(&written_out_seed);
+    const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
+    wg_function *f = NULL, *hessian = NULL;
+    written_out_must(c->name, wg_function_record(written_out_tape, number_of, &k, 1, &in, x, 1,
+                                                 &out, &f));
+    written_out_must(c->name, wg_function_hessian(written_out_tape, f, &hessian));
+    assert_int_equal(graph_walk(hessian, x, want), 0);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) wanted[i] += want[i + j * n] * v[j];
+    written_out_must(c->name,
+                     wg_hvp(written_out_tape, number_of, &k, n, x, v, NULL, NULL, hv));
+    written_out_must(c->name,
+                     wg_hessian(written_out_tape, number_of, &k, n, x, NULL, NULL, h, n));
+    const double scale = fmax(1, largest(n * n, want));
+    compare(c->name, "H v", n, hv, wanted, scale);
+    compare(c->name, "H", n * n, h, want, scale);
+    wg_function_free(f);
+    wg_function_free(hessian);
+    double *const all[] = {v, hv, h, want, wanted};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+static void operations_have_the_second_derivatives_of_what_they_expand_to(void **state) {
+    (void)state;
+    const struct written_out *c;
+    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_have_the_second_derivatives_of_what_they_expand_to),
+    };
+    return cmocka_run_group_tests(tests, written_out_open, written_out_close);
+}
