@@ -299,6 +299,28 @@ wg_status wgi_line_write(wg_tape *t, const wg_block *b, const wgi_line_op *op, c
     return WG_OK;
 }
 
+/* ---- adjoints in operations on matrices ---- */
+
+wg_mat wgi_line_columns(wg_tape *t, wg_mat a, wg_axis axis) {
+    if (axis == WG_EACH_COL) return a;
+    return axis == WG_EACH_ROW ? wg_mat_transpose(a) : wg_mat_reshape(t, a, a.rows * a.cols, 1);
+}
+
+wg_mat wgi_line_numbers(wg_mat y, wg_axis axis) {
+    return axis == WG_EACH_ROW ? wg_mat_transpose(y) : y;
+}
+
+wg_mat wgi_line_uncolumned(wg_tape *t, wg_mat columns, const wg_mat *like, wg_axis axis) {
+    if (axis == WG_EACH_COL) return columns;
+    return axis == WG_EACH_ROW ? wg_mat_transpose(columns)
+                               : wg_mat_reshape(t, columns, like->rows, like->cols);
+}
+
+wg_mat wgi_line_kept(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step) {
+    return wg_mat_constant_strided(t, 1, count, (const double *)b->saved + k, 0,
+                                   (ptrdiff_t)step);
+}
+
 /* ---- descriptors ---- */
 
 wg_status wgi_line_no_elements(wg_block *b) {

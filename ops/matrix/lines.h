@@ -113,11 +113,11 @@ static inline wg_status wgi_line_anything(wg_block *b) {
 
 /* Operations that look at elements in no order take transposed operands. */
 #define WGI_LINE_OP(name, flags, operands, vectors, full, keep, keep_n, vjp, jvp, slope,       \
-                    check)                                                                     \
+                    adjoint, check)                                                            \
     WGI_LINES_OP(name, flags, operands, vectors, full, keep, keep_n, NULL, vjp, jvp, slope,    \
-                 check)
+                 adjoint, check)
 #define WGI_LINES_OP(name, flags, operands, vectors, full, keep, keep_n, values, vjp, jvp,     \
-                     slope, check)                                                             \
+                     slope, adjoint, check)                                                    \
     static const wgi_line_op name##_lines = {operands, vectors,      full,         keep,       \
                                              keep_n,   name##_value, values,       vjp,        \
                                              jvp,      slope,        name##_expand};           \
@@ -138,17 +138,41 @@ static inline wg_status wgi_line_anything(wg_block *b) {
                                   wg_real *y) {                                                \
         return wgi_line_write(t, b, &name##_lines, x, y);                                      \
     }                                                                                          \
-    WGI_LINE_CALL(name, "wg_mat_" #name, name, flags)
+    WGI_LINE_CALL(name, "wg_mat_" #name, name, adjoint, flags)
 /* Operation `name`, for a public call of its own. */
-#define WGI_LINE_CALL(id, called, name, flags)                                                 \
-    static const wg_block_op op_##id = {                                                       \
-        called,         WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,                             \
-        name##_shape,   name##_run_value,                                                      \
-        name##_run_vjp, name##_run_jvp,                                                        \
-        name##_write, NULL,   &wgi_line_traits}
-#define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, check)                      \
-    WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, check);    \
-    WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, WG_OP_TRANS | (more))
+#define WGI_LINE_CALL(id, called, name, adjoint, flags)                                        \
+    static const wg_block_op op_##id = {called,                                                \
+                                        WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,             \
+                                        name##_shape,                                          \
+                                        name##_run_value,                                      \
+                                        name##_run_vjp,                                        \
+                                        name##_run_jvp,                                        \
+                                        name##_write,                                          \
+                                        adjoint,                                               \
+                                        &wgi_line_traits}
+#define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, adjoint, check)             \
+    WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, adjoint,   \
+                check);                                                                        \
+    WGI_LINE_CALL(name##_axis, "wg_mat_" #name "_axis", name, adjoint, WG_OP_TRANS | (more))
+
+/* ---- adjoints in operations on matrices: of lines that are columns ---- */
+
+static inline wg_axis wgi_line_axis(const wg_block *b) {
+    return ((const wgi_line_params *)b->params)->axis;
+}
+/* An operand, or what has its shape, with its lines as columns; results that are numbers as a row. */
+wg_mat wgi_line_columns(wg_tape *t, wg_mat a, wg_axis axis);
+wg_mat wgi_line_numbers(wg_mat y, wg_axis axis);
+/* Columns in the shape of the operand again. */
+wg_mat wgi_line_uncolumned(wg_tape *t, wg_mat columns, const wg_mat *like, wg_axis axis);
+/* a with other values, element (i, j) at value[i + j ld], and the tangents that it has: where what was
+ * kept is more accurate, or a constant of the point. */
+static inline wg_mat wgi_line_valued(wg_mat a, const double *value, size_t ld) {
+    if (a.ld == ld && !a.trans) a.value = value;
+    return a;
+}
+/* Number k of those that are kept for each line, `step` of them, as a row. */
+wg_mat wgi_line_kept(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step);
 
 /* Puts an operation on the tape. Inline: a matrix is returned in memory. */
 static inline wg_mat wgi_line_apply(wg_tape *t, const wg_block_op *op, wg_axis axis, double p,

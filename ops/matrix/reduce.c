@@ -5,6 +5,8 @@
  * lines.h. */
 #include "lines.h"
 
+#include <wengert/elementwise.h>
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -289,6 +291,221 @@ static void layer_norm_jvp(const wgi_line *l) {
     }
 }
 
+/* ---- adjoints in operations on matrices: X the operand, w the adjoints, of lines as columns ---- */
+
+/* What the columns of k x are apart from their means, as it was computed; k of each. */
+static wg_mat centred(wg_tape *t, const wg_block *b, size_t step, wg_mat x, wg_mat *k) {
+    *k = wgi_line_kept(t, b, x.cols, 0, step);
+    const wg_mat kx = wg_mat_mul(t, x, *k);
+    const wg_mat c = wg_mat_sub(t, kx, wg_mat_mean_axis(t, kx, WG_EACH_COL));
+    double *const value = wg_tape_keep(t, x.rows * x.cols * sizeof(double), NULL);
+    if (value == NULL) return c;
+    for (size_t j = 0; j < x.cols; j++) {
+        const double *const kept = (const double *)b->saved + j * step;
+        for (size_t i = 0; i < x.rows; i++)
+            value[i + j * x.rows] = (kept[0] * wg_mat_at(x, i, j).value - kept[1]) - kept[2];
+    }
+    return wgi_line_valued(c, value, x.rows);
+}
+
+/* w 2 / (n - ddof) (x - mean) */
+static wg_status var_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat x = wgi_line_columns(t, in[0], axis);
+    const double of = (double)x.rows - ((const wgi_line_params *)b->params)->p;
+    wg_mat k;
+    const wg_mat c = centred(t, b, 3, x, &k);
+    (void)out;
+    const wg_mat g = wg_mat_div(t, wg_mat_scale(t, of > 0 ? 2 / of : NAN, c), k);
+    back[0] =
+        wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), g), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* w / (n - ddof) (x - mean) / y, all times k; 0 where y is. */
+static wg_status std_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat x = wgi_line_columns(t, in[0], axis);
+    const double of = (double)x.rows - ((const wgi_line_params *)b->params)->p;
+    double *const y = wg_tape_keep(t, 2 * x.cols * sizeof(double), NULL);
+    wg_mat k;
+    const wg_mat c = centred(t, b, 4, x, &k);
+    if (y == NULL) return wg_tape_status(t);
+    double *const f = y + x.cols;
+    for (size_t j = 0; j < x.cols; j++) {
+        const double kept = ((const double *)b->saved)[4 * j + 3];
+        y[j] = kept == 0 ? 1 : kept;
+        f[j] = kept == 0 ? 0 : of > 0 ? 1 / of : NAN;
+    }
+    const wg_mat ky = wgi_line_valued(wg_mat_mul(t, wgi_line_numbers(out[0], axis), k), y, 1);
+    const wg_mat w = wg_mat_mul(t, wgi_line_numbers(bar[0], axis),
+                                wg_mat_constant_borrowed(t, 1, x.cols, f, 1));
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, w, wg_mat_div(t, c, ky)), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* The products of all other elements of a column: of those before times those behind. */
+static wg_status others_shape(wg_block *b) {
+    b->out->rows = b->in->rows, b->out->cols = b->in->cols;
+    b->work_bytes = b->in->rows * sizeof(double);
+    return WG_OK;
+}
+static wg_status others_value(wg_block *b) {
+    const size_t n = b->in->rows;
+    for (size_t j = 0; j < b->in->cols; j++) {
+        const double *const x = b->in->value + j * b->in->ld;
+        double *const y = b->out->value + j * n, before = 1, after = 1;
+        for (size_t i = 0; i < n; i++) y[i] = before, before *= x[i];
+        for (size_t i = n; i-- > 0;) {
+            y[i] = wgi_times(y[i], after);
+            after = wgi_times(after, x[i]);
+        }
+    }
+    return WG_OK;
+}
+/* The tangents of those before are in the result until those behind come, their values in `work`. */
+static wg_status others_jvp(wg_block *b) {
+    const size_t n = b->in->rows;
+    double *const before = b->work;
+    for (size_t j = 0; j < b->in->cols; j++) {
+        const double *const x = b->in->value + j * b->in->ld, *const xt = b->in->bar +
+                                                                          j * b->in->bar_ld;
+        double *const yt = b->out->bar + j * n, p = 1, pt = 0;
+        for (size_t i = 0; i < n; i++) {
+            before[i] = p, yt[i] = pt;
+            pt = wgi_times(pt, x[i]) + wgi_times(p, xt[i]);
+            p *= x[i];
+        }
+        p = 1, pt = 0;
+        for (size_t i = n; i-- > 0;) {
+            yt[i] = wgi_times(yt[i], p) + wgi_times(before[i], pt);
+            pt = wgi_times(pt, x[i]) + wgi_times(p, xt[i]);
+            p = wgi_times(p, x[i]);
+        }
+    }
+    return WG_OK;
+}
+
+static wg_status prod_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"adjoint of wg_mat_prod",
+                                   0,
+                                   others_shape,
+                                   others_value,
+                                   NULL,
+                                   others_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat x = wgi_line_columns(t, in[0], axis);
+    wg_mat g;
+    (void)out;
+    (void)wg_apply(t, &op, NULL, 0, 1, &x, 1, &g);
+    back[0] =
+        wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), g), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* w g for slopes g that are numbers at the point. */
+static wg_status by_slopes(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *bar,
+                           const wg_mat *x, double *g, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat slopes = wg_mat_constant_borrowed(t, x->rows, x->cols, g, x->rows);
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), slopes),
+                                  &in[0], axis);
+    return wg_tape_status(t);
+}
+
+static wg_status extremum_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    const wg_mat x = wgi_line_columns(t, in[0], wgi_line_axis(b));
+    double *const g = wg_tape_keep(t, x.rows * x.cols * sizeof(double), NULL);
+    if (g == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < x.cols; j++) {
+        const double y = out[0].value[j], share = 1 / ((const double *)b->saved)[j];
+        for (size_t i = 0; i < x.rows; i++)
+            g[i + j * x.rows] = y != y ? y : wg_mat_at(x, i, j).value == y ? share : 0.0;
+    }
+    return by_slopes(t, b, in, bar, &x, g, back);
+}
+
+/* w sign(x) |q|^(p - 1) with q = x / y, both divided by what was kept; 0 where y is. */
+static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const double p = ((const wgi_line_params *)b->params)->p;
+    const wg_mat x = wgi_line_columns(t, in[0], axis);
+    const size_t n = x.rows;
+    double *const room = wg_tape_keep(t, (n + 3) * x.cols * sizeof(double), NULL);
+    if (room == NULL) return wg_tape_status(t);
+    double *const g = room, *const m = g + n * x.cols, *const y = m + x.cols,
+                  *const f = y + x.cols;
+    for (size_t j = 0; j < x.cols; j++) {
+        const double *const kept = (const double *)b->saved + 2 * j;
+        const double norm = out[0].value[j];
+        f[j] = norm != 0;
+        m[j] = norm != 0 ? kept[0] : 1;
+        y[j] = norm != 0 ? kept[1] : 1;
+        for (size_t i = 0; i < n; i++) {
+            const double a = wg_mat_at(x, i, j).value;
+            g[i + j * n] = norm == 0                          ? 0.0
+                           : norm != norm                     ? norm
+                           : p == INFINITY && fabs(a) != norm ? 0.0
+                           : p == INFINITY                    ? sign(a) / kept[0]
+                                                              : sign(a);
+        }
+    }
+    if (p == 1 || p == INFINITY) return by_slopes(t, b, in, bar, &x, g, back);
+    const wg_mat of = wg_mat_constant_borrowed(t, 1, x.cols, m, 1);
+    const wg_mat one = wg_mat_constant_borrowed(t, 1, x.cols, f, 1);
+    const wg_mat w = wg_mat_mul(t, wgi_line_numbers(bar[0], axis), one);
+    const wg_mat norm =
+        wgi_line_valued(wg_mat_div(t, wgi_line_numbers(out[0], axis), of), y, 1);
+    wg_mat q = wg_mat_div(t, wg_mat_div(t, x, of), norm);
+    if (p != 2) {
+        const wg_mat size = wg_mat_fabs(t, q), order = wg_mat_fill(t, 1, 1, p - 1);
+        q = wg_mat_mul(t, wg_mat_constant_borrowed(t, n, x.cols, g, n),
+                       wg_mat_pow(t, size, order));
+    }
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, w, q), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* With z = d (k x - mean) and u = w gain:  k d (u - mean u - z mean of u z);  to gain the sum over
+ * lines of w z, to bias that of w. */
+static wg_status layer_norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                    const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat x = wgi_line_columns(t, in[0], axis), w = wgi_line_columns(t, bar[0], axis);
+    const wg_mat gain = in[1].cols == 1 ? in[1] : wg_mat_transpose(in[1]);
+    wg_mat k;
+    (void)out;
+    const wg_mat c = centred(t, b, 5, x, &k);
+    /* dt = - d^2 mean of z ct: that of (v + eps)^(-1/2), whose value was kept */
+    const wg_mat v = wg_mat_mean_axis(t, wg_mat_square(t, c), WG_EACH_COL);
+    double *const d = wg_tape_keep(t, 2 * x.cols * sizeof(double), NULL);
+    if (d == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < x.cols; j++) {
+        d[j] = ((const double *)b->saved)[5 * j + 3];
+        d[x.cols + j] = 1 / (d[j] * d[j]);
+    }
+    const wg_mat share =
+        wgi_line_valued(wg_mat_rsqrt(t, wgi_line_valued(v, d + x.cols, 1)), d, 1);
+    const wg_mat z = wg_mat_mul(t, c, share), u = wg_mat_mul(t, w, gain);
+    const wg_mat apart = wg_mat_sub(t, u, wg_mat_mean_axis(t, u, WG_EACH_COL));
+    const wg_mat along = wg_mat_mean_axis(t, wg_mat_mul(t, u, z), WG_EACH_COL);
+    const wg_mat r = wg_mat_sub(t, apart, wg_mat_mul(t, z, along));
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, wg_mat_mul(t, k, share), r), &in[0], axis);
+    const wg_mat to_gain = wg_mat_sum_axis(t, wg_mat_mul(t, w, z), WG_EACH_ROW);
+    const wg_mat to_bias = wg_mat_sum_axis(t, w, WG_EACH_ROW);
+    back[1] = in[1].cols == 1 ? to_gain : wg_mat_transpose(to_gain);
+    back[2] = in[2].cols == 1 ? to_bias : wg_mat_transpose(to_bias);
+    return wg_tape_status(t);
+}
+
 /* ---- written out, as a part of a function ---- */
 
 static void sum_expand(wg_tape *t, const wgi_written *l) { *l->y = wg_sum(t, l->n, l->x[0]); }
@@ -374,21 +591,21 @@ static wg_status norm_order(wg_block *b) {
     return WG_EARG;
 }
 
-WGI_LINE_NUMBER(sum, WG_OP_LINEAR, 0, 0, sum_vjp, sum_jvp, NULL, wgi_line_anything);
-WGI_LINE_NUMBER(mean, WG_OP_LINEAR, 0, 0, mean_vjp, mean_jvp, NULL, wgi_line_no_elements);
-WGI_LINE_NUMBER(var, 0, 3, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope,
+WGI_LINE_NUMBER(sum, WG_OP_LINEAR, 0, 0, sum_vjp, sum_jvp, NULL, NULL, wgi_line_anything);
+WGI_LINE_NUMBER(mean, WG_OP_LINEAR, 0, 0, mean_vjp, mean_jvp, NULL, NULL, wgi_line_no_elements);
+WGI_LINE_NUMBER(var, 0, 3, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, var_slope, var_adjoint,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(std, 0, 4, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope,
+WGI_LINE_NUMBER(std, 0, 4, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, std_slope, std_adjoint,
                 wgi_line_no_elements);
-WGI_LINE_NUMBER(prod, 0, 0, 1, prod_vjp, prod_jvp, NULL, wgi_line_anything);
+WGI_LINE_NUMBER(prod, 0, 0, 1, prod_vjp, prod_jvp, NULL, prod_adjoint, wgi_line_anything);
 WGI_LINE_NUMBER(max, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
-                wgi_line_no_elements);
+                extremum_adjoint, wgi_line_no_elements);
 WGI_LINE_NUMBER(min, 0, 1, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, extremum_slope,
-                wgi_line_no_elements);
+                extremum_adjoint, wgi_line_no_elements);
 WGI_LINE_NUMBER(norm_entries, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, norm_slope,
-                norm_order);
+                norm_adjoint, norm_order);
 WGI_LINE_OP(layer_norm, 0, 1, 2, 1, 5, 0, layer_norm_vjp, layer_norm_jvp, NULL,
-            wgi_line_anything);
+            layer_norm_adjoint, wgi_line_anything);
 
 WGI_REDUCTION(sum)
 WGI_REDUCTION(mean)
@@ -400,10 +617,10 @@ WGI_REDUCTION(min)
 WGI_REDUCTION_WITH(norm_entries, p)
 
 /* The largest norm of a line: two records of one call. */
-WGI_LINE_CALL(column_sum, "wg_mat_norm_column_sum", norm_entries, WG_OP_TRANS);
-WGI_LINE_CALL(row_sum, "wg_mat_norm_row_sum", norm_entries, WG_OP_TRANS);
-WGI_LINE_CALL(largest_column_sum, "wg_mat_norm_column_sum", max, WG_OP_TRANS);
-WGI_LINE_CALL(largest_row_sum, "wg_mat_norm_row_sum", max, WG_OP_TRANS);
+WGI_LINE_CALL(column_sum, "wg_mat_norm_column_sum", norm_entries, norm_adjoint, WG_OP_TRANS);
+WGI_LINE_CALL(row_sum, "wg_mat_norm_row_sum", norm_entries, norm_adjoint, WG_OP_TRANS);
+WGI_LINE_CALL(largest_column_sum, "wg_mat_norm_column_sum", max, extremum_adjoint, WG_OP_TRANS);
+WGI_LINE_CALL(largest_row_sum, "wg_mat_norm_row_sum", max, extremum_adjoint, WG_OP_TRANS);
 
 /* Of no elements the norm is 0, not an extremum of nothing. */
 static wg_real largest_norm(wg_tape *t, const wg_block_op *norm, const wg_block_op *max,

@@ -5,6 +5,8 @@
  * its adjoint or tangent, g the slope dy/dx, as in lines.h. */
 #include "lines.h"
 
+#include <wengert/elementwise.h>
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -301,6 +303,148 @@ static void cross_entropy_soft_jvp(const wgi_line *l) {
     *l->w = t;
 }
 
+/* ---- adjoints in operations on matrices: P softmax, W the adjoints, of lines as columns ---- */
+
+static wg_status pair_shape(wg_block *b) {
+    b->out->rows = b->in->rows, b->out->cols = b->in->cols;
+    return WG_OK;
+}
+
+/* c_i = w_i - s, s the mean of w by p; where p is above 1/2 summed up as differences. */
+static void apart_from_mean(size_t n, const double *p, const double *w, double *c) {
+    const double s = wgi_line_inner(wgi_simd_best(), n, p, w);
+    for (size_t i = 0; i < n; i++) {
+        c[i] = w[i] - s;
+        if (!(p[i] > 0.5)) continue;
+        c[i] = 0;
+        for (size_t j = 0; j < n; j++) c[i] += wgi_times(p[j], w[i] - w[j]);
+    }
+}
+/* c_i = w_i - p_i s, s the sum of w. */
+static void less_shares(size_t n, const double *p, const double *w, double *c) {
+    const double s = wgi_simd_best()->sum(n, w);
+    for (size_t i = 0; i < n; i++) c[i] = less_share(p, n, i, w, s);
+}
+
+static wg_status apart_value(wg_block *b) {
+    const wg_block_arg *const p = &b->in[0], *const w = &b->in[1];
+    for (size_t j = 0; j < p->cols; j++)
+        apart_from_mean(p->rows, p->value + j * p->ld, w->value + j * w->ld,
+                        b->out->value + j * p->rows);
+    return WG_OK;
+}
+/* The sum of all tangents of p is 0: that of pt w is that of pt c. */
+static wg_status apart_jvp(wg_block *b) {
+    const wg_block_arg *const p = &b->in[0], *const w = &b->in[1];
+    const size_t n = p->rows;
+    double *ct = memset(b->out->bar, 0, n * p->cols * sizeof(double));
+    for (size_t j = 0; j < p->cols; j++, ct += n) {
+        if (w->bar != NULL)
+            apart_from_mean(n, p->value + j * p->ld, w->bar + j * w->bar_ld, ct);
+        if (p->bar == NULL) continue;
+        const double s =
+            wgi_line_inner(wgi_simd_best(), n, p->bar + j * p->bar_ld, b->out->value + j * n);
+        for (size_t i = 0; i < n; i++) ct[i] -= s;
+    }
+    return WG_OK;
+}
+
+static wg_status shares_value(wg_block *b) {
+    const wg_block_arg *const p = &b->in[0], *const w = &b->in[1];
+    for (size_t j = 0; j < p->cols; j++)
+        less_shares(p->rows, p->value + j * p->ld, w->value + j * w->ld,
+                    b->out->value + j * p->rows);
+    return WG_OK;
+}
+static wg_status shares_jvp(wg_block *b) {
+    const wg_block_arg *const p = &b->in[0], *const w = &b->in[1];
+    const size_t n = p->rows;
+    double *ct = memset(b->out->bar, 0, n * p->cols * sizeof(double));
+    for (size_t j = 0; j < p->cols; j++, ct += n) {
+        if (w->bar != NULL) less_shares(n, p->value + j * p->ld, w->bar + j * w->bar_ld, ct);
+        if (p->bar == NULL) continue;
+        const double s = wgi_simd_best()->sum(n, w->value + j * w->ld);
+        for (size_t i = 0; i < n; i++) ct[i] -= wgi_times(p->bar[i + j * p->bar_ld], s);
+    }
+    return WG_OK;
+}
+
+static wg_mat of_pair(wg_tape *t, int shares, wg_mat p, wg_mat w) {
+    static const wg_block_op ops[2] = {{"adjoint of wg_mat_softmax", 0, pair_shape, apart_value,
+                                        NULL, apart_jvp, NULL, NULL, NULL},
+                                       {"adjoint of wg_mat_log_softmax", 0, pair_shape,
+                                        shares_value, NULL, shares_jvp, NULL, NULL, NULL}};
+    const wg_mat in[2] = {p, w};
+    wg_mat c;
+    (void)wg_apply(t, &ops[shares], NULL, 0, 2, in, 1, &c);
+    return c;
+}
+
+/* P (W - mean of W by P) */
+static wg_status softmax_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat p = wgi_line_columns(t, out[0], axis);
+    const wg_mat c = of_pair(t, 0, p, wgi_line_columns(t, bar[0], axis));
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, p, c), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* W - P sum of W */
+static wg_status log_softmax_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                     const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat y = wgi_line_columns(t, out[0], axis);
+    const wg_mat p = wgi_line_valued(wg_mat_exp(t, y), b->saved, y.rows);
+    back[0] = wgi_line_uncolumned(t, of_pair(t, 1, p, wgi_line_columns(t, bar[0], axis)),
+                                  &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* w P */
+static wg_status logsumexp_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                   const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat p = wg_mat_softmax(t, wgi_line_columns(t, in[0], axis), WG_EACH_COL);
+    (void)out;
+    back[0] =
+        wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), p), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* w (P less 1 at the label), which was kept. */
+static wg_status cross_entropy_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                       const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat p = wg_mat_softmax(t, wgi_line_columns(t, in[0], axis), WG_EACH_COL);
+    const wg_mat g = wgi_line_valued(p, b->saved, p.rows);
+    (void)out;
+    back[0] =
+        wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), g), &in[0], axis);
+    return wg_tape_status(t);
+}
+
+/* To x: w (P sum of q - q); to q: - w log P. */
+static wg_status cross_entropy_soft_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                            const wg_mat *out, const wg_mat *bar,
+                                            wg_mat *back) {
+    const wg_axis axis = wgi_line_axis(b);
+    const wg_mat x = wgi_line_columns(t, in[0], axis), q = wgi_line_columns(t, in[1], axis);
+    const wg_mat log_p = wg_mat_log_softmax(t, x, WG_EACH_COL);
+    const wg_mat less = wg_mat_scale(t, -1, wgi_line_numbers(bar[0], axis));
+    (void)out;
+    const wg_mat p = wg_mat_exp(t, log_p);
+    const double *const kept = b->saved;
+    double *const value = wg_tape_keep(t, p.rows * p.cols * sizeof(double), NULL);
+    for (size_t j = 0; value != NULL && j < p.cols; j++)
+        memcpy(value + j * p.rows, kept + j * (p.rows + 2), p.rows * sizeof(double));
+    if (wg_tape_status(t) != WG_OK) return wg_tape_status(t);
+    const wg_mat slope = of_pair(t, 1, wgi_line_valued(p, value, p.rows), q);
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, less, slope), &in[0], axis);
+    back[1] = wgi_line_uncolumned(t, wg_mat_mul(t, less, log_p), &in[1], axis);
+    return wg_tape_status(t);
+}
+
 /* ---- written out, as a part of a function ---- */
 
 static void logsumexp_expand(wg_tape *t, const wgi_written *l) {
@@ -373,15 +517,15 @@ static wg_status labels(wg_block *b) {
 }
 
 WGI_LINE_NUMBER(logsumexp, 0, 2, 0, wgi_line_slope_vjp, wgi_line_slope_jvp, logsumexp_slope,
-                wgi_line_anything);
+                logsumexp_adjoint, wgi_line_anything);
 WGI_LINES_OP(cross_entropy, 0, 1, 0, 0, 0, 1, cross_entropy_values, cross_entropy_vjp,
-             wgi_line_slope_jvp, cross_entropy_slope, labels);
+             wgi_line_slope_jvp, cross_entropy_slope, cross_entropy_adjoint, labels);
 WGI_LINE_OP(cross_entropy_soft, 0, 2, 0, 0, 2, 1, cross_entropy_soft_vjp,
-            cross_entropy_soft_jvp, NULL, wgi_line_anything);
+            cross_entropy_soft_jvp, NULL, cross_entropy_soft_adjoint, wgi_line_anything);
 WGI_LINES_OP(softmax, 0, 1, 0, 1, 0, 0, softmax_values, softmax_vjp, softmax_jvp, NULL,
-             wgi_line_anything);
+             softmax_adjoint, wgi_line_anything);
 WGI_LINES_OP(log_softmax, 0, 1, 0, 1, 0, 1, log_softmax_values, log_softmax_vjp,
-             log_softmax_jvp, NULL, wgi_line_anything);
+             log_softmax_jvp, NULL, log_softmax_adjoint, wgi_line_anything);
 
 WGI_REDUCTION(logsumexp)
 WGI_ALONG(softmax)

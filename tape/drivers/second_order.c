@@ -272,7 +272,7 @@ wg_status wgi_second_run(wgi_passes *p) {
 }
 
 void wgi_second_close(wgi_passes *p) {
-    wg_tape_free(p->beside);
+    wgi_beside_close(p->c);
     p->beside = NULL;
 }
 

@@ -237,14 +237,8 @@ static void add_tangents(const wgi_passes *p, const wgi_operand *o, const wg_mat
 }
 
 static wg_status open_beside(wgi_passes *p) {
-    if (p->beside == NULL) {
-        wg_options options;
-        memset(&options, 0, sizeof options);
-        const wg_status s = wgi_tape_beside(p->c, &options, &p->beside);
-        if (s != WG_OK) return s;
-    }
-    wg_tape_reset(p->beside);
-    return wg_tape_forward(p->beside, p->lanes);
+    const wg_status s = wgi_beside_open(p->c, &p->beside);
+    return s == WG_OK ? wg_tape_forward(p->beside, p->lanes) : s;
 }
 
 static wg_status explain(const wgi_passes *p, const wgi_block *b, wg_status s, wg_block *call) {

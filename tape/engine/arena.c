@@ -103,6 +103,14 @@ static int give_up_lists(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
+static int give_up_beside(wgi_core *c) {
+    wgi_core *const beside = c->beside;
+    if (beside == NULL || c->beside_works) return 0;
+    c->beside = NULL;
+    wg_tape_free(&beside->head);
+    return 1;
+}
+
 /* Gives back memory that holds nothing at present, except for that of `busy`, for which the
  * caller is asking; 0: there is none. */
 static int give_up_idle(wgi_core *c, const wgi_region *busy) {
@@ -134,6 +142,7 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
         any = 1;
     }
     any |= give_up_lists(c, busy);
+    any |= give_up_beside(c);
     const int records = c->width != 0 ? 0 : c->current + 1;
     for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
         wgi_region_free(c, &c->chunk[--c->chunks].memory);
@@ -578,6 +587,20 @@ wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out) {
     return tape_new(&with, c, out);
 }
 
+wg_status wgi_beside_open(wgi_core *c, wg_tape **out) {
+    wg_status s = WG_OK;
+    if (c->beside == NULL) {
+        wg_options options;
+        wg_tape *t = NULL;
+        memset(&options, 0, sizeof options);
+        s = wgi_tape_beside(c, &options, &t);
+        c->beside = t != NULL ? wgi_core_of(t) : NULL;
+    } else wg_tape_reset(&c->beside->head);
+    c->beside_works = s == WG_OK;
+    *out = s == WG_OK ? &c->beside->head : NULL;
+    return s;
+}
+
 int wgi_guest(wgi_core *c, wgi_core *guest) {
     for (int k = 0; k < c->guests; k++)
         if (c->guest[k] == guest) return k;
@@ -598,6 +621,8 @@ void wg_tape_free(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
     leave_guests(c);
+    c->beside_works = 0;
+    (void)give_up_beside(c);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
         if (c->host->guest[k] == c) c->host->guest[k] = NULL;
     wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,

@@ -155,6 +155,9 @@ typedef struct wgi_core {
     /* the most workspace that a sweep over a block of this tape needs */
     size_t lane_bytes, work_bytes;
 
+    /* a tape for the work of calls on this one, kept for the next call; is one at work? */
+    struct wgi_core *beside;
+    int beside_works;
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     int guests;
@@ -229,6 +232,10 @@ typedef struct wgi_statement {
 /* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of its
  * account. Gives the status of a failure. */
 wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
+/* The same, an ordinary tape, empty, which is kept with c for the next call; it is c->beside until
+ * wgi_beside_close, and not asked for meanwhile. */
+wg_status wgi_beside_open(wgi_core *c, wg_tape **out);
+static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
  * freed. -1: there are too many, or it is another's. */
 int wgi_guest(wgi_core *c, wgi_core *guest);
