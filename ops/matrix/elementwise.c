@@ -342,7 +342,9 @@ OP3(select, "by mask")
 #undef ROW
 
 static const wgi_traits row_traits[WGI_ROWS] = {
-#define OP1(name, ...) [WGI_ROW_##name] = {.row = &wgi_scalar_ops[WGI_ROW_##name]},
+#define OP1(name, ...)                                                                         \
+    [WGI_ROW_##name] = {.row = &wgi_scalar_ops[WGI_ROW_##name],                                \
+                        .bilinear = WGI_ROW_##name == WGI_ROW_mul ? 3 : 0},
 #define OP2 OP1
 #define OP3 OP1
 #define OP4 OP1

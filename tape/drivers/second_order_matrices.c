@@ -136,6 +136,39 @@ typedef struct wgi_element {
     size_t slot, down, across; /* slot 0: a constant */
 } wgi_element;
 
+/* The same for a single direction, unless a NaN comes out, which may be wrong. */
+static int add_single(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
+                      size_t out, int count, size_t at[][POINTS], wgi_lane_row *d,
+                      wgi_lane_row *h) {
+    wgi_lane_row t[ARITY], sum[ARITY], w, from, all = {0};
+    for (int l = 0; l < POINTS; l++) {
+        const size_t e = out + (size_t)(l < count ? l : 0);
+        w[l] = p->w[e], from[l] = p->wt[e];
+    }
+    for (unsigned k = 0; k < op->arity; k++)
+        for (int l = 0; l < POINTS; l++) {
+            t[k][l] = x[k].slot != 0 ? p->vt[x[k].slot + at[k][l < count ? l : 0]] : 0;
+            sum[k][l] = op->zero_first >> k & 1 ? 0 : from[l] * d[k][l];
+        }
+    for (unsigned k = 0, pair = 0; k < op->arity; k++)
+        for (unsigned m = k; m < op->arity; m++, pair++) {
+            if (op->zero_second >> pair & 1) continue;
+            for (int l = 0; l < POINTS; l++) {
+                const double by = w[l] * h[pair][l];
+                sum[k][l] += by * t[m][l];
+                if (m != k) sum[m][l] += by * t[k][l];
+            }
+        }
+    for (unsigned k = 0; k < op->arity; k++)
+        for (int l = 0; l < POINTS; l++) all[l] += sum[k][l] * 0;
+    for (int l = 0; l < POINTS; l++)
+        if (all[l] != 0) return 0;
+    for (unsigned k = 0; k < op->arity; k++)
+        for (int l = 0; l < count && x[k].slot != 0; l++)
+            p->wt[x[k].slot + at[k][l]] += sum[k][l];
+    return 1;
+}
+
 /* What `count` elements of a result add to their operands; at[k][l]: where element l of operand k
  * stands behind its first. */
 static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
@@ -148,6 +181,7 @@ static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_
         operand[k] = value[k];
     }
     wgi_scalar_second_lanes[op - wgi_scalar_ops](operand, v, d, h);
+    if (lanes == 1 && add_single(p, op, x, out, count, at, d, h)) return;
     for (int e = 0; e < count; e++) {
         const double *const from = p->wt + (out + (size_t)e) * lanes;
         const double w = p->w[out + (size_t)e];
@@ -299,9 +333,10 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
         all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
         return WG_OK;
     if (b->op == &wgi_small_op) of_small(p, (const wgi_small *)(const void *)b);
-    else if (traits.row != NULL) of_elements(p, b, traits.row);
     else if (is_linear(b->op)) return by_vjp(p, b, 0);
     else if (traits.bilinear != 0) return by_vjp(p, b, traits.bilinear);
+    else if (traits.row != NULL && traits.row->second == NULL) return by_vjp(p, b, 0);
+    else if (traits.row != NULL) of_elements(p, b, traits.row);
     else return by_adjoint(p, b);
     return WG_OK;
 }

@@ -604,13 +604,46 @@ static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_ar
     return WG_OK;
 }
 
+/* Is a slice of adjoints or tangents all 0? */
+static int zero_slice(const wgi_operand *o, const double *x) {
+    for (size_t j = 0; j < columns_of(o); j++)
+        if (!zero(x + j * o->ld, length_of(o))) return 0;
+    return 1;
+}
+
+/* The tangents of one lane by jvp, where they stand. */
+static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    double *const all = (double *)(void *)c->tangents.base;
+    wg_block call;
+    int none = 1;
+    wgi_block_call(&call, b, arg, work);
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        if (!active(o)) continue;
+        wgi_note_operand(c, o->slot);
+        call.in[i].bar = all + o->slot;
+        none = none && zero_slice(o, call.in[i].bar);
+    }
+    for (uint32_t k = 0; k < b->outputs; k++) {
+        const wgi_operand *const o = &b->operand[b->inputs + k];
+        call.out[k].bar = all + o->slot;
+        if (none && active(o)) memset(call.out[k].bar, 0, size_of(o) * sizeof(double));
+    }
+    const wg_status s = none ? WG_OK : b->op->jvp(&call);
+    c->scratch_used = used;
+    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+}
+
 static wg_status tangents(wgi_core *c, const wgi_block *b) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
-    const size_t lane = lane_bytes(b);
+    const int single = c->width == 1 && b->op->jvp != NULL;
+    const size_t lane = single ? 0 : lane_bytes(b);
     wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
+    if (single) return one_tangent(c, b, work, used);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;
     wgi_block_call(&call, b, arg, work);
