@@ -108,7 +108,8 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
 /* wg_check_op - applies an operation to the operands and compares: jvp with finite differences
  * of value, and vjp with jvp (or with finite differences where there is none), along every
  * element of the operands up to 32, otherwise along random directions; value and vjp with those
- * of expand, where there is one; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the
+ * of expand, where there is one; second derivatives by adjoint, where there is one, with finite
+ * differences of tangents; and what WG_OP_LINEAR, WG_OP_EACH and WG_OP_MOVES say of the
  * Jacobian with what it is.  Works on a tape of its own. At a kink or a jump finite differences are
  * no judge.
  * Shapes:  in of `inputs`: constants or variables of t, whose values are taken; derivatives are

@@ -43,6 +43,9 @@ static inline int *wgi_pivots(const wg_block *b, size_t k) {
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
 }
 
+/* With `packed`, the place may be left out: what is recorded from the residuals of a block. */
+extern const wg_block_op wgi_op_factor_solve, wgi_op_factor_inverse;
+
 /* The place of a wg_factor on the tape, as an operand: a stale one if the factor is gone. */
 wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f);
 

@@ -15,9 +15,12 @@
  *
  * Exponentials are those of elementwise.h. Source: Rasmussen and Williams 2006, 4.2, 5.9. */
 #include <math.h>
+#include <wengert/elementwise.h>
 #include <wengert/operation.h>
+#include <wengert/products.h>
+#include <wengert/reduce.h>
 #include <wengert/statistics.h>
-#include "dense.h"
+#include "factor.h"
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
 
@@ -163,9 +166,38 @@ static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS, normal_shape,
-                                   normal_value,    normal_vjp,    normal_jvp,
-                                   normal_expand,   NULL,          NULL};
+/* Of a covariance S with the factor l, and residuals R: a = S^-1 R and w/2 H. */
+static wg_mat solved(wg_tape *t, const struct normal *d, wg_mat s, wg_mat r) {
+    const wgi_factored p = {WG_CHOLESKY, 0, 1, d->l, NULL};
+    const wg_mat in[2] = {s, r};
+    wg_mat a;
+    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, in, 1, &a);
+    return a;
+}
+static wg_mat half_curvature(wg_tape *t, const struct normal *d, wg_mat s, wg_mat a, wg_mat w) {
+    const wgi_factored p = {WG_CHOLESKY, 0, 1, d->l, NULL};
+    wg_mat inverse;
+    (void)wg_apply(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &s, 1, &inverse);
+    return wg_mat_mul(t, w, wg_syrk(t, 'N', 0.5, a, -0.5 * (double)d->k, inverse));
+}
+
+/* Y_ = - w a,  mu_ = w sum of a,  S_ = w/2 H */
+static wg_status normal_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    const struct normal d = normal_of(b);
+    (void)out;
+    if (d.n == 0) return WG_OK;
+    const wg_mat a = solved(t, &d, in[2], wg_mat_sub(t, in[0], in[1]));
+    const wg_mat wa = wg_mat_mul(t, bar[0], a);
+    back[0] = wg_mat_neg(t, wa);
+    back[1] = wg_mat_sum_axis(t, wa, WG_EACH_ROW);
+    if (in[2].at.slot != 0) back[2] = half_curvature(t, &d, in[2], a, bar[0]);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS,  normal_shape,
+                                   normal_value,    normal_vjp,     normal_jvp,
+                                   normal_expand,   normal_adjoint, NULL};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -534,12 +566,196 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
     return WG_OK;
 }
 
-const wg_block_op wgi_op_covariance = {"wg_covariance",   WG_OP_EXPANDS,  covariance_shape,
-                                       covariance_value,  covariance_vjp, covariance_jvp,
-                                       covariance_expand, NULL,           NULL};
-const wg_block_op wgi_op_between = {"wg_covariance_between", WG_OP_EXPANDS,  covariance_shape,
-                                    covariance_value,        covariance_vjp, covariance_jvp,
-                                    covariance_expand,       NULL,           NULL};
+/* ---- what covariance_vjp gives, as an operation of its own, with tangents ----
+ * Operands: those of the covariances, then K and W, its adjoints; results the adjoints of X, scale,
+ * the amplitudes, and Z. With h = e dK/dq and D as above:
+ *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
+
+/* d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is. */
+static double bend(wg_kernel kernel, double q, double k, double slope) {
+    const double r = sqrt(q);
+    switch (kernel) {
+    case WG_SQUARED_EXPONENTIAL:
+        return 0.25 * k;
+    case WG_MATERN_12:
+        return q > 0 ? -0.5 * slope * (1 + 1 / r) / r : 0;
+    case WG_MATERN_32:
+        return q > 0 ? -0.5 * slope * root_3 / r : 0;
+    default:
+        return -2.5 * slope / (1 + root_5 * r);
+    }
+}
+
+static wg_status back_shape(wg_block *b) {
+    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols;
+    const size_t m = b->in[b->inputs - 1].cols;
+    for (size_t i = 0; i < b->outputs; i++)
+        b->out[i].rows = b->in[i].rows, b->out[i].cols = b->in[i].cols;
+    b->work_bytes = 2 * (wgi_room_of(n * d) + wgi_room_of(m * d)) + 8 * wgi_room_of(n);
+    return WG_OK;
+}
+
+struct pairs {
+    wg_kernel kernel;
+    size_t n, m, d;
+    int square, tangents;
+    const wg_block_arg *scale, *k, *w;
+    double *u, *v, *ut, *vt;                      /* scaled points */
+    double *q, *qt, *e, *et, *f, *slope, *h, *ht; /* of a column */
+    double sigma, sigma_t;
+    double *to[OTHERS + 1];                  /* results: values, or tangents */
+    double sum, sum_t, diagonal, diagonal_t; /* of e f; of W */
+};
+
+static struct pairs pairs_in(const wg_block *b, int tangents) {
+    const wg_block_arg *const x = &b->in[POINTS], *const a = &b->in[AMPLITUDES];
+    struct pairs s = {.kernel = *(const wg_kernel *)b->params, .tangents = tangents};
+    char *work = (char *)b->work;
+    s.square = b->outputs == 3;
+    s.k = &b->in[b->inputs - 2], s.w = &b->in[b->inputs - 1], s.scale = &b->in[SCALE];
+    s.n = x->rows, s.m = s.w->cols, s.d = x->cols;
+    s.u = wgi_take(&work, s.n * s.d), s.ut = wgi_take(&work, s.n * s.d);
+    s.v = wgi_take(&work, s.m * s.d), s.vt = wgi_take(&work, s.m * s.d);
+    double **const column[] = {&s.q, &s.qt, &s.e, &s.et, &s.f, &s.slope, &s.h, &s.ht};
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++)
+        *column[i] = wgi_take(&work, s.n);
+    scaled(s.n, s.d, x, s.scale, s.u);
+    if (s.square) s.v = s.u, s.vt = s.ut;
+    else scaled(s.m, s.d, &b->in[OTHERS], s.scale, s.v);
+    if (tangents) {
+        scaled_tangents(s.n, s.d, x, s.scale, s.u, s.ut);
+        if (!s.square) scaled_tangents(s.m, s.d, &b->in[OTHERS], s.scale, s.v, s.vt);
+    }
+    s.sigma = a->value[0];
+    s.sigma_t = tangents && a->bar != NULL ? a->bar[0] : 0;
+    for (size_t i = 0; i < b->outputs; i++) {
+        s.to[i] = tangents ? b->out[i].bar : b->out[i].value;
+        memset(s.to[i], 0, b->out[i].rows * b->out[i].cols * sizeof(double));
+    }
+    return s;
+}
+
+/* The adjoints of pairs (i.., j), in a square matrix of both (i, j) and (j, i). */
+static void pair_adjoints(const struct pairs *s, const double *w, size_t ld, size_t i, size_t j,
+                          size_t n, double *e) {
+    for (size_t l = 0; l < n; l++) {
+        e[l] = w != NULL ? w[i + l + j * ld] : 0;
+        if (s->square && w != NULL) e[l] += w[j + (i + l) * ld];
+    }
+}
+
+/* h and ht of a column of pairs, and what it adds to the sums. */
+static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
+    const double square = s->sigma * s->sigma;
+    const double *const k = s->k->value + i + j * s->k->ld;
+    pair_adjoints(s, s->w->value, s->w->ld, i, j, n, s->e);
+    distances(n, s->d, s->u + i, s->n, s->v + j, s->m, s->q);
+    if (is_tiny(s->sigma)) covariances(s->kernel, n, 1, s->q, s->f);
+    else
+        for (size_t l = 0; l < n; l++) s->f[l] = k[l] / square;
+    for (size_t l = 0; l < n; l++) s->h[l] = 1;
+    slopes(s->kernel, n, s->q, s->f, s->h, s->slope);
+    for (size_t l = 0; l < n; l++) s->h[l] = s->e[l] * square * s->slope[l];
+    s->sum += dot(n, s->e, s->f);
+    if (!s->tangents) return;
+    pair_adjoints(s, s->w->bar, s->w->bar_ld, i, j, n, s->et);
+    memset(s->qt, 0, n * sizeof *s->qt);
+    for (size_t c = 0; c < s->d; c++)
+        for (size_t l = 0; l < n; l++)
+            s->qt[l] += 2 * (s->u[i + l + c * s->n] - s->v[j + c * s->m]) *
+                        (s->ut[i + l + c * s->n] - s->vt[j + c * s->m]);
+    for (size_t l = 0; l < n; l++) {
+        const double g = s->slope[l], bent = bend(s->kernel, s->q[l], s->f[l], g);
+        const double along = g != 0 ? g * s->qt[l] : 0;
+        const double curved = bent != 0 ? bent * s->qt[l] : 0;
+        s->ht[l] = square * (s->et[l] * g + s->e[l] * curved) +
+                   2 * s->sigma * s->sigma_t * s->e[l] * g;
+        s->sum_t += s->et[l] * s->f[l] + s->e[l] * along;
+    }
+}
+
+/* Adds h D and h D^2, or their tangents, to the adjoints of points and scales. */
+static void add_pairs(const struct pairs *s, size_t i, size_t j, size_t n) {
+    double *const x = s->to[POINTS], *const z = s->square ? x : s->to[OTHERS];
+    for (size_t c = 0; c < s->d; c++) {
+        const size_t at = s->scale->rows == 1 ? 0 : c;
+        const double f = s->scale->value[at];
+        const double ft = s->tangents && s->scale->bar != NULL ? s->scale->bar[at] / f : 0;
+        double other = 0, squares = 0;
+        for (size_t l = 0; l < n; l++) {
+            const double apart = s->u[i + l + c * s->n] - s->v[j + c * s->m];
+            double one = s->h[l] * apart, two = one * apart;
+            if (s->tangents) {
+                const double apart_t = s->ut[i + l + c * s->n] - s->vt[j + c * s->m];
+                const double one_t = s->ht[l] * apart + s->h[l] * apart_t;
+                two = one_t * apart + one * apart_t - two * ft;
+                one = one_t - one * ft;
+            }
+            x[i + l + c * s->n] += 2 * one / f;
+            other += one;
+            squares += two;
+        }
+        z[j + c * s->m] -= 2 * other / f;
+        s->to[SCALE][at] -= 2 * squares / f;
+    }
+}
+
+static wg_status back_run(wg_block *b, int tangents) {
+    struct pairs s = pairs_in(b, tangents);
+    for (size_t j = 0; j < s.m; j++) {
+        const size_t i = s.square ? j + 1 : 0, n = s.n - i;
+        if (s.square) {
+            s.diagonal += s.w->value[j + j * s.w->ld];
+            if (tangents && s.w->bar != NULL) s.diagonal_t += s.w->bar[j + j * s.w->bar_ld];
+        }
+        pair_slopes(&s, i, j, n);
+        add_pairs(&s, i, j, n);
+    }
+    const double *const given = b->in[AMPLITUDES].value, *const bar = b->in[AMPLITUDES].bar;
+    double *const to = s.to[AMPLITUDES];
+    const double all = s.sum + s.diagonal;
+    to[0] = tangents ? 2 * (s.sigma_t * all + s.sigma * (s.sum_t + s.diagonal_t))
+                     : 2 * s.sigma * all;
+    if (s.square)
+        to[1] = tangents
+                    ? 2 * ((bar != NULL ? bar[1] : 0) * s.diagonal + given[1] * s.diagonal_t)
+                    : 2 * given[1] * s.diagonal;
+    return WG_OK;
+}
+static wg_status back_value(wg_block *b) { return back_run(b, 0); }
+static wg_status back_jvp(wg_block *b) { return back_run(b, 1); }
+
+/* The adjoints of the `inputs` operands of covariances K, from W. */
+static wg_status of_covariances(wg_tape *t, wg_kernel kernel, size_t inputs, const wg_mat *in,
+                                wg_mat k, wg_mat w, wg_mat *back) {
+    static const wg_block_op op = {"adjoint of wg_covariance",
+                                   0,
+                                   back_shape,
+                                   back_value,
+                                   NULL,
+                                   back_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    wg_mat of[OTHERS + 3];
+    for (size_t i = 0; i < inputs; i++) of[i] = in[i];
+    of[inputs] = k, of[inputs + 1] = w;
+    return wg_apply(t, &op, &kernel, sizeof kernel, inputs + 2, of, inputs, back);
+}
+
+static wg_status covariance_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                    const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    return of_covariances(t, *(const wg_kernel *)b->params, b->inputs, in, out[0], bar[0],
+                          back);
+}
+
+const wg_block_op wgi_op_covariance = {"wg_covariance",   WG_OP_EXPANDS,      covariance_shape,
+                                       covariance_value,  covariance_vjp,     covariance_jvp,
+                                       covariance_expand, covariance_adjoint, NULL};
+const wg_block_op wgi_op_between = {
+    "wg_covariance_between", WG_OP_EXPANDS,      covariance_shape,
+    covariance_value,        covariance_vjp,     covariance_jvp,
+    covariance_expand,       covariance_adjoint, NULL};
 
 wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_real sigma,
                      wg_real noise) {
@@ -696,9 +912,25 @@ static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
-const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS, process_shape,
-                                    process_value,  process_vjp,   process_jvp,
-                                    process_expand, NULL,          NULL};
+/* Y_ = - w a; the others from those of the covariances, w/2 H. */
+static wg_status process_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    const struct process s = process_of(b);
+    wg_mat k;
+    (void)out;
+    if (s.normal.n == 0) return WG_OK;
+    const wg_status r = wg_apply(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in, 1, &k);
+    if (r != WG_OK) return r;
+    const wg_mat a = solved(t, &s.normal, k, in[OTHERS]);
+    back[OTHERS] = wg_mat_neg(t, wg_mat_mul(t, bar[0], a));
+    const wg_mat h = half_curvature(t, &s.normal, k, a, bar[0]);
+    return of_covariances(t, kernel, OTHERS, in, k, h, back);
+}
+
+const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS,   process_shape,
+                                    process_value,  process_vjp,     process_jvp,
+                                    process_expand, process_adjoint, NULL};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {

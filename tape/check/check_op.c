@@ -176,6 +176,27 @@ static wg_status check_derivatives(wgi_core *c, wg_tape *own, checked_op *k, siz
                       k->op->jvp != NULL ? "jvp" : "vjp for one element of the results");
 }
 
+/* ---- adjoint ---- */
+
+/* What is recorded of the adjoint has the tangents of vjp: second derivatives go by them. */
+static wg_status check_adjoint(wgi_core *c, wg_tape *own, checked_op *k, size_t n,
+                               const double *x, size_t m) {
+    const wgi_checked_part p = {0, n, 0, m, 0, 0};
+    wgi_checked r;
+    const wg_status s = wgi_check(own, k->call, 2, call, k, n, x, m, &p, NULL, &r);
+    if (r.verdict == WGI_DIFFERENCES)
+        return wgi_refuse(c, WG_EMISMATCH,
+                          "%s: a second derivative: %.12g by adjoint, %.12g by finite "
+                          "differences of tangents, good to %.2g",
+                          k->call, r.derivative, r.difference, r.good_to);
+    if (r.verdict == WGI_PRODUCTS)
+        return wgi_refuse(c, WG_EMISMATCH,
+                          "%s: the second derivatives by adjoint are not symmetric: %.12g and "
+                          "%.12g",
+                          k->call, r.backward, r.forward);
+    return s == WG_OK ? s : passed_on(c, s, k->call, own);
+}
+
 /* ---- expand ---- */
 
 /* Two ways to the same numbers: but for rounding, */
@@ -399,6 +420,7 @@ static wg_status check(wgi_core *c, wg_tape *own, checked_op *k) {
     wg_status s = open_call(c, k, &n, &x, &m);
     if (s == WG_OK) s = check_derivatives(c, own, k, n, x, m);
     if (s == WG_OK && k->op->expand != NULL) s = check_expand(c, own, k, n, x, m);
+    if (s == WG_OK && k->op->adjoint != NULL) s = check_adjoint(c, own, k, n, x, m);
     const unsigned says = WG_OP_LINEAR | WG_OP_EACH | WG_OP_MOVES;
     if (s == WG_OK && (k->op->flags & says) != 0) s = check_flags(c, own, k, n, x, m);
     return s;
@@ -438,9 +460,10 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
                               "wg_check_op: operand %zu is of another tape, or old", i);
         if (in[i].at.slot != 0) k.all = 0;
     }
-    /* what expands does it where code is kept */
+    /* what expands, or says its adjoint, does it where code is kept */
+    const int second = op->expand != NULL || op->adjoint != NULL;
     wg_tape *own;
-    wg_status s = open_own(c, k.call, op->expand != NULL ? WG_KEEP_CODE : 0, &own);
+    wg_status s = open_own(c, k.call, second ? WG_KEEP_CODE : 0, &own);
     if (s != WG_OK) return s;
     char *const top = c->head.payload_top;
     const int chunk = c->payload_current;
