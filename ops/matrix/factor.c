@@ -12,6 +12,9 @@
  * Sources: Giles 2008, 2.2.3, 2.3.2, and those named. */
 #include <float.h>
 #include <math.h>
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
@@ -93,6 +96,21 @@ void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int 
     }
 }
 
+wgi_factored wgi_factored_again(const wg_block *b, unsigned trans) {
+    const wgi_factored *const p = wgi_factored_of(b);
+    const int pivots = p->kind == WG_LU;
+    return (wgi_factored){p->kind, trans, p->count, wgi_packed(b, 0),
+                          pivots ? wgi_pivots(b, 0) : NULL};
+}
+
+/* The inverse of the operand A, as a variable. */
+static wg_mat inverse_again(wg_tape *t, const wg_block *b, wg_mat a) {
+    const wgi_factored p = wgi_factored_again(b, 0);
+    wg_mat c;
+    (void)wg_apply(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &a, 1, &c);
+    return c;
+}
+
 /* ---- the factor itself: its result is the sign of the determinant ---- */
 
 static wg_status factor_shape(wg_block *b) {
@@ -132,15 +150,21 @@ static wg_status factor_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
+static wg_status factor_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)in, (void)out, (void)bar, (void)back;
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_lu = {"wg_lu",       WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                factor_shape,  factor_value,
                                factor_vjp,    factor_jvp,
-                               factor_expand, NULL,
+                               factor_expand, factor_adjoint,
                                NULL};
 const wg_block_op wgi_op_potrf = {"wg_potrf",    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EXPANDS,
                                   factor_shape,  factor_value,
                                   factor_vjp,    factor_jvp,
-                                  factor_expand, NULL,
+                                  factor_expand, factor_adjoint,
                                   NULL};
 
 static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
@@ -245,6 +269,15 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
+static wg_status logdet_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    if (in[0].rows == 0) return WG_OK;
+    const wg_mat g = inverse_again(t, b, in[0]);
+    back[0] = wg_mat_mul(t, bar[0], wg_mat_transpose(g));
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet",
                                           WG_OP_TRANS | WG_OP_EXPANDS,
                                           logdet_shape,
@@ -252,7 +285,7 @@ const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet",
                                           logdet_vjp,
                                           logdet_jvp,
                                           logdet_expand,
-                                          NULL,
+                                          logdet_adjoint,
                                           NULL};
 const wg_block_op wgi_op_logabsdet = {"wg_logabsdet",
                                       WG_OP_TRANS | WG_OP_EXPANDS,
@@ -261,7 +294,7 @@ const wg_block_op wgi_op_logabsdet = {"wg_logabsdet",
                                       logdet_vjp,
                                       logdet_jvp,
                                       logdet_expand,
-                                      NULL,
+                                      logdet_adjoint,
                                       NULL};
 const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd",
                                        WG_OP_TRANS | WG_OP_EXPANDS,
@@ -270,7 +303,7 @@ const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd",
                                        logdet_vjp,
                                        logdet_jvp,
                                        logdet_expand,
-                                       NULL,
+                                       logdet_adjoint,
                                        NULL};
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
@@ -394,18 +427,27 @@ static void adjugate_by_ldu(const wg_block *b, double *g, char *work) {
     if (symmetric) wgi_mirror(n, g, n);
 }
 
+/* Has det S^-T lost too much? */
+static int is_nearly_singular(const wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const double *const packed = wgi_packed(b, 0);
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double u = fabs(packed[i * (n + 1)]);
+        low = fmin(low, u), high = fmax(high, u);
+    }
+    return !isnormal(b->out[0].value[0]) ||
+           (wgi_factored_of(b)->kind == WG_LU && low <= smallest_pivot * high);
+}
+
 /* g = adj(S)', all of it, in the workspace. */
 static double *adjugate(const wg_block *b) {
     const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
     const double *const packed = wgi_packed(b, 0), d = b->out[0].value[0];
     char *work = (char *)b->work;
-    double *const g = wgi_take(&work, n * n), low = INFINITY, high = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double u = fabs(packed[i * (n + 1)]);
-        low = fmin(low, u), high = fmax(high, u);
-    }
-    if (!isnormal(d) || (kind == WG_LU && low <= smallest_pivot * high)) {
+    double *const g = wgi_take(&work, n * n);
+    if (is_nearly_singular(b)) {
         adjugate_by_ldu(b, g, work);
         return g;
     }
@@ -444,6 +486,70 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return wg_tape_status(t);
 }
 
+/* The cofactors of a matrix as an operation; params: is it symmetric, of its lower triangle? Their
+ * derivative is the second one of the determinant, which is symmetric: the tangent is that of
+ * COFACTOR_BAR. */
+static wgi_dense_op cofactors_back(size_t n) {
+    return (wgi_dense_op){WGI_DENSE_COFACTOR_BAR, 0, {n, 0, 0}};
+}
+static wg_status cofactors_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const wgi_dense_op op = cofactors_back(n);
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = 2 * wgi_room_of(n * n) + wgi_rounded(wgi_dense_work(&op));
+    return WG_OK;
+}
+static void cofactors_operand(const wg_block *b, double *a) {
+    const size_t n = b->in[0].rows;
+    wgi_copy(n, n, b->in[0].value, b->in[0].ld, a, n);
+    if (*(const int *)b->params) wgi_mirror(n, a, n);
+}
+static wg_status cofactors_value(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const wgi_dense_op op = cofactors_of(n);
+    char *work = (char *)b->work;
+    double *const a = wgi_take(&work, 2 * n * n);
+    cofactors_operand(b, a);
+    if (n == 1) *b->out[0].value = 1;
+    else wgi_dense_value(&op, a, b->out[0].value, work);
+    if (*(const int *)b->params) wgi_mirror(n, b->out[0].value, n);
+    return WG_OK;
+}
+static wg_status cofactors_jvp(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const wgi_dense_op op = cofactors_back(n);
+    char *work = (char *)b->work;
+    double *const a = wgi_take(&work, 2 * n * n), *const at = a + n * n;
+    cofactors_operand(b, a);
+    if (*(const int *)b->params) wgi_symmetrise(n, b->in[0].bar, b->in[0].bar_ld, at);
+    else wgi_copy(n, n, b->in[0].bar, b->in[0].bar_ld, at, n);
+    if (n == 1) *b->out[0].bar = 0;
+    else wgi_dense_value(&op, a, b->out[0].bar, work);
+    return WG_OK;
+}
+
+/* w det A^-T, or w times the cofactors. */
+static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"adjoint of wg_det",
+                                   0,
+                                   cofactors_shape,
+                                   cofactors_value,
+                                   NULL,
+                                   cofactors_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const int symmetric = wgi_factored_of(b)->kind == WG_CHOLESKY;
+    wg_mat g;
+    if (in[0].rows == 0) return WG_OK;
+    if (is_nearly_singular(b))
+        (void)wg_apply(t, &op, &symmetric, sizeof symmetric, 1, in, 1, &g);
+    else g = wg_mat_mul(t, out[0], wg_mat_transpose(inverse_again(t, b, in[0])));
+    back[0] = wg_mat_mul(t, bar[0], g);
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_factor_det = {"wg_factor_det",
                                        WG_OP_TRANS | WG_OP_EXPANDS,
                                        det_shape,
@@ -451,12 +557,12 @@ const wg_block_op wgi_op_factor_det = {"wg_factor_det",
                                        det_vjp,
                                        det_jvp,
                                        det_expand,
-                                       NULL,
+                                       det_adjoint,
                                        NULL};
 const wg_block_op wgi_op_det = {"wg_det",   WG_OP_TRANS | WG_OP_EXPANDS,
                                 det_shape,  det_value,
                                 det_vjp,    det_jvp,
-                                det_expand, NULL,
+                                det_expand, det_adjoint,
                                 NULL};
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
@@ -551,6 +657,20 @@ static wg_status inverse_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
+static wg_status inverse_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    const wg_mat c = out[0];
+    if (in[0].rows == 0) return WG_OK;
+    if (wgi_factored_of(b)->kind == WG_CHOLESKY) {
+        const wg_mat z = wg_gemm(t, 'N', 'N', -0.5, wg_matmul(t, c, bar[0]), c, 0, c);
+        back[0] = wg_mat_add(t, z, wg_mat_transpose(z));
+    } else {
+        const wg_mat z = wg_gemm(t, 'T', 'N', 1, c, bar[0], 0, c);
+        back[0] = wg_gemm(t, 'N', 'T', -1, z, c, 0, c);
+    }
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse",
                                            WG_OP_TRANS | WG_OP_EXPANDS,
                                            inverse_shape,
@@ -558,7 +678,7 @@ const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse",
                                            inverse_vjp,
                                            inverse_jvp,
                                            inverse_expand,
-                                           NULL,
+                                           inverse_adjoint,
                                            NULL};
 const wg_block_op wgi_op_inverse = {"wg_inverse",
                                     WG_OP_TRANS | WG_OP_EXPANDS,
@@ -567,7 +687,7 @@ const wg_block_op wgi_op_inverse = {"wg_inverse",
                                     inverse_vjp,
                                     inverse_jvp,
                                     inverse_expand,
-                                    NULL,
+                                    inverse_adjoint,
                                     NULL};
 const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd",
                                         WG_OP_TRANS | WG_OP_EXPANDS,
@@ -576,7 +696,7 @@ const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd",
                                         inverse_vjp,
                                         inverse_jvp,
                                         inverse_expand,
-                                        NULL,
+                                        inverse_adjoint,
                                         NULL};
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
@@ -672,6 +792,29 @@ static wg_status cholesky_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
+/* S = L^-T phi(L' W) L^-1,  A_ = (S + S')/2 */
+static wg_mat cholesky_back(wg_tape *t, wg_mat l, wg_mat w, wg_mat phi) {
+    const wg_mat p = wg_mat_mul(t, wg_gemm(t, 'T', 'N', 1, l, wg_tril(t, w, 0), 0, l), phi);
+    const wg_mat left = wg_trsm(t, 'L', 'L', 'T', 'N', 1, l, p);
+    const wg_mat s = wg_trsm(t, 'R', 'L', 'N', 'N', 1, l, left);
+    return wg_mat_axpby(t, 0.5, s, 0.5, wg_mat_transpose(s));
+}
+
+static wg_status cholesky_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    const size_t count = *(const size_t *)b->params, n = in[0].rows;
+    double *const phi = wg_tape_keep(t, n * n * sizeof(double), NULL);
+    wg_mat *const members = wg_tape_keep(t, count * sizeof *members, NULL);
+    if (n == 0 || count == 0 || phi == NULL || members == NULL) return wg_tape_status(t);
+    for (size_t e = 0; e < n * n; e++) phi[e] = e % n > e / n ? 1 : e % n == e / n ? 0.5 : 0;
+    const wg_mat half = wg_mat_constant_borrowed(t, n, n, phi, n);
+    for (size_t k = 0; k < count; k++)
+        members[k] = cholesky_back(t, wg_mat_block(out[0], 0, k * n, n, n),
+                                   wg_mat_block(bar[0], 0, k * n, n, n), half);
+    back[0] = count == 1 ? members[0] : wg_concat_cols(t, count, members);
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_cholesky = {"wg_cholesky",
                                      WG_OP_TRANS | WG_OP_EXPANDS,
                                      cholesky_shape,
@@ -679,7 +822,7 @@ const wg_block_op wgi_op_cholesky = {"wg_cholesky",
                                      cholesky_vjp,
                                      cholesky_jvp,
                                      cholesky_expand,
-                                     NULL,
+                                     cholesky_adjoint,
                                      NULL};
 static void batch_parts(const void *params, wgi_parts *p) {
     p->count = *(const size_t *)params;
@@ -690,7 +833,7 @@ static const wgi_traits batch_traits = {.parts = batch_parts};
 const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                            cholesky_shape,      cholesky_value,
                                            cholesky_vjp,        cholesky_jvp,
-                                           cholesky_expand,     NULL,
+                                           cholesky_expand,     cholesky_adjoint,
                                            &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {

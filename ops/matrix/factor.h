@@ -33,17 +33,20 @@ static inline size_t wgi_factor_bytes(wg_factor_kind kind, size_t n) {
 static inline double *wgi_packed(const wg_block *b, size_t k) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
-    if (p->packed != NULL) return p->packed;
-    return (double *)(void *)((char *)b->saved + k * wgi_factor_bytes(p->kind, n));
+    char *const first = p->packed != NULL ? (char *)p->packed : (char *)b->saved;
+    return (double *)(void *)(first + k * wgi_factor_bytes(p->kind, n));
 }
 static inline int *wgi_pivots(const wg_block *b, size_t k) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
-    if (p->packed != NULL) return p->pivot;
+    if (p->packed != NULL)
+        return (int *)(void *)((char *)p->pivot + k * wgi_factor_bytes(p->kind, n));
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
 }
 
-/* With `packed`, the place may be left out: what is recorded from the residuals of a block. */
+/* Params of another operation on the matrix of a block, with the factor that it has. They go without
+ * a place on the tape, which is there as long as the block is. */
+wgi_factored wgi_factored_again(const wg_block *b, unsigned trans);
 extern const wg_block_op wgi_op_factor_solve, wgi_op_factor_inverse;
 
 /* The place of a wg_factor on the tape, as an operand: a stale one if the factor is gone. */

@@ -6,6 +6,8 @@
  *     tangent  Xt = op(S)^-1 (Bt - op(St) X)
  *   triangular:  op(A) X = f B or X op(A) = f B; the same, of one triangle.
  * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
 #include "expand.h"
 #include "factor.h"
 #include "traits.h"
@@ -173,6 +175,29 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
+/* f U V' of each member. */
+static wg_mat outer_products(wg_tape *t, size_t count, double f, wg_mat u, wg_mat v) {
+    return count == 1 ? wg_gemm(t, 'N', 'T', f, u, v, 0, u)
+                      : wg_gemm_batch(t, count, 'N', 'T', f, u, v);
+}
+
+static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const wgi_factored p = wgi_factored_again(b, !wgi_factored_of(b)->trans);
+    const wg_mat of[2] = {in[0], bar[0]}, x = out[0];
+    wg_mat w;
+    if (x.rows == 0 || x.cols == 0) return WG_OK;
+    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, of, 1, &w);
+    back[1] = w;
+    if (in[0].at.slot == 0) return wg_tape_status(t);
+    if (p.kind == WG_CHOLESKY)
+        back[0] = wg_mat_add(t, outer_products(t, p.count, -0.5, w, x),
+                             outer_products(t, p.count, -0.5, x, w));
+    else if (p.trans) back[0] = outer_products(t, p.count, -1, w, x);
+    else back[0] = outer_products(t, p.count, -1, x, w);
+    return wg_tape_status(t);
+}
+
 static void solve_parts(const void *params, wgi_parts *p) {
     p->count = ((const wgi_factored *)params)->count;
     p->part[1] = WGI_ITS_COLUMN;
@@ -184,22 +209,22 @@ static const wgi_traits solve_traits = {.parts = solve_parts};
 const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS | WG_OP_EXPANDS,
                                          solve_shape,       solve_value,
                                          solve_vjp,         solve_jvp,
-                                         solve_expand,      NULL,
+                                         solve_expand,      solve_adjoint,
                                          &solve_traits};
 const wg_block_op wgi_op_solve = {"wg_solve",   WG_OP_TRANS | WG_OP_EXPANDS,
                                   solve_shape,  solve_value,
                                   solve_vjp,    solve_jvp,
-                                  solve_expand, NULL,
+                                  solve_expand, solve_adjoint,
                                   &solve_traits};
 const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS | WG_OP_EXPANDS,
                                       solve_shape,    solve_value,
                                       solve_vjp,      solve_jvp,
-                                      solve_expand,   NULL,
+                                      solve_expand,   solve_adjoint,
                                       &solve_traits};
 const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS | WG_OP_EXPANDS,
                                         solve_shape,      solve_value,
                                         solve_vjp,        solve_jvp,
-                                        solve_expand,     NULL,
+                                        solve_expand,     solve_adjoint,
                                         &solve_traits};
 const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
                                             WG_OP_TRANS | WG_OP_EXPANDS,
@@ -208,7 +233,7 @@ const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
                                             solve_vjp,
                                             solve_jvp,
                                             solve_expand,
-                                            NULL,
+                                            solve_adjoint,
                                             &solve_traits};
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
@@ -246,6 +271,8 @@ wg_mat wg_solve_spd_batch(wg_tape *t, size_t count, wg_mat a, wg_mat b) {
 }
 
 /* ---- triangular ---- */
+
+extern const wg_block_op wgi_op_trsm_batch;
 
 struct triangular {
     char side, uplo, trans, diag;
@@ -419,6 +446,43 @@ static wg_status trsm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+/* A with its triangle alone, in each member. */
+static wg_mat triangles(wg_tape *t, const struct triangular *p, wg_mat a) {
+    const size_t n = a.rows, off = p->diag == 'U';
+    double *const mask = wg_tape_keep(t, n * n * p->count * sizeof(double), NULL);
+    for (size_t e = 0; mask != NULL && e < n * n * p->count; e++) {
+        const size_t i = e % n, j = e / n % n;
+        mask[e] = p->uplo == 'L' ? i >= j + off : j >= i + off;
+    }
+    if (mask == NULL) return a;
+    return wg_mat_mul(t, wg_mat_constant_borrowed(t, n, n * p->count, mask, n), a);
+}
+
+/* -U' V of each member, or -U V'. */
+static wg_mat inner_products(wg_tape *t, size_t count, char tu, char tv, wg_mat u, wg_mat v) {
+    return count == 1 ? wg_gemm(t, tu, tv, -1, u, v, 0, u)
+                      : wg_gemm_batch(t, count, tu, tv, -1, u, v);
+}
+
+/* op(A)_ is -W X' on the left, -X' W on the right. */
+static wg_status trsm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    struct triangular p = *triangular_of(b);
+    const int left = p.side == 'L', turned = p.trans == 'T';
+    const double f = p.factor;
+    const wg_mat of[2] = {in[0], bar[0]}, x = out[0];
+    wg_mat w;
+    if (x.rows == 0 || x.cols == 0) return WG_OK;
+    p.trans = turned ? 'N' : 'T', p.factor = 1;
+    (void)wg_apply(t, &wgi_op_trsm_batch, &p, sizeof p, 2, of, 1, &w);
+    back[1] = f == 1 ? w : wg_mat_scale(t, f, w);
+    if (in[0].at.slot == 0) return wg_tape_status(t);
+    const char tu = left ? 'N' : 'T', tv = left ? 'T' : 'N';
+    const wg_mat u = left != turned ? w : x, v = left != turned ? x : w;
+    back[0] = triangles(t, &p, inner_products(t, p.count, tu, tv, u, v));
+    return wg_tape_status(t);
+}
+
 static void triangular_parts(const void *params, wgi_parts *p) {
     const struct triangular *const k = params;
     p->count = k->count;
@@ -431,17 +495,17 @@ static const wgi_traits triangular_traits = {.parts = triangular_parts};
 const wg_block_op wgi_op_trsm = {"wg_trsm",         WG_OP_TRANS | WG_OP_EXPANDS,
                                  trsm_shape,        trsm_value,
                                  trsm_vjp,          trsm_jvp,
-                                 trsm_expand,       NULL,
+                                 trsm_expand,       trsm_adjoint,
                                  &triangular_traits};
 const wg_block_op wgi_op_trsv = {"wg_trsv",         WG_OP_TRANS | WG_OP_EXPANDS,
                                  trsm_shape,        trsm_value,
                                  trsm_vjp,          trsm_jvp,
-                                 trsm_expand,       NULL,
+                                 trsm_expand,       trsm_adjoint,
                                  &triangular_traits};
 const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch",   WG_OP_TRANS | WG_OP_EXPANDS,
                                        trsm_shape,        trsm_value,
                                        trsm_vjp,          trsm_jvp,
-                                       trsm_expand,       NULL,
+                                       trsm_expand,       trsm_adjoint,
                                        &triangular_traits};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
