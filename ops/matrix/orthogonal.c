@@ -16,6 +16,9 @@
  *   the tangent is the same map with U and V exchanged and At for G.
  * Sources: Walter and Lehmann 2010, arXiv:1001.1654; Roberts and Roberts 2020,
  * arXiv:2009.10071; Golub and Pereyra 1973. */
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
 #include <float.h>
 #include <math.h>
 #include <wengert/solve.h>
@@ -343,12 +346,63 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
     return has_full_rank(t, p, larger(m, n), r) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
-                               qr_jvp,  qr_expand,     NULL,     NULL};
-const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
-                                 qr_jvp,    qr_expand,     NULL,     NULL};
-const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape, qr_value, qr_vjp,
-                                 qr_jvp,    qr_expand,     NULL,     NULL};
+/* S symmetric, from the lower triangle of a. */
+static wg_mat of_lower(wg_tape *t, wg_mat a) {
+    return wg_mat_add(t, wg_tril(t, a, 0), wg_mat_transpose(wg_tril(t, a, -1)));
+}
+
+/* X_ of X = Q U with U of order p, from Q_ (slot 0: 0) and U_ (value NULL: 0). */
+static wg_mat qr_back(wg_tape *t, wg_mat q, wg_mat u, const wg_mat *qw, const wg_mat *uw) {
+    wg_mat c = wg_mat_failed(0, 0), m;
+    if (uw != NULL) m = wg_gemm(t, 'N', 'T', 1, u, wg_triu(t, *uw, 0), 0, u);
+    if (qw == NULL) c = wg_matmul(t, q, of_lower(t, m));
+    else if (q.rows == q.cols) { /* without what cancels, as rotation_vjp */
+        const wg_mat b = wg_gemm(t, 'T', 'N', 1, q, *qw, 0, q);
+        const wg_mat turned = wg_tril(t, wg_mat_sub(t, b, wg_mat_transpose(b)), -1);
+        c = wg_matmul(t, q, uw != NULL ? wg_mat_add(t, of_lower(t, m), turned) : turned);
+    } else {
+        m = uw != NULL ? wg_gemm(t, 'T', 'N', -1, *qw, q, 1, m)
+                       : wg_gemm(t, 'T', 'N', -1, *qw, q, 0, q);
+        c = wg_gemm(t, 'N', 'N', 1, q, of_lower(t, m), 1, *qw);
+    }
+    return wg_trsm(t, 'R', 'U', 'T', 'N', 1, u, c);
+}
+
+/* The formulas of solve.h. What is no result is computed again. */
+static wg_status qr_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    const struct qr *const what = (const struct qr *)b->params;
+    const size_t m = in[0].rows, n = in[0].cols, p = smaller(m, n);
+    wg_mat q, r;
+    if (p == 0) return WG_OK;
+    if (what->q >= 0 && what->r >= 0) q = out[what->q], r = out[what->r];
+    else if (wg_qr(t, in[0], &q, &r) != WG_OK) return wg_tape_status(t);
+    const wg_mat *qw = what->q >= 0 ? &bar[what->q] : NULL;
+    const wg_mat *const rw = what->r >= 0 ? &bar[what->r] : NULL;
+    const wg_mat u = n == p ? r : wg_mat_block(r, 0, 0, p, p);
+    if (n == p || rw == NULL) {
+        back[0] = qr_back(t, q, u, qw, rw);
+        if (n != p) { /* Y has no part in Q */
+            const wg_mat of[2] = {back[0], wg_mat_fill(t, m, n - p, 0)};
+            back[0] = wg_concat_cols(t, 2, of);
+        }
+        return wg_tape_status(t);
+    }
+    const wg_mat y = wg_mat_block(in[0], 0, p, m, n - p);
+    const wg_mat uw = wg_mat_block(*rw, 0, 0, p, p), vw = wg_mat_block(*rw, 0, p, p, n - p);
+    const wg_mat more = qw != NULL ? wg_gemm(t, 'N', 'T', 1, y, vw, 1, *qw)
+                                   : wg_gemm(t, 'N', 'T', 1, y, vw, 0, y);
+    const wg_mat of[2] = {qr_back(t, q, u, &more, &uw), wg_matmul(t, q, vw)};
+    back[0] = wg_concat_cols(t, 2, of);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
+                               qr_jvp,  qr_expand,     qr_adjoint, NULL};
+const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
+                                 qr_jvp,    qr_expand,     qr_adjoint, NULL};
+const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
+                                 qr_jvp,    qr_expand,     qr_adjoint, NULL};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -576,9 +630,28 @@ static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
 }
 
+/* U with A' U = X_ and |U| smallest, or |A' U - X_| smallest, B_ = U. Tall: A_ = (B - A X) Y' - U X'
+ * with A Y = U; wide: A_ = Z (X_ - A' U)' - U X' with A' Z = X. */
+static wg_status lstsq_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const wg_mat a = in[0], turned = wg_mat_transpose(a), x = out[0];
+    (void)b;
+    if (a.rows == 0 || a.cols == 0 || x.cols == 0) return WG_OK;
+    const wg_mat u = wg_lstsq(t, turned, bar[0]);
+    back[1] = u;
+    if (a.at.slot == 0) return wg_tape_status(t);
+    const int tall = a.rows >= a.cols;
+    const wg_mat left =
+        tall ? wg_gemm(t, 'N', 'N', -1, a, x, 1, in[1]) : wg_lstsq(t, turned, x);
+    const wg_mat right =
+        tall ? wg_lstsq(t, a, u) : wg_gemm(t, 'N', 'N', -1, turned, u, 1, bar[0]);
+    back[0] = wg_gemm(t, 'N', 'T', 1, left, right, 1, wg_gemm(t, 'N', 'T', -1, u, x, 0, u));
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_lstsq = {"wg_lstsq",   WG_OP_EXPANDS, lstsq_shape,
                                   lstsq_value,  lstsq_vjp,     lstsq_jvp,
-                                  lstsq_expand, NULL,          NULL};
+                                  lstsq_expand, lstsq_adjoint, NULL};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -727,8 +800,25 @@ static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return wg_lt(t, ratio, wg_constant(1 / threshold(b))) ? WG_OK : WG_EDEGENERATE;
 }
 
-const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape, pinv_value, pinv_vjp,
-                                 pinv_jvp,  pinv_expand,   NULL,       NULL};
+/* With P = A^+:  - P' G P' + (G' - A P G') P P' + P' P (G' - G' P A)
+ * Source: Golub and Pereyra 1973, 4.12. */
+static wg_status pinv_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    const wg_mat a = in[0], p = out[0], g = wg_mat_transpose(bar[0]);
+    (void)b;
+    if (a.rows == 0 || a.cols == 0) return WG_OK;
+    const wg_mat pg = wg_matmul(t, p, g), gp = wg_matmul(t, g, p);
+    const wg_mat left = wg_gemm(t, 'N', 'N', -1, a, pg, 1, g);
+    const wg_mat right = wg_gemm(t, 'N', 'N', -1, gp, a, 1, g);
+    const wg_mat one = wg_gemm(t, 'N', 'T', 1, wg_matmul(t, left, p), p, 0, a);
+    const wg_mat two = wg_gemm(t, 'T', 'N', 1, p, wg_matmul(t, p, right), 1, one);
+    const wg_mat gt = wg_gemm(t, 'T', 'N', 1, p, bar[0], 0, p);
+    back[0] = wg_gemm(t, 'N', 'T', -1, gt, p, 1, two);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,   pinv_value, pinv_vjp,
+                                 pinv_jvp,  pinv_expand,   pinv_adjoint, NULL};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

@@ -7,6 +7,8 @@
  *
  * Letters: a, b, c operands as views, turned as the flags say; ab, bb, cb their adjoints; at,
  * bt, ct their tangents; w adjoint of the result. */
+#include <wengert/elementwise.h>
+#include <wengert/reduce.h>
 #include "products.h"
 
 #include "traits.h"
@@ -282,6 +284,25 @@ static wg_status gemm_real_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* Operand i as a factor, and what has the shape of a factor as the operand. */
+static wg_mat turned_if(const wg_block *b, unsigned i, wg_mat a) {
+    return product_of(b)->turn >> i & 1 ? wg_mat_transpose(a) : a;
+}
+
+static wg_status gemm_real_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                   const wg_mat *bar, wg_mat *back) {
+    const wg_mat a = turned_if(b, 0, in[0]), x = turned_if(b, 1, in[1]), w = bar[0];
+    const wg_mat r = wg_gemm(t, 'N', 'T', 1, w, x, 0, w);
+    const wg_mat s = wg_gemm(t, 'T', 'N', 1, a, w, 0, w);
+    (void)out;
+    back[0] = turned_if(b, 0, wg_mat_mul(t, in[3], r));
+    back[1] = turned_if(b, 1, wg_mat_mul(t, in[3], s));
+    back[2] = wg_mat_mul(t, in[4], w);
+    back[3] = wg_mat_sum_axis(t, wg_mat_mul(t, r, a), WG_ALL);
+    back[4] = wg_mat_sum_axis(t, wg_mat_mul(t, w, in[2]), WG_ALL);
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_gemm_real = {"wg_gemm_real",
                                       WG_OP_TRANS | WG_OP_EXPANDS,
                                       product_shape,
@@ -289,7 +310,7 @@ const wg_block_op wgi_op_gemm_real = {"wg_gemm_real",
                                       gemm_real_vjp,
                                       gemm_real_jvp,
                                       product_expand,
-                                      NULL,
+                                      gemm_real_adjoint,
                                       NULL};
 
 wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_mat b,

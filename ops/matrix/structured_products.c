@@ -6,6 +6,7 @@
  *
  * Letters: a, b, c operands as views, turned as the flags say; ab, bb, cb their adjoints; at,
  * bt, ct their tangents; w adjoint of the result. */
+#include <wengert/elementwise.h>
 #include "products.h"
 #include "traits.h"
 
@@ -315,6 +316,35 @@ static wg_status triangular_expand(wg_tape *t, const wg_block *b, const wg_real 
     return WG_OK;
 }
 
+extern const wg_block_op wgi_op_trmm;
+
+/* op(A)_ is alpha W B' on the left, alpha B' W on the right; of A its triangle. */
+static wg_status triangular_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                    const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    struct triangular p = *triangular_of(b);
+    const int turned = p.vector && in[1].cols != 1;
+    const size_t n = in[0].rows;
+    const wg_mat x = turned ? wg_mat_transpose(in[1]) : in[1], w = bar[0], of[2] = {in[0], w};
+    wg_mat back_x;
+    (void)out;
+    if (x.rows == 0 || x.cols == 0) return WG_OK;
+    p.trans = !p.trans;
+    (void)wg_apply(t, &wgi_op_trmm, &p, sizeof p, 2, of, 1, &back_x);
+    back[1] = turned ? wg_mat_transpose(back_x) : back_x;
+    double *const mask = wg_tape_keep(t, n * n * sizeof(double), NULL);
+    if (in[0].at.slot == 0 || mask == NULL) return wg_tape_status(t);
+    for (size_t e = 0; e < n * n; e++) {
+        const size_t i = e % n, j = e / n, edge = p.unit != 0;
+        mask[e] = p.upper ? j >= i + edge : i >= j + edge;
+    }
+    const wg_mat left = p.right ? wg_mat_transpose(x) : w;
+    const wg_mat right = p.right ? w : wg_mat_transpose(x);
+    const wg_mat a = wg_gemm(t, 'N', 'N', p.alpha, left, right, 0, left);
+    back[0] = wg_mat_mul(t, wg_mat_constant_borrowed(t, n, n, mask, n),
+                         p.trans ? a : wg_mat_transpose(a));
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_trmv = {"wg_trmv",
                                  WG_OP_TRANS | WG_OP_EXPANDS,
                                  triangular_shape,
@@ -322,7 +352,7 @@ const wg_block_op wgi_op_trmv = {"wg_trmv",
                                  triangular_vjp,
                                  triangular_jvp,
                                  triangular_expand,
-                                 NULL,
+                                 triangular_adjoint,
                                  NULL};
 const wg_block_op wgi_op_trmm = {"wg_trmm",
                                  WG_OP_TRANS | WG_OP_EXPANDS,
@@ -331,7 +361,7 @@ const wg_block_op wgi_op_trmm = {"wg_trmm",
                                  triangular_vjp,
                                  triangular_jvp,
                                  triangular_expand,
-                                 NULL,
+                                 triangular_adjoint,
                                  NULL};
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, char side, char uplo, char trans,

@@ -4,6 +4,7 @@
  *
  * Letters: x, y operands, A a square matrix, alpha a number; w adjoint of the result; at, xt
  * tangents, ab, xb adjoints. */
+#include <wengert/elementwise.h>
 #include "products.h"
 #include "traits.h"
 
@@ -311,6 +312,18 @@ static wg_status quadform_expand(wg_tape *t, const wg_block *b, const wg_real *x
     return WG_OK;
 }
 
+/* A_ = w x x',  x_ = w (A + A') x */
+static wg_status quadform_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    const int turned = in[1].cols != 1;
+    const wg_mat x = turned ? wg_mat_transpose(in[1]) : in[1], wx = wg_mat_mul(t, bar[0], x);
+    (void)b, (void)out;
+    back[0] = wg_gemm(t, 'N', 'T', 1, wx, x, 0, x);
+    const wg_mat xw = wg_gemm(t, 'T', 'N', 1, in[0], wx, 1, wg_matmul(t, in[0], wx));
+    back[1] = turned ? wg_mat_transpose(xw) : xw;
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_quadform = {"wg_quadform",
                                      WG_OP_TRANS | WG_OP_EXPANDS,
                                      quadform_shape,
@@ -318,7 +331,7 @@ const wg_block_op wgi_op_quadform = {"wg_quadform",
                                      quadform_vjp,
                                      quadform_jvp,
                                      quadform_expand,
-                                     NULL,
+                                     quadform_adjoint,
                                      NULL};
 
 wg_real wg_quadform(wg_tape *t, wg_mat a, wg_mat x) {
