@@ -192,7 +192,7 @@ link = $(call say,LD,$@)$(LINKER) $(LDFLAGS) $(OUR_LDFLAGS) -o $@
 SHARED := $(findstring -fvisibility=default,$(CFLAGS))
 LIBRARY := $(B)/$(if $(SHARED),$(SO),libwengert.a)
 with_library = $(filter %.o,$^) $(filter %.a $(LIBRARY),$^) $(if $(SHARED),$(BESIDE))
-BESIDE := -Wl,-rpath,'$$ORIGIN/..'
+BESIDE := -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' # of programs of tests, and of generators
 
 $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)
 	$(archive)
@@ -252,7 +252,7 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-	CACHE='$(CACHE)' MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
+	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
 
 # The scripts that watch over the house itself.
@@ -496,7 +496,7 @@ fuzz-bytes:
 fuzz-run: $(FUZZ_RUN)
 	@for p in $(FUZZ_RUN); do \
 	    n=fuzz_$${p##*/}; mkdir -p $(B)/corpus/$$n; known=; [ ! -d test/data/$$n ] || known=test/data/$$n; \
-	    echo "== $$n"; CC='$(CC)' CACHE='$(CACHE)' $$p -max_total_time=$(SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
+	    echo "== $$n"; CC='$(CC)' $$p -max_total_time=$(SECONDS) -print_final_stats=1 -artifact_prefix=$(B)/$$n- \
 	        $(B)/corpus/$$n $$known || { echo "a finding: move $(B)/$$n-* to test/data/$$n/"; exit 1; }; \
 	done
 

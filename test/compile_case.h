@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* compile_case.h - functions that are compiled into a directory of the test's own, and compared
- * with interpreted ones. A file that includes it defines _DEFAULT_SOURCE first. */
+/* compile_case.h - functions that are compiled and compared with interpreted ones; into a directory
+ * of the test's own where files are looked at or time is taken. A file that includes it defines
+ * _DEFAULT_SOURCE first. */
 #ifndef WENGERT_TEST_COMPILE_CASE_H
 #define WENGERT_TEST_COMPILE_CASE_H
 
@@ -37,13 +38,18 @@ static inline wg_function *compiled(wg_tape *t, const wg_function *f, const char
     assert_non_null(out);
     return out;
 }
-static inline wg_function *must_compile(wg_tape *t, const wg_function *f) {
+static inline wg_function *must_compile_to(wg_tape *t, const wg_function *f,
+                                           const char *where) {
     static const char *const quick[] = {"-O1", NULL};
     wg_compiled how;
-    wg_function *const out = compiled(t, f, compiler, quick, directory, &how);
+    wg_function *const out = compiled(t, f, compiler, quick, where, &how);
     if (!how.native) fail_msg("%s", how.why);
     assert_string_equal(how.why, "");
     return out;
+}
+/* Where it is of no account whether this is compiled now, or was before. */
+static inline wg_function *must_compile(wg_tape *t, const wg_function *f) {
+    return must_compile_to(t, f, COMPILED_BEFORE);
 }
 
 /* Arrays of structures of all inputs and of all outputs; sums at the first point. */

@@ -204,26 +204,38 @@ static inline int has_compiler(const char *name) {
     return system(line) == 0;
 }
 
-/* As strict C99 without a warning; by way of the compiler cache, if make has one. */
-static inline void emitted_open(emitted *e, const char *compiler, const char *more) {
-    const char *const cache = getenv("CACHE");
-    char line[768];
+/* Compiles the text and loads it. What was compiled before, of the same text, with the same flags, by
+ * the same compiler, is taken from there: a name in COMPILED_BEFORE is the digest of these three, and
+ * is given only to a library that was compiled to its end. */
+static inline void emitted_load(emitted *e, const char *compiler, const char *flags) {
+    char line[1024];
     (void)snprintf(line, sizeof line,
-                   "cd %s && %s %s -std=c99 -Wall -Wextra -Wpedantic -Werror %s "
-                   "-ffp-contract=off -fno-builtin-pow -fPIC -c -o e.o e.c && "
-                   "%s -shared -o e.so e.o -lm",
-                   e->directory, cache != NULL ? cache : "", compiler, more, compiler);
+                   "set -e; mkdir -p " COMPILED_BEFORE "\n"
+                   "flags='%s -ffp-contract=off -fPIC -shared'\n"
+                   "key=$({ %s --version; echo \"$flags\"; cat %s/e.c; } | sha256sum)\n"
+                   "so=" COMPILED_BEFORE "/emitted-${key%%%% *}.so\n"
+                   "[ -f $so ] || {\n"
+                   "    %s $flags -o $so.$$ %s/e.c -lm || { rm -f $so.$$; exit 1; }\n"
+                   "    mv $so.$$ $so\n"
+                   "}\n"
+                   "cp $so %s/e.so\n",
+                   flags, compiler, e->directory, compiler, e->directory, e->directory);
     assert_int_equal(system(line), 0);
     (void)snprintf(line, sizeof line, "%s/e.so", e->directory);
     e->library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(e->library);
 }
+/* As strict C99 without a warning. */
+static inline void emitted_open(emitted *e, const char *compiler, const char *more) {
+    char flags[256];
+    (void)snprintf(flags, sizeof flags,
+                   "-std=c99 -Wall -Wextra -Wpedantic -Werror %s -fno-builtin-pow", more);
+    emitted_load(e, compiler, flags);
+}
 static inline void emitted_close(emitted *e) {
     char line[128];
     (void)dlclose(e->library);
     (void)snprintf(line, sizeof line, "%s/e.so", e->directory);
-    (void)unlink(line);
-    (void)snprintf(line, sizeof line, "%s/e.o", e->directory);
     (void)unlink(line);
 }
 static inline FILE *emitted_text(emitted *e) {

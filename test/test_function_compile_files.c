@@ -318,7 +318,7 @@ static void no_memory_is_said_to_be_that(void **state) {
     long failed = 0;
     (void)state;
     open_small(&h, 13.25);
-    wg_function_free(must_compile(h.t, h.f));
+    wg_function_free(must_compile_to(h.t, h.f, directory));
     for (int done = 0; !done;) {
         static const char *const quick[] = {"-O1", NULL};
         const wg_compile_options o = {compiler, quick, directory};

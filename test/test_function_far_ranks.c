@@ -165,21 +165,32 @@ static void pseudo_inverses_say_where_the_rank_is_lower(void **state) {
     }
 }
 
+/* NaN beside the diagonal, whatever the signs of coordinates, on the tape and in functions; so are
+ * derivatives by the scale and the points. */
 static void covariances_at_a_scale_of_0_are_those_of_the_tape(void **state) {
     const spec s = {'c', 3, 2, 0};
-    double y[9], got[9], jac[9 * 10];
-    wg_function *f = NULL;
+    double y[9], got[9], jac[9 * 10], slopes[9 * 10];
+    wg_function *f = NULL, *jacobian = NULL;
     (void)state;
     far_case *const c = case_of("covariance", &s, 4, 9);
     c->points = 2;
     for (size_t e = 0; e < 2 * c->n; e++) c->x[e] = uniform(0.5, 3);
     assert_int_equal(far_check(c, FAR_CURVED), 2);
     far_must(c, far_record(c, c->at, &f));
-    c->x[6] = 0;
-    far_must(c, far_truth(c, c->x, y, jac));
-    far_must(c, far_evaluate(f, 1, c->x, NULL, got));
-    for (size_t e = 0; e < 9; e++) assert_true(isnan(y[e]) ? isnan(got[e]) : got[e] == y[e]);
-    assert_true(isnan(y[1]) && !isnan(y[0]));
+    far_must(c, wg_function_jacobian(far_tape, f, &jacobian));
+    for (int signs = 0; signs < 2; signs++) {
+        c->x[6] = 0;
+        if (signs == 1) c->x[0] = -c->x[0], c->x[1] = 0;
+        far_must(c, far_truth(c, c->x, y, jac));
+        far_must(c, far_evaluate(f, 1, c->x, NULL, got));
+        far_must(c, far_evaluate(jacobian, 1, c->x, NULL, slopes));
+        for (size_t e = 0; e < 9; e++)
+            assert_true(e % 4 == 0 ? got[e] == y[e] : isnan(y[e]) && isnan(got[e]));
+        /* y_1 by the point 0, point 1 and the scale */
+        for (size_t i = 0; i < 7; i++)
+            if (i % 3 != 2) assert_true(isnan(jac[c->n + i]) && isnan(slopes[i + c->n]));
+    }
+    wg_function_free(jacobian);
     wg_function_free(f);
 }
 

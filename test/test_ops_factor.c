@@ -311,6 +311,113 @@ static void determinants_beyond_the_range_are_right_in_functions(void **state) {
     wg_tape_free(t);
 }
 
+/* By LU, or by Cholesky. */
+struct written {
+    size_t order;
+    int spd;
+};
+static wg_status written_det(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const struct written *const w = (const struct written *)data;
+    const wg_mat a = wg_mat_gather(t, w->order, w->order, x);
+    (void)n, (void)m;
+    y[0] = w->spd ? wg_factor_det(t, wg_potrf(t, a)) : wg_det(t, a);
+    return wg_tape_status(t);
+}
+
+/* Recorded at `at`, evaluated at x: a status, and value and gradient. */
+static wg_status in_a_function(wg_tape *t, struct written w, const double *at, const double *x,
+                               double *v, double *g) {
+    const size_t n = w.order * w.order;
+    const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
+    const wg_points from = {x, (ptrdiff_t)n, 1};
+    const wg_results value = {v, 1, 1}, slopes = {g, (ptrdiff_t)n, 1};
+    wg_function *f = NULL, *gradient = NULL;
+    assert_int_equal(wg_function_record(t, written_det, &w, 1, &in, at, 1, &out, &f), WG_OK);
+    assert_int_equal(wg_function_gradient(t, f, &gradient), WG_OK);
+    void *const work = malloc(wg_function_work(gradient, NULL) + wg_function_work(f, NULL));
+    assert_non_null(work);
+    const wg_status s = wg_function_evaluate(f, 1, &from, &value, NULL, work, NULL);
+    assert_int_equal(wg_function_evaluate(gradient, 1, &from, &slopes, NULL, work, NULL), s);
+    free(work);
+    wg_function_free(gradient);
+    wg_function_free(f);
+    wg_tape_reset(t);
+    return s;
+}
+
+/* A diagonal, whose determinant is within the range of numbers while products of some of its
+ * elements are not; NAN: one less. */
+static const double beyond[][4] = {
+    {1e200, 1e200, 1e-200, 2e-200}, {1e-200, 1e-200, 1e200, 3e200},
+    {1e200, 1e-120, 1e-200, 1e150}, {1e-170, 1e-160, 1e120, 1e20},
+    {1e-200, 1e-200, 1e300, NAN},   {1e-200, 1e-120, 1e200, NAN},
+    {1e290, 1e-160, 1e-160, NAN}};
+
+/* Orders 3 and 4, and any by Cholesky, are written out: refused there, and right if recorded. */
+static void determinants_that_are_written_out_say_where_they_leave_the_range(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t k = 0; k < 2 * sizeof beyond / sizeof *beyond; k++) {
+        const double *const d = beyond[k / 2];
+        const struct written w = {isnan(d[3]) ? 3 : 4, k % 2 == 1};
+        const size_t n = w.order;
+        double x[16] = {0}, at[16], v, g[16], want = d[0] * d[2];
+        want = n == 4 ? want * (d[1] * d[3]) : want * d[1];
+        for (size_t i = 0; i < n * n; i++) at[i] = i % (n + 1) == 0 ? (double)(3 + i) : 0.5;
+        for (size_t i = 0; i < n; i++) x[i * (n + 1)] = d[i];
+        assert_int_equal(in_a_function(t, w, at, x, &v, g), WG_EGUARD);
+        assert_int_equal(in_a_function(t, w, at, at, &v, g), WG_OK);
+        assert_int_equal(in_a_function(t, w, x, x, &v, g), WG_OK);
+        if (isnormal(want)) assert_true(close_ulp(v, want, TOL_MATRIX_ULP));
+        for (size_t i = 0; i < n; i++)
+            if (isnormal(want / d[i]))
+                assert_true(close_ulp(g[i * (n + 1)], want / d[i], TOL_MATRIX_ULP));
+        assert_int_equal(in_a_function(t, w, x, at, &v, g), WG_OK);
+        assert_true(v > 0);
+    }
+    wg_tape_free(t);
+}
+
+/* Small numbers are no reason where the determinant has its digits; nor are zeros. */
+static void determinants_with_small_entries_are_written_out(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    static const double at[] = {2, 0.5, 0.25, 0.5, 3, 0.5, 0.25, 0.5, 4};
+    static const double points[][9] = {{1, 1e-300, 0, 1e-290, 1, 1e-310, 0, 0, 1},
+                                       {1, 0, 0, 0, 1, 0, 0, 0, 0},
+                                       {0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {1e-50, 2e-50, 3e-50, 2e-50, 4e-50, 6e-50, 0, 0, 1e-50}};
+    for (size_t k = 0; k < 4; k++) {
+        double v, g[9], slopes[9];
+        const double want = gradient_of_det(t, 3, points[k], slopes);
+        wg_tape_reset(t);
+        assert_int_equal(in_a_function(t, (struct written){3, 0}, at, points[k], &v, g), WG_OK);
+        assert_true(v == want);
+        double largest = 0;
+        for (size_t i = 0; i < 9; i++) largest = fmax(largest, fabs(slopes[i]));
+        for (size_t i = 0; i < 9; i++)
+            assert_true(fabs(g[i] - slopes[i]) <= TOL_MATRIX_ULP * DBL_EPSILON * largest);
+    }
+    wg_tape_free(t);
+}
+
+/* Two infinities are not subtracted. */
+static void determinants_of_order_2_say_where_both_products_overflow(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    const struct written w = {2, 0};
+    const double at[] = {2, 1, 1, 3}, same[] = {1e200, 1e200, 1e200, 1e200};
+    const double one[] = {1e200, 1, 1, 1e200};
+    double v, g[4];
+    assert_int_equal(in_a_function(t, w, at, same, &v, g), WG_EGUARD);
+    assert_int_equal(in_a_function(t, w, same, same, &v, g), WG_OK);
+    assert_true(v == 0 && g[0] == 1e200 && g[1] == -1e200);
+    assert_int_equal(in_a_function(t, w, at, one, &v, g), WG_OK);
+    assert_true(v == INFINITY && g[0] == 1e200 && g[1] == -1);
+    wg_tape_free(t);
+}
+
 static void determinants_of_what_is_not_finite_come_back(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -453,6 +560,9 @@ int main(void) {
         cmocka_unit_test(small_pivots_are_no_singularity),
         cmocka_unit_test(determinants_beyond_the_range_have_their_gradient),
         cmocka_unit_test(determinants_beyond_the_range_are_right_in_functions),
+        cmocka_unit_test(determinants_that_are_written_out_say_where_they_leave_the_range),
+        cmocka_unit_test(determinants_with_small_entries_are_written_out),
+        cmocka_unit_test(determinants_of_order_2_say_where_both_products_overflow),
         cmocka_unit_test(determinants_of_what_is_not_finite_come_back),
         cmocka_unit_test(tangents_of_a_singular_determinant_agree_with_its_gradient),
         cmocka_unit_test(the_sign_of_a_determinant_is_given),

@@ -284,14 +284,83 @@ static void a_pseudo_inverse_of_what_is_not_finite_is_refused(void **state) {
     wg_tape_free(t);
 }
 
+/* Of one row Q is a sign and R the row times it: derivatives are exact, however small the first
+ * element is, by which they divide. */
+static void qr_of_a_row_has_exact_derivatives(void **state) {
+    (void)state;
+    static const double row[] = {-1e-9, 0, 1}, w[] = {0.5, 2, -3}, along[] = {1, 0.25, -2};
+    for (int forward = 0; forward < 2; forward++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        if (forward) assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+        const wg_mat a = wg_mat_input(t, 1, 3, row, 1);
+        if (forward) assert_int_equal(wg_mat_tangent_seed(t, a, 0, along, 1), WG_OK);
+        wg_mat q, r;
+        double g[3], qt;
+        assert_int_equal(wg_qr(t, a, &q, &r), WG_OK);
+        const double sign = q.value[0];
+        assert_true(fabs(sign) == 1);
+        if (forward) {
+            assert_int_equal(wg_mat_tangent(t, q, 0, &qt, 1), WG_OK);
+            assert_int_equal(wg_mat_tangent(t, r, 0, g, 1), WG_OK);
+            assert_true(qt == 0);
+        } else {
+            const wg_real y = wg_mat_dot(t, r, wg_mat_constant(t, 1, 3, w, 1));
+            const wg_real z = wg_let(t, wg_add(y, wg_mul(7, wg_mat_at(q, 0, 0))));
+            assert_int_equal(wg_reverse(t, z), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, a, g, 1), WG_OK);
+        }
+        for (size_t i = 0; i < 3; i++)
+            assert_true(close_ulp(g[i], sign * (forward ? along[i] : w[i]), TOL_VALUE_ULP));
+        wg_tape_free(t);
+    }
+}
+
+/* The adjoint of B, and a tangent of X along B, for A scaled: w A^+ over the scale. */
+static void scaled_least_squares(size_t m, size_t n, double scale, double *g, double *xt) {
+    double a[12], b[4] = {1, -2, 0.5, 3};
+    for (size_t i = 0; i < m * n; i++) a[i] = scale * (cos((double)(i * i)) + 0.25);
+    for (int forward = 0; forward < 2; forward++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        if (forward) assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+        const wg_mat c = wg_mat_input(t, m, 1, b, m);
+        if (forward) assert_int_equal(wg_mat_tangent_seed(t, c, 0, b, m), WG_OK);
+        const wg_mat x = wg_lstsq(t, wg_mat_input(t, m, n, a, m), c);
+        if (forward) {
+            assert_int_equal(wg_mat_tangent(t, x, 0, xt, n), WG_OK);
+        } else {
+            assert_int_equal(wg_reverse(t, wg_mat_at(x, 0, 0)), WG_OK);
+            assert_int_equal(wg_mat_adjoint(t, c, g, m), WG_OK);
+        }
+        wg_tape_free(t);
+    }
+}
+
+static void least_squares_have_derivatives_at_any_scale(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{4, 3}, {3, 3}, {2, 4}};
+    static const double scales[] = {0x1p600, 0x1p-600};
+    for (size_t k = 0; k < 6; k++) {
+        const size_t m = shapes[k / 2][0], n = shapes[k / 2][1];
+        double g[4], xt[4], plain[4], plain_t[4];
+        scaled_least_squares(m, n, 1, plain, plain_t);
+        scaled_least_squares(m, n, scales[k % 2], g, xt);
+        for (size_t i = 0; i < m; i++)
+            assert_true(close_ulp(g[i] * scales[k % 2], plain[i], TOL_MATRIX_ULP));
+        for (size_t i = 0; i < n; i++)
+            assert_true(close_ulp(xt[i] * scales[k % 2], plain_t[i], TOL_MATRIX_ULP));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pseudo_inverse_of_what_is_not_finite_is_refused),
         cmocka_unit_test(qr_has_its_derivatives),
+        cmocka_unit_test(qr_of_a_row_has_exact_derivatives),
         cmocka_unit_test(qr_is_a_factorisation_and_its_parts_are_the_same_alone),
         cmocka_unit_test(qr_of_a_deficient_matrix_has_values_and_no_derivatives),
         cmocka_unit_test(least_squares_have_their_derivatives),
         cmocka_unit_test(least_squares_of_a_square_system_are_its_solution),
+        cmocka_unit_test(least_squares_have_derivatives_at_any_scale),
         cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
         cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),
         cmocka_unit_test(singular_values_below_rcond_count_as_zero),

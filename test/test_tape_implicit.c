@@ -230,7 +230,7 @@ static void a_function_that_changes_the_tape_is_found(void **state) {
              {RESET, WG_ESTALE, "has reset the tape"},
              {REWIND, WG_EMARK, "has rewound the tape to before its call"},
              {RESUME, WG_EMODE, "the function returned"},
-             {DRIVE, WG_ESTALE, "has reset the tape"}};
+             {DRIVE, WG_EMODE, "wg_eval: called by the function of"}}; /* its own message */
     for (int width = 0; width < 2; width++)
         for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
             wg_tape *t = wg_tape_new(NULL);
@@ -241,7 +241,8 @@ static void a_function_that_changes_the_tape_is_found(void **state) {
             assert_int_equal(wg_implicit(t, naughty, &k, 1, &x, 1, &p, &y), c[i].s);
             assert_true(isnan(wg_value(y)));
             assert_int_equal(wg_tape_status(t), c[i].s);
-            assert_non_null(strstr(wg_tape_message(t), "wg_implicit"));
+            assert_true(c[i].what == DRIVE ||
+                        strstr(wg_tape_message(t), "wg_implicit") != NULL);
             assert_non_null(strstr(wg_tape_message(t), c[i].text));
             /* a reset is all that it takes */
             wg_tape_reset(t);

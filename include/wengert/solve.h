@@ -151,8 +151,8 @@ WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
 /* wg_lstsq - X with |A X - B| smallest, by QR; for m < n the one that has A X = B and |X|
  * smallest, by LQ.
  * Shapes:  A m-by-n of full rank, B m-by-k, X n-by-k.
- * Adjoint: m >= n: Y = R^-1 R^-T X_, B_ += A Y, A_ += (B - A X) Y' - A Y X';
- *          m < n: U = L^-T L^-1 A X_, Z = L^-T L^-1 B, B_ += U, A_ += Z (X_ - A' U)' - U X'.
+ * Adjoint: m >= n: U = Q R^-T X_, Y = R^-1 R^-T X_, B_ += U, A_ += (B - A X) Y' - U X';
+ *          m < n: U = L^-T Q X_, Z = L^-T L^-1 B, B_ += U, A_ += Z ((I - Q' Q) X_)' - U X'.
  * Cost:    2 m n^2 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
  * Errors:  WG_ESINGULAR: A has not full rank; info is the first column (row) that depends on
  *          those before it. Then wg_pinv(a) B is what there is. */

@@ -23,7 +23,7 @@ WG_BEGIN_DECLS
 WG_API wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s);
 
 /* Covariance functions of r, the distance of two points whose coordinates are divided by the
- * length scales.  Source: Rasmussen and Williams 2006, 4.2. */
+ * length scales: NaN where one of these is 0.  Source: Rasmussen and Williams 2006, 4.2. */
 typedef enum wg_kernel {
     WG_SQUARED_EXPONENTIAL, /* sigma^2 exp(-r^2 / 2) */
     WG_MATERN_12,           /* sigma^2 exp(-r) */

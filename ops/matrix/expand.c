@@ -406,6 +406,34 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
 /* Up to this order they are written out. */
 enum { DET_WRITTEN = 4 };
 
+/* Whether the determinant d of a, of order 3 or 4, can be written out, which is compared at every
+ * point: no product overflows, and what is lost below the normal numbers, multiplied by up to n - 1
+ * entries, is nothing beside d. Where that is 0 it has to be no normal number, and no pivot may be so
+ * small that dividing by it brings it back into derivatives. NaN stays NaN. */
+static int det_in_range(wg_tape *t, size_t n, const wg_real *a, wg_real pivots, wg_real d) {
+    const double large = n == 3 ? 0x1p660 : 0x1p500;
+    wg_real sum = wg_constant(0); /* of squares */
+    for (size_t e = 0; e < n * n; e++)
+        if (!wgi_expand_is_nothing(a[e])) sum = wg_let(t, wg_add(sum, wg_mul(a[e], a[e])));
+    const wg_real power = n == 3 ? sum : wg_let(t, wg_mul(sum, wg_sqrt(sum)));
+    const wg_real least = wg_let(t, wg_add(0x1p-960, wg_mul(0x1p-1000, power)));
+    const wg_real nothing =
+        wg_let(t, wg_mul(0x1p-703, wg_fabs(wg_select_eq(pivots, 0, 1, pivots))));
+    const wg_real size = wg_let(t, wg_select_eq(d, 0, nothing, wg_fabs(d)));
+    if (sum.value >= large || size.value < least.value) return 0;
+    return !wg_ge(t, sum, wg_constant(large)) && !wg_lt(t, size, least);
+}
+
+/* The same of order 2, whose derivatives are its entries: infinities are not subtracted. */
+static int minor_in_range(wg_tape *t, const wg_real *a) {
+    if (wgi_expand_is_nothing(a[0]) || wgi_expand_is_nothing(a[1]) ||
+        wgi_expand_is_nothing(a[2]) || wgi_expand_is_nothing(a[3]))
+        return 1;
+    const wg_real size =
+        wg_let(t, wg_fmin(wg_fabs(wg_mul(a[0], a[3])), wg_fabs(wg_mul(a[2], a[1]))));
+    return !(size.value >= INFINITY) && !wg_ge(t, size, wg_constant(INFINITY));
+}
+
 /* a d - b c */
 static wg_real minor_of(wg_tape *t, wg_real a, wg_real b, wg_real c, wg_real d) {
     const int nothing = wgi_expand_is_nothing(a) || wgi_expand_is_nothing(d);
@@ -428,8 +456,9 @@ static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
 }
 
 /* Elimination until two rows are left, whose determinant needs no division: that has derivatives
- * at singular matrices, too, and where no pivot is left before there is the other way. */
-static wg_real write_det(wg_tape *t, size_t n, wg_real *a) {
+ * at singular matrices, too, and where no pivot is left before there is the other way. *pivots: the
+ * product of those, from order 3 on. */
+static wg_real write_det(wg_tape *t, size_t n, wg_real *a, wg_real *pivots) {
     const band s = {n, n, n, n, 0, a, NULL};
     wg_real pivot[DET_WRITTEN];
     order o;
@@ -446,16 +475,69 @@ static wg_real write_det(wg_tape *t, size_t n, wg_real *a) {
     wg_real d = minor_of(t, rest[0], rest[n], rest[1], rest[n + 1]);
     if (n == 2) return d;
     for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_mul(d, pivot[c]));
+    *pivots = n == 3 ? pivot[0] : wg_let(t, wg_mul(pivot[0], pivot[1]));
     d = wg_let(t, wg_mul(o.sign, d));
     for (size_t c = 0; c + 2 < n; c++) d = wg_let(t, wg_select_eq(pivot[c], 0, other, d));
     return d;
+}
+
+/* Squares of a diagonal, and how their product grows. */
+typedef struct squares {
+    wg_real least, largest, product, low, high;
+} squares;
+
+static squares squares_of(wg_tape *t, size_t n, const wg_real *l) {
+    const wg_real one = wg_constant(1);
+    squares s = {wg_constant(INFINITY), wg_constant(0), one, one, one};
+    for (size_t i = 0; i < n; i++) {
+        const wg_real square = wg_let(t, wg_square(l[i * (n + 1)]));
+        s.least = wg_let(t, wg_fmin(s.least, square));
+        s.largest = wg_let(t, wg_fmax(s.largest, square));
+        s.product = wg_let(t, wg_mul(s.product, square));
+        s.low = wg_let(t, wg_fmin(s.low, s.product));
+        s.high = wg_let(t, wg_fmax(s.high, s.product));
+    }
+    return s;
+}
+
+/* Whether the products of the first squares and of the last ones, and what is left of all without
+ * two, for derivatives, are normal numbers, which is compared at every point. NaN stays NaN. */
+static int squares_in_range(wg_tape *t, const squares *s) {
+    const double top = 0x1p1000, bottom = 0x1p-960;
+    const wg_real small = wg_let(t, wg_fmin(1, s->least)),
+                  large = wg_let(t, wg_fmax(1, s->largest));
+    const wg_real up = wg_let(t, wg_div(wg_div(s->product, small), small));
+    const wg_real down = wg_let(t, wg_div(wg_div(s->product, large), large));
+    const wg_real last_up = wg_let(t, wg_div(s->product, s->low));
+    const wg_real last_down = wg_let(t, wg_div(s->product, s->high));
+    const wg_real most = wg_let(t, wg_fmax(s->high, wg_fmax(up, last_up)));
+    const wg_real least = wg_let(t, wg_fmin(s->low, wg_fmin(down, last_down)));
+    if (most.value > top || least.value < bottom) return 0;
+    return !wg_gt(t, most, wg_constant(top)) && !wg_lt(t, least, wg_constant(bottom));
+}
+
+wg_real wgi_expand_det_spd(wg_tape *t, size_t n, const wg_real *s) {
+    const wgi_dense_op op = {WGI_DENSE_DET, 0, {n, 0, 0}};
+    const wg_real *const l = wgi_expand_cholesky(t, n, s);
+    if (l == NULL || n == 0) return wg_constant(1);
+    const squares of = squares_of(t, n, l);
+    if (squares_in_range(t, &of)) return of.product;
+    const wg_real *const det = whole(t, &op, s);
+    if (det == NULL) return of.product;
+    return wg_let(t, wg_mul(*det, wgi_expand_good(t, l[n * n - 1])));
 }
 
 wg_real wgi_expand_det(wg_tape *t, wgi_reals a) {
     const wgi_dense_op op = {WGI_DENSE_DET, 0, {a.rows, 0, 0}};
     wg_real *const copy = wgi_expand_copied(t, a);
     if (copy == NULL) return wg_constant(NAN);
-    if (a.rows <= DET_WRITTEN) return write_det(t, a.rows, copy);
+    if (a.rows <= DET_WRITTEN) {
+        const size_t n = a.rows;
+        wg_real pivots = wg_constant(1);
+        const wg_real d = write_det(t, n, wgi_expand_copied(t, a), &pivots);
+        if (n < 2 || (n == 2 ? minor_in_range(t, copy) : det_in_range(t, n, copy, pivots, d)))
+            return d;
+    }
     const wg_real *const d = whole(t, &op, copy);
     return d != NULL ? *d : wg_constant(NAN);
 }
@@ -567,6 +649,12 @@ void wgi_expand_qr(wg_tape *t, wgi_reals a, const wg_real *sign, wg_real *q, wg_
     const size_t m = a.rows, n = a.cols;
     if (q == NULL || r == NULL) return;
     wgi_expand_copy(a, q);
+    if (m == 1 && n == 1) { /* Q has no derivative: none is made of quotients that cancel */
+        const wg_real x = *q, one = sign != NULL ? *sign : wg_constant(1);
+        *q = wg_let(t, wg_mul(one, wg_select_lt(x, 0, -1, 1)));
+        *r = wg_let(t, wg_mul(*q, x));
+        return;
+    }
     for (size_t j = 0; j < n; j++) {
         wg_real *const v = q + j * m;
         for (size_t i = 0; i < n; i++) r[i + j * n] = wg_constant(0);

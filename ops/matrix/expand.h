@@ -106,8 +106,11 @@ void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b);
 /* y = A^-1 */
 void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y);
-/* det A, with derivatives where A is singular. */
+/* det A, with derivatives where A is singular. What is written out for small orders holds as long as
+ * no product leaves the range of numbers; recorded where one does, it is one node. */
 wg_real wgi_expand_det(wg_tape *t, wgi_reals a);
+/* The same of a symmetric s of order n, by its Cholesky factor; NaN where there is none. */
+wg_real wgi_expand_det_spd(wg_tape *t, size_t n, const wg_real *s);
 /* log |det A| and the sign of det A; NULL: not wanted. */
 void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign);
 /* x = A^-1 x for a triangle of A; element (i, j) of x at x[i down + j across], k columns, and

@@ -422,15 +422,9 @@ static wg_status det_jvp(wg_block *b) {
 static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t n = b->in[0].rows;
     const wgi_reals a = wgi_reals_operand(b, x, 0);
-    if (wgi_factored_of(b)->kind == WG_LU) {
-        *y = wgi_expand_det(t, a);
-        return WG_OK;
-    }
-    const wg_real *const l = wgi_expand_cholesky(t, n, wgi_expand_symmetric(t, a, 0));
-    if (l == NULL) return wg_tape_status(t);
-    *y = wg_constant(1);
-    for (size_t i = 0; i < n; i++) *y = wg_let(t, wg_mul(*y, wg_square(l[i * (n + 1)])));
-    return WG_OK;
+    if (wgi_factored_of(b)->kind == WG_LU) *y = wgi_expand_det(t, a);
+    else *y = wgi_expand_det_spd(t, n, wgi_expand_symmetric(t, a, 0));
+    return wg_tape_status(t);
 }
 
 const wg_block_op wgi_op_factor_det = {"wg_factor_det", WG_OP_TRANS | WG_OP_EXPANDS,

@@ -9,7 +9,8 @@
  *   R alone keeps the reflectors and never forms Q.
  * Least squares: solve.h.   tangents
  *     m >= n: Xt = P (Bt - At X) + (A'A)^-1 At' (B - A X)
- *     m < n:  Z = (AA')^-1 B, V = (AA')^-1 (Bt - At X - A At' Z);  Xt = At' Z + A' V
+ *     m < n:  Z = (AA')^-1 B;  Xt = A^+ (Bt - At X) + (I - A^+ A) At' Z
+ *   by the factors and their Q: products of A with what (A'A)^-1 is in lose twice the digits
  * Pseudo-inverse, A = U S V' of numerical rank r, G = P_ (n by m), N = G' V, M = G U, K = V' M:
  *     A_ += U [-S^-1 K S^-1 - K' S^-2 - S^-2 K'] V' + N S^-2 V' + U S^-2 M'
  *   the tangent is the same map with U and V exchanged and At for G.
@@ -29,11 +30,13 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
  * and the triangle of reflectors that dormqr keeps (65 by 64). */
 static size_t reflector_room(size_t cols) { return 32 * larger(cols, 1) + 65 * 64; }
 
-/* The first diagonal element of a triangle that is 0 to working precision beside the largest,
- * counted from 1; 0: none. */
-static int dependent(size_t p, size_t longest, const double *r, size_t ld) {
+/* The first diagonal element of a triangle, the upper one or else the lower one, that is 0 to working
+ * precision beside the largest element of it, counted from 1; 0: none. */
+static int dependent(int upper, size_t p, size_t longest, const double *r, size_t ld) {
     double high = 0;
-    for (size_t i = 0; i < p; i++) high = fmax(high, fabs(r[i * (ld + 1)]));
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = upper ? 0 : j; i < (upper ? j + 1 : p); i++)
+            high = fmax(high, fabs(r[i + j * ld]));
     for (size_t i = 0; i < p; i++)
         if (fabs(r[i * (ld + 1)]) <= (double)longest * DBL_EPSILON * high)
             return wgi_int(i + 1);
@@ -128,7 +131,7 @@ static wg_status qr_value(wg_block *b) {
 }
 
 static wg_status degenerate(wg_block *b, const struct parts *s) {
-    b->info = dependent(s->p, larger(s->m, s->n), s->r, s->ldr);
+    b->info = dependent(1, s->p, larger(s->m, s->n), s->r, s->ldr);
     if (b->info == 0) return WG_OK;
     b->why = "the matrix has not full rank: QR has no derivative";
     return WG_EDEGENERATE;
@@ -201,10 +204,25 @@ static void triangle_vjp(const struct parts *s, const double *rw) {
                 wgi_int(p), 1, s->r, wgi_int(s->ldr), s->t, wgi_int(p));
 }
 
+/* w += Q copyltu(t - B'), B = Q' w, for a square Q, of which w = Q B: without what cancels this is
+ * w = Q (copyltu(t) + tril(B - B', -1)). */
+static void rotation_vjp(const struct parts *s) {
+    const size_t p = s->p, ldy = times_qt(s, p, s->w, s->y);
+    wgi_mirror(p, s->t, p);
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = j + 1; i < p; i++)
+            s->t[i + j * p] += s->y[i + j * ldy] - s->y[j + i * ldy];
+    times_q(s, p, s->t, s->w);
+}
+
 /* w += Q copyltu(t - w' Q), where w is 0 and need not be set without Q_. */
 static void orthogonal_vjp(const struct parts *s, int with_q) {
     const size_t m = s->m, p = s->p;
     const int mi = wgi_int(m), pi = wgi_int(p);
+    if (with_q && m == p) {
+        rotation_vjp(s);
+        return;
+    }
     if (s->q != NULL) {
         if (with_q)
             wgi_gemm_triangle('L', 0, p, m, -1, 'T', s->w, m, 'N', s->q, m, s->t, p,
@@ -213,16 +231,8 @@ static void orthogonal_vjp(const struct parts *s, int with_q) {
                     with_q ? 1 : 0, s->w, mi);
         return;
     }
-    if (with_q) { /* Q' Q_: p = m */
-        (void)times_qt(s, p, s->w, s->y);
-        for (size_t j = 0; j < p; j++)
-            for (size_t i = j; i < p; i++) s->t[i + j * p] -= s->y[j + i * p];
-    }
     wgi_mirror(p, s->t, p);
-    times_q(s, p, s->t, s->y);
-    if (with_q)
-        for (size_t i = 0; i < m * p; i++) s->w[i] += s->y[i];
-    else memcpy(s->w, s->y, m * p * sizeof *s->w);
+    times_q(s, p, s->t, s->w);
 }
 
 static wg_status qr_vjp(wg_block *b) {
@@ -250,6 +260,15 @@ static wg_status qr_vjp(wg_block *b) {
     return WG_OK;
 }
 
+/* w = Qt of a square Q, from y = C: without what cancels, Q (tril(C, -1) - tril(C, -1)'). */
+static void rotation(const struct parts *s, size_t ldy) {
+    for (size_t j = 0; j < s->p; j++) {
+        s->y[j + j * ldy] = 0;
+        for (size_t i = 0; i < j; i++) s->y[i + j * ldy] = -s->y[j + i * ldy];
+    }
+    times_q(s, s->p, s->y, s->w);
+}
+
 static wg_status qr_jvp(wg_block *b) {
     const struct qr *const what = (const struct qr *)b->params;
     const struct parts s = parts_of(b);
@@ -261,7 +280,7 @@ static wg_status qr_jvp(wg_block *b) {
     if (p == 0 || a->bar == NULL) return WG_OK;
     const wg_status failed = degenerate(b, &s);
     if (failed != WG_OK) return failed;
-    /* w = Xt U^-1, y = Q' w, t = S */
+    /* w = Xt U^-1, y = Q' w, t = S; then w = Qt */
     wgi_copy(m, p, a->bar, a->bar_ld, s.w, m);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, mi, pi, 1,
                 s.r, ldr, s.w, mi);
@@ -271,9 +290,11 @@ static wg_status qr_jvp(wg_block *b) {
         s.t[j * (p + 1)] = s.y[j * (ldy + 1)];
         for (size_t i = j + 1; i < p; i++) s.t[i + j * p] = 0;
     }
-    /* w = Qt */
-    times_q(&s, p, s.t, s.y);
-    for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
+    if (m == p) rotation(&s, ldy);
+    else {
+        times_q(&s, p, s.t, s.y);
+        for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
+    }
     if (what->q >= 0) memcpy(b->out[what->q].bar, s.w, m * p * sizeof *s.w);
     if (what->r < 0) return WG_OK;
     double *const rt = b->out[what->r].bar, *const vt = rt + p * p;
@@ -294,11 +315,12 @@ static wg_status qr_jvp(wg_block *b) {
 static int has_full_rank(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
     if (p == 0) return 1;
     wg_real low = wg_let(t, wg_fabs(r[0])), high = low;
-    for (size_t i = 1; i < p; i++) {
-        const wg_real size = wg_let(t, wg_fabs(r[i * (p + 1)]));
-        low = wg_let(t, wg_fmin(low, size));
-        high = wg_let(t, wg_fmax(high, size));
-    }
+    for (size_t j = 1; j < p; j++)
+        for (size_t i = 0; i <= j; i++) {
+            const wg_real size = wg_let(t, wg_fabs(r[i + j * p]));
+            if (i == j) low = wg_let(t, wg_fmin(low, size));
+            high = wg_let(t, wg_fmax(high, size));
+        }
     high = wg_let(t, wg_mul((double)longest * DBL_EPSILON, high));
     return wg_gt(t, low, high);
 }
@@ -362,14 +384,14 @@ static wg_status lstsq_shape(wg_block *b) {
     b->out[0].rows = n, b->out[0].cols = k;
     b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
     b->work_bytes = wgi_room_of(reflector_room(larger(larger(m, n), k))) +
-                    2 * wgi_room_of(m * k) + 2 * wgi_room_of(n * k);
+                    2 * wgi_room_of(m * k) + wgi_room_of(n * k);
     return WG_OK;
 }
 
 struct least {
     size_t m, n, k;
-    double *a, *tau;                    /* dgeqrf's, or dgelqf's for m < n */
-    double *more, *mk, *mk2, *nk, *nk2; /* workspace */
+    double *a, *tau;              /* dgeqrf's, or dgelqf's for m < n */
+    double *more, *mk, *mk2, *nk; /* workspace */
     int more_size;
 };
 
@@ -381,7 +403,7 @@ static struct least least_of(const wg_block *b) {
     const size_t size = reflector_room(larger(larger(s.m, s.n), s.k));
     s.more = wgi_take(&work, size), s.more_size = wgi_int(size);
     s.mk = wgi_take(&work, s.m * s.k), s.mk2 = wgi_take(&work, s.m * s.k);
-    s.nk = wgi_take(&work, s.n * s.k), s.nk2 = wgi_take(&work, s.n * s.k);
+    s.nk = wgi_take(&work, s.n * s.k);
     return s;
 }
 
@@ -393,16 +415,29 @@ static void triangle_solve(const struct least *s, int trans, double *x, size_t l
                 wgi_int(s->m), x, wgi_int(ldx));
 }
 
-/* x = (A'A)^-1 x, or (AA')^-1 x. */
-static void normal_solve(const struct least *s, double *x) {
-    const int tall = s->m >= s->n;
-    triangle_solve(s, tall, x, smaller(s->m, s->n));
-    triangle_solve(s, !tall, x, smaller(s->m, s->n));
+/* x = Q x or Q' x: Q m by m, or n by n for m < n. */
+static void orthogonal_times(const struct least *s, int trans, double *x) {
+    const int m = wgi_int(s->m), n = wgi_int(s->n), k = wgi_int(s->k);
+    const char t = trans ? 'T' : 'N';
+    if (s->m >= s->n)
+        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', t, m, k, n, s->a, m, s->tau, x, m,
+                                  s->more, s->more_size);
+    else
+        (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', t, n, k, m, s->a, m, s->tau, x, n,
+                                  s->more, s->more_size);
+}
+
+/* to, `rows` tall = x, `kept` tall, above zeros. */
+static void above_zeros(size_t kept, size_t k, const double *x, size_t rows, double *to) {
+    for (size_t j = 0; j < k; j++) {
+        memcpy(to + j * rows, x + j * kept, kept * sizeof *to);
+        memset(to + j * rows + kept, 0, (rows - kept) * sizeof *to);
+    }
 }
 
 static wg_status lstsq_value(wg_block *b) {
     const struct least s = least_of(b);
-    const int m = wgi_int(s.m), n = wgi_int(s.n), k = wgi_int(s.k), tall = s.m >= s.n;
+    const int m = wgi_int(s.m), n = wgi_int(s.n), tall = s.m >= s.n;
     const size_t p = smaller(s.m, s.n);
     double *const x = b->out[0].value;
     if (p == 0) {
@@ -413,7 +448,7 @@ static wg_status lstsq_value(wg_block *b) {
     if (tall)
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
-    b->info = dependent(p, larger(s.m, s.n), s.a, s.m);
+    b->info = dependent(tall, p, larger(s.m, s.n), s.a, s.m);
     if (b->info != 0) {
         b->why = "the matrix has not full rank";
         return WG_ESINGULAR;
@@ -421,18 +456,13 @@ static wg_status lstsq_value(wg_block *b) {
     if (s.k == 0) return WG_OK;
     wgi_copy(s.m, s.k, b->in[1].value, b->in[1].ld, s.mk, s.m);
     if (tall) {
-        (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, k, n, s.a, m, s.tau, s.mk, m,
-                                  s.more, s.more_size);
+        orthogonal_times(&s, 1, s.mk);
         wgi_copy(s.n, s.k, s.mk, s.m, x, s.n);
         triangle_solve(&s, 0, x, s.n);
     } else {
         triangle_solve(&s, 0, s.mk, s.m);
-        for (size_t j = 0; j < s.k; j++) {
-            memcpy(x + j * s.n, s.mk + j * s.m, s.m * sizeof *x);
-            memset(x + j * s.n + s.m, 0, (s.n - s.m) * sizeof *x);
-        }
-        (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', 'T', n, k, m, s.a, m, s.tau, x, n,
-                                  s.more, s.more_size);
+        above_zeros(s.m, s.k, s.mk, s.n, x);
+        orthogonal_times(&s, 1, x);
     }
     return WG_OK;
 }
@@ -458,27 +488,30 @@ static wg_status lstsq_vjp(wg_block *b) {
     const double *const x = b->out[0].value, *const w = b->out[0].bar;
     if (m == 0 || n == 0 || k == 0) return WG_OK;
     const wgi_dense aw = wgi_bar_of(a, n, 0), cw = wgi_bar_of(c, k, 0);
+    memcpy(s.nk, w, n * k * sizeof *w);
     if (m >= n) {
-        memcpy(s.nk, w, n * k * sizeof *w);
-        normal_solve(&s, s.nk);
-        multiply(&s, 1, a->value, a->ld, 0, s.nk, 0, s.mk2);
+        triangle_solve(&s, 1, s.nk, n);
+        above_zeros(n, k, s.nk, m, s.mk2);
+        orthogonal_times(&s, 0, s.mk2);
         if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         residual(b, &s);
-        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+        triangle_solve(&s, 0, s.nk, n);
     } else {
-        multiply(&s, 1, a->value, a->ld, 0, w, 0, s.mk2);
-        normal_solve(&s, s.mk2);
+        orthogonal_times(&s, 0, s.nk);
+        wgi_copy(m, k, s.nk, n, s.mk2, m);
+        triangle_solve(&s, 1, s.mk2, m);
         if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
-        memcpy(s.nk, w, n * k * sizeof *w);
-        multiply(&s, -1, a->value, a->ld, 1, s.mk2, 1, s.nk);
+        for (size_t j = 0; j < k; j++) memset(s.nk + j * n, 0, m * sizeof *s.nk);
+        orthogonal_times(&s, 1, s.nk);
         wgi_copy(m, k, c->value, c->ld, s.mk, m);
-        normal_solve(&s, s.mk);
-        wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
+        triangle_solve(&s, 0, s.mk, m);
+        triangle_solve(&s, 1, s.mk, m);
     }
+    wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
     return WG_OK;
 }
 
@@ -488,27 +521,36 @@ static wg_status lstsq_jvp(wg_block *b) {
     const wg_block_arg *const a = &b->in[0], *const c = &b->in[1];
     const double *const x = b->out[0].value;
     double *const xt = b->out[0].bar;
+    int moves = 0; /* else (AA')^-1 B, which may be infinite, is not multiplied by 0 */
+    for (size_t j = 0; j < n && a->bar != NULL; j++) moves |= any(a->bar + j * a->bar_ld, m);
     memset(xt, 0, n * k * sizeof *xt);
     if (m == 0 || n == 0 || k == 0) return WG_OK;
     if (c->bar != NULL) wgi_copy(m, k, c->bar, c->bar_ld, s.mk2, m);
     else memset(s.mk2, 0, m * k * sizeof *s.mk2);
-    if (a->bar != NULL) multiply(&s, -1, a->bar, a->bar_ld, 0, x, 1, s.mk2);
+    if (moves) multiply(&s, -1, a->bar, a->bar_ld, 0, x, 1, s.mk2);
     if (m >= n) {
-        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 0, xt);
-        if (a->bar != NULL) {
+        orthogonal_times(&s, 1, s.mk2);
+        wgi_copy(n, k, s.mk2, m, xt, n);
+        if (moves) {
             residual(b, &s);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 1, xt);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            triangle_solve(&s, 1, s.nk, n);
+            for (size_t i = 0; i < n * k; i++) xt[i] += s.nk[i];
         }
-        normal_solve(&s, xt);
+        triangle_solve(&s, 0, xt, n);
     } else {
-        if (a->bar != NULL) {
+        triangle_solve(&s, 0, s.mk2, m);
+        above_zeros(m, k, s.mk2, n, xt);
+        if (moves) {
             wgi_copy(m, k, c->value, c->ld, s.mk, m);
-            normal_solve(&s, s.mk);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, xt);
-            multiply(&s, -1, a->value, a->ld, 0, xt, 1, s.mk2);
+            triangle_solve(&s, 0, s.mk, m);
+            triangle_solve(&s, 1, s.mk, m);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            orthogonal_times(&s, 0, s.nk);
+            for (size_t j = 0; j < k; j++)
+                for (size_t i = m; i < n; i++) xt[i + j * n] = s.nk[i + j * n];
         }
-        normal_solve(&s, s.mk2);
-        multiply(&s, 1, a->value, a->ld, 1, s.mk2, 1, xt);
+        orthogonal_times(&s, 1, xt);
     }
     return WG_OK;
 }

@@ -273,7 +273,8 @@ static void distances(size_t n, size_t d, const double *u, size_t ldu, const dou
 static void scaled(size_t n, size_t d, const wg_block_arg *x, const wg_block_arg *scale,
                    double *u) {
     for (size_t c = 0; c < d; c++) {
-        const double f = scale->value[scale->rows == 1 ? 0 : c];
+        const double given = scale->value[scale->rows == 1 ? 0 : c];
+        const double f = given == 0 ? NAN : given; /* whatever the signs of coordinates */
         for (size_t i = 0; i < n; i++) u[i + c * n] = x->value[i + c * x->ld] / f;
     }
 }
@@ -298,6 +299,7 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
                            const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
                            size_t step_w) {
     const int one = scale->rows == 1;
+    if (n == 0) return;
     if (one && scale->bar != NULL) scale->bar[0] -= 2 * dot(n, h, q) / scale->value[0];
     if ((one || scale->bar == NULL) && xw == NULL && pw == NULL) return;
     for (size_t c = 0; c < d; c++) {
@@ -358,8 +360,8 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
         const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
         const wg_real given = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
         if (wgi_expand_is_nothing(apart) && given.at.slot == 0 && given.value != 0) continue;
-        /* points that are divided by 0 before they are subtracted are NaN apart */
-        const wg_real f = wg_let(t, wg_select_eq(given, 0, NAN, given));
+        /* NaN at 0, by a factor: an alternative would have the derivative 0 there */
+        const wg_real f = wg_let(t, wg_mul(given, wg_select_eq(given, 0, NAN, 1)));
         q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
     }
     switch (kernel) {

@@ -66,9 +66,10 @@ static wg_status scaling_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     const struct scaling *const p = scaling_of(b);
     const wg_real alpha =
         p->real ? *wgi_reals_operand(b, x, b->inputs - 1).p : wg_constant(p->alpha);
+    const int product = !wgi_expand_is_nothing(alpha); /* 0 times infinity is 0, as in BLAS */
     for (size_t e = 0, n = wgi_length(&b->in[0]); e < n; e++) {
-        y[e] = wg_let(t, wg_mul(alpha, x[e]));
-        if (p->plus) y[e] = wg_let(t, wg_add(y[e], x[n + e]));
+        y[e] = product ? wg_let(t, wg_mul(alpha, x[e])) : wg_constant(0);
+        if (p->plus) y[e] = wgi_expand_plus(t, y[e], x[n + e]);
     }
     return WG_OK;
 }

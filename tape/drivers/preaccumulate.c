@@ -208,7 +208,11 @@ static wg_status call_f(wgi_core *c, implicit *k) {
     const unsigned pauses = c->pauses;
     for (size_t j = 0; j < k->n; j++) k->out[j] = wgi_nan();
     k->out[k->n] = wgi_beyond();
+    /* a driver would empty the tape, and with it what F has been given */
+    const int driving = c->driving;
+    c->driving = 1;
     const wg_status r = k->f(&c->head, k->n + k->np, k->in, k->n, k->out, k->data);
+    c->driving = driving;
     k->theirs = c->status != WG_OK;
     if (k->theirs) return c->status;
     const wg_status s = changed(c, k, inside, generation, pauses);

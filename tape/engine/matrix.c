@@ -237,6 +237,10 @@ static uint32_t last_slot(const wg_mat *a) {
 static wg_status readable(const wg_tape *t, const wg_mat *a, const double *out, size_t ld) {
     if (t == NULL || (out == NULL && a->rows != 0 && a->cols != 0)) return WG_ENULL;
     if (ld < a->rows) return WG_ESHAPE;
+    /* a failed matrix may have sizes that no array has: it is not filled with NaN */
+    const size_t most = PTRDIFF_MAX / sizeof(double);
+    if (a->cols > 0 && a->rows > most) return WG_ESHAPE;
+    if (a->cols > 1 && ld > most / (a->cols - 1)) return WG_ESHAPE;
     return WG_OK;
 }
 

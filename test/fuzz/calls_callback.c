@@ -241,40 +241,47 @@ wg_callback *draw_callback(const char *name) {
 
 /* ---- progress ---- */
 
-static struct {
+/* By tape, the last one without: a tape goes on telling its own when another is told of. */
+static struct told {
     wg_tape *tape;
     unsigned left; /* calls before it stops */
-} told;
+} told[TAPES + 1];
 
 static int counts(void *context, double done) {
-    if (context != &told || !(done >= 0 && done <= 1)) finding("what progress is told");
-    return told.left-- == 0;
+    struct told *const to = (struct told *)context;
+    if (to < told || to > told + TAPES || !(done >= 0 && done <= 1))
+        finding("what progress is told");
+    return to->left-- == 0;
 }
 static int meddles(void *context, double done) {
-    (void)context, (void)done;
-    const wg_real x = wg_input(told.tape, 1);
-    if (told.tape != NULL && x.value == x.value) finding("the callback for progress records");
-    if (wg_reverse(told.tape, x) == WG_OK) finding("the callback for progress sweeps");
-    if (told.tape != NULL &&
-        (wg_tape_pause(told.tape) == WG_OK || wg_tape_resume(told.tape) == WG_OK))
+    struct told *const to = (struct told *)context;
+    wg_tape *const t = to->tape;
+    (void)done;
+    const wg_real x = wg_input(t, 1);
+    if (t != NULL && x.value == x.value) finding("the callback for progress records");
+    if (wg_reverse(t, x) == WG_OK) finding("the callback for progress sweeps");
+    if (t != NULL && (wg_tape_pause(t) == WG_OK || wg_tape_resume(t) == WG_OK))
         finding("the callback for progress pauses or resumes");
-    wg_tape_reset(told.tape);
-    return told.left-- == 0;
+    wg_tape_reset(t);
+    return to->left-- == 0;
 }
 
 const wg_progress *draw_progress(wg_tape *t) {
     static const double seconds[] = {0, 0, 0, 1e-6, 1e9, -1, NAN};
     static wg_progress p;
-    told.tape = t;
-    told.left = (unsigned)below(one_in(2) ? 3 : 40);
+    size_t room = 0;
+    while (room < TAPES && world.room[room].tape != t) room++;
+    if (t == NULL) room = TAPES;
+    told[room].tape = t;
+    told[room].left = (unsigned)below(one_in(2) ? 3 : 40);
     p.call = one_in(8) ? NULL : one_in(3) ? meddles : counts;
-    p.context = &told;
+    p.context = &told[room];
     p.seconds = seconds[below(7)];
     named("progress", "{%s, %u, %g}",
           p.call == NULL     ? "NULL"
           : p.call == counts ? "counts"
                              : "meddles",
-          told.left, p.seconds);
+          told[room].left, p.seconds);
     if (!one_in(6)) return &p;
     named("progress", "NULL");
     return NULL;

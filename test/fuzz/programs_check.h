@@ -12,7 +12,7 @@ enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
  * sum weighted by program_weights, and how far a computation in double may be from them. */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
-    int known, terms, extreme, exact;
+    int known, terms, extreme, infinite, exact;
     size_t directions;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
@@ -30,7 +30,8 @@ struct check {
     struct program_run run;
     size_t points, at; /* at: the point that is looked at */
     struct truth *truth;
-    int exact; /* 1: no BLAS, whose bits depend on where its operands stand, and no loops */
+    int exact;  /* 1: no BLAS, whose bits depend on where its operands stand, and no loops */
+    int scalar; /* 1: no operations on matrices, which sum up in another order in lanes */
     int bad;
     size_t wrong; /* the point of the first finding */
 };

@@ -78,7 +78,7 @@ static void lanes(struct check *r) {
     wg_status s = wg_reverse_lanes(t, m, m, a.y, w);
     if (s == WG_OK) s = wg_adjoints_lanes(t, n, a.x, m, got, n);
     if (s != WG_OK) check_finding(r, "lanes", "status", "%s", wg_tape_message(t));
-    else if (r->exact) check_bits(r, "lanes", "first order", m * n, got, at->jacobian);
+    else if (r->scalar) check_bits(r, "lanes", "first order", m * n, got, at->jacobian);
     else check_jacobian(r, "lanes", got);
 }
 

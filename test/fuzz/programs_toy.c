@@ -116,6 +116,11 @@ static struct toy_series compose(const toy_real *f, struct toy_series a) {
                            times(f[3], times(a1, times(a1, a1)))};
     struct toy_series y;
     if (!(fabsl(f[1]) <= LDBL_MAX)) toy_run.infinite = 1;
+    /* a partial that is no normal number is lost, whatever it is multiplied by */
+    for (int k = 2; k < TOY_TERMS; k++)
+        if (f[k] != 0 && !(fabsl(f[k]) >= DBL_MIN && fabsl(f[k]) <= DBL_MAX) &&
+            fabsl(f[k]) <= LDBL_MAX && toy_run.terms > k)
+            toy_run.terms = k;
     y.c[0] = rounded(f[0], f[0]);
     y.c[1] = times(f[1], a1);
     y.c[1] = rounded(y.c[1], y.c[1]);
@@ -191,6 +196,8 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
     for (unsigned i = 0; i < op->arity; i++) {
         if (op->zero_first >> i & 1) d[i] = 0;
         if (!(fabs(d[i]) <= DBL_MAX)) toy_run.infinite = 1;
+        /* no slope where there is a value: NaN may stay, or meet a direction that is 0 there */
+        if (d[i] != d[i] && y.c[0] == y.c[0]) toy_run.known = 0;
         for (int k = 1; k < TOY_TERMS; k++) {
             const toy_real term = times(d[i], x[i].c[k]);
             y.c[k] += rounded(term, 4 * term);
@@ -206,8 +213,22 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
     return y;
 }
 
+/* At a jump that the sign of a zero decides, which BLAS and loops leave open. */
+static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
+    double a[4];
+    for (unsigned i = 0; i < op->arity; i++) a[i] = (double)x[i].c[0];
+    for (unsigned i = 0; i < op->arity; i++) {
+        if (a[i] != 0) continue;
+        const double here = op->value(a);
+        a[i] = -a[i];
+        if (op->value(a) != here && here == here) toy_run.infinite = 1;
+        a[i] = -a[i];
+    }
+}
+
 struct toy_series toy_scalar(const wg_scalar_op *op, const struct toy_series *x) {
     struct toy_series y;
+    look_for_jumps(op, x);
     return rounded_series(formula(op->name, x, &y) ? y : by_row(op, x));
 }
 

@@ -31,7 +31,7 @@ struct toy_run {
     int known;    /* 0: an operation that the toy does not know, or a number no double can be */
     int terms;    /* how many are known: an operation without third derivatives makes it 3 */
     int extreme;  /* a number beyond 1e120 or, not 0, below 1e-120 was met */
-    int infinite; /* so was a slope */
+    int infinite; /* so was a slope, or the sign of a zero decided */
     int noisy;
     struct program_random noise;
 };

@@ -60,7 +60,8 @@ static part none(parser *p) {
 
 static const wg_scalar_op *row_named(const char *name, size_t length) {
     for (size_t i = 0; i < wgi_scalar_op_count; i++)
-        if (strncmp(wgi_scalar_ops[i].name, name, length) == 0 &&
+        if (*wgi_scalar_ops[i].name == *name &&
+            strncmp(wgi_scalar_ops[i].name, name, length) == 0 &&
             wgi_scalar_ops[i].name[length] == 0)
             return &wgi_scalar_ops[i];
     return NULL;
@@ -114,6 +115,18 @@ static part name(parser *p) {
     return *start >= 'a' && k < p->operands ? (part){p->x[k], 0} : none(p);
 }
 
+/* The digits over a power of ten, both of which are numbers: the nearest one to the quotient, as
+ * strtod has it, at once. 0: there are too many of them. */
+static int is_short(const char *digits, size_t n, size_t places, double *x) {
+    enum { EXACT = 15 }; /* of 2^53 */
+    double whole = 0, ten = 1;
+    if (n > EXACT) return 0;
+    for (size_t i = 0; i < n; i++) whole = 10 * whole + (digits[i] - '0');
+    for (size_t i = 0; i < places; i++) ten *= 10;
+    *x = whole / ten;
+    return 1;
+}
+
 /* The number at the beginning of the text; *end: what follows it. Its point is left out and
  * counted in the exponent: which bytes strtod takes for one is a matter of the locale. */
 static double read_number(const char *text, const char **end) {
@@ -136,8 +149,13 @@ static double read_number(const char *text, const char **end) {
     memcpy(digits, text, whole);
     if (places != 0) memcpy(digits + whole, text + whole + 1, places);
     digits[whole + places] = 0;
+    double x;
+    if (exponent == 0 && is_short(digits, whole + places, places, &x)) {
+        *end = text + n;
+        return x;
+    }
     (void)snprintf(token, sizeof token, "%se%ld", digits, exponent - (long)places);
-    const double x = strtod(token, &stop);
+    x = strtod(token, &stop);
     if (*stop == 0) *end = text + n;
     return x;
 }
