@@ -623,10 +623,11 @@ enum { WILLING, STUBBORN, FINISHED, OUTLIVED, MANNERS };
 
 /* A compiler that starts another process and waits for it; it answers questions at once. */
 static void write_compiler(char *path, size_t room, const char *name, int manners) {
-    static const char *const first[] = {
-        ":", "trap '' TERM", "trap 'exit 0' TERM; $cc \"$@\"",
+    static const char outlived[] =
         "while [ \"$1\" != -o ]; do shift; done\n"
-        "setsid sh -c 'echo $$ >>\"$1\"; sleep 0.7; : >\"$0\"' \"$2\" $here/processes &"};
+        "setsid sh -c 'echo $$ >>\"$1\"; sleep 0.7; : >\"$0\"' \"$2\" $here/processes &";
+    static const char *const first[] = {":", "trap '' TERM", "trap 'exit 0' TERM; $cc \"$@\"",
+                                        outlived};
     (void)snprintf(path, room, "%s/%s", directory, name);
     FILE *const f = fopen(path, "w");
     assert_non_null(f);
