@@ -128,8 +128,8 @@ LIB_SRCS := $(sort $(shell find ops tape -name '*.c' ! -name 'generate*'))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
 
 T ?= *
-# chosen FOLDER/ SUFFIXES: the files there whose names are of a pattern in T
-chosen = $(foreach t,$(T),$(wildcard $(addprefix $(1)$(t),$(2))))
+# chosen FOLDER/ SUFFIXES: the files there whose names are of a pattern in T, each once
+chosen = $(sort $(foreach t,$(T),$(wildcard $(addprefix $(1)$(t),$(2)))))
 TEST_SRCS := $(call chosen,test/,.c .cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
 # What is named like a script belongs to that.

@@ -617,21 +617,25 @@ static const char *real_compiler(void) {
     return cc == NULL || *cc == 0 || strchr(cc, ' ') != NULL ? "cc" : cc;
 }
 
-/* How a compiler behaves that is asked to end: it ends, does not, or has made its file by then and says
- * that all went well. */
-enum { WILLING, STUBBORN, FINISHED, MANNERS };
+/* How a compiler behaves that is asked to end: it ends, does not, has made its file by then and says
+ * that all went well, or leaves that to a process which hears nothing and takes a while. */
+enum { WILLING, STUBBORN, FINISHED, OUTLIVED, MANNERS };
 
 /* A compiler that starts another process and waits for it; it answers questions at once. */
 static void write_compiler(char *path, size_t room, const char *name, int manners) {
-    static const char *const first[] = {":", "trap '' TERM", "trap 'exit 0' TERM; $cc \"$@\""};
+    static const char outlived[] =
+        "while [ \"$1\" != -o ]; do shift; done\n"
+        "setsid sh -c 'echo $$ >>\"$1\"; sleep 0.7; : >\"$0\"' \"$2\" $here/processes &";
+    static const char *const first[] = {":", "trap '' TERM", "trap 'exit 0' TERM; $cc \"$@\"",
+                                        outlived};
     (void)snprintf(path, room, "%s/%s", directory, name);
     FILE *const f = fopen(path, "w");
     assert_non_null(f);
     assert_true(fprintf(f,
-                        "#!/bin/sh\ncc=%s\ncase \"$*\" in *\" -o \"*)\n%s\n"
-                        "echo $$ >>%s/processes\n"
-                        "sleep 100 & echo $! >>%s/processes\nwait;; esac\nexec $cc \"$@\"\n",
-                        real_compiler(), first[manners], directory, directory) > 0);
+                        "#!/bin/sh\ncc=%s here=%s\ncase \"$*\" in *\" -o \"*)\n%s\n"
+                        "echo $$ >>$here/processes\n"
+                        "sleep 100 & echo $! >>$here/processes\nwait;; esac\nexec $cc \"$@\"\n",
+                        real_compiler(), directory, first[manners]) > 0);
     assert_int_equal(fclose(f), 0);
     assert_int_equal(chmod(path, 0700), 0);
 }

@@ -791,6 +791,73 @@ static void equations_at_the_ends_of_the_range_are_solved_or_refused(void **stat
     wg_tape_free(t);
 }
 
+/* Balanced, these right-hand sides are less than the least of all numbers, or have few digits left. */
+static void small_right_hand_sides_keep_their_digits(void **state) {
+    (void)state;
+    enum { SYLVESTER, CONTINUOUS, DISCRETE };
+    /* size: of an element of the solution in the balance of the equation */
+    static const struct {
+        int equation;
+        double a[4], right[4], x[4], size[4];
+    } cases[] = {
+        /* with B = diag(2, 3): columns (-1e-450, 3e-250) / 8.5, (-1e-450, 4e-250) / 15.5 */
+        {SYLVESTER,
+         {1, 0.5e200, 1e-200, 1},
+         {0, 1e-250, 0, 1e-250},
+         {0, 3e-250 / 8.5, 0, 4e-250 / 15.5},
+         {0, 1e-250, 0, 1e-250}},
+        /* x11 = 0.5e-400 */
+        {CONTINUOUS,
+         {1, 0.5e200, 1e-200, 1},
+         {0, 0, 0, 1},
+         {0, -0.5e-200, -0.5e-200, 0.75},
+         {0, 1e-200, 1e-200, 1}},
+        /* x11 = 4e-400 / 3, of which A makes 1 / 3 */
+        {DISCRETE,
+         {0, 0.5e200, 1e-200, 0},
+         {0, 0, 0, 1},
+         {0, 0, 0, 4. / 3},
+         {0, 1e-200, 1e-200, 1}},
+    };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int which = cases[k].equation;
+        const wg_mat a = spectral_input(t, 2, 2, cases[k].a);
+        const wg_mat b = spectral_input(t, 2, 2, (const double[]){2, 0, 0, 3});
+        const wg_mat right = spectral_input(t, 2, 2, cases[k].right);
+        const wg_mat x = which == SYLVESTER    ? wg_sylvester(t, a, b, right)
+                         : which == CONTINUOUS ? wg_lyapunov(t, a, right)
+                                               : wg_lyapunov_discrete(t, a, right);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        for (size_t i = 0; i < 4; i++)
+            if (!(fabs(x.value[i] - cases[k].x[i]) <=
+                  TOL_SPECTRAL_ULP * DBL_EPSILON * cases[k].size[i]))
+                fail_msg("case %zu, element %zu: %.17g, not %.17g", k, i, x.value[i],
+                         cases[k].x[i]);
+        wg_tape_reset(t);
+    }
+    wg_tape_free(t);
+}
+
+static void adjoints_that_are_nan_flow_through_equations(void **state) {
+    (void)state;
+    const double a[] = {0.5, 0, 0.25, 0.5}, c[] = {1, 2, 3, 4}, seeds[] = {NAN, INFINITY};
+    double g[4];
+    wg_tape *const t = wg_tape_new(NULL);
+    for (int k = 0; k < 6; k++) {
+        const wg_mat ma = spectral_input(t, 2, 2, a), mc = spectral_input(t, 2, 2, c);
+        const wg_mat x = k / 2 == 0   ? wg_sylvester(t, ma, ma, mc)
+                         : k / 2 == 1 ? wg_lyapunov(t, ma, mc)
+                                      : wg_lyapunov_discrete(t, ma, mc);
+        const wg_real y = wg_let(t, wg_mul(seeds[k % 2], wg_mat_at(x, 0, 0)));
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, mc, g, 2), WG_OK);
+        assert_true(isnan(g[0]));
+        wg_tape_reset(t);
+    }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponentials_agree_with_their_oracle),
@@ -805,6 +872,8 @@ int main(void) {
         cmocka_unit_test(solutions_solve_their_equations),
         cmocka_unit_test(equations_of_large_and_graded_matrices_keep_their_digits),
         cmocka_unit_test(equations_at_the_ends_of_the_range_are_solved_or_refused),
+        cmocka_unit_test(small_right_hand_sides_keep_their_digits),
+        cmocka_unit_test(adjoints_that_are_nan_flow_through_equations),
         cmocka_unit_test(a_large_argument_is_scaled),
         cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),
         cmocka_unit_test(messages_name_a_cause),

@@ -245,21 +245,34 @@ CALLBACK(far_branch) {
     return WG_OK;
 }
 
-/* The factor is NaN where x[2] is negative, as it is first. */
+/* A matrix times f(x[2]). */
+typedef double factor(double);
 CALLBACK(scaled_by_a_value) {
-    UNUSED;
+    (void)n, (void)m;
+    factor *const *const f = data;
     const wg_mat a = wg_mat_gather(t, N, 1, x);
-    y[0] = wg_mat_sum(t, wg_mat_scale(t, sqrt(wg_value(x[2])), a));
+    y[0] = wg_mat_sum(t, wg_mat_scale(t, (*f)(wg_value(x[2])), a));
     return WG_OK;
 }
 
-static void a_parameter_that_is_nan_elsewhere_is_found(void **state) {
+static double reciprocal(double x) { return 1 / x; }
+
+static void a_parameter_that_is_no_number_elsewhere_is_found(void **state) {
     (void)state;
-    const double point[N] = {1, 2, 3};
+    static const struct {
+        factor *f;
+        double one, other;
+    } pairs[] = {{sqrt, -1, 3}, {exp, 3, 800}, {reciprocal, 0.0, -0.0}};
     wg_tape *const t = wg_tape_new(NULL);
-    assert_int_equal(wg_check_branches(t, scaled_by_a_value, NULL, N, at, 1, 1, point),
-                     WG_EBRANCH);
-    expect_message(t, "other parameters");
+    for (size_t k = 0; k < 2 * sizeof pairs / sizeof *pairs; k++) {
+        const double ends[] = {pairs[k / 2].one, pairs[k / 2].other};
+        const double here[N] = {1, 2, ends[k % 2]}, there[N] = {1, 2, ends[1 - k % 2]};
+        factor *f = pairs[k / 2].f;
+        assert_int_equal(wg_check_branches(t, scaled_by_a_value, &f, N, here, 1, 1, there),
+                         WG_EBRANCH);
+        expect_message(t, "other parameters");
+        wg_tape_reset(t);
+    }
     wg_tape_free(t);
 }
 
@@ -437,7 +450,7 @@ int main(void) {
         cmocka_unit_test(what_branches_records_is_looked_at_and_patterns_are_not),
         cmocka_unit_test(the_message_has_both_places),
         cmocka_unit_test(points_of_the_users_find_what_ours_do_not),
-        cmocka_unit_test(a_parameter_that_is_nan_elsewhere_is_found),
+        cmocka_unit_test(a_parameter_that_is_no_number_elsewhere_is_found),
         cmocka_unit_test(functions_without_such_branches_give_no_alarm),
         cmocka_unit_test(without_memory_for_other_recordings_there_is_no_verdict),
     };

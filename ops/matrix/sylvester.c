@@ -20,6 +20,8 @@
 
 #include <wengert/spectral.h>
 
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,15 +62,76 @@ static wg_status schur(wg_block *b, size_t i, const form *f, double *work) {
     return WG_ECONVERGE;
 }
 
-/* x = F x G, diagonal matrices of powers of 2, or of their inverses. Both at once: one alone could
- * leave the range of numbers. */
-static void balance(size_t m, size_t n, const double *f, int f_inverse, const double *g,
-                    int g_inverse, double *x) {
+/* ---- right-hand sides ---- */
+
+/* How a right-hand side, or its solution, is multiplied from both sides: by the balance of a form, or
+ * its inverse, and by a power of 2. */
+typedef struct balance {
+    const form *left, *right;
+    int left_inverse, right_inverse, shift;
+} balance;
+
+static int exponent_at(const balance *b, size_t i, size_t j) {
+    const int l = ilogb(b->left->d[i]), r = ilogb(b->right->d[j]);
+    return (b->left_inverse ? -l : l) + (b->right_inverse ? -r : r);
+}
+
+/* All at once: one factor alone could leave the range of numbers. 0: an entry was too small to keep
+ * its digits. */
+static int multiply(const balance *b, double *x) {
+    const size_t m = b->left->n, n = b->right->n;
+    int whole = 1;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < m; i++) {
-            const int e = f_inverse ? -ilogb(f[i]) : ilogb(f[i]);
-            x[i + j * m] = ldexp(x[i + j * m], e + (g_inverse ? -ilogb(g[j]) : ilogb(g[j])));
+            const double y = ldexp(x[i + j * m], exponent_at(b, i, j) + b->shift);
+            whole &= x[i + j * m] == 0 || fabs(y) >= DBL_MIN;
+            x[i + j * m] = y;
         }
+    return whole;
+}
+
+/* The power of 2 for a right-hand side that would lose digits, or leave the range of numbers, when it
+ * is balanced; the equations are linear. 0 where that does not happen, or its entries are too far
+ * apart. */
+static int shift_for(const balance *b, const double *x) {
+    enum { MOST = 900 };
+    const size_t m = b->left->n, n = b->right->n;
+    int low = INT_MAX, high = INT_MIN;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < m; i++) {
+            if (x[i + j * m] == 0) continue;
+            const int e = ilogb(x[i + j * m]) + exponent_at(b, i, j);
+            low = e < low ? e : low, high = e > high ? e : high;
+        }
+    if (low > high || (low >= DBL_MIN_EXP - 1 && high < DBL_MAX_EXP)) return 0;
+    if (low < -MOST && high < MOST)
+        return -MOST - low < MOST - high ? -MOST - low : MOST - high;
+    if (low > -MOST && high > MOST) return low + MOST < high - MOST ? -MOST - low : MOST - high;
+    return 0;
+}
+
+/* x = U'F x G V, F and G as the balance says. 0: x is not finite, as an adjoint or tangent may be, and
+ * has become NaN: there is nothing to solve. Room: of its size, as for come_out. */
+static int go_in(balance *b, double *x, double *room) {
+    const size_t m = b->left->n, n = b->right->n;
+    if (!wgi_spectral_finite(m, n, x, m)) {
+        for (size_t i = 0; i < m * n; i++) x[i] = NAN;
+        return 0;
+    }
+    b->shift = shift_for(b, x);
+    (void)multiply(b, x);
+    wgi_schur_turn('T', 'N', m, n, b->left->q, b->right->q, x, m, x, room);
+    return 1;
+}
+
+/* x = F^-1 U x V'G^-1. 0: it is not within the range of numbers; whole: all its entries have their
+ * digits. */
+static int come_out(const balance *b, double *x, double *room, int *whole) {
+    const size_t m = b->left->n, n = b->right->n;
+    const balance back = {b->left, b->right, !b->left_inverse, !b->right_inverse, -b->shift};
+    wgi_schur_turn('N', 'T', m, n, b->left->q, b->right->q, x, m, x, room);
+    *whole = multiply(&back, x);
+    return wgi_spectral_finite(m, n, x, m);
 }
 
 static wg_status no_solution(wg_block *b, int apart, const char *why) {
@@ -117,12 +180,11 @@ static wg_status sylvester_shape(wg_block *b) {
 static int sylvester_solve(const forms *f, char op, double *x, double *room) {
     const form *const a = &f->a, *const b = &f->b;
     const int turned = op != 'N';
-    balance(a->n, b->n, a->d, !turned, b->d, turned, x);
-    wgi_schur_turn('T', 'N', a->n, b->n, a->q, b->q, x, a->n, x, room);
+    balance sides = {a, b, !turned, turned, 0};
+    int whole;
+    if (!go_in(&sides, x, room)) return 1;
     if (wgi_schur_sylvester(op, op, a->n, b->n, a->t, a->n, b->t, b->n, x, a->n)) return 0;
-    wgi_schur_turn('N', 'T', a->n, b->n, a->q, b->q, x, a->n, x, room);
-    balance(a->n, b->n, a->d, turned, b->d, !turned, x);
-    return wgi_spectral_finite(a->n, b->n, x, a->n);
+    return come_out(&sides, x, room, &whole);
 }
 
 static wg_status sylvester_value(wg_block *b) {
@@ -210,13 +272,12 @@ static wg_status lyapunov_shape(wg_block *b) {
 static int lyapunov_solve(const wg_block *b, char op, double *x, double *room) {
     const form f = form_of(b);
     const int turned = op != 'N';
-    balance(f.n, f.n, f.d, !turned, f.d, !turned, x);
-    wgi_schur_turn('T', 'N', f.n, f.n, f.q, f.q, x, f.n, x, room);
+    balance sides = {&f, &f, !turned, !turned, 0};
+    int whole;
+    if (!go_in(&sides, x, room)) return 1;
     if (wgi_schur_sylvester(op, turned ? 'N' : 'T', f.n, f.n, f.t, f.n, f.t, f.n, x, f.n))
         return 0;
-    wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
-    balance(f.n, f.n, f.d, turned, f.d, turned, x);
-    return wgi_spectral_finite(f.n, f.n, x, f.n);
+    return come_out(&sides, x, room, &whole);
 }
 
 static wg_status lyapunov_value(wg_block *b) {
@@ -272,32 +333,32 @@ const wg_block_op wgi_op_lyapunov = {
 /* ---- Lyapunov, discrete ---- */
 
 /* x = the solution by the forms; room of wgi_schur_stein_doubles(n). */
-static int discrete_once(const wg_block *b, char op, double *x, double *room) {
+static int discrete_once(const wg_block *b, char op, double *x, double *room, int *whole) {
     const form f = form_of(b);
-    const int turned = op != 'N';
-    balance(f.n, f.n, f.d, !turned, f.d, !turned, x);
-    wgi_schur_turn('T', 'N', f.n, f.n, f.q, f.q, x, f.n, x, room);
-    if (wgi_schur_stein(op, f.n, f.t, x, room)) return 0;
-    wgi_schur_turn('N', 'T', f.n, f.n, f.q, f.q, x, f.n, x, room);
-    balance(f.n, f.n, f.d, turned, f.d, turned, x);
-    return wgi_spectral_finite(f.n, f.n, x, f.n);
+    balance sides = {&f, &f, op == 'N', op == 'N', 0};
+    *whole = 0;
+    if (!go_in(&sides, x, room)) return 1;
+    return wgi_schur_stein(op, f.n, f.t, x, room) == 0 && come_out(&sides, x, room, whole);
 }
 
 /* As lyapunov_solve, and once more for the residual: what entries of all sizes in A and X have
- * to do with each other is lost in the forms, but not in A itself. Room: 2 n^2 more. */
+ * to do with each other is lost in the forms, but not in A itself. Entries of X without their digits
+ * would make a residual of their own. Room: 2 n^2 more. */
 static int discrete_solve(const wg_block *b, char op, double *x, double *room) {
     const size_t n = b->in[0].rows, all = n * n, ld = b->in[0].ld;
     const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
     double *const r = room, *const ax = r + all;
+    int whole;
     room = ax + all;
     memcpy(r, x, all * sizeof *r);
-    if (!discrete_once(b, op, x, room)) return 0;
+    if (!discrete_once(b, op, x, room, &whole)) return 0;
+    if (!whole) return 1;
     for (size_t i = 0; i < all; i++) r[i] -= x[i];
     product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, ax, n);
     product(CblasNoTrans, right, n, n, n, 1, ax, n, a, ld, 1, r, n);
-    if (!wgi_spectral_finite(n, n, r, n) || !discrete_once(b, op, r, room)) return 1;
+    if (!wgi_spectral_finite(n, n, r, n) || !discrete_once(b, op, r, room, &whole)) return 1;
     if (!(wgi_spectral_largest(all, r) < wgi_spectral_largest(all, x) / 2)) return 1;
     for (size_t i = 0; i < all; i++) x[i] += r[i];
     return wgi_spectral_finite(n, n, x, n);

@@ -178,7 +178,8 @@ static void compare_values(const wgi_core *a, const wgi_core *b, difference *d) 
             size = fmax(size, fmax(fabs(x[s]), fabs(y[s])));
         }
         if (apart == 0 && !nan) continue;
-        if (w.block == NULL || (!nan && apart <= FAR * size)) return;
+        /* NaN and infinities are no rounding of anything else */
+        if (w.block == NULL || (!nan && apart < INFINITY && apart <= FAR * size)) return;
         d->found = 1;
         describe(&w, 0, d->what[0]);
         (void)snprintf(d->what[1], TEXT, "the same operation with other parameters");
