@@ -3,6 +3,9 @@
  *
  *   A X = B:  W = A^-T X_,  B_ += W,  A_ -= the band of W X';  Xt = A^-1 (Bt - At X). */
 #include <limits.h>
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/reduce.h>
 #include <wengert/solve.h>
 #include "dense.h"
 #include "expand.h"
@@ -120,9 +123,77 @@ static wg_status band_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+/* The transpose of a matrix stored by bands. */
+static wg_mat band_transposed(wg_tape *t, const struct band *p, wg_mat a) {
+    const size_t rows = a.rows, n = a.cols;
+    size_t *const index = wg_tape_keep(t, (rows * n + 1) * sizeof *index, NULL);
+    if (index == NULL) return a;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < rows; i++) {
+            /* row of A: places outside the matrix are read by nobody */
+            const size_t at = j + i >= p->below ? j + i - p->below : n;
+            index[i + j * rows] = at < n ? rows - 1 - i + at * rows : 0;
+        }
+    return wg_gather(t, a, rows, n, index);
+}
+
+/* The band of -U V', as an operation. */
+static wg_status outer_shape(wg_block *b) {
+    const struct band *const p = (const struct band *)b->params;
+    b->out[0].rows = p->below + p->above + 1, b->out[0].cols = b->in[0].rows;
+    return WG_OK;
+}
+static void add_outer(const wg_block *b, const double *u, size_t ldu, const double *v,
+                      size_t ldv, double *a) {
+    const struct band *const p = (const struct band *)b->params;
+    const size_t n = b->in[0].rows, k = b->in[0].cols, ld = p->below + p->above + 1;
+    for (size_t j = 0; j < n; j++) {
+        const size_t from = j > p->above ? j - p->above : 0;
+        const size_t to = n - j > p->below ? j + p->below + 1 : n;
+        double *const column = a + j * ld + p->above - (j - from);
+        for (size_t l = 0; l < k; l++)
+            for (size_t i = from; i < to; i++)
+                column[i - from] -= u[i + l * ldu] * v[j + l * ldv];
+    }
+}
+static wg_status outer_value(wg_block *b) {
+    const wg_block_arg *const u = &b->in[0], *const v = &b->in[1];
+    memset(b->out[0].value, 0, b->out[0].rows * b->out[0].cols * sizeof(double));
+    add_outer(b, u->value, u->ld, v->value, v->ld, b->out[0].value);
+    return WG_OK;
+}
+static wg_status outer_jvp(wg_block *b) {
+    const wg_block_arg *const u = &b->in[0], *const v = &b->in[1];
+    memset(b->out[0].bar, 0, b->out[0].rows * b->out[0].cols * sizeof(double));
+    if (u->bar != NULL) add_outer(b, u->bar, u->bar_ld, v->value, v->ld, b->out[0].bar);
+    if (v->bar != NULL) add_outer(b, u->value, u->ld, v->bar, v->bar_ld, b->out[0].bar);
+    return WG_OK;
+}
+
+static wg_status band_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"adjoint of wg_solve_banded",
+                                   0,
+                                   outer_shape,
+                                   outer_value,
+                                   NULL,
+                                   outer_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct band *const p = (const struct band *)b->params;
+    if (in[0].cols == 0 || in[1].cols == 0) return WG_OK;
+    const wg_mat w =
+        wg_solve_banded(t, p->above, p->below, band_transposed(t, p, in[0]), bar[0]);
+    const wg_mat of[2] = {w, out[0]};
+    back[1] = w;
+    return in[0].at.slot == 0 ? wg_tape_status(t)
+                              : wg_apply(t, &op, p, sizeof *p, 2, of, 1, back);
+}
+
 const wg_block_op wgi_op_band = {"wg_solve_banded", WG_OP_EXPANDS, band_shape,
                                  band_value,        band_vjp,      band_jvp,
-                                 band_expand,       NULL,          NULL};
+                                 band_expand,       band_adjoint,  NULL};
 
 wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
     const struct band p = {kl, ku};
@@ -244,15 +315,31 @@ static wg_status tridiagonal_expand(wg_tape *t, const wg_block *b, const wg_real
     return WG_OK;
 }
 
-const wg_block_op wgi_op_tridiagonal = {"wg_solve_tridiagonal",
-                                        WG_OP_EXPANDS,
-                                        tridiagonal_shape,
-                                        tridiagonal_value,
-                                        tridiagonal_vjp,
-                                        tridiagonal_jvp,
-                                        tridiagonal_expand,
-                                        NULL,
-                                        NULL};
+/* -sum of the rows of U o V, from rows i and j on. */
+static wg_mat diagonal_of(wg_tape *t, wg_mat u, size_t i, wg_mat v, size_t j) {
+    const size_t n = u.rows - (i > j ? i : j);
+    const wg_mat a = wg_mat_block(u, i, 0, n, u.cols), c = wg_mat_block(v, j, 0, n, v.cols);
+    return wg_mat_scale(t, -1, wg_mat_sum_axis(t, wg_mat_mul(t, a, c), WG_EACH_ROW));
+}
+
+static wg_status tridiagonal_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
+                                     const wg_mat *out, const wg_mat *bar, wg_mat *back) {
+    (void)b;
+    if (in[RIGHT].rows == 0 || in[RIGHT].cols == 0) return WG_OK;
+    const wg_mat x = out[0];
+    const wg_mat w = wg_solve_tridiagonal(t, in[UPPER], in[DIAGONAL], in[LOWER], bar[0]);
+    back[RIGHT] = w;
+    back[DIAGONAL] = diagonal_of(t, w, 0, x, 0);
+    if (x.rows == 1) return wg_tape_status(t);
+    back[LOWER] = diagonal_of(t, w, 1, x, 0);
+    back[UPPER] = diagonal_of(t, w, 0, x, 1);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_tridiagonal = {
+    "wg_solve_tridiagonal", WG_OP_EXPANDS,       tridiagonal_shape,
+    tridiagonal_value,      tridiagonal_vjp,     tridiagonal_jvp,
+    tridiagonal_expand,     tridiagonal_adjoint, NULL};
 
 wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
     const wg_mat in[4] = {lower, diagonal, upper, b};

@@ -737,15 +737,73 @@ static wg_status solve_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
     return WG_OK;
 }
 
+/* The entries of -U V', or of -(U V' + V U')/2, as an operation. */
+static wg_status entries_shape(wg_block *b) {
+    b->out[0].rows = solving_of(b)->s.nnz, b->out[0].cols = 1;
+    return WG_OK;
+}
+static void add_entries(const wg_block *b, wgi_view u, wgi_view v, double *to) {
+    const struct solving *const p = solving_of(b);
+    const wgi_view entries = wgi_view_packed(to, p->s.nnz, 1);
+    passes(entries_pass, &p->s, entries, u, v);
+    if (p->spd) passes(entries_pass, &p->s, entries, v, u);
+}
+static wg_status entries_value(wg_block *b) {
+    const double f = solving_of(b)->spd ? -0.5 : -1;
+    clear(&b->out[0], b->out[0].value);
+    add_entries(b, wgi_view_value(&b->in[0]), wgi_view_value(&b->in[1]), b->out[0].value);
+    for (size_t e = 0; e < b->out[0].rows; e++) b->out[0].value[e] *= f;
+    return WG_OK;
+}
+static wg_status entries_jvp(wg_block *b) {
+    const wg_block_arg *const u = &b->in[0], *const v = &b->in[1];
+    const double f = solving_of(b)->spd ? -0.5 : -1;
+    clear(&b->out[0], b->out[0].bar);
+    if (u->bar != NULL) add_entries(b, wgi_view_bar(u), wgi_view_value(v), b->out[0].bar);
+    if (v->bar != NULL) add_entries(b, wgi_view_value(u), wgi_view_bar(v), b->out[0].bar);
+    for (size_t e = 0; e < b->out[0].rows; e++) b->out[0].bar[e] *= f;
+    return WG_OK;
+}
+
+static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back);
+
 static const wg_block_op factor_op[2] = {{"wg_sparse_solve", WG_OP_TRANS, factor_shape,
                                           factor_value, nothing, NULL, NULL, NULL, NULL},
                                          {"wg_sparse_spd_solve", WG_OP_TRANS, factor_shape,
                                           factor_value, nothing, NULL, NULL, NULL, NULL}};
 static const wg_block_op solve_op[2] = {
     {"wg_sparse_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
-     solve_jvp, solve_expand, NULL, NULL},
+     solve_jvp, solve_expand, solve_adjoint, NULL},
     {"wg_sparse_spd_solve", WG_OP_TRANS | WG_OP_EXPANDS, solve_shape, solve_value, solve_vjp,
-     solve_jvp, solve_expand, NULL, NULL}};
+     solve_jvp, solve_expand, solve_adjoint, NULL}};
+
+/* W by the same factors, whose values are those of the recording. */
+static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"adjoint of wg_sparse_solve",
+                                   0,
+                                   entries_shape,
+                                   entries_value,
+                                   NULL,
+                                   entries_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    struct solving p = *solving_of(b);
+    const wg_mat of[2] = {in[0], bar[0]}, x = out[0];
+    if (x.rows == 0 || x.cols == 0) return WG_OK;
+    p.factors->fresh = 1;
+    p.trans = !p.trans;
+    (void)wg_apply(t, &solve_op[p.spd], &p, sizeof p, 2, of, 1, &back[1]);
+    p.factors->fresh = 0;
+    const int turned = p.trans == 0 && !p.spd;
+    const wg_mat uv[2] = {turned ? x : back[1], turned ? back[1] : x};
+    if (in[0].at.slot == 0 || wg_tape_status(t) != WG_OK) return wg_tape_status(t);
+    const wg_status s = wg_apply(t, &op, &p, sizeof p, 2, uv, 1, &back[0]);
+    if (in[0].cols != 1) back[0] = wg_mat_transpose(back[0]);
+    return s;
+}
 
 /* Room on the tape for factors like those of h, and a quarter more; NULL: there is none. */
 static struct factors *factors_keep(wg_tape *t, const struct solving *p,
