@@ -448,11 +448,18 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+static wg_status expm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    return wgi_function_adjoint(t, &wgi_op_exp_of_log, b->params, sizeof(double), in[0], bar[0],
+                                back);
+}
+
 /* params: a double, the factor of A. */
-const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape, expm_value, expm_vjp,
-                                 expm_jvp,  expm_expand,   NULL,       NULL};
-const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape, expm_value, expm_vjp,
-                                       expm_jvp,       NULL, NULL,       NULL};
+const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,   expm_value, expm_vjp,
+                                 expm_jvp,  expm_expand,   expm_adjoint, NULL};
+const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape,   expm_value, expm_vjp,
+                                       expm_jvp,       NULL, expm_adjoint, NULL};
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;

@@ -17,6 +17,9 @@
 #include "schur.h"
 #include "spectral.h"
 
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/matrix.h>
 #include <wengert/spectral.h>
 
 #include <limits.h>
@@ -186,9 +189,46 @@ static wg_status powm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+static wg_status powm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    return wgi_function_adjoint(t, &wgi_op_powm, b->params, sizeof(int), in[0], bar[0], back);
+}
+
 /* params: an int, p. */
-const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape, powm_value, powm_vjp,
-                                 powm_jvp,  powm_expand,   NULL,       NULL};
+const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape,   powm_value, powm_vjp,
+                                 powm_jvp,  powm_expand,   powm_adjoint, NULL};
+
+/* ---- adjoints in operations on matrices ---- */
+
+wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params,
+                               size_t bytes, wg_mat a, wg_mat w, wg_mat *back) {
+    const size_t n = a.rows;
+    double of_a = 0, of_w = 0;
+    int e_a = 0, e_w = 0;
+    if (n == 0) return WG_OK;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) {
+            of_a = fmax(of_a, fabs(wg_mat_at(a, i, j).value));
+            of_w = fmax(of_w, fabs(wg_mat_at(w, i, j).value));
+        }
+    if (of_a > 0 && of_w > 0 && isfinite(of_a) && isfinite(of_w)) {
+        (void)frexp(of_a, &e_a);
+        (void)frexp(of_w, &e_w);
+    }
+    enum { MOST = 1000 };
+    int less = e_w - e_a;
+    less = less > MOST ? MOST : less < -MOST ? -MOST : less;
+    const wg_mat turned = wg_mat_transpose(a), zero = wg_mat_fill(t, n, n, 0);
+    const wg_mat left[2] = {turned, zero};
+    const wg_mat right[2] = {wg_mat_scale(t, ldexp(1, -less), w), turned};
+    const wg_mat halves[2] = {wg_concat_rows(t, 2, left), wg_concat_rows(t, 2, right)};
+    const wg_mat both = wg_concat_cols(t, 2, halves);
+    wg_mat f;
+    const wg_status s = wg_apply(t, op, params, bytes, 1, &both, 1, &f);
+    if (s == WG_OK) back[0] = wg_mat_scale(t, ldexp(1, less), wg_mat_block(f, 0, n, n, n));
+    return s == WG_OK ? wg_tape_status(t) : s;
+}
 
 /* ---- square root ---- */
 
@@ -272,8 +312,17 @@ static wg_status sqrtm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double 
 static wg_status sqrtm_vjp(wg_block *b) { return wgi_frechet_vjp(b, sqrtm_derivative); }
 static wg_status sqrtm_jvp(wg_block *b) { return wgi_frechet_jvp(b, sqrtm_derivative); }
 
-const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,    root_shape, sqrtm_value, sqrtm_vjp,
-                                  sqrtm_jvp,  NULL, NULL,       NULL};
+/* Y with X' Y + Y X' = W */
+static wg_status sqrtm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const wg_mat x = wg_mat_transpose(out[0]);
+    (void)b;
+    if (in[0].rows != 0) back[0] = wg_sylvester(t, x, x, bar[0]);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,    root_shape,    sqrtm_value, sqrtm_vjp,
+                                  sqrtm_jvp,  NULL, sqrtm_adjoint, NULL};
 
 /* ---- logarithm ---- */
 
@@ -458,8 +507,14 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
 static wg_status logm_vjp(wg_block *b) { return wgi_frechet_vjp(b, logm_derivative); }
 static wg_status logm_jvp(wg_block *b) { return wgi_frechet_jvp(b, logm_derivative); }
 
-const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape, logm_value, logm_vjp,
-                                 logm_jvp,  NULL, NULL,       NULL};
+static wg_status logm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)out;
+    return wgi_function_adjoint(t, &wgi_op_logm, NULL, 0, in[0], bar[0], back);
+}
+
+const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape,   logm_value, logm_vjp,
+                                 logm_jvp,  NULL, logm_adjoint, NULL};
 
 /* ---- calls ---- */
 
@@ -475,8 +530,8 @@ wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {
 }
 /* A^p = exp(p log A): two records of one call. */
 wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p) {
-    static const wg_block_op log_a = {"wg_powm_real", 0,    logm_shape, logm_value, logm_vjp,
-                                      logm_jvp,       NULL, NULL,       NULL};
+    static const wg_block_op log_a = {"wg_powm_real", 0,    logm_shape,   logm_value, logm_vjp,
+                                      logm_jvp,       NULL, logm_adjoint, NULL};
     return function(t, &wgi_op_exp_of_log, &p, sizeof p, function(t, &log_a, NULL, 0, a));
 }
 wg_mat wg_sqrtm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_sqrtm, NULL, 0, a); }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* exp(p A), p its parameter: a power, where A is a logarithm. */
-extern const wg_block_op wgi_op_exp_of_log;
+extern const wg_block_op wgi_op_exp_of_log, wgi_op_powm, wgi_op_logm;
 
 /* c = alpha op(a) op(b) + beta c, order n; what has no leading dimension is packed. */
 static inline void wgi_product(size_t n, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, double alpha,
@@ -70,6 +70,12 @@ static inline wg_status wgi_square_finite(wg_block *b) {
     b->why = WGI_SPECTRAL_NOT_FINITE;
     return WG_ENONFINITE;
 }
+
+/* The adjoint of f(A) in operations on matrices, L_f(A', W): the upper right block of f of
+ * [A' W; 0 A'], by the operation for f itself. W is scaled to the size of A.
+ * Source: Higham 2008, Functions of Matrices, 3.2 (Mathias 1996). */
+wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                               wg_mat a, wg_mat w, wg_mat *back);
 
 /* A Frechet derivative: of the operand of a call, at op(A), in direction e, into work[0..n^2).
  */

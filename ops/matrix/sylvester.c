@@ -18,6 +18,7 @@
 #include "schur.h"
 #include "spectral.h"
 
+#include <wengert/products.h>
 #include <wengert/spectral.h>
 
 #include <float.h>
@@ -246,9 +247,28 @@ static wg_status sylvester_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_sylvester = {
-    "wg_sylvester", 0,   sylvester_shape, sylvester_value, sylvester_vjp, sylvester_jvp, NULL,
-    NULL,           NULL};
+/* A' Y + Y B' = W:  A_ = -Y X',  B_ = -X' Y,  C_ = Y */
+static wg_status sylvester_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                   const wg_mat *bar, wg_mat *back) {
+    const wg_mat x = out[0];
+    (void)b;
+    if (x.rows == 0 || x.cols == 0) return WG_OK;
+    const wg_mat y = wg_sylvester(t, wg_mat_transpose(in[0]), wg_mat_transpose(in[1]), bar[0]);
+    back[0] = wg_gemm(t, 'N', 'T', -1, y, x, 0, y);
+    back[1] = wg_gemm(t, 'T', 'N', -1, x, y, 0, y);
+    back[2] = y;
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_sylvester = {"wg_sylvester",
+                                      0,
+                                      sylvester_shape,
+                                      sylvester_value,
+                                      sylvester_vjp,
+                                      sylvester_jvp,
+                                      NULL,
+                                      sylvester_adjoint,
+                                      NULL};
 
 /* ---- Lyapunov ---- */
 
@@ -326,9 +346,21 @@ static wg_status lyapunov_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* A' Y + Y A = W:  A_ = -(Y X' + Y' X) */
+static wg_status lyapunov_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    const wg_mat x = out[0];
+    (void)b;
+    if (x.rows == 0) return WG_OK;
+    const wg_mat y = wg_lyapunov(t, wg_mat_transpose(in[0]), bar[0]);
+    back[0] = wg_gemm(t, 'N', 'T', -1, y, x, 1, wg_gemm(t, 'T', 'N', -1, y, x, 0, y));
+    back[1] = y;
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_lyapunov = {
-    "wg_lyapunov", 0,   lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL,
-    NULL,          NULL};
+    "wg_lyapunov",    0,   lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL,
+    lyapunov_adjoint, NULL};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -426,6 +458,19 @@ static wg_status discrete_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* Y - A' Y A = W:  A_ = Y A X' + Y' A X */
+static wg_status discrete_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    const wg_mat a = in[0], x = out[0];
+    (void)b;
+    if (x.rows == 0) return WG_OK;
+    const wg_mat y = wg_lyapunov_discrete(t, wg_mat_transpose(a), bar[0]);
+    const wg_mat one = wg_matmul(t, y, wg_gemm(t, 'N', 'T', 1, a, x, 0, a));
+    back[0] = wg_gemm(t, 'T', 'N', 1, y, wg_matmul(t, a, x), 1, one);
+    back[1] = y;
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
                                               0,
                                               lyapunov_shape,
@@ -433,7 +478,7 @@ const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
                                               discrete_vjp,
                                               discrete_jvp,
                                               NULL,
-                                              NULL,
+                                              discrete_adjoint,
                                               NULL};
 
 /* ---- calls ---- */
