@@ -14,9 +14,13 @@
  * Adjoints and tangents enter with their symmetric parts only. Formulas: Giles 2008, 3.1;
  * Daletskii and Krein 1965 for F. W is kept as a triangle with half the diagonal, so that one
  * product is triangular, and what is added to A_ is X + X' of one X. */
+#include "tape/engine/tape.h"
 #include "spectral.h"
 #include "blas.h"
 
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
 #include <wengert/spectral.h>
 
 #include <float.h>
@@ -51,6 +55,18 @@ double wgi_spectral_largest(size_t count, const double *a) {
     double m = 0;
     for (size_t i = 0; i < count; i++) m = fabs(a[i]) > m ? fabs(a[i]) : m;
     return m;
+}
+
+int wgi_spectral_untouched(const wg_tape *t, wg_mat a) {
+    const wgi_core *const c = wgi_core_of_const(t);
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) {
+            const wg_real x = wg_mat_at(a, i, j);
+            if (x.value != 0) return 0;
+            for (size_t l = 0; x.at.slot != 0 && l < c->width; l++)
+                if (wgi_tangents_of(c, x.at.slot)[l] != 0) return 0;
+        }
+    return 1;
 }
 
 /* Tiles of this order, so that rows and columns of a both stay in the first cache. */
@@ -324,24 +340,92 @@ static wg_status eigen_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* ---- adjoints in operations on matrices ---- */
+
+/* w and V as they were found, as an operation on the operands; params: where they are. */
+struct found {
+    const double *w, *v;
+};
+static wg_status found_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = n, b->out[0].cols = 1;
+    b->out[1].rows = b->out[1].cols = n;
+    b->work_bytes = (4 * n * n + n) * sizeof(double);
+    return WG_OK;
+}
+static wg_status found_value(wg_block *b) {
+    const struct found *const f = b->params;
+    const size_t n = b->in[0].rows;
+    if (n == 0) return WG_OK;
+    memcpy(b->out[0].value, f->w, n * sizeof(double));
+    memcpy(b->out[1].value, f->v, n * n * sizeof(double));
+    return WG_OK;
+}
+
+static wg_status find_again(wg_tape *t, size_t inputs, const wg_mat *in, const double *w,
+                            const double *v, wg_mat *out) {
+    static const wg_block_op op = {"eigenvectors", WG_OP_TRANS, found_shape, found_value, NULL,
+                                   eigen_jvp,      NULL,        NULL,        NULL};
+    const struct found f = {w, v};
+    return wg_apply(t, &op, &f, sizeof f, inputs, in, 2, out);
+}
+
+/* V X V' */
+static wg_mat of_basis(wg_tape *t, wg_mat v, wg_mat x) {
+    return wg_gemm(t, 'N', 'T', 1, wg_matmul(t, v, x), v, 0, v);
+}
+static wg_mat symmetric_of(wg_tape *t, wg_mat x) {
+    return wg_mat_axpby(t, 0.5, x, 0.5, wg_mat_transpose(x));
+}
+
+/* Of eigenvalues alone: V diag(w_) V', -V diag(w w_) V'. */
+static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    const size_t n = in[0].rows;
+    wg_mat again[2];
+    if (n == 0) return WG_OK;
+    const wg_status s = find_again(t, b->inputs, in, b->out[0].value, vectors_of(b), again);
+    if (s != WG_OK) return s;
+    const wg_mat v = again[1], w = wg_mat_mul(t, out[0], bar[0]);
+    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
+    if (b->inputs == 2)
+        back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, wg_mat_transpose(w)), v, 0, v);
+    return wg_tape_status(t);
+}
+
+/* The formulas at the head. Where two eigenvalues are one, the second derivative is not known. */
+static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const size_t n = in[0].rows;
+    const wg_mat w = out[0], v = out[1], row = wg_mat_transpose(w);
+    if (n == 0 || wgi_spectral_untouched(t, bar[1]))
+        return values_adjoint(t, b, in, out, bar, back);
+    for (size_t i = 1; i < n; i++)
+        if (!(w.value[i] - w.value[i - 1] >
+              WGI_SPECTRAL_NEAR * fmax(fabs(w.value[0]), fabs(w.value[n - 1]))))
+            return degenerate(b);
+    const wg_mat m = wg_gemm(t, 'T', 'N', 1, v, bar[1], 0, v), one = wg_mat_identity(t, n);
+    const wg_mat skew = wg_mat_axpby(t, 0.5, m, -0.5, wg_mat_transpose(m));
+    const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, w), one);
+    const wg_mat x = wg_mat_add(t, wg_mat_div(t, skew, gaps), wg_diag(t, bar[0]));
+    back[0] = symmetric_of(t, of_basis(t, v, x));
+    if (b->inputs == 1) return wg_tape_status(t);
+    const wg_mat mean = wg_mat_scale(t, 0.5, wg_mat_add(t, row, w));
+    const wg_mat sum = wg_mat_axpby(t, 0.25, m, 0.25, wg_mat_transpose(m));
+    const wg_mat y = wg_mat_add(t, wg_mat_mul(t, mean, x), sum);
+    back[1] = wg_mat_scale(t, -1, symmetric_of(t, of_basis(t, v, y)));
+    return wg_tape_status(t);
+}
+
 /* A transposed view of a matrix has the same symmetric part: nothing to do for WG_OP_TRANS. */
-const wg_block_op wgi_op_eigvalsh = {"wg_eigvalsh", WG_OP_TRANS, eigen_shape,
-                                     eigen_value,   eigen_vjp,   eigen_jvp,
-                                     NULL,          NULL,        NULL};
-const wg_block_op wgi_op_eigh = {"wg_eigh", WG_OP_TRANS, eigen_shape, eigen_value, eigen_vjp,
-                                 eigen_jvp, NULL,        NULL,        NULL};
-const wg_block_op wgi_op_eigvalsh_general = {"wg_eigvalsh_general",
-                                             WG_OP_TRANS,
-                                             eigen_shape,
-                                             eigen_value,
-                                             eigen_vjp,
-                                             eigen_jvp,
-                                             NULL,
-                                             NULL,
-                                             NULL};
-const wg_block_op wgi_op_eigh_general = {
-    "wg_eigh_general", WG_OP_TRANS, eigen_shape, eigen_value, eigen_vjp,
-    eigen_jvp,         NULL,        NULL,        NULL};
+#define EIGEN(name, adjoint)                                                                   \
+    const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, eigen_shape,                  \
+                                       eigen_value, eigen_vjp,   eigen_jvp,                    \
+                                       NULL,        adjoint,     NULL}
+EIGEN(eigvalsh, values_adjoint);
+EIGEN(eigh, eigen_adjoint);
+EIGEN(eigvalsh_general, values_adjoint);
+EIGEN(eigh_general, eigen_adjoint);
 
 wg_mat wg_eigvalsh(wg_tape *t, wg_mat a) {
     wg_mat w;
@@ -382,6 +466,8 @@ typedef struct rule {
     double (*slope)(const wg_symmetric_function *u, double a);
     double (*divided)(const wg_symmetric_function *u, double a, double b);
     wg_status (*take)(double p, double *a, double noise, const char **why);
+    /* the second divided difference of a <= b <= c; NULL: not known */
+    double (*second)(const wg_symmetric_function *u, double a, double b, double c);
 } rule;
 
 static double exp_f(const wg_symmetric_function *u, double a) { return (void)u, exp(a); }
@@ -480,14 +566,82 @@ static wg_status take_power(double p, double *a, double noise, const char **why)
     return p < 0 && fabs(*a) <= noise ? WG_ESINGULAR : WG_OK;
 }
 
+/* ---- second divided differences ----
+ * Far apart, the quotient of first ones; near to each other, f(b + t) = sum c_k t^k gives the sum of
+ * c_k+2 h_k(a - b, c - b), with h_k(x, z) = x^k + x^(k-1) z + ... + z^k. Source: de Boor 2005. */
+
+typedef double divided_fn(const wg_symmetric_function *u, double a, double b);
+
+static double by_quotient(const wg_symmetric_function *u, divided_fn *divided,
+                          divided_fn *slope, double a, double b, double c) {
+    const double low = a < b ? divided(u, a, b) : slope(u, a, b);
+    const double high = b < c ? divided(u, b, c) : slope(u, b, c);
+    return (high - low) / (c - a);
+}
+
+enum { TERMS = 60 };
+/* ratio(k, p): c_k+1 over c_k. */
+static double by_series(double first, double x, double z, double p,
+                        double (*ratio)(int k, double p)) {
+    double term = first, h = 1, power = 1, sum = first;
+    for (int k = 1; k < TERMS; k++) {
+        term *= ratio(k + 1, p);
+        power *= x;
+        h = z * h + power;
+        sum += term * h;
+        if (fabs(term) * (fabs(h) + fabs(power)) <= 0x1p-60 * fabs(sum)) break;
+    }
+    return sum;
+}
+static double exp_ratio(int k, double p) { return (void)p, 1.0 / (k + 1); }
+static double log_ratio_of(int k, double p) { return (void)p, -(double)k / (k + 1); }
+static double power_ratio(int k, double p) { return (p - k) / (k + 1); }
+
+static double exp_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)u, (void)b, exp(a);
+}
+static double exp_second(const wg_symmetric_function *u, double a, double b, double c) {
+    if (c - a > 1) return by_quotient(u, exp_divided, exp_slope_at, a, b, c);
+    return exp(b) * by_series(0.5, a - b, c - b, 0, exp_ratio);
+}
+static double log_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)b, log_slope(u, a);
+}
+static double log_second(const wg_symmetric_function *u, double a, double b, double c) {
+    if (c > 1.25 * a) return by_quotient(u, log_divided, log_slope_at, a, b, c);
+    return by_series(-0.5, (a - b) / b, (c - b) / b, 0, log_ratio_of) / b / b;
+}
+static double sqrt_second(const wg_symmetric_function *u, double a, double b, double c) {
+    const double x = sqrt(a), y = sqrt(b), z = sqrt(c);
+    return (void)u, -1 / (x + y) / (y + z) / (x + z);
+}
+static double inverse_sqrt_second(const wg_symmetric_function *u, double a, double b,
+                                  double c) {
+    const double x = sqrt(a), y = sqrt(b), z = sqrt(c);
+    return (void)u, (x + y + z) / (x * y * z) / (x + y) / (y + z) / (x + z);
+}
+static double power_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)b, power_slope(u, a);
+}
+static double power_second(const wg_symmetric_function *u, double a, double b, double c) {
+    const double p = power_of(u), half = 0.5 * p * (p - 1);
+    if (half == 0) return 0;
+    if (a == c) return half * pow(a, p - 2);
+    const double low = c < 0 ? -c : a, high = c < 0 ? -a : c; /* of magnitudes, of one sign */
+    if (!(low > 0) || high > 1.25 * low || fabs(p) > 32)
+        return by_quotient(u, power_divided, power_slope_at, a, b, c);
+    return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
+}
+
 enum { EXP, LOG, SQRT, INVERSE_SQRT, POWER, USER };
 static const rule rules[] = {
-    [EXP] = {exp_f, exp_f, exp_divided, take_any},
-    [LOG] = {log_f, log_slope, log_divided, take_positive},
-    [SQRT] = {sqrt_f, sqrt_slope, sqrt_divided, take_nonnegative},
-    [INVERSE_SQRT] = {inverse_sqrt_f, inverse_sqrt_slope, inverse_sqrt_divided, take_positive},
-    [POWER] = {power_f, power_slope, power_divided, take_power},
-    [USER] = {user_f, user_slope, user_divided, take_any}};
+    [EXP] = {exp_f, exp_f, exp_divided, take_any, exp_second},
+    [LOG] = {log_f, log_slope, log_divided, take_positive, log_second},
+    [SQRT] = {sqrt_f, sqrt_slope, sqrt_divided, take_nonnegative, sqrt_second},
+    [INVERSE_SQRT] = {inverse_sqrt_f, inverse_sqrt_slope, inverse_sqrt_divided, take_positive,
+                      inverse_sqrt_second},
+    [POWER] = {power_f, power_slope, power_divided, take_power, power_second},
+    [USER] = {user_f, user_slope, user_divided, take_any, NULL}};
 
 /* Of a call: which rule, the exponent, the user's functions. */
 typedef struct choice {
@@ -553,14 +707,13 @@ static wg_status function_value(wg_block *b) {
     return WG_OK;
 }
 
-/* to += V (D o V' sym(from) V) V': tangent and adjoint are the same. */
-static wg_status function_derivative(wg_block *b, const double *from, size_t from_ld,
-                                     double *to, size_t to_ld) {
+/* to += V (D o V' sym(from) V) V': tangent and adjoint are the same. vw: V, then w. */
+static wg_status derivative(wg_block *b, const choice *c, const double *vw, const double *from,
+                            size_t from_ld, double *to, size_t to_ld) {
     const size_t n = b->in[0].rows;
-    const choice *const c = b->params;
     const wg_symmetric_function u = callee(c);
     const rule *const r = &rules[c->which];
-    const double *const v = b->saved, *const w = v + n * n;
+    const double *const v = vw, *const w = v + n * n;
     double *const m = b->work, *const x = m + n * n, *const g = x + n * n;
     const double tie = tie_of(n, w);
     (void)wgi_spectral_symmetric(n, from, from_ld, m);
@@ -583,6 +736,11 @@ static wg_status function_derivative(wg_block *b, const double *from, size_t fro
     return WG_OK;
 }
 
+static wg_status function_derivative(wg_block *b, const double *from, size_t from_ld,
+                                     double *to, size_t to_ld) {
+    return derivative(b, b->params, b->saved, from, from_ld, to, to_ld);
+}
+
 static wg_status function_vjp(wg_block *b) {
     if (b->in[0].rows == 0 || b->in[0].bar == NULL) return WG_OK;
     return function_derivative(b, b->out[0].bar, b->out[0].bar_ld, b->in[0].bar,
@@ -597,60 +755,113 @@ static wg_status function_jvp(wg_block *b) {
     return function_derivative(b, b->in[0].bar, b->in[0].bar_ld, b->out[0].bar, ld);
 }
 
-const wg_block_op wgi_op_symmetric_exp = {"wg_symmetric_exp",
-                                          WG_OP_TRANS,
-                                          function_shape,
-                                          function_value,
-                                          function_vjp,
-                                          function_jvp,
-                                          NULL,
-                                          NULL,
-                                          NULL};
-const wg_block_op wgi_op_symmetric_log = {"wg_symmetric_log",
-                                          WG_OP_TRANS,
-                                          function_shape,
-                                          function_value,
-                                          function_vjp,
-                                          function_jvp,
-                                          NULL,
-                                          NULL,
-                                          NULL};
-const wg_block_op wgi_op_symmetric_sqrt = {"wg_symmetric_sqrt",
-                                           WG_OP_TRANS,
-                                           function_shape,
-                                           function_value,
-                                           function_vjp,
-                                           function_jvp,
-                                           NULL,
-                                           NULL,
-                                           NULL};
-const wg_block_op wgi_op_symmetric_inverse_sqrt = {"wg_symmetric_inverse_sqrt",
-                                                   WG_OP_TRANS,
-                                                   function_shape,
-                                                   function_value,
-                                                   function_vjp,
-                                                   function_jvp,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL};
-const wg_block_op wgi_op_symmetric_power = {"wg_symmetric_power",
-                                            WG_OP_TRANS,
-                                            function_shape,
-                                            function_value,
-                                            function_vjp,
-                                            function_jvp,
-                                            NULL,
-                                            NULL,
-                                            NULL};
-const wg_block_op wgi_op_symmetric_apply = {"wg_symmetric_apply",
-                                            WG_OP_TRANS,
-                                            function_shape,
-                                            function_value,
-                                            function_vjp,
-                                            function_jvp,
-                                            NULL,
-                                            NULL,
-                                            NULL};
+/* ---- the adjoint in operations on matrices: the derivative at A along W, as one of both ---- */
+
+struct along {
+    choice of;
+    const double *vw; /* V and w of A */
+};
+
+static wg_status along_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = (6 * n * n + n) * sizeof(double);
+    return WG_OK;
+}
+static wg_status along_value(wg_block *b) {
+    const struct along *const p = b->params;
+    const size_t n = b->in[0].rows;
+    memset(b->out[0].value, 0, n * n * sizeof(double));
+    if (n == 0) return WG_OK;
+    return derivative(b, &p->of, p->vw, b->in[1].value, b->in[1].ld, b->out[0].value, n);
+}
+
+/* f[w_i, w_j, w_k], whatever their order. */
+static double second_at(const rule *r, const wg_symmetric_function *u, double x, double y,
+                        double z) {
+    const double low = fmin(x, fmin(y, z)), high = fmax(x, fmax(y, z));
+    const double mid = fmax(fmin(x, y), fmin(fmax(x, y), z));
+    return r->second(u, low, mid, high);
+}
+
+/* t_ij = sum over k of f[w_i, w_k, w_j] (p_ik q_kj + q_ik p_kj), the lower triangle with half the
+ * diagonal; p, q symmetric. 0: an infinite difference is not multiplied by 0. */
+static int both_along(const rule *r, const wg_symmetric_function *u, size_t n, const double *w,
+                      const double *p, const double *q, double *t) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < n; k++) {
+                const double by = p[k + i * n] * q[k + j * n] + q[k + i * n] * p[k + j * n];
+                const double d = by != 0 ? second_at(r, u, w[i], w[k], w[j]) : 0;
+                if (by != 0 && !isfinite(d)) return 0;
+                sum += d * by;
+            }
+            t[i + j * n] = i == j ? 0.5 * sum : sum;
+        }
+    return 1;
+}
+
+static wg_status along_jvp(wg_block *b) {
+    const struct along *const p = b->params;
+    const size_t n = b->in[0].rows;
+    const wg_symmetric_function u = callee(&p->of);
+    const double *const v = p->vw, *const w = v + n * n;
+    double *const out = b->out[0].bar;
+    memset(out, 0, n * n * sizeof *out);
+    if (n == 0) return WG_OK;
+    if (b->in[1].bar != NULL) {
+        const wg_status s = derivative(b, &p->of, p->vw, b->in[1].bar, b->in[1].bar_ld, out, n);
+        if (s != WG_OK) return s;
+    }
+    if (b->in[0].bar == NULL) return WG_OK;
+    double *const x = b->work, *const g = x + n * n, *const of_w = g + n * n;
+    double *const of_a = of_w + n * n, *const t = of_a + n * n;
+    (void)wgi_spectral_symmetric(n, b->in[1].value, b->in[1].ld, of_w);
+    into_basis(n, v, of_w, x, of_w);
+    (void)wgi_spectral_symmetric(n, b->in[0].bar, b->in[0].bar_ld, of_a);
+    into_basis(n, v, of_a, x, of_a);
+    if (!both_along(&rules[p->of.which], &u, n, w, of_w, of_a, t)) {
+        b->why = "the second derivative at an eigenvalue is not finite";
+        return WG_EDEGENERATE;
+    }
+    congruence(n, 1, v, CblasLower, t, x, g, out, n);
+    return WG_OK;
+}
+
+static wg_status function_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"derivative of a symmetric function",
+                                   0,
+                                   along_shape,
+                                   along_value,
+                                   NULL,
+                                   along_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct along p = {*(const choice *)b->params, b->saved};
+    const wg_mat of[2] = {in[0], bar[0]};
+    (void)out;
+    return wg_apply(t, &op, &p, sizeof p, 2, of, 1, back);
+}
+
+#define FUNCTION(name, adjoint)                                                                \
+    const wg_block_op wgi_op_symmetric_##name = {"wg_symmetric_" #name,                        \
+                                                 WG_OP_TRANS,                                  \
+                                                 function_shape,                               \
+                                                 function_value,                               \
+                                                 function_vjp,                                 \
+                                                 function_jvp,                                 \
+                                                 NULL,                                         \
+                                                 adjoint,                                      \
+                                                 NULL}
+FUNCTION(exp, function_adjoint);
+FUNCTION(log, function_adjoint);
+FUNCTION(sqrt, function_adjoint);
+FUNCTION(inverse_sqrt, function_adjoint);
+FUNCTION(power, function_adjoint);
+FUNCTION(apply, NULL); /* of the user's function there is no second derivative */
 
 static wg_mat function(wg_tape *t, const wg_block_op *op, wg_mat a, int which, double p,
                        const wg_symmetric_function *user) {

@@ -12,6 +12,8 @@
 
 /* All elements finite? */
 int wgi_spectral_finite(size_t rows, size_t cols, const double *a, size_t ld);
+/* Are adjoints 0, and their tangents on a forward tape? */
+int wgi_spectral_untouched(const wg_tape *t, wg_mat a);
 int wgi_spectral_zero(size_t rows, size_t cols, const double *a, size_t ld);
 /* to = from, to packed. */
 void wgi_spectral_copy(size_t rows, size_t cols, const double *from, size_t ld, double *to);

@@ -16,6 +16,9 @@
 #include "spectral.h"
 #include "blas.h"
 
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
 #include <wengert/spectral.h>
 
 #include <float.h>
@@ -147,9 +150,6 @@ static wg_status values_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,    values_shape, values_value, values_vjp,
-                                    values_jvp,   NULL, NULL,         NULL};
-
 /* ---- norms ---- */
 
 static wg_status norm_shape(wg_block *b) {
@@ -212,19 +212,6 @@ static wg_status spectral_jvp(wg_block *b) {
     *b->out[0].bar = column_dot(f.m, f.u, x);
     return WG_OK;
 }
-
-const wg_block_op wgi_op_norm_nuclear = {
-    "wg_mat_norm_nuclear", 0,    norm_shape, nuclear_value, nuclear_vjp,
-    nuclear_jvp,           NULL, NULL,       NULL};
-const wg_block_op wgi_op_norm_spectral = {"wg_mat_norm_spectral",
-                                          0,
-                                          norm_shape,
-                                          spectral_value,
-                                          spectral_vjp,
-                                          spectral_jvp,
-                                          NULL,
-                                          NULL,
-                                          NULL};
 
 /* ---- values and vectors ---- */
 
@@ -428,8 +415,114 @@ static wg_status svd_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_svd = {"wg_svd", 0,    svd_shape, decompose, svd_vjp,
-                                svd_jvp,  NULL, NULL,      NULL};
+/* ---- adjoints in operations on matrices ---- */
+
+/* U diag(s_) V' */
+static wg_mat of_values(wg_tape *t, wg_mat u, wg_mat sb, wg_mat h) {
+    return wg_matmul(t, wg_mat_mul(t, u, wg_mat_transpose(sb)), h);
+}
+
+/* The formulas at the head. Where two singular values are one, or one is 0, the second derivative is
+ * not known. */
+static wg_status svd_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const factors f = factors_of(b);
+    const wg_mat u = out[0], s = out[1], h = out[2], row = wg_mat_transpose(s);
+    (void)in;
+    if (f.k == 0) return WG_OK;
+    if (wgi_spectral_untouched(t, bar[0]) && wgi_spectral_untouched(t, bar[2])) {
+        back[0] = of_values(t, u, bar[1], h);
+        return wg_tape_status(t);
+    }
+    if (ties_of(&f).any) return degenerate(b);
+    const wg_mat mu = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, u);
+    const wg_mat mv = wg_gemm(t, 'N', 'T', 1, h, bar[2], 0, h), one = wg_mat_identity(t, f.k);
+    const wg_mat k = wg_mat_sub(t, mu, wg_mat_transpose(mu));
+    const wg_mat l = wg_mat_sub(t, mv, wg_mat_transpose(mv));
+    const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, s), one);
+    const wg_mat sums = wg_mat_add(t, row, s);
+    const wg_mat even = wg_mat_div(t, wg_mat_add(t, k, l), gaps);
+    const wg_mat odd = wg_mat_div(t, wg_mat_sub(t, k, l), sums);
+    const wg_mat x = wg_mat_add(t, wg_mat_axpby(t, 0.5, even, 0.5, odd), wg_diag(t, bar[1]));
+    wg_mat left = wg_matmul(t, u, x);
+    if (f.m > f.n) { /* (I - U U') U_ S^-1 */
+        const wg_mat off = wg_gemm(t, 'N', 'N', -1, u, mu, 1, bar[0]);
+        left = wg_mat_add(t, left, wg_mat_div(t, off, row));
+    }
+    back[0] = wg_matmul(t, left, h);
+    if (f.m < f.n) { /* S^-1 V_' (I - V V') */
+        const wg_mat off = wg_gemm(t, 'T', 'N', -1, mv, h, 1, bar[2]);
+        back[0] = wg_gemm(t, 'N', 'N', 1, u, wg_mat_div(t, off, s), 1, back[0]);
+    }
+    return wg_tape_status(t);
+}
+
+/* U, s and V' as they were found, as an operation on the operand; params: where they are. */
+struct found {
+    const double *u, *s, *h;
+};
+static wg_status found_value(wg_block *b) {
+    const struct found *const found = b->params;
+    const factors f = factors_of(b);
+    if (f.k == 0) return WG_OK;
+    memcpy(f.u, found->u, f.m * f.k * sizeof *f.u);
+    memcpy(f.s, found->s, f.k * sizeof *f.s);
+    memcpy(f.h, found->h, f.k * f.n * sizeof *f.h);
+    return WG_OK;
+}
+static wg_status find_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat *out) {
+    static const wg_block_op op = {
+        "singular vectors", 0, svd_shape, found_value, NULL, svd_jvp, NULL, NULL, NULL};
+    const factors f = factors_of(b);
+    const struct found found = {f.u, f.s, f.h};
+    return wg_apply(t, &op, &found, sizeof found, 1, &a, 3, out);
+}
+
+static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    wg_mat again[3];
+    (void)out;
+    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
+    const wg_status s = find_again(t, b, in[0], again);
+    if (s == WG_OK) back[0] = of_values(t, again[0], bar[0], again[2]);
+    return s == WG_OK ? wg_tape_status(t) : s;
+}
+
+/* w U V' */
+static wg_status nuclear_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    wg_mat again[3];
+    (void)out;
+    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
+    const wg_status s = find_again(t, b, in[0], again);
+    if (s == WG_OK) back[0] = wg_mat_mul(t, bar[0], wg_matmul(t, again[0], again[2]));
+    return s == WG_OK ? wg_tape_status(t) : s;
+}
+
+/* The same of the first ones. */
+static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    wg_mat again[3];
+    (void)out;
+    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
+    const wg_status s = find_again(t, b, in[0], again);
+    if (s != WG_OK) return s;
+    const wg_mat first = wg_matmul(t, wg_mat_col(again[0], 0), wg_mat_row(again[2], 0));
+    back[0] = wg_mat_mul(t, bar[0], first);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
+                                    values_vjp,   values_jvp, NULL,         values_adjoint,
+                                    NULL};
+const wg_block_op wgi_op_norm_nuclear = {
+    "wg_mat_norm_nuclear", 0,    norm_shape,      nuclear_value, nuclear_vjp,
+    nuclear_jvp,           NULL, nuclear_adjoint, NULL};
+const wg_block_op wgi_op_norm_spectral = {
+    "wg_mat_norm_spectral", 0,   norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL,
+    spectral_adjoint,       NULL};
+const wg_block_op wgi_op_svd = {"wg_svd", 0,    svd_shape,   decompose, svd_vjp,
+                                svd_jvp,  NULL, svd_adjoint, NULL};
 
 /* ---- calls ---- */
 
