@@ -193,9 +193,12 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
 
 /* wg_tape_hvp - hv = (d2 y / dx2) v for the inputs x, at the recorded point, from the tape
  * alone. Sweeps: the adjoints of y can be read afterwards. The local second derivatives are
- * computed once and kept until something is recorded.
+ * computed once and kept until something is recorded. Operations on matrices go by vjp, jvp and
+ * `adjoint` of their wg_block_op.
  * Shapes: x, v, hv of n.
- * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM; WG_EMODE: the tape keeps no code. */
+ * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM, WG_EBUDGET; WG_EMODE: the tape keeps no code, or
+ *         an operation has no second derivatives; what an operation returns, as WG_EDEGENERATE.
+ *         Then hv is as it was. */
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                            const double *v, double *hv);
 /* wg_tape_hessian - the whole matrix H, n-by-n, both triangles (equal to the last bit),

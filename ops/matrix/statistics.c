@@ -21,6 +21,7 @@
 #include <wengert/reduce.h>
 #include <wengert/statistics.h>
 #include "factor.h"
+#include "kernels.h"
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
 
@@ -208,10 +209,6 @@ wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
 
 /* ---- covariance functions ---- */
 
-/* Nothing is left of a covariance so far away; powers of it overflow. */
-#define FARTHEST 1e300
-static double within(double q) { return q > FARTHEST ? FARTHEST : q; }
-
 static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
 
 /* Sums in eight parts, whose additions do not wait for each other: of a b, and of h (x - at) or
@@ -374,17 +371,6 @@ static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block
 
 /* ---- written out, as a part of a function ---- */
 
-/* As functions of q = r^2, of which the slope is finite where points coincide. */
-WG_OPERATION1(wgi_matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
-              -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * a) * exp(-sqrt(3 * a)), SING,
-              "Rasmussen and Williams 2006, 4.17")
-WG_OPERATION1(wgi_matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
-              -(1 + sqrt(5 * within(a))) * exp(-sqrt(5 * a)) / 1.2,
-              25 * exp(-sqrt(5 * a)) / 12.0, SING, "Rasmussen and Williams 2006, 4.17")
-
-const wg_scalar_op *const wgi_expand_matern_32 = &wgi_user_wgi_matern_32;
-const wg_scalar_op *const wgi_expand_matern_52 = &wgi_user_wgi_matern_52;
-
 /* The covariance of points i of x and j of z; `square` = sigma^2. */
 static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
                           size_t j, wgi_reals scale, wg_real square) {
@@ -407,9 +393,9 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
         return wg_let(t, wg_mul(square, wg_exp(wg_neg(r))));
     }
     case WG_MATERN_32:
-        return wg_let(t, wg_mul(square, WG_CALL1(wgi_matern_32, q)));
+        return wg_let(t, wg_mul(square, wg_apply_scalar(t, wgi_expand_matern_32, &q)));
     default:
-        return wg_let(t, wg_mul(square, WG_CALL1(wgi_matern_52, q)));
+        return wg_let(t, wg_mul(square, wg_apply_scalar(t, wgi_expand_matern_52, &q)));
     }
 }
 

@@ -184,7 +184,7 @@ static void put_gradient(const wgi_drive *d, double *g) {
         g[i] = i + 1 < c->swept ? wgi_adjoints(c)[i + 1] : 0;
 }
 
-/* With operations on matrices: as a function, along all colours at once. */
+/* With loops, or operations on matrices that only expand: as a function, along all colours at once. */
 static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double *w, double *g,
                                 double *values) {
     wgi_core *const c = d->c;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Second derivatives of a recording with operations on matrices. The recording becomes a
- * function, in which these are written out, and the product of its Hessian with vectors is
- * evaluated at the recorded point: for the directions that are wanted, or for all unit vectors
- * at once. That is slower than drivers/second_order.c is for statements alone, and it allocates
- * memory: to do it often, make a function of the recording. */
+/* Second derivatives of a recording with loops, or with operations on matrices that have an expansion
+ * and no adjoint in operations on matrices. The recording becomes a function, in which these are
+ * written out, and the product of its Hessian with vectors is evaluated at the recorded point: for
+ * the directions that are wanted, or for all unit vectors at once. That is slower than
+ * drivers/second_order.c, and it allocates memory: to do it often, make a function of the
+ * recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/graph.h"
