@@ -291,6 +291,11 @@ static void repeated_eigenvalues_are_refused_and_leave_outputs_alone(void **stat
         const wg_status s = wg_hvp(tape, number_of, &k, 3 * NN, x, v, NULL, NULL, hv);
         assert_int_equal(s, WG_EDEGENERATE);
         for (size_t i = 0; i < NN; i++) assert_true(hv[i] == 7);
+        double h[9 * NN * NN];
+        for (size_t i = 0; i < 9 * NN * NN; i++) h[i] = 7;
+        assert_int_equal(wg_hessian(tape, number_of, &k, 3 * NN, x, NULL, NULL, h, 3 * NN),
+                         WG_EDEGENERATE);
+        for (size_t i = 0; i < 9 * NN * NN; i++) assert_true(h[i] == 7);
     }
 }
 

@@ -139,7 +139,7 @@ int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y) {
 }
 
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
-                          const double *w, size_t lanes, wgi_passes *p) {
+                          const double *w, size_t lanes, size_t results, wgi_passes *p) {
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
@@ -151,7 +151,9 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     const size_t longest = (size_t)c->second_longest;
     if (s == WG_OK)
         s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
-    if (s == WG_OK) s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64));
+    if (s == WG_OK && results > SIZE_MAX / 64) s = WG_ENOMEM;
+    if (s == WG_OK)
+        s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64) + results * sizeof(double));
     /* mostly the gradient was computed before, and the adjoints are there */
     const int one = m == 1 && (w == NULL || w[0] == 1);
     const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
@@ -177,6 +179,7 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     p->xt = wgi_scratch(c, longest * sizeof(double));
     p->ht = wgi_scratch(c, longest * sizeof(double));
     p->work = wgi_scratch(c, longest * sizeof(double));
+    p->results = wgi_scratch(c, results * sizeof(double));
     return WG_OK;
 }
 
@@ -292,7 +295,7 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
                                                  n != 0 ? v : (const double[]){0}, hv, n);
     }
     if (s == WG_OK) {
-        s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, &p);
+        s = wgi_second_open(c, "wg_tape_hvp", 1, &y, NULL, 1, 0, &p);
         const uint32_t root = p.root;
         if (s == WG_OK) {
             wgi_second_clear(&p);
@@ -308,7 +311,7 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
     return s;
 }
 
-/* Up to LANES columns of a Hessian, from `first` on; on failure they keep what they were. */
+/* Up to LANES columns of a Hessian, from `first` on, with what stands in the rows of these. */
 static wg_status columns(wgi_passes *p, size_t n, const wg_real *x, size_t first, double *h,
                          size_t ld) {
     const size_t k = n - first < LANES ? n - first : LANES;
@@ -346,9 +349,14 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
                           : wgi_second_of_blocks(c, "wg_tape_hessian", y, n, x, 0, NULL, h, ld);
     }
     if (s == WG_OK) {
-        s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, &p);
+        /* statements cannot fail once the passes are open; operations on matrices may */
+        const int direct = c->head.last_block == NULL;
+        const size_t room = direct || n == 0 ? 0 : n > SIZE_MAX / n ? SIZE_MAX : n * n;
+        s = wgi_second_open(c, "wg_tape_hessian", 1, &y, NULL, LANES, room, &p);
         for (size_t first = 0; first < n && s == WG_OK; first += LANES)
-            s = columns(&p, n, x, first, h, ld);
+            s = columns(&p, n, x, first, direct ? h : p.results, direct ? ld : n);
+        for (size_t j = 0; j < n && s == WG_OK && !direct; j++)
+            memcpy(h + j * ld, p.results + j * n, n * sizeof *h);
         wgi_second_close(&p);
     }
     c->scratch_used = used;

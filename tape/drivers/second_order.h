@@ -25,6 +25,7 @@ typedef struct wgi_passes {
     const double *w;
     double *vt, *wt;
     double *x, *xt, *ht, *work; /* workspace for one array operation */
+    double *results;            /* room for what the caller stores when nothing can fail any more */
 } wgi_passes;
 
 /* Can that be done of the recording up to y? Of an operation on matrices that has only an expansion
@@ -33,9 +34,9 @@ int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y);
 
 /* Prepares everything for the sum of w[j] y[j], where w NULL stands for ones, and one y at
  * least is a variable: local second derivatives, adjoints (which may be read afterwards),
- * workspace. */
+ * workspace, and room for so many results. */
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
-                          const double *w, size_t lanes, wgi_passes *p);
+                          const double *w, size_t lanes, size_t results, wgi_passes *p);
 /* _clear, before directions are put into vt; then _run does the passes. _close, also after a
  * failure of _open or _run, which have refused then. */
 void wgi_second_clear(const wgi_passes *p);

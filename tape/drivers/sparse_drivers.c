@@ -243,13 +243,17 @@ static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, dou
     }
     if (!wgi_second_possible(c, d->m, d->y)) return block_products(d, s, w, g, values);
     const size_t lanes = s->colours != 0 ? lanes_of(s, 0) : 1;
-    wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, &p);
-    if (r == WG_OK) {
-        put_gradient(d, g);
-        r = sweeps(&p, d, s, values);
-    }
+    /* statements cannot fail once the passes are open; operations on matrices may */
+    const int direct = c->head.last_block == NULL;
+    const size_t entries = s->pattern.entries;
+    wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, direct ? 0 : entries, &p);
+    if (r == WG_OK) r = sweeps(&p, d, s, direct ? values : p.results);
+    if (r == WG_OK && !direct && entries != 0)
+        memcpy(values, p.results, entries * sizeof *values);
     wgi_second_close(&p);
-    return r == WG_OK ? r : fail_with_reason(d, r);
+    if (r != WG_OK) return fail_with_reason(d, r);
+    put_gradient(d, g);
+    return WG_OK;
 }
 
 wg_status wg_sparse_hessian(wg_tape *t, const wg_sparsity *s, wg_callback *f, void *data,
