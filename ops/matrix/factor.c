@@ -192,6 +192,18 @@ wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f) {
 wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
 wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
 
+/* An operation `name` of a family that does the same with a factor and with a matrix. */
+#define FACTORED(name, family)                                                                 \
+    const wg_block_op wgi_op_##name = {"wg_" #name,                                            \
+                                       WG_OP_TRANS | WG_OP_EXPANDS,                            \
+                                       family##_shape,                                         \
+                                       family##_value,                                         \
+                                       family##_vjp,                                           \
+                                       family##_jvp,                                           \
+                                       family##_expand,                                        \
+                                       family##_adjoint,                                       \
+                                       NULL}
+
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
 static wg_status logdet_shape(wg_block *b) {
@@ -278,33 +290,9 @@ static wg_status logdet_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_factor_logdet = {"wg_factor_logdet",
-                                          WG_OP_TRANS | WG_OP_EXPANDS,
-                                          logdet_shape,
-                                          logdet_value,
-                                          logdet_vjp,
-                                          logdet_jvp,
-                                          logdet_expand,
-                                          logdet_adjoint,
-                                          NULL};
-const wg_block_op wgi_op_logabsdet = {"wg_logabsdet",
-                                      WG_OP_TRANS | WG_OP_EXPANDS,
-                                      logdet_shape,
-                                      logdet_value,
-                                      logdet_vjp,
-                                      logdet_jvp,
-                                      logdet_expand,
-                                      logdet_adjoint,
-                                      NULL};
-const wg_block_op wgi_op_logdet_spd = {"wg_logdet_spd",
-                                       WG_OP_TRANS | WG_OP_EXPANDS,
-                                       logdet_shape,
-                                       logdet_value,
-                                       logdet_vjp,
-                                       logdet_jvp,
-                                       logdet_expand,
-                                       logdet_adjoint,
-                                       NULL};
+FACTORED(factor_logdet, logdet);
+FACTORED(logabsdet, logdet);
+FACTORED(logdet_spd, logdet);
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
@@ -550,20 +538,8 @@ static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_factor_det = {"wg_factor_det",
-                                       WG_OP_TRANS | WG_OP_EXPANDS,
-                                       det_shape,
-                                       det_value,
-                                       det_vjp,
-                                       det_jvp,
-                                       det_expand,
-                                       det_adjoint,
-                                       NULL};
-const wg_block_op wgi_op_det = {"wg_det",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                det_shape,  det_value,
-                                det_vjp,    det_jvp,
-                                det_expand, det_adjoint,
-                                NULL};
+FACTORED(factor_det, det);
+FACTORED(det, det);
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -671,33 +647,9 @@ static wg_status inverse_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_factor_inverse = {"wg_factor_inverse",
-                                           WG_OP_TRANS | WG_OP_EXPANDS,
-                                           inverse_shape,
-                                           inverse_value,
-                                           inverse_vjp,
-                                           inverse_jvp,
-                                           inverse_expand,
-                                           inverse_adjoint,
-                                           NULL};
-const wg_block_op wgi_op_inverse = {"wg_inverse",
-                                    WG_OP_TRANS | WG_OP_EXPANDS,
-                                    inverse_shape,
-                                    inverse_value,
-                                    inverse_vjp,
-                                    inverse_jvp,
-                                    inverse_expand,
-                                    inverse_adjoint,
-                                    NULL};
-const wg_block_op wgi_op_inverse_spd = {"wg_inverse_spd",
-                                        WG_OP_TRANS | WG_OP_EXPANDS,
-                                        inverse_shape,
-                                        inverse_value,
-                                        inverse_vjp,
-                                        inverse_jvp,
-                                        inverse_expand,
-                                        inverse_adjoint,
-                                        NULL};
+FACTORED(factor_inverse, inverse);
+FACTORED(inverse, inverse);
+FACTORED(inverse_spd, inverse);
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
     return from_factor(t, &wgi_op_factor_inverse, f);

@@ -206,35 +206,17 @@ static void solve_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits solve_traits = {.parts = solve_parts};
 
-const wg_block_op wgi_op_factor_solve = {"wg_factor_solve", WG_OP_TRANS | WG_OP_EXPANDS,
-                                         solve_shape,       solve_value,
-                                         solve_vjp,         solve_jvp,
-                                         solve_expand,      solve_adjoint,
-                                         &solve_traits};
-const wg_block_op wgi_op_solve = {"wg_solve",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                  solve_shape,  solve_value,
-                                  solve_vjp,    solve_jvp,
-                                  solve_expand, solve_adjoint,
-                                  &solve_traits};
-const wg_block_op wgi_op_solve_spd = {"wg_solve_spd", WG_OP_TRANS | WG_OP_EXPANDS,
-                                      solve_shape,    solve_value,
-                                      solve_vjp,      solve_jvp,
-                                      solve_expand,   solve_adjoint,
-                                      &solve_traits};
-const wg_block_op wgi_op_solve_batch = {"wg_solve_batch", WG_OP_TRANS | WG_OP_EXPANDS,
-                                        solve_shape,      solve_value,
-                                        solve_vjp,        solve_jvp,
-                                        solve_expand,     solve_adjoint,
-                                        &solve_traits};
-const wg_block_op wgi_op_solve_spd_batch = {"wg_solve_spd_batch",
-                                            WG_OP_TRANS | WG_OP_EXPANDS,
-                                            solve_shape,
-                                            solve_value,
-                                            solve_vjp,
-                                            solve_jvp,
-                                            solve_expand,
-                                            solve_adjoint,
-                                            &solve_traits};
+#define SOLVE(name)                                                                            \
+    const wg_block_op wgi_op_##name = {"wg_" #name,  WG_OP_TRANS | WG_OP_EXPANDS,              \
+                                       solve_shape,  solve_value,                              \
+                                       solve_vjp,    solve_jvp,                                \
+                                       solve_expand, solve_adjoint,                            \
+                                       &solve_traits}
+SOLVE(factor_solve);
+SOLVE(solve);
+SOLVE(solve_spd);
+SOLVE(solve_batch);
+SOLVE(solve_spd_batch);
 
 wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
     const wgi_factored p = {f.kind,
@@ -492,21 +474,15 @@ static void triangular_parts(const void *params, wgi_parts *p) {
 
 static const wgi_traits triangular_traits = {.parts = triangular_parts};
 
-const wg_block_op wgi_op_trsm = {"wg_trsm",         WG_OP_TRANS | WG_OP_EXPANDS,
-                                 trsm_shape,        trsm_value,
-                                 trsm_vjp,          trsm_jvp,
-                                 trsm_expand,       trsm_adjoint,
-                                 &triangular_traits};
-const wg_block_op wgi_op_trsv = {"wg_trsv",         WG_OP_TRANS | WG_OP_EXPANDS,
-                                 trsm_shape,        trsm_value,
-                                 trsm_vjp,          trsm_jvp,
-                                 trsm_expand,       trsm_adjoint,
-                                 &triangular_traits};
-const wg_block_op wgi_op_trsm_batch = {"wg_trsm_batch",   WG_OP_TRANS | WG_OP_EXPANDS,
-                                       trsm_shape,        trsm_value,
-                                       trsm_vjp,          trsm_jvp,
-                                       trsm_expand,       trsm_adjoint,
-                                       &triangular_traits};
+#define TRIANGULAR(name)                                                                       \
+    const wg_block_op wgi_op_##name = {"wg_" #name,       WG_OP_TRANS | WG_OP_EXPANDS,         \
+                                       trsm_shape,        trsm_value,                          \
+                                       trsm_vjp,          trsm_jvp,                            \
+                                       trsm_expand,       trsm_adjoint,                        \
+                                       &triangular_traits}
+TRIANGULAR(trsm);
+TRIANGULAR(trsv);
+TRIANGULAR(trsm_batch);
 
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {
