@@ -4,7 +4,8 @@
  * All are timed on a tape that keeps its code: the gradient is recording and reverse sweep, the
  * first product is that of a new recording, as it also computes the local second derivatives,
  * and a further one at the same point finds them there. Verified first: against the closed form
- * of Rosenbrock's function, and by symmetry. */
+ * of Rosenbrock's function, and by symmetry. Chains of statements, then operations on matrices, which
+ * go by BLAS and LAPACK (OPENBLAS_NUM_THREADS=1 for one thread). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "harness.h"
 #include "workloads/rosenbrock.h"
 
-enum { N = 20000 };
+enum { N = 20000, MOST = 256 * 256 };
 
 /* ---- chains of terms f = sum_i term(x[i], x[i+1]) ---- */
 
@@ -38,21 +39,98 @@ static wg_real unfused(wg_tape *t, size_t n, const wg_real *x) {
     return f;
 }
 
+/* ---- operations on matrices ---- */
+
+/* The matrix of all inputs, with so many columns. */
+static wg_mat matrix_of(wg_tape *t, size_t n, const wg_real *x, size_t cols) {
+    return wg_mat_gather(t, n / cols, cols, x);
+}
+static wg_real sines(wg_tape *t, wg_mat a) { return wg_mat_sum(t, wg_mat_sin(t, a)); }
+
+static wg_real logdet(wg_tape *t, size_t n, const wg_real *x) {
+    return wg_logabsdet(t, matrix_of(t, n, x, (size_t)sqrt((double)n)), NULL);
+}
+/* Of 200 points in 3 dimensions: three length scales, sigma and noise. */
+static wg_real process(wg_tape *t, size_t n, const wg_real *x) {
+    enum { POINTS = 200, DIM = 3 };
+    double at[POINTS * DIM], y[POINTS];
+    for (size_t i = 0; i < POINTS * DIM; i++) at[i] = 2 + 2 * sin(1.7 * (double)i);
+    for (size_t i = 0; i < POINTS; i++) y[i] = sin(at[i]);
+    (void)n;
+    return wg_gp_logml(t, WG_SQUARED_EXPONENTIAL, wg_mat_constant(t, POINTS, DIM, at, POINTS),
+                       wg_mat_constant(t, POINTS, 1, y, POINTS), wg_mat_gather(t, DIM, 1, x),
+                       x[DIM], x[DIM + 1]);
+}
+static wg_real exponential(wg_tape *t, size_t n, const wg_real *x) {
+    return sines(t, wg_expm(t, matrix_of(t, n, x, 50)));
+}
+static wg_real softmax(wg_tape *t, size_t n, const wg_real *x) {
+    return sines(t, wg_mat_softmax(t, matrix_of(t, n, x, 256), WG_EACH_COL));
+}
+static wg_real qr(wg_tape *t, size_t n, const wg_real *x) {
+    wg_mat q, r;
+    (void)wg_qr(t, matrix_of(t, n, x, 50), &q, &r);
+    return wg_let(t, wg_add(sines(t, q), sines(t, r)));
+}
+static wg_real least_squares(wg_tape *t, size_t n, const wg_real *x) {
+    const wg_mat a = matrix_of(t, n, x, 20);
+    return sines(t, wg_lstsq(t, a, wg_mat_fill(t, a.rows, 1, 1)));
+}
+static wg_real eigen(wg_tape *t, size_t n, const wg_real *x) {
+    wg_mat w, v;
+    (void)wg_eigh(t, matrix_of(t, n, x, 100), &w, &v);
+    return wg_let(t, wg_add(sines(t, w), sines(t, v)));
+}
+static wg_real singular(wg_tape *t, size_t n, const wg_real *x) {
+    wg_mat u, d, v;
+    (void)wg_svd(t, matrix_of(t, n, x, 40), &u, &d, &v);
+    return wg_let(t, wg_add(sines(t, u), sines(t, d)));
+}
+/* 64 tokens of 32: queries, keys, values. */
+static wg_real attention(wg_tape *t, size_t n, const wg_real *x) {
+    enum { TOKENS = 64, WIDTH = 32 };
+    const size_t each = n / 3;
+    const wg_mat q = wg_mat_gather(t, TOKENS, WIDTH, x);
+    const wg_mat k = wg_mat_gather(t, TOKENS, WIDTH, x + each);
+    const wg_mat v = wg_mat_gather(t, TOKENS, WIDTH, x + 2 * each);
+    const wg_mat s = wg_gemm(t, 'N', 'T', 1 / sqrt((double)WIDTH), q, k, 0, q);
+    return sines(t, wg_matmul(t, wg_mat_softmax(t, s, WG_EACH_ROW), v));
+}
+
 static const struct {
     const char *name, *title;
     wg_real (*f)(wg_tape *t, size_t n, const wg_real *x);
-} chains[] = {{"rosenbrock", "rosenbrock, fused", rosenbrock},
-              {"transcendental", "exp(x) sin(y), fused", transcendental},
-              {"unfused", "x y / (1 + x), one operation each", unfused}};
+    size_t n;
+    double scale;  /* of a matrix: times numbers from -1 to 1; 0: a chain */
+    double more;   /* on its diagonal */
+    size_t stride; /* from one element of the diagonal to the next */
+} chains[] = {{"rosenbrock", "rosenbrock, fused", rosenbrock, N, 0, 0, 0},
+              {"transcendental", "exp(x) sin(y), fused", transcendental, N, 0, 0, 0},
+              {"unfused", "x y / (1 + x), one operation each", unfused, N, 0, 0, 0},
+              {"logdet_10", "log-determinant, 10", logdet, 100, 1, 10, 11},
+              {"logdet_100", "log-determinant, 100", logdet, 10000, 1, 100, 101},
+              {"process", "Gaussian process, 200 x 3", process, 5, 0.2, 1, 1},
+              {"expm", "matrix exponential, 50", exponential, 2500, 0.02, 0, 51},
+              {"softmax", "softmax, 256 x 256", softmax, MOST, 1, 0, 257},
+              {"qr", "QR, 50", qr, 2500, 1, 10, 51},
+              {"lstsq", "least squares, 500 x 20", least_squares, 10000, 1, 0, 501},
+              {"eigh", "symmetric eigen, 100", eigen, 10000, 1, 0, 101},
+              {"svd", "SVD, 60 x 40", singular, 2400, 1, 0, 61},
+              {"attention", "attention, 64 x 32", attention, 3 * 64 * 32, 1, 0, 65}};
 enum { CHAINS = sizeof chains / sizeof *chains };
 
-/* ---- verification ---- */
-
-static double dot(size_t n, const double *a, const double *b) {
-    double s = 0;
-    for (size_t i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
+static void fill(int chain, double *a) {
+    uint64_t seed = 1;
+    for (size_t i = 0; i < chains[chain].n; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const double number = (double)(int64_t)seed * 0x1p-63;
+        a[i] = chains[chain].scale == 0 ? 0.3 + 1e-5 * (double)i : chains[chain].scale * number;
+        if (chains[chain].stride != 0 && i % chains[chain].stride == 0)
+            a[i] += chains[chain].more;
+    }
 }
+
+/* ---- verification ---- */
 
 /* H v of Rosenbrock's chained function. */
 static void rosenbrock_hvp(size_t n, const double *x, const double *v, double *hv) {
@@ -73,24 +151,32 @@ struct run {
 
 static wg_status record(struct run *r) {
     wg_tape_reset(r->t);
-    const wg_status s = wg_inputs(r->t, N, r->a, r->x);
+    const size_t n = chains[r->chain].n;
+    const wg_status s = wg_inputs(r->t, n, r->a, r->x);
     if (s != WG_OK) return s;
-    r->f = chains[r->chain].f(r->t, N, r->x);
+    r->f = chains[r->chain].f(r->t, n, r->x);
     return wg_tape_status(r->t);
 }
 
 /* The number of things wrong, or -1. */
 static int verify(struct run *r) {
+    const size_t n = chains[r->chain].n;
     int wrong = 0;
-    if (record(r) != WG_OK || wg_tape_hvp(r->t, r->f, N, r->x, r->u, r->hu) != WG_OK ||
-        wg_tape_hvp(r->t, r->f, N, r->x, r->v, r->hv) != WG_OK)
+    fill(r->chain, r->a);
+    if (record(r) != WG_OK || wg_tape_hvp(r->t, r->f, n, r->x, r->u, r->hu) != WG_OK ||
+        wg_tape_hvp(r->t, r->f, n, r->x, r->v, r->hv) != WG_OK)
         return -1;
-    const double a = dot(N, r->v, r->hu), b = dot(N, r->u, r->hv);
-    /* N products are summed on both sides */
-    wrong += !(fabs(a - b) <= N * DBL_EPSILON * fabs(a));
+    double a = 0, b = 0, sizes = 0;
+    for (size_t i = 0; i < n; i++) {
+        a += r->v[i] * r->hu[i], b += r->u[i] * r->hv[i];
+        sizes += fabs(r->v[i] * r->hu[i]) + fabs(r->u[i] * r->hv[i]);
+    }
+    /* n products are summed on both sides; of matrices, some more of a larger condition */
+    const double roundings = chains[r->chain].scale == 0 ? (double)n : 1e4 + (double)n;
+    wrong += !(fabs(a - b) <= roundings * DBL_EPSILON * sizes);
     if (r->chain != 0) return wrong;
-    rosenbrock_hvp(N, r->a, r->v, r->hu);
-    for (size_t i = 0; i < N; i++) wrong += !(fabs(r->hv[i] - r->hu[i]) <= 1e-11);
+    rosenbrock_hvp(n, r->a, r->v, r->hu);
+    for (size_t i = 0; i < n; i++) wrong += !(fabs(r->hv[i] - r->hu[i]) <= 1e-11);
     return wrong;
 }
 
@@ -99,12 +185,12 @@ static int verify(struct run *r) {
 static void run_gradient(void *ctx) {
     struct run *r = ctx;
     if (record(r) != WG_OK || wg_reverse(r->t, r->f) != WG_OK ||
-        wg_adjoints(r->t, N, r->x, r->hu) != WG_OK)
+        wg_adjoints(r->t, chains[r->chain].n, r->x, r->hu) != WG_OK)
         r->status = wg_tape_status(r->t);
 }
 static void run_product(void *ctx) {
     struct run *r = ctx;
-    const wg_status s = wg_tape_hvp(r->t, r->f, N, r->x, r->v, r->hv);
+    const wg_status s = wg_tape_hvp(r->t, r->f, chains[r->chain].n, r->x, r->v, r->hv);
     if (s != WG_OK) r->status = s;
 }
 
@@ -124,7 +210,7 @@ static int measure(struct run *r, const struct bench_options *o, struct bench_re
     for (int k = 0; k < 3; k++) {
         struct bench_row *row =
             bench_report_add(report, "second order", name, "Wengert", what[k], &job[k].times);
-        row->size = N;
+        row->size = (double)chains[r->chain].n;
         if (k) bench_row_over(row, base, what[0]);
         printf(" %10.3f", 1e3 * job[k].times.median);
     }
@@ -158,22 +244,21 @@ int main(int argc, char **argv) {
     struct bench_report report;
     const wg_options keep = {.flags = WG_KEEP_CODE};
     if (bench_options(&o, argc, argv, 0)) return 2;
-    double *const numbers = calloc(5 * (size_t)N, sizeof *numbers);
-    struct run r = {.t = wg_tape_new(&keep), .a = numbers, .x = calloc(N, sizeof *r.x)};
+    double *const numbers = calloc(5 * (size_t)MOST, sizeof *numbers);
+    struct run r = {.t = wg_tape_new(&keep), .a = numbers, .x = calloc(MOST, sizeof *r.x)};
     int status = 2;
     bench_report_open(&report, "second_order", o.reps);
     if (r.t != NULL && numbers != NULL && r.x != NULL) {
-        r.u = numbers + N, r.v = numbers + 2 * N;
-        r.hu = numbers + 3 * N, r.hv = numbers + 4 * N;
-        for (int i = 0; i < N; i++) {
-            r.a[i] = 0.3 + 1e-5 * i;
+        r.u = numbers + MOST, r.v = numbers + 2 * (size_t)MOST;
+        r.hu = numbers + 3 * (size_t)MOST, r.hv = numbers + 4 * (size_t)MOST;
+        for (int i = 0; i < MOST; i++) {
             r.u[i] = 1 - 1e-4 * (i % 100);
             r.v[i] = 0.5 + 1e-3 * (i % 7);
         }
         if (!o.small) {
             bench_report_print(&report);
-            printf("%-36s %10s %10s %10s %8s %8s\n", "milliseconds, n = 20000", "gradient",
-                   "first H v", "next H v", "first", "next");
+            printf("%-36s %10s %10s %10s %8s %8s\n", "milliseconds; chains of 20000",
+                   "gradient", "first H v", "next H v", "first", "next");
         }
         status = everything(&r, &o, &report);
     }
