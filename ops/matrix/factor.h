@@ -39,6 +39,7 @@ static inline double *wgi_packed(const wg_block *b, size_t k) {
 static inline int *wgi_pivots(const wg_block *b, size_t k) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
+    if (p->packed != NULL && p->pivot == NULL) return NULL; /* Cholesky */
     if (p->packed != NULL)
         return (int *)(void *)((char *)p->pivot + k * wgi_factor_bytes(p->kind, n));
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
