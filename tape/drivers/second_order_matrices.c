@@ -286,10 +286,11 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
     wg_mat in[WGI_MAX_ARGS], out[WGI_MAX_ARGS], bar[WGI_MAX_ARGS], back[WGI_MAX_ARGS];
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     wg_block call;
+    const uint64_t used = p->c->scratch_used;
     wg_status s = open_beside(p);
     if (s != WG_OK)
         return wgi_refuse(p->c, s, "%s: no tape for the adjoint of %s", p->call, b->op->name);
-    wgi_block_call(&call, b, arg, NULL);
+    wgi_block_call(&call, b, arg, wgi_scratch(p->c, b->work_bytes));
     for (uint32_t i = 0; i < b->inputs; i++) {
         in[i] = variable(p, &b->operand[i], b->operand[i].value, p->vt);
         back[i] = (wg_mat){.at = {0, 0}};
@@ -310,6 +311,7 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
             call.why = "its adjoint is not of the shape of an operand";
         } else add_tangents(p, o, &back[i]);
     }
+    p->c->scratch_used = used;
     return s == WG_OK ? s : explain(p, b, s, &call);
 }
 
