@@ -289,10 +289,10 @@ static void a_long_function_is_read_piece_by_piece(void **state) {
                      WG_ECALLBACK);
     o = (struct slow){(const uint8_t *)"a text and nothing else", 23, 0, 0};
     assert_int_equal(wg_function_read(tape, read_slow, &o, NULL, 0, &again), WG_EARG);
-    bytes[8] = 3;
+    bytes[8] = 4;
     o = (struct slow){bytes, n, 0, 0};
     assert_int_equal(wg_function_read(tape, read_slow, &o, NULL, 0, &again), WG_EARG);
-    assert_has(wg_tape_message(tape), "wg_function_read: at byte 8: version 3.0");
+    assert_has(wg_tape_message(tape), "wg_function_read: at byte 8: version 4.0");
     assert_int_equal(o.taken, 24);
     free(bytes);
     wg_function_free(f);

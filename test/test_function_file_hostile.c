@@ -114,7 +114,7 @@ static void every_rule_of_the_format_is_checked(void **state) {
     } edits[] = {
         {0, 1, 'W', WG_EARG, "at byte 0: these 280 bytes are no function"},
         {7, 1, '\r', WG_EARG, "no function"},
-        {8, 4, 3, WG_EARG, "at byte 8: version 3.0; this library reads 1 to 2"},
+        {8, 4, 4, WG_EARG, "at byte 8: version 4.0; this library reads 1 to 3"},
         {8, 4, 0, WG_EARG, "version 0.0"},
         {8, 4, 2, WG_EARG, "a count of 2 does not fit"}, /* repeats: rows of x */
         {12, 4, 1, WG_EARG, "version 1.1"},

@@ -369,62 +369,6 @@ static void nor_is_it_in_any_other_way(void **state) {
     check_every_way(0, 1, 15);
 }
 
-/* ---- what can be no part of a function ---- */
-
-#define SPECTRAL(CALL)                                                                         \
-    CALL(wg_eigvalsh, r = wg_eigvalsh(t, a))                                                   \
-    CALL(wg_eigh, (void)wg_eigh(t, a, &r, &other))                                             \
-    CALL(wg_eigvalsh_general, r = wg_eigvalsh_general(t, a, a))                                \
-    CALL(wg_eigh_general, (void)wg_eigh_general(t, a, a, &r, &other))                          \
-    CALL(wg_svdvals, r = wg_svdvals(t, a))                                                     \
-    CALL(wg_svd, (void)wg_svd(t, a, &r, NULL, NULL))                                           \
-    CALL(wg_mat_norm_nuclear, r = number(t, wg_mat_norm_nuclear(t, a)))                        \
-    CALL(wg_mat_norm_spectral, r = number(t, wg_mat_norm_spectral(t, a)))                      \
-    CALL(wg_symmetric_exp, r = wg_symmetric_exp(t, a))                                         \
-    CALL(wg_symmetric_log, r = wg_symmetric_log(t, a))                                         \
-    CALL(wg_symmetric_sqrt, r = wg_symmetric_sqrt(t, a))                                       \
-    CALL(wg_symmetric_inverse_sqrt, r = wg_symmetric_inverse_sqrt(t, a))                       \
-    CALL(wg_symmetric_power, r = wg_symmetric_power(t, a, 1.5))                                \
-    CALL(wg_logm, r = wg_logm(t, a))                                                           \
-    CALL(wg_sqrtm, r = wg_sqrtm(t, a))                                                         \
-    CALL(wg_sylvester, r = wg_sylvester(t, a, a, a))                                           \
-    CALL(wg_lyapunov, r = wg_lyapunov(t, a, a))                                                \
-    CALL(wg_lyapunov_discrete, r = wg_lyapunov_discrete(t, a, a))
-
-#define CALL(name, ...) #name,
-static const char *const spectral_names[] = {SPECTRAL(CALL)};
-#undef CALL
-
-static wg_status spectral(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                          void *data) {
-    const wg_mat a = wg_mat_gather(t, 2, 2, x);
-    wg_mat r = wg_mat_failed(2, 2), other = r;
-    size_t which = *(const size_t *)data;
-    (void)n, (void)m;
-#define CALL(name, ...)                                                                        \
-    if (which-- == 0) __VA_ARGS__;
-    SPECTRAL(CALL)
-#undef CALL
-    y[0] = wg_mat_at(r, 0, 0);
-    return WG_OK;
-}
-
-static void spectra_and_equations_are_refused_by_name(void **state) {
-    (void)state;
-    static const double at[] = {2, 0.5, 0.5, 1.5};
-    const wg_argument in = {"x", 4, 1, 0}, out = {"y", 1, 1, 0};
-    for (size_t k = 0; k < sizeof spectral_names / sizeof *spectral_names; k++) {
-        wg_function *f = NULL;
-        double y;
-        assert_int_equal(wg_eval(written_out_tape, spectral, &k, 4, at, 1, &y), WG_OK);
-        assert_int_equal(
-            wg_function_record(written_out_tape, spectral, &k, 1, &in, at, 1, &out, &f),
-            WG_EMODE);
-        assert_non_null(strstr(wg_tape_message(written_out_tape), spectral_names[k]));
-        wg_tape_reset(written_out_tape);
-    }
-}
-
 static wg_status first_power(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
     (void)n, (void)m, (void)data;
@@ -459,7 +403,6 @@ int main(void) {
         cmocka_unit_test(what_a_tape_refuses_is_no_number_of_a_function),
         cmocka_unit_test(nor_is_it_in_any_other_way),
         cmocka_unit_test(large_operands_are_not_refused),
-        cmocka_unit_test(spectra_and_equations_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

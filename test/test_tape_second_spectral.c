@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include "walk.h"
-
-enum { MOST = 8, ALL = 3 * MOST * MOST };
+#include "spectral_operations.h"
 
 static wg_tape *tape; /* keeps code */
 
@@ -28,112 +26,6 @@ static int close_tape(void **state) {
     (void)state;
     wg_tape_free(tape);
     return 0;
-}
-
-/* ---- operations: of A, B, C of order n, and what is made of A: symmetric, positive definite ---- */
-
-typedef struct operands {
-    size_t n;
-    wg_mat a, b, c, symmetric, definite;
-} operands;
-
-/* Results are weighed and summed up in `to`. */
-typedef struct sums {
-    wg_tape *t;
-    wg_real to;
-    double next; /* of the weights */
-} sums;
-
-static void add(sums *s, wg_mat y) {
-    for (size_t j = 0; j < y.cols; j++)
-        for (size_t i = 0; i < y.rows; i++) {
-            const double w = sin(s->next += 1.7);
-            s->to = wg_let(s->t, wg_add(s->to, wg_mul(w, wg_mat_at(y, i, j))));
-        }
-}
-static void add_number(sums *s, wg_real y) {
-    s->to = wg_let(s->t, wg_add(s->to, wg_mul(1.25, y)));
-}
-
-typedef void operation(wg_tape *t, const operands *o, sums *s);
-
-#define OPERATION(name, ...)                                                                   \
-    static void name(wg_tape *t, const operands *o, sums *s) { __VA_ARGS__; }
-OPERATION(of_expm, add(s, wg_expm(t, o->a)))
-OPERATION(of_power, add(s, wg_powm(t, o->a, 5)))
-OPERATION(of_negative_power, add(s, wg_powm(t, o->definite, -3)))
-OPERATION(of_sqrtm, add(s, wg_sqrtm(t, o->definite)))
-OPERATION(of_logm, add(s, wg_logm(t, o->definite)))
-OPERATION(of_real_power, add(s, wg_powm_real(t, o->definite, 0.7)))
-OPERATION(of_sylvester, add(s, wg_sylvester(t, o->definite, o->b, o->c)))
-OPERATION(of_lyapunov, add(s, wg_lyapunov(t, o->definite, o->c)))
-OPERATION(of_discrete, add(s, wg_lyapunov_discrete(t, wg_mat_scale(t, 0.3, o->a), o->c)))
-OPERATION(of_eigenvalues, add(s, wg_eigvalsh(t, o->symmetric)))
-OPERATION(of_eigenvectors, wg_mat w; wg_mat v;
-          if (wg_eigh(t, o->symmetric, &w, &v) == WG_OK) add(s, w), add(s, v))
-OPERATION(of_general_values, add(s, wg_eigvalsh_general(t, o->symmetric, o->definite)))
-OPERATION(of_general_vectors, wg_mat w; wg_mat v;
-          if (wg_eigh_general(t, o->symmetric, o->definite, &w, &v) == WG_OK) add(s, w),
-          add(s, v))
-OPERATION(of_singular_values, add(s, wg_svdvals(t, o->a)))
-OPERATION(of_singular_vectors, wg_mat u; wg_mat d; wg_mat v;
-          if (wg_svd(t, o->a, &u, &d, &v) == WG_OK) add(s, u), add(s, d), add(s, v))
-OPERATION(of_tall_vectors, wg_mat u; wg_mat d; wg_mat v;
-          if (wg_svd(t, wg_mat_block(o->a, 0, 0, o->n, o->n - o->n / 2), &u, &d, &v) == WG_OK)
-              add(s, u),
-          add(s, d), add(s, v))
-OPERATION(of_wide_vectors, wg_mat u; wg_mat d; wg_mat v;
-          if (wg_svd(t, wg_mat_block(o->a, 0, 0, o->n - o->n / 2, o->n), &u, &d, &v) == WG_OK)
-              add(s, u),
-          add(s, d), add(s, v))
-OPERATION(of_nuclear_norm, add_number(s, wg_mat_norm_nuclear(t, o->a)))
-OPERATION(of_spectral_norm, add_number(s, wg_mat_norm_spectral(t, o->a)))
-OPERATION(of_symmetric_exp, add(s, wg_symmetric_exp(t, o->symmetric)))
-OPERATION(of_symmetric_log, add(s, wg_symmetric_log(t, o->definite)))
-OPERATION(of_symmetric_sqrt, add(s, wg_symmetric_sqrt(t, o->definite)))
-OPERATION(of_inverse_sqrt, add(s, wg_symmetric_inverse_sqrt(t, o->definite)))
-OPERATION(of_symmetric_power, add(s, wg_symmetric_power(t, o->definite, 1.3)))
-OPERATION(of_symmetric_cube, add(s, wg_symmetric_power(t, o->symmetric, 3)))
-OPERATION(of_cube, add(s, wg_powm(t, o->symmetric, 3)))
-OPERATION(of_expm_symmetric, add(s, wg_expm(t, o->symmetric)))
-OPERATION(of_power_symmetric, add(s, wg_powm_real(t, o->definite, 1.3)))
-OPERATION(of_squares,
-          add_number(s, wg_mat_sum(t, wg_mat_square(t, wg_eigvalsh(t, o->symmetric)))))
-
-/* The sum of an operation's results, and its sine, so that adjoints of results have tangents. */
-typedef struct number {
-    operation *of;
-    size_t n;
-    int plain; /* operands are taken as they are: A is symmetric, and the definite one A itself */
-} number;
-
-static wg_status number_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                           void *data) {
-    const number *const k = data;
-    const size_t nn = k->n * k->n;
-    (void)n, (void)m;
-    operands o = {.n = k->n};
-    o.a = wg_mat_gather(t, k->n, k->n, x);
-    o.b = wg_mat_gather(t, k->n, k->n, x + nn);
-    o.c = wg_mat_gather(t, k->n, k->n, x + 2 * nn);
-    o.symmetric = wg_mat_axpby(t, 0.5, o.a, 0.5, wg_mat_transpose(o.a));
-    o.definite = k->plain ? o.symmetric
-                          : wg_gemm(t, 'N', 'T', 0.3, o.a, o.a, 1, wg_mat_identity(t, k->n));
-    sums s = {t, wg_constant(0), 1};
-    k->of(t, &o, &s);
-    y[0] = wg_let(t, wg_add(s.to, wg_sin(s.to)));
-    return wg_tape_status(t);
-}
-
-static void fill(size_t n, double *x, uint64_t *seed) {
-    for (size_t i = 0; i < 3 * n * n; i++) x[i] = 0.5 * walk_number(seed);
-    for (size_t i = 0; i < n; i++) x[i * (n + 1)] += 1 + 0.25 * (double)i;
-}
-
-static double largest(size_t n, const double *x) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
 }
 
 /* H v by differences of the gradient, extrapolated (Ridders 1982), and what they may be wrong by. */
@@ -163,36 +55,6 @@ static void differences(number *k, size_t n, const double *x, const double *v, d
         }
     }
 }
-
-static const struct {
-    const char *name;
-    operation *of;
-} operations[] = {{"expm", of_expm},
-                  {"powm", of_power},
-                  {"powm, negative", of_negative_power},
-                  {"sqrtm", of_sqrtm},
-                  {"logm", of_logm},
-                  {"powm_real", of_real_power},
-                  {"sylvester", of_sylvester},
-                  {"lyapunov", of_lyapunov},
-                  {"lyapunov_discrete", of_discrete},
-                  {"eigvalsh", of_eigenvalues},
-                  {"eigh", of_eigenvectors},
-                  {"eigvalsh_general", of_general_values},
-                  {"eigh_general", of_general_vectors},
-                  {"svdvals", of_singular_values},
-                  {"svd", of_singular_vectors},
-                  {"svd, tall", of_tall_vectors},
-                  {"svd, wide", of_wide_vectors},
-                  {"nuclear norm", of_nuclear_norm},
-                  {"spectral norm", of_spectral_norm},
-                  {"symmetric_exp", of_symmetric_exp},
-                  {"symmetric_log", of_symmetric_log},
-                  {"symmetric_sqrt", of_symmetric_sqrt},
-                  {"symmetric_inverse_sqrt", of_inverse_sqrt},
-                  {"symmetric_power", of_symmetric_power},
-                  {"symmetric_power, cube", of_symmetric_cube}};
-enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* What differences may be wrong by counts so often, and a part of the largest entry. */
 #define TOL_ESTIMATES 64 /* two of them may agree by chance */

@@ -82,7 +82,9 @@ enum {
  * adjoint vjp once more, in operations on matrices on t, which know their own derivatives: back[i],
  *         the adjoint of operand i, from operands, results and the adjoints `bar` of results. All of
  *         them have values; those that are variables have slots. An operand without one is a
- *         constant: its back is not looked at. back[i] left as it is: 0. Parameters, shapes and what
+ *         constant: its back is not looked at. back[i] left as it is: 0; a
+ *         failed matrix (wg_mat_failed): it is not known, and second derivatives are refused that need
+ *         it. Parameters, shapes and what
  *         value has saved stand in b. Gives the status of t, or one with b->why set. Second
  *         derivatives of tapes go by it (wg_tape_hvp), at the speed of matrices; NULL: they go by
  *         expand. wg_check_op looks whether it is the same.
@@ -122,6 +124,15 @@ WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
  *          WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; what the operation returned. */
 WG_API wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                           size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out);
+
+/* wg_block_value - an operation of the library on plain arrays, as text of wg_function_emit calls it:
+ * y, the elements of all results, from x, those of all operands and then its parameters, matrix after
+ * matrix and column after column. It is known by its name, and m, n, k are the sizes of its matrices, 0
+ * where it has none of that letter; ops/matrix/whole.h says which are which. Results are NaN where the
+ * operation refuses, and nothing happens to them if there is none of that name.
+ * work:    as many doubles as the text has for it, 64-byte aligned. Any number of threads. */
+WG_API void wg_block_value(const char *name, size_t m, size_t n, size_t k, const double *x,
+                           double *y, double *work);
 
 /* wg_tape_keep - memory in the arena that lives until the tape is reset, or rewound to before
  * this call; 32-byte aligned; a copy of `data` unless that is NULL. NULL: a failure, kept by

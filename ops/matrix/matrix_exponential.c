@@ -14,6 +14,8 @@
 #include "expand.h"
 #include "matrix_function.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 #include <wengert/spectral.h>
 
@@ -455,11 +457,13 @@ static wg_status expm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
                                 back);
 }
 
+static const wgi_traits of_expm = {.whole = &wgi_whole_expm};
 /* params: a double, the factor of A. */
 const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,   expm_value, expm_vjp,
-                                 expm_jvp,  expm_expand,   expm_adjoint, NULL};
+                                 expm_jvp,  expm_expand,   expm_adjoint, &of_expm};
 const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape,   expm_value, expm_vjp,
-                                       expm_jvp,       NULL, expm_adjoint, NULL};
+                                       expm_jvp,       NULL, expm_adjoint, &of_expm};
+const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", NULL, 0, 1, 30};
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;

@@ -16,6 +16,8 @@
 #include "matrix_function.h"
 #include "schur.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
@@ -321,8 +323,10 @@ static wg_status sqrtm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_sqrtm = {.whole = &wgi_whole_sqrtm};
 const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,    root_shape,    sqrtm_value, sqrtm_vjp,
-                                  sqrtm_jvp,  NULL, sqrtm_adjoint, NULL};
+                                  sqrtm_jvp,  NULL, sqrtm_adjoint, &of_sqrtm};
+const wgi_whole wgi_whole_sqrtm = {&wgi_op_sqrtm, "nn", "nn", NULL, 0, 0, 30};
 
 /* ---- logarithm ---- */
 
@@ -513,8 +517,10 @@ static wg_status logm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wgi_function_adjoint(t, &wgi_op_logm, NULL, 0, in[0], bar[0], back);
 }
 
+static const wgi_traits of_logm = {.whole = &wgi_whole_logm};
 const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape,   logm_value, logm_vjp,
-                                 logm_jvp,  NULL, logm_adjoint, NULL};
+                                 logm_jvp,  NULL, logm_adjoint, &of_logm};
+const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", NULL, 0, 0, 60};
 
 /* ---- calls ---- */
 
@@ -531,7 +537,7 @@ wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {
 /* A^p = exp(p log A): two records of one call. */
 wg_mat wg_powm_real(wg_tape *t, wg_mat a, double p) {
     static const wg_block_op log_a = {"wg_powm_real", 0,    logm_shape,   logm_value, logm_vjp,
-                                      logm_jvp,       NULL, logm_adjoint, NULL};
+                                      logm_jvp,       NULL, logm_adjoint, &of_logm};
     return function(t, &wgi_op_exp_of_log, &p, sizeof p, function(t, &log_a, NULL, 0, a));
 }
 wg_mat wg_sqrtm(wg_tape *t, wg_mat a) { return function(t, &wgi_op_sqrtm, NULL, 0, a); }

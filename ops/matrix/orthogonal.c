@@ -25,6 +25,8 @@
 #include "dense.h"
 #include "expand.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -397,12 +399,16 @@ static wg_status qr_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_qr = {.whole = &wgi_whole_qr};
+static const wgi_traits of_r = {.whole = &wgi_whole_qr, .whole_result = 1};
+static const struct qr both = {0, 1};
 const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
-                               qr_jvp,  qr_expand,     qr_adjoint, NULL};
+                               qr_jvp,  qr_expand,     qr_adjoint, &of_qr};
+const wgi_whole wgi_whole_qr = {&wgi_op_qr, "mn", "mssn", &both, sizeof both, 0, 6};
 const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
-                                 qr_jvp,    qr_expand,     qr_adjoint, NULL};
+                                 qr_jvp,    qr_expand,     qr_adjoint, &of_qr};
 const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
-                                 qr_jvp,    qr_expand,     qr_adjoint, NULL};
+                                 qr_jvp,    qr_expand,     qr_adjoint, &of_r};
 
 wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
     const struct qr what = {0, 1};
@@ -649,9 +655,11 @@ static wg_status lstsq_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_lstsq = {.whole = &wgi_whole_lstsq};
 const wg_block_op wgi_op_lstsq = {"wg_lstsq",   WG_OP_EXPANDS, lstsq_shape,
                                   lstsq_value,  lstsq_vjp,     lstsq_jvp,
-                                  lstsq_expand, lstsq_adjoint, NULL};
+                                  lstsq_expand, lstsq_adjoint, &of_lstsq};
+const wgi_whole wgi_whole_lstsq = {&wgi_op_lstsq, "mnmk", "nk", NULL, 0, 0, 6};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -817,8 +825,10 @@ static wg_status pinv_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_pinv = {.whole = &wgi_whole_pinv};
 const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,   pinv_value, pinv_vjp,
-                                 pinv_jvp,  pinv_expand,   pinv_adjoint, NULL};
+                                 pinv_jvp,  pinv_expand,   pinv_adjoint, &of_pinv};
+const wgi_whole wgi_whole_pinv = {&wgi_op_pinv, "mn", "nm", NULL, 0, 1, 40};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

@@ -10,6 +10,8 @@
 
 #include <wengert/block.h>
 
+#include "blas.h"
+
 /* All elements finite? */
 int wgi_spectral_finite(size_t rows, size_t cols, const double *a, size_t ld);
 /* Are adjoints 0, and their tangents on a forward tape? */
@@ -25,6 +27,20 @@ int wgi_spectral_lower(size_t n, const double *a, size_t ld, double *x);
 int wgi_spectral_symmetric(size_t n, const double *a, size_t ld, double *x);
 /* a += alpha (x + x'), bitwise symmetric. */
 void wgi_spectral_add(size_t n, double alpha, const double *x, double *a, size_t ld);
+
+/* a += alpha v (t + t') v', t a triangle (with half a diagonal). Room: x, g of n^2. */
+void wgi_spectral_congruence(size_t n, double alpha, const double *v, CBLAS_UPLO uplo,
+                             const double *t, double *x, double *g, double *a, size_t ld);
+/* p = v' d v, d symmetric; d may be p. Room: x of n^2. */
+void wgi_spectral_into_basis(size_t n, const double *v, const double *d, double *x, double *p);
+/* Eigenvalues w, ascending, and eigenvectors over the lower triangle in v. */
+wg_status wgi_spectral_decompose(wg_block *b, size_t n, double *v, double *w, double *work);
+size_t wgi_spectral_lapack_bytes(size_t n); /* of its work */
+wg_status wgi_spectral_not_finite(wg_block *b);
+/* Two eigenvalues this near to each other are one, repeated: what they are known to. */
+double wgi_spectral_tie(size_t n, const double *w);
+/* A numerator up to this is 0: what the elements of a product of order n are known to. */
+double wgi_spectral_nothing(size_t n, double largest);
 
 /* Eigenvalues, or singular values, whose difference is up to this part of the largest have vectors
  * with at most half of their digits: numerators over it that may be rounding count as 0, so that a

@@ -14,6 +14,8 @@
  * At most one of the last two terms of each is there. Sums and differences of singular values
  * are never products of both: nothing cancels. Source: Townsend 2016; Seeger et al. 2017. */
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 #include "blas.h"
 
 #include <wengert/data.h>
@@ -470,9 +472,15 @@ static wg_status found_value(wg_block *b) {
     memcpy(f.h, found->h, f.k * f.n * sizeof *f.h);
     return WG_OK;
 }
+/* What they are in functions; of singular values alone, the second result. */
+static const wgi_traits of_svd = {.whole = &wgi_whole_svd};
+static const wgi_traits of_values_only = {.whole = &wgi_whole_svd, .whole_result = 1};
+static const wgi_traits of_nuclear = {.whole = &wgi_whole_norm_nuclear};
+static const wgi_traits of_spectral = {.whole = &wgi_whole_norm_spectral};
+
 static wg_status find_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat *out) {
     static const wg_block_op op = {
-        "singular vectors", 0, svd_shape, found_value, NULL, svd_jvp, NULL, NULL, NULL};
+        "singular vectors", 0, svd_shape, found_value, svd_vjp, svd_jvp, NULL, NULL, &of_svd};
     const factors f = factors_of(b);
     const struct found found = {f.u, f.s, f.h};
     return wg_apply(t, &op, &found, sizeof found, 1, &a, 3, out);
@@ -512,17 +520,20 @@ static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
-                                    values_vjp,   values_jvp, NULL,         values_adjoint,
-                                    NULL};
+const wg_block_op wgi_op_svdvals = {"wg_svdvals",   0,          values_shape, values_value,
+                                    values_vjp,     values_jvp, NULL,         values_adjoint,
+                                    &of_values_only};
 const wg_block_op wgi_op_norm_nuclear = {
     "wg_mat_norm_nuclear", 0,    norm_shape,      nuclear_value, nuclear_vjp,
-    nuclear_jvp,           NULL, nuclear_adjoint, NULL};
+    nuclear_jvp,           NULL, nuclear_adjoint, &of_nuclear};
 const wg_block_op wgi_op_norm_spectral = {
-    "wg_mat_norm_spectral", 0,   norm_shape, spectral_value, spectral_vjp, spectral_jvp, NULL,
-    spectral_adjoint,       NULL};
+    "wg_mat_norm_spectral", 0,    norm_shape,       spectral_value, spectral_vjp,
+    spectral_jvp,           NULL, spectral_adjoint, &of_spectral};
 const wg_block_op wgi_op_svd = {"wg_svd", 0,    svd_shape,   decompose, svd_vjp,
-                                svd_jvp,  NULL, svd_adjoint, NULL};
+                                svd_jvp,  NULL, svd_adjoint, &of_svd};
+const wgi_whole wgi_whole_svd = {&wgi_op_svd, "mn", "mss1sn", NULL, 0, 0, 40};
+const wgi_whole wgi_whole_norm_nuclear = {&wgi_op_norm_nuclear, "mn", "11", NULL, 0, 0, 40};
+const wgi_whole wgi_whole_norm_spectral = {&wgi_op_norm_spectral, "mn", "11", NULL, 0, 0, 40};
 
 /* ---- calls ---- */
 

@@ -17,6 +17,8 @@
 #include "blas.h"
 #include "schur.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 #include <wengert/products.h>
 #include <wengert/spectral.h>
@@ -260,6 +262,7 @@ static wg_status sylvester_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, co
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_sylvester = {.whole = &wgi_whole_sylvester};
 const wg_block_op wgi_op_sylvester = {"wg_sylvester",
                                       0,
                                       sylvester_shape,
@@ -268,7 +271,8 @@ const wg_block_op wgi_op_sylvester = {"wg_sylvester",
                                       sylvester_jvp,
                                       NULL,
                                       sylvester_adjoint,
-                                      NULL};
+                                      &of_sylvester};
+const wgi_whole wgi_whole_sylvester = {&wgi_op_sylvester, "mmnnmn", "mn", NULL, 0, 0, 60};
 
 /* ---- Lyapunov ---- */
 
@@ -358,9 +362,11 @@ static wg_status lyapunov_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_lyapunov = {.whole = &wgi_whole_lyapunov};
 const wg_block_op wgi_op_lyapunov = {
     "wg_lyapunov",    0,   lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL,
-    lyapunov_adjoint, NULL};
+    lyapunov_adjoint, &of_lyapunov};
+const wgi_whole wgi_whole_lyapunov = {&wgi_op_lyapunov, "nnnn", "nn", NULL, 0, 0, 40};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -471,6 +477,7 @@ static wg_status discrete_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_discrete = {.whole = &wgi_whole_lyapunov_discrete};
 const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
                                               0,
                                               lyapunov_shape,
@@ -479,7 +486,9 @@ const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
                                               discrete_jvp,
                                               NULL,
                                               discrete_adjoint,
-                                              NULL};
+                                              &of_discrete};
+const wgi_whole wgi_whole_lyapunov_discrete = {
+    &wgi_op_lyapunov_discrete, "nnnn", "nn", NULL, 0, 0, 40};
 
 /* ---- calls ---- */
 

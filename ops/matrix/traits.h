@@ -57,6 +57,8 @@ struct wgi_sets;
  * sets         the sets y of the results, from those of all slots. 0: it does not know
  * curves       connects what it is not linear in
  * hash         a number with everything in it that sets and curves depend on
+ * whole        the operation that a function keeps as one node in its place, at the same operands;
+ *              whole_result: which of its results is the first here
  * flatten      its nodes in the graph of a function: x of all operands, matrix after matrix and
  *              column after column; y likewise of all results */
 typedef struct wgi_traits {
@@ -70,6 +72,8 @@ typedef struct wgi_traits {
     int (*sets)(struct wgi_sets *k, const struct wgi_block *b, const uint32_t *of, uint32_t *y);
     void (*curves)(struct wgi_curves *q, const struct wgi_block *b);
     uint64_t (*hash)(const struct wgi_block *b, uint64_t h);
+    const struct wgi_whole *whole;
+    unsigned whole_result;
     wg_status (*flatten)(struct wgi_graph *g, const struct wgi_block *b, const uint32_t *x,
                          uint32_t *y);
 } wgi_traits;

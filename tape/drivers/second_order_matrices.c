@@ -305,8 +305,9 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
     if (s == WG_OK) s = wg_tape_status(p->beside);
     for (uint32_t i = 0; s == WG_OK && i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
-        if (!active(o) || back[i].value == NULL) continue;
-        if (back[i].rows != o->rows || back[i].cols != o->cols) {
+        if (!active(o) || (back[i].value == NULL && back[i].rows == 0)) continue;
+        if (back[i].value == NULL) s = WG_EMODE;
+        else if (back[i].rows != o->rows || back[i].cols != o->cols) {
             s = WG_ESHAPE;
             call.why = "its adjoint is not of the shape of an operand";
         } else add_tangents(p, o, &back[i]);

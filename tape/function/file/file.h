@@ -8,32 +8,32 @@
  *     14 of 8    bytes in all; inputs, outputs, bytes of their names, nodes, operands,
  *                entries of the outputs, guards;
  *                statements, operations, folded, repeated, simplified, dead
- *     8          repeats; version 2 only
+ *     8          repeats; from version 2 on
  *     arguments  inputs, outputs: rows 8, columns 8, flags 4, bytes of the name 4, the name
  *     repeats    steps 8, backwards 1; the body: 8 of 8: inputs, outputs, bytes of their names,
  *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
  *                entries, guards
  *     nodes      code 1; then what kinds.def says that the kind holds: name of the operation
  *                (its length 1 before it), of one on matrices its kind 1, flags 1 and three
- *                sizes, 4 each, part 4; if it has operands, their count 4 and they 4 each; the
+ *                sizes, 4 each, or its name and three sizes, part 4; if it has operands, their count 4 and they 4 each; the
  *                value of a number 8
  *     entries    of the outputs: nodes, 4 each
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
  *
  * Nodes stand in the order of graph.h. When each is done is not in the file but follows. Files
- * of functions with repeats or operations on whole matrices are of version 2, others of version
- * 1, as they always were. Flags of the arguments of bodies are those of repeat.h; kinds, flags
- * and sizes of operations on matrices those of dense_values.h, sizes that a kind does not have
- * are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
+ * are of version 1, or with repeats or operations of dense.def of version 2, or with operations of
+ * whole.h of version 3: the first that has all that is in them. Flags of the arguments of bodies are those of repeat.h; kinds, flags
+ * and sizes of operations on matrices those of dense_values.h and whole.h, sizes that a kind does not
+ * have are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
  * is one sum. */
 #ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
 #define WGI_TAPE_FUNCTION_FILE_FILE_H
 
 #include "tape/function/graph/graph.h"
 
-/* the version of files without nodes that have parts, and of those with them */
-enum { WGI_FILE_SCALARS = 1, WGI_FILE_VERSION = 2 };
+/* the version of files without nodes that have parts, the first of those with them, the newest */
+enum { WGI_FILE_SCALARS = 1, WGI_FILE_PARTS = 2, WGI_FILE_VERSION = 3 };
 enum { WGI_FILE_MAGIC = 8, WGI_FILE_LONGEST_NAME = 255 };
 enum { WGI_FILE_DEEPEST = 16 }; /* how deep bodies may be nested in bodies */
 /* Rows and columns of an argument have to be fewer, each of them, even where the other is 0. */
@@ -58,7 +58,7 @@ static inline uint64_t wgi_file_checksum(uint64_t h, const unsigned char *p, siz
 /* ---- reading: file_read.c, file_nodes.c ---- */
 
 /* The counts of a function. Those from statements to dead are only in the head of a file, not
- * in that of a body; the last one is of version 2. */
+ * in that of a body; the last one is there from version 2 on. */
 enum {
     WGI_FILE_INPUTS,
     WGI_FILE_OUTPUTS,

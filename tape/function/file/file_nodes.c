@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What functions in files do: their nodes, and what these are for. */
+#include "tape/function/graph/whole_node.h"
 #include "tape/function/graph/dense_node.h"
 #include "file.h"
 #include "tape/function/graph/repeat.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { MATRICES_BYTES = 2 + 3 * 4 };
+enum { MATRICES_BYTES = 2 + 3 * 4, BLOCK_BYTES = 3 * 4 };
 enum { NEEDED = 1, SUMMED = 2 }; /* what a node has been used for */
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 
@@ -89,7 +90,14 @@ static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) 
     const char *const name = (const char *)r->base + r->at;
     if (!wgi_file_is_word(name, bytes))
         return wgi_file_bad(r, WG_EARG, "the name of the operation of node %zu is no word", i);
-    if (wgi_node_row(n)->holds & WGI_HOLDS_ARRAY) {
+    if (wgi_node_row(n)->holds & WGI_HOLDS_WHOLE) {
+        const size_t place = wgi_whole_named(name, bytes);
+        if (place == wgi_whole_count)
+            return wgi_file_bad(r, WG_EMODE,
+                                "node %zu is the operation on matrices %.*s, which is unknown",
+                                i, (int)bytes, name);
+        n->array = (unsigned char)place;
+    } else if (wgi_node_row(n)->holds & WGI_HOLDS_ARRAY) {
         if (!find_array(name, bytes, &n->array))
             return wgi_file_bad(r, WG_EMODE,
                                 "node %zu is the array operation %.*s, which is unknown", i,
@@ -133,6 +141,36 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
                             op.size[0], op.size[1], op.size[2]);
     }
     *n = wgi_dense_node(&op);
+    return WG_OK;
+}
+
+/* Reads the sizes of one whose name is known; they are bounded likewise. */
+static wg_status of_block(wgi_file_source *r, size_t i, wgi_node *n) {
+    enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
+    wgi_whole_op op = {wgi_wholes[n->array], {0, 0, 0}};
+    int fit = 1;
+    for (int k = 0; k < 3; k++) {
+        op.size[k] = (size_t)wgi_file_get(r, 4);
+        fit &= op.size[k] < MOST && (k == 2 || op.size[k] < ORDER);
+    }
+    if (!fit || !wgi_whole_fits(&op) || wgi_whole_operands(&op) >= MOST ||
+        wgi_whole_results(&op) >= MOST) {
+        r->at -= 3 * 4;
+        return wgi_file_bad(r, WG_EARG, "node %zu: %s of sizes %zu, %zu and %zu", i,
+                            op.row->op->name, op.size[0], op.size[1], op.size[2]);
+    }
+    *n = wgi_whole_node(&op);
+    return WG_OK;
+}
+
+/* Its parameters have to be numbers. */
+static wg_status parameters(const wgi_file_source *r, const wg_function *f, size_t i,
+                            const wgi_node *n) {
+    const unsigned count = wgi_whole_of(n).row->numbers;
+    for (uint32_t k = n->count - count; k < n->count; k++)
+        if (f->node[f->operand[n->first + k]].kind != WGI_NODE_NUMBER)
+            return wgi_file_bad(r, WG_EARG, "operand %u of node %zu is a parameter, and no number",
+                                k, i);
     return WG_OK;
 }
 
@@ -246,16 +284,18 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
         r->at = start;
         return wgi_file_bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
     }
-    wg_status s = row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY)
+    wg_status s = row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY | WGI_HOLDS_WHOLE)
                       ? node_name(r, i, (code & WGI_FILE_USER) != 0, n)
                       : WG_OK;
     const unsigned more = (row->holds & WGI_HOLDS_PART ? 4u : 0) +
                           (row->operands != 0 ? 4u : 0) +
                           (row->holds & WGI_HOLDS_MATRICES ? (unsigned)MATRICES_BYTES : 0) +
+                          (row->holds & WGI_HOLDS_WHOLE ? (unsigned)BLOCK_BYTES : 0) +
                           (row->holds & WGI_HOLDS_VALUE ? 8u : 0);
     if (s != WG_OK) return s;
     if (wgi_file_left(r) < more) return wgi_file_ends(r, "node", i);
     if (row->holds & WGI_HOLDS_MATRICES) s = of_matrices(r, i, n);
+    if (row->holds & WGI_HOLDS_WHOLE) s = of_block(r, i, n);
     if (s != WG_OK) return s;
     if (row->holds & WGI_HOLDS_PART) n->part = (uint32_t)wgi_file_get(r, 4);
     if (row->operands != 0) {
@@ -263,6 +303,7 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
         s = fits(r, f, i, n);
         if (s == WG_OK) s = node_operands(r, f, i, n);
         if (s == WG_OK && n->kind == WGI_NODE_PART) s = part(r, f, i, n);
+        if (s == WG_OK && n->kind == WGI_NODE_WHOLE) s = parameters(r, f, i, n);
         if (s != WG_OK) return s;
     }
     if (row->holds & WGI_HOLDS_VALUE) {
@@ -301,7 +342,7 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
         if (!r->shape[k].used) return wgi_file_bad(r, WG_EARG, "no node is repeat %zu", k);
     if (r->depth == 0 && r->version > wgi_file_version(f))
         return wgi_file_bad(r, WG_EARG,
-                            "version %llu, and neither repeats nor operations on matrices",
+                            "version %llu, and nothing in it that needs that",
                             (unsigned long long)r->version);
     return WG_OK;
 }

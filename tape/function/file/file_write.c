@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes functions as files, in the format that file.h describes. */
+#include "tape/function/graph/whole_node.h"
 #include "tape/function/graph/dense_node.h"
 #include "file.h"
 #include "tape/function/graph/repeat.h"
@@ -73,6 +74,11 @@ static void put_arguments(sink *o, size_t count, const wg_argument *a) {
     }
 }
 
+static const char *name_of(const wgi_node *n) {
+    if (n->kind == WGI_NODE_WHOLE) return wgi_whole_of(n).row->op->name;
+    return n->op != NULL ? n->op->name : wgi_array_ops[n->array].name;
+}
+
 static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     const wgi_node_kind_row *const row = wgi_node_row(n);
     const int user = n->op != NULL && wgi_is_users(n->op);
@@ -82,8 +88,8 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
         memcpy(&bits, &n->value, sizeof bits);
         put(o, 8, bits);
     }
-    if (row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY)) {
-        const char *const name = n->op != NULL ? n->op->name : wgi_array_ops[n->array].name;
+    if (row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY | WGI_HOLDS_WHOLE)) {
+        const char *const name = name_of(n);
         const size_t bytes = strlen(name);
         if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
             o->status = WG_EARG;
@@ -94,6 +100,10 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
         const wgi_dense_op op = wgi_dense_of(n);
         put(o, 1, op.kind);
         put(o, 1, op.flags);
+        for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
+    }
+    if (row->holds & WGI_HOLDS_WHOLE) {
+        const wgi_whole_op op = wgi_whole_of(n);
         for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
     }
     if (row->holds & WGI_HOLDS_PART) put(o, 4, n->part);
@@ -134,10 +144,14 @@ static void put_contents(sink *o, const wg_function *f) {
 }
 
 unsigned wgi_file_version(const wg_function *f) {
-    unsigned version = f->repeats == 0 ? WGI_FILE_SCALARS : WGI_FILE_VERSION;
+    unsigned version = f->repeats == 0 ? WGI_FILE_SCALARS : WGI_FILE_PARTS;
     for (size_t i = 0; i < f->nodes && version < WGI_FILE_VERSION; i++)
         if (wgi_node_row(&f->node[i])->since > version)
             version = wgi_node_row(&f->node[i])->since;
+    for (size_t k = 0; k < f->repeats && version < WGI_FILE_VERSION; k++) {
+        const unsigned body = wgi_file_version(f->repeat[k].body);
+        if (body > version) version = body;
+    }
     return version;
 }
 
@@ -155,7 +169,7 @@ static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     put(o, 8, s->repeated);
     put(o, 8, s->simplified);
     put(o, 8, s->dead);
-    if (version == WGI_FILE_VERSION) put(o, 8, f->repeats);
+    if (version >= WGI_FILE_PARTS) put(o, 8, f->repeats);
     put_contents(o, f);
     flush(o);
     put(o, 8, o->sum);

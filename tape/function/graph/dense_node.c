@@ -22,11 +22,13 @@
 
 size_t wgi_dense_elements(const wg_function *f) {
     size_t elements = 0;
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_DENSE && f->node[i].when == WGI_EACH) {
-            const wgi_dense_op op = wgi_dense_of(&f->node[i]);
-            elements += f->node[i].count + wgi_dense_results(&op);
-        }
+    for (size_t i = 0; i < f->nodes; i++) {
+        const wgi_node *const n = &f->node[i];
+        if ((n->kind != WGI_NODE_DENSE && n->kind != WGI_NODE_WHOLE) || n->when != WGI_EACH)
+            continue;
+        const wgi_node_shape shape = wgi_node_shape_of(n, NULL);
+        elements += shape.operands + shape.parts;
+    }
     return elements;
 }
 

@@ -502,23 +502,25 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
                             f->guard[k].outcome);
 }
 
-uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *input,
-                        uint32_t node) {
+void wgi_graph_copies(wgi_graph *g, const wgi_graph *from, const uint32_t *input, size_t count,
+                      const uint32_t *node, uint32_t *copy) {
     uint32_t *const x = room_for_operands(g, from->nodes, from->node);
     uint32_t *const map =
-        wg_tape_keep(&g->c->head, (size_t)(node + 1) * (sizeof *map + 1), NULL);
-    if (g->c->status != WG_OK) return 0;
-    unsigned char *const needed = (unsigned char *)(map + node + 1);
-    memset(needed, 0, node + 1);
-    needed[node] = 1;
-    for (uint32_t i = node + 1; i-- > 0;)
+        wg_tape_keep(&g->c->head, (from->nodes + 1) * (sizeof *map + 1), NULL);
+    if (g->c->status != WG_OK) return;
+    unsigned char *const needed = (unsigned char *)(map + from->nodes + 1);
+    memset(needed, 0, from->nodes);
+    for (size_t e = 0; e < count; e++)
+        if (node[e] != WGI_NO_NODE) needed[node[e]] = 1;
+    for (size_t i = from->nodes; i-- > 0;)
         for (uint32_t k = 0; needed[i] && k < from->node[i].count; k++)
             needed[from->operand[from->node[i].first + k]] = 1;
-    for (uint32_t i = 0; i <= node && g->c->status == WG_OK; i++) {
+    for (size_t i = 0; i < from->nodes && g->c->status == WG_OK; i++) {
         const wgi_node *const n = &from->node[i];
         if (!needed[i]) continue;
         for (uint32_t k = 0; k < n->count; k++) x[k] = map[from->operand[n->first + k]];
         map[i] = n->kind == WGI_NODE_INPUT ? input[n->part] : wgi_graph_again(g, n, NULL, x);
     }
-    return map[node];
+    for (size_t e = 0; e < count; e++)
+        copy[e] = node[e] != WGI_NO_NODE && g->c->status == WG_OK ? map[node[e]] : WGI_NO_NODE;
 }

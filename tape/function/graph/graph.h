@@ -20,6 +20,7 @@
 
 #include "kinds.h"
 #include "ops/matrix/dense_values.h"
+#include "ops/matrix/whole.h"
 #include "ops/scalar/elementwise.h"
 #include "tape/engine/tape.h"
 
@@ -169,6 +170,7 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
 uint32_t wgi_graph_repeat(wgi_graph *g, const struct wgi_repeat *r, const uint32_t *x);
 /* An operation on whole matrices. */
 uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x);
+uint32_t wgi_graph_whole_op(wgi_graph *g, const wgi_whole_op *op, const uint32_t *x);
 /* Node n of another graph once more, simplified, with operands x of this one. r: the repeat
  * that n stands for, or NULL. */
 uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,
@@ -195,10 +197,16 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
 wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
                             size_t outputs, const wg_argument *output, const uint32_t *result);
 
-/* Node `node` of another graph without repeats, and all that it needs, with `input` in the
- * place of its inputs. */
-uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from, const uint32_t *input,
-                        uint32_t node);
+/* `count` nodes of another graph without repeats, and all that they need, with `input` in the place of
+ * its inputs: `copy` of each `node`, either of them WGI_NO_NODE if the other is. */
+void wgi_graph_copies(wgi_graph *g, const wgi_graph *from, const uint32_t *input, size_t count,
+                      const uint32_t *node, uint32_t *copy);
+static inline uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from,
+                                      const uint32_t *input, uint32_t node) {
+    uint32_t copy = 0;
+    wgi_graph_copies(g, from, input, 1, &node, &copy);
+    return copy;
+}
 
 size_t wgi_argument_size(const wg_argument *a);
 

@@ -320,7 +320,9 @@ static void list_family(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
 }
 
 /* Does it read uniforms where they stand, without columns for them? */
-static int takes_uniforms(const wgi_node *n) { return n->kind == WGI_NODE_DENSE; }
+static int takes_uniforms(const wgi_node *n) {
+    return n->kind == WGI_NODE_DENSE || n->kind == WGI_NODE_WHOLE;
+}
 
 static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on whole matrices where functions are interpreted: a few points at a time are
+/* Nodes for operations on matrices, of both kinds, where functions are interpreted: a few points at a time are
  * loaded from columns into arrays, done one after the other, and stored. Operands that are the
  * same at all points are loaded once. The stations have their names from evaluate.c. */
+#include "tape/function/graph/whole_node.h"
 #include "tape/function/graph/dense_node.h"
 #include "bytecode.h"
 
@@ -11,7 +12,9 @@
 enum { POINTS = 8, NEAR = 1 << 21 };
 
 typedef struct work {
-    wgi_dense_op op;
+    int block; /* its descriptor does it */
+    wgi_dense_op dense;
+    wgi_whole_op whole;
     size_t points;            /* loaded together */
     size_t operands, results; /* of one point, rounded up so that the next one is aligned */
     double *x, *y;
@@ -22,30 +25,41 @@ static size_t rounded(size_t n) { return (n + 7) / 8 * 8; }
 
 /* Prepares, or, with base NULL, only counts the bytes. */
 static size_t cut(work *w, const wgi_node *n, char *base) {
-    w->op = wgi_dense_of(n);
-    w->operands = rounded(n->count), w->results = rounded(wgi_dense_results(&w->op));
-    const size_t bytes = (w->operands + w->results) * sizeof(double);
+    size_t results, bytes;
+    w->block = n->kind == WGI_NODE_WHOLE;
+    if (w->block) {
+        w->whole = wgi_whole_of(n);
+        results = wgi_whole_results(&w->whole), bytes = wgi_whole_work(&w->whole);
+    } else {
+        w->dense = wgi_dense_of(n);
+        results = wgi_dense_results(&w->dense), bytes = wgi_dense_work(&w->dense);
+    }
+    w->operands = rounded(n->count), w->results = rounded(results);
+    const size_t near = (w->operands + w->results) * sizeof(double);
     w->points = POINTS;
-    while (w->points > 1 && w->points * bytes > NEAR) w->points /= 2;
+    while (w->points > 1 && w->points * near > NEAR) w->points /= 2;
     const size_t x = w->points * w->operands, y = w->points * w->results;
     if (base != NULL) {
         w->x = (double *)(void *)base;
         w->y = w->x + x;
         w->more = w->y + y;
     }
-    return (x + y) * sizeof(double) + (wgi_dense_work(&w->op) + 63) / 64 * 64;
+    return (x + y) * sizeof(double) + (bytes + 63) / 64 * 64;
 }
 
-size_t wgi_fn_dense_work(const wg_function *f) {
+static size_t most_work(const wg_function *f, unsigned kind) {
     size_t most = 0;
     for (size_t i = 0; i < f->nodes; i++) {
         work w;
-        if (f->node[i].kind != WGI_NODE_DENSE) continue;
+        if (f->node[i].kind != kind) continue;
         const size_t bytes = cut(&w, &f->node[i], NULL);
         if (bytes > most) most = bytes;
     }
     return most;
 }
+
+size_t wgi_fn_dense_work(const wg_function *f) { return most_work(f, WGI_NODE_DENSE); }
+size_t wgi_fn_whole_work(const wg_function *f) { return most_work(f, WGI_NODE_WHOLE); }
 
 static void load_uniforms(const wgi_fn_run *r, const uint32_t *list, const work *w,
                           size_t operands) {
@@ -72,6 +86,13 @@ static void store(const wgi_fn_run *r, const uint32_t *result, const uint32_t *p
     }
 }
 
+static void do_one(const work *w, const double *x, double *y) {
+    if (w->block) wgi_whole_value(&w->whole, x, y, w->more);
+    else wgi_dense_value(&w->dense, x, y, w->more);
+}
+
+void wgi_fn_whole_run(wgi_fn_run *r, const wgi_fn_call *call) { wgi_fn_dense_run(r, call); }
+
 void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const list = r->bytecode->list + call->list;
     const uint32_t *const result = list + call->operands, *const part = result + call->results;
@@ -83,7 +104,7 @@ void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
         const size_t points = r->rows - p < w.points ? r->rows - p : w.points;
         load(r, list, &w, operands, p, points);
         for (size_t q = 0; q < points; q++)
-            wgi_dense_value(&w.op, w.x + q * w.operands, w.y + q * w.results, w.more);
+            do_one(&w, w.x + q * w.operands, w.y + q * w.results);
         store(r, result, part, &w, call->results, p, points);
     }
     for (size_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(result[k]));

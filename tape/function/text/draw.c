@@ -24,6 +24,7 @@
  *
  * Result 7 of an operation on whole matrices (dense_values.h): its sizes and flags, and its
  * first operands. */
+#include "tape/function/graph/whole_node.h"
 #include "tape/function/graph/dense_node.h"
 #include "tape/function/graph/repeat.h"
 
@@ -133,11 +134,25 @@ static void put_matrices(drawing *o, const wgi_node *n) {
         op.flags & WGI_DENSE_TURNED ? ", turned" : "");
 }
 
+/* "wg_eigh(5)" */
+static void put_block(drawing *o, const wgi_node *n) {
+    const wgi_whole_op op = wgi_whole_of(n);
+    const char *before = "(";
+    put(o, "%s", op.row->op->name);
+    for (int k = 0; k < 3; k++) {
+        if (op.size[k] == 0) continue;
+        put(o, "%s%zu", before, op.size[k]);
+        before = "x";
+    }
+    put(o, ")");
+}
+
 /* What it does: "mul", "mul.b", "body0", "product(4x3x5, rule)", or its kind. */
 static void put_what(drawing *o, const wgi_node *n) {
     const unsigned holds = wgi_node_row(n)->holds;
     if (n->kind == WGI_NODE_REPEAT) put_body(o, "body", ".", o, n->part);
     else if (holds & WGI_HOLDS_MATRICES) put_matrices(o, n);
+    else if (holds & WGI_HOLDS_WHOLE) put_block(o, n);
     else if (holds & WGI_HOLDS_ARRAY) put_name(o, wgi_array_ops[n->array].name);
     else put_name(o, holds & WGI_HOLDS_SCALAR ? n->op->name : wgi_node_row(n)->stem);
     if (n->kind == WGI_NODE_FIRST) put(o, ".%c", (char)('a' + n->part));
@@ -207,7 +222,8 @@ static void dump(drawing *o) {
         if (n->kind == WGI_NODE_PART) continue;
         indent(o);
         put(o, "t%zu = ", i);
-        put_node(o, n, wgi_node_row(n)->holds & WGI_HOLDS_MATRICES ? SHOWN : SIZE_MAX);
+        const unsigned of_matrices = WGI_HOLDS_MATRICES | WGI_HOLDS_WHOLE;
+        put_node(o, n, wgi_node_row(n)->holds & of_matrices ? SHOWN : SIZE_MAX);
         put(o, "  ; %s", when[n->when]);
         put_steps(o, ", ", n);
         put(o, "\n");

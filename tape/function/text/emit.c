@@ -40,6 +40,7 @@ static void head(wgi_writer *w, unsigned entries, int beyond) {
                    "#endif\n");
     wgi_put(w, "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n");
     if (w->blas) wgi_emit_dense_headers(w);
+    if (w->blas) wgi_emit_whole_prototype(w);
     wgi_put(w, "\n#if !defined(__GNUC__) || defined(__clang__)\n"
                "#pragma STDC FP_CONTRACT OFF\n#endif\n\n");
     if (entries & WG_EMIT_POINT)
@@ -155,6 +156,7 @@ static wg_status emit(wgi_core *c, const char *call, const wg_function *f,
     int beyond = 0;
     wg_status status = wgi_writer_open(&w, c, call, f, name);
     if (status != WG_OK || !wgi_emit_bodies_check(c, call, f, &beyond)) return c->status;
+    if (!blas && !wgi_emit_wholes_check(c, call, f)) return c->status;
     w.blas = blas;
     if (blas && wgi_name_arguments(&w) != WG_OK) return c->status;
     wgi_text_open(&w.o, write, ctx);

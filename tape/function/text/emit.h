@@ -62,4 +62,12 @@ void wgi_emit_dense_support(wgi_writer *w);
 /* Does the text read operand k of the node? Of a factored matrix the factors are enough. */
 int wgi_emit_dense_reads(const wgi_node *n, uint32_t k);
 
+/* ---- operations on matrices that are calls of the library: emit_whole.c ---- */
+
+/* Are there any, in bodies too? */
+int wgi_emit_wholes(const wgi_writer *w, int bodies);
+/* Refuses them, by name, in a text that may have no calls of libraries. 0: there are some. */
+int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f);
+void wgi_emit_whole_prototype(wgi_writer *w);
+
 #endif

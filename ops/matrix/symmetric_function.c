@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of symmetric matrices: A = V diag(w) V', f(A) = V diag(f(w)) V'.
+ *
+ *     A_ = L(A, F_),  F. = L(A, A.),  L(A, W) = V (D o V' W V) V',
+ *     D_ij = f[w_i, w_j], the divided difference (f(w_i) - f(w_j)) / (w_i - w_j), or f'(w_i)
+ *     L(A, .) is its own adjoint. Of L by A, along P, with W~ = V' W V, P~ = V' P V:
+ *     V T V',  T_ij = sum over k of f[w_i, w_k, w_j] (W~_ik P~_kj + P~_ik W~_kj),
+ *     the same with W and P exchanged
+ *
+ * Adjoints and tangents enter with their symmetric parts only. Sources: Daletskii and Krein 1965;
+ * Higham 2008, 3.2. */
+#include "spectral.h"
+#include "traits.h"
+#include "whole.h"
+
+#include <wengert/spectral.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* ---- the functions ---- */
+
+/* Each is a row: f, f', the divided difference of a < b where they are no tie, and whether the
+ * function takes such an eigenvalue (then WG_OK). `noise` is what eigenvalues are known to. */
+typedef struct rule {
+    double (*f)(const wg_symmetric_function *u, double a);
+    double (*slope)(const wg_symmetric_function *u, double a);
+    double (*divided)(const wg_symmetric_function *u, double a, double b);
+    wg_status (*take)(double p, double *a, double noise, const char **why);
+    /* the second divided difference of a <= b <= c; NULL: not known */
+    double (*second)(const wg_symmetric_function *u, double a, double b, double c);
+} rule;
+
+static double exp_f(const wg_symmetric_function *u, double a) { return (void)u, exp(a); }
+static double exp_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return exp(b) * (-expm1(a - b) / (b - a));
+}
+
+static double log_f(const wg_symmetric_function *u, double a) { return (void)u, log(a); }
+static double log_slope(const wg_symmetric_function *u, double a) { return (void)u, 1 / a; }
+/* log(b / a) */
+static double log_ratio(double a, double b) {
+    return b < 2 * a ? log1p((b - a) / a) : log(b) - log(a);
+}
+static double log_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return log_ratio(a, b) / (b - a);
+}
+
+static double sqrt_f(const wg_symmetric_function *u, double a) { return (void)u, sqrt(a); }
+static double sqrt_slope(const wg_symmetric_function *u, double a) {
+    return (void)u, 0.5 / sqrt(a);
+}
+static double sqrt_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return 1 / (sqrt(a) + sqrt(b));
+}
+
+static double inverse_sqrt_f(const wg_symmetric_function *u, double a) {
+    return (void)u, 1 / sqrt(a);
+}
+static double inverse_sqrt_slope(const wg_symmetric_function *u, double a) {
+    return (void)u, -0.5 / a / sqrt(a);
+}
+static double inverse_sqrt_divided(const wg_symmetric_function *u, double a, double b) {
+    (void)u;
+    return -1 / sqrt(a) / sqrt(b) / (sqrt(a) + sqrt(b));
+}
+
+/* Its exponent is the data. */
+static double power_of(const wg_symmetric_function *u) { return *(const double *)u->data; }
+static double power_f(const wg_symmetric_function *u, double a) { return pow(a, power_of(u)); }
+static double power_slope(const wg_symmetric_function *u, double a) {
+    const double p = power_of(u);
+    return p == 0 ? 0 : p * pow(a, p - 1);
+}
+static double power_divided(const wg_symmetric_function *u, double a, double b) {
+    const double p = power_of(u), direct = (pow(b, p) - pow(a, p)) / (b - a);
+    if (p == 0 || p == 1) return p;
+    if (!(a > 0) && !(b < 0)) return direct; /* nothing cancels that a slope would need */
+    /* s b^p (1 - (a / b)^p) / (b - a) of magnitudes a < b; s for odd powers of negative numbers
+     */
+    const double s = b < 0 ? pow(-1, p - 1) : 1;
+    const double low = b < 0 ? -b : a, high = b < 0 ? -a : b;
+    const double d = s * pow(high, p) * (-expm1(-p * log_ratio(low, high)) / (high - low));
+    return isfinite(d) ? d : direct;
+}
+
+static double user_f(const wg_symmetric_function *u, double a) { return u->f(a, u->data); }
+static double user_slope(const wg_symmetric_function *u, double a) {
+    return u->slope(a, u->data);
+}
+/* The quotient, or the mean of the slope by Gauss's rule of three points where that is nearer:
+ * the error of the one is some roundings of f, that of the other at most its difference to the
+ * rule of two. */
+static double user_divided(const wg_symmetric_function *u, double a, double b) {
+    const double fa = user_f(u, a), fb = user_f(u, b), gap = b - a, quotient = (fb - fa) / gap;
+    const double error = 2 * DBL_EPSILON * (fabs(fa) + fabs(fb)) / gap;
+    if (error <= 64 * DBL_EPSILON * fabs(quotient) || gap > 0.125 * fmax(fabs(a), fabs(b)))
+        return quotient;
+    const double m = a + 0.5 * gap, h3 = sqrt(0.15) * gap, h2 = sqrt(1.0 / 12) * gap;
+    const double mean =
+        (5 * user_slope(u, m - h3) + 8 * user_slope(u, m) + 5 * user_slope(u, m + h3)) / 18;
+    const double coarse = 0.5 * (user_slope(u, m - h2) + user_slope(u, m + h2));
+    return fabs(mean - coarse) <= error ? mean : quotient;
+}
+
+static wg_status take_any(double p, double *a, double noise, const char **why) {
+    (void)p, (void)a, (void)noise, (void)why;
+    return WG_OK;
+}
+static wg_status take_positive(double p, double *a, double noise, const char **why) {
+    (void)p, (void)noise;
+    *why = "the operand is not positive definite";
+    return *a > 0 ? WG_OK : WG_ESINGULAR;
+}
+static wg_status take_nonnegative(double p, double *a, double noise, const char **why) {
+    (void)p;
+    *why = "the operand has a negative eigenvalue";
+    if (*a < 0 && *a >= -noise) *a = 0;
+    return *a >= 0 ? WG_OK : WG_ESINGULAR;
+}
+static wg_status take_power(double p, double *a, double noise, const char **why) {
+    if (p != rint(p)) return (p < 0 ? take_positive : take_nonnegative)(p, a, noise, why);
+    *why = "the operand is singular";
+    return p < 0 && fabs(*a) <= noise ? WG_ESINGULAR : WG_OK;
+}
+
+/* ---- second divided differences ----
+ * Far apart, the quotient of first ones; near to each other, f(b + t) = sum c_k t^k gives the sum of
+ * c_k+2 h_k(a - b, c - b), with h_k(x, z) = x^k + x^(k-1) z + ... + z^k. Source: de Boor 2005. */
+
+typedef double divided_fn(const wg_symmetric_function *u, double a, double b);
+
+static double by_quotient(const wg_symmetric_function *u, divided_fn *divided,
+                          divided_fn *slope, double a, double b, double c) {
+    const double low = a < b ? divided(u, a, b) : slope(u, a, b);
+    const double high = b < c ? divided(u, b, c) : slope(u, b, c);
+    return (high - low) / (c - a);
+}
+
+enum { TERMS = 60 };
+/* ratio(k, p): c_k+1 over c_k. */
+static double by_series(double first, double x, double z, double p,
+                        double (*ratio)(int k, double p)) {
+    double term = first, h = 1, power = 1, sum = first;
+    for (int k = 1; k < TERMS; k++) {
+        term *= ratio(k + 1, p);
+        power *= x;
+        h = z * h + power;
+        sum += term * h;
+        if (fabs(term) * (fabs(h) + fabs(power)) <= 0x1p-60 * fabs(sum)) break;
+    }
+    return sum;
+}
+static double exp_ratio(int k, double p) { return (void)p, 1.0 / (k + 1); }
+static double log_ratio_of(int k, double p) { return (void)p, -(double)k / (k + 1); }
+static double power_ratio(int k, double p) { return (p - k) / (k + 1); }
+
+static double exp_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)u, (void)b, exp(a);
+}
+static double exp_second(const wg_symmetric_function *u, double a, double b, double c) {
+    if (c - a > 1) return by_quotient(u, exp_divided, exp_slope_at, a, b, c);
+    return exp(b) * by_series(0.5, a - b, c - b, 0, exp_ratio);
+}
+static double log_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)b, log_slope(u, a);
+}
+static double log_second(const wg_symmetric_function *u, double a, double b, double c) {
+    if (c > 1.25 * a) return by_quotient(u, log_divided, log_slope_at, a, b, c);
+    return by_series(-0.5, (a - b) / b, (c - b) / b, 0, log_ratio_of) / b / b;
+}
+static double sqrt_second(const wg_symmetric_function *u, double a, double b, double c) {
+    const double x = sqrt(a), y = sqrt(b), z = sqrt(c);
+    return (void)u, -1 / (x + y) / (y + z) / (x + z);
+}
+static double inverse_sqrt_second(const wg_symmetric_function *u, double a, double b,
+                                  double c) {
+    const double x = sqrt(a), y = sqrt(b), z = sqrt(c);
+    return (void)u, (x + y + z) / (x * y * z) / (x + y) / (y + z) / (x + z);
+}
+static double power_slope_at(const wg_symmetric_function *u, double a, double b) {
+    return (void)b, power_slope(u, a);
+}
+static double power_second(const wg_symmetric_function *u, double a, double b, double c) {
+    const double p = power_of(u), half = 0.5 * p * (p - 1);
+    if (half == 0) return 0;
+    if (a == c) return half * pow(a, p - 2);
+    const double low = c < 0 ? -c : a, high = c < 0 ? -a : c; /* of magnitudes, of one sign */
+    if (!(low > 0) || high > 1.25 * low || fabs(p) > 32)
+        return by_quotient(u, power_divided, power_slope_at, a, b, c);
+    return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
+}
+
+enum { EXP, LOG, SQRT, INVERSE_SQRT, POWER, USER };
+static const rule rules[] = {
+    [EXP] = {exp_f, exp_f, exp_divided, take_any, exp_second},
+    [LOG] = {log_f, log_slope, log_divided, take_positive, log_second},
+    [SQRT] = {sqrt_f, sqrt_slope, sqrt_divided, take_nonnegative, sqrt_second},
+    [INVERSE_SQRT] = {inverse_sqrt_f, inverse_sqrt_slope, inverse_sqrt_divided, take_positive,
+                      inverse_sqrt_second},
+    [POWER] = {power_f, power_slope, power_divided, take_power, power_second},
+    [USER] = {user_f, user_slope, user_divided, take_any, NULL}};
+
+/* A function of the table as a call has it: its row, and what the row gets: the user's functions, or
+ * the exponent as their data. params of POWER: the exponent; of USER: a wg_symmetric_function. */
+typedef struct chosen {
+    const rule *r;
+    double p;
+    wg_symmetric_function user;
+} chosen;
+
+static chosen chosen_of(const wg_block *b, int which) {
+    chosen c;
+    memset(&c, 0, sizeof c);
+    c.r = &rules[which];
+    if (which == POWER) {
+        c.p = *(const double *)b->params;
+        c.user.data = (void *)(uintptr_t)b->params;
+    }
+    if (which == USER) c.user = *(const wg_symmetric_function *)b->params;
+    return c;
+}
+
+static wg_status square_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    if (b->in[0].cols != n) {
+        b->why = "the matrix is not square";
+        return WG_ESHAPE;
+    }
+    if (n > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = b->out[0].cols = n;
+    return WG_OK;
+}
+
+/* ---- f(A) ---- */
+
+static wg_status function_shape(wg_block *b, int which) {
+    const size_t n = b->in[0].rows;
+    const chosen c = chosen_of(b, which);
+    if (which == USER && (c.user.f == NULL || c.user.slope == NULL)) {
+        b->why = "no function, or no slope";
+        return WG_ENULL;
+    }
+    if (which == POWER && !isfinite(c.p)) {
+        b->why = "the exponent is not finite";
+        return WG_EARG;
+    }
+    b->saved_bytes = (n * n + n) * sizeof(double); /* V, w */
+    b->work_bytes = larger(wgi_spectral_lapack_bytes(n), (3 * n * n + n) * sizeof(double));
+    return square_shape(b);
+}
+
+/* V to vw, and behind it w, as the function takes them. */
+static wg_status eigen(wg_block *b, const chosen *c, double *vw) {
+    const size_t n = b->in[0].rows;
+    double *const w = vw + n * n;
+    if (!wgi_spectral_lower(n, b->in[0].value, b->in[0].ld, vw))
+        return wgi_spectral_not_finite(b);
+    wg_status s = wgi_spectral_decompose(b, n, vw, w, b->work);
+    const double noise = s == WG_OK ? wgi_spectral_tie(n, w) : 0;
+    for (size_t i = 0; s == WG_OK && i < n; i++) s = c->r->take(c->p, &w[i], noise, &b->why);
+    return s;
+}
+
+static wg_status function_value(wg_block *b, int which) {
+    const size_t n = b->in[0].rows;
+    const int m = wgi_int(n);
+    const chosen c = chosen_of(b, which);
+    double *const v = b->saved, *const w = v + n * n, *const x = b->work;
+    double *const out = b->out[0].value, *const f = x + n * n;
+    if (n == 0) return WG_OK;
+    const wg_status s = eigen(b, &c, v);
+    if (s != WG_OK) return s;
+    for (size_t i = 0; i < n; i++) f[i] = c.r->f(&c.user, w[i]);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) x[i + j * n] = v[i + j * n] * f[j];
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, m, 1, x, m, v, m, 0, out, m);
+    (void)wgi_spectral_symmetric(n, out, n, out);
+    return WG_OK;
+}
+
+/* to += L(A, from) for V and w of A in vw. */
+static wg_status derivative(wg_block *b, const chosen *c, const double *vw, const double *from,
+                            size_t from_ld, double *to, size_t to_ld) {
+    const size_t n = b->in[0].rows;
+    const double *const v = vw, *const w = v + n * n;
+    double *const m = b->work, *const x = m + n * n, *const g = x + n * n;
+    const double tie = wgi_spectral_tie(n, w);
+    (void)wgi_spectral_symmetric(n, from, from_ld, m);
+    wgi_spectral_into_basis(n, v, m, x, m);
+    const double nothing = wgi_spectral_nothing(n, wgi_spectral_largest(n * n, m));
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            const double d = w[i] - w[j] <= tie ? c->r->slope(&c->user, 0.5 * w[i] + 0.5 * w[j])
+                                                : c->r->divided(&c->user, w[j], w[i]);
+            double *const e = &m[i + j * n];
+            if (!isfinite(d)) {
+                if (!(fabs(*e) <= nothing)) {
+                    b->why = "the slope at an eigenvalue is not finite";
+                    return WG_EDEGENERATE;
+                }
+                *e = 0;
+            } else *e *= i == j ? 0.5 * d : d;
+        }
+    wgi_spectral_congruence(n, 1, v, CblasLower, m, x, g, to, to_ld);
+    return WG_OK;
+}
+
+static wg_status function_vjp(wg_block *b, int which) {
+    const chosen c = chosen_of(b, which);
+    if (b->in[0].rows == 0 || b->in[0].bar == NULL) return WG_OK;
+    return derivative(b, &c, b->saved, b->out[0].bar, b->out[0].bar_ld, b->in[0].bar,
+                      b->in[0].bar_ld);
+}
+
+static wg_status function_jvp(wg_block *b, int which) {
+    const size_t n = b->in[0].rows, ld = b->out[0].bar_ld;
+    const chosen c = chosen_of(b, which);
+    if (n == 0) return WG_OK;
+    for (size_t j = 0; j < n; j++) memset(b->out[0].bar + j * ld, 0, n * sizeof(double));
+    if (b->in[0].bar == NULL) return WG_OK;
+    return derivative(b, &c, b->saved, b->in[0].bar, b->in[0].bar_ld, b->out[0].bar, ld);
+}
+
+/* ---- L(A, W), the adjoint of f(A) as an operation of both ---- */
+
+/* What of A is known already: its V and w, behind the exponent of POWER. In a function, where A is
+ * another one at each point, there is none. */
+struct along {
+    double p;
+    const double *vw; /* NULL: to be found */
+};
+static const double *known(const wg_block *b, int in_function) {
+    return in_function ? NULL : ((const struct along *)b->params)->vw;
+}
+
+static wg_status along_shape(wg_block *b, int in_function) {
+    const size_t n = b->in[0].rows;
+    const size_t room = (6 * n * n + n) * sizeof(double);
+    b->saved_bytes = in_function ? (n * n + n) * sizeof(double) : 0;
+    b->work_bytes = in_function ? larger(room, wgi_spectral_lapack_bytes(n)) : room;
+    return square_shape(b);
+}
+
+static wg_status along_value(wg_block *b, int which, int in_function) {
+    const size_t n = b->in[0].rows;
+    const chosen c = chosen_of(b, which);
+    const double *const given = known(b, in_function);
+    if (n == 0) return WG_OK;
+    const wg_status s = given != NULL ? WG_OK : eigen(b, &c, b->saved);
+    if (s != WG_OK) return s;
+    if (!wgi_spectral_finite(n, n, b->in[1].value, b->in[1].ld))
+        return wgi_spectral_not_finite(b);
+    memset(b->out[0].value, 0, n * n * sizeof(double));
+    return derivative(b, &c, given != NULL ? given : b->saved, b->in[1].value, b->in[1].ld,
+                      b->out[0].value, n);
+}
+
+/* f[w_i, w_j, w_k], whatever their order. */
+static double second_at(const chosen *c, double x, double y, double z) {
+    const double low = fmin(x, fmin(y, z)), high = fmax(x, fmax(y, z));
+    const double mid = fmax(fmin(x, y), fmin(fmax(x, y), z));
+    return c->r->second(&c->user, low, mid, high);
+}
+
+/* T of the head, the lower triangle with half the diagonal; p, q symmetric. 0: an infinite difference
+ * is not multiplied by 0. */
+static int both_along(const chosen *c, size_t n, const double *w, const double *p,
+                      const double *q, double *t) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < n; k++) {
+                const double by = p[k + i * n] * q[k + j * n] + q[k + i * n] * p[k + j * n];
+                const double d = by != 0 ? second_at(c, w[i], w[k], w[j]) : 0;
+                if (by != 0 && !isfinite(d)) return 0;
+                sum += d * by;
+            }
+            t[i + j * n] = i == j ? 0.5 * sum : sum;
+        }
+    return 1;
+}
+
+/* to += the derivative of L(A, W) by A along P, for V and w of A in vw. */
+static wg_status second_derivative(wg_block *b, const chosen *c, const double *vw,
+                                   const double *of, size_t ld_of, const double *p, size_t ld_p,
+                                   double *to, size_t ld) {
+    const size_t n = b->in[0].rows;
+    const double *const v = vw, *const w = v + n * n;
+    double *const x = b->work, *const g = x + n * n, *const of_w = g + n * n;
+    double *const of_a = of_w + n * n, *const t = of_a + n * n;
+    (void)wgi_spectral_symmetric(n, of, ld_of, of_w);
+    wgi_spectral_into_basis(n, v, of_w, x, of_w);
+    (void)wgi_spectral_symmetric(n, p, ld_p, of_a);
+    wgi_spectral_into_basis(n, v, of_a, x, of_a);
+    if (!both_along(c, n, w, of_w, of_a, t)) {
+        b->why = "the second derivative at an eigenvalue is not finite";
+        return WG_EDEGENERATE;
+    }
+    wgi_spectral_congruence(n, 1, v, CblasLower, t, x, g, to, ld);
+    return WG_OK;
+}
+
+static wg_status along_jvp(wg_block *b, int which, int in_function) {
+    const size_t n = b->in[0].rows;
+    const chosen c = chosen_of(b, which);
+    const double *const vw = in_function ? b->saved : known(b, in_function);
+    double *const out = b->out[0].bar;
+    memset(out, 0, n * n * sizeof *out);
+    if (n == 0) return WG_OK;
+    if (b->in[1].bar != NULL) {
+        const wg_status s = derivative(b, &c, vw, b->in[1].bar, b->in[1].bar_ld, out, n);
+        if (s != WG_OK) return s;
+    }
+    if (b->in[0].bar == NULL) return WG_OK;
+    return second_derivative(b, &c, vw, b->in[1].value, b->in[1].ld, b->in[0].bar,
+                             b->in[0].bar_ld, out, n);
+}
+
+static wg_status along_vjp(wg_block *b, int which, int in_function) {
+    const size_t n = b->in[0].rows;
+    const chosen c = chosen_of(b, which);
+    const double *const vw = in_function ? b->saved : known(b, in_function);
+    const wg_block_arg *const a = &b->in[0], *const w = &b->in[1], *const out = &b->out[0];
+    if (n == 0) return WG_OK;
+    if (w->bar != NULL) {
+        const wg_status s = derivative(b, &c, vw, out->bar, out->bar_ld, w->bar, w->bar_ld);
+        if (s != WG_OK) return s;
+    }
+    if (a->bar == NULL) return WG_OK;
+    return second_derivative(b, &c, vw, w->value, w->ld, out->bar, out->bar_ld, a->bar,
+                             a->bar_ld);
+}
+
+/* ---- the derivative of L(A, W) by A along P, as an operation of all three: of functions only ---- */
+
+static wg_status second_shape(wg_block *b) { return along_shape(b, 1); }
+
+static wg_status second_value(wg_block *b, int which) {
+    const size_t n = b->in[0].rows;
+    const chosen c = chosen_of(b, which);
+    if (n == 0) return WG_OK;
+    const wg_status s = eigen(b, &c, b->saved);
+    if (s != WG_OK) return s;
+    for (size_t i = 1; i < 3; i++)
+        if (!wgi_spectral_finite(n, n, b->in[i].value, b->in[i].ld))
+            return wgi_spectral_not_finite(b);
+    memset(b->out[0].value, 0, n * n * sizeof(double));
+    return second_derivative(b, &c, b->saved, b->in[1].value, b->in[1].ld, b->in[2].value,
+                             b->in[2].ld, b->out[0].value, n);
+}
+
+/* It is never swept: in a function it is taken apart. */
+static wg_status second_vjp(wg_block *b) {
+    b->why = "third derivatives of a function of a symmetric matrix are not known";
+    return WG_EMODE;
+}
+
+/* ---- descriptors ---- */
+
+/* By A: the derivative of L(A, W) along the adjoint, for it is symmetric in all it takes. */
+static wg_status along_adjoint(wg_tape *t, const wg_block_op *along, const wg_block_op *second,
+                               const wg_block *b, const wg_mat *in, const wg_mat *bar,
+                               wg_mat *back) {
+    const wg_mat of[3] = {in[0], in[1], bar[0]}, by_w[2] = {in[0], bar[0]};
+    const size_t bytes = b->params == NULL ? 0 : sizeof(double);
+    const wg_status s = wg_apply(t, second, b->params, bytes, 3, of, 1, &back[0]);
+    return s != WG_OK ? s : wg_apply(t, along, b->params, bytes, 2, by_w, 1, &back[1]);
+}
+
+/* By W and by P it is linear; by A it would be a third derivative. */
+static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, wg_block *b,
+                                const wg_mat *in, const wg_mat *bar, wg_mat *back) {
+    const wg_mat by_w[3] = {in[0], in[2], bar[0]}, by_p[3] = {in[0], in[1], bar[0]};
+    const size_t bytes = b->params == NULL ? 0 : sizeof(double);
+    b->why = "third derivatives of a function of a symmetric matrix are not known";
+    back[0] = wg_mat_failed(in[0].rows, in[0].cols);
+    const wg_status s = wg_apply(t, second, b->params, bytes, 3, by_w, 1, &back[1]);
+    return s != WG_OK ? s : wg_apply(t, second, b->params, bytes, 3, by_p, 1, &back[2]);
+}
+
+#define FUNCTION(NAME, name, adjoint, traits)                                                  \
+    static wg_status name##_shape(wg_block *b) { return function_shape(b, NAME); }             \
+    static wg_status name##_value(wg_block *b) { return function_value(b, NAME); }             \
+    static wg_status name##_vjp(wg_block *b) { return function_vjp(b, NAME); }                 \
+    static wg_status name##_jvp(wg_block *b) { return function_jvp(b, NAME); }                 \
+    static const wg_block_op name##_op = {"wg_symmetric_" #name,                               \
+                                          WG_OP_TRANS,                                         \
+                                          name##_shape,                                        \
+                                          name##_value,                                        \
+                                          name##_vjp,                                          \
+                                          name##_jvp,                                          \
+                                          NULL,                                                \
+                                          adjoint,                                             \
+                                          traits};
+
+/* L and its derivative of a function of the table: on tapes (`tape`), and in functions. */
+#define WITH_SECOND(NAME, name, numbers)                                                       \
+    static wg_status name##_along_value(wg_block *b) { return along_value(b, NAME, 1); }       \
+    static wg_status name##_along_vjp(wg_block *b) { return along_vjp(b, NAME, 1); }           \
+    static wg_status name##_along_jvp(wg_block *b) { return along_jvp(b, NAME, 1); }           \
+    static wg_status name##_known_value(wg_block *b) { return along_value(b, NAME, 0); }       \
+    static wg_status name##_known_vjp(wg_block *b) { return along_vjp(b, NAME, 0); }           \
+    static wg_status name##_known_jvp(wg_block *b) { return along_jvp(b, NAME, 0); }           \
+    static wg_status name##_second_value(wg_block *b) { return second_value(b, NAME); }        \
+    static const wg_block_op name##_along_op, name##_second_op;                                \
+    static wg_status name##_along_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,           \
+                                          const wg_mat *out, const wg_mat *bar,                \
+                                          wg_mat *back) {                                      \
+        (void)out;                                                                             \
+        return along_adjoint(t, &name##_along_op, &name##_second_op, b, in, bar, back);        \
+    }                                                                                          \
+    static wg_status name##_second_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,          \
+                                           const wg_mat *out, const wg_mat *bar,               \
+                                           wg_mat *back) {                                     \
+        (void)out;                                                                             \
+        return second_adjoint(t, &name##_second_op, b, in, bar, back);                         \
+    }                                                                                          \
+    const wgi_whole wgi_whole_symmetric_##name##_along = {                                     \
+        &name##_along_op, "nnnn", "nn", NULL, 0, numbers, 40};                                 \
+    const wgi_whole wgi_whole_symmetric_##name##_second = {                                    \
+        &name##_second_op, "nnnnnn", "nn", NULL, 0, numbers, 60};                              \
+    static const wgi_traits name##_along_traits = {.whole =                                    \
+                                                       &wgi_whole_symmetric_##name##_along};   \
+    static const wgi_traits name##_second_traits = {.whole =                                   \
+                                                        &wgi_whole_symmetric_##name##_second}; \
+    static const wg_block_op name##_along_op = {"symmetric_" #name "_derivative",              \
+                                                0,                                             \
+                                                second_shape,                                  \
+                                                name##_along_value,                            \
+                                                name##_along_vjp,                              \
+                                                name##_along_jvp,                              \
+                                                NULL,                                          \
+                                                name##_along_adjoint,                          \
+                                                &name##_along_traits};                         \
+    static const wg_block_op name##_second_op = {"symmetric_" #name "_second_derivative",      \
+                                                 0,                                            \
+                                                 second_shape,                                 \
+                                                 name##_second_value,                          \
+                                                 second_vjp,                                   \
+                                                 NULL,                                         \
+                                                 NULL,                                         \
+                                                 name##_second_adjoint,                        \
+                                                 &name##_second_traits};                       \
+    static wg_status name##_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,                 \
+                                    const wg_mat *out, const wg_mat *bar, wg_mat *back) {      \
+        static const wg_block_op op = {"derivative of wg_symmetric_" #name,                    \
+                                       0,                                                      \
+                                       known_shape,                                            \
+                                       name##_known_value,                                     \
+                                       name##_known_vjp,                                       \
+                                       name##_known_jvp,                                       \
+                                       NULL,                                                   \
+                                       NULL,                                                   \
+                                       &name##_along_traits};                                  \
+        const struct along p = {b->params != NULL ? *(const double *)b->params : 0, b->saved}; \
+        const wg_mat of[2] = {in[0], bar[0]};                                                  \
+        (void)out;                                                                             \
+        return wg_apply(t, &op, &p, sizeof p, 2, of, 1, back);                                 \
+    }                                                                                          \
+    static const wg_block_op name##_op;                                                        \
+    const wgi_whole wgi_whole_symmetric_##name = {                                             \
+        &name##_op, "nn", "nn", NULL, 0, numbers, 25};                                         \
+    static const wgi_traits name##_traits = {.whole = &wgi_whole_symmetric_##name};            \
+    FUNCTION(NAME, name, name##_adjoint, &name##_traits)
+
+static wg_status known_shape(wg_block *b) { return along_shape(b, 0); }
+
+WITH_SECOND(EXP, exp, 0)
+WITH_SECOND(LOG, log, 0)
+WITH_SECOND(SQRT, sqrt, 0)
+WITH_SECOND(INVERSE_SQRT, inverse_sqrt, 0)
+WITH_SECOND(POWER, power, 1)
+FUNCTION(USER, apply, NULL, NULL) /* of the user's function there is no second derivative */
+
+/* ---- calls ---- */
+
+static wg_mat function(wg_tape *t, const wg_block_op *op, wg_mat a, const void *params,
+                       size_t bytes) {
+    wg_mat f;
+    (void)wg_apply(t, op, params, bytes, 1, &a, 1, &f);
+    return f;
+}
+
+wg_mat wg_symmetric_exp(wg_tape *t, wg_mat a) { return function(t, &exp_op, a, NULL, 0); }
+wg_mat wg_symmetric_log(wg_tape *t, wg_mat a) { return function(t, &log_op, a, NULL, 0); }
+wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a) { return function(t, &sqrt_op, a, NULL, 0); }
+wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a) {
+    return function(t, &inverse_sqrt_op, a, NULL, 0);
+}
+wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p) {
+    return function(t, &power_op, a, &p, sizeof p);
+}
+wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f) {
+    return function(t, &apply_op, a, &f, sizeof f);
+}

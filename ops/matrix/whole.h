@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* whole.h - operations on matrices that a function keeps as they are, each as one node: those that
+ * are not made of products, solves and factorisations (dense.def), such as eigenvalues. Internal.
+ *
+ * Their values come from the descriptor, their derivatives from its `adjoint`, taken apart into nodes
+ * (tape/function/graph/whole_node.c). That has to be the same calls at all points: it may look at
+ * values only to refuse. */
+#ifndef WGI_OPS_MATRIX_WHOLE_H
+#define WGI_OPS_MATRIX_WHOLE_H
+
+#include <wengert/block.h>
+
+/* A row, in the file of its family.
+ * operands, results   rows and columns of each, a letter for each number: m, n, k are sizes; s is
+ *                     the smaller of m and n; 1
+ * params, bytes       of every call; or params are `numbers` doubles, which follow the operands of a
+ *                     node and are not differentiated
+ * flops               about so many for each m n s */
+typedef struct wgi_whole {
+    const wg_block_op *op;
+    const char *operands, *results;
+    const void *params;
+    size_t bytes;
+    unsigned numbers, flops;
+} wgi_whole;
+
+/* All rows: texts and files know them by the names of their descriptors. */
+extern const wgi_whole *const wgi_wholes[];
+extern const size_t wgi_whole_count;
+/* Which row it is; wgi_whole_count: none. */
+size_t wgi_whole_place(const wgi_whole *w);
+size_t wgi_whole_named(const char *name, size_t bytes);
+
+/* One of them, of matrices of the sizes m, n, k. */
+typedef struct wgi_whole_op {
+    const wgi_whole *row;
+    size_t size[3];
+} wgi_whole_op;
+
+/* The sizes of a call of the operation; 0: its operands have other shapes than the row has. */
+int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op);
+/* Are those sizes there that it has, and no others? */
+int wgi_whole_fits(const wgi_whole_op *op);
+/* Elements, numbers among the operands; as many as there can be where they overflow. */
+size_t wgi_whole_operands(const wgi_whole_op *op);
+size_t wgi_whole_results(const wgi_whole_op *op);
+size_t wgi_whole_flops(const wgi_whole_op *op);
+size_t wgi_whole_work(const wgi_whole_op *op); /* bytes */
+
+/* A call on arrays without gaps, one matrix after the other, in `arg`, which has room for them all. */
+enum { WGI_WHOLE_ARGS = 8 };
+void wgi_whole_call(const wgi_whole_op *op, const double *x, double *y, wg_block_arg *arg,
+                    wg_block *b);
+/* y from x, numbers behind the operands; NaN where the operation refuses. work: 64-byte aligned. */
+void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work);
+
+extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,
+    wgi_whole_norm_nuclear, wgi_whole_norm_spectral, wgi_whole_sqrtm, wgi_whole_logm,
+    wgi_whole_expm, wgi_whole_sylvester, wgi_whole_lyapunov, wgi_whole_lyapunov_discrete,
+    wgi_whole_qr, wgi_whole_lstsq, wgi_whole_pinv;
+#define WGI_WHOLE_SYMMETRIC(name)                                                              \
+    extern const wgi_whole wgi_whole_symmetric_##name, wgi_whole_symmetric_##name##_along,     \
+        wgi_whole_symmetric_##name##_second;
+WGI_WHOLE_SYMMETRIC(exp)
+WGI_WHOLE_SYMMETRIC(log)
+WGI_WHOLE_SYMMETRIC(sqrt)
+WGI_WHOLE_SYMMETRIC(inverse_sqrt)
+WGI_WHOLE_SYMMETRIC(power)
+#undef WGI_WHOLE_SYMMETRIC
+
+#endif
