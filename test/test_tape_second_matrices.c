@@ -55,14 +55,15 @@ static void compare(const char *name, const char *what, size_t n, const double *
             fail_msg("%s: %s (%zu) is %.17g, not %.17g", name, what, i, got[i], want[i]);
 }
 
-static void check(const struct written_out *c) {
+/* symmetric: directions of symmetric operands are symmetric, too. */
+static void check(const struct written_out *c, int symmetric) {
     double x[WRITTEN_OUT_MOST], w[WRITTEN_OUT_MOST];
     written_out_seed = 29;
     for (const char *p = c->name; *p != 0; p++)
         written_out_seed = 31 * written_out_seed + (unsigned char)*p;
     written_out_fill(c, x);
     struct number k = {*c, written_out_results_of(c, x), w, 0};
-    k.of.symmetrise = 1;
+    k.of.symmetrise = symmetric;
     const size_t n = written_out_entries(c);
     double *const v = written_out_room(n), *const hv = written_out_room(n),
                   *const h = written_out_room(n * n), *const want = written_out_room(n * n),
@@ -93,12 +94,19 @@ static void check(const struct written_out *c) {
 static void operations_have_the_second_derivatives_of_what_they_expand_to(void **state) {
     (void)state;
     const struct written_out *c;
-    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c);
+    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 1);
+}
+
+static void symmetric_operands_move_by_the_symmetric_part_of_a_direction(void **state) {
+    (void)state;
+    const struct written_out *c;
+    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_have_the_second_derivatives_of_what_they_expand_to),
+        cmocka_unit_test(symmetric_operands_move_by_the_symmetric_part_of_a_direction),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }
