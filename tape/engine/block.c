@@ -151,7 +151,7 @@ static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_
 }
 
 /* Tangents of the results on a forward tape, lane by lane. */
-static wg_status tangents(wgi_core *c, const wgi_block *b);
+static wg_status tangents(wgi_core *c, const wgi_block *b, report *to);
 
 /* Is everything that was computed finite? */
 static int finite_all(const wgi_block *b) {
@@ -191,7 +191,7 @@ static void note_room(wgi_core *c, const wgi_block *b) {
 wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     note_room(c, b);
     if (c->flags & WG_KEEP_CODE) keep_values(c, b);
-    if (c->width != 0) return tangents(c, b);
+    if (c->width != 0) return tangents(c, b, wgi_fail);
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
     b->record = wgi_record_count(c);
@@ -612,7 +612,8 @@ static int zero_slice(const wgi_operand *o, const double *x) {
 }
 
 /* The tangents of one lane by jvp, where they stand. */
-static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used) {
+static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used,
+                             report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     double *const all = (double *)(void *)c->tangents.base;
     wg_block call;
@@ -632,18 +633,18 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
     }
     const wg_status s = none ? WG_OK : b->op->jvp(&call);
     c->scratch_used = used;
-    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
-static wg_status tangents(wgi_core *c, const wgi_block *b) {
+static wg_status tangents(wgi_core *c, const wgi_block *b, report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     const int single = c->width == 1 && b->op->jvp != NULL;
     const size_t lane = single ? 0 : lane_bytes(b);
     wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
-    if (s != WG_OK) return wgi_fail(c, s, "%s: no workspace for tangents", b->op->name);
+    if (s != WG_OK) return to(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
-    if (single) return one_tangent(c, b, work, used);
+    if (single) return one_tangent(c, b, work, used, to);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;
     wgi_block_call(&call, b, arg, work);
@@ -670,12 +671,12 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
         }
     }
     c->scratch_used = used;
-    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &wgi_small_op) wgi_small_forward(c, b);
-    else if (!wgi_gather_forward(c, b)) return tangents(c, b);
+    else if (!wgi_gather_forward(c, b)) return tangents(c, b, wgi_refuse);
     return WG_OK;
 }
 
