@@ -47,6 +47,13 @@ static int all_zero(const double *x, size_t n) {
     return 1;
 }
 
+/* The same of one lane of rows. */
+static int zero_in(const double *x, size_t n, size_t lanes, size_t lane) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i * lanes + lane] != 0) return 0;
+    return 1;
+}
+
 static double *room(char **free, const wgi_operand *o) {
     double *const x = (double *)(void *)*free;
     *free += wgi_payload_round(size_of(o) * sizeof(double));
@@ -117,12 +124,15 @@ static int has_constant(const wgi_block *b, unsigned which) {
     return 0;
 }
 
+/* As in a sweep, nothing is multiplied by adjoints that are all 0. */
 static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned bilinear) {
     const int curved =
         bilinear != 0 && !has_constant(b, bilinear) && !all_zero(p->w + b->out, b->outs);
+    const double *const wt = p->wt + (size_t)b->out * p->lanes;
     wg_status s = WG_OK;
     for (size_t l = 0; l < p->lanes && s == WG_OK; l++) {
-        s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
+        if (!zero_in(wt, b->outs, p->lanes, l))
+            s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
         if (s == WG_OK && curved) s = lane_by_vjp(p, b, l, p->w, 1, p->vt, bilinear);
     }
     return s;
