@@ -342,32 +342,71 @@ static wg_status eigen_jvp(wg_block *b) {
 
 /* ---- adjoints in operations on matrices ---- */
 
-/* w and V as they were found, as an operation on the operands; params: where they are. */
+/* V diag(c) V' as an operation on A, B and c; params: w and V as they were found. With P, Q as at the
+ * head and T = P - U o Q its tangent is V (G o T - (c_i + c_j)/2 o Q + diag(c.)) V',
+ * G_ij = (c_i - c_j)/(w_i - w_j): the tangent of V, by which nearly equal eigenvalues would lose their
+ * digits, is not in it. Where they are so near that c has not enough of them, it is not known. */
 struct found {
     const double *w, *v;
 };
-static wg_status found_shape(wg_block *b) {
+static wg_status weighed_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    b->out[0].rows = n, b->out[0].cols = 1;
-    b->out[1].rows = b->out[1].cols = n;
-    b->work_bytes = (4 * n * n + n) * sizeof(double);
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = 4 * n * n * sizeof(double);
     return WG_OK;
 }
-static wg_status found_value(wg_block *b) {
+static wg_status weighed_value(wg_block *b) {
     const struct found *const f = b->params;
     const size_t n = b->in[0].rows;
+    double *const u = b->work, *const x = u + n * n, *const g = x + n * n;
+    memset(b->out[0].value, 0, n * n * sizeof(double));
     if (n == 0) return WG_OK;
-    memcpy(b->out[0].value, f->w, n * sizeof(double));
-    memcpy(b->out[1].value, f->v, n * n * sizeof(double));
+    congruence_diagonal(n, 1, f->v, b->in[b->inputs - 1].value, u, x, g, b->out[0].value, n);
+    return WG_OK;
+}
+static wg_status weighed_jvp(wg_block *b) {
+    const struct found *const f = b->params;
+    const size_t n = b->in[0].rows;
+    const double *const w = f->w, *const c = b->in[b->inputs - 1].value;
+    const double *const ct = b->in[b->inputs - 1].bar;
+    double *const x = b->work, *const p = x + n * n, *const q = p + n * n, *const g = q + n * n;
+    memset(b->out[0].bar, 0, n * n * sizeof(double));
+    if (n == 0) return WG_OK;
+    tangent_of(b, 0, f->v, x, p);
+    tangent_of(b, b->inputs == 3 ? 1 : b->inputs, f->v, x, q);
+    ties t = ties_of(n, w, p);
+    t.tie = t.near;
+    for (size_t j = 0; j < n; j++) {
+        p[j + j * n] = 0.5 * ((ct != NULL ? ct[j] : 0) - c[j] * q[j + j * n]);
+        for (size_t i = j + 1; i < n; i++) {
+            double e;
+            const double top = p[i + j * n] - 0.5 * (w[i] + w[j]) * q[i + j * n];
+            if (!quotient(top, w[i] - w[j], &t, &e)) {
+                b->why = "the second derivative of nearly equal eigenvalues is not known";
+                return WG_EDEGENERATE;
+            }
+            p[i + j * n] = e * (c[i] - c[j]) - 0.5 * (c[i] + c[j]) * q[i + j * n];
+        }
+    }
+    congruence(n, 1, f->v, CblasLower, p, x, g, b->out[0].bar, n);
     return WG_OK;
 }
 
-static wg_status find_again(wg_tape *t, size_t inputs, const wg_mat *in, const double *w,
-                            const double *v, wg_mat *out) {
-    static const wg_block_op op = {"eigenvectors", WG_OP_TRANS, found_shape, found_value, NULL,
-                                   eigen_jvp,      NULL,        NULL,        NULL};
-    const struct found f = {w, v};
-    return wg_apply(t, &op, &f, sizeof f, inputs, in, 2, out);
+static wg_mat weighed(wg_tape *t, wg_block *b, const wg_mat *in, wg_mat c) {
+    static const wg_block_op op = {"adjoint of eigenvalues",
+                                   WG_OP_TRANS,
+                                   weighed_shape,
+                                   weighed_value,
+                                   NULL,
+                                   weighed_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct found f = {b->out[0].value, vectors_of(b)};
+    const wg_mat of[3] = {in[0], b->inputs == 2 ? in[1] : c, c};
+    wg_mat y;
+    (void)wg_apply(t, &op, &f, sizeof f, b->inputs + 1, of, 1, &y);
+    return y;
 }
 
 /* V X V' */
@@ -381,15 +420,10 @@ static wg_mat symmetric_of(wg_tape *t, wg_mat x) {
 /* Of eigenvalues alone: V diag(w_) V', -V diag(w w_) V'. */
 static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                 const wg_mat *bar, wg_mat *back) {
-    const size_t n = in[0].rows;
-    wg_mat again[2];
-    if (n == 0) return WG_OK;
-    const wg_status s = find_again(t, b->inputs, in, b->out[0].value, vectors_of(b), again);
-    if (s != WG_OK) return s;
-    const wg_mat v = again[1], w = wg_mat_mul(t, out[0], bar[0]);
-    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
+    if (in[0].rows == 0) return WG_OK;
+    back[0] = weighed(t, b, in, bar[0]);
     if (b->inputs == 2)
-        back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, wg_mat_transpose(w)), v, 0, v);
+        back[1] = wg_mat_scale(t, -1, weighed(t, b, in, wg_mat_mul(t, out[0], bar[0])));
     return wg_tape_status(t);
 }
 
@@ -628,7 +662,8 @@ static double power_second(const wg_symmetric_function *u, double a, double b, d
     if (half == 0) return 0;
     if (a == c) return half * pow(a, p - 2);
     const double low = c < 0 ? -c : a, high = c < 0 ? -a : c; /* of magnitudes, of one sign */
-    if (!(low > 0) || high > 1.25 * low || fabs(p) > 32)
+    /* the series converges, and cancels little, for |p| times what they are apart up to 8 */
+    if (!(low > 0) || high > (1 + fmin(0.25, 8 / fabs(p))) * low)
         return by_quotient(u, power_divided, power_slope_at, a, b, c);
     return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
 }
