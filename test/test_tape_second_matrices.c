@@ -103,10 +103,55 @@ static void symmetric_operands_move_by_the_symmetric_part_of_a_direction(void **
     for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 0);
 }
 
+/* y = sum of exp(a)^2 by results b, c = b + b and d = gathered, which are inputs in their turn. */
+static void elements_of_results_may_be_inputs(void **state) {
+    (void)state;
+    wg_tape *const t = written_out_tape;
+    const double a[2] = {0.5, -1}, v[4] = {1, 2, 4, 8};
+    double hv[4], h[16];
+    wg_tape_reset(t);
+    const wg_mat b = wg_mat_exp(t, wg_mat_input(t, 2, 1, a, 2)), c = wg_mat_add(t, b, b);
+    const wg_real elements[3] = {wg_mat_at(c, 0, 0), wg_constant(5), wg_mat_at(b, 1, 0)};
+    const wg_mat d = wg_mat_gather(t, 3, 1, elements);
+    const wg_real y = wg_mat_dot(t, d, d);
+    const wg_real x[4] = {wg_mat_at(b, 0, 0), wg_mat_at(c, 0, 0), wg_mat_at(d, 1, 0),
+                          wg_mat_at(d, 2, 0)};
+    const double want[16] = {8, 4, 0, 0, 4, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2};
+    written_out_must("products", wg_tape_hvp(t, y, 4, x, v, hv));
+    for (size_t i = 0; i < 4; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < 4; j++) sum += want[i + 4 * j] * v[j];
+        assert_true(hv[i] == sum);
+    }
+    written_out_must("Hessians", wg_tape_hessian(t, y, 4, x, h, 4));
+    for (size_t i = 0; i < 16; i++) assert_true(h[i] == want[i]);
+}
+
+/* The adjoints of the tangent sweep are 0 at a product that is only summed up. */
+static void infinities_are_not_multiplied_by_nothing(void **state) {
+    (void)state;
+    wg_tape *const t = written_out_tape;
+    const double a[4] = {1, 2, INFINITY, 3}, b[4] = {1, 1, 2, 2};
+    const double v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, want[8] = {12, 12, 14, 14, 3, 7, 3, 7};
+    double hv[8];
+    wg_real x[8];
+    wg_tape_reset(t);
+    const wg_mat left = wg_mat_input(t, 2, 2, a, 2), right = wg_mat_input(t, 2, 2, b, 2);
+    for (size_t i = 0; i < 4; i++) {
+        x[i] = wg_mat_at(left, i % 2, i / 2);
+        x[4 + i] = wg_mat_at(right, i % 2, i / 2);
+    }
+    const wg_real y = wg_mat_sum(t, wg_matmul(t, left, right));
+    written_out_must("products", wg_tape_hvp(t, y, 8, x, v, hv));
+    for (size_t i = 0; i < 8; i++) assert_true(hv[i] == want[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_have_the_second_derivatives_of_what_they_expand_to),
         cmocka_unit_test(symmetric_operands_move_by_the_symmetric_part_of_a_direction),
+        cmocka_unit_test(elements_of_results_may_be_inputs),
+        cmocka_unit_test(infinities_are_not_multiplied_by_nothing),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }
