@@ -311,7 +311,9 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
         bar[k] = variable(p, o, p->w + o->slot, p->wt);
     }
     s = wg_tape_status(p->beside);
-    if (s == WG_OK) s = b->op->adjoint(p->beside, &call, in, out, bar, back);
+    const uint64_t stamps = p->c->stamps;
+    if (s == WG_OK) s = wgi_block_adjoint(p->c, b, &call, p->beside, in, out, bar, back);
+    if (p->c->stamps != stamps) return s;
     if (s == WG_OK) s = wg_tape_status(p->beside);
     for (uint32_t i = 0; s == WG_OK && i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
@@ -319,6 +321,9 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
         if (back[i].rows != o->rows || back[i].cols != o->cols) {
             s = WG_ESHAPE;
             call.why = "its adjoint is not of the shape of an operand";
+        } else if (wgi_mat_stale(wgi_core_of(p->beside), &back[i])) {
+            s = WG_ESTALE;
+            call.why = "its adjoint is a matrix of another tape, or of none";
         } else add_tangents(p, o, &back[i]);
     }
     p->c->scratch_used = used;

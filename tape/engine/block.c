@@ -10,6 +10,7 @@
 #include "tape.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -510,6 +511,18 @@ wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call) {
     return opened_again(c, name, stamps, b->op->vjp(call), call);
 }
 
+wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
+                            const wg_mat *in, const wg_mat *out, const wg_mat *bar,
+                            wg_mat *back) {
+    const char *const name = b->op->name;
+    const uint64_t stamps = close_tape(c);
+    const wg_status s = b->op->adjoint(beside, call, in, out, bar, back);
+    if (open_again(c, stamps)) return s;
+    c->swept = 0;
+    return wgi_refuse(c, WG_EMODE, "a sweep: %s: its adjoint has reset or rewound the tape",
+                      name);
+}
+
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     if (wgi_gather_reverse(c, b)) return c->traced ? wgi_gather_trace(c, b) : WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
@@ -674,9 +687,25 @@ static wg_status tangents(wgi_core *c, const wgi_block *b, report *to) {
     return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
+/* wgi_refuse on a tape that is closed. */
+static wg_status refuse_closed(wgi_core *c, wg_status s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->message, sizeof c->message, format, args);
+    va_end(args);
+    return s;
+}
+
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &wgi_small_op) wgi_small_forward(c, b);
-    else if (!wgi_gather_forward(c, b)) return tangents(c, b, wgi_refuse);
+    else if (!wgi_gather_forward(c, b)) {
+        const char *const name = b->op->name;
+        const uint64_t stamps = close_tape(c);
+        const wg_status s = tangents(c, b, refuse_closed);
+        if (open_again(c, stamps)) return s;
+        return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp has reset or rewound the tape",
+                          name);
+    }
     return WG_OK;
 }
 
