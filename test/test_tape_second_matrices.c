@@ -55,14 +55,15 @@ static void compare(const char *name, const char *what, size_t n, const double *
             fail_msg("%s: %s (%zu) is %.17g, not %.17g", name, what, i, got[i], want[i]);
 }
 
-static void check(const struct written_out *c) {
+/* symmetric: directions of symmetric operands are symmetric, too. */
+static void check(const struct written_out *c, int symmetric) {
     double x[WRITTEN_OUT_MOST], w[WRITTEN_OUT_MOST];
     written_out_seed = 29;
     for (const char *p = c->name; *p != 0; p++)
         written_out_seed = 31 * written_out_seed + (unsigned char)*p;
     written_out_fill(c, x);
     struct number k = {*c, written_out_results_of(c, x), w, 0};
-    k.of.symmetrise = 1;
+    k.of.symmetrise = symmetric;
     const size_t n = written_out_entries(c);
     double *const v = written_out_room(n), *const hv = written_out_room(n),
                   *const h = written_out_room(n * n), *const want = written_out_room(n * n),
@@ -93,12 +94,141 @@ static void check(const struct written_out *c) {
 static void operations_have_the_second_derivatives_of_what_they_expand_to(void **state) {
     (void)state;
     const struct written_out *c;
-    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c);
+    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 1);
+}
+
+static void symmetric_operands_move_by_the_symmetric_part_of_a_direction(void **state) {
+    (void)state;
+    const struct written_out *c;
+    for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 0);
+}
+
+/* y = sum of exp(a)^2 by results b, c = b + b and d = gathered, which are inputs in their turn. */
+static void elements_of_results_may_be_inputs(void **state) {
+    (void)state;
+    wg_tape *const t = written_out_tape;
+    const double a[2] = {0.5, -1}, v[4] = {1, 2, 4, 8};
+    double hv[4], h[16];
+    wg_tape_reset(t);
+    const wg_mat b = wg_mat_exp(t, wg_mat_input(t, 2, 1, a, 2)), c = wg_mat_add(t, b, b);
+    const wg_real elements[3] = {wg_mat_at(c, 0, 0), wg_constant(5), wg_mat_at(b, 1, 0)};
+    const wg_mat d = wg_mat_gather(t, 3, 1, elements);
+    const wg_real y = wg_mat_dot(t, d, d);
+    const wg_real x[4] = {wg_mat_at(b, 0, 0), wg_mat_at(c, 0, 0), wg_mat_at(d, 1, 0),
+                          wg_mat_at(d, 2, 0)};
+    const double want[16] = {8, 4, 0, 0, 4, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2};
+    written_out_must("products", wg_tape_hvp(t, y, 4, x, v, hv));
+    for (size_t i = 0; i < 4; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < 4; j++) sum += want[i + 4 * j] * v[j];
+        assert_true(hv[i] == sum);
+    }
+    written_out_must("Hessians", wg_tape_hessian(t, y, 4, x, h, 4));
+    for (size_t i = 0; i < 16; i++) assert_true(h[i] == want[i]);
+}
+
+/* The adjoints of the tangent sweep are 0 at a product that is only summed up. */
+static void infinities_are_not_multiplied_by_nothing(void **state) {
+    (void)state;
+    wg_tape *const t = written_out_tape;
+    const double a[4] = {1, 2, INFINITY, 3}, b[4] = {1, 1, 2, 2};
+    const double v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, want[8] = {12, 12, 14, 14, 3, 7, 3, 7};
+    double hv[8];
+    wg_real x[8];
+    wg_tape_reset(t);
+    const wg_mat left = wg_mat_input(t, 2, 2, a, 2), right = wg_mat_input(t, 2, 2, b, 2);
+    for (size_t i = 0; i < 4; i++) {
+        x[i] = wg_mat_at(left, i % 2, i / 2);
+        x[4 + i] = wg_mat_at(right, i % 2, i / 2);
+    }
+    const wg_real y = wg_mat_sum(t, wg_matmul(t, left, right));
+    written_out_must("products", wg_tape_hvp(t, y, 8, x, v, hv));
+    for (size_t i = 0; i < 8; i++) assert_true(hv[i] == want[i]);
+}
+
+/* ---- operations of a user's own, whose `adjoint` does what it should not ---- */
+
+static wg_status cubes_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    return WG_OK;
+}
+static wg_status cubes_value(wg_block *b) {
+    for (size_t i = 0; i < 3; i++)
+        b->out[0].value[i] = b->in[0].value[i] * b->in[0].value[i] * b->in[0].value[i];
+    return WG_OK;
+}
+static wg_status cubes_vjp(wg_block *b) {
+    for (size_t i = 0; i < 3; i++)
+        b->in[0].bar[i] += 3 * b->in[0].value[i] * b->in[0].value[i] * b->out[0].bar[i];
+    return WG_OK;
+}
+
+static enum { RIGHT, OF_ANOTHER_TAPE, OF_NO_TAPE, REWOUND, ON_THE_TAPE, RESETS } deed;
+static wg_tape *another;
+
+static wg_status cubes_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const double numbers[3] = {1, 2, 3};
+    const wg_mark start = wg_tape_mark(t);
+    (void)b, (void)out;
+    back[0] = wg_mat_mul(t, bar[0], wg_mat_scale(t, 3, wg_mat_square(t, in[0])));
+    if (deed == OF_ANOTHER_TAPE) back[0] = wg_mat_input(another, 3, 1, numbers, 3);
+    if (deed == OF_NO_TAPE) back[0].at.slot = UINT32_MAX - 8;
+    if (deed == REWOUND && wg_tape_rewind(t, start) != WG_OK) return WG_ECALLBACK;
+    if (deed == ON_THE_TAPE)
+        assert_true(
+            isnan(wg_let(written_out_tape, wg_exp(wg_input(written_out_tape, 1))).value));
+    if (deed == RESETS) wg_tape_reset(written_out_tape);
+    return wg_tape_status(t);
+}
+
+static void adjoints_of_a_users_operation_are_looked_at(void **state) {
+    (void)state;
+    static const wg_block_op cubes = {.name = "cubes",
+                                      .shape = cubes_shape,
+                                      .value = cubes_value,
+                                      .vjp = cubes_vjp,
+                                      .adjoint = cubes_adjoint};
+    static const struct {
+        int deed;
+        wg_status answer;
+        const char *says;
+    } all[] = {
+        {RIGHT, WG_OK, ""},
+        {OF_ANOTHER_TAPE, WG_ESTALE, "cubes of 3x1: its adjoint is a matrix of another tape"},
+        {OF_NO_TAPE, WG_ESTALE, "cubes of 3x1: its adjoint is a matrix of another tape"},
+        {REWOUND, WG_ESTALE, "cubes of 3x1: its adjoint is a matrix of another tape"},
+        {ON_THE_TAPE, WG_OK, ""},
+        {RESETS, WG_EMODE, "cubes: its adjoint has reset or rewound the tape"}};
+    wg_tape *const t = written_out_tape;
+    another = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        const double a[3] = {1, 2, -1}, v[3] = {1, 1, 1};
+        double hv[3] = {7, 7, 7};
+        wg_real x[3];
+        wg_mat y;
+        wg_tape_reset(t);
+        const wg_mat in = wg_mat_input(t, 3, 1, a, 3);
+        for (size_t i = 0; i < 3; i++) x[i] = wg_mat_at(in, i, 0);
+        written_out_must("cubes", wg_apply(t, &cubes, NULL, 0, 1, &in, 1, &y));
+        const wg_real sum = wg_mat_dot(t, y, y);
+        deed = all[k].deed;
+        assert_int_equal(wg_tape_hvp(t, sum, 3, x, v, hv), all[k].answer);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(hv[i] == (all[k].answer != WG_OK ? 7 : 30 * a[i] * a[i] * a[i] * a[i]));
+        if (all[k].answer != WG_OK) assert_non_null(strstr(wg_tape_message(t), all[k].says));
+        assert_int_equal(wg_tape_status(t), WG_OK);
+    }
+    wg_tape_free(another);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_have_the_second_derivatives_of_what_they_expand_to),
+        cmocka_unit_test(symmetric_operands_move_by_the_symmetric_part_of_a_direction),
+        cmocka_unit_test(elements_of_results_may_be_inputs),
+        cmocka_unit_test(infinities_are_not_multiplied_by_nothing),
+        cmocka_unit_test(adjoints_of_a_users_operation_are_looked_at),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

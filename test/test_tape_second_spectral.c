@@ -138,7 +138,133 @@ static void functions_of_symmetric_matrices_are_those_of_matrices(void **state) 
     same_products("cube", of_symmetric_cube, of_cube);
 }
 
+/* ---- nearly equal eigenvalues and singular values ---- */
+
+/* A with the eigenvalues 1, 1 + gap and 3. */
+static void nearly_equal(double gap, double *a) {
+    const double c = cos(0.7), s = sin(0.7), d = cos(0.3), e = sin(0.3);
+    const double q[9] = {c, s, 0, -s * d, c * d, e, s * e, -c * e, d}, w[3] = {1, 1 + gap, 3};
+    for (size_t i = 0; i < 9; i++) {
+        a[i] = 0;
+        for (size_t k = 0; k < 3; k++) a[i] += q[i % 3 + 3 * k] * w[k] * q[i / 3 + 3 * k];
+    }
+}
+
+typedef wg_real squares_of(wg_tape *t, wg_mat a);
+static wg_real of_eigen_squares(wg_tape *t, wg_mat a) {
+    const wg_mat w = wg_eigvalsh(t, a);
+    return wg_mat_dot(t, w, w);
+}
+static wg_real of_singular_squares(wg_tape *t, wg_mat a) {
+    const wg_mat w = wg_svdvals(t, a);
+    return wg_mat_dot(t, w, w);
+}
+
+/* H v of a number of A, of order 3. */
+static wg_status product_of(squares_of *of, const double *a, const double *v, double *hv) {
+    wg_real x[9];
+    wg_tape_reset(tape);
+    const wg_mat m = wg_mat_input(tape, 3, 3, a, 3);
+    for (size_t i = 0; i < 9; i++) x[i] = wg_mat_at(m, i % 3, i / 3);
+    const wg_real y = of(tape, m);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+    const wg_status s = wg_tape_hvp(tape, y, 9, x, v, hv);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+    return s;
+}
+
+static const double along[9] = {0.3, 0.1, -0.4, 0.1, 0.7, 0.2, -0.4, 0.2, -0.1};
+
+/* The sum of the squares is that of all elements, and its Hessian 2 I. */
+static void sums_of_squares_are_right_or_refused_however_near_values_are(void **state) {
+    (void)state;
+    squares_of *const of[] = {of_eigen_squares, of_singular_squares};
+    for (int which = 0; which < 2; which++)
+        for (int e = 2; e <= 15; e++) {
+            double a[9], hv[9];
+            nearly_equal(pow(10, -e), a);
+            const wg_status s = product_of(of[which], a, along, hv);
+            if (e <= 7) assert_int_equal(s, WG_OK);
+            if (s == WG_EDEGENERATE) continue;
+            assert_int_equal(s, WG_OK);
+            for (size_t i = 0; i < 9; i++)
+                if (!(fabs(hv[i] - 2 * along[i]) <= 1e-8))
+                    fail_msg("a gap of 1e-%d: %.17g, not %.17g", e, hv[i], 2 * along[i]);
+        }
+}
+
+/* sum C o A^40 */
+static const double weights[9] = {1, 0.2, 0.3, 0.2, 2, -0.4, 0.3, -0.4, 1.5};
+static wg_real weighed(wg_tape *t, wg_mat power) {
+    return wg_mat_dot(t, wg_mat_constant(t, 3, 3, weights, 3), power);
+}
+static wg_real of_high_power(wg_tape *t, wg_mat a) {
+    return weighed(t, wg_symmetric_power(t, a, 40));
+}
+static wg_real of_high_product(wg_tape *t, wg_mat a) { return weighed(t, wg_powm(t, a, 40)); }
+
+static void high_powers_keep_their_digits_at_nearly_equal_eigenvalues(void **state) {
+    (void)state;
+    for (int e = 1; e <= 16; e++) {
+        double a[9], one[9], other[9];
+        nearly_equal(e == 16 ? 0 : pow(10, -e), a);
+        /* the equal ones are to be the largest */
+        for (size_t i = 0; i < 9; i++) a[i] = (i % 4 == 0 ? 1.5 : 0) - 0.5 * a[i];
+        assert_int_equal(product_of(of_high_power, a, along, one), WG_OK);
+        assert_int_equal(product_of(of_high_product, a, along, other), WG_OK);
+        const double size = largest(9, other);
+        for (size_t i = 0; i < 9; i++)
+            if (!(fabs(one[i] - other[i]) <= 1e-12 * size))
+                fail_msg("a gap of 1e-%d: %.17g, not %.17g", e, one[i], other[i]);
+    }
+}
+
+/* That of a positive definite matrix is linear along symmetric ones. Along skew ones K it grows by
+ * |U' K V|^2 over sums of singular values: I + K has the singular values sqrt(1 + k^2). */
+static void nuclear_norms_have_second_derivatives_at_equal_singular_values(void **state) {
+    (void)state;
+    const double skew[9] = {0, 0.5, -1, -0.5, 0, 0.25, 1, -0.25, 0};
+    const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double a[9], hv[9];
+    for (int e = 2; e <= 17; e++) {
+        nearly_equal(e == 17 ? 0 : pow(10, -e), a);
+        assert_int_equal(product_of(wg_mat_norm_nuclear, a, along, hv), WG_OK);
+        for (size_t i = 0; i < 9; i++) assert_true(fabs(hv[i]) <= 1e-13);
+    }
+    assert_int_equal(product_of(wg_mat_norm_nuclear, one, skew, hv), WG_OK);
+    for (size_t i = 0; i < 9; i++) assert_true(fabs(hv[i] - skew[i]) <= 1e-15);
+}
+
+/* Of a matrix of rank 1, s u v', along U' K V with k in the first column: s grows by |k|^2 / 2 s. */
+static void a_spectral_norm_needs_no_other_singular_value(void **state) {
+    (void)state;
+    const double a[9] = {2, 0, 0, 0, 0, 0, 0, 0, 0}, k[9] = {0, 0.5, -1, 3, 5, 7, 0, 2, 4};
+    const double want[9] = {0, 0.25, -0.5, 1.5, 0, 0, 0, 0, 0};
+    double hv[9];
+    assert_int_equal(product_of(wg_mat_norm_spectral, a, k, hv), WG_OK);
+    for (size_t i = 0; i < 9; i++) assert_true(fabs(hv[i] - want[i]) <= 1e-15);
+}
+
 /* ---- where there is no second derivative, or none is known ---- */
+
+static void a_refused_product_leaves_the_recording_as_it_was(void **state) {
+    (void)state;
+    const double a[9] = {2, 0, 0, 0, 2, 0, 0, 0, 5};
+    double hv[9], g[9];
+    wg_real x[9];
+    wg_mat w, v;
+    wg_tape_reset(tape);
+    const wg_mat m = wg_mat_input(tape, 3, 3, a, 3);
+    for (size_t i = 0; i < 9; i++) x[i] = wg_mat_at(m, i % 3, i / 3);
+    assert_int_equal(wg_eigh(tape, m, &w, &v), WG_OK);
+    const wg_real y = wg_mat_dot(tape, w, w);
+    assert_int_equal(wg_tape_hvp(tape, y, 9, x, along, hv), WG_EDEGENERATE);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_eigh of 3x3"));
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+    assert_int_equal(wg_reverse(tape, y), WG_OK);
+    assert_int_equal(wg_mat_adjoint(tape, m, g, 3), WG_OK);
+    for (size_t i = 0; i < 9; i++) assert_true(fabs(g[i] - 2 * a[i]) <= 1e-14);
+}
 
 static void repeated_eigenvalues_are_refused_and_leave_outputs_alone(void **state) {
     (void)state;
@@ -165,6 +291,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_agree_with_differences_of_gradients),
         cmocka_unit_test(functions_of_symmetric_matrices_are_those_of_matrices),
+        cmocka_unit_test(high_powers_keep_their_digits_at_nearly_equal_eigenvalues),
+        cmocka_unit_test(sums_of_squares_are_right_or_refused_however_near_values_are),
+        cmocka_unit_test(nuclear_norms_have_second_derivatives_at_equal_singular_values),
+        cmocka_unit_test(a_spectral_norm_needs_no_other_singular_value),
+        cmocka_unit_test(a_refused_product_leaves_the_recording_as_it_was),
         cmocka_unit_test(repeated_eigenvalues_are_refused_and_leave_outputs_alone),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);

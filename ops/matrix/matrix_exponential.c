@@ -463,7 +463,7 @@ const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,   expm_va
                                  expm_jvp,  expm_expand,   expm_adjoint, &of_expm};
 const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape,   expm_value, expm_vjp,
                                        expm_jvp,       NULL, expm_adjoint, &of_expm};
-const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", NULL, 0, 1, 30};
+const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", NULL, NULL, 0, 1, 30};
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;

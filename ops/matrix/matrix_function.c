@@ -326,7 +326,7 @@ static wg_status sqrtm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 static const wgi_traits of_sqrtm = {.whole = &wgi_whole_sqrtm};
 const wg_block_op wgi_op_sqrtm = {"wg_sqrtm", 0,    root_shape,    sqrtm_value, sqrtm_vjp,
                                   sqrtm_jvp,  NULL, sqrtm_adjoint, &of_sqrtm};
-const wgi_whole wgi_whole_sqrtm = {&wgi_op_sqrtm, "nn", "nn", NULL, 0, 0, 30};
+const wgi_whole wgi_whole_sqrtm = {&wgi_op_sqrtm, "nn", "nn", NULL, NULL, 0, 0, 30};
 
 /* ---- logarithm ---- */
 
@@ -520,7 +520,7 @@ static wg_status logm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
 static const wgi_traits of_logm = {.whole = &wgi_whole_logm};
 const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape,   logm_value, logm_vjp,
                                  logm_jvp,  NULL, logm_adjoint, &of_logm};
-const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", NULL, 0, 0, 60};
+const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", NULL, NULL, 0, 0, 60};
 
 /* ---- calls ---- */
 

@@ -402,9 +402,62 @@ static wg_status qr_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
 static const wgi_traits of_qr = {.whole = &wgi_whole_qr};
 static const wgi_traits of_r = {.whole = &wgi_whole_qr, .whole_result = 1};
 static const struct qr both = {0, 1};
+/* Is the rank full? 1, without derivatives; where it is not it refuses, and in functions gives NaN. */
+static wg_status independent_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status independent_value(wg_block *b) {
+    const wg_block_arg *const r = &b->in[0];
+    const size_t longest = *(const size_t *)b->params;
+    b->out[0].value[0] = 1;
+    if (!dependent(1, r->rows, longest, r->value, r->ld)) return WG_OK;
+    b->why = "the columns are linearly dependent";
+    return WG_ESINGULAR;
+}
+static wg_status independent_vjp(wg_block *b) { return (void)b, WG_OK; }
+static wg_status independent_expand(wg_tape *t, const wg_block *b, const wg_real *x,
+                                    wg_real *y) {
+    const wgi_reals r = wgi_reals_operand(b, x, 0);
+    const double least = (double)*(const size_t *)b->params * DBL_EPSILON;
+    wg_real high = wg_constant(0);
+    y[0] = wg_constant(1);
+    for (size_t j = 0; j < r.rows; j++)
+        for (size_t i = 0; i <= j; i++)
+            high = wg_let(t, wg_fmax(high, wg_fabs(wgi_reals_at(r, i, j))));
+    for (size_t i = 0; i < r.rows; i++) {
+        const wg_real size = wg_let(t, wg_fabs(wgi_reals_at(r, i, i)));
+        const wg_real over = wg_let(t, wg_sub(size, wg_mul(least, high)));
+        y[0] = wg_let(t, wg_mul(y[0], wgi_expand_good(t, over)));
+    }
+    return WG_OK;
+}
+
+/* In a function. */
+static wg_status qr_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                         const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"rank of R",
+                                   WG_OP_EXPANDS,
+                                   independent_shape,
+                                   independent_value,
+                                   independent_vjp,
+                                   NULL,
+                                   independent_expand,
+                                   NULL,
+                                   NULL};
+    const size_t p = smaller(in[0].rows, in[0].cols), longest = larger(in[0].rows, in[0].cols);
+    const wg_status s = qr_adjoint(t, b, in, out, bar, back);
+    const wg_mat r = p == 0 ? out[1] : wg_mat_block(out[1], 0, 0, p, p);
+    wg_mat good;
+    if (s != WG_OK || p == 0) return s;
+    (void)wg_apply(t, &op, &longest, sizeof longest, 1, &r, 1, &good);
+    back[0] = wg_mat_mul(t, good, back[0]);
+    return wg_tape_status(t);
+}
+
 const wg_block_op wgi_op_qr = {"wg_qr", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
                                qr_jvp,  qr_expand,     qr_adjoint, &of_qr};
-const wgi_whole wgi_whole_qr = {&wgi_op_qr, "mn", "mssn", &both, sizeof both, 0, 6};
+const wgi_whole wgi_whole_qr = {&wgi_op_qr, "mn", "mssn", qr_rule, &both, sizeof both, 0, 6};
 const wg_block_op wgi_op_qr_q = {"wg_qr_q", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
                                  qr_jvp,    qr_expand,     qr_adjoint, &of_qr};
 const wg_block_op wgi_op_qr_r = {"wg_qr_r", WG_OP_EXPANDS, qr_shape,   qr_value, qr_vjp,
@@ -659,7 +712,7 @@ static const wgi_traits of_lstsq = {.whole = &wgi_whole_lstsq};
 const wg_block_op wgi_op_lstsq = {"wg_lstsq",   WG_OP_EXPANDS, lstsq_shape,
                                   lstsq_value,  lstsq_vjp,     lstsq_jvp,
                                   lstsq_expand, lstsq_adjoint, &of_lstsq};
-const wgi_whole wgi_whole_lstsq = {&wgi_op_lstsq, "mnmk", "nk", NULL, 0, 0, 6};
+const wgi_whole wgi_whole_lstsq = {&wgi_op_lstsq, "mnmk", "nk", NULL, NULL, 0, 0, 6};
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
@@ -828,7 +881,7 @@ static wg_status pinv_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
 static const wgi_traits of_pinv = {.whole = &wgi_whole_pinv};
 const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,   pinv_value, pinv_vjp,
                                  pinv_jvp,  pinv_expand,   pinv_adjoint, &of_pinv};
-const wgi_whole wgi_whole_pinv = {&wgi_op_pinv, "mn", "nm", NULL, 0, 1, 40};
+const wgi_whole wgi_whole_pinv = {&wgi_op_pinv, "mn", "nm", NULL, NULL, 0, 1, 40};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
     wg_mat p;

@@ -13,6 +13,7 @@
  * Adjoints and tangents enter with their symmetric parts only. Formulas: Giles 2008, 3.1. W is kept as a triangle with half the diagonal, so that one
  * product is triangular, and what is added to A_ is X + X' of one X. */
 #include "tape/engine/tape.h"
+#include "expand.h"
 #include "spectral.h"
 #include "traits.h"
 #include "whole.h"
@@ -337,39 +338,121 @@ static wg_status eigen_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* ---- are eigenvalues, or singular values, apart? ---- */
+
+/* params: must they be positive, too? */
+static wg_status apart_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status apart_value(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    const double *const w = b->in[0].value, least = *(const double *)b->params;
+    b->out[0].value[0] = 1;
+    if (n == 0) return WG_OK;
+    const double near = WGI_SPECTRAL_NEAR * fmax(fabs(w[0]), fabs(w[n - 1]));
+    for (size_t i = 1; i < n; i++)
+        if (!(fabs(w[i] - w[i - 1]) > near)) return degenerate(b);
+    return least == 0 || w[n - 1] > near ? WG_OK : degenerate(b);
+}
+static wg_status apart_vjp(wg_block *b) { return (void)b, WG_OK; }
+static wg_status apart_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t n = b->in[0].rows;
+    y[0] = wg_constant(1);
+    if (n == 0) return WG_OK;
+    const wg_real ends = wg_let(t, wg_fmax(wg_fabs(x[0]), wg_fabs(x[n - 1])));
+    for (size_t i = 1; i <= n; i++) {
+        if (i == n && *(const double *)b->params == 0) break;
+        const wg_real gap = i == n ? x[n - 1] : wg_let(t, wg_fabs(wg_sub(x[i], x[i - 1])));
+        const wg_real over = wg_let(t, wg_sub(gap, wg_mul(WGI_SPECTRAL_NEAR, ends)));
+        y[0] = wg_let(t, wg_mul(y[0], wgi_expand_good(t, over)));
+    }
+    return WG_OK;
+}
+
+wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int positive) {
+    static const wg_block_op op = {"distances of eigenvalues",
+                                   WG_OP_EXPANDS,
+                                   apart_shape,
+                                   apart_value,
+                                   apart_vjp,
+                                   NULL,
+                                   apart_expand,
+                                   NULL,
+                                   NULL};
+    const double least = positive;
+    wg_mat good;
+    (void)wg_apply(t, &op, &least, sizeof least, 1, &w, 1, &good);
+    return good;
+}
+
 /* ---- adjoints in operations on matrices ---- */
 
-/* w and V as they were found, as an operation on the operands; params: where they are. */
+/* V diag(c) V' as an operation on A, B and c; params: w and V as they were found. With P, Q as at the
+ * head and T = P - U o Q its tangent is V (G o T - (c_i + c_j)/2 o Q + diag(c.)) V',
+ * G_ij = (c_i - c_j)/(w_i - w_j): the tangent of V, by which nearly equal eigenvalues would lose their
+ * digits, is not in it. Where they are so near that c has not enough of them, it is not known. */
 struct found {
     const double *w, *v;
 };
-static wg_status found_shape(wg_block *b) {
+static wg_status weighed_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    b->out[0].rows = n, b->out[0].cols = 1;
-    b->out[1].rows = b->out[1].cols = n;
-    b->work_bytes = (4 * n * n + n) * sizeof(double);
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = 4 * n * n * sizeof(double);
     return WG_OK;
 }
-static wg_status found_value(wg_block *b) {
+static wg_status weighed_value(wg_block *b) {
     const struct found *const f = b->params;
     const size_t n = b->in[0].rows;
+    double *const u = b->work, *const x = u + n * n, *const g = x + n * n;
+    memset(b->out[0].value, 0, n * n * sizeof(double));
     if (n == 0) return WG_OK;
-    memcpy(b->out[0].value, f->w, n * sizeof(double));
-    memcpy(b->out[1].value, f->v, n * n * sizeof(double));
+    congruence_diagonal(n, 1, f->v, b->in[b->inputs - 1].value, u, x, g, b->out[0].value, n);
+    return WG_OK;
+}
+static wg_status weighed_jvp(wg_block *b) {
+    const struct found *const f = b->params;
+    const size_t n = b->in[0].rows;
+    const double *const w = f->w, *const c = b->in[b->inputs - 1].value;
+    const double *const ct = b->in[b->inputs - 1].bar;
+    double *const x = b->work, *const p = x + n * n, *const q = p + n * n, *const g = q + n * n;
+    memset(b->out[0].bar, 0, n * n * sizeof(double));
+    if (n == 0) return WG_OK;
+    tangent_of(b, 0, f->v, x, p);
+    tangent_of(b, b->inputs == 3 ? 1 : b->inputs, f->v, x, q);
+    ties t = ties_of(n, w, p);
+    t.tie = t.near;
+    for (size_t j = 0; j < n; j++) {
+        p[j + j * n] = 0.5 * ((ct != NULL ? ct[j] : 0) - c[j] * q[j + j * n]);
+        for (size_t i = j + 1; i < n; i++) {
+            double e;
+            const double top = p[i + j * n] - 0.5 * (w[i] + w[j]) * q[i + j * n];
+            if (!quotient(top, w[i] - w[j], &t, &e)) {
+                b->why = "the second derivative of nearly equal eigenvalues is not known";
+                return WG_EDEGENERATE;
+            }
+            p[i + j * n] = e * (c[i] - c[j]) - 0.5 * (c[i] + c[j]) * q[i + j * n];
+        }
+    }
+    wgi_spectral_congruence(n, 1, f->v, CblasLower, p, x, g, b->out[0].bar, n);
     return WG_OK;
 }
 
-static const wgi_traits of_eigh = {.whole = &wgi_whole_eigh};
-static const wgi_traits of_eigh_general = {.whole = &wgi_whole_eigh_general};
-
-static wg_status find_again(wg_tape *t, size_t inputs, const wg_mat *in, const double *w,
-                            const double *v, wg_mat *out) {
-    static const wg_block_op op[2] = {{"eigenvectors", WG_OP_TRANS, found_shape, found_value,
-                                       eigen_vjp, eigen_jvp, NULL, NULL, &of_eigh},
-                                      {"eigenvectors", WG_OP_TRANS, found_shape, found_value,
-                                       eigen_vjp, eigen_jvp, NULL, NULL, &of_eigh_general}};
-    const struct found f = {w, v};
-    return wg_apply(t, &op[inputs - 1], &f, sizeof f, inputs, in, 2, out);
+static wg_mat weighed(wg_tape *t, wg_block *b, const wg_mat *in, wg_mat c) {
+    static const wg_block_op op = {"adjoint of eigenvalues",
+                                   WG_OP_TRANS,
+                                   weighed_shape,
+                                   weighed_value,
+                                   NULL,
+                                   weighed_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct found f = {b->out[0].value, vectors_of(b)};
+    const wg_mat of[3] = {in[0], b->inputs == 2 ? in[1] : c, c};
+    wg_mat y;
+    (void)wg_apply(t, &op, &f, sizeof f, b->inputs + 1, of, 1, &y);
+    return y;
 }
 
 /* V X V' */
@@ -383,39 +466,60 @@ static wg_mat symmetric_of(wg_tape *t, wg_mat x) {
 /* Of eigenvalues alone: V diag(w_) V', -V diag(w w_) V'. */
 static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                 const wg_mat *bar, wg_mat *back) {
-    const size_t n = in[0].rows;
-    wg_mat again[2];
-    if (n == 0) return WG_OK;
-    const wg_status s = find_again(t, b->inputs, in, b->out[0].value, vectors_of(b), again);
-    if (s != WG_OK) return s;
-    const wg_mat v = again[1], w = wg_mat_mul(t, out[0], bar[0]);
-    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
+    if (in[0].rows == 0) return WG_OK;
+    back[0] = weighed(t, b, in, bar[0]);
     if (b->inputs == 2)
-        back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, wg_mat_transpose(w)), v, 0, v);
+        back[1] = wg_mat_scale(t, -1, weighed(t, b, in, wg_mat_mul(t, out[0], bar[0])));
     return wg_tape_status(t);
 }
 
-/* The formulas at the head. Where two eigenvalues are one, the second derivative is not known. */
-static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                               const wg_mat *bar, wg_mat *back) {
-    const size_t n = in[0].rows;
+/* The formulas at the head. */
+static wg_status vectors_adjoint(wg_tape *t, size_t operands, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
     const wg_mat w = out[0], v = out[1], row = wg_mat_transpose(w);
-    if (n == 0 || wgi_spectral_untouched(t, bar[1]))
-        return values_adjoint(t, b, in, out, bar, back);
-    for (size_t i = 1; i < n; i++)
-        if (!(w.value[i] - w.value[i - 1] >
-              WGI_SPECTRAL_NEAR * fmax(fabs(w.value[0]), fabs(w.value[n - 1]))))
-            return degenerate(b);
-    const wg_mat m = wg_gemm(t, 'T', 'N', 1, v, bar[1], 0, v), one = wg_mat_identity(t, n);
+    const wg_mat m = wg_gemm(t, 'T', 'N', 1, v, bar[1], 0, v);
+    const wg_mat one = wg_mat_identity(t, w.rows);
     const wg_mat skew = wg_mat_axpby(t, 0.5, m, -0.5, wg_mat_transpose(m));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, w), one);
     const wg_mat x = wg_mat_add(t, wg_mat_div(t, skew, gaps), wg_diag(t, bar[0]));
     back[0] = symmetric_of(t, of_basis(t, v, x));
-    if (b->inputs == 1) return wg_tape_status(t);
+    if (operands == 1) return wg_tape_status(t);
     const wg_mat mean = wg_mat_scale(t, 0.5, wg_mat_add(t, row, w));
     const wg_mat sum = wg_mat_axpby(t, 0.25, m, 0.25, wg_mat_transpose(m));
     const wg_mat y = wg_mat_add(t, wg_mat_mul(t, mean, x), sum);
     back[1] = wg_mat_scale(t, -1, symmetric_of(t, of_basis(t, v, y)));
+    return wg_tape_status(t);
+}
+
+/* Where two eigenvalues are one, the second derivative is not known. */
+static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const size_t n = in[0].rows;
+    const double *const w = out[0].value;
+    if (n == 0 || wgi_spectral_untouched(t, bar[1]))
+        return values_adjoint(t, b, in, out, bar, back);
+    for (size_t i = 1; i < n; i++)
+        if (!(w[i] - w[i - 1] > WGI_SPECTRAL_NEAR * fmax(fabs(w[0]), fabs(w[n - 1]))))
+            return degenerate(b);
+    return vectors_adjoint(t, b->inputs, out, bar, back);
+}
+
+/* In a function, where w and V are those of the node, and every derivative is one of them. */
+static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    const wg_mat v = out[1];
+    if (in[0].rows == 0) return WG_OK;
+    if (!wgi_spectral_untouched(t, bar[1])) {
+        const wg_status s = vectors_adjoint(t, b->inputs, out, bar, back);
+        const wg_mat good = wgi_spectral_apart(t, out[0], 0);
+        for (size_t i = 0; s == WG_OK && i < b->inputs; i++)
+            back[i] = wg_mat_mul(t, good, back[i]);
+        return wg_tape_status(t);
+    }
+    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
+    if (b->inputs == 1) return wg_tape_status(t);
+    const wg_mat w = wg_mat_transpose(wg_mat_mul(t, out[0], bar[0]));
+    back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, w), v, 0, v);
     return wg_tape_status(t);
 }
 
@@ -424,12 +528,15 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     const wg_block_op wgi_op_##name = {"wg_" #name, WG_OP_TRANS, eigen_shape,                  \
                                        eigen_value, eigen_vjp,   eigen_jvp,                    \
                                        NULL,        adjoint,     traits}
+static const wgi_traits of_eigh = {.whole = &wgi_whole_eigh};
+static const wgi_traits of_eigh_general = {.whole = &wgi_whole_eigh_general};
 EIGEN(eigvalsh, values_adjoint, &of_eigh);
 EIGEN(eigh, eigen_adjoint, &of_eigh);
 EIGEN(eigvalsh_general, values_adjoint, &of_eigh_general);
 EIGEN(eigh_general, eigen_adjoint, &of_eigh_general);
-const wgi_whole wgi_whole_eigh = {&wgi_op_eigh, "nn", "n1nn", NULL, 0, 0, 25};
-const wgi_whole wgi_whole_eigh_general = {&wgi_op_eigh_general, "nnnn", "n1nn", NULL, 0, 0, 35};
+const wgi_whole wgi_whole_eigh = {&wgi_op_eigh, "nn", "n1nn", eigen_rule, NULL, 0, 0, 25};
+const wgi_whole wgi_whole_eigh_general = {
+    &wgi_op_eigh_general, "nnnn", "n1nn", eigen_rule, NULL, 0, 0, 35};
 
 wg_mat wg_eigvalsh(wg_tape *t, wg_mat a) {
     wg_mat w;

@@ -130,18 +130,51 @@ static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *
     return WG_OK;
 }
 
-static const wgi_traits symmetric_traits = {.bilinear = 3};
+extern const wg_block_op wgi_op_symm;
 
-const wg_block_op wgi_op_symv = {"wg_symv",        WG_OP_TRANS | WG_OP_EXPANDS,
-                                 symmetric_shape,  symmetric_value,
-                                 symmetric_vjp,    symmetric_jvp,
-                                 symmetric_expand, NULL,
-                                 &symmetric_traits};
-const wg_block_op wgi_op_symm = {"wg_symm",        WG_OP_TRANS | WG_OP_EXPANDS,
-                                 symmetric_shape,  symmetric_value,
-                                 symmetric_vjp,    symmetric_jvp,
-                                 symmetric_expand, NULL,
-                                 &symmetric_traits};
+/* A_ is alpha (W B' + B W')/2 on the left, alpha (B' W + W' B)/2 on the right; B_ alpha A W, or W A;
+ * C_ beta W. By products of its own and not by the trait `bilinear`: a tangent of A is symmetrised,
+ * while symmetric_vjp reads one triangle. */
+static wg_status symmetric_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                   const wg_mat *bar, wg_mat *back) {
+    struct symmetric p = *symmetric_of(b);
+    const int turned = p.vector && in[1].cols != 1;
+    const wg_mat x = turned ? wg_mat_transpose(in[1]) : in[1], w = bar[0], of[2] = {in[0], w};
+    const double beta = p.beta;
+    wg_mat back_x;
+    (void)out;
+    p.beta = 0;
+    (void)wg_apply(t, &wgi_op_symm, &p, sizeof p, 2, of, 1, &back_x);
+    back[1] = turned ? wg_mat_transpose(back_x) : back_x;
+    if (b->inputs > 2) {
+        const wg_mat back_c = wg_mat_scale(t, beta, w);
+        back[2] = p.vector && in[2].cols != 1 ? wg_mat_transpose(back_c) : back_c;
+    }
+    if (in[0].at.slot == 0) return wg_tape_status(t);
+    const wg_mat r = p.right ? wg_gemm(t, 'T', 'N', p.alpha / 2, x, w, 0, x)
+                             : wg_gemm(t, 'N', 'T', p.alpha / 2, w, x, 0, x);
+    back[0] = wg_mat_add(t, r, wg_mat_transpose(r));
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_symv = {"wg_symv",
+                                 WG_OP_TRANS | WG_OP_EXPANDS,
+                                 symmetric_shape,
+                                 symmetric_value,
+                                 symmetric_vjp,
+                                 symmetric_jvp,
+                                 symmetric_expand,
+                                 symmetric_adjoint,
+                                 NULL};
+const wg_block_op wgi_op_symm = {"wg_symm",
+                                 WG_OP_TRANS | WG_OP_EXPANDS,
+                                 symmetric_shape,
+                                 symmetric_value,
+                                 symmetric_vjp,
+                                 symmetric_jvp,
+                                 symmetric_expand,
+                                 symmetric_adjoint,
+                                 NULL};
 
 static wg_mat symmetric(wg_tape *t, const wg_block_op *op, const struct symmetric *p, wg_mat a,
                         wg_mat b, wg_mat c) {

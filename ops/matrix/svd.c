@@ -424,21 +424,12 @@ static wg_mat of_values(wg_tape *t, wg_mat u, wg_mat sb, wg_mat h) {
     return wg_matmul(t, wg_mat_mul(t, u, wg_mat_transpose(sb)), h);
 }
 
-/* The formulas at the head. Where two singular values are one, or one is 0, the second derivative is
- * not known. */
-static wg_status svd_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                             const wg_mat *bar, wg_mat *back) {
-    const factors f = factors_of(b);
+/* The formulas at the head. */
+static wg_status vectors_adjoint(wg_tape *t, const factors *f, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
     const wg_mat u = out[0], s = out[1], h = out[2], row = wg_mat_transpose(s);
-    (void)in;
-    if (f.k == 0) return WG_OK;
-    if (wgi_spectral_untouched(t, bar[0]) && wgi_spectral_untouched(t, bar[2])) {
-        back[0] = of_values(t, u, bar[1], h);
-        return wg_tape_status(t);
-    }
-    if (ties_of(&f).any) return degenerate(b);
     const wg_mat mu = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, u);
-    const wg_mat mv = wg_gemm(t, 'N', 'T', 1, h, bar[2], 0, h), one = wg_mat_identity(t, f.k);
+    const wg_mat mv = wg_gemm(t, 'N', 'T', 1, h, bar[2], 0, h), one = wg_mat_identity(t, f->k);
     const wg_mat k = wg_mat_sub(t, mu, wg_mat_transpose(mu));
     const wg_mat l = wg_mat_sub(t, mv, wg_mat_transpose(mv));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, s), one);
@@ -447,82 +438,256 @@ static wg_status svd_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     const wg_mat odd = wg_mat_div(t, wg_mat_sub(t, k, l), sums);
     const wg_mat x = wg_mat_add(t, wg_mat_axpby(t, 0.5, even, 0.5, odd), wg_diag(t, bar[1]));
     wg_mat left = wg_matmul(t, u, x);
-    if (f.m > f.n) { /* (I - U U') U_ S^-1 */
+    if (f->m > f->n) { /* (I - U U') U_ S^-1 */
         const wg_mat off = wg_gemm(t, 'N', 'N', -1, u, mu, 1, bar[0]);
         left = wg_mat_add(t, left, wg_mat_div(t, off, row));
     }
     back[0] = wg_matmul(t, left, h);
-    if (f.m < f.n) { /* S^-1 V_' (I - V V') */
+    if (f->m < f->n) { /* S^-1 V_' (I - V V') */
         const wg_mat off = wg_gemm(t, 'T', 'N', -1, mv, h, 1, bar[2]);
         back[0] = wg_gemm(t, 'N', 'N', 1, u, wg_mat_div(t, off, s), 1, back[0]);
     }
     return wg_tape_status(t);
 }
 
-/* U, s and V' as they were found, as an operation on the operand; params: where they are. */
+/* Where two singular values are one, or one is 0, the second derivative is not known. */
+static wg_status svd_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const factors f = factors_of(b);
+    if (f.k == 0) return WG_OK;
+    (void)in;
+    if (wgi_spectral_untouched(t, bar[0]) && wgi_spectral_untouched(t, bar[2])) {
+        back[0] = of_values(t, out[0], bar[1], out[2]);
+        return wg_tape_status(t);
+    }
+    if (ties_of(&f).any) return degenerate(b);
+    return vectors_adjoint(t, &f, out, bar, back);
+}
+
+/* In a function, where vectors and values are those of the node. */
+static wg_status svd_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                          const wg_mat *bar, wg_mat *back) {
+    const factors f = factors_of(b);
+    if (f.k == 0) return WG_OK;
+    (void)in;
+    if (wgi_spectral_untouched(t, bar[0]) && wgi_spectral_untouched(t, bar[2])) {
+        back[0] = of_values(t, out[0], bar[1], out[2]);
+        return wg_tape_status(t);
+    }
+    const wg_status s = vectors_adjoint(t, &f, out, bar, back);
+    if (s == WG_OK) back[0] = wg_mat_mul(t, wgi_spectral_apart(t, out[1], 1), back[0]);
+    return wg_tape_status(t);
+}
+
+/* U diag(c) V' as an operation on A and c; params: U, s and V' as they were found. With P as at the
+ * head, E = (P + P')/2 and O = (P - P')/2 its tangent is U X V' + R,
+ *     X_ij = E_ij (c_i - c_j)/(s_i - s_j) + O_ij (c_i + c_j)/(s_i + s_j),  X_jj = c._j,
+ *     R = (I - U U') A.V diag(c/s) V', or U diag(c/s) U'A.(I - V V')
+ * without the tangents of U and V, by which nearly equal singular values would lose their digits.
+ * Where they are so near that c has not enough of them, it is not known; but of a constant c, as
+ * norms have it, equal elements are equal also beside this point, and zeros are zeros. */
 struct found {
     const double *u, *s, *h;
 };
-static wg_status found_value(wg_block *b) {
-    const struct found *const found = b->params;
-    const factors f = factors_of(b);
-    if (f.k == 0) return WG_OK;
-    memcpy(f.u, found->u, f.m * f.k * sizeof *f.u);
-    memcpy(f.s, found->s, f.k * sizeof *f.s);
-    memcpy(f.h, found->h, f.k * f.n * sizeof *f.h);
+static wg_status weighed_shape(wg_block *b) {
+    factors f;
+    sizes(b, &f);
+    b->out[0].rows = f.m, b->out[0].cols = f.n;
+    b->work_bytes = (f.k * f.k + 2 * f.k * larger(f.m, f.n)) * sizeof(double);
     return WG_OK;
 }
-/* What they are in functions; of singular values alone, the second result. */
-static const wgi_traits of_svd = {.whole = &wgi_whole_svd};
-static const wgi_traits of_values_only = {.whole = &wgi_whole_svd, .whole_result = 1};
-static const wgi_traits of_nuclear = {.whole = &wgi_whole_norm_nuclear};
-static const wgi_traits of_spectral = {.whole = &wgi_whole_norm_spectral};
+static factors found_in(const wg_block *b) {
+    const struct found *const found = b->params;
+    factors f;
+    sizes(b, &f);
+    f.u = (double *)(uintptr_t)found->u, f.s = (double *)(uintptr_t)found->s;
+    f.h = (double *)(uintptr_t)found->h;
+    return f;
+}
+/* y += U diag(c) V'. Room: x of m k. */
+static void add_weighed(const factors *f, const double *c, double *x, double *y) {
+    const int m = wgi_int(f->m), n = wgi_int(f->n), k = wgi_int(f->k);
+    for (size_t j = 0; j < f->k; j++)
+        for (size_t i = 0; i < f->m; i++) x[i + j * f->m] = f->u[i + j * f->m] * c[j];
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, x, m, f->h, k, 1, y, m);
+}
+static wg_status weighed_value(wg_block *b) {
+    const factors f = found_in(b);
+    memset(b->out[0].value, 0, f.m * f.n * sizeof(double));
+    if (f.k != 0) add_weighed(&f, b->in[1].value, b->work, b->out[0].value);
+    return WG_OK;
+}
 
-static wg_status find_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat *out) {
-    static const wg_block_op op = {
-        "singular vectors", 0, svd_shape, found_value, svd_vjp, svd_jvp, NULL, NULL, &of_svd};
+/* p = X of P = p; 0: it is not known. */
+static int weighed_core(const factors *f, const struct ties *t, const double *c,
+                        const double *ct, double *p) {
+    const double nothing = nothing_of(f, t->size);
+    struct ties strict = *t;
+    int bad = 0;
+    strict.tie = t->near;
+    for (size_t j = 0; j < f->k; j++) {
+        p[j + j * f->k] = ct != NULL ? ct[j] : 0;
+        for (size_t i = 0; i < j; i++) {
+            double *const up = &p[i + j * f->k], *const low = &p[j + i * f->k];
+            const double less = c[i] - c[j], more = c[i] + c[j];
+            const double even = 0.5 * (*up + *low), odd = 0.5 * (*up - *low);
+            const double gap = f->s[i] - f->s[j], sum = f->s[i] + f->s[j];
+            double x = 0, y = 0;
+            if (ct != NULL || less != 0) x = less * quotient(even, gap, &strict, nothing, &bad);
+            if (ct != NULL || more != 0) y = more * quotient(odd, sum, t, nothing, &bad);
+            *up = x + y, *low = x - y;
+        }
+    }
+    return !bad;
+}
+
+/* Columns of x of m by k, or its rows where it is k by n: each times c_j / s_j. */
+static int weighed_off(const factors *f, const struct ties *t, const double *c, int constant,
+                       double *x) {
+    const int tall = f->m > f->n;
+    const size_t count = tall ? f->m : f->n, stride = tall ? 1 : f->k, step = tall ? f->m : 1;
+    const double nothing = nothing_of(f, t->size);
+    int bad = 0;
+    for (size_t j = 0; j < f->k; j++)
+        for (size_t i = 0; i < count; i++) {
+            double *const e = x + j * step + i * stride;
+            if (constant && c[j] == 0) *e = 0;
+            else *e = c[j] * quotient(*e, f->s[j], t, nothing, &bad);
+        }
+    return !bad;
+}
+
+static wg_status weighed_jvp(wg_block *b) {
+    const factors f = found_in(b);
+    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
+    const double *const c = b->in[1].value, *const ct = b->in[1].bar, *const ad = b->in[0].bar;
+    double *const p = b->work, *const x = p + f.k * f.k, *const y = x + f.k * larger(f.m, f.n);
+    double *const out = b->out[0].bar;
+    memset(out, 0, f.m * f.n * sizeof *out);
+    if (f.k == 0) return WG_OK;
+    if (ad == NULL) {
+        if (ct != NULL) add_weighed(&f, ct, x, out);
+        return WG_OK;
+    }
+    tangent_times(b, &f, x); /* A. V */
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, k, m, 1, f.u, m, x, m, 0, p, k);
+    struct ties t = ties_of(&f);
+    look_at(&t, f.k * f.k, p);
+    if (f.m > f.n) {
+        look_at(&t, f.m * f.k, x);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, -1, f.u, m, p, k, 1, x,
+                    m);
+    }
+    if (f.m < f.n) { /* U' A. */
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, k, n, m, 1, f.u, m, ad,
+                    wgi_int(b->in[0].bar_ld), 0, x, k);
+        look_at(&t, f.k * f.n, x);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, n, k, -1, p, k, f.h, k, 1, x,
+                    k);
+    }
+    if ((f.m != f.n && !weighed_off(&f, &t, c, ct == NULL, x)) ||
+        !weighed_core(&f, &t, c, ct, p)) {
+        b->why =
+            "the second derivative of nearly equal singular values, or of one that is 0, is "
+            "not known";
+        return WG_EDEGENERATE;
+    }
+    if (f.m >= f.n) { /* (U X + x) V' */
+        memcpy(y, x, f.m * f.k * sizeof *y);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, 1, f.u, m, p, k,
+                    f.m > f.n ? 1 : 0, y, m);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, y, m, f.h, k, 0, out,
+                    m);
+    } else { /* U (X V' + x) */
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, n, k, 1, p, k, f.h, k, 1, x,
+                    k);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, f.u, m, x, k, 0, out,
+                    m);
+    }
+    return WG_OK;
+}
+
+static wg_mat weighed(wg_tape *t, const wg_block *b, wg_mat a, wg_mat c) {
+    static const wg_block_op op = {"adjoint of singular values",
+                                   0,
+                                   weighed_shape,
+                                   weighed_value,
+                                   NULL,
+                                   weighed_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
     const factors f = factors_of(b);
     const struct found found = {f.u, f.s, f.h};
-    return wg_apply(t, &op, &found, sizeof found, 1, &a, 3, out);
+    const wg_mat of[2] = {a, c};
+    wg_mat y;
+    (void)wg_apply(t, &op, &found, sizeof found, 2, of, 1, &y);
+    return y;
 }
 
 static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                 const wg_mat *bar, wg_mat *back) {
-    wg_mat again[3];
     (void)out;
     if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
-    const wg_status s = find_again(t, b, in[0], again);
-    if (s == WG_OK) back[0] = of_values(t, again[0], bar[0], again[2]);
-    return s == WG_OK ? wg_tape_status(t) : s;
-}
-
-/* w U V' */
-static wg_status nuclear_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                                 const wg_mat *bar, wg_mat *back) {
-    wg_mat again[3];
-    (void)out;
-    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
-    const wg_status s = find_again(t, b, in[0], again);
-    if (s == WG_OK) back[0] = wg_mat_mul(t, bar[0], wg_matmul(t, again[0], again[2]));
-    return s == WG_OK ? wg_tape_status(t) : s;
-}
-
-/* The same of the first ones. */
-static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                                  const wg_mat *bar, wg_mat *back) {
-    wg_mat again[3];
-    (void)out;
-    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
-    const wg_status s = find_again(t, b, in[0], again);
-    if (s != WG_OK) return s;
-    const wg_mat first = wg_matmul(t, wg_mat_col(again[0], 0), wg_mat_row(again[2], 0));
-    back[0] = wg_mat_mul(t, bar[0], first);
+    back[0] = weighed(t, b, in[0], bar[0]);
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_svdvals = {"wg_svdvals",   0,          values_shape, values_value,
-                                    values_vjp,     values_jvp, NULL,         values_adjoint,
-                                    &of_values_only};
+/* w U diag(c) V' of a norm, with ones for `count` singular values. */
+static wg_status norm_adjoint(wg_tape *t, const wg_block *b, const wg_mat *in,
+                              const wg_mat *bar, size_t count, wg_mat *back) {
+    const size_t k = smaller(in[0].rows, in[0].cols);
+    double *const c = wg_tape_keep(t, k * sizeof *c, NULL);
+    if (c == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < k; j++) c[j] = j < count;
+    const wg_mat slope = weighed(t, b, in[0], wg_mat_constant_borrowed(t, k, 1, c, k));
+    back[0] = wg_mat_mul(t, bar[0], slope);
+    return wg_tape_status(t);
+}
+
+static wg_status nuclear_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    return norm_adjoint(t, b, in, bar, SIZE_MAX, back);
+}
+
+static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    return norm_adjoint(t, b, in, bar, 1, back);
+}
+
+/* In functions: by the vectors of another node, w U diag(c) V' with ones in c for all values or for the
+ * first. */
+static wg_status nuclear_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    wg_mat u, v;
+    (void)b, (void)out;
+    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
+    const wg_status s = wg_svd(t, in[0], &u, NULL, &v);
+    if (s == WG_OK) back[0] = wg_mat_mul(t, bar[0], wg_gemm(t, 'N', 'T', 1, u, v, 0, u));
+    return s == WG_OK ? wg_tape_status(t) : s;
+}
+static wg_status spectral_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    wg_mat u, v;
+    (void)b, (void)out;
+    if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
+    const wg_status s = wg_svd(t, in[0], &u, NULL, &v);
+    if (s != WG_OK) return s;
+    const wg_mat first = wg_mat_col(u, 0), last = wg_mat_transpose(wg_mat_col(v, 0));
+    back[0] = wg_mat_mul(t, bar[0], wg_matmul(t, first, last));
+    return wg_tape_status(t);
+}
+
+static const wgi_traits of_svd = {.whole = &wgi_whole_svd};
+static const wgi_traits of_svdvals = {.whole = &wgi_whole_svd, .whole_result = 1};
+static const wgi_traits of_nuclear = {.whole = &wgi_whole_norm_nuclear};
+static const wgi_traits of_spectral = {.whole = &wgi_whole_norm_spectral};
+
+const wg_block_op wgi_op_svdvals = {"wg_svdvals", 0,          values_shape, values_value,
+                                    values_vjp,   values_jvp, NULL,         values_adjoint,
+                                    &of_svdvals};
 const wg_block_op wgi_op_norm_nuclear = {
     "wg_mat_norm_nuclear", 0,    norm_shape,      nuclear_value, nuclear_vjp,
     nuclear_jvp,           NULL, nuclear_adjoint, &of_nuclear};
@@ -531,9 +696,11 @@ const wg_block_op wgi_op_norm_spectral = {
     spectral_jvp,           NULL, spectral_adjoint, &of_spectral};
 const wg_block_op wgi_op_svd = {"wg_svd", 0,    svd_shape,   decompose, svd_vjp,
                                 svd_jvp,  NULL, svd_adjoint, &of_svd};
-const wgi_whole wgi_whole_svd = {&wgi_op_svd, "mn", "mss1sn", NULL, 0, 0, 40};
-const wgi_whole wgi_whole_norm_nuclear = {&wgi_op_norm_nuclear, "mn", "11", NULL, 0, 0, 40};
-const wgi_whole wgi_whole_norm_spectral = {&wgi_op_norm_spectral, "mn", "11", NULL, 0, 0, 40};
+const wgi_whole wgi_whole_svd = {&wgi_op_svd, "mn", "mss1sn", svd_rule, NULL, 0, 0, 40};
+const wgi_whole wgi_whole_norm_nuclear = {
+    &wgi_op_norm_nuclear, "mn", "11", nuclear_rule, NULL, 0, 0, 40};
+const wgi_whole wgi_whole_norm_spectral = {
+    &wgi_op_norm_spectral, "mn", "11", spectral_rule, NULL, 0, 0, 40};
 
 /* ---- calls ---- */
 

@@ -263,16 +263,10 @@ static wg_status sylvester_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, co
 }
 
 static const wgi_traits of_sylvester = {.whole = &wgi_whole_sylvester};
-const wg_block_op wgi_op_sylvester = {"wg_sylvester",
-                                      0,
-                                      sylvester_shape,
-                                      sylvester_value,
-                                      sylvester_vjp,
-                                      sylvester_jvp,
-                                      NULL,
-                                      sylvester_adjoint,
-                                      &of_sylvester};
-const wgi_whole wgi_whole_sylvester = {&wgi_op_sylvester, "mmnnmn", "mn", NULL, 0, 0, 60};
+const wg_block_op wgi_op_sylvester = {
+    "wg_sylvester", 0,    sylvester_shape,   sylvester_value, sylvester_vjp,
+    sylvester_jvp,  NULL, sylvester_adjoint, &of_sylvester};
+const wgi_whole wgi_whole_sylvester = {&wgi_op_sylvester, "mmnnmn", "mn", NULL, NULL, 0, 0, 60};
 
 /* ---- Lyapunov ---- */
 
@@ -364,9 +358,9 @@ static wg_status lyapunov_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
 
 static const wgi_traits of_lyapunov = {.whole = &wgi_whole_lyapunov};
 const wg_block_op wgi_op_lyapunov = {
-    "wg_lyapunov",    0,   lyapunov_shape, lyapunov_value, lyapunov_vjp, lyapunov_jvp, NULL,
-    lyapunov_adjoint, &of_lyapunov};
-const wgi_whole wgi_whole_lyapunov = {&wgi_op_lyapunov, "nnnn", "nn", NULL, 0, 0, 40};
+    "wg_lyapunov", 0,    lyapunov_shape,   lyapunov_value, lyapunov_vjp,
+    lyapunov_jvp,  NULL, lyapunov_adjoint, &of_lyapunov};
+const wgi_whole wgi_whole_lyapunov = {&wgi_op_lyapunov, "nnnn", "nn", NULL, NULL, 0, 0, 40};
 
 /* ---- Lyapunov, discrete ---- */
 
@@ -478,17 +472,11 @@ static wg_status discrete_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
 }
 
 static const wgi_traits of_discrete = {.whole = &wgi_whole_lyapunov_discrete};
-const wg_block_op wgi_op_lyapunov_discrete = {"wg_lyapunov_discrete",
-                                              0,
-                                              lyapunov_shape,
-                                              discrete_value,
-                                              discrete_vjp,
-                                              discrete_jvp,
-                                              NULL,
-                                              discrete_adjoint,
-                                              &of_discrete};
+const wg_block_op wgi_op_lyapunov_discrete = {
+    "wg_lyapunov_discrete", 0,    lyapunov_shape,   discrete_value, discrete_vjp,
+    discrete_jvp,           NULL, discrete_adjoint, &of_discrete};
 const wgi_whole wgi_whole_lyapunov_discrete = {
-    &wgi_op_lyapunov_discrete, "nnnn", "nn", NULL, 0, 0, 40};
+    &wgi_op_lyapunov_discrete, "nnnn", "nn", NULL, NULL, 0, 0, 40};
 
 /* ---- calls ---- */
 

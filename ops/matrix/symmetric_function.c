@@ -192,7 +192,8 @@ static double power_second(const wg_symmetric_function *u, double a, double b, d
     if (half == 0) return 0;
     if (a == c) return half * pow(a, p - 2);
     const double low = c < 0 ? -c : a, high = c < 0 ? -a : c; /* of magnitudes, of one sign */
-    if (!(low > 0) || high > 1.25 * low || fabs(p) > 32)
+    /* the series converges, and cancels little, for |p| times what they are apart up to 8 */
+    if (!(low > 0) || high > (1 + fmin(0.25, 8 / fabs(p))) * low)
         return by_quotient(u, power_divided, power_slope_at, a, b, c);
     return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
 }
@@ -526,9 +527,9 @@ static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, wg_block 
         return second_adjoint(t, &name##_second_op, b, in, bar, back);                         \
     }                                                                                          \
     const wgi_whole wgi_whole_symmetric_##name##_along = {                                     \
-        &name##_along_op, "nnnn", "nn", NULL, 0, numbers, 40};                                 \
+        &name##_along_op, "nnnn", "nn", NULL, NULL, 0, numbers, 40};                           \
     const wgi_whole wgi_whole_symmetric_##name##_second = {                                    \
-        &name##_second_op, "nnnnnn", "nn", NULL, 0, numbers, 60};                              \
+        &name##_second_op, "nnnnnn", "nn", NULL, NULL, 0, numbers, 60};                        \
     static const wgi_traits name##_along_traits = {.whole =                                    \
                                                        &wgi_whole_symmetric_##name##_along};   \
     static const wgi_traits name##_second_traits = {.whole =                                   \
@@ -568,8 +569,8 @@ static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, wg_block 
         return wg_apply(t, &op, &p, sizeof p, 2, of, 1, back);                                 \
     }                                                                                          \
     static const wg_block_op name##_op;                                                        \
-    const wgi_whole wgi_whole_symmetric_##name = {                                             \
-        &name##_op, "nn", "nn", NULL, 0, numbers, 25};                                         \
+    const wgi_whole wgi_whole_symmetric_##name = {&name##_op, "nn", "nn",    NULL,             \
+                                                  NULL,       0,    numbers, 25};              \
     static const wgi_traits name##_traits = {.whole = &wgi_whole_symmetric_##name};            \
     FUNCTION(NAME, name, name##_adjoint, &name##_traits)
 

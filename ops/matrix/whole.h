@@ -2,9 +2,9 @@
 /* whole.h - operations on matrices that a function keeps as they are, each as one node: those that
  * are not made of products, solves and factorisations (dense.def), such as eigenvalues. Internal.
  *
- * Their values come from the descriptor, their derivatives from its `adjoint`, taken apart into nodes
- * (tape/function/graph/whole_node.c). That has to be the same calls at all points: it may look at
- * values only to refuse. */
+ * Their values come from the descriptor, their derivatives from its `adjoint`, or a rule for functions,
+ * taken apart into nodes (tape/function/graph/whole_node.c). That has to be the same calls at all
+ * points, of operations that functions have: where there is no derivative it has to make it NaN. */
 #ifndef WGI_OPS_MATRIX_WHOLE_H
 #define WGI_OPS_MATRIX_WHOLE_H
 
@@ -13,12 +13,15 @@
 /* A row, in the file of its family.
  * operands, results   rows and columns of each, a letter for each number: m, n, k are sizes; s is
  *                     the smaller of m and n; 1
+ * rule                its adjoint in a function, as `adjoint` of its descriptor; NULL: that
  * params, bytes       of every call; or params are `numbers` doubles, which follow the operands of a
  *                     node and are not differentiated
  * flops               about so many for each m n s */
 typedef struct wgi_whole {
     const wg_block_op *op;
     const char *operands, *results;
+    wg_status (*rule)(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                      const wg_mat *bar, wg_mat *back);
     const void *params;
     size_t bytes;
     unsigned numbers, flops;

@@ -217,6 +217,21 @@ static const wgi_record *backward_lanes(const wgi_passes *p, const wgi_record *b
     }
 }
 
+/* Tangents of a block's results, which are written, beside those that they have as inputs: these
+ * wait in wt, which is 0 until the last pass. */
+static wg_status block_forward(const wgi_passes *p, const wgi_block *b) {
+    const size_t first = (size_t)b->out * p->lanes, n = b->outs * p->lanes;
+    double *const vt = p->vt + first, *const own = p->wt + first;
+    size_t inputs = 0;
+    for (size_t i = 0; i < n; i++) inputs += vt[i] != 0;
+    for (size_t i = 0; inputs != 0 && i < n; i++) own[i] = vt[i], vt[i] = 0;
+    p->c->width = p->lanes; /* it takes the number of lanes from there */
+    const wg_status s = wgi_block_forward(p->c, b);
+    p->c->width = 0;
+    for (size_t i = 0; inputs != 0 && i < n; i++) vt[i] += own[i], own[i] = 0;
+    return s;
+}
+
 /* Tangents of all slots up to the root. */
 static wg_status run_forward(const wgi_passes *p) {
     wgi_core *const c = p->c;
@@ -234,9 +249,7 @@ static wg_status run_forward(const wgi_passes *p) {
             if (next != top) {
                 wgi_block *b;
                 memcpy(&b, &next->jac0, sizeof b);
-                c->width = p->lanes; /* it takes the number of lanes from there */
-                const wg_status s = wgi_block_forward(c, b);
-                c->width = 0;
+                const wg_status s = block_forward(p, b);
                 if (s != WG_OK) return s;
                 next++;
             }

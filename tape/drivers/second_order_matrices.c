@@ -47,6 +47,13 @@ static int all_zero(const double *x, size_t n) {
     return 1;
 }
 
+/* The same of one lane of rows. */
+static int zero_in(const double *x, size_t n, size_t lanes, size_t lane) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i * lanes + lane] != 0) return 0;
+    return 1;
+}
+
 static double *room(char **free, const wgi_operand *o) {
     double *const x = (double *)(void *)*free;
     *free += wgi_payload_round(size_of(o) * sizeof(double));
@@ -117,12 +124,15 @@ static int has_constant(const wgi_block *b, unsigned which) {
     return 0;
 }
 
+/* As in a sweep, nothing is multiplied by adjoints that are all 0. */
 static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned bilinear) {
     const int curved =
         bilinear != 0 && !has_constant(b, bilinear) && !all_zero(p->w + b->out, b->outs);
+    const double *const wt = p->wt + (size_t)b->out * p->lanes;
     wg_status s = WG_OK;
     for (size_t l = 0; l < p->lanes && s == WG_OK; l++) {
-        s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
+        if (!zero_in(wt, b->outs, p->lanes, l))
+            s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
         if (s == WG_OK && curved) s = lane_by_vjp(p, b, l, p->w, 1, p->vt, bilinear);
     }
     return s;
@@ -301,7 +311,9 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
         bar[k] = variable(p, o, p->w + o->slot, p->wt);
     }
     s = wg_tape_status(p->beside);
-    if (s == WG_OK) s = b->op->adjoint(p->beside, &call, in, out, bar, back);
+    const uint64_t stamps = p->c->stamps;
+    if (s == WG_OK) s = wgi_block_adjoint(p->c, b, &call, p->beside, in, out, bar, back);
+    if (p->c->stamps != stamps) return s;
     if (s == WG_OK) s = wg_tape_status(p->beside);
     for (uint32_t i = 0; s == WG_OK && i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
@@ -310,6 +322,9 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
         else if (back[i].rows != o->rows || back[i].cols != o->cols) {
             s = WG_ESHAPE;
             call.why = "its adjoint is not of the shape of an operand";
+        } else if (wgi_mat_stale(wgi_core_of(p->beside), &back[i])) {
+            s = WG_ESTALE;
+            call.why = "its adjoint is a matrix of another tape, or of none";
         } else add_tangents(p, o, &back[i]);
     }
     p->c->scratch_used = used;

@@ -10,6 +10,7 @@
 #include "tape.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,7 +152,7 @@ static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_
 }
 
 /* Tangents of the results on a forward tape, lane by lane. */
-static wg_status tangents(wgi_core *c, const wgi_block *b);
+static wg_status tangents(wgi_core *c, const wgi_block *b, report *to);
 
 /* Is everything that was computed finite? */
 static int finite_all(const wgi_block *b) {
@@ -191,7 +192,7 @@ static void note_room(wgi_core *c, const wgi_block *b) {
 wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     note_room(c, b);
     if (c->flags & WG_KEEP_CODE) keep_values(c, b);
-    if (c->width != 0) return tangents(c, b);
+    if (c->width != 0) return tangents(c, b, wgi_fail);
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
     b->record = wgi_record_count(c);
@@ -510,6 +511,18 @@ wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call) {
     return opened_again(c, name, stamps, b->op->vjp(call), call);
 }
 
+wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
+                            const wg_mat *in, const wg_mat *out, const wg_mat *bar,
+                            wg_mat *back) {
+    const char *const name = b->op->name;
+    const uint64_t stamps = close_tape(c);
+    const wg_status s = b->op->adjoint(beside, call, in, out, bar, back);
+    if (open_again(c, stamps)) return s;
+    c->swept = 0;
+    return wgi_refuse(c, WG_EMODE, "a sweep: %s: its adjoint has reset or rewound the tape",
+                      name);
+}
+
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     if (wgi_gather_reverse(c, b)) return c->traced ? wgi_gather_trace(c, b) : WG_OK;
     wg_block_arg arg[2 * WGI_MAX_ARGS];
@@ -612,7 +625,8 @@ static int zero_slice(const wgi_operand *o, const double *x) {
 }
 
 /* The tangents of one lane by jvp, where they stand. */
-static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used) {
+static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used,
+                             report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     double *const all = (double *)(void *)c->tangents.base;
     wg_block call;
@@ -632,18 +646,18 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
     }
     const wg_status s = none ? WG_OK : b->op->jvp(&call);
     c->scratch_used = used;
-    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
-static wg_status tangents(wgi_core *c, const wgi_block *b) {
+static wg_status tangents(wgi_core *c, const wgi_block *b, report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     const int single = c->width == 1 && b->op->jvp != NULL;
     const size_t lane = single ? 0 : lane_bytes(b);
     wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
-    if (s != WG_OK) return wgi_fail(c, s, "%s: no workspace for tangents", b->op->name);
+    if (s != WG_OK) return to(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
-    if (single) return one_tangent(c, b, work, used);
+    if (single) return one_tangent(c, b, work, used, to);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;
     wgi_block_call(&call, b, arg, work);
@@ -670,12 +684,28 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
         }
     }
     c->scratch_used = used;
-    return s == WG_OK ? s : explain(c, wgi_fail, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
+}
+
+/* wgi_refuse on a tape that is closed. */
+static wg_status refuse_closed(wgi_core *c, wg_status s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->message, sizeof c->message, format, args);
+    va_end(args);
+    return s;
 }
 
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &wgi_small_op) wgi_small_forward(c, b);
-    else if (!wgi_gather_forward(c, b)) return tangents(c, b);
+    else if (!wgi_gather_forward(c, b)) {
+        const char *const name = b->op->name;
+        const uint64_t stamps = close_tape(c);
+        const wg_status s = tangents(c, b, refuse_closed);
+        if (open_again(c, stamps)) return s;
+        return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp has reset or rewound the tape",
+                          name);
+    }
     return WG_OK;
 }
 

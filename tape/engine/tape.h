@@ -468,6 +468,11 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
 void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work);
 /* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
+/* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset or
+ * rewound this one, which its stamps tell, that is refused, and nothing of the block is there. */
+wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
+                            const wg_mat *in, const wg_mat *out, const wg_mat *bar,
+                            wg_mat *back);
 /* Adds to the adjoints of a block's operands, from those of its results. */
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b);
 /* The same for small elementwise operations, down to number `low` or to the first record of

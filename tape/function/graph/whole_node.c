@@ -4,8 +4,7 @@
  *
  * A rule wants values, and a function has none. It is given an ordinary matrix: no element is 0, no
  * two eigenvalues or singular values are near to each other, all are positive and below 1. The calls
- * that a rule makes there are those that it makes everywhere; where it would refuse, at repeated
- * eigenvalues say, what it divides by is 0, and the node a NaN or an infinity.
+ * that a rule makes there are those that it makes everywhere.
  *
  * What a rule gives, J'w, is linear in w. The tangent J v is the adjoint of that by w, with v for the
  * adjoint of J'w, the same for all w, of which 0 is taken: so it needs no rule of its own. */
@@ -137,7 +136,9 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
         w += size;
     }
     s = wg_tape_status(r->t);
-    if (s == WG_OK) s = op->row->op->adjoint(r->t, &r->call, r->in, r->out, r->bar, r->back);
+    if (s == WG_OK)
+        s = (op->row->rule != NULL ? op->row->rule : op->row->op->adjoint)(
+            r->t, &r->call, r->in, r->out, r->bar, r->back);
     if (s == WG_OK) s = wg_tape_status(r->t);
     if (s == WG_OK) return s;
     return refuse(r, s, wg_tape_status(r->t) != WG_OK ? wg_tape_message(r->t) : r->call.why);
