@@ -193,16 +193,12 @@ wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
 wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
 
 /* An operation `name` of a family that does the same with a factor and with a matrix. */
-#define FACTORED(name, family)                                                                 \
-    const wg_block_op wgi_op_##name = {"wg_" #name,                                            \
-                                       WG_OP_TRANS | WG_OP_EXPANDS,                            \
-                                       family##_shape,                                         \
-                                       family##_value,                                         \
-                                       family##_vjp,                                           \
-                                       family##_jvp,                                           \
-                                       family##_expand,                                        \
-                                       family##_adjoint,                                       \
-                                       NULL}
+#define FACTORED(name, family, traits)                                                         \
+    const wg_block_op wgi_op_##name = {"wg_" #name,     WG_OP_TRANS | WG_OP_EXPANDS,           \
+                                       family##_shape,  family##_value,                        \
+                                       family##_vjp,    family##_jvp,                          \
+                                       family##_expand, family##_adjoint,                      \
+                                       traits}
 
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
@@ -290,9 +286,10 @@ static wg_status logdet_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
     return wg_tape_status(t);
 }
 
-FACTORED(factor_logdet, logdet);
-FACTORED(logabsdet, logdet);
-FACTORED(logdet_spd, logdet);
+static const wgi_traits logdet_traits = {.apart = 1};
+FACTORED(factor_logdet, logdet, &logdet_traits);
+FACTORED(logabsdet, logdet, &logdet_traits);
+FACTORED(logdet_spd, logdet, &logdet_traits);
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
@@ -538,8 +535,8 @@ static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     return wg_tape_status(t);
 }
 
-FACTORED(factor_det, det);
-FACTORED(det, det);
+FACTORED(factor_det, det, NULL);
+FACTORED(det, det, NULL);
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -647,9 +644,9 @@ static wg_status inverse_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     return wg_tape_status(t);
 }
 
-FACTORED(factor_inverse, inverse);
-FACTORED(inverse, inverse);
-FACTORED(inverse_spd, inverse);
+FACTORED(factor_inverse, inverse, NULL);
+FACTORED(inverse, inverse, NULL);
+FACTORED(inverse_spd, inverse, NULL);
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
     return from_factor(t, &wgi_op_factor_inverse, f);
