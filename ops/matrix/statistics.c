@@ -24,6 +24,7 @@
 #include "kernels.h"
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
+#include "traits.h"
 
 static wg_status misfit(wg_block *b, const char *why) {
     b->why = why;
@@ -175,11 +176,93 @@ static wg_mat solved(wg_tape *t, const struct normal *d, wg_mat s, wg_mat r) {
     (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, in, 1, &a);
     return a;
 }
-static wg_mat half_curvature(wg_tape *t, const struct normal *d, wg_mat s, wg_mat a, wg_mat w) {
-    const wgi_factored p = {WG_CHOLESKY, 0, 1, d->l, NULL};
-    wg_mat inverse;
-    (void)wg_apply(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &s, 1, &inverse);
-    return wg_mat_mul(t, w, wg_syrk(t, 'N', 0.5, a, -0.5 * (double)d->k, inverse));
+
+/* w/2 H as an operation: operands S, a, w; params the factor of S, and whether its user looks at the
+ * lower triangle only, and has S, tangents too, symmetric. Tangent
+ *     w/2 (at a' + a at' + k C St C) + wt/2 H,  C = S^-1
+ * of which the last product costs 3 n^3 flops. saved: C. */
+struct curved {
+    const double *l;
+    int lower;
+};
+
+static wg_status curved_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = b->out[0].cols = n;
+    b->saved_bytes = wgi_room_of(n * n);
+    b->work_bytes = 2 * wgi_room_of(n * n) + wgi_room_of(WGI_TRIANGLE);
+    return WG_OK;
+}
+
+/* h, its lower triangle, += f H. */
+static void add_curvature(const wg_block *b, double f, double *h) {
+    const wg_block_arg *const a = &b->in[1];
+    const size_t n = a->rows;
+    const double *const c = b->saved, of_c = f * (double)a->cols;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) h[i + j * n] -= of_c * c[i + j * n];
+    for (size_t k = 0; k < a->cols; k++) {
+        const double *const x = a->value + k * a->ld;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++) h[i + j * n] += f * x[i] * x[j];
+    }
+}
+
+static wg_status curved_value(wg_block *b) {
+    const struct curved *const p = b->params;
+    const size_t n = b->in[0].rows;
+    double *const c = b->saved, *const h = memset(b->out[0].value, 0, n * n * sizeof *h);
+    wgi_cholesky_inverse(n, p->l, c);
+    wgi_mirror(n, c, n);
+    add_curvature(b, 0.5 * b->in[2].value[0], h);
+    if (!p->lower) wgi_mirror(n, h, n);
+    return WG_OK;
+}
+
+static wg_status curved_jvp(wg_block *b) {
+    const struct curved *const p = b->params;
+    const wg_block_arg *const s = &b->in[0], *const a = &b->in[1];
+    const size_t n = s->rows, k = a->cols;
+    const double half = 0.5 * b->in[2].value[0], *const wt = b->in[2].bar, *const c = b->saved;
+    double *const ht = memset(b->out[0].bar, 0, n * n * sizeof *ht);
+    char *work = b->work;
+    double *const left = wgi_take(&work, n * n), *const room = wgi_take(&work, n * n);
+    if (s->bar != NULL && k != 0) {
+        const int order = wgi_int(n);
+        if (!p->lower) wgi_symmetrise(n, s->bar, s->bar_ld, room);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, c, order,
+                    p->lower ? s->bar : room, p->lower ? wgi_int(s->bar_ld) : order, 0, left,
+                    order);
+        wgi_gemm_triangle('L', 0, n, n, half * (double)k, 'N', left, n, 'N', c, n, ht, n,
+                          (double *)(void *)work);
+    }
+    for (size_t e = 0; e < k && a->bar != NULL; e++) {
+        const double *const x = a->value + e * a->ld, *const xt = a->bar + e * a->bar_ld;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++)
+                ht[i + j * n] += half * (xt[i] * x[j] + x[i] * xt[j]);
+    }
+    if (wt != NULL && wt[0] != 0) add_curvature(b, 0.5 * wt[0], ht);
+    if (!p->lower) wgi_mirror(n, ht, n);
+    return WG_OK;
+}
+
+static wg_mat half_curvature(wg_tape *t, const struct normal *d, int lower, wg_mat s, wg_mat a,
+                             wg_mat w) {
+    static const wg_block_op op = {"curvature of a normal density",
+                                   WG_OP_TRANS,
+                                   curved_shape,
+                                   curved_value,
+                                   NULL,
+                                   curved_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct curved p = {d->l, lower};
+    const wg_mat in[3] = {s, a, w};
+    wg_mat h;
+    (void)wg_apply(t, &op, &p, sizeof p, 3, in, 1, &h);
+    return h;
 }
 
 /* Y_ = - w a,  mu_ = w sum of a,  S_ = w/2 H */
@@ -192,13 +275,14 @@ static wg_status normal_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
     const wg_mat wa = wg_mat_mul(t, bar[0], a);
     back[0] = wg_mat_neg(t, wa);
     back[1] = wg_mat_sum_axis(t, wa, WG_EACH_ROW);
-    if (in[2].at.slot != 0) back[2] = half_curvature(t, &d, in[2], a, bar[0]);
+    if (in[2].at.slot != 0) back[2] = half_curvature(t, &d, 0, in[2], a, bar[0]);
     return wg_tape_status(t);
 }
 
+static const wgi_traits density_traits = {.apart = 1};
 const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS,  normal_shape,
                                    normal_value,    normal_vjp,     normal_jvp,
-                                   normal_expand,   normal_adjoint, NULL};
+                                   normal_expand,   normal_adjoint, &density_traits};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -557,37 +641,52 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
  * the amplitudes, and Z. With h = e dK/dq and D as above:
  *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
 
-/* d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is. */
-static double bend(wg_kernel kernel, double q, double k, double slope) {
-    const double r = sqrt(q);
+/* h = d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is. */
+static void bends(wg_kernel kernel, size_t n, const double *q, const double *k,
+                  const double *slope, double *h) {
     switch (kernel) {
     case WG_SQUARED_EXPONENTIAL:
-        return 0.25 * k;
+        for (size_t i = 0; i < n; i++) h[i] = 0.25 * k[i];
+        break;
     case WG_MATERN_12:
-        return q > 0 ? -0.5 * slope * (1 + 1 / r) / r : 0;
+        for (size_t i = 0; i < n; i++) {
+            const double r = sqrt(q[i]);
+            h[i] = q[i] > 0 ? -0.5 * slope[i] * (1 + 1 / r) / r : 0;
+        }
+        break;
     case WG_MATERN_32:
-        return q > 0 ? -0.5 * slope * root_3 / r : 0;
-    default:
-        return -2.5 * slope / (1 + root_5 * r);
+        for (size_t i = 0; i < n; i++)
+            h[i] = q[i] > 0 ? -0.5 * slope[i] * root_3 / sqrt(q[i]) : 0;
+        break;
+    case WG_MATERN_52:
+        for (size_t i = 0; i < n; i++) h[i] = -2.5 * slope[i] / (1 + root_5 * sqrt(q[i]));
+        break;
     }
 }
+
+/* params: `lower`: W is symmetric, and only its lower triangle there; `points`: their adjoints are
+ * wanted. */
+struct back {
+    wg_kernel kernel;
+    int lower, points;
+};
 
 static wg_status back_shape(wg_block *b) {
     const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols;
     const size_t m = b->in[b->inputs - 1].cols;
     for (size_t i = 0; i < b->outputs; i++)
         b->out[i].rows = b->in[i].rows, b->out[i].cols = b->in[i].cols;
-    b->work_bytes = 2 * (wgi_room_of(n * d) + wgi_room_of(m * d)) + 8 * wgi_room_of(n);
+    b->work_bytes = 2 * (wgi_room_of(n * d) + wgi_room_of(m * d)) + 9 * wgi_room_of(n);
     return WG_OK;
 }
 
 struct pairs {
-    wg_kernel kernel;
+    struct back params;
     size_t n, m, d;
     int square, tangents;
     const wg_block_arg *scale, *k, *w;
-    double *u, *v, *ut, *vt;                      /* scaled points */
-    double *q, *qt, *e, *et, *f, *slope, *h, *ht; /* of a column */
+    double *u, *v, *ut, *vt;                             /* scaled points */
+    double *q, *qt, *e, *et, *f, *slope, *bend, *h, *ht; /* of a column */
     double sigma, sigma_t;
     double *to[OTHERS + 1];                  /* results: values, or tangents */
     double sum, sum_t, diagonal, diagonal_t; /* of e f; of W */
@@ -595,14 +694,14 @@ struct pairs {
 
 static struct pairs pairs_in(const wg_block *b, int tangents) {
     const wg_block_arg *const x = &b->in[POINTS], *const a = &b->in[AMPLITUDES];
-    struct pairs s = {.kernel = *(const wg_kernel *)b->params, .tangents = tangents};
+    struct pairs s = {.params = *(const struct back *)b->params, .tangents = tangents};
     char *work = (char *)b->work;
     s.square = b->outputs == 3;
     s.k = &b->in[b->inputs - 2], s.w = &b->in[b->inputs - 1], s.scale = &b->in[SCALE];
     s.n = x->rows, s.m = s.w->cols, s.d = x->cols;
     s.u = wgi_take(&work, s.n * s.d), s.ut = wgi_take(&work, s.n * s.d);
     s.v = wgi_take(&work, s.m * s.d), s.vt = wgi_take(&work, s.m * s.d);
-    double **const column[] = {&s.q, &s.qt, &s.e, &s.et, &s.f, &s.slope, &s.h, &s.ht};
+    double **const column[] = {&s.q, &s.qt, &s.e, &s.et, &s.f, &s.slope, &s.bend, &s.h, &s.ht};
     for (size_t i = 0; i < sizeof column / sizeof *column; i++)
         *column[i] = wgi_take(&work, s.n);
     scaled(s.n, s.d, x, s.scale, s.u);
@@ -624,65 +723,83 @@ static struct pairs pairs_in(const wg_block *b, int tangents) {
 /* The adjoints of pairs (i.., j), in a square matrix of both (i, j) and (j, i). */
 static void pair_adjoints(const struct pairs *s, const double *w, size_t ld, size_t i, size_t j,
                           size_t n, double *e) {
-    for (size_t l = 0; l < n; l++) {
-        e[l] = w != NULL ? w[i + l + j * ld] : 0;
-        if (s->square && w != NULL) e[l] += w[j + (i + l) * ld];
+    if (w == NULL) {
+        memset(e, 0, n * sizeof *e);
+        return;
     }
+    const double *const column = w + i + j * ld;
+    if (!s->square) memcpy(e, column, n * sizeof *e);
+    else if (s->params.lower)
+        for (size_t l = 0; l < n; l++) e[l] = 2 * column[l];
+    else
+        for (size_t l = 0; l < n; l++) e[l] = column[l] + w[j + (i + l) * ld];
 }
 
 /* h and ht of a column of pairs, and what it adds to the sums. */
 static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
-    const double square = s->sigma * s->sigma;
+    const wg_kernel kernel = s->params.kernel;
+    const double square = s->sigma * s->sigma, twice = 2 * s->sigma * s->sigma_t;
     const double *const k = s->k->value + i + j * s->k->ld;
     pair_adjoints(s, s->w->value, s->w->ld, i, j, n, s->e);
     distances(n, s->d, s->u + i, s->n, s->v + j, s->m, s->q);
-    if (is_tiny(s->sigma)) covariances(s->kernel, n, 1, s->q, s->f);
+    if (is_tiny(s->sigma)) covariances(kernel, n, 1, s->q, s->f);
     else
         for (size_t l = 0; l < n; l++) s->f[l] = k[l] / square;
     for (size_t l = 0; l < n; l++) s->h[l] = 1;
-    slopes(s->kernel, n, s->q, s->f, s->h, s->slope);
+    slopes(kernel, n, s->q, s->f, s->h, s->slope);
     for (size_t l = 0; l < n; l++) s->h[l] = s->e[l] * square * s->slope[l];
     s->sum += dot(n, s->e, s->f);
     if (!s->tangents) return;
     pair_adjoints(s, s->w->bar, s->w->bar_ld, i, j, n, s->et);
     memset(s->qt, 0, n * sizeof *s->qt);
-    for (size_t c = 0; c < s->d; c++)
-        for (size_t l = 0; l < n; l++)
-            s->qt[l] += 2 * (s->u[i + l + c * s->n] - s->v[j + c * s->m]) *
-                        (s->ut[i + l + c * s->n] - s->vt[j + c * s->m]);
-    for (size_t l = 0; l < n; l++) {
-        const double g = s->slope[l], bent = bend(s->kernel, s->q[l], s->f[l], g);
-        const double along = g != 0 ? g * s->qt[l] : 0;
-        const double curved = bent != 0 ? bent * s->qt[l] : 0;
-        s->ht[l] = square * (s->et[l] * g + s->e[l] * curved) +
-                   2 * s->sigma * s->sigma_t * s->e[l] * g;
-        s->sum_t += s->et[l] * s->f[l] + s->e[l] * along;
+    for (size_t c = 0; c < s->d; c++) {
+        const double *const u = s->u + i + c * s->n, *const ut = s->ut + i + c * s->n;
+        const double at = s->v[j + c * s->m], at_t = s->vt[j + c * s->m];
+        for (size_t l = 0; l < n; l++) s->qt[l] += 2 * (u[l] - at) * (ut[l] - at_t);
     }
+    bends(kernel, n, s->q, s->f, s->slope, s->bend);
+    for (size_t l = 0; l < n; l++) {
+        const double g = s->slope[l], bent = s->bend[l];
+        const double curved = bent != 0 ? bent * s->qt[l] : 0;
+        s->ht[l] = square * (s->et[l] * g + s->e[l] * curved) + twice * s->e[l] * g;
+        s->qt[l] = g != 0 ? g * s->qt[l] : 0;
+    }
+    s->sum_t += dot(n, s->et, s->f) + dot(n, s->e, s->qt);
+}
+
+/* sum h (x - a) (xt - at) */
+static double dot_moving(size_t n, const double *h, const double *x, double a, const double *xt,
+                         double at) {
+    double part[PARTS] = {0};
+    size_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++)
+            part[k] += h[i + k] * (x[i + k] - a) * (xt[i + k] - at);
+    for (; i < n; i++) part[i % PARTS] += h[i] * (x[i] - a) * (xt[i] - at);
+    return sum_of_parts(part);
 }
 
 /* Adds h D and h D^2, or their tangents, to the adjoints of points and scales. */
 static void add_pairs(const struct pairs *s, size_t i, size_t j, size_t n) {
-    double *const x = s->to[POINTS], *const z = s->square ? x : s->to[OTHERS];
+    double *const z = s->to[s->square ? POINTS : OTHERS];
     for (size_t c = 0; c < s->d; c++) {
-        const size_t at = s->scale->rows == 1 ? 0 : c;
-        const double f = s->scale->value[at];
-        const double ft = s->tangents && s->scale->bar != NULL ? s->scale->bar[at] / f : 0;
-        double other = 0, squares = 0;
-        for (size_t l = 0; l < n; l++) {
-            const double apart = s->u[i + l + c * s->n] - s->v[j + c * s->m];
-            double one = s->h[l] * apart, two = one * apart;
-            if (s->tangents) {
-                const double apart_t = s->ut[i + l + c * s->n] - s->vt[j + c * s->m];
-                const double one_t = s->ht[l] * apart + s->h[l] * apart_t;
-                two = one_t * apart + one * apart_t - two * ft;
-                one = one_t - one * ft;
-            }
-            x[i + l + c * s->n] += 2 * one / f;
-            other += one;
-            squares += two;
+        const size_t which = s->scale->rows == 1 ? 0 : c;
+        const double f = s->scale->value[which], *const scale_t = s->scale->bar;
+        const double ft = s->tangents && scale_t != NULL ? scale_t[which] / f : 0;
+        const double *const u = s->u + i + c * s->n, *const ut = s->ut + i + c * s->n;
+        const double a = s->v[j + c * s->m], at = s->tangents ? s->vt[j + c * s->m] : 0;
+        double squares = dot_apart(n, s->h, u, a, 1);
+        if (s->tangents)
+            squares = dot_apart(n, s->ht, u, a, 1) + 2 * dot_moving(n, s->h, u, a, ut, at) -
+                      ft * squares;
+        s->to[SCALE][which] -= 2 * squares / f;
+        double *const x = s->to[POINTS] + i + c * s->n;
+        for (size_t l = 0; s->params.points && l < n; l++) {
+            double one = s->h[l] * (u[l] - a);
+            if (s->tangents) one = s->ht[l] * (u[l] - a) + s->h[l] * (ut[l] - at) - one * ft;
+            x[l] += 2 * one / f;
+            z[j + c * s->m] -= 2 * one / f;
         }
-        z[j + c * s->m] -= 2 * other / f;
-        s->to[SCALE][at] -= 2 * squares / f;
     }
 }
 
@@ -712,8 +829,8 @@ static wg_status back_value(wg_block *b) { return back_run(b, 0); }
 static wg_status back_jvp(wg_block *b) { return back_run(b, 1); }
 
 /* The adjoints of the `inputs` operands of covariances K, from W. */
-static wg_status of_covariances(wg_tape *t, wg_kernel kernel, size_t inputs, const wg_mat *in,
-                                wg_mat k, wg_mat w, wg_mat *back) {
+static wg_status of_covariances(wg_tape *t, wg_kernel kernel, int lower, size_t inputs,
+                                const wg_mat *in, wg_mat k, wg_mat w, wg_mat *back) {
     static const wg_block_op op = {"adjoint of wg_covariance",
                                    0,
                                    back_shape,
@@ -726,12 +843,15 @@ static wg_status of_covariances(wg_tape *t, wg_kernel kernel, size_t inputs, con
     wg_mat of[OTHERS + 3];
     for (size_t i = 0; i < inputs; i++) of[i] = in[i];
     of[inputs] = k, of[inputs + 1] = w;
-    return wg_apply(t, &op, &kernel, sizeof kernel, inputs + 2, of, inputs, back);
+    const int points =
+        in[POINTS].at.slot != 0 || (inputs == OTHERS + 1 && in[OTHERS].at.slot != 0);
+    const struct back p = {kernel, lower, points};
+    return wg_apply(t, &op, &p, sizeof p, inputs + 2, of, inputs, back);
 }
 
 static wg_status covariance_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
                                     const wg_mat *out, const wg_mat *bar, wg_mat *back) {
-    return of_covariances(t, *(const wg_kernel *)b->params, b->inputs, in, out[0], bar[0],
+    return of_covariances(t, *(const wg_kernel *)b->params, 0, b->inputs, in, out[0], bar[0],
                           back);
 }
 
@@ -910,13 +1030,13 @@ static wg_status process_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     if (r != WG_OK) return r;
     const wg_mat a = solved(t, &s.normal, k, in[OTHERS]);
     back[OTHERS] = wg_mat_neg(t, wg_mat_mul(t, bar[0], a));
-    const wg_mat h = half_curvature(t, &s.normal, k, a, bar[0]);
-    return of_covariances(t, kernel, OTHERS, in, k, h, back);
+    const wg_mat h = half_curvature(t, &s.normal, 1, k, a, bar[0]);
+    return of_covariances(t, kernel, 1, OTHERS, in, k, h, back);
 }
 
 const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS,   process_shape,
                                     process_value,  process_vjp,     process_jvp,
-                                    process_expand, process_adjoint, NULL};
+                                    process_expand, process_adjoint, &density_traits};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {
