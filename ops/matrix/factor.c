@@ -20,6 +20,7 @@
 #include "factor.h"
 #include "tape/engine/tape.h"
 #include "spectral.h"
+#include "tiny.h"
 #include "traits.h"
 
 /* ---- factoring ---- */
@@ -45,9 +46,11 @@ int wgi_factor_one(const wg_block *b, size_t k) {
     if (n == 0) return 0;
     if (kind == WG_CHOLESKY) {
         wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, packed, n);
-        return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
+        return n <= WGI_TINY ? wgi_tiny_cholesky(n, packed)
+                             : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
     }
     wgi_copy(n, n, a.p, a.ld, packed, n);
+    if (n <= WGI_TINY) return wgi_tiny_lu(n, packed, wgi_pivots(b, k));
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, order, order, packed, order, wgi_pivots(b, k));
 }
 
@@ -677,7 +680,9 @@ static wg_status cholesky_value(wg_block *b) {
         double *const l = b->out[0].value + k * n * n;
         for (size_t j = 0; j < n; j++) memset(l + j * n, 0, j * sizeof *l);
         wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, l, n);
-        b->info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
+        b->info = n <= WGI_TINY
+                      ? wgi_tiny_cholesky(n, l)
+                      : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
         if (b->info != 0) {
             b->why = "the matrix is not positive definite";
             return WG_ESINGULAR;
