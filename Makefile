@@ -356,7 +356,8 @@ PEERS := \
     ceres:bench:ceres/jet.h:libceres-dev:-:-isystem/usr/include/eigen3 \
     eigen:bench:Eigen/Core,unsupported/Eigen/AutoDiff:libeigen3-dev:-:-isystem/usr/include/eigen3 \
     adolc_sparse:sparsity:adolc/adolc_sparse.h,ColPack/ColPackHeaders.h:libadolc-dev,libcolpack-dev:-ladolc,-lColPack:- \
-    torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
+    torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include \
+    torch_second:second:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
 
 comma := ,
 # field N,ROW
@@ -370,6 +371,7 @@ peers = $(strip $(foreach row,$(2),$(if $(filter $(1),$(call field,2,$(row))),$(
 names = $(foreach row,$(1),$(call field,1,$(row)))
 BENCH_PEERS := $(call peers,bench,$(PEERS_FOUND))
 MATRIX_PEERS := $(call peers,matrix,$(PEERS_FOUND))
+SECOND_PEERS := $(call peers,second,$(PEERS_FOUND))
 SPARSITY_PEERS := $(call peers,sparsity,$(PEERS_FOUND))
 PEER_DEFS := '-DWG_BENCH_PEERS(X)=$(foreach p,$(MORE_PEERS) $(call names,$(BENCH_PEERS)),X($(p)))' \
     '-DWG_BENCH_ABSENT=$(foreach row,$(filter-out $(PEERS_FOUND),$(call peers,bench,$(PEERS))),"$(call field,1,$(row)) (Debian: $(call field,4,$(row)))",)' \
@@ -389,8 +391,8 @@ $(B)/bench/peers/%.o: MORE_CXXFLAGS = $(PEER_FLAGS)
 $(B)/bench/report.o: MORE_CPPFLAGS += \
     -DWG_BENCH_COMMIT='"$(COMMIT)"' -DWG_BENCH_FLAGS='"-std=c11 -ffp-contract=off $(BENCH_FLAGS); library: $(CFLAGS)"'
 $(B)/bench/report.o: $(call list,commit)
-$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: MORE_CPPFLAGS += $(PEER_DEFS)
-$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/sparsity.o: $(call list,peers)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/second_order.o $(B)/bench/sparsity.o: MORE_CPPFLAGS += $(PEER_DEFS)
+$(B)/bench/peers/peers.o $(B)/bench/matrix.o $(B)/bench/second_order.o $(B)/bench/sparsity.o: $(call list,peers)
 
 BENCH_LINK = $(link) $(filter %.o,$^) $(filter %.a,$^) $(MORE_LIBS) $(JANSSON_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 # The tapes' and the matrices' have peers in C++.
@@ -401,6 +403,9 @@ $(WITH_PEERS): $(call peer_objs,$(BENCH_PEERS)) $(B)/bench/peers/peers.o $(call 
 $(B)/bench/matrix: LINKER = $(if $(MATRIX_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
 $(B)/bench/matrix: MORE_LIBS = $(call peer_libs,$(MATRIX_PEERS))
 $(B)/bench/matrix: $(call peer_objs,$(MATRIX_PEERS)) $(call list,peers)
+$(B)/bench/second_order: LINKER = $(if $(SECOND_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
+$(B)/bench/second_order: MORE_LIBS = $(call peer_libs,$(SECOND_PEERS))
+$(B)/bench/second_order: $(call peer_objs,$(SECOND_PEERS)) $(call list,peers)
 $(B)/bench/sparsity: LINKER = $(if $(SPARSITY_PEERS),$(CXX) $(CXXFLAGS),$(CC) $(CFLAGS))
 $(B)/bench/sparsity: MORE_LIBS = $(call peer_libs,$(SPARSITY_PEERS))
 $(B)/bench/sparsity: $(call peer_objs,$(SPARSITY_PEERS)) $(call list,peers)

@@ -11,9 +11,17 @@
 #include <string.h>
 
 #include "harness.h"
+#include "second_order.h"
 #include "workloads/rosenbrock.h"
 
-enum { N = 20000, MOST = 256 * 256 };
+#ifdef WG_HAVE_TORCH
+extern const struct second_peer second_peer_torch;
+static const struct second_peer *const peer = &second_peer_torch;
+#else
+static const struct second_peer *const peer = NULL;
+#endif
+
+enum { N = 20000, MOST = 500 * 500 };
 
 /* ---- chains of terms f = sum_i term(x[i], x[i+1]) ---- */
 
@@ -50,16 +58,23 @@ static wg_real sines(wg_tape *t, wg_mat a) { return wg_mat_sum(t, wg_mat_sin(t, 
 static wg_real logdet(wg_tape *t, size_t n, const wg_real *x) {
     return wg_logabsdet(t, matrix_of(t, n, x, (size_t)sqrt((double)n)), NULL);
 }
-/* Of 200 points in 3 dimensions: three length scales, sigma and noise. */
+/* Points, column after column, and observations. */
+enum { PROCESS = SECOND_POINTS * (SECOND_DIM + 1) };
+static void process_data(double *at) {
+    double *const y = at + SECOND_POINTS * SECOND_DIM;
+    for (size_t i = 0; i < SECOND_POINTS * SECOND_DIM; i++)
+        at[i] = 2 + 2 * sin(1.7 * (double)i);
+    for (size_t i = 0; i < SECOND_POINTS; i++) y[i] = sin(at[i]);
+}
+/* Of a length scale for each dimension, sigma and noise. */
 static wg_real process(wg_tape *t, size_t n, const wg_real *x) {
-    enum { POINTS = 200, DIM = 3 };
-    double at[POINTS * DIM], y[POINTS];
-    for (size_t i = 0; i < POINTS * DIM; i++) at[i] = 2 + 2 * sin(1.7 * (double)i);
-    for (size_t i = 0; i < POINTS; i++) y[i] = sin(at[i]);
+    enum { POINTS = SECOND_POINTS, DIM = SECOND_DIM };
+    double at[PROCESS];
     (void)n;
+    process_data(at);
     return wg_gp_logml(t, WG_SQUARED_EXPONENTIAL, wg_mat_constant(t, POINTS, DIM, at, POINTS),
-                       wg_mat_constant(t, POINTS, 1, y, POINTS), wg_mat_gather(t, DIM, 1, x),
-                       x[DIM], x[DIM + 1]);
+                       wg_mat_constant(t, POINTS, 1, at + POINTS * DIM, POINTS),
+                       wg_mat_gather(t, DIM, 1, x), x[DIM], x[DIM + 1]);
 }
 static wg_real exponential(wg_tape *t, size_t n, const wg_real *x) {
     return sines(t, wg_expm(t, matrix_of(t, n, x, 50)));
@@ -86,9 +101,9 @@ static wg_real singular(wg_tape *t, size_t n, const wg_real *x) {
     (void)wg_svd(t, matrix_of(t, n, x, 40), &u, &d, &v);
     return wg_let(t, wg_add(sines(t, u), sines(t, d)));
 }
-/* 64 tokens of 32: queries, keys, values. */
+/* Queries, keys, values. */
 static wg_real attention(wg_tape *t, size_t n, const wg_real *x) {
-    enum { TOKENS = 64, WIDTH = 32 };
+    enum { TOKENS = SECOND_TOKENS, WIDTH = SECOND_WIDTH };
     const size_t each = n / 3;
     const wg_mat q = wg_mat_gather(t, TOKENS, WIDTH, x);
     const wg_mat k = wg_mat_gather(t, TOKENS, WIDTH, x + each);
@@ -109,9 +124,10 @@ static const struct {
               {"unfused", "x y / (1 + x), one operation each", unfused, N, 0, 0, 0},
               {"logdet_10", "log-determinant, 10", logdet, 100, 1, 10, 11},
               {"logdet_100", "log-determinant, 100", logdet, 10000, 1, 100, 101},
-              {"process", "Gaussian process, 200 x 3", process, 5, 0.2, 1, 1},
+              {"logdet_500", "log-determinant, 500", logdet, MOST, 1, 500, 501},
+              {"process", "Gaussian process, 200 x 3", process, SECOND_DIM + 2, 0.2, 1, 1},
               {"expm", "matrix exponential, 50", exponential, 2500, 0.02, 0, 51},
-              {"softmax", "softmax, 256 x 256", softmax, MOST, 1, 0, 257},
+              {"softmax", "softmax, 256 x 256", softmax, 256 * 256, 1, 0, 257},
               {"qr", "QR, 50", qr, 2500, 1, 10, 51},
               {"lstsq", "least squares, 500 x 20", least_squares, 10000, 1, 0, 501},
               {"eigh", "symmetric eigen, 100", eigen, 10000, 1, 0, 101},
@@ -194,28 +210,106 @@ static void run_product(void *ctx) {
     if (s != WG_OK) r->status = s;
 }
 
+static void run_both(void *ctx) {
+    run_gradient(ctx);
+    run_product(ctx);
+}
+static void peer_gradient(void *ctx) {
+    if (peer->gradient(((struct run *)ctx)->hu)) ((struct run *)ctx)->status = WG_EARG;
+}
+static void peer_product(void *ctx) {
+    if (peer->product(((struct run *)ctx)->hv)) ((struct run *)ctx)->status = WG_EARG;
+}
+
+/* Bytes that a tape of its own has held at most: gradient, product. 0, or -1. */
+static int memory(struct run *r, double *bytes) {
+    const wg_options keep = {.flags = WG_KEEP_CODE};
+    wg_tape *const kept = r->t;
+    wg_stats s[2] = {{0}};
+    r->t = wg_tape_new(&keep);
+    if (r->t != NULL) {
+        run_gradient(r);
+        wg_status status = wg_tape_stats(r->t, &s[0]);
+        run_product(r);
+        if (status == WG_OK) status = wg_tape_stats(r->t, &s[1]);
+        if (status != WG_OK) r->status = status;
+    }
+    const int failed = r->t == NULL || r->status != WG_OK;
+    wg_tape_free(r->t);
+    r->t = kept;
+    for (int k = 0; k < 2; k++) bytes[k] = (double)s[k].max_committed_bytes;
+    return failed ? -1 : 0;
+}
+
+enum { GRADIENT, FIRST, NEXT, BOTH, OURS, PEER_GRADIENT = OURS, PEER_BOTH, JOBS };
+
+static void print_times(const struct bench_job *job, const double *bytes, int peers) {
+    const double gradient = job[GRADIENT].times.median;
+    for (int k = 0; k < BOTH; k++) printf(" %10.3f", 1e3 * job[k].times.median);
+    printf(" %7.2fx %7.2fx", job[FIRST].times.median / gradient,
+           job[NEXT].times.median / gradient);
+    printf(" %8.2f %7.2fx", bytes[0] / 1e6, bytes[1] / bytes[0]);
+    if (peers)
+        printf(" %10.3f %10.3f %8.1fx", 1e3 * job[PEER_GRADIENT].times.median,
+               1e3 * job[PEER_BOTH].times.median,
+               job[PEER_BOTH].times.median / job[BOTH].times.median);
+    putchar('\n');
+}
+
+/* Of what a peer computes, the largest difference from ours over the largest entry; eigenvectors and
+ * singular vectors may have other signs. */
+#define PEER_TOLERANCE 1e-8
+static int peer_agrees(struct run *r) {
+    const size_t n = chains[r->chain].n;
+    const char *const name = chains[r->chain].name;
+    double apart = 0, most = 0;
+    run_both(r);
+    if (r->status != WG_OK || peer->product(r->hu)) return 0;
+    if (strcmp(name, "eigh") == 0 || strcmp(name, "svd") == 0) return 1;
+    for (size_t i = 0; i < n; i++) {
+        apart = fmax(apart, fabs(r->hu[i] - r->hv[i]));
+        most = fmax(most, fabs(r->hv[i]));
+    }
+    return apart <= PEER_TOLERANCE * most;
+}
+
 /* 0 or -1. */
 static int measure(struct run *r, const struct bench_options *o, struct bench_report *report) {
-    static const char *const what[3] = {"gradient", "first H v", "next H v"};
-    struct bench_job job[3] = {
+    static const char *const what[JOBS] = {"gradient",      "first H v", "next H v",
+                                           "gradient, H v", "gradient",  "gradient, H v"};
+    struct bench_job job[JOBS] = {
         {.run = run_gradient, .ctx = r},
         {.run = run_product, .prepare = run_gradient, .ctx = r},
         {.run = run_product, .ctx = r},
+        {.run = run_both, .ctx = r},
+        {.run = peer_gradient, .ctx = r},
+        {.run = peer_product, .ctx = r},
     };
+    double data[PROCESS], bytes[2];
     const char *name = chains[r->chain].name;
-    for (int k = 0; k < 3; k++) job[k].label = what[k];
-    if (bench_time(job, 3, o->reps, name) || r->status != WG_OK) return -1;
-    const struct bench_times *base = &job[0].times;
-    printf("%-36s", chains[r->chain].title);
-    for (int k = 0; k < 3; k++) {
-        struct bench_row *row =
-            bench_report_add(report, "second order", name, "Wengert", what[k], &job[k].times);
-        row->size = (double)chains[r->chain].n;
-        if (k) bench_row_over(row, base, what[0]);
-        printf(" %10.3f", 1e3 * job[k].times.median);
+    const size_t n = chains[r->chain].n;
+    process_data(data);
+    const int peers = o->peers && peer != NULL && peer->open(name, n, r->a, r->v, data) == 0;
+    if (peers && !peer_agrees(r)) {
+        fprintf(stderr, "second_order: %s: %s DISAGREES\n", chains[r->chain].title, peer->name);
+        return -1;
     }
-    printf(" %7.2fx %7.2fx\n", job[1].times.median / base->median,
-           job[2].times.median / base->median);
+    for (int k = 0; k < JOBS; k++) job[k].label = what[k];
+    if (bench_time(job, peers ? JOBS : OURS, o->reps, name) || memory(r, bytes) ||
+        r->status != WG_OK)
+        return -1;
+    if (peers) peer->close();
+    const struct bench_times *base = &job[GRADIENT].times;
+    for (int k = 0; k < (peers ? JOBS : OURS); k++) {
+        struct bench_row *row =
+            bench_report_add(report, "second order", name, k < OURS ? "Wengert" : peer->name,
+                             what[k], &job[k].times);
+        row->size = (double)n;
+        if (k < OURS && k != GRADIENT) bench_row_over(row, base, what[GRADIENT]);
+        if (k == GRADIENT || k == FIRST) row->bytes = bytes[k];
+    }
+    printf("%-36s", chains[r->chain].title);
+    print_times(job, bytes, peers);
     return 0;
 }
 
@@ -257,8 +351,11 @@ int main(int argc, char **argv) {
         }
         if (!o.small) {
             bench_report_print(&report);
-            printf("%-36s %10s %10s %10s %8s %8s\n", "milliseconds; chains of 20000",
-                   "gradient", "first H v", "next H v", "first", "next");
+            printf("%-36s %10s %10s %10s %8s %8s %8s %8s", "milliseconds; chains of 20000",
+                   "gradient", "first H v", "next H v", "first", "next", "MB", "H v");
+            if (o.peers && peer != NULL)
+                printf(" %10s %10s %9s", peer->name, "and H v", "over ours");
+            putchar('\n');
         }
         status = everything(&r, &o, &report);
     }

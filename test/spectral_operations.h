@@ -41,6 +41,11 @@ typedef void operation(wg_tape *t, const operands *o, sums *s);
 #define OPERATION(name, ...)                                                                   \
     static inline void name(wg_tape *t, const operands *o, sums *s) { __VA_ARGS__; }
 OPERATION(of_expm, add(s, wg_expm(t, o->a)))
+OPERATION(of_tiny_expm, add(s, wg_expm(t, wg_mat_scale(t, 1e-3, o->a))))
+OPERATION(of_small_expm, add(s, wg_expm(t, wg_mat_scale(t, 0.05, o->a))))
+OPERATION(of_less_expm, add(s, wg_expm(t, wg_mat_scale(t, 0.2, o->a))))
+OPERATION(of_rotation, /* by several turns: squared up to three times */
+          add(s, wg_expm(t, wg_mat_axpby(t, 12, o->a, -12, wg_mat_transpose(o->a)))))
 OPERATION(of_power, add(s, wg_powm(t, o->a, 5)))
 OPERATION(of_negative_power, add(s, wg_powm(t, o->definite, -3)))
 OPERATION(of_sqrtm, add(s, wg_sqrtm(t, o->definite)))
@@ -144,7 +149,11 @@ static const struct {
                   {"symmetric_sqrt", of_symmetric_sqrt},
                   {"symmetric_inverse_sqrt", of_inverse_sqrt},
                   {"symmetric_power", of_symmetric_power},
-                  {"symmetric_power, cube", of_symmetric_cube}};
+                  {"symmetric_power, cube", of_symmetric_cube},
+                  {"expm, tiny", of_tiny_expm},
+                  {"expm, small", of_small_expm},
+                  {"expm, less", of_less_expm},
+                  {"expm, rotation", of_rotation}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 #endif

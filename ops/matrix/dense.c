@@ -2,6 +2,7 @@
 /* dense.c - see dense.h. Transposed access goes tile by tile, so that a tile of both sides
  * stays in the cache. */
 #include "dense.h"
+#include "tiny.h"
 
 enum { TILE = 32 };
 
@@ -132,6 +133,10 @@ void wgi_cholesky_inverse(size_t n, const double *l, double *s) {
     const int order = wgi_int(n);
     if (n == 0) return;
     wgi_copy_lower(n, l, n, s, n);
+    if (n <= WGI_TINY) {
+        wgi_tiny_cholesky_inverse(n, s);
+        return;
+    }
     if (n <= SMALL_INVERSE) {
         (void)LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', order, s, order);
         return;

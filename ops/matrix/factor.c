@@ -20,6 +20,7 @@
 #include "factor.h"
 #include "tape/engine/tape.h"
 #include "spectral.h"
+#include "tiny.h"
 #include "traits.h"
 
 /* ---- factoring ---- */
@@ -45,9 +46,11 @@ int wgi_factor_one(const wg_block *b, size_t k) {
     if (n == 0) return 0;
     if (kind == WG_CHOLESKY) {
         wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, packed, n);
-        return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
+        return n <= WGI_TINY ? wgi_tiny_cholesky(n, packed)
+                             : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', order, packed, order);
     }
     wgi_copy(n, n, a.p, a.ld, packed, n);
+    if (n <= WGI_TINY) return wgi_tiny_lu(n, packed, wgi_pivots(b, k));
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, order, order, packed, order, wgi_pivots(b, k));
 }
 
@@ -193,16 +196,12 @@ wg_factor wg_lu(wg_tape *t, wg_mat a) { return factor(t, WG_LU, a); }
 wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
 
 /* An operation `name` of a family that does the same with a factor and with a matrix. */
-#define FACTORED(name, family)                                                                 \
-    const wg_block_op wgi_op_##name = {"wg_" #name,                                            \
-                                       WG_OP_TRANS | WG_OP_EXPANDS,                            \
-                                       family##_shape,                                         \
-                                       family##_value,                                         \
-                                       family##_vjp,                                           \
-                                       family##_jvp,                                           \
-                                       family##_expand,                                        \
-                                       family##_adjoint,                                       \
-                                       NULL}
+#define FACTORED(name, family, traits)                                                         \
+    const wg_block_op wgi_op_##name = {"wg_" #name,     WG_OP_TRANS | WG_OP_EXPANDS,           \
+                                       family##_shape,  family##_value,                        \
+                                       family##_vjp,    family##_jvp,                          \
+                                       family##_expand, family##_adjoint,                      \
+                                       traits}
 
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
@@ -290,9 +289,10 @@ static wg_status logdet_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
     return wg_tape_status(t);
 }
 
-FACTORED(factor_logdet, logdet);
-FACTORED(logabsdet, logdet);
-FACTORED(logdet_spd, logdet);
+static const wgi_traits logdet_traits = {.apart = 1};
+FACTORED(factor_logdet, logdet, &logdet_traits);
+FACTORED(logabsdet, logdet, &logdet_traits);
+FACTORED(logdet_spd, logdet, &logdet_traits);
 
 /* An operation on a wg_factor: operands A and the place of the factor. */
 static wg_mat from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
@@ -538,8 +538,8 @@ static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     return wg_tape_status(t);
 }
 
-FACTORED(factor_det, det);
-FACTORED(det, det);
+FACTORED(factor_det, det, NULL);
+FACTORED(det, det, NULL);
 
 wg_real wg_factor_det(wg_tape *t, wg_factor f) {
     return wg_mat_at(from_factor(t, &wgi_op_factor_det, f), 0, 0);
@@ -647,9 +647,9 @@ static wg_status inverse_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     return wg_tape_status(t);
 }
 
-FACTORED(factor_inverse, inverse);
-FACTORED(inverse, inverse);
-FACTORED(inverse_spd, inverse);
+FACTORED(factor_inverse, inverse, NULL);
+FACTORED(inverse, inverse, NULL);
+FACTORED(inverse_spd, inverse, NULL);
 
 wg_mat wg_factor_inverse(wg_tape *t, wg_factor f) {
     return from_factor(t, &wgi_op_factor_inverse, f);
@@ -680,7 +680,9 @@ static wg_status cholesky_value(wg_block *b) {
         double *const l = b->out[0].value + k * n * n;
         for (size_t j = 0; j < n; j++) memset(l + j * n, 0, j * sizeof *l);
         wgi_copy_lower_of(n, a.p, a.ld, b->in[0].trans != 0, l, n);
-        b->info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
+        b->info = n <= WGI_TINY
+                      ? wgi_tiny_cholesky(n, l)
+                      : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
         if (b->info != 0) {
             b->why = "the matrix is not positive definite";
             return WG_ESINGULAR;

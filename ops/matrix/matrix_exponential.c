@@ -4,7 +4,8 @@
  * Letters: n order, A operand, L(A, E) the Frechet derivative at A in direction E, op(X) either X or
  * X'. A tangent is L(A, A.), an adjoint L(A', F_) = L(A, .)' F_, and both come from one routine with
  * op: it walks the same approximant and squarings, in ascending order, with what the value left
- * behind.
+ * behind. In second order the tangent of L(A', W) is L(A', W.) and the mixed derivative in the
+ * directions W and A.: once more the same walk, where each product X Y has four terms.
  *
  *     B = 2^-s A, r(B) = (V - U)^-1 (V + U), U = B P(B^2), squared s times; s by the 1-norm of B, or
  *     where that would be many squarings in vain by |B^6|^(1/6), |B^8|^(1/8), |B^10|^(1/10)
@@ -68,12 +69,12 @@ typedef struct exponential {
     lapack_int *pivots;
 } exponential;
 
-static exponential exponential_of(const wg_block *b) {
+static exponential exponential_of(size_t n, void *saved) {
     exponential e;
-    const size_t n = b->in[0].rows, nn = n * n;
-    double *const d = (double *)b->saved + HEADER;
+    const size_t nn = n * n;
+    double *const d = (double *)saved + HEADER;
     e.n = n;
-    e.head = b->saved;
+    e.head = saved;
     e.b2 = d, e.b4 = d + nn, e.b6 = d + 2 * nn, e.p = d + 3 * nn, e.lu = d + 4 * nn;
     e.r = d + 5 * nn;
     e.pivots = (lapack_int *)(d + 6 * nn);
@@ -119,11 +120,10 @@ static scaling scaling_for(size_t n, const double *a, size_t ld, double factor, 
 }
 
 /* B = scale A: products of A itself, scaled afterwards, may overflow. */
-static void scale_operand(const wg_block *b, double scale, double *to) {
-    const size_t n = b->in[0].rows;
+static void scale_operand(const wg_block_arg *a, double scale, double *to) {
+    const size_t n = a->rows;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++)
-            to[i + j * n] = scale * b->in[0].value[i + j * b->in[0].ld];
+        for (size_t i = 0; i < n; i++) to[i + j * n] = scale * a->value[i + j * a->ld];
 }
 
 /* B and its powers, where the degree is 13; room of n^2. */
@@ -132,7 +132,7 @@ typedef struct scaled_powers {
 } scaled_powers;
 static void set_powers(const wg_block *b, double scale, const scaled_powers *p) {
     const size_t n = b->in[0].rows;
-    scale_operand(b, scale, p->a);
+    scale_operand(&b->in[0], scale, p->a);
     wgi_product(n, CblasNoTrans, CblasNoTrans, 1, p->a, n, p->a, n, 0, p->b2, n);
     wgi_product(n, CblasNoTrans, CblasNoTrans, 1, p->b2, n, p->b2, n, 0, p->b4, n);
     wgi_product(n, CblasNoTrans, CblasNoTrans, 1, p->b4, n, p->b2, n, 0, p->b6, n);
@@ -237,7 +237,7 @@ static void combine(size_t n, const double *c, int identity, size_t terms,
 }
 
 static wg_status expm_value(wg_block *b) {
-    const exponential e = exponential_of(b);
+    const exponential e = exponential_of(b->in[0].rows, b->saved);
     const size_t n = e.n, nn = n * n;
     const int m = wgi_int(n);
     double *const u = b->work, *const v = u + nn, *const x = v + nn, *const a = x + nn;
@@ -247,7 +247,7 @@ static wg_status expm_value(wg_block *b) {
     *e.head = scaling_for(n, b->in[0].value, b->in[0].ld, *(const double *)b->params, 0);
     const scaled_powers p = {a, e.b2, e.b4, e.b6, x};
     if (e.head->which == APPROXIMANTS - 1) *e.head = fewer_squarings(b, *e.head, &p);
-    else scale_operand(b, e.head->scale, a);
+    else scale_operand(&b->in[0], e.head->scale, a);
     const int degree = approximants[e.head->which].degree;
     const double *const c = approximants[e.head->which].c;
     const double *const powers[] = {e.b2, e.b4, e.b6, x};
@@ -284,57 +284,100 @@ static wg_status expm_value(wg_block *b) {
     return WG_OK;
 }
 
-static wg_status expm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
-                                 size_t ldd) {
-    const exponential e = exponential_of(b);
-    const size_t n = e.n, nn = n * n;
-    const int m = wgi_int(n), degree = approximants[e.head->which].degree;
-    const double scale = e.head->scale, *const c = approximants[e.head->which].c;
-    double *l = b->work, *m2 = l + nn;
-    double *const e0 = m2 + nn, *const m4 = e0 + nn, *const m6 = m4 + nn, *const pd = m6 + nn;
-    double *const vd = pd + nn, *const a = vd + nn, *const x = l; /* l only at the end */
-    const double *const powers[] = {e.b2, e.b4, e.b6}, *const moved[] = {m2, m4, m6, x};
-    scale_operand(b, scale, a);
+/* What a direction moves, by the step of the walk that has it: B, its powers, P, U, V, U - V, r
+ * and its squares. r and the powers of r that are squared take turns in so many places; arrays of
+ * what is not needed again may be one. powered: the powers of r are there. */
+typedef struct moved {
+    double *b, *b2, *b4, *b6, *b8, *p, *u, *v, *d, *r, *powers;
+    size_t places;
+    int powered;
+} moved;
+
+static double *square_at(const moved *m, size_t n, int k) {
+    return m->r + (size_t)k % m->places * (n * n);
+}
+/* r(B) squared k times. */
+static double *power_at(const moved *m, const exponential *e, int k) {
+    return k == 0 ? e->r : m->powers + (size_t)(k - 1) % m->places * (e->n * e->n);
+}
+
+static void scale_direction(const exponential *e, const double *x, size_t ld, double *to) {
+    const size_t n = e->n;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) e0[i + j * n] = scale * direction[i + j * ldd];
-    wgi_both_sides(n, op, 1, a, n, e0, n, 0, m2, n);
-    if (degree >= 5) wgi_both_sides(n, op, 1, e.b2, n, m2, n, 0, m4, n);
+        for (size_t i = 0; i < n; i++) to[i + j * n] = e->head->scale * x[i + j * ld];
+}
+
+/* The solution of (V - U) x = x. */
+static void denominator_solve(const exponential *e, CBLAS_TRANSPOSE op, double *x) {
+    const int n = wgi_int(e->n);
+    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, op == CblasTrans ? 'T' : 'N', n, n, e->lu, n,
+                              e->pivots, x, n);
+}
+
+/* The walk in the direction m->b, at op(B) = op(a); x: room. L is the last square, which is given. */
+static double *walk(const exponential *e, CBLAS_TRANSPOSE op, const double *a, const moved *m,
+                    double *x) {
+    const size_t n = e->n, nn = n * n;
+    const int degree = approximants[e->head->which].degree;
+    const double *const c = approximants[e->head->which].c;
+    const double *const powers[] = {e->b2, e->b4, e->b6};
+    const double *const moves[] = {m->b2, m->b4, m->b6, m->b8};
+    wgi_both_sides(n, op, 1, a, n, m->b, n, 0, m->b2, n);
+    if (degree >= 5) wgi_both_sides(n, op, 1, e->b2, n, m->b2, n, 0, m->b4, n);
     if (degree >= 7) {
-        wgi_product(n, op, CblasNoTrans, 1, e.b4, n, m2, n, 0, m6, n);
-        wgi_product(n, CblasNoTrans, op, 1, m4, n, e.b2, n, 1, m6, n);
+        wgi_product(n, op, CblasNoTrans, 1, e->b4, n, m->b2, n, 0, m->b6, n);
+        wgi_product(n, CblasNoTrans, op, 1, m->b4, n, e->b2, n, 1, m->b6, n);
     }
-    if (degree == 9) wgi_both_sides(n, op, 1, e.b4, n, m4, n, 0, x, n);
+    if (degree == 9) wgi_both_sides(n, op, 1, e->b4, n, m->b4, n, 0, m->b8, n);
     const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
-    combine(n, c + 1, 0, terms, moved, pd);
-    combine(n, c, 0, terms, moved, vd);
+    combine(n, c + 1, 0, terms, moves, m->p);
+    combine(n, c, 0, terms, moves, m->v);
     if (degree == 13)
         for (int even = 0; even < 2; even++) {
-            double *const d = even ? vd : pd;
+            double *const d = even ? m->v : m->p;
             const double *const high = even ? c + 6 : c + 7;
             combine(n, high, 0, 3, powers, x);
-            wgi_product(n, CblasNoTrans, op, 1, m6, n, x, n, 1, d, n);
-            combine(n, high, 0, 3, moved, x);
-            wgi_product(n, op, CblasNoTrans, 1, e.b6, n, x, n, 1, d, n);
+            wgi_product(n, CblasNoTrans, op, 1, m->b6, n, x, n, 1, d, n);
+            combine(n, high, 0, 3, moves, x);
+            wgi_product(n, op, CblasNoTrans, 1, e->b6, n, x, n, 1, d, n);
         }
     /* U. = op(B) P. + E op(P);  (V - U) L = U. + V. + (U. - V.) r */
-    wgi_product(n, op, CblasNoTrans, 1, a, n, pd, n, 0, m2, n);
-    wgi_product(n, CblasNoTrans, op, 1, e0, n, e.p, n, 1, m2, n);
-    for (size_t i = 0; i < nn; i++) l[i] = m2[i] + vd[i], m6[i] = m2[i] - vd[i];
-    wgi_product(n, CblasNoTrans, op, 1, m6, n, e.r, n, 1, l, n);
-    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, op == CblasTrans ? 'T' : 'N', m, m, e.lu, m,
-                              e.pivots, l, m);
-    /* L of X^2 is X L + L X */
-    const double *power = e.r;
-    for (int s = 0; s < e.head->squarings; s++) {
-        wgi_both_sides(n, op, 1, power, n, l, n, 0, m2, n);
-        double *const swap = l;
-        l = m2, m2 = swap;
-        if (s + 1 == e.head->squarings) break;
-        double *const next = s % 2 ? pd : vd;
-        wgi_product(n, CblasNoTrans, CblasNoTrans, 1, power, n, power, n, 0, next, n);
-        power = next;
+    wgi_product(n, op, CblasNoTrans, 1, a, n, m->p, n, 0, m->u, n);
+    wgi_product(n, CblasNoTrans, op, 1, m->b, n, e->p, n, 1, m->u, n);
+    for (size_t i = 0; i < nn; i++) {
+        const double u = m->u[i], v = m->v[i];
+        m->r[i] = u + v, m->d[i] = u - v;
     }
-    if (l != b->work) memcpy(b->work, l, nn * sizeof *l);
+    wgi_product(n, CblasNoTrans, op, 1, m->d, n, e->r, n, 1, m->r, n);
+    denominator_solve(e, op, m->r);
+    /* L of X^2 is X L + L X */
+    for (int s = 0; s < e->head->squarings; s++) {
+        const double *const power = power_at(m, e, s);
+        wgi_both_sides(n, op, 1, power, n, square_at(m, n, s), n, 0, square_at(m, n, s + 1), n);
+        if (!m->powered && s + 1 < e->head->squarings)
+            wgi_product(n, CblasNoTrans, CblasNoTrans, 1, power, n, power, n, 0,
+                        power_at(m, e, s + 1), n);
+    }
+    return square_at(m, n, e->head->squarings);
+}
+
+/* In 8 n^2 of work, in which the result comes first. */
+static void derivative(const exponential *e, const wg_block_arg *a, CBLAS_TRANSPOSE op,
+                       const double *direction, size_t ldd, double *work) {
+    const size_t nn = e->n * e->n;
+    double *const l = work, *const m2 = l + nn, *const b = m2 + nn, *const m4 = b + nn;
+    double *const m6 = m4 + nn, *const p = m6 + nn, *const v = p + nn, *const at = v + nn;
+    const moved m = {b, m2, m4, m6, l, p, m2, v, m6, l, p, 2, 0};
+    scale_operand(a, e->head->scale, at);
+    scale_direction(e, direction, ldd, b);
+    const double *const last = walk(e, op, at, &m, l);
+    if (last != l) memcpy(l, last, nn * sizeof *l);
+}
+
+static wg_status expm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *direction,
+                                 size_t ldd) {
+    const exponential e = exponential_of(b->in[0].rows, b->saved);
+    derivative(&e, &b->in[0], op, direction, ldd, b->work);
     return WG_OK;
 }
 
@@ -450,8 +493,159 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
+/* ---- L(A', W) as an operation on A and W; params: what the exponential has saved ----
+ * Beside the products of the value, one of first order costs two of each, and the mixed derivative
+ * four: with degree 9, 7 products and solves of order n in the value, 12 in L, of which the walk
+ * along W is kept, and 12 + 24 in its tangent. */
+
+/* The arrays of a walk that are looked at again, and places for r; the others are given. */
+enum { KEPT = 7 };
+static moved kept_moves(size_t n, double *at, size_t places, double *u, double *v) {
+    const size_t nn = n * n;
+    moved m = {.places = places, .u = u, .v = v};
+    double **const kept[KEPT] = {&m.b, &m.b2, &m.b4, &m.b6, &m.b8, &m.p, &m.d};
+    for (size_t i = 0; i < KEPT; i++) *kept[i] = at + i * nn;
+    m.r = at + KEPT * nn;
+    return m;
+}
+
+static exponential frechet_of(const wg_block *b) {
+    void *saved;
+    memcpy(&saved, b->params, sizeof saved);
+    return exponential_of(b->in[0].rows, saved);
+}
+static size_t squares_of(const exponential *e) { return 1 + (size_t)e->head->squarings; }
+
+/* saved: along W, with all squares of L and of r. work: A, room, U, V; then along A., with all
+ * squares, and the mixed one, with two. */
+static wg_status frechet_shape(wg_block *b) {
+    const exponential e = frechet_of(b);
+    const size_t nn = e.n * e.n, squares = squares_of(&e);
+    b->saved_bytes = (KEPT + 2 * squares) * nn * sizeof(double);
+    b->work_bytes = (4 + KEPT + squares + KEPT + 2) * nn * sizeof(double);
+    return wgi_square_shape(b);
+}
+
+static moved along_w(const wg_block *b, const exponential *e) {
+    const size_t nn = e->n * e->n, squares = squares_of(e);
+    double *const work = b->work;
+    moved m = kept_moves(e->n, b->saved, squares, work + 2 * nn, work + 3 * nn);
+    m.powers = m.r + squares * nn;
+    return m;
+}
+
+static wg_status frechet_value(wg_block *b) {
+    const exponential e = frechet_of(b);
+    const moved w = along_w(b, &e);
+    double *const a = b->work, *const x = a + e.n * e.n;
+    if (e.n == 0) return WG_OK;
+    scale_operand(&b->in[0], e.head->scale, a);
+    scale_direction(&e, b->in[1].value, b->in[1].ld, w.b);
+    memcpy(b->out[0].value, walk(&e, CblasTrans, a, &w, x), e.n * e.n * sizeof *x);
+    return WG_OK;
+}
+
+/* A matrix of the walk at B', whose transpose is x, and how W, A. and both together move it. */
+typedef struct mixed {
+    const double *x, *w, *t, *both;
+} mixed;
+
+/* to = beta to + how both move the product x y. */
+static void mixed_product(size_t n, mixed x, mixed y, double beta, double *to) {
+    wgi_product(n, CblasTrans, CblasNoTrans, 1, x.x, n, y.both, n, beta, to, n);
+    wgi_product(n, CblasNoTrans, CblasTrans, 1, x.both, n, y.x, n, 1, to, n);
+    wgi_product(n, CblasNoTrans, CblasNoTrans, 1, x.w, n, y.t, n, 1, to, n);
+    wgi_product(n, CblasNoTrans, CblasNoTrans, 1, x.t, n, y.w, n, 1, to, n);
+}
+
+/* How both move the terms of the highest degrees, B^6 (c[2] B^2 + ...): added to `to`. */
+static void mixed_high(const exponential *e, const double *c, const moved *w, const moved *t,
+                       const moved *m, double *x, double *to) {
+    const size_t n = e->n;
+    const struct {
+        const double *left, *powers[3];
+        CBLAS_TRANSPOSE of_left, of_powers;
+    } term[4] = {{m->b6, {e->b2, e->b4, e->b6}, CblasNoTrans, CblasTrans},
+                 {e->b6, {m->b2, m->b4, m->b6}, CblasTrans, CblasNoTrans},
+                 {w->b6, {t->b2, t->b4, t->b6}, CblasNoTrans, CblasNoTrans},
+                 {t->b6, {w->b2, w->b4, w->b6}, CblasNoTrans, CblasNoTrans}};
+    for (size_t k = 0; k < 4; k++) {
+        combine(n, c, 0, 3, term[k].powers, x);
+        wgi_product(n, term[k].of_left, term[k].of_powers, 1, term[k].left, n, x, n, 1, to, n);
+    }
+}
+
+/* The walk of both: m->b is how they move B. Gives L(A', W.) and the mixed derivative, in one. */
+static double *mixed_walk(const exponential *e, const double *a, const moved *w, const moved *t,
+                          const moved *m, double *x) {
+    const size_t n = e->n, nn = n * n;
+    const int degree = approximants[e->head->which].degree;
+    const double *const c = approximants[e->head->which].c;
+    const double *const moves[] = {m->b2, m->b4, m->b6, m->b8};
+    const mixed of_b = {a, w->b, t->b, m->b}, of_b2 = {e->b2, w->b2, t->b2, m->b2};
+    const mixed of_b4 = {e->b4, w->b4, t->b4, m->b4};
+    mixed_product(n, of_b, of_b, 0, m->b2);
+    if (degree >= 5) mixed_product(n, of_b2, of_b2, 0, m->b4);
+    if (degree >= 7) mixed_product(n, of_b4, of_b2, 0, m->b6);
+    if (degree == 9) mixed_product(n, of_b4, of_b4, 0, m->b8);
+    const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
+    combine(n, c + 1, 0, terms, moves, m->p);
+    combine(n, c, 0, terms, moves, m->v);
+    if (degree == 13) {
+        mixed_high(e, c + 7, w, t, m, x, m->p);
+        mixed_high(e, c + 6, w, t, m, x, m->v);
+    }
+    mixed_product(n, of_b, (mixed){e->p, w->p, t->p, m->p}, 0, m->u);
+    for (size_t i = 0; i < nn; i++) m->r[i] = m->u[i] + m->v[i], m->d[i] = m->u[i] - m->v[i];
+    wgi_product(n, CblasNoTrans, CblasTrans, 1, m->d, n, e->r, n, 1, m->r, n);
+    wgi_product(n, CblasNoTrans, CblasNoTrans, 1, w->d, n, t->r, n, 1, m->r, n);
+    wgi_product(n, CblasNoTrans, CblasNoTrans, 1, t->d, n, w->r, n, 1, m->r, n);
+    denominator_solve(e, CblasTrans, m->r);
+    for (int s = 0; s < e->head->squarings; s++) {
+        const mixed r = {power_at(w, e, s), square_at(w, n, s), square_at(t, n, s),
+                         square_at(m, n, s)};
+        mixed_product(n, r, r, 0, square_at(m, n, s + 1));
+    }
+    return square_at(m, n, e->head->squarings);
+}
+
+static wg_status frechet_jvp(wg_block *b) {
+    const exponential e = frechet_of(b);
+    const size_t n = e.n, nn = n * n, squares = squares_of(&e);
+    const wg_block_arg *const a = &b->in[0], *const w = &b->in[1];
+    double *const at = b->work, *const x = at + nn, *const u = x + nn, *const v = u + nn;
+    const moved along = along_w(b, &e);
+    moved t = kept_moves(n, v + nn, squares, u, v);
+    const moved both = kept_moves(n, t.r + squares * nn, 2, u, v);
+    if (n == 0) return WG_OK;
+    scale_operand(a, e.head->scale, at);
+    if (w->bar != NULL) scale_direction(&e, w->bar, w->bar_ld, both.b);
+    else wgi_square_zero(n, both.b, n);
+    if (a->bar == NULL) wgi_square_zero(n, t.b, n);
+    for (size_t j = 0; j < n && a->bar != NULL; j++)
+        for (size_t i = 0; i < n; i++)
+            t.b[i + j * n] = e.head->scale * a->bar[j + i * a->bar_ld];
+    t.powers = along.powers, t.powered = 1;
+    (void)walk(&e, CblasTrans, at, &t, x);
+    wgi_square_set(n, mixed_walk(&e, at, &along, &t, &both, x), b->out[0].bar,
+                   b->out[0].bar_ld);
+    return WG_OK;
+}
+
+/* L(A', W) */
 static wg_status expm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {
+        "adjoint of wg_expm", 0,    frechet_shape, frechet_value, NULL,
+        frechet_jvp,          NULL, NULL,          NULL};
+    const wg_mat of[2] = {in[0], bar[0]};
+    (void)out;
+    return wg_apply(t, &op, &b->saved, sizeof b->saved, 2, of, 1, back);
+}
+
+/* In functions. */
+static wg_status expm_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                           const wg_mat *bar, wg_mat *back) {
     (void)out;
     return wgi_function_adjoint(t, &wgi_op_exp_of_log, b->params, sizeof(double), in[0], bar[0],
                                 back);
@@ -463,7 +657,7 @@ const wg_block_op wgi_op_expm = {"wg_expm", WG_OP_EXPANDS, expm_shape,   expm_va
                                  expm_jvp,  expm_expand,   expm_adjoint, &of_expm};
 const wg_block_op wgi_op_exp_of_log = {"wg_powm_real", 0,    expm_shape,   expm_value, expm_vjp,
                                        expm_jvp,       NULL, expm_adjoint, &of_expm};
-const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", NULL, NULL, 0, 1, 30};
+const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", expm_rule, NULL, 0, 1, 30};
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;

@@ -11,6 +11,7 @@
 #include <wengert/reduce.h>
 #include "products.h"
 
+#include "ops/scalar/elementwise.h"
 #include "traits.h"
 
 /* ---- pieces ---- */
@@ -45,6 +46,20 @@ static void mul_column(double alpha, wgi_view a, wgi_view x, wgi_view y) {
                 wgi_int(wgi_view_down(x)), 1, y.p, wgi_int(wgi_view_down(y)));
 }
 
+/* The same where no size is above that: by vectors, without a library. */
+enum { SMALL = 16 };
+static void mul_small(double alpha, wgi_view a, wgi_view b, wgi_view c) {
+    double turned[SMALL * SMALL];
+    const size_t m = c.rows, k = a.cols;
+    if (a.trans) {
+        for (size_t i = 0; i < m; i++)
+            for (size_t l = 0; l < k; l++) turned[i + l * m] = a.p[l + i * a.ld];
+        a = wgi_view_packed(turned, m, k);
+    }
+    wgi_simd_best()->product(m, c.cols, k, alpha, a.p, a.ld, b.p, wgi_view_down(b),
+                             wgi_view_across(b), c.p, c.ld);
+}
+
 void wgi_view_mul(double alpha, wgi_view a, wgi_view b, wgi_view c) {
     if (c.trans) {
         const wgi_view other = wgi_view_turn(a, 1);
@@ -55,6 +70,7 @@ void wgi_view_mul(double alpha, wgi_view a, wgi_view b, wgi_view c) {
     const size_t m = c.rows, n = c.cols, k = a.cols;
     if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
     if (wgi_products_few(m, n, k)) mul_loops(alpha, a, b, c);
+    else if (m <= SMALL && n <= SMALL && k <= SMALL) mul_small(alpha, a, b, c);
     else if (n == 1) mul_column(alpha, a, b, c);
     else if (m == 1)
         mul_column(alpha, wgi_view_turn(b, 1), wgi_view_turn(a, 1), wgi_view_turn(c, 1));

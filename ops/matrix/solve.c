@@ -10,6 +10,7 @@
 #include <wengert/products.h>
 #include "expand.h"
 #include "factor.h"
+#include "tiny.h"
 #include "traits.h"
 
 /* ---- with a factor ---- */
@@ -39,58 +40,25 @@ static wg_status solve_shape(wg_block *b) {
     return WG_OK;
 }
 
-/* Up to this order, and for up to so many right-hand sides, loops are quicker than calls. */
-enum { TINY_ORDER = 16, TINY_COLUMNS = 2 };
-
-static void exchange(double *x, size_t i, int pivot) {
-    const size_t p = (size_t)pivot - 1;
-    const double s = x[i];
-    x[i] = x[p], x[p] = s;
-}
-
-/* dgetrs for one right-hand side of such an order. */
-static void tiny_solve(size_t n, const double *lu, const int *pivot, double *x) {
-    for (size_t i = 0; i < n; i++) exchange(x, i, pivot[i]);
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j + 1; i < n; i++) x[i] -= x[j] * lu[i + j * n];
-    for (size_t j = n; j-- > 0;) {
-        x[j] /= lu[j + j * n];
-        for (size_t i = 0; i < j; i++) x[i] -= x[j] * lu[i + j * n];
-    }
-}
-
-static void tiny_solve_transposed(size_t n, const double *lu, const int *pivot, double *x) {
-    for (size_t j = 0; j < n; j++) {
-        double s = x[j];
-        for (size_t i = 0; i < j; i++) s -= x[i] * lu[i + j * n];
-        x[j] = s / lu[j + j * n];
-    }
-    for (size_t j = n; j-- > 0;)
-        for (size_t i = j + 1; i < n; i++) x[j] -= x[i] * lu[i + j * n];
-    for (size_t i = n; i-- > 0;) exchange(x, i, pivot[i]);
-}
-
 /* x = op(S)^-1 x, or op(S)^-T x; k columns of n. */
 static void apply_factor(const wg_block *b, size_t member, int transposed, size_t k,
                          double *x) {
     const wgi_factored *const p = wgi_factored_of(b);
-    const int n = wgi_int(b->in[0].rows), cols = wgi_int(k);
+    const size_t order = b->in[0].rows;
+    const int n = wgi_int(order), cols = wgi_int(k), tiny = order <= WGI_TINY && k <= WGI_TINY;
     const double *const packed = wgi_packed(b, member);
     if (n == 0 || k == 0) return;
     if (p->kind == WG_CHOLESKY) {
-        (void)LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, cols, packed, n, x, n);
+        if (tiny) wgi_tiny_cholesky_solve(order, packed, k, x);
+        else (void)LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, cols, packed, n, x, n);
         return;
     }
     if ((p->trans != 0) != (b->in[0].trans != 0)) transposed = !transposed;
     const int *const pivot = wgi_pivots(b, member);
-    if (n <= TINY_ORDER && k <= TINY_COLUMNS) {
-        for (size_t j = 0; j < k; j++)
-            (transposed ? tiny_solve_transposed : tiny_solve)(b->in[0].rows, packed, pivot,
-                                                              x + j * b->in[0].rows);
-        return;
-    }
-    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, transposed ? 'T' : 'N', n, cols, packed, n,
-                              pivot, x, n);
+    if (tiny) wgi_tiny_solve(order, packed, pivot, transposed, k, x);
+    else
+        (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, transposed ? 'T' : 'N', n, cols, packed, n,
+                                  pivot, x, n);
 }
 
 static wg_status solve_value(wg_block *b) {

@@ -21,9 +21,9 @@
 #include <wengert/reduce.h>
 #include <wengert/statistics.h>
 #include "factor.h"
-#include "kernels.h"
-#include "ops/scalar/elementwise.h"
+#include "covariance.h"
 #include "expand.h"
+#include "traits.h"
 
 static wg_status misfit(wg_block *b, const char *why) {
     b->why = why;
@@ -175,11 +175,93 @@ static wg_mat solved(wg_tape *t, const struct normal *d, wg_mat s, wg_mat r) {
     (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, in, 1, &a);
     return a;
 }
-static wg_mat half_curvature(wg_tape *t, const struct normal *d, wg_mat s, wg_mat a, wg_mat w) {
-    const wgi_factored p = {WG_CHOLESKY, 0, 1, d->l, NULL};
-    wg_mat inverse;
-    (void)wg_apply(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &s, 1, &inverse);
-    return wg_mat_mul(t, w, wg_syrk(t, 'N', 0.5, a, -0.5 * (double)d->k, inverse));
+
+/* w/2 H as an operation: operands S, a, w; params the factor of S, and whether its user looks at the
+ * lower triangle only, and has S, tangents too, symmetric. Tangent
+ *     w/2 (at a' + a at' + k C St C) + wt/2 H,  C = S^-1
+ * of which the last product costs 3 n^3 flops. saved: C. */
+struct curved {
+    const double *l;
+    int lower;
+};
+
+static wg_status curved_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = b->out[0].cols = n;
+    b->saved_bytes = wgi_room_of(n * n);
+    b->work_bytes = 2 * wgi_room_of(n * n) + wgi_room_of(WGI_TRIANGLE);
+    return WG_OK;
+}
+
+/* h, its lower triangle, += f H. */
+static void add_curvature(const wg_block *b, double f, double *h) {
+    const wg_block_arg *const a = &b->in[1];
+    const size_t n = a->rows;
+    const double *const c = b->saved, of_c = f * (double)a->cols;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) h[i + j * n] -= of_c * c[i + j * n];
+    for (size_t k = 0; k < a->cols; k++) {
+        const double *const x = a->value + k * a->ld;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++) h[i + j * n] += f * x[i] * x[j];
+    }
+}
+
+static wg_status curved_value(wg_block *b) {
+    const struct curved *const p = b->params;
+    const size_t n = b->in[0].rows;
+    double *const c = b->saved, *const h = memset(b->out[0].value, 0, n * n * sizeof *h);
+    wgi_cholesky_inverse(n, p->l, c);
+    wgi_mirror(n, c, n);
+    add_curvature(b, 0.5 * b->in[2].value[0], h);
+    if (!p->lower) wgi_mirror(n, h, n);
+    return WG_OK;
+}
+
+static wg_status curved_jvp(wg_block *b) {
+    const struct curved *const p = b->params;
+    const wg_block_arg *const s = &b->in[0], *const a = &b->in[1];
+    const size_t n = s->rows, k = a->cols;
+    const double half = 0.5 * b->in[2].value[0], *const wt = b->in[2].bar, *const c = b->saved;
+    double *const ht = memset(b->out[0].bar, 0, n * n * sizeof *ht);
+    char *work = b->work;
+    double *const left = wgi_take(&work, n * n), *const room = wgi_take(&work, n * n);
+    if (s->bar != NULL && k != 0) {
+        const int order = wgi_int(n);
+        if (!p->lower) wgi_symmetrise(n, s->bar, s->bar_ld, room);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, c, order,
+                    p->lower ? s->bar : room, p->lower ? wgi_int(s->bar_ld) : order, 0, left,
+                    order);
+        wgi_gemm_triangle('L', 0, n, n, half * (double)k, 'N', left, n, 'N', c, n, ht, n,
+                          (double *)(void *)work);
+    }
+    for (size_t e = 0; e < k && a->bar != NULL; e++) {
+        const double *const x = a->value + e * a->ld, *const xt = a->bar + e * a->bar_ld;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++)
+                ht[i + j * n] += half * (xt[i] * x[j] + x[i] * xt[j]);
+    }
+    if (wt != NULL && wt[0] != 0) add_curvature(b, 0.5 * wt[0], ht);
+    if (!p->lower) wgi_mirror(n, ht, n);
+    return WG_OK;
+}
+
+static wg_mat half_curvature(wg_tape *t, const struct normal *d, int lower, wg_mat s, wg_mat a,
+                             wg_mat w) {
+    static const wg_block_op op = {"curvature of a normal density",
+                                   WG_OP_TRANS,
+                                   curved_shape,
+                                   curved_value,
+                                   NULL,
+                                   curved_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct curved p = {d->l, lower};
+    const wg_mat in[3] = {s, a, w};
+    wg_mat h;
+    (void)wg_apply(t, &op, &p, sizeof p, 3, in, 1, &h);
+    return h;
 }
 
 /* Y_ = - w a,  mu_ = w sum of a,  S_ = w/2 H */
@@ -192,13 +274,14 @@ static wg_status normal_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
     const wg_mat wa = wg_mat_mul(t, bar[0], a);
     back[0] = wg_mat_neg(t, wa);
     back[1] = wg_mat_sum_axis(t, wa, WG_EACH_ROW);
-    if (in[2].at.slot != 0) back[2] = half_curvature(t, &d, in[2], a, bar[0]);
+    if (in[2].at.slot != 0) back[2] = half_curvature(t, &d, 0, in[2], a, bar[0]);
     return wg_tape_status(t);
 }
 
+static const wgi_traits density_traits = {.apart = 1};
 const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS,  normal_shape,
                                    normal_value,    normal_vjp,     normal_jvp,
-                                   normal_expand,   normal_adjoint, NULL};
+                                   normal_expand,   normal_adjoint, &density_traits};
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
@@ -209,119 +292,6 @@ wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
 
 /* ---- covariance functions ---- */
 
-static const double root_3 = 1.7320508075688772935, root_5 = 2.2360679774997896964;
-
-/* Sums in eight parts, whose additions do not wait for each other: of a b, and of h (x - at) or
- * h (x - at)^2. */
-enum { PARTS = 8 };
-static double sum_of_parts(const double *part) {
-    return ((part[0] + part[1]) + (part[2] + part[3])) +
-           ((part[4] + part[5]) + (part[6] + part[7]));
-}
-static double dot(size_t n, const double *a, const double *b) {
-    double part[PARTS] = {0};
-    size_t i = 0;
-    for (; i + PARTS <= n; i += PARTS)
-        for (size_t k = 0; k < PARTS; k++) part[k] += a[i + k] * b[i + k];
-    for (; i < n; i++) part[i % PARTS] += a[i] * b[i];
-    return sum_of_parts(part);
-}
-static double dot_apart(size_t n, const double *h, const double *x, double at, int squared) {
-    double part[PARTS] = {0};
-    size_t i = 0;
-    for (; i + PARTS <= n; i += PARTS)
-        for (size_t k = 0; k < PARTS; k++) {
-            const double apart = x[i + k] - at;
-            part[k] += h[i + k] * apart * (squared ? apart : 1);
-        }
-    for (; i < n; i++) {
-        const double apart = x[i] - at;
-        part[i % PARTS] += h[i] * apart * (squared ? apart : 1);
-    }
-    return sum_of_parts(part);
-}
-
-/* r in the exponential of a Matern covariance. */
-static double decay(wg_kernel kernel, double q) {
-    return (kernel == WG_MATERN_12 ? 1 : kernel == WG_MATERN_32 ? root_3 : root_5) * sqrt(q);
-}
-
-/* k = s f(q), n pairs; k may be q. */
-static void covariances(wg_kernel kernel, size_t n, double s, const double *q, double *k) {
-    enum { PIECE = 64 };
-    const wgi_simd *const simd = wgi_simd_best();
-    double e[PIECE], r[PIECE];
-    for (size_t first = 0; first < n; first += PIECE, q += PIECE, k += PIECE) {
-        const size_t m = n - first < PIECE ? n - first : PIECE;
-        const int square = kernel == WG_SQUARED_EXPONENTIAL;
-        for (size_t i = 0; i < m; i++) r[i] = square ? 0.5 * q[i] : decay(kernel, q[i]);
-        for (size_t i = 0; i < m; i++) e[i] = -r[i];
-        (void)simd->exp_sum(m, e, 0, e);
-        if (kernel == WG_MATERN_32)
-            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i];
-        if (kernel == WG_MATERN_52)
-            for (size_t i = 0; i < m; i++) e[i] *= 1 + r[i] + r[i] * r[i] / 3;
-        for (size_t i = 0; i < m; i++) k[i] = s * e[i];
-    }
-}
-
-/* h = e dK/dq, from q and K;  h may be e. WG_MATERN_12 at q = 0: 0, of its one-sided slopes. */
-static void slopes(wg_kernel kernel, size_t n, const double *q, const double *k,
-                   const double *e, double *h) {
-    switch (kernel) {
-    case WG_SQUARED_EXPONENTIAL:
-        for (size_t i = 0; i < n; i++) h[i] = -0.5 * e[i] * k[i];
-        break;
-    case WG_MATERN_12:
-        for (size_t i = 0; i < n; i++) h[i] = q[i] > 0 ? -0.5 * e[i] * k[i] / sqrt(q[i]) : 0;
-        break;
-    case WG_MATERN_32:
-        for (size_t i = 0; i < n; i++) h[i] = -1.5 * e[i] * k[i] / (1 + root_3 * sqrt(q[i]));
-        break;
-    case WG_MATERN_52:
-        for (size_t i = 0; i < n; i++) {
-            const double r = root_5 * sqrt(q[i]);
-            h[i] = -(5.0 / 6) * e[i] * k[i] * (1 + r) / (1 + r + r * r / 3);
-        }
-        break;
-    }
-}
-
-/* q = |u_i - p|^2 for n points u (ld n_u), p a point with coordinates `step` apart. */
-static void distances(size_t n, size_t d, const double *u, size_t ldu, const double *p,
-                      size_t step, double *q) {
-    memset(q, 0, n * sizeof *q);
-    for (size_t c = 0; c < d; c++) {
-        const double a = p[c * step];
-        const double *const x = u + c * ldu;
-        for (size_t i = 0; i < n; i++) q[i] += (x[i] - a) * (x[i] - a);
-    }
-    for (size_t i = 0; i < n; i++) q[i] = within(q[i]);
-}
-
-/* One of the point sets: coordinates over scales, n by d. */
-static void scaled(size_t n, size_t d, const wg_block_arg *x, const wg_block_arg *scale,
-                   double *u) {
-    for (size_t c = 0; c < d; c++) {
-        const double given = scale->value[scale->rows == 1 ? 0 : c];
-        const double f = given == 0 ? NAN : given; /* whatever the signs of coordinates */
-        for (size_t i = 0; i < n; i++) u[i + c * n] = x->value[i + c * x->ld] / f;
-    }
-}
-
-/* Tangents of the scaled points. */
-static void scaled_tangents(size_t n, size_t d, const wg_block_arg *x,
-                            const wg_block_arg *scale, const double *u, double *ut) {
-    for (size_t c = 0; c < d; c++) {
-        const size_t at = scale->rows == 1 ? 0 : c;
-        const double f = scale->value[at], ft = scale->bar != NULL ? scale->bar[at] : 0;
-        for (size_t i = 0; i < n; i++) {
-            const double xt = x->bar != NULL ? x->bar[i + c * x->bar_ld] : 0;
-            ut[i + c * n] = (xt - u[i + c * n] * ft) / f;
-        }
-    }
-}
-
 /* The adjoints of a column of pairs with distances q and h = e dK/dq: of point p (bar pw, both
  * `step` apart) and of the n points u (bar xw); NULL: not wanted. */
 static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, const double *p,
@@ -330,15 +300,16 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
                            size_t step_w) {
     const int one = scale->rows == 1;
     if (n == 0) return;
-    if (one && scale->bar != NULL) scale->bar[0] -= 2 * dot(n, h, q) / scale->value[0];
+    if (one && scale->bar != NULL) scale->bar[0] -= 2 * wgi_pair_dot(n, h, q) / scale->value[0];
     if ((one || scale->bar == NULL) && xw == NULL && pw == NULL) return;
     for (size_t c = 0; c < d; c++) {
         const double f = scale->value[one ? 0 : c], a = p[c * step];
         const double *const x = u + c * ldu;
-        if (!one && scale->bar != NULL) scale->bar[c] -= 2 * dot_apart(n, h, x, a, 1) / f;
+        if (!one && scale->bar != NULL)
+            scale->bar[c] -= 2 * wgi_pair_dot_apart(n, h, x, a, 1) / f;
         if (xw != NULL)
             for (size_t i = 0; i < n; i++) xw[i + c * ldx] += 2 * h[i] * (x[i] - a) / f;
-        if (pw != NULL) pw[c * step_w] -= 2 * dot_apart(n, h, x, a, 0) / f;
+        if (pw != NULL) pw[c * step_w] -= 2 * wgi_pair_dot_apart(n, h, x, a, 0) / f;
     }
 }
 
@@ -353,11 +324,6 @@ static void column_tangent(size_t n, size_t d, const double *u, const double *ut
         t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt : 0);
     }
 }
-
-/* dK/dsigma = per_sigma K where sigma^2 has all its digits, per_sigma f elsewhere. */
-#define TINY 1e-140
-static int is_tiny(double sigma) { return fabs(sigma) < TINY; }
-static double per_sigma(double sigma) { return is_tiny(sigma) ? 2 * sigma : 2 / sigma; }
 
 static wg_status kernel_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale) {
     if ((unsigned)*(const wg_kernel *)b->params > WG_MATERN_52) {
@@ -417,16 +383,14 @@ static void write_covariance(wg_tape *t, const wg_block *b, const wg_real *x, wg
 
 /* ---- covariance matrices: operands X, scale, (sigma, noise); or X, scale, sigma, Z ---- */
 
-enum { POINTS, SCALE, AMPLITUDES, OTHERS };
-
 static wg_status covariance_shape(wg_block *b) {
-    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols;
-    const wg_status s = kernel_shape(b, &b->in[POINTS], &b->in[SCALE]);
+    const size_t n = b->in[WGI_PAIR_POINTS].rows, d = b->in[WGI_PAIR_POINTS].cols;
+    const wg_status s = kernel_shape(b, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE]);
     if (s != WG_OK) return s;
     size_t m = n;
     if (b->inputs == 4) {
-        m = b->in[OTHERS].rows;
-        if (b->in[OTHERS].cols != d)
+        m = b->in[WGI_PAIR_OTHERS].rows;
+        if (b->in[WGI_PAIR_OTHERS].cols != d)
             return misfit(b, "the points have not the same number of coordinates");
     }
     b->out[0].rows = n, b->out[0].cols = m;
@@ -446,14 +410,14 @@ struct points {
 static struct points points_of(const wg_block *b) {
     struct points s;
     char *saved = (char *)b->saved, *work = (char *)b->work;
-    s.n = b->in[POINTS].rows, s.m = b->out[0].cols, s.d = b->in[POINTS].cols;
+    s.n = b->in[WGI_PAIR_POINTS].rows, s.m = b->out[0].cols, s.d = b->in[WGI_PAIR_POINTS].cols;
     s.u = wgi_take(&saved, s.n * s.d);
     s.v = b->inputs == 4 ? wgi_take(&saved, s.m * s.d) : s.u;
     s.q = wgi_take(&work, s.n), s.e = wgi_take(&work, s.n), s.ones = wgi_take(&work, s.n);
     s.ut = wgi_take(&work, s.n * s.d);
     s.vt = b->inputs == 4 ? wgi_take(&work, s.m * s.d) : s.ut;
-    s.sigma = b->in[AMPLITUDES].value[0];
-    s.noise = b->inputs == 4 ? 0 : b->in[AMPLITUDES].value[1];
+    s.sigma = b->in[WGI_PAIR_AMPLITUDES].value[0];
+    s.noise = b->inputs == 4 ? 0 : b->in[WGI_PAIR_AMPLITUDES].value[1];
     return s;
 }
 
@@ -462,14 +426,15 @@ static wg_status covariance_value(wg_block *b) {
     const struct points s = points_of(b);
     const int square = b->inputs == 3;
     double *const k = b->out[0].value;
-    scaled(s.n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
-    if (!square) scaled(s.m, s.d, &b->in[OTHERS], &b->in[SCALE], s.v);
+    wgi_pair_scaled(s.n, s.d, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE], s.u);
+    if (!square)
+        wgi_pair_scaled(s.m, s.d, &b->in[WGI_PAIR_OTHERS], &b->in[WGI_PAIR_SCALE], s.v);
     for (size_t j = 0; j < s.m; j++) {
         const size_t i = square ? j + 1 : 0, n = s.n - i;
         double *const column = k + j * s.n + i;
         if (square) k[j * (s.n + 1)] = s.sigma * s.sigma + s.noise * s.noise;
-        distances(n, s.d, s.u + i, s.n, s.v + j, s.m, column);
-        covariances(kernel, n, s.sigma * s.sigma, column, column);
+        wgi_pair_distances(n, s.d, s.u + i, s.n, s.v + j, s.m, column);
+        wgi_pair_covariances(kernel, n, s.sigma * s.sigma, column, column);
     }
     if (square) wgi_mirror(s.n, k, s.n);
     return WG_OK;
@@ -479,8 +444,9 @@ static wg_status covariance_vjp(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct points s = points_of(b);
     const int square = b->inputs == 3;
-    const wg_block_arg *const x = &b->in[POINTS], *const z = square ? x : &b->in[OTHERS];
-    const wg_block_arg *const amplitudes = &b->in[AMPLITUDES];
+    const wg_block_arg *const x = &b->in[WGI_PAIR_POINTS];
+    const wg_block_arg *const z = square ? x : &b->in[WGI_PAIR_OTHERS];
+    const wg_block_arg *const amplitudes = &b->in[WGI_PAIR_AMPLITUDES];
     const double *const w = b->out[0].bar;
     double sum = 0, diagonal = 0;
     for (size_t j = 0; j < s.m; j++) {
@@ -490,19 +456,21 @@ static wg_status covariance_vjp(wg_block *b) {
             diagonal += w[j * (s.n + 1)];
             for (size_t l = 0; l < n; l++) s.e[l] = w[i + l + j * s.n] + w[j + (i + l) * s.n];
         } else memcpy(s.e, w + j * s.n, n * sizeof *s.e);
-        const int points = b->in[SCALE].bar != NULL || x->bar != NULL || z->bar != NULL;
-        if (points || is_tiny(s.sigma)) distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
-        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, s.ones);
-        const double *const f = is_tiny(s.sigma) ? s.ones : k;
-        sum += dot(n, s.e, f);
+        const int points =
+            b->in[WGI_PAIR_SCALE].bar != NULL || x->bar != NULL || z->bar != NULL;
+        if (points || wgi_pair_is_tiny(s.sigma))
+            wgi_pair_distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        if (wgi_pair_is_tiny(s.sigma)) wgi_pair_covariances(kernel, n, 1, s.q, s.ones);
+        const double *const f = wgi_pair_is_tiny(s.sigma) ? s.ones : k;
+        sum += wgi_pair_dot(n, s.e, f);
         if (!points) continue;
-        slopes(kernel, n, s.q, k, s.e, s.e);
-        column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e, &b->in[SCALE],
+        wgi_pair_slopes(kernel, n, s.q, k, s.e, s.e);
+        column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e, &b->in[WGI_PAIR_SCALE],
                        x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
                        z->bar != NULL ? z->bar + j : NULL, z->bar_ld);
     }
     if (amplitudes->bar != NULL) {
-        amplitudes->bar[0] += per_sigma(s.sigma) * sum + 2 * s.sigma * diagonal;
+        amplitudes->bar[0] += wgi_pair_per_sigma(s.sigma) * sum + 2 * s.sigma * diagonal;
         if (square) amplitudes->bar[1] += 2 * s.noise * diagonal;
     }
     return WG_OK;
@@ -512,21 +480,25 @@ static wg_status covariance_jvp(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct points s = points_of(b);
     const int square = b->inputs == 3;
-    const double *const amplitudes = b->in[AMPLITUDES].bar;
+    const double *const amplitudes = b->in[WGI_PAIR_AMPLITUDES].bar;
     double *const kt = b->out[0].bar;
     const double st = amplitudes != NULL ? amplitudes[0] : 0;
-    scaled_tangents(s.n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
-    if (!square) scaled_tangents(s.m, s.d, &b->in[OTHERS], &b->in[SCALE], s.v, s.vt);
+    wgi_pair_scaled_tangents(s.n, s.d, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE], s.u,
+                             s.ut);
+    if (!square)
+        wgi_pair_scaled_tangents(s.m, s.d, &b->in[WGI_PAIR_OTHERS], &b->in[WGI_PAIR_SCALE], s.v,
+                                 s.vt);
     for (size_t i = 0; i < s.n; i++) s.ones[i] = 1;
     for (size_t j = 0; j < s.m; j++) {
         const size_t i = square ? j + 1 : 0, n = s.n - i;
         const double *const k = b->out[0].value + j * s.n + i;
-        distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
-        slopes(kernel, n, s.q, k, s.ones, s.e);
+        wgi_pair_distances(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q);
+        wgi_pair_slopes(kernel, n, s.q, k, s.ones, s.e);
         double *const to = kt + j * s.n + i;
-        if (is_tiny(s.sigma)) covariances(kernel, n, 1, s.q, to);
+        if (wgi_pair_is_tiny(s.sigma)) wgi_pair_covariances(kernel, n, 1, s.q, to);
         column_tangent(n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m, s.e,
-                       is_tiny(s.sigma) ? to : k, st * per_sigma(s.sigma), to);
+                       wgi_pair_is_tiny(s.sigma) ? to : k, st * wgi_pair_per_sigma(s.sigma),
+                       to);
         if (square) {
             kt[j * (s.n + 1)] = 2 * s.sigma * st;
             if (amplitudes != NULL) kt[j * (s.n + 1)] += 2 * s.noise * amplitudes[1];
@@ -542,197 +514,21 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
         write_covariance(t, b, x, y);
         return WG_OK;
     }
-    const wg_real square = wg_let(t, wg_square(*wgi_reals_operand(b, x, AMPLITUDES).p));
-    const wgi_reals points = wgi_reals_operand(b, x, POINTS);
-    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    const wg_real square =
+        wg_let(t, wg_square(*wgi_reals_operand(b, x, WGI_PAIR_AMPLITUDES).p));
+    const wgi_reals points = wgi_reals_operand(b, x, WGI_PAIR_POINTS);
+    const wgi_reals others = wgi_reals_operand(b, x, WGI_PAIR_OTHERS);
     for (size_t j = 0; j < others.rows; j++)
         for (size_t i = 0; i < points.rows; i++)
             *y++ = write_pair(t, *(const wg_kernel *)b->params, points, i, others, j,
-                              wgi_reals_operand(b, x, SCALE), square);
+                              wgi_reals_operand(b, x, WGI_PAIR_SCALE), square);
     return WG_OK;
-}
-
-/* ---- what covariance_vjp gives, as an operation of its own, with tangents ----
- * Operands: those of the covariances, then K and W, its adjoints; results the adjoints of X, scale,
- * the amplitudes, and Z. With h = e dK/dq and D as above:
- *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
-
-/* d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is. */
-static double bend(wg_kernel kernel, double q, double k, double slope) {
-    const double r = sqrt(q);
-    switch (kernel) {
-    case WG_SQUARED_EXPONENTIAL:
-        return 0.25 * k;
-    case WG_MATERN_12:
-        return q > 0 ? -0.5 * slope * (1 + 1 / r) / r : 0;
-    case WG_MATERN_32:
-        return q > 0 ? -0.5 * slope * root_3 / r : 0;
-    default:
-        return -2.5 * slope / (1 + root_5 * r);
-    }
-}
-
-static wg_status back_shape(wg_block *b) {
-    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols;
-    const size_t m = b->in[b->inputs - 1].cols;
-    for (size_t i = 0; i < b->outputs; i++)
-        b->out[i].rows = b->in[i].rows, b->out[i].cols = b->in[i].cols;
-    b->work_bytes = 2 * (wgi_room_of(n * d) + wgi_room_of(m * d)) + 8 * wgi_room_of(n);
-    return WG_OK;
-}
-
-struct pairs {
-    wg_kernel kernel;
-    size_t n, m, d;
-    int square, tangents;
-    const wg_block_arg *scale, *k, *w;
-    double *u, *v, *ut, *vt;                      /* scaled points */
-    double *q, *qt, *e, *et, *f, *slope, *h, *ht; /* of a column */
-    double sigma, sigma_t;
-    double *to[OTHERS + 1];                  /* results: values, or tangents */
-    double sum, sum_t, diagonal, diagonal_t; /* of e f; of W */
-};
-
-static struct pairs pairs_in(const wg_block *b, int tangents) {
-    const wg_block_arg *const x = &b->in[POINTS], *const a = &b->in[AMPLITUDES];
-    struct pairs s = {.kernel = *(const wg_kernel *)b->params, .tangents = tangents};
-    char *work = (char *)b->work;
-    s.square = b->outputs == 3;
-    s.k = &b->in[b->inputs - 2], s.w = &b->in[b->inputs - 1], s.scale = &b->in[SCALE];
-    s.n = x->rows, s.m = s.w->cols, s.d = x->cols;
-    s.u = wgi_take(&work, s.n * s.d), s.ut = wgi_take(&work, s.n * s.d);
-    s.v = wgi_take(&work, s.m * s.d), s.vt = wgi_take(&work, s.m * s.d);
-    double **const column[] = {&s.q, &s.qt, &s.e, &s.et, &s.f, &s.slope, &s.h, &s.ht};
-    for (size_t i = 0; i < sizeof column / sizeof *column; i++)
-        *column[i] = wgi_take(&work, s.n);
-    scaled(s.n, s.d, x, s.scale, s.u);
-    if (s.square) s.v = s.u, s.vt = s.ut;
-    else scaled(s.m, s.d, &b->in[OTHERS], s.scale, s.v);
-    if (tangents) {
-        scaled_tangents(s.n, s.d, x, s.scale, s.u, s.ut);
-        if (!s.square) scaled_tangents(s.m, s.d, &b->in[OTHERS], s.scale, s.v, s.vt);
-    }
-    s.sigma = a->value[0];
-    s.sigma_t = tangents && a->bar != NULL ? a->bar[0] : 0;
-    for (size_t i = 0; i < b->outputs; i++) {
-        s.to[i] = tangents ? b->out[i].bar : b->out[i].value;
-        memset(s.to[i], 0, b->out[i].rows * b->out[i].cols * sizeof(double));
-    }
-    return s;
-}
-
-/* The adjoints of pairs (i.., j), in a square matrix of both (i, j) and (j, i). */
-static void pair_adjoints(const struct pairs *s, const double *w, size_t ld, size_t i, size_t j,
-                          size_t n, double *e) {
-    for (size_t l = 0; l < n; l++) {
-        e[l] = w != NULL ? w[i + l + j * ld] : 0;
-        if (s->square && w != NULL) e[l] += w[j + (i + l) * ld];
-    }
-}
-
-/* h and ht of a column of pairs, and what it adds to the sums. */
-static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
-    const double square = s->sigma * s->sigma;
-    const double *const k = s->k->value + i + j * s->k->ld;
-    pair_adjoints(s, s->w->value, s->w->ld, i, j, n, s->e);
-    distances(n, s->d, s->u + i, s->n, s->v + j, s->m, s->q);
-    if (is_tiny(s->sigma)) covariances(s->kernel, n, 1, s->q, s->f);
-    else
-        for (size_t l = 0; l < n; l++) s->f[l] = k[l] / square;
-    for (size_t l = 0; l < n; l++) s->h[l] = 1;
-    slopes(s->kernel, n, s->q, s->f, s->h, s->slope);
-    for (size_t l = 0; l < n; l++) s->h[l] = s->e[l] * square * s->slope[l];
-    s->sum += dot(n, s->e, s->f);
-    if (!s->tangents) return;
-    pair_adjoints(s, s->w->bar, s->w->bar_ld, i, j, n, s->et);
-    memset(s->qt, 0, n * sizeof *s->qt);
-    for (size_t c = 0; c < s->d; c++)
-        for (size_t l = 0; l < n; l++)
-            s->qt[l] += 2 * (s->u[i + l + c * s->n] - s->v[j + c * s->m]) *
-                        (s->ut[i + l + c * s->n] - s->vt[j + c * s->m]);
-    for (size_t l = 0; l < n; l++) {
-        const double g = s->slope[l], bent = bend(s->kernel, s->q[l], s->f[l], g);
-        const double along = g != 0 ? g * s->qt[l] : 0;
-        const double curved = bent != 0 ? bent * s->qt[l] : 0;
-        s->ht[l] = square * (s->et[l] * g + s->e[l] * curved) +
-                   2 * s->sigma * s->sigma_t * s->e[l] * g;
-        s->sum_t += s->et[l] * s->f[l] + s->e[l] * along;
-    }
-}
-
-/* Adds h D and h D^2, or their tangents, to the adjoints of points and scales. */
-static void add_pairs(const struct pairs *s, size_t i, size_t j, size_t n) {
-    double *const x = s->to[POINTS], *const z = s->square ? x : s->to[OTHERS];
-    for (size_t c = 0; c < s->d; c++) {
-        const size_t at = s->scale->rows == 1 ? 0 : c;
-        const double f = s->scale->value[at];
-        const double ft = s->tangents && s->scale->bar != NULL ? s->scale->bar[at] / f : 0;
-        double other = 0, squares = 0;
-        for (size_t l = 0; l < n; l++) {
-            const double apart = s->u[i + l + c * s->n] - s->v[j + c * s->m];
-            double one = s->h[l] * apart, two = one * apart;
-            if (s->tangents) {
-                const double apart_t = s->ut[i + l + c * s->n] - s->vt[j + c * s->m];
-                const double one_t = s->ht[l] * apart + s->h[l] * apart_t;
-                two = one_t * apart + one * apart_t - two * ft;
-                one = one_t - one * ft;
-            }
-            x[i + l + c * s->n] += 2 * one / f;
-            other += one;
-            squares += two;
-        }
-        z[j + c * s->m] -= 2 * other / f;
-        s->to[SCALE][at] -= 2 * squares / f;
-    }
-}
-
-static wg_status back_run(wg_block *b, int tangents) {
-    struct pairs s = pairs_in(b, tangents);
-    for (size_t j = 0; j < s.m; j++) {
-        const size_t i = s.square ? j + 1 : 0, n = s.n - i;
-        if (s.square) {
-            s.diagonal += s.w->value[j + j * s.w->ld];
-            if (tangents && s.w->bar != NULL) s.diagonal_t += s.w->bar[j + j * s.w->bar_ld];
-        }
-        pair_slopes(&s, i, j, n);
-        add_pairs(&s, i, j, n);
-    }
-    const double *const given = b->in[AMPLITUDES].value, *const bar = b->in[AMPLITUDES].bar;
-    double *const to = s.to[AMPLITUDES];
-    const double all = s.sum + s.diagonal;
-    to[0] = tangents ? 2 * (s.sigma_t * all + s.sigma * (s.sum_t + s.diagonal_t))
-                     : 2 * s.sigma * all;
-    if (s.square)
-        to[1] = tangents
-                    ? 2 * ((bar != NULL ? bar[1] : 0) * s.diagonal + given[1] * s.diagonal_t)
-                    : 2 * given[1] * s.diagonal;
-    return WG_OK;
-}
-static wg_status back_value(wg_block *b) { return back_run(b, 0); }
-static wg_status back_jvp(wg_block *b) { return back_run(b, 1); }
-
-/* The adjoints of the `inputs` operands of covariances K, from W. */
-static wg_status of_covariances(wg_tape *t, wg_kernel kernel, size_t inputs, const wg_mat *in,
-                                wg_mat k, wg_mat w, wg_mat *back) {
-    static const wg_block_op op = {"adjoint of wg_covariance",
-                                   0,
-                                   back_shape,
-                                   back_value,
-                                   NULL,
-                                   back_jvp,
-                                   NULL,
-                                   NULL,
-                                   NULL};
-    wg_mat of[OTHERS + 3];
-    for (size_t i = 0; i < inputs; i++) of[i] = in[i];
-    of[inputs] = k, of[inputs + 1] = w;
-    return wg_apply(t, &op, &kernel, sizeof kernel, inputs + 2, of, inputs, back);
 }
 
 static wg_status covariance_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
                                     const wg_mat *out, const wg_mat *bar, wg_mat *back) {
-    return of_covariances(t, *(const wg_kernel *)b->params, b->inputs, in, out[0], bar[0],
-                          back);
+    return wgi_pair_adjoints(t, *(const wg_kernel *)b->params, 0, b->inputs, in, out[0], bar[0],
+                             back);
 }
 
 const wg_block_op wgi_op_covariance = {"wg_covariance",   WG_OP_EXPANDS,      covariance_shape,
@@ -779,22 +575,24 @@ static size_t pairs_before(size_t n, size_t j) { return pairs_of(n) - pairs_of(n
 static struct process process_of(const wg_block *b) {
     struct process s;
     char *saved = (char *)b->saved, *work = (char *)b->work;
-    const size_t n = b->in[POINTS].rows, k = b->in[OTHERS].cols;
-    s.d = b->in[POINTS].cols;
+    const size_t n = b->in[WGI_PAIR_POINTS].rows, k = b->in[WGI_PAIR_OTHERS].cols;
+    s.d = b->in[WGI_PAIR_POINTS].cols;
     s.normal.n = n, s.normal.k = k;
     s.normal.l = wgi_take(&saved, n * n), s.normal.a = wgi_take(&saved, n * k);
     s.u = wgi_take(&saved, n * s.d), s.f = wgi_take(&saved, pairs_of(n));
     s.h = wgi_take(&work, n * (n > k ? n : k));
     s.q = wgi_take(&work, n), s.slope = wgi_take(&work, n), s.ut = wgi_take(&work, n * s.d);
-    s.sigma = b->in[AMPLITUDES].value[0], s.noise = b->in[AMPLITUDES].value[1];
+    s.sigma = b->in[WGI_PAIR_AMPLITUDES].value[0],
+    s.noise = b->in[WGI_PAIR_AMPLITUDES].value[1];
     return s;
 }
 
 static wg_status process_shape(wg_block *b) {
-    const size_t n = b->in[POINTS].rows, d = b->in[POINTS].cols, k = b->in[OTHERS].cols;
-    const wg_status s = kernel_shape(b, &b->in[POINTS], &b->in[SCALE]);
+    const size_t n = b->in[WGI_PAIR_POINTS].rows, d = b->in[WGI_PAIR_POINTS].cols,
+                 k = b->in[WGI_PAIR_OTHERS].cols;
+    const wg_status s = kernel_shape(b, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE]);
     if (s != WG_OK) return s;
-    if (b->in[OTHERS].rows != n)
+    if (b->in[WGI_PAIR_OTHERS].rows != n)
         return misfit(b, "there is not one observation for each point");
     /* K is no operand: nobody has asked yet whether its size can be counted */
     if (n != 0 && n > SIZE_MAX / 64 / n) return misfit(b, "there are too many points");
@@ -808,7 +606,7 @@ static wg_status process_shape(wg_block *b) {
 /* Distances q of point j from those after it. */
 static size_t distances_after(const struct process *s, size_t j, double *q) {
     const size_t n = s->normal.n, m = n - j - 1;
-    distances(m, s->d, s->u + j + 1, n, s->u + j, n, q);
+    wgi_pair_distances(m, s->d, s->u + j + 1, n, s->u + j, n, q);
     return m;
 }
 
@@ -816,16 +614,16 @@ static wg_status process_value(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct process s = process_of(b);
     const size_t n = s.normal.n;
-    scaled(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u);
+    wgi_pair_scaled(n, s.d, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE], s.u);
     for (size_t j = 0; j < n; j++) {
         double *const k = s.normal.l + j * (n + 1), *const f = s.f + pairs_before(n, j);
         const double square = s.sigma * s.sigma;
         const size_t m = distances_after(&s, j, s.q);
-        covariances(kernel, m, 1, s.q, f);
+        wgi_pair_covariances(kernel, m, 1, s.q, f);
         k[0] = square + s.noise * s.noise;
         for (size_t i = 0; i < m; i++) k[1 + i] = square * f[i];
     }
-    wgi_get(n, s.normal.k, wgi_value_of(&b->in[OTHERS], s.normal.k, 0), s.normal.a);
+    wgi_get(n, s.normal.k, wgi_value_of(&b->in[WGI_PAIR_OTHERS], s.normal.k, 0), s.normal.a);
     b->out[0].value[0] = density(&s.normal, s.h, &b->info);
     return b->info != 0 ? not_definite(b) : WG_OK;
 }
@@ -834,8 +632,10 @@ static wg_status process_vjp(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct process s = process_of(b);
     const size_t n = s.normal.n;
-    const wg_block_arg *const x = &b->in[POINTS], *const scale = &b->in[SCALE];
-    const wg_block_arg *const amplitudes = &b->in[AMPLITUDES], *const y = &b->in[OTHERS];
+    const wg_block_arg *const x = &b->in[WGI_PAIR_POINTS], *const scale =
+                                                               &b->in[WGI_PAIR_SCALE];
+    const wg_block_arg *const amplitudes = &b->in[WGI_PAIR_AMPLITUDES],
+                              *const y = &b->in[WGI_PAIR_OTHERS];
     const double w = b->out[0].bar[0], square = s.sigma * s.sigma;
     double sum = 0, diagonal = 0;
     if (y->bar != NULL) wgi_add(n, s.normal.k, -w, s.normal.a, wgi_bar_of(y, s.normal.k, 0));
@@ -846,11 +646,11 @@ static wg_status process_vjp(wg_block *b) {
         const double *const f = s.f + pairs_before(n, j);
         const size_t m = n - j - 1, i = j + 1;
         diagonal += h[-1];
-        sum += dot(m, h, f);
+        sum += wgi_pair_dot(m, h, f);
         if (x->bar == NULL && scale->bar == NULL) continue;
         (void)distances_after(&s, j, s.q);
         for (size_t e = 0; e < m; e++) h[e] *= w * square;
-        slopes(kernel, m, s.q, f, h, h);
+        wgi_pair_slopes(kernel, m, s.q, f, h, h);
         column_adjoint(m, s.d, s.u + i, n, s.u + j, n, s.q, h, scale,
                        x->bar != NULL ? x->bar + i : NULL, x->bar_ld,
                        x->bar != NULL ? x->bar + j : NULL, x->bar_ld);
@@ -866,31 +666,32 @@ static wg_status process_jvp(wg_block *b) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const struct process s = process_of(b);
     const size_t n = s.normal.n;
-    const wg_block_arg *const y = &b->in[OTHERS];
-    const double *const amplitudes = b->in[AMPLITUDES].bar;
+    const wg_block_arg *const y = &b->in[WGI_PAIR_OTHERS];
+    const double *const amplitudes = b->in[WGI_PAIR_AMPLITUDES].bar;
     const double st = amplitudes != NULL ? amplitudes[0] : 0;
     const double noise_t = amplitudes != NULL ? amplitudes[1] : 0;
     const double square = s.sigma * s.sigma;
     double sum = 0;
     for (size_t c = 0; c < s.normal.k && y->bar != NULL; c++)
         for (size_t i = 0; i < n; i++) sum -= s.normal.a[i + c * n] * y->bar[i + c * y->bar_ld];
-    scaled_tangents(n, s.d, &b->in[POINTS], &b->in[SCALE], s.u, s.ut);
+    wgi_pair_scaled_tangents(n, s.d, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE], s.u,
+                             s.ut);
     curvature(&s.normal, s.h);
     for (size_t j = 0; j < n; j++) {
         const double *const h = s.h + j * (n + 1) + 1, *const f = s.f + pairs_before(n, j);
         const size_t m = distances_after(&s, j, s.q), i = j + 1;
         for (size_t e = 0; e < m; e++) s.slope[e] = square;
-        slopes(kernel, m, s.q, f, s.slope, s.slope);
+        wgi_pair_slopes(kernel, m, s.q, f, s.slope, s.slope);
         column_tangent(m, s.d, s.u + i, s.ut + i, n, s.u + j, s.ut + j, n, s.slope, f,
                        2 * s.sigma * st, s.q);
-        sum += dot(m, h, s.q) + h[-1] * (s.sigma * st + s.noise * noise_t);
+        sum += wgi_pair_dot(m, h, s.q) + h[-1] * (s.sigma * st + s.noise * noise_t);
     }
     b->out[0].bar[0] = sum;
     return WG_OK;
 }
 
 static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    const wgi_reals others = wgi_reals_operand(b, x, OTHERS);
+    const wgi_reals others = wgi_reals_operand(b, x, WGI_PAIR_OTHERS);
     const size_t n = others.rows;
     wg_real *const k = wgi_expand_room(t, n * n);
     write_covariance(t, b, x, k);
@@ -908,15 +709,15 @@ static wg_status process_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     if (s.normal.n == 0) return WG_OK;
     const wg_status r = wg_apply(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in, 1, &k);
     if (r != WG_OK) return r;
-    const wg_mat a = solved(t, &s.normal, k, in[OTHERS]);
-    back[OTHERS] = wg_mat_neg(t, wg_mat_mul(t, bar[0], a));
-    const wg_mat h = half_curvature(t, &s.normal, k, a, bar[0]);
-    return of_covariances(t, kernel, OTHERS, in, k, h, back);
+    const wg_mat a = solved(t, &s.normal, k, in[WGI_PAIR_OTHERS]);
+    back[WGI_PAIR_OTHERS] = wg_mat_neg(t, wg_mat_mul(t, bar[0], a));
+    const wg_mat h = half_curvature(t, &s.normal, 1, k, a, bar[0]);
+    return wgi_pair_adjoints(t, kernel, 1, WGI_PAIR_OTHERS, in, k, h, back);
 }
 
 const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS,   process_shape,
                                     process_value,  process_vjp,     process_jvp,
-                                    process_expand, process_adjoint, NULL};
+                                    process_expand, process_adjoint, &density_traits};
 
 wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                     wg_real sigma, wg_real noise) {

@@ -54,6 +54,7 @@ struct wgi_sets;
  * bilinear     bit i: operand i stands in a product with another of these, or with itself; what vjp
  *              gives of them is linear in the adjoints of the result and in these operands, and it
  *              reads nothing else. In operands without their bit the results are linear
+ * apart        its adjoint does not look at the tangents of the results
  * sets         the sets y of the results, from those of all slots. 0: it does not know
  * curves       connects what it is not linear in
  * hash         a number with everything in it that sets and curves depend on
@@ -69,6 +70,7 @@ typedef struct wgi_traits {
     void (*by_point)(const struct wgi_block *b, wgi_by_point *p);
     const wg_scalar_op *row;
     unsigned bilinear;
+    int apart;
     int (*sets)(struct wgi_sets *k, const struct wgi_block *b, const uint32_t *of, uint32_t *y);
     void (*curves)(struct wgi_curves *q, const struct wgi_block *b);
     uint64_t (*hash)(const struct wgi_block *b, uint64_t h);

@@ -59,6 +59,10 @@ typedef struct wgi_simd {
     void (*axpy)(size_t n, double c, const double *x, double *y);
     /* y += p (t - s) where p <= 1/2; the place of one p above that, or n */
     size_t (*centred)(size_t n, const double *p, const double *t, double s, double *y);
+    /* c += alpha a b, small: m by n, k in between; columns of a and c are lda and ldc apart, element
+     * (l, j) of b is at l down + j across */
+    void (*product)(size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
+                    const double *b, size_t down, size_t across, double *c, size_t ldc);
 } wgi_simd;
 
 /* NULL where the compiler was not told to make that one. */

@@ -159,30 +159,31 @@ INNER V v_times(V w, V d) {
 #endif
 LIBM1(cbrt)
 LIBM1(exp)
-LIBM1(exp2) LIBM1(exp10) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
-    LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh)
-        LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot)
-            LIBM2(atan2)
+LIBM1(exp2)
+LIBM1(exp10)
+LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p) LIBM1(sin) LIBM1(cos) LIBM1(tan)
+    LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh)
+        LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot) LIBM2(atan2)
 
 #if WIDTH == 8
-                INNER V v_sqrt(V a) {
+            INNER V v_sqrt(V a) {
     return (V)_mm512_sqrt_pd((__m512d)a);
 }
 INNER V v_fma(V a, V b, V c) { return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
 #define ROUND(a, how) (V) _mm512_roundscale_pd((__m512d)(a), (how) | _MM_FROUND_NO_EXC)
 #elif WIDTH == 4
-                INNER V v_sqrt(V a) {
+            INNER V v_sqrt(V a) {
     return (V)_mm256_sqrt_pd((__m256d)a);
 }
 INNER V v_fma(V a, V b, V c) { return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
 #define ROUND(a, how) (V) _mm256_round_pd((__m256d)(a), (how) | _MM_FROUND_NO_EXC)
 #else
 #if defined(__x86_64__)
-                INNER V v_sqrt(V a) {
+            INNER V v_sqrt(V a) {
     return (V)_mm_sqrt_pd((__m128d)a);
 }
 #else
-                INNER V v_sqrt(V a) {
+            INNER V v_sqrt(V a) {
     LANES1(sqrt, a);
 }
 #endif
@@ -549,6 +550,32 @@ static size_t centred(size_t n, const double *p, const double *t, double s, doub
     return at;
 }
 
-static const wgi_simd table = {rows,     sum,         sum_abs, dot, moments, largest,
-                               smallest, largest_abs, exp_sum, add, axpy,    centred};
+/* Four columns at a time share what is loaded of a. */
+static void product(size_t m, size_t cols, size_t k, double alpha, const double *a, size_t lda,
+                    const double *b, size_t down, size_t step, double *c, size_t ldc) {
+    const size_t n = m;
+    for (; cols >= 4; cols -= 4, b += 4 * step, c += 4 * ldc)
+        EACH({
+            V s0 = ZERO, s1 = ZERO, s2 = ZERO, s3 = ZERO;
+            for (size_t l = 0; l < k; l++) {
+                const V x = get(a + i + l * lda, r);
+                const double *const y = b + l * down;
+                s0 += x * y[0], s1 += x * y[step], s2 += x * y[2 * step], s3 += x * y[3 * step];
+            }
+            double *const to = c + i;
+            put(to, r, get(to, r) + alpha * s0);
+            put(to + ldc, r, get(to + ldc, r) + alpha * s1);
+            put(to + 2 * ldc, r, get(to + 2 * ldc, r) + alpha * s2);
+            put(to + 3 * ldc, r, get(to + 3 * ldc, r) + alpha * s3);
+        });
+    for (; cols > 0; cols--, b += step, c += ldc)
+        EACH({
+            V s = ZERO;
+            for (size_t l = 0; l < k; l++) s += get(a + i + l * lda, r) * b[l * down];
+            put(c + i, r, get(c + i, r) + alpha * s);
+        });
+}
+
+static const wgi_simd table = {rows,        sum,     sum_abs, dot,  moments, largest, smallest,
+                               largest_abs, exp_sum, add,     axpy, centred, product};
 const wgi_simd *const TABLE = &table;

@@ -43,3 +43,44 @@
 wgi_second_lanes *const wgi_scalar_second_lanes[] = {
 #include "scalar.def"
 };
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+
+/* ---- second partials alone, from the value ---- */
+
+#define ROW_CURVES(name, ...)                                                                  \
+    static void name##_curves(const double *const *x, const double *z,                         \
+                              wgi_lane_row *restrict h) {                                      \
+        (void)x, (void)h;                                                                      \
+        for (int i = 0; i < WGI_POINTS; i++) {                                                 \
+            const double v = z[i];                                                             \
+            (void)v;                                                                           \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+
+#define OP1(name, value, da, daa, ...)                                                         \
+    ROW_CURVES(name, const double a = x[0][i]; (void)a; h[0][i] = daa;)
+#define OP2(name, value, da, db, daa, dab, dbb, ...)                                           \
+    ROW_CURVES(name, const double a = x[0][i], b = x[1][i]; (void)a, (void)b; h[0][i] = daa;   \
+               h[1][i] = dab; h[2][i] = dbb;)
+#define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, ...)                        \
+    ROW_CURVES(name, const double a = x[0][i], b = x[1][i], c = x[2][i];                       \
+               (void)a, (void)b, (void)c; h[0][i] = daa; h[1][i] = dab; h[2][i] = dac;         \
+               h[3][i] = dbb; h[4][i] = dbc; h[5][i] = dcc;)
+#define OP4(name, ...) ROW_CURVES(name, )
+#include "scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+
+#define OP1(name, ...) name##_curves,
+#define OP2(name, ...) name##_curves,
+#define OP3(name, ...) name##_curves,
+#define OP4(name, ...) name##_curves,
+wgi_curves_lanes *const wgi_scalar_curves_lanes[] = {
+#include "scalar.def"
+};

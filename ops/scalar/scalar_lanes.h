@@ -15,4 +15,8 @@ typedef void wgi_second_lanes(const double *const *x, double *v, wgi_lane_row *d
 /* By position in wgi_scalar_ops. */
 extern wgi_second_lanes *const wgi_scalar_second_lanes[];
 
+/* The second partials alone, where the values v are known. */
+typedef void wgi_curves_lanes(const double *const *x, const double *v, wgi_lane_row *h);
+extern wgi_curves_lanes *const wgi_scalar_curves_lanes[];
+
 #endif

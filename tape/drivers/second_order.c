@@ -232,16 +232,36 @@ static wg_status block_forward(const wgi_passes *p, const wgi_block *b) {
     return s;
 }
 
-/* Tangents of all slots up to the root. */
+/* The last slot whose tangent the pass back reads. Entries and blocks read what is older than they
+ * are: they are looked at from the end, as long as they may read something later. */
+static uint32_t last_read(const wgi_passes *p) {
+    const wgi_record *const e = entries(p->c);
+    uint32_t last = 0;
+    for (uint64_t k = p->second; k > 0 && e[k - 1].out > last; k--) {
+        const wgi_record *const r = &e[k - 1];
+        const uint32_t read = r->kind == WGI_SECOND_WHOLE ? r->out - 1
+                              : r->in0 > r->in1           ? r->in0
+                                                          : r->in1;
+        if (read > last) last = read;
+    }
+    for (const wgi_block *b = wgi_block_below(p->c, p->records, 0);
+         b != NULL && (b->outs == 0 || b->out + (b->outs - 1) > last); b = b->prev) {
+        const uint32_t read = wgi_second_reads(b);
+        if (read > last) last = read;
+    }
+    return last;
+}
+
+/* Tangents of all slots that are read. */
 static wg_status run_forward(const wgi_passes *p) {
     wgi_core *const c = p->c;
+    const uint64_t records = wgi_record_after(c, last_read(p));
     const int blocks = c->head.last_block != NULL;
     for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
         const wgi_chunk *const chunk = &c->chunk[k];
         const wgi_record *r = chunk->base, *top = k == c->current ? c->head.top : chunk->top;
-        if (chunk->first >= p->records) break;
-        if (chunk->first + (uint64_t)(top - r) > p->records)
-            top = r + (p->records - chunk->first);
+        if (chunk->first >= records) break;
+        if (chunk->first + (uint64_t)(top - r) > records) top = r + (records - chunk->first);
         while (r != top) {
             const wgi_record *next = blocks ? r : top;
             while (next != top && next->kind != WGI_BLOCK) next++;

@@ -46,6 +46,8 @@ void wgi_second_close(wgi_passes *p);
 /* Of one operation on matrices, in the last pass; and whether that is known of it. */
 wg_status wgi_second_block(wgi_passes *p, const wgi_block *b);
 int wgi_second_knows(const wgi_block *b);
+/* The last slot whose tangent that reads; 0: none. */
+uint32_t wgi_second_reads(const wgi_block *b);
 
 /* After wgi_drive_run: hv = H v for output j; or, where hv is NULL, h = H. */
 wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, double *h,

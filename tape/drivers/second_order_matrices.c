@@ -146,20 +146,9 @@ typedef struct wgi_element {
     size_t slot, down, across; /* slot 0: a constant */
 } wgi_element;
 
-/* The same for a single direction, unless a NaN comes out, which may be wrong. */
-static int add_single(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
-                      size_t out, int count, size_t at[][POINTS], wgi_lane_row *d,
-                      wgi_lane_row *h) {
-    wgi_lane_row t[ARITY], sum[ARITY], w, from, all = {0};
-    for (int l = 0; l < POINTS; l++) {
-        const size_t e = out + (size_t)(l < count ? l : 0);
-        w[l] = p->w[e], from[l] = p->wt[e];
-    }
-    for (unsigned k = 0; k < op->arity; k++)
-        for (int l = 0; l < POINTS; l++) {
-            t[k][l] = x[k].slot != 0 ? p->vt[x[k].slot + at[k][l < count ? l : 0]] : 0;
-            sum[k][l] = op->zero_first >> k & 1 ? 0 : from[l] * d[k][l];
-        }
+/* What the second partials h add to each operand for one direction: sum[k] += w h t. */
+static inline void add_curves(const wg_scalar_op *op, const double *w, wgi_lane_row *h,
+                              const double *const *t, wgi_lane_row *sum) {
     for (unsigned k = 0, pair = 0; k < op->arity; k++)
         for (unsigned m = k; m < op->arity; m++, pair++) {
             if (op->zero_second >> pair & 1) continue;
@@ -169,20 +158,66 @@ static int add_single(const wgi_passes *p, const wg_scalar_op *op, const wgi_ele
                 if (m != k) sum[m][l] += by * t[k][l];
             }
         }
-    for (unsigned k = 0; k < op->arity; k++)
+}
+
+/* Is none of them NaN? One may be wrong. */
+static inline int all_numbers(unsigned arity, wgi_lane_row *sum) {
+    wgi_lane_row all = {0};
+    for (unsigned k = 0; k < arity; k++)
         for (int l = 0; l < POINTS; l++) all[l] += sum[k][l] * 0;
     for (int l = 0; l < POINTS; l++)
         if (all[l] != 0) return 0;
+    return 1;
+}
+
+/* The same for a single direction, unless a NaN comes out. d: NULL: without J' wt. */
+static int add_single(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
+                      size_t out, int count, size_t at[][POINTS], wgi_lane_row *d,
+                      wgi_lane_row *h) {
+    wgi_lane_row t[ARITY], sum[ARITY] = {{0}}, w, from;
+    const double *tangent[ARITY];
+    for (int l = 0; l < POINTS; l++) {
+        const size_t e = out + (size_t)(l < count ? l : 0);
+        w[l] = p->w[e], from[l] = p->wt[e];
+    }
+    for (unsigned k = 0; k < op->arity; k++) {
+        tangent[k] = t[k];
+        for (int l = 0; l < POINTS; l++) {
+            t[k][l] = x[k].slot != 0 ? p->vt[x[k].slot + at[k][l < count ? l : 0]] : 0;
+            if (d != NULL && !(op->zero_first >> k & 1)) sum[k][l] = from[l] * d[k][l];
+        }
+    }
+    add_curves(op, w, h, tangent, sum);
+    if (!all_numbers(op->arity, sum)) return 0;
     for (unsigned k = 0; k < op->arity; k++)
         for (int l = 0; l < count && x[k].slot != 0; l++)
             p->wt[x[k].slot + at[k][l]] += sum[k][l];
     return 1;
 }
 
+/* And where operands stand as the results do, at POINTS elements from e on, whose values are y. */
+static int add_run(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
+                   size_t out, size_t e, const double *y) {
+    static const wgi_lane_row none = {0};
+    wgi_lane_row h[PAIRS], sum[ARITY] = {{0}};
+    const double *operand[ARITY], *t[ARITY];
+    for (unsigned k = 0; k < op->arity; k++) {
+        operand[k] = x[k].value + e;
+        t[k] = x[k].slot != 0 ? p->vt + x[k].slot + e : none;
+    }
+    wgi_scalar_curves_lanes[op - wgi_scalar_ops](operand, y + e, h);
+    add_curves(op, p->w + out + e, h, t, sum);
+    if (!all_numbers(op->arity, sum)) return 0;
+    for (unsigned k = 0; k < op->arity; k++)
+        for (int l = 0; l < POINTS && x[k].slot != 0; l++)
+            p->wt[x[k].slot + e + (size_t)l] += sum[k][l];
+    return 1;
+}
+
 /* What `count` elements of a result add to their operands; at[k][l]: where element l of operand k
- * stands behind its first. */
+ * stands behind its first. y: their values, where J' wt is added already; or NULL. */
 static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
-                         size_t out, int count, size_t at[][POINTS]) {
+                         size_t out, int count, size_t at[][POINTS], const double *y) {
     wgi_lane_row value[ARITY], v, d[ARITY], h[PAIRS];
     const double *operand[ARITY];
     const size_t lanes = p->lanes;
@@ -190,14 +225,17 @@ static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_
         for (int l = 0; l < POINTS; l++) value[k][l] = x[k].value[at[k][l < count ? l : 0]];
         operand[k] = value[k];
     }
-    wgi_scalar_second_lanes[op - wgi_scalar_ops](operand, v, d, h);
-    if (lanes == 1 && add_single(p, op, x, out, count, at, d, h)) return;
+    for (int l = 0; l < POINTS && y != NULL; l++) v[l] = y[l < count ? l : 0];
+    if (y != NULL) wgi_scalar_curves_lanes[op - wgi_scalar_ops](operand, v, h);
+    else wgi_scalar_second_lanes[op - wgi_scalar_ops](operand, v, d, h);
+    if (lanes == 1 && add_single(p, op, x, out, count, at, y != NULL ? NULL : d, h)) return;
     for (int e = 0; e < count; e++) {
         const double *const from = p->wt + (out + (size_t)e) * lanes;
         const double w = p->w[out + (size_t)e];
         for (unsigned k = 0, pair = 0; k < op->arity; k++) {
             const size_t to = (x[k].slot + at[k][e]) * lanes;
-            for (size_t l = 0; x[k].slot != 0 && !(op->zero_first >> k & 1) && l < lanes; l++)
+            const int first = y == NULL && x[k].slot != 0 && !(op->zero_first >> k & 1);
+            for (size_t l = 0; first && l < lanes; l++)
                 p->wt[to + l] += wgi_product(from[l], d[k][e]);
             for (unsigned m = k; m < op->arity; m++, pair++) {
                 if (w == 0 || op->second == NULL || (op->zero_second >> pair & 1) ||
@@ -215,21 +253,30 @@ static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_
 }
 
 static void by_row(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
-                   size_t out, size_t rows, size_t cols) {
-    size_t at[ARITY][POINTS], i = 0, j = 0;
+                   size_t out, size_t rows, size_t cols, const double *y) {
+    size_t at[ARITY][POINTS];
+    int alike = y != NULL;
+    for (unsigned k = 0; k < op->arity; k++)
+        alike &= x[k].down == 1 && (cols == 1 || x[k].across == rows);
     for (size_t e = 0, n = rows * cols; e < n; e += POINTS) {
         const int count = n - e < POINTS ? (int)(n - e) : POINTS;
-        for (int l = 0; l < count; l++) {
+        if (alike && count == POINTS && add_run(p, op, x, out, e, y)) continue;
+        for (size_t l = 0, i = e % rows, j = e / rows; l < (size_t)count; l++) {
             for (unsigned k = 0; k < op->arity; k++) at[k][l] = i * x[k].down + j * x[k].across;
             if (++i == rows) i = 0, j++;
         }
-        add_elements(p, op, x, out + e, count, at);
+        add_elements(p, op, x, out + e, count, at, y != NULL ? y + e : NULL);
     }
 }
 
-static void of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar_op *op) {
+/* Of a single direction J' wt comes by vjp, at its speed, and the second partials of the values that
+ * are there. */
+static wg_status of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar_op *op) {
     const wgi_operand *const y = &b->operand[b->inputs];
+    const int single = p->lanes == 1;
     wgi_element x[ARITY];
+    const wg_status s = single ? by_vjp(p, b, 0) : WG_OK;
+    if (s != WG_OK || (single && all_zero(p->w + b->out, b->outs))) return s;
     for (uint32_t k = 0; k < b->inputs; k++) {
         const wgi_operand *const o = &b->operand[k];
         x[k] = (wgi_element){o->value, o->slot,
@@ -240,12 +287,13 @@ static void of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar
                              : o->trans   ? 1
                                           : o->ld};
     }
-    by_row(p, op, x, b->out, y->rows, y->cols);
+    by_row(p, op, x, b->out, y->rows, y->cols, single ? y->value : NULL);
+    return WG_OK;
 }
 
 static void of_small(const wgi_passes *p, const wgi_small *s) {
     const wgi_element x[ARITY] = {{s->a, s->in[0], 1, 0}, {s->b, s->in[1], 1, 0}};
-    by_row(p, wgi_small_row(s), x, s->out, s->outs, 1);
+    by_row(p, wgi_small_row(s), x, s->out, s->outs, 1, NULL);
 }
 
 /* ---- by its adjoint in operations on matrices ---- */
@@ -354,7 +402,32 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
     else if (is_linear(b->op)) return by_vjp(p, b, 0);
     else if (traits.bilinear != 0) return by_vjp(p, b, traits.bilinear);
     else if (traits.row != NULL && traits.row->second == NULL) return by_vjp(p, b, 0);
-    else if (traits.row != NULL) of_elements(p, b, traits.row);
+    else if (traits.row != NULL) return of_elements(p, b, traits.row);
     else return by_adjoint(p, b);
     return WG_OK;
+}
+
+static void note_last(const wgi_operand *o, uint32_t *last) {
+    if (active(o) && o->slot + (span_of(o) - 1) > *last)
+        *last = o->slot + (uint32_t)(span_of(o) - 1);
+}
+
+uint32_t wgi_second_reads(const wgi_block *b) {
+    const wgi_traits traits = wgi_traits_of(b->op);
+    uint32_t last = 0;
+    if (b->op == &wgi_small_op) {
+        const wgi_small *const s = (const wgi_small *)(const void *)b;
+        for (int k = 0; k < 2 && wgi_small_row(s)->second != NULL; k++)
+            if (s->in[k] != 0 && s->in[k] + (s->outs - 1) > last)
+                last = s->in[k] + (uint32_t)(s->outs - 1);
+        return last;
+    }
+    if (is_input(b) || wgi_gather_slots(b) != NULL || is_linear(b->op) ||
+        (traits.row != NULL && traits.row->second == NULL))
+        return 0;
+    for (uint32_t i = 0; i < b->inputs; i++) note_last(&b->operand[i], &last);
+    const int adjoint = traits.bilinear == 0 && traits.row == NULL;
+    for (uint32_t k = 0; k < b->outputs && adjoint && !traits.apart; k++)
+        note_last(&b->operand[b->inputs + k], &last);
+    return last;
 }
