@@ -109,8 +109,22 @@ static void a_vjp_of_its_own_is_not_replaced_by_a_move(void **state) {
     assert_int_equal(make(t, &reversed, &f), WG_EMODE);
     assert_null(f);
     assert_non_null(strstr(wg_tape_message(t), "reversed has a vjp that does not move"));
+    double h[4] = {7, 7, 7, 7};
+    assert_int_equal(
+        wg_hessian(t, squares_of, (void *)(uintptr_t)&reversed, 2, at, NULL, NULL, h, 2),
+        WG_EMODE);
+    assert_true(h[0] == 7);
     wg_block_op straight = reversed;
     straight.vjp = straight_vjp;
+    for (int believed = 0; believed < 2; believed++) {
+        if (believed) straight.flags |= WG_OP_EXPANDS;
+        assert_int_equal(wg_hessian(t, squares_of, &straight, 2, at, NULL, NULL, h, 2), WG_OK);
+        assert_true(h[0] == 2 && h[1] == 1 && h[2] == 1 && h[3] == 0);
+    }
+    /* a linear one likewise */
+    wg_block_op linear = reversed;
+    linear.flags = WG_OP_LINEAR;
+    assert_int_equal(wg_hessian(t, squares_of, &linear, 2, at, NULL, NULL, h, 2), WG_EMODE);
     f = must(t, make(t, &straight, &f), &f);
     f = next(t, wg_function_gradient, f);
     assert_int_equal(graph_walk(f, at, g), 0);

@@ -87,7 +87,8 @@ enum {
  *         it. Parameters, shapes and what
  *         value has saved stand in b. Gives the status of t, or one with b->why set. Second
  *         derivatives of tapes go by it (wg_tape_hvp), at the speed of matrices; NULL: they go by
- *         expand. wg_check_op looks whether it is the same.
+ *         vjp if it is WG_OP_LINEAR or WG_OP_MOVES and WG_OP_EXPANDS says that vjp is the
+ *         derivative, by expand otherwise. wg_check_op looks whether it is the same.
  * traits  NULL in a user's operation: the library's own say here how they are split into sparse
  *         parts and how they become parts of functions. */
 typedef struct wg_block_op {

@@ -115,7 +115,8 @@ WG_API WG_MUST_CHECK wg_status wg_sparse_jacobian(wg_tape *t, const wg_sparsity 
 
 /* wg_sparse_hessian - y = f(x), the gradient g of sum_j w[j] y[j], and the entries of its
  * Hessian in the order of the pattern. Any of them NULL: not wanted. w NULL: all 1.
- * Where f has operations on matrices that goes by way of a function (as wg_tape_hvp: slower).
+ * Where f has operations on matrices that have only an expansion, or loops, that goes by way of a
+ * function (as wg_tape_hvp: slower).
  * Cost:    one recording, and ceil(colours / 8) pairs of sweeps. */
 WG_API WG_MUST_CHECK wg_status wg_sparse_hessian(wg_tape *t, const wg_sparsity *s,
                                                  wg_callback *f, void *data, const double *x,

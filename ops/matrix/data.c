@@ -17,7 +17,8 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES };
+/* WG_OP_EXPANDS: of vjp, which is the derivative. */
+enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES | WG_OP_EXPANDS };
 
 static wg_status refuse(wg_block *b, wg_status s, const char *why) {
     b->why = why;

@@ -51,7 +51,8 @@ static wg_status jvp(wg_block *b) {
     return WG_OK;
 }
 
-enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES };
+/* WG_OP_EXPANDS: of vjp, which is the derivative. */
+enum { MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES | WG_OP_EXPANDS };
 
 const wg_block_op wgi_op_copy = {"wg_mat_copy", MOVES, copy_shape, value, vjp,
                                  jvp,           NULL,  NULL,       NULL};

@@ -20,9 +20,11 @@ static int is_input(const wgi_block *b) {
     return b->op->value == NULL && b->op != &wgi_small_op && wgi_gather_slots(b) == NULL;
 }
 
-/* The operands of a vjp that can be called with other adjoints, wherever these come from. */
+/* Can its vjp be called with other adjoints, wherever these come from? Not one that may be of its own,
+ * as of a clipped or reversed gradient. */
 static int is_linear(const wg_block_op *op) {
-    return (op->flags & (WG_OP_LINEAR | WG_OP_MOVES)) != 0 && op->vjp != NULL;
+    return (op->flags & (WG_OP_LINEAR | WG_OP_MOVES)) != 0 &&
+           (op->flags & WG_OP_EXPANDS) != 0 && op->vjp != NULL;
 }
 
 int wgi_second_knows(const wgi_block *b) {

@@ -196,8 +196,6 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
     for (unsigned i = 0; i < op->arity; i++) {
         if (op->zero_first >> i & 1) d[i] = 0;
         if (!(fabs(d[i]) <= DBL_MAX)) toy_run.infinite = 1;
-        /* no slope where there is a value: NaN may stay, or meet a direction that is 0 there */
-        if (d[i] != d[i] && y.c[0] == y.c[0]) toy_run.known = 0;
         for (int k = 1; k < TOY_TERMS; k++) {
             const toy_real term = times(d[i], x[i].c[k]);
             y.c[k] += rounded(term, 4 * term);
