@@ -317,11 +317,17 @@ static void column_adjoint(size_t n, size_t d, const double *u, size_t ldu, cons
 static void column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
                            const double *p, const double *pt, size_t step, const double *h,
                            const double *k, double at, double *t) {
-    for (size_t i = 0; i < n; i++) {
-        double qt = 0;
-        for (size_t c = 0; c < d; c++)
-            qt += 2 * (u[i + c * ldu] - p[c * step]) * (ut[i + c * ldu] - pt[c * step]);
-        t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt : 0);
+    enum { PIECE = 64 };
+    for (size_t first = 0; first < n; first += PIECE) {
+        const size_t m = n - first < PIECE ? n - first : PIECE;
+        double qt[PIECE] = {0};
+        for (size_t c = 0; c < d; c++) {
+            const double *const x = u + first + c * ldu, *const xt = ut + first + c * ldu;
+            const double a = p[c * step], at_c = pt[c * step];
+            for (size_t i = 0; i < m; i++) qt[i] += 2 * (x[i] - a) * (xt[i] - at_c);
+        }
+        for (size_t i = first; i < first + m; i++)
+            t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt[i - first] : 0);
     }
 }
 
@@ -699,20 +705,49 @@ static wg_status process_expand(wg_tape *t, const wg_block *b, const wg_real *x,
     return WG_OK;
 }
 
+/* The covariances once more, as an operation, from those that the value has kept. */
+struct known {
+    wg_kernel kernel;
+    const double *f;
+};
+
+static wg_status known_value(wg_block *b) {
+    const struct points s = points_of(b);
+    const double *f = ((const struct known *)b->params)->f;
+    const double square = s.sigma * s.sigma;
+    double *const k = b->out[0].value;
+    wgi_pair_scaled(s.n, s.d, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE], s.u);
+    for (size_t j = 0; j < s.n; j++) {
+        k[j * (s.n + 1)] = square + s.noise * s.noise;
+        for (size_t i = j + 1; i < s.n; i++) k[i + j * s.n] = square * *f++;
+    }
+    wgi_mirror(s.n, k, s.n);
+    return WG_OK;
+}
+
 /* Y_ = - w a; the others from those of the covariances, w/2 H. */
 static wg_status process_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                  const wg_mat *bar, wg_mat *back) {
-    const wg_kernel kernel = *(const wg_kernel *)b->params;
+    static const wg_block_op op = {"covariance of wg_gp_logml",
+                                   0,
+                                   covariance_shape,
+                                   known_value,
+                                   NULL,
+                                   covariance_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
     const struct process s = process_of(b);
+    const struct known p = {*(const wg_kernel *)b->params, s.f};
     wg_mat k;
     (void)out;
     if (s.normal.n == 0) return WG_OK;
-    const wg_status r = wg_apply(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in, 1, &k);
+    const wg_status r = wg_apply(t, &op, &p, sizeof p, 3, in, 1, &k);
     if (r != WG_OK) return r;
     const wg_mat a = solved(t, &s.normal, k, in[WGI_PAIR_OTHERS]);
     back[WGI_PAIR_OTHERS] = wg_mat_neg(t, wg_mat_mul(t, bar[0], a));
     const wg_mat h = half_curvature(t, &s.normal, 1, k, a, bar[0]);
-    return wgi_pair_adjoints(t, kernel, 1, WGI_PAIR_OTHERS, in, k, h, back);
+    return wgi_pair_adjoints(t, p.kernel, 1, WGI_PAIR_OTHERS, in, k, h, back);
 }
 
 const wg_block_op wgi_op_process = {"wg_gp_logml",  WG_OP_EXPANDS,   process_shape,

@@ -7,7 +7,7 @@
 int wgi_tiny_cholesky(size_t n, double *a) {
     for (size_t j = 0; j < n; j++) {
         double *const c = a + j * n;
-        if (!(c[j] > 0)) return (int)j + 1;
+        if (c[j] <= 0) return (int)j + 1; /* NaN flows through, as in OpenBLAS */
         const double root = c[j] = sqrt(c[j]);
         for (size_t i = j + 1; i < n; i++) c[i] /= root;
         for (size_t k = j + 1; k < n; k++) {
