@@ -271,7 +271,7 @@ static void add_tangents(const wgi_passes *p, const wgi_operand *o, const wg_mat
 }
 
 static wg_status open_beside(wgi_passes *p) {
-    const wg_status s = wgi_beside_open(p->c, &p->beside);
+    const wg_status s = wgi_beside_open(p->c, 0, &p->beside);
     return s == WG_OK ? wg_tape_forward(p->beside, p->lanes) : s;
 }
 
@@ -301,7 +301,12 @@ static wg_status by_adjoint(wgi_passes *p, const wgi_block *b) {
         bar[k] = variable(p, o, p->w + o->slot, p->wt);
     }
     s = wg_tape_status(p->beside);
+    const char *const name = b->op->name;
+    const uint64_t stamps = wgi_tape_close(p->c);
     if (s == WG_OK) s = b->op->adjoint(p->beside, &call, in, out, bar, back);
+    if (!wgi_tape_open_again(p->c, stamps)) /* the block may be gone */
+        return wgi_refuse(p->c, WG_EMODE, "%s: the adjoint of %s has reset or rewound the tape",
+                          p->call, name);
     if (s == WG_OK) s = wg_tape_status(p->beside);
     for (uint32_t i = 0; s == WG_OK && i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
