@@ -100,6 +100,18 @@ OPERATION(of_power_symmetric, add(s, wg_powm_real(t, o->definite, 1.3)))
 OPERATION(of_squares,
           add_number(s, wg_mat_sum(t, wg_mat_square(t, wg_eigvalsh(t, o->symmetric)))))
 
+static double plain_exp(double x, const void *data) { return (void)data, exp(x); }
+static double plain_log(double x, const void *data) { return (void)data, log(x); }
+static double plain_reciprocal(double x, const void *data) { return (void)data, 1 / x; }
+static double minus_square_reciprocal(double x, const void *data) {
+    return (void)data, -1 / x / x;
+}
+static const wg_symmetric_function user_exp = {plain_exp, plain_exp, NULL, plain_exp},
+                                   user_log = {plain_log, plain_reciprocal, NULL,
+                                               minus_square_reciprocal};
+OPERATION(of_user_exp, add(s, wg_symmetric_apply(t, o->symmetric, user_exp)))
+OPERATION(of_user_log, add(s, wg_symmetric_apply(t, o->definite, user_log)))
+
 /* The sum of an operation's results, and its sine, so that adjoints of results have tangents. */
 typedef struct number {
     operation *of;
@@ -191,7 +203,9 @@ static const struct {
                   {"symmetric_sqrt", of_symmetric_sqrt},
                   {"symmetric_inverse_sqrt", of_inverse_sqrt},
                   {"symmetric_power", of_symmetric_power},
-                  {"symmetric_power, cube", of_symmetric_cube}};
+                  {"symmetric_power, cube", of_symmetric_cube},
+                  {"symmetric_apply, exp", of_user_exp},
+                  {"symmetric_apply, log", of_user_log}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* What differences may be wrong by counts so often, and a part of the largest entry. */
@@ -274,6 +288,8 @@ static void functions_of_symmetric_matrices_are_those_of_matrices(void **state) 
     same_products("sqrt", of_symmetric_sqrt, of_sqrtm);
     same_products("power", of_symmetric_power, of_power_symmetric);
     same_products("cube", of_symmetric_cube, of_cube);
+    same_products("exp of the user's", of_user_exp, of_symmetric_exp);
+    same_products("log of the user's", of_user_log, of_symmetric_log);
 }
 
 /* ---- where there is no second derivative, or none is known ---- */
@@ -299,10 +315,26 @@ static void repeated_eigenvalues_are_refused_and_leave_outputs_alone(void **stat
     }
 }
 
+/* A function of which there is a slope, and no more. */
+static void a_function_without_a_curve_is_refused_by_name(void **state) {
+    (void)state;
+    const wg_symmetric_function f = {plain_exp, plain_exp, NULL, NULL};
+    const double x[4] = {2, 1, 1, 3}, v[4] = {1, 0, 0, 0};
+    double hv[4] = {7, 7, 7, 7};
+    wg_tape_reset(tape);
+    wg_real in[4];
+    assert_int_equal(wg_inputs(tape, 4, x, in), WG_OK);
+    const wg_mat y = wg_symmetric_apply(tape, wg_mat_gather(tape, 2, 2, in), f);
+    assert_int_equal(wg_tape_hvp(tape, wg_mat_at(y, 0, 0), 4, in, v, hv), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_symmetric_apply"));
+    assert_true(hv[0] == 7 && hv[3] == 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_agree_with_differences_of_gradients),
         cmocka_unit_test(functions_of_symmetric_matrices_are_those_of_matrices),
+        cmocka_unit_test(a_function_without_a_curve_is_refused_by_name),
         cmocka_unit_test(repeated_eigenvalues_are_refused_and_leave_outputs_alone),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);
