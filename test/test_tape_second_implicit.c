@@ -428,18 +428,6 @@ static void equations_without_second_derivatives_are_named(void **state) {
     wg_tape_free(t);
 }
 
-/* Functions would need a solver. */
-static void functions_refuse_implicit_functions_by_name(void **state) {
-    (void)state;
-    wg_tape *const t = open_tape();
-    const wg_argument in = {"p", 2, 1, 0}, out = {"y", 1, 1, 0};
-    const double p[2] = {0.7, 0.3};
-    wg_function *f = NULL;
-    assert_int_equal(wg_function_record(t, orbit, NULL, 1, &in, p, 1, &out, &f), WG_EMODE);
-    assert_non_null(strstr(wg_tape_message(t), "wg_implicit cannot be part of a function"));
-    wg_tape_free(t);
-}
-
 /* What the equations do to the tape of the recording once they are called again. */
 typedef struct mischief {
     wg_tape *of; /* NULL: nothing yet */
@@ -582,7 +570,6 @@ int main(void) {
         cmocka_unit_test(a_replay_steps_back_from_where_there_is_no_equation),
         cmocka_unit_test(a_replay_without_a_solution_fails_by_name),
         cmocka_unit_test(equations_without_second_derivatives_are_named),
-        cmocka_unit_test(functions_refuse_implicit_functions_by_name),
         cmocka_unit_test(equations_that_change_the_tape_when_called_again_are_found),
         cmocka_unit_test(a_point_is_recorded_once_and_nothing_is_allocated_again),
         cmocka_unit_test(a_budget_holds_what_second_derivatives_take),

@@ -24,11 +24,15 @@ WG_BEGIN_DECLS
  * Replay:  at the recorded p x is as it was; elsewhere it is found by Newton's method, from the
  *          recorded x (steps are halved that lead to where F is not finite), to the last digits that
  *          F has: WG_ECONVERGE, WG_ESINGULAR, WG_ENONFINITE where that fails.
+ * Functions: at each point 32 steps of Newton's method from the recorded x, whose last one is
+ *          compared: WG_EGUARD where it is more than 2^-34 of x (wg_branches_new records there anew).
+ *          Derivatives of any order are those of the solution, and cost one step; F is asked for two
+ *          orders more than they have.
  * Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the arena keeps
  *          8 (n + 1) (n + np) bytes.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_ENONFINITE:
  *          an output of F at x is, as where a solver has diverged; WG_ESHAPE: F writes more than n
- *          outputs; what F returned. Functions made of the recording: WG_EMODE.
+ *          outputs; what F returned.
  *          Where nothing is recorded F is not called, and x is passed on as it is. */
 WG_API wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                              size_t np, const wg_real *p, wg_real *y);

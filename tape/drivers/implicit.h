@@ -54,6 +54,11 @@ typedef struct wgi_solution_state {
     wg_mark end;
 } wgi_solution_state;
 
+/* The solution as a part of a function: traits.flatten. */
+struct wgi_graph;
+wg_status wgi_implicit_flatten(struct wgi_graph *g, const struct wgi_block *b,
+                               const uint32_t *x, uint32_t *y);
+
 extern const wg_block_op wgi_op_implicit, wgi_op_fixed_point;
 
 #endif

@@ -11,6 +11,7 @@
  * A replay solves anew, by Newton's method from the solution of the recording, whatever was replayed
  * before. */
 #include "implicit.h"
+#include "ops/matrix/traits.h"
 
 #include <wengert/array.h>
 
@@ -284,15 +285,19 @@ static wg_status adjoint_of(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_apply(t, &op, &a, sizeof a, 3, of, 1, back);
 }
 
+static const wgi_traits traits = {.flatten = wgi_implicit_flatten};
+
 const wg_block_op wgi_op_implicit = {.name = "wg_implicit",
                                      .shape = shape,
                                      .value = value,
                                      .vjp = vjp,
                                      .jvp = jvp,
-                                     .adjoint = adjoint_of};
+                                     .adjoint = adjoint_of,
+                                     .traits = &traits};
 const wg_block_op wgi_op_fixed_point = {.name = "wg_fixed_point",
                                         .shape = shape,
                                         .value = value,
                                         .vjp = vjp,
                                         .jvp = jvp,
-                                        .adjoint = adjoint_of};
+                                        .adjoint = adjoint_of,
+                                        .traits = &traits};

@@ -389,18 +389,11 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     if (s != WG_OK && c->status == WG_OK)
         s = wgi_fail(c, s, "%s: %s: %s", r->g->call, b->op->name,
                      wg_tape_status(t) != WG_OK ? wg_tape_message(t) : wg_status_text(s));
-    taking sub;
-    if (s == WG_OK) s = open(&sub, r->g, wgi_core_of(t));
-    if (s == WG_OK) {
-        for (size_t e = 0; e < operands; e++)
-            if (in[e].at.slot != 0) sub.of_slot[in[e].at.slot] = x[e];
-        for (size_t e = 0; e < b->outs; e++) sub.needed[y[e].at.slot] = 1;
-        s = need(&sub);
-        if (s == WG_OK) take_code(&sub);
-        for (size_t e = 0; e < b->outs && c->status == WG_OK; e++)
-            set_node(r, b->out + e, node_or_number(&sub, y[e].at.slot, y[e].value));
-        s = c->status;
-    }
+    uint32_t *const node = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *node, NULL);
+    if (s == WG_OK) s = c->status;
+    if (s == WG_OK)
+        s = wgi_flatten_recording(r->g, wgi_core_of(t), operands, in, x, b->outs, y, node);
+    for (size_t e = 0; e < b->outs && s == WG_OK; e++) set_node(r, b->out + e, node[e]);
     wg_tape_free(t);
     return s;
 }
@@ -416,6 +409,21 @@ static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
 static void take_dense(taking *r, const wgi_block *b, const uint32_t *x) {
     const uint32_t node = wgi_graph_dense(r->g, b->params, x);
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, node + 1 + e);
+}
+
+wg_status wgi_flatten_recording(wgi_graph *g, wgi_core *from, size_t n, const wg_real *in,
+                                const uint32_t *x, size_t m, const wg_real *y, uint32_t *to) {
+    taking r;
+    wg_status s = open(&r, g, from);
+    if (s != WG_OK) return s;
+    for (size_t e = 0; e < n; e++)
+        if (in[e].at.slot != 0) r.of_slot[in[e].at.slot] = x[e];
+    for (size_t e = 0; e < m; e++) r.needed[y[e].at.slot] = 1;
+    s = need(&r);
+    if (s == WG_OK) take_code(&r);
+    for (size_t e = 0; e < m && g->c->status == WG_OK; e++)
+        to[e] = node_or_number(&r, y[e].at.slot, y[e].value);
+    return g->c->status;
 }
 
 static int all_numbers(const taking *r, size_t n, const uint32_t *x) {
