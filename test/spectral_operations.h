@@ -86,6 +86,18 @@ OPERATION(of_power_symmetric, add(s, wg_powm_real(t, o->definite, 1.3)))
 OPERATION(of_squares,
           add_number(s, wg_mat_sum(t, wg_mat_square(t, wg_eigvalsh(t, o->symmetric)))))
 
+static inline double plain_exp(double x, const void *data) { return (void)data, exp(x); }
+static inline double plain_log(double x, const void *data) { return (void)data, log(x); }
+static inline double plain_reciprocal(double x, const void *data) { return (void)data, 1 / x; }
+static inline double minus_square_reciprocal(double x, const void *data) {
+    return (void)data, -1 / x / x;
+}
+static const wg_symmetric_function user_exp = {plain_exp, plain_exp, NULL, plain_exp},
+                                   user_log = {plain_log, plain_reciprocal, NULL,
+                                               minus_square_reciprocal};
+OPERATION(of_user_exp, add(s, wg_symmetric_apply(t, o->symmetric, user_exp)))
+OPERATION(of_user_log, add(s, wg_symmetric_apply(t, o->definite, user_log)))
+
 /* The sum of an operation's results, and its sine, so that adjoints of results have tangents. */
 typedef struct number {
     operation *of;
@@ -153,7 +165,11 @@ static const struct {
                   {"expm, tiny", of_tiny_expm},
                   {"expm, small", of_small_expm},
                   {"expm, less", of_less_expm},
-                  {"expm, rotation", of_rotation}};
+                  {"expm, rotation", of_rotation},
+                  {"user's exp", of_user_exp},
+                  {"user's log", of_user_log}};
+/* The last ones are of functions of the user's, which have no part in functions. */
+enum { OF_USERS = 2 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 #endif

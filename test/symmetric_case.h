@@ -12,7 +12,7 @@ static inline double cubic_slope(double x, const void *data) {
     return 3 * x * x + *(const double *)data;
 }
 static const double two = 2;
-static const wg_symmetric_function user = {cubic, cubic_slope, &two};
+static const wg_symmetric_function user = {cubic, cubic_slope, &two, NULL};
 
 /* Functions of a symmetric matrix have their choice in their params: applied by their calls. */
 static inline wg_mat user_function(wg_tape *t, wg_mat a) {

@@ -181,7 +181,7 @@ static double slope_of_sine(double x, const void *data) { return (void)data, cos
 static wg_status matrices(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                           void *data) {
     (void)data, (void)m, (void)n;
-    const wg_symmetric_function f = {sine, slope_of_sine, NULL};
+    const wg_symmetric_function f = {sine, slope_of_sine, NULL, NULL};
     y[0] = wg_mat_at(wg_symmetric_apply(t, wg_mat_gather(t, 2, 2, x), f), 0, 0);
     return WG_OK;
 }

@@ -265,7 +265,8 @@ static void every_rule_of_repeats_is_checked(void **state) {
         {REPEAT_AT, 8, UINT32_MAX / 8 - 1, "repeat 0: 536870910 steps: more than 536870911"},
         {REPEAT_AT, 8, 3, "node 3 has 3 operands, and its operation 4"},
         {REPEAT_AT, 8, 1, "node 3 has 3 operands, and its operation 2"},
-        {REPEAT_AT + 8, 1, 2, "repeat 0: 2 steps, backwards 2"},
+        {REPEAT_AT + 8, 1, 2, "repeat 0: solves, and has not the arguments for it"},
+        {REPEAT_AT + 8, 1, 3, "repeat 0: 2 steps, backwards 3"},
         /* counts of the body */
         {COUNTS, 8, UINT64_MAX, "in a body: a count of 18446744073709551615 does not fit"},
         {COUNTS, 8, 3, "in a body: output 0 does not fit"},

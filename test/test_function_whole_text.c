@@ -11,7 +11,7 @@ static void files_hold_them(void **state) {
     (void)state;
     enum { ORDER = 3, N = 3 * ORDER * ORDER };
     uint64_t seed = 12;
-    for (size_t c = 0; c < OPERATIONS; c++) {
+    for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) {
         number k = {operations[c].of, ORDER, 0};
         double x[N], v[N], h[2][N];
         size_t bytes;
@@ -99,7 +99,7 @@ static void text_calls_the_library(void **state) {
     char name[24];
     emitted e;
     FILE *const file = emitted_text(&e);
-    for (size_t c = 0; c < OPERATIONS; c++) {
+    for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) {
         number k = {operations[c].of, ORDER, 0};
         fill(ORDER, x, &seed);
         wg_function *const f = recording_of(number_of, &k, N, x);
@@ -117,7 +117,7 @@ static void text_calls_the_library(void **state) {
     }
     rewind(file);
     assert_int_equal(ftruncate(fileno(file), 0), 0);
-    for (size_t c = 0; c < OPERATIONS; c++) {
+    for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) {
         (void)snprintf(name, sizeof name, "h%zu", c);
         wg_emit_options o = {.name = name, .entries = WG_EMIT_POINT | WG_EMIT_BATCH, .blas = 1};
         must(wg_function_emit(tape, hvp[c], &o, wg_write_file, file));
@@ -138,7 +138,7 @@ static void text_calls_the_library(void **state) {
         give_fn *give;
         EMITTED(&e, "give", "", give);
         give(wg_block_value);
-        for (size_t c = 0; c < OPERATIONS; c++) {
+        for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) {
             point_fn *f;
             (void)snprintf(name, sizeof name, "h%zu", c);
             EMITTED(&e, name, "", f);
@@ -153,7 +153,7 @@ static void text_calls_the_library(void **state) {
     }
     emitted_close(&e);
     emitted_remove(&e);
-    for (size_t c = 0; c < OPERATIONS; c++) wg_function_free(hvp[c]);
+    for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) wg_function_free(hvp[c]);
 }
 
 static void a_value_by_a_name_that_is_none_changes_nothing(void **state) {

@@ -612,6 +612,38 @@ static void a_map_is_not_asked_for_slopes_nobody_needs(void **state) {
     wg_tape_free(t);
 }
 
+static double minus_twice_sin(void *ctx, double x) { return -*(const double *)ctx * sin(x); }
+
+/* Of a'b with b = 2 sin(a): 2 (cos a + cos a - a sin a); and of what nobody needs nothing. */
+static void a_map_with_two_slopes_has_second_derivatives(void **state) {
+    (void)state;
+    enum { N = 11 };
+    const wg_options keep = {.flags = WG_KEEP_CODE};
+    wg_tape *const t = wg_tape_new(&keep);
+    for (int transposed = 0; transposed < 2; transposed++) {
+        double x[N], h[N * N];
+        wg_real in[N], y[N];
+        for (size_t i = 0; i < N; i++) x[i] = 0.3 * (double)i - 1;
+        wg_tape_reset(t);
+        assert_int_equal(wg_inputs(t, N, x, in), WG_OK);
+        wg_mat a = wg_mat_gather(t, N, 1, in);
+        if (transposed) a = wg_mat_transpose(a);
+        const wg_mat b = wg_mat_map_twice(t, twice_sin, twice_cos, minus_twice_sin, &two, a);
+        for (size_t i = 0; i < N; i++)
+            y[i] = transposed ? wg_mat_at(b, 0, i) : wg_mat_at(b, i, 0);
+        wg_real sum = wg_constant(0);
+        for (size_t i = 0; i + 1 < N; i++) sum = wg_let(t, wg_add(sum, wg_mul(in[i], y[i])));
+        assert_int_equal(wg_tape_hessian(t, sum, N, in, h, N), WG_OK);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < N; j++) {
+                const double ref =
+                    i != j || i + 1 == N ? 0 : 4 * cos(x[i]) - 2 * x[i] * sin(x[i]);
+                assert_true(fabs(h[i * N + j] - ref) <= TOL_DERIVATIVE_ULP * DBL_EPSILON * 4);
+            }
+    }
+    wg_tape_free(t);
+}
+
 /* ---- what is refused ---- */
 
 static void shapes_that_do_not_fit_are_named(void **state) {
@@ -664,6 +696,7 @@ int main(void) {
         cmocka_unit_test(sums_and_extrema_of_every_length_are_right),
         cmocka_unit_test(an_infinite_slope_that_nothing_depends_on_does_not_spread),
         cmocka_unit_test(slopes_keep_their_digits_in_the_tails),
+        cmocka_unit_test(a_map_with_two_slopes_has_second_derivatives),
         cmocka_unit_test(a_map_is_not_asked_for_slopes_nobody_needs),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(without_a_tape_a_result_is_nan_of_its_shape),

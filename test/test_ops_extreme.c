@@ -97,7 +97,7 @@ MATRIX(symmetric_sqrt, wg_symmetric_sqrt(t, in[0]))
 MATRIX(symmetric_inverse_sqrt, wg_symmetric_inverse_sqrt(t, in[0]))
 MATRIX(symmetric_power, wg_symmetric_power(t, in[0], 1.5))
 MATRIX(symmetric_apply,
-       wg_symmetric_apply(t, in[0], (wg_symmetric_function){squared, twice, NULL}))
+       wg_symmetric_apply(t, in[0], (wg_symmetric_function){squared, twice, NULL, NULL}))
 MATRIX(expm, wg_expm(t, in[0]))
 MATRIX(powm, wg_powm(t, in[0], 5))
 MATRIX(powm_of_inverse, wg_powm(t, in[0], -3))

@@ -17,6 +17,10 @@ static double slope_of(void *ctx, double at) {
     (void)ctx;
     return 2 * at;
 }
+static double curve_of(void *ctx, double at) {
+    (void)ctx, (void)at;
+    return 2;
+}
 
 static void rows_of_the_table_answer(void **state) {
     (void)state;
@@ -45,6 +49,8 @@ static void other_elementwise_operations_answer(void **state) {
     MAT(wg_mat_map, f_of, slope_of, NULL, a);
     MAT_NULL(wg_mat_map, NULL, slope_of, NULL, a);
     MAT_NULL(wg_mat_map, f_of, NULL, NULL, a);
+    MAT(wg_mat_map_twice, f_of, slope_of, curve_of, NULL, a);
+    MAT_NULL(wg_mat_map_twice, f_of, slope_of, NULL, NULL, a);
     MAT(wg_mat_add, a, x); /* stretched */
     MAT(wg_mat_mul, s, b);
 }
@@ -272,9 +278,9 @@ static void spectra_answer(void **state) {
 
 static void functions_of_a_matrix_answer(void **state) {
     (void)state;
-    const wg_symmetric_function both = {power_of, slope_of_power, NULL};
-    const wg_symmetric_function no_f = {NULL, slope_of_power, NULL};
-    const wg_symmetric_function no_slope = {power_of, NULL, NULL};
+    const wg_symmetric_function both = {power_of, slope_of_power, NULL, NULL};
+    const wg_symmetric_function no_f = {NULL, slope_of_power, NULL, NULL};
+    const wg_symmetric_function no_slope = {power_of, NULL, NULL, NULL};
     MAT(wg_symmetric_exp, a);
     MAT(wg_symmetric_log, a);
     MAT(wg_symmetric_sqrt, a);

@@ -154,17 +154,15 @@ static wg_status matrices(wg_tape *t, double *result) {
     wg_real z = wg_mat_at(b, 3, 0);
     wg_stats now;
     DO(wg_tape_stats(t, &now));
-    if (now.code_bytes == 0) { /* not on a tape that keeps code */
-        wg_real solution[2];
-        const double half[2] = {0.5, 0.5};
-        const wg_mark m = wg_tape_mark(t);
-        wg_real c = wg_let(t, wg_sin(wg_mul(z, p)));
-        const wg_real in[2] = {z, p};
-        DO(wg_tape_status(t));
-        DO(wg_preaccumulate(t, m, 2, in, 1, &c));
-        DO(wg_implicit(t, scale, NULL, 2, half, 1, &p, solution));
-        z = wg_let(t, wg_mul(wg_add(solution[0], c), z));
-    }
+    wg_real solution[2];
+    const double half[2] = {0.5, 0.5};
+    const wg_mark m = wg_tape_mark(t);
+    wg_real c = wg_let(t, wg_sin(wg_mul(z, p)));
+    const wg_real in[2] = {z, p};
+    DO(wg_tape_status(t));
+    if (now.code_bytes == 0) DO(wg_preaccumulate(t, m, 2, in, 1, &c)); /* keeps no code */
+    DO(wg_implicit(t, scale, NULL, 2, half, 1, &p, solution));
+    z = wg_let(t, wg_mul(wg_add(solution[0], c), z));
     DO(wg_tape_status(t));
     DO(wg_mat_reverse(t, b, NULL, 0));
     DO(wg_mat_adjoint(t, wg_mat_block(a, 0, 0, 30, 1), result, 30));
@@ -172,8 +170,10 @@ static wg_status matrices(wg_tape *t, double *result) {
     DO(wg_reverse_lanes(t, 3, 1, &z, w));
     for (size_t l = 0; l < 3; l++) result[30 + l] = wg_adjoint_lane(t, p, l);
     if (now.code_bytes != 0) {
-        const double at = 3;
+        const double at = 3, one = 1;
+        DO(wg_tape_hvp(t, z, 1, &p, &one, result + 41));
         DO(wg_tape_replay(t, 1, &p, &at));
+        DO(wg_tape_hvp(t, z, 1, &p, &one, result + 42));
         DO(wg_mat_reverse(t, b, NULL, 0));
         result[40] = wg_adjoint(t, p);
     }

@@ -136,6 +136,8 @@ static void functions_of_symmetric_matrices_are_those_of_matrices(void **state) 
     same_products("sqrt", of_symmetric_sqrt, of_sqrtm);
     same_products("power", of_symmetric_power, of_power_symmetric);
     same_products("cube", of_symmetric_cube, of_cube);
+    same_products("exp of the user's", of_user_exp, of_symmetric_exp);
+    same_products("log of the user's", of_user_log, of_symmetric_log);
 }
 
 /* ---- nearly equal eigenvalues and singular values ---- */
@@ -287,6 +289,21 @@ static void repeated_eigenvalues_are_refused_and_leave_outputs_alone(void **stat
     }
 }
 
+/* A function of which there is a slope, and no more. */
+static void a_function_without_a_curve_is_refused_by_name(void **state) {
+    (void)state;
+    const wg_symmetric_function f = {plain_exp, plain_exp, NULL, NULL};
+    const double x[4] = {2, 1, 1, 3}, v[4] = {1, 0, 0, 0};
+    double hv[4] = {7, 7, 7, 7};
+    wg_tape_reset(tape);
+    wg_real in[4];
+    assert_int_equal(wg_inputs(tape, 4, x, in), WG_OK);
+    const wg_mat y = wg_symmetric_apply(tape, wg_mat_gather(tape, 2, 2, in), f);
+    assert_int_equal(wg_tape_hvp(tape, wg_mat_at(y, 0, 0), 4, in, v, hv), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_symmetric_apply"));
+    assert_true(hv[0] == 7 && hv[3] == 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_agree_with_differences_of_gradients),
@@ -296,6 +313,7 @@ int main(void) {
         cmocka_unit_test(nuclear_norms_have_second_derivatives_at_equal_singular_values),
         cmocka_unit_test(a_spectral_norm_needs_no_other_singular_value),
         cmocka_unit_test(a_refused_product_leaves_the_recording_as_it_was),
+        cmocka_unit_test(a_function_without_a_curve_is_refused_by_name),
         cmocka_unit_test(repeated_eigenvalues_are_refused_and_leave_outputs_alone),
     };
     return cmocka_run_group_tests(tests, open_tape, close_tape);

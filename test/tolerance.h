@@ -59,6 +59,10 @@
  * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
 #define TOL_PROBLEM_ULP 512.0
 
+/* Derivatives of solutions of equations, relative to them or to 1: their condition, below 100, and
+ * some operations. */
+#define TOL_IMPLICIT_ULP 400.0
+
 /* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
  */
 static inline double error_ulp(double got, double ref) {

@@ -141,7 +141,7 @@ WG_API WG_MUST_CHECK wg_status wg_check_hessian_within(wg_tape *t, wg_callback *
  * points, at: so many points of n entries, one after the other. at NULL: six of the library's: -x, x
  *         in reverse order, 2 x, x with 1 added and subtracted in turn, 100 x, x / 100.
  * A point at which f fails is no finding; nor is anything found where f records on another tape
- * than the one it gets, or what a tape that keeps its code refuses (wg_implicit, wg_preaccumulate),
+ * than the one it gets, or what a tape that keeps its code refuses (wg_preaccumulate),
  * or where there is no memory for two further recordings. f has to come back wherever it is called,
  * and records the same each time it is called at one point: one that counts its calls, or draws
  * numbers, is refused. What it leaves in data is of the point it was called at last, which here is

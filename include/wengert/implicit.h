@@ -17,11 +17,22 @@ WG_BEGIN_DECLS
  * Adjoint: p_ -= F_p' F_x^-T x_, one transposed solve.  Tangent: xt = -F_x^-1 F_p pt. As exact
  *          as x is a solution.
  *          Source: implicit function theorem; Griewank and Walther 2008, chapter 15.
+ * Second:  on a tape that keeps its code F is called again, on tapes of the library's, by second
+ *          derivatives (once for a point, while no other call needs the room) and by replays: F and
+ *          data live as long as the recording, and F gives the same each time. A product costs one
+ *          with the Hessian of F, and a solve.
+ * Replay:  at the recorded p x is as it was; elsewhere it is found by Newton's method, from the
+ *          recorded x (steps are halved that lead to where F is not finite), to the last digits that
+ *          F has: WG_ECONVERGE, WG_ESINGULAR, WG_ENONFINITE where that fails.
+ * Functions: at each point 32 steps of Newton's method from the recorded x, whose last one is
+ *          compared: WG_EGUARD where it is more than 2^-34 of x (wg_branches_new records there anew).
+ *          Derivatives of any order are those of the solution, and cost one step; F is asked for two
+ *          orders more than they have.
  * Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the arena keeps
- *          8 n (n + np) bytes.
+ *          8 (n + 1) (n + np) bytes.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_ENONFINITE:
  *          an output of F at x is, as where a solver has diverged; WG_ESHAPE: F writes more than n
- *          outputs; WG_EMODE: a code-keeping tape (a replay could not solve); what F returned.
+ *          outputs; what F returned.
  *          Where nothing is recorded F is not called, and x is passed on as it is. */
 WG_API wg_status wg_implicit(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                              size_t np, const wg_real *p, wg_real *y);

@@ -100,15 +100,18 @@ WG_API wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p);
 
-/* A function of the user's own and its slope. Slopes are also taken between two eigenvalues
- * that are near to each other. `data` goes to both, and lives as long as the recording. */
+/* A function of the user's own, its slope and, or NULL, the slope of that, for second derivatives.
+ * Slopes are also taken between eigenvalues that are near to each other. `data` goes to all, and
+ * lives as long as the recording. */
 typedef struct wg_symmetric_function {
     double (*f)(double x, const void *data);
     double (*slope)(double x, const void *data);
     const void *data;
+    double (*curve)(double x, const void *data);
 } wg_symmetric_function;
 
-/* wg_symmetric_apply - f(A) for a function of the user's own.
+/* wg_symmetric_apply - f(A) for a function of the user's own. Without a curve it has no second
+ * derivatives.
  * Errors:  WG_ENULL: f or slope is NULL. */
 WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
 

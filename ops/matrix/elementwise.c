@@ -67,7 +67,7 @@ const wgi_kernels wgi_by_row = {by_row_value, by_row_vjp, by_row_jvp};
 /* ---- functions of the user's ---- */
 
 struct map {
-    wg_map_fn *f, *d;
+    wg_map_fn *f, *d, *dd; /* dd NULL: it is not known */
     void *ctx;
 };
 
@@ -432,13 +432,33 @@ static wg_status map_run_value(wg_block *b) {
 static wg_status map_run_vjp(wg_block *b) { return run(b, by_map.vjp, b->params, VJP, 1); }
 static wg_status map_run_jvp(wg_block *b) { return run(b, by_map.jvp, b->params, JVP, 1); }
 
+/* a_ += d(a) o y_ */
+static wg_status map_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const struct map *const m = b->params;
+    (void)out;
+    back[0] = wg_mat_mul(t, wg_mat_map(t, m->d, m->dd, m->ctx, in[0]), bar[0]);
+    return wg_tape_status(t);
+}
+
+#define MAP(call, adjoint)                                                                     \
+    {                                                                                          \
+        call, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH, map_shape, map_run_value,            \
+            map_run_vjp, map_run_jvp, NULL, adjoint, NULL                                      \
+    }
+
 wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
-    static const wg_block_op op = {"wg_mat_map", WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH,
-                                   map_shape,    map_run_value,
-                                   map_run_vjp,  map_run_jvp,
-                                   NULL,         NULL,
-                                   NULL};
-    const struct map params = {f, d, ctx};
+    static const wg_block_op op = MAP("wg_mat_map", NULL);
+    const struct map params = {f, d, NULL, ctx};
+    wg_mat y = wg_mat_failed(0, 0);
+    (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
+    return y;
+}
+
+wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,
+                        wg_mat a) {
+    static const wg_block_op op = MAP("wg_mat_map_twice", map_adjoint);
+    const struct map params = {f, dd != NULL ? d : NULL, dd, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
     return y;

@@ -30,7 +30,7 @@ typedef struct rule {
     double (*slope)(const wg_symmetric_function *u, double a);
     double (*divided)(const wg_symmetric_function *u, double a, double b);
     wg_status (*take)(double p, double *a, double noise, const char **why);
-    /* the second divided difference of a <= b <= c; NULL: not known */
+    /* the second divided difference of a <= b <= c */
     double (*second)(const wg_symmetric_function *u, double a, double b, double c);
 } rule;
 
@@ -198,6 +198,26 @@ static double power_second(const wg_symmetric_function *u, double a, double b, d
     return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
 }
 
+/* The mean of half the second derivative over the triangle of a, b, c, by rules of 7 and 3 points,
+ * where their difference says that it is nearer than the quotient. Source: Hermite and Genocchi;
+ * Radon 1948. */
+static double user_second(const wg_symmetric_function *u, double a, double b, double c) {
+    if (a == c) return 0.5 * u->curve(a, u->data);
+    const double x[3] = {a, b, c}, root = sqrt(15), center = a + ((b - a) + (c - a)) / 3;
+    const double near = (6 + root) / 21, far = (6 - root) / 21;
+    double coarse = 0, mean = 0.225 * u->curve(center, u->data);
+    for (int i = 0; i < 3; i++) {
+        const double to = x[i] - center;
+        coarse += u->curve(center + 0.5 * to, u->data) / 3;
+        mean += (155 - root) / 1200 * u->curve(center + (1 - 3 * far) * to, u->data);
+        mean += (155 + root) / 1200 * u->curve(center + (1 - 3 * near) * to, u->data);
+    }
+    const double low = a < b ? user_divided(u, a, b) : user_slope(u, a);
+    const double high = b < c ? user_divided(u, b, c) : user_slope(u, b);
+    const double error = 64 * DBL_EPSILON * (fabs(low) + fabs(high)) / (c - a);
+    return fabs(mean - coarse) <= 2 * error ? 0.5 * mean : (high - low) / (c - a);
+}
+
 enum { EXP, LOG, SQRT, INVERSE_SQRT, POWER, USER };
 static const rule rules[] = {
     [EXP] = {exp_f, exp_f, exp_divided, take_any, exp_second},
@@ -206,7 +226,7 @@ static const rule rules[] = {
     [INVERSE_SQRT] = {inverse_sqrt_f, inverse_sqrt_slope, inverse_sqrt_divided, take_positive,
                       inverse_sqrt_second},
     [POWER] = {power_f, power_slope, power_divided, take_power, power_second},
-    [USER] = {user_f, user_slope, user_divided, take_any, NULL}};
+    [USER] = {user_f, user_slope, user_divided, take_any, user_second}};
 
 /* A function of the table as a call has it: its row, and what the row gets: the user's functions, or
  * the exponent as their data. params of POWER: the exponent; of USER: a wg_symmetric_function. */
@@ -340,8 +360,14 @@ struct along {
     double p;
     const double *vw; /* NULL: to be found */
 };
-static const double *known(const wg_block *b, int in_function) {
-    return in_function ? NULL : ((const struct along *)b->params)->vw;
+struct along_user {
+    wg_symmetric_function user;
+    const double *vw;
+};
+static const double *known(const wg_block *b, int which, int in_function) {
+    if (in_function) return NULL;
+    return which == USER ? ((const struct along_user *)b->params)->vw
+                         : ((const struct along *)b->params)->vw;
 }
 
 static wg_status along_shape(wg_block *b, int in_function) {
@@ -355,7 +381,7 @@ static wg_status along_shape(wg_block *b, int in_function) {
 static wg_status along_value(wg_block *b, int which, int in_function) {
     const size_t n = b->in[0].rows;
     const chosen c = chosen_of(b, which);
-    const double *const given = known(b, in_function);
+    const double *const given = known(b, which, in_function);
     if (n == 0) return WG_OK;
     const wg_status s = given != NULL ? WG_OK : eigen(b, &c, b->saved);
     if (s != WG_OK) return s;
@@ -414,7 +440,7 @@ static wg_status second_derivative(wg_block *b, const chosen *c, const double *v
 static wg_status along_jvp(wg_block *b, int which, int in_function) {
     const size_t n = b->in[0].rows;
     const chosen c = chosen_of(b, which);
-    const double *const vw = in_function ? b->saved : known(b, in_function);
+    const double *const vw = in_function ? b->saved : known(b, which, in_function);
     double *const out = b->out[0].bar;
     memset(out, 0, n * n * sizeof *out);
     if (n == 0) return WG_OK;
@@ -430,7 +456,7 @@ static wg_status along_jvp(wg_block *b, int which, int in_function) {
 static wg_status along_vjp(wg_block *b, int which, int in_function) {
     const size_t n = b->in[0].rows;
     const chosen c = chosen_of(b, which);
-    const double *const vw = in_function ? b->saved : known(b, in_function);
+    const double *const vw = in_function ? b->saved : known(b, which, in_function);
     const wg_block_arg *const a = &b->in[0], *const w = &b->in[1], *const out = &b->out[0];
     if (n == 0) return WG_OK;
     if (w->bar != NULL) {
@@ -581,7 +607,31 @@ WITH_SECOND(LOG, log, 0)
 WITH_SECOND(SQRT, sqrt, 0)
 WITH_SECOND(INVERSE_SQRT, inverse_sqrt, 0)
 WITH_SECOND(POWER, power, 1)
-FUNCTION(USER, apply, NULL, NULL) /* of the user's function there is no second derivative */
+FUNCTION(USER, apply, NULL, NULL)
+
+/* With a curve the user's function has second derivatives; a function of its own it is not. */
+static wg_status apply_known_value(wg_block *b) { return along_value(b, USER, 0); }
+static wg_status apply_known_vjp(wg_block *b) { return along_vjp(b, USER, 0); }
+static wg_status apply_known_jvp(wg_block *b) { return along_jvp(b, USER, 0); }
+static wg_status apply_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"derivative of wg_symmetric_apply",
+                                   0,
+                                   known_shape,
+                                   apply_known_value,
+                                   apply_known_vjp,
+                                   apply_known_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const struct along_user p = {*(const wg_symmetric_function *)b->params, b->saved};
+    const wg_mat of[2] = {in[0], bar[0]};
+    (void)out;
+    return wg_apply(t, &op, &p, sizeof p, 2, of, 1, back);
+}
+static const wg_block_op apply_twice_op = {
+    "wg_symmetric_apply", WG_OP_TRANS, apply_shape, apply_value, apply_vjp, apply_jvp, NULL,
+    apply_adjoint,        NULL};
 
 /* ---- calls ---- */
 
@@ -602,5 +652,5 @@ wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p) {
     return function(t, &power_op, a, &p, sizeof p);
 }
 wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f) {
-    return function(t, &apply_op, a, &f, sizeof f);
+    return function(t, f.curve != NULL ? &apply_twice_op : &apply_op, a, &f, sizeof f);
 }

@@ -331,7 +331,7 @@ static void add_tangents(const wgi_passes *p, const wgi_operand *o, const wg_mat
 }
 
 static wg_status open_beside(wgi_passes *p) {
-    const wg_status s = wgi_beside_open(p->c, &p->beside);
+    const wg_status s = wgi_beside_open(p->c, 0, &p->beside);
     return s == WG_OK ? wg_tape_forward(p->beside, p->lanes) : s;
 }
 

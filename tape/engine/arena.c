@@ -587,15 +587,20 @@ wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out) {
     return tape_new(&with, c, out);
 }
 
-wg_status wgi_beside_open(wgi_core *c, wg_tape **out) {
+wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out) {
     wg_status s = WG_OK;
     if (c->beside == NULL) {
         wg_options options;
         wg_tape *t = NULL;
         memset(&options, 0, sizeof options);
+        options.flags = flags;
         s = wgi_tape_beside(c, &options, &t);
         c->beside = t != NULL ? wgi_core_of(t) : NULL;
-    } else wg_tape_reset(&c->beside->head);
+    } else {
+        c->beside->flags = flags;
+        c->beside->width = 0;
+        wg_tape_reset(&c->beside->head);
+    }
     c->beside_works = s == WG_OK;
     *out = s == WG_OK ? &c->beside->head : NULL;
     return s;

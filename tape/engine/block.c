@@ -472,17 +472,14 @@ static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
     return 1;
 }
 
-/* While a user's function works on the adjoints of a tape, every call on that tape is refused,
- * as it would be after a failure. A reset or a rewind, which would end that, is noticed by the
- * stamps. */
-static uint64_t close_tape(wgi_core *c) {
+uint64_t wgi_tape_close(wgi_core *c) {
     c->head.limit = c->head.kept_limit = NULL;
     c->status = WG_EMODE;
     c->closed = 1;
     return c->stamps;
 }
 
-static int open_again(wgi_core *c, uint64_t stamps) {
+int wgi_tape_open_again(wgi_core *c, uint64_t stamps) {
     c->closed = 0;
     if (c->stamps != stamps || c->status != WG_EMODE) return 0;
     c->status = WG_OK;
@@ -493,7 +490,7 @@ static int open_again(wgi_core *c, uint64_t stamps) {
 /* What comes of a vjp that was called while the tape was closed. */
 static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg_status s,
                               wg_block *call) {
-    if (!open_again(c, stamps)) {
+    if (!wgi_tape_open_again(c, stamps)) {
         c->swept = 0;
         return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
                           name);
@@ -507,7 +504,7 @@ static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg
 
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call) {
     const char *const name = b->op->name;
-    const uint64_t stamps = close_tape(c);
+    const uint64_t stamps = wgi_tape_close(c);
     return opened_again(c, name, stamps, b->op->vjp(call), call);
 }
 
@@ -515,9 +512,9 @@ wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_
                             const wg_mat *in, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back) {
     const char *const name = b->op->name;
-    const uint64_t stamps = close_tape(c);
+    const uint64_t stamps = wgi_tape_close(c);
     const wg_status s = b->op->adjoint(beside, call, in, out, bar, back);
-    if (open_again(c, stamps)) return s;
+    if (wgi_tape_open_again(c, stamps)) return s;
     c->swept = 0;
     return wgi_refuse(c, WG_EMODE, "a sweep: %s: its adjoint has reset or rewound the tape",
                       name);
@@ -532,7 +529,7 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     wgi_block_call(&call, b, arg, work);
     char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
     const char *const name = b->op->name;
-    const uint64_t stamps = close_tape(c);
+    const uint64_t stamps = wgi_tape_close(c);
     wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
     if (c->stamps == stamps && s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
@@ -700,9 +697,9 @@ wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &wgi_small_op) wgi_small_forward(c, b);
     else if (!wgi_gather_forward(c, b)) {
         const char *const name = b->op->name;
-        const uint64_t stamps = close_tape(c);
+        const uint64_t stamps = wgi_tape_close(c);
         const wg_status s = tangents(c, b, refuse_closed);
-        if (open_again(c, stamps)) return s;
+        if (wgi_tape_open_again(c, stamps)) return s;
         return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp has reset or rewound the tape",
                           name);
     }
@@ -718,8 +715,13 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         wg_block call;
         /* the replay has made the room */
         wgi_block_call(&call, b, arg, wgi_scratch(c, b->work_bytes));
+        const char *const name = b->op->name;
+        const uint64_t stamps = c->stamps;
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
+        if (c->stamps != stamps) /* the block may be gone */
+            return wgi_fail(c, WG_EMODE,
+                            "wg_tape_replay: %s: its value has reset or rewound the tape", name);
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);
     }
     keep_values(c, b);

@@ -232,9 +232,9 @@ typedef struct wgi_statement {
 /* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of its
  * account. Gives the status of a failure. */
 wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
-/* The same, an ordinary tape, empty, which is kept with c for the next call; it is c->beside until
- * wgi_beside_close, and not asked for meanwhile. */
-wg_status wgi_beside_open(wgi_core *c, wg_tape **out);
+/* The same, empty, with flags of wg_options, which is kept with c for the next call; it is c->beside
+ * until wgi_beside_close, and not asked for meanwhile. */
+wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out);
 static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
  * freed. -1: there are too many, or it is another's. */
@@ -466,6 +466,11 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
 
 /* A block as its operation sees it: without adjoints or tangents. */
 void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work);
+/* While a function of the user's works on derivatives of a tape, every call on that tape is refused,
+ * as it would be after a failure. A reset or a rewind, which would end that, is noticed by the
+ * stamps: then _open_again gives 0, and what was recorded is gone. */
+uint64_t wgi_tape_close(wgi_core *c);
+int wgi_tape_open_again(wgi_core *c, uint64_t stamps);
 /* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
 /* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset or

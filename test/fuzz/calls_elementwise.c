@@ -81,6 +81,12 @@ ROW(wg_mat_map) {
     wg_map_fn *const f = one_in(40) ? NULL : square, *const d = one_in(40) ? NULL : twice;
     GIVES_MAT(wg_mat_map(t, f, d, NULL, a));
 }
+static double two(void *ctx, double x) { return (void)ctx, (void)x, 2; }
+ROW(wg_mat_map_twice) {
+    SHAPE;
+    wg_map_fn *const f = one_in(40) ? NULL : square, *const d = one_in(40) ? NULL : twice;
+    GIVES_MAT(wg_mat_map_twice(t, f, d, one_in(40) ? NULL : two, NULL, a));
+}
 
 /* ---- reductions ---- */
 
@@ -171,6 +177,7 @@ static const struct row list[] = {
     LISTED(wg_mat_scale_real, 8),
     LISTED(wg_mat_axpby, 8),
     LISTED(wg_mat_map, 4),
+    LISTED(wg_mat_map_twice, 4),
     LISTED(wg_mat_sum, 16),
     LISTED(wg_mat_sum_axis, 6),
     LISTED(wg_mat_mean, 6),

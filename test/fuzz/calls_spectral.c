@@ -89,12 +89,13 @@ ROW(wg_symmetric_power) {
 }
 static double square(double x, const void *data) { return (void)data, x * x; }
 static double twice(double x, const void *data) { return (void)data, 2 * x; }
+static double two(double x, const void *data) { return (void)x, (void)data, 2; }
 ROW(wg_symmetric_apply) {
     TAPE(t);
     DIM(n);
     MAT(a, n, n);
     const wg_symmetric_function f = {one_in(40) ? NULL : square, one_in(40) ? NULL : twice,
-                                     NULL};
+                                     NULL, one_in(2) ? NULL : two};
     GIVES_MAT(wg_symmetric_apply(t, a, f));
 }
 OF_SQUARE(wg_expm)

@@ -10,9 +10,9 @@
  *                statements, operations, folded, repeated, simplified, dead
  *     8          repeats; from version 2 on
  *     arguments  inputs, outputs: rows 8, columns 8, flags 4, bytes of the name 4, the name
- *     repeats    steps 8, backwards 1; the body: 8 of 8: inputs, outputs, bytes of their names,
- *                nodes, operands, entries, guards, repeats; then its arguments, repeats, nodes,
- *                entries, guards
+ *     repeats    steps 8, direction 1 (1: backwards, 2: it solves); the body: 8 of 8: inputs,
+ *                outputs, bytes of their names, nodes, operands, entries, guards, repeats; then
+ *                its arguments, repeats, nodes, entries, guards
  *     nodes      code 1; then what kinds.def says that the kind holds: name of the operation
  *                (its length 1 before it), of one on matrices its kind 1, flags 1 and three
  *                sizes, 4 each, or its name and three sizes, part 4; if it has operands, their count 4 and they 4 each; the

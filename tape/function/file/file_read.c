@@ -232,7 +232,7 @@ static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
         return wgi_file_bad(r, WG_EARG, "more than %d bodies in bodies", WGI_FILE_DEEPEST);
     if (wgi_file_left(r) < REPEAT) return wgi_file_ends(r, "repeat", k);
     const uint64_t steps = wgi_file_get(r, 8), backwards = wgi_file_get(r, 1);
-    if (steps < 1 || steps >= WGI_REPEAT_MOST || backwards > 1)
+    if (steps < 1 || steps >= WGI_REPEAT_MOST || backwards > 2)
         return wgi_file_bad(r, WG_EARG, "repeat %zu: %llu steps, backwards %llu", k,
                             (unsigned long long)steps, (unsigned long long)backwards);
     wgi_file_source in = *r;
@@ -246,7 +246,11 @@ static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
     if (s != WG_OK) return s;
     r->at = in.at;
     to->steps = (size_t)steps;
-    to->backwards = (int)backwards;
+    to->backwards = backwards == 1;
+    to->solves = backwards == 2;
+    if (to->solves && !wgi_repeat_is_solver(to))
+        return wgi_file_bad(r, WG_EARG, "repeat %zu: solves, and has not the arguments for it",
+                            k);
     if (!wgi_repeat_fits(to))
         return wgi_file_bad(r, WG_EARG, "repeat %zu: %zu steps: more than %d numbers", k,
                             to->steps, WGI_REPEAT_MOST);

@@ -127,7 +127,7 @@ static void put_contents(sink *o, const wg_function *f) {
     if (f->repeats != 0 && ++o->depth > WGI_FILE_DEEPEST) o->status = WG_EARG;
     for (size_t k = 0; k < f->repeats && o->status == WG_OK; k++) {
         put(o, 8, f->repeat[k].steps);
-        put(o, 1, f->repeat[k].backwards != 0);
+        put(o, 1, f->repeat[k].solves ? 2 : f->repeat[k].backwards != 0);
         put_counts(o, f->repeat[k].body);
         put(o, 8, f->repeat[k].body->repeats);
         put_contents(o, f->repeat[k].body);

@@ -7,7 +7,7 @@
  * recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
-#include "tape/function/graph/graph.h"
+#include "tape/function/graph/repeat.h"
 
 #include <string.h>
 #include <wengert/derive.h>
@@ -59,7 +59,8 @@ static wg_status open(hessian *k, const wgi_core *c, size_t n, const wg_real *x,
 }
 
 /* A comparison that comes out differently, by the last bit of a function's value, is no
- * failure: the results are those of the recorded branch. */
+ * failure: the results are those of the recorded branch. Unless it may be the one that says whether
+ * a solution was found. */
 static wg_status evaluate(const hessian *k, const wg_function *f) {
     const ptrdiff_t n = (ptrdiff_t)k->n;
     const wg_points in[2] = {{k->value, 0, 1}, {k->v, n, 1}};
@@ -67,7 +68,7 @@ static wg_status evaluate(const hessian *k, const wg_function *f) {
     void *const room = wg_tape_keep(k->work, wg_function_work(f, NULL), NULL);
     if (room == NULL) return wg_tape_status(k->work);
     const wg_status s = wg_function_evaluate(f, k->directions, in, &out, NULL, room, NULL);
-    return s == WG_EGUARD ? WG_OK : s;
+    return s == WG_EGUARD && !wgi_repeat_any_solves(f) ? WG_OK : s;
 }
 
 static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {

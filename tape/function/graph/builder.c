@@ -204,6 +204,7 @@ const wgi_repeat *wgi_builder_repeat(wgi_builder *b, size_t steps, int backwards
     if (r == NULL) return NULL;
     r->steps = steps;
     r->backwards = backwards;
+    r->solves = 0;
     r->body = wgi_graph_body(&b->g, b->inputs, b->input, b->outputs, b->output, b->result);
     return b->c->status == WG_OK ? r : NULL;
 }

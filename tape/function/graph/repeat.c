@@ -47,6 +47,23 @@ size_t wgi_repeat_guards(const wg_function *f) {
     return guards;
 }
 
+int wgi_repeat_is_solver(const wgi_repeat *r) {
+    const wg_function *const f = r->body;
+    if (r->backwards || f->outputs != 1 || f->inputs == 0 || !wgi_is_carried(&f->output[0]) ||
+        wgi_repeat_carried(r) != 1)
+        return 0;
+    for (size_t i = 1; i < f->inputs; i++)
+        if (wgi_is_stepped(&f->input[i])) return 0;
+    return 1;
+}
+
+int wgi_repeat_any_solves(const wg_function *f) {
+    int any = 0;
+    for (size_t k = 0; k < f->repeats; k++)
+        any |= f->repeat[k].solves || wgi_repeat_any_solves(f->repeat[k].body);
+    return any;
+}
+
 /* ---- what kinds.def asks for ---- */
 
 wgi_node_shape wgi_repeat_shape(const wgi_node *n, const wgi_repeat *r) {
@@ -112,6 +129,6 @@ static int same_functions(const wg_function *a, const wg_function *b) {
 }
 
 int wgi_repeat_same(const wgi_repeat *a, const wgi_repeat *b) {
-    return a->steps == b->steps && a->backwards == b->backwards &&
+    return a->steps == b->steps && a->backwards == b->backwards && a->solves == b->solves &&
            same_functions(a->body, b->body);
 }

@@ -12,6 +12,12 @@
  * their bodies are made from its body, and take the states before each step from among its
  * results. So derivatives of any order are repeats again.
  *
+ * A repeat may solve: its only state is x, its body a step of Newton's method for F(x, p) = 0, and
+ * its steps so many that x is a solution at the end (who makes one compares whether it is). Its
+ * derivatives are those of one more step from there by p alone, since the step does not depend on x
+ * at a solution in first order: dx/dp = d step(x, p)/dp. That holds along p, and so it may be
+ * differentiated again.
+ *
  * A body is a function whose arguments have roles, by their flags: carried ones come first,
  * inputs and outputs in the same order. Where nothing is carried, the steps are points at which
  * the body is evaluated: common inputs are shared, common outputs are summed. */
@@ -32,11 +38,15 @@ enum { WGI_CARRIED = 16, WGI_STEPPED = 32 };
 typedef struct wgi_repeat {
     wg_function *body;
     size_t steps; /* at least 1 */
-    int backwards;
+    int backwards, solves;
 } wgi_repeat;
 
 static inline int wgi_is_carried(const wg_argument *a) { return (a->flags & WGI_CARRIED) != 0; }
 static inline int wgi_is_stepped(const wg_argument *a) { return (a->flags & WGI_STEPPED) != 0; }
+/* Has a repeat that solves the arguments of one, and goes forwards? */
+int wgi_repeat_is_solver(const wgi_repeat *r);
+/* Does a function have repeats that solve, in its bodies, too? */
+int wgi_repeat_any_solves(const wg_function *f);
 /* The repeat that a node of a function stands for; NULL: none. */
 static inline const wgi_repeat *wgi_repeat_of(const wg_function *f, const wgi_node *n) {
     return n->kind == WGI_NODE_REPEAT ? &f->repeat[n->part] : NULL;

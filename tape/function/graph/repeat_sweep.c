@@ -343,8 +343,8 @@ static void put_apart(derivation *d, const uint32_t *bar, const unsigned char *w
     if (a != NULL) put_adjoint(&own, a, wanted, to);
 }
 
-void wgi_repeat_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
-                        const unsigned char *wanted, uint32_t *to) {
+static void reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                    const unsigned char *wanted, uint32_t *to) {
     derivation d;
     const wgi_repeat *const a = adjoint_of(&d, g, node, bar, wanted, NULL);
     if (a == NULL) return;
@@ -409,7 +409,8 @@ static void tangent_operands(derivation *d, const unsigned char *kept) {
     }
 }
 
-void wgi_repeat_forward(wgi_graph *g, uint32_t node, uint32_t *tangent) {
+/* to: the tangents of the parts. */
+static void forward(wgi_graph *g, uint32_t node, const uint32_t *tangent, uint32_t *to) {
     derivation d;
     const unsigned char *kept = NULL;
     if (g->c->status != WG_OK || !open(&d, g, node)) return;
@@ -427,5 +428,64 @@ void wgi_repeat_forward(wgi_graph *g, uint32_t node, uint32_t *tangent) {
     uint32_t part = wgi_graph_repeat(g, a, d.x) + 1;
     for (size_t j = 0; j < d.f->outputs && g->c->status == WG_OK; j++)
         for (size_t k = d.part_at[j]; k < d.part_at[j + 1] && d.weighted[j]; k++)
-            tangent[node + 1 + k] = part++;
+            to[k] = part++;
+}
+
+/* ---- of one that solves ---- */
+
+/* The first of its parts that is the solution. */
+static uint32_t solution_of(const wgi_repeat *r) {
+    return (uint32_t)(r->steps * size_of(&r->body->output[0]));
+}
+
+/* One more step from there, as a repeat of which nothing is carried. */
+static uint32_t one_step(wgi_graph *g, uint32_t node) {
+    const wgi_repeat *const r = g->repeat[g->node[node].part];
+    const wg_function *const f = r->body;
+    const size_t n = size_of(&f->output[0]), operands = wgi_repeat_operands(r);
+    wg_tape *const t = &g->c->head;
+    wgi_repeat *const one = wg_tape_keep(t, sizeof *one, NULL);
+    wg_function *const body = wg_tape_keep(t, sizeof *body, f);
+    wg_argument *const in = wg_tape_keep(t, f->inputs * sizeof *in, f->input);
+    wg_argument *const out = wg_tape_keep(t, sizeof *out, f->output);
+    uint32_t *const x = wg_tape_keep(t, (operands + 1) * sizeof *x, NULL);
+    if (g->c->status != WG_OK) return node;
+    for (size_t i = 0; i < f->inputs; i++) in[i].flags = WGI_STEPPED;
+    out->flags = WGI_STEPPED;
+    body->input = in, body->output = out;
+    *one = (wgi_repeat){.body = body, .steps = 1};
+    memcpy(x, g->operand + g->node[node].first, operands * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[i] = node + 1 + solution_of(r) + (uint32_t)i;
+    return wgi_graph_repeat(g, one, x);
+}
+
+static void solution_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                             const unsigned char *wanted, uint32_t *to) {
+    const wgi_repeat *const r = g->repeat[g->node[node].part];
+    const uint32_t at = solution_of(r);
+    const size_t behind = (size_t)node + 1 + wgi_repeat_parts(r);
+    unsigned char *const by = wg_tape_keep(&g->c->head, behind, wanted);
+    const uint32_t step = one_step(g, node);
+    if (g->c->status != WG_OK) return;
+    memset(by + node + 1, 0, behind - node - 1);
+    reverse(g, step, bar + at, by, to);
+}
+
+void wgi_repeat_reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
+                        const unsigned char *wanted, uint32_t *to) {
+    if (g->c->status != WG_OK) return;
+    const int solves = g->repeat[g->node[node].part]->solves;
+    (solves ? solution_reverse : reverse)(g, node, bar, wanted, to);
+}
+
+void wgi_repeat_forward(wgi_graph *g, uint32_t node, uint32_t *tangent) {
+    if (g->c->status != WG_OK) return;
+    const wgi_repeat *const r = g->repeat[g->node[node].part];
+    if (!r->solves) {
+        forward(g, node, tangent, tangent + node + 1);
+        return;
+    }
+    const uint32_t step = one_step(g, node);
+    /* no tangents of its parts are there yet: they are not differentiated by */
+    forward(g, step, tangent, tangent + node + 1 + solution_of(r));
 }

@@ -373,19 +373,12 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     if (s != WG_OK && c->status == WG_OK)
         s = wgi_fail(c, s, "%s: %s: %s", r->g->call, b->op->name,
                      wg_tape_status(t) != WG_OK ? wg_tape_message(t) : wg_status_text(s));
-    taking sub;
-    if (s == WG_OK) s = wgi_taking_open(&sub, r->g, wgi_core_of(t));
-    if (s == WG_OK) {
-        sub.elsewhere = r->elsewhere;
-        for (size_t e = 0; e < operands; e++)
-            if (in[e].at.slot != 0) sub.of_slot[in[e].at.slot] = x[e];
-        for (size_t e = 0; e < b->outs; e++) sub.needed[y[e].at.slot] = 1;
-        s = wgi_taking_need(&sub);
-        if (s == WG_OK) wgi_taking_code(&sub);
-        for (size_t e = 0; e < b->outs && c->status == WG_OK; e++)
-            set_node(r, b->out + e, wgi_taking_node(&sub, y[e].at.slot, y[e].value));
-        s = c->status;
-    }
+    uint32_t *const node = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *node, NULL);
+    if (s == WG_OK) s = c->status;
+    if (s == WG_OK)
+        s = wgi_taking_all(r->g, wgi_core_of(t), r->elsewhere, operands, in, x, b->outs, y,
+                           node);
+    for (size_t e = 0; e < b->outs && s == WG_OK; e++) set_node(r, b->out + e, node[e]);
     wg_tape_free(t);
     return s;
 }
@@ -483,4 +476,21 @@ static void take_block(taking *r, const wgi_block *b) {
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
+}
+
+wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,
+                         const wg_real *in, const uint32_t *x, size_t m, const wg_real *y,
+                         uint32_t *to) {
+    wgi_taking r;
+    wg_status s = wgi_taking_open(&r, g, from);
+    if (s != WG_OK) return s;
+    r.elsewhere = elsewhere;
+    for (size_t e = 0; e < n; e++)
+        if (in[e].at.slot != 0) r.of_slot[in[e].at.slot] = x[e];
+    for (size_t e = 0; e < m; e++) r.needed[y[e].at.slot] = 1;
+    s = wgi_taking_need(&r);
+    if (s == WG_OK) wgi_taking_code(&r);
+    for (size_t e = 0; e < m && g->c->status == WG_OK; e++)
+        to[e] = wgi_taking_node(&r, y[e].at.slot, y[e].value);
+    return g->c->status;
 }

@@ -186,7 +186,9 @@ static void put_steps(drawing *o, const char *before, const wgi_node *n) {
     const wgi_repeat *const r = wgi_repeat_of(o->f, n);
     if (r == NULL) return;
     put(o, "%s%zu step%s%s", before, r->steps, r->steps == 1 ? "" : "s",
-        r->backwards ? " backwards" : "");
+        r->solves      ? " to a solution"
+        : r->backwards ? " backwards"
+                       : "");
 }
 
 /* Operations of a kind: nodes [first, last). */
