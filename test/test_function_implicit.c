@@ -14,6 +14,7 @@
 #include <string.h>
 #include <wengert.h>
 
+#include "counted.h"
 #include "emitted.h"
 #include "tolerance.h"
 
@@ -466,18 +467,49 @@ static void a_recording_with_what_only_expands_has_second_derivatives(void **sta
     wg_tape *const t = open_tape(), *const work = wg_tape_new(NULL);
     const wg_region region = {.record = step};
     const double at = 3, v = 1;
-    double h;
-    wg_real p = wg_input(t, at), x;
-    wg_mat y;
-    assert_int_equal(root(t, 1, &p, 1, &x, NULL), WG_OK);
-    const wg_mat none = wg_mat_constant(t, 0, 1, NULL, 1);
-    assert_int_equal(
-        wg_checkpoint(t, work, 2, 1, &region, 0, wg_mat_gather(t, 1, 1, &x), none, &y), WG_OK);
-    /* x^4 / 8 = p^2 / 8 */
-    assert_int_equal(wg_tape_hvp(t, wg_mat_at(y, 0, 0), 1, &p, &v, &h), WG_OK);
-    close_to(h, 0.25, TOL_IMPLICIT_ULP);
+    double given[2] = {sqrt(3), 1e100}, h[2] = {7, 7};
+    for (int k = 0; k < 2; k++) {
+        wg_tape_reset(t);
+        wg_real p = wg_input(t, at), x;
+        wg_mat y;
+        assert_int_equal(badly(t, 1, &p, 1, &x, &given[k]), WG_OK);
+        const wg_mat none = wg_mat_constant(t, 0, 1, NULL, 1);
+        const wg_mat in = wg_mat_gather(t, 1, 1, &x);
+        assert_int_equal(wg_checkpoint(t, work, 2, 1, &region, 0, in, none, &y), WG_OK);
+        assert_int_equal(wg_tape_hvp(t, wg_mat_at(y, 0, 0), 1, &p, &v, &h[k]),
+                         k == 0 ? WG_OK : WG_EGUARD);
+    }
+    close_to(h[0], 0.25, TOL_IMPLICIT_ULP); /* x^4 / 8 = p^2 / 8 */
+    assert_true(h[1] == 7);                 /* no solution from there */
     wg_tape_free(work);
     wg_tape_free(t);
+}
+
+static void memory_refused_at_any_point_is_reported(void **state) {
+    (void)state;
+    const double at[2] = {0.7, 0.3};
+    const wg_argument in = {"p", 2, 1, 0}, out = {"y", 1, 1, 0};
+    wg_status s = WG_ENOMEM;
+    size_t tried = 0;
+    for (size_t fail_at = 2; s != WG_OK; fail_at++, tried++) {
+        struct counted memory = counted_start();
+        const wg_options o = {
+            .flags = WG_KEEP_CODE, .memory = counted_memory(&memory), .reserve = 1 << 16};
+        memory.fail_at = fail_at;
+        memory.fail_on = 1;
+        wg_tape *const t = wg_tape_new(&o);
+        wg_function *f = NULL, *h = NULL;
+        assert_non_null(t);
+        s = wg_function_record(t, orbit, NULL, 1, &in, at, 1, &out, &f);
+        if (s == WG_OK) s = wg_function_hessian(t, f, &h);
+        if (s != WG_OK) assert_int_equal(s, WG_ENOMEM);
+        if (memory.refused != 0) s = WG_ENOMEM; /* it may have done with less */
+        wg_function_free(h), wg_function_free(f);
+        wg_tape_free(t);
+        assert_true(memory.ranges == 0 && memory.wrong == 0);
+        assert_true(fail_at < 2000);
+    }
+    assert_true(tried > 10);
 }
 
 int main(void) {
@@ -493,6 +525,7 @@ int main(void) {
         cmocka_unit_test(a_recording_off_its_solution_is_solved_anew),
         cmocka_unit_test(solutions_nest),
         cmocka_unit_test(a_recording_with_what_only_expands_has_second_derivatives),
+        cmocka_unit_test(memory_refused_at_any_point_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,8 @@ WG_BEGIN_DECLS
  *          F has: WG_ECONVERGE, WG_ESINGULAR, WG_ENONFINITE where that fails.
  * Functions: at each point 32 steps of Newton's method from the recorded x, whose last one is
  *          compared: WG_EGUARD where it is more than 2^-34 of x (wg_branches_new records there anew).
- *          Derivatives of any order are those of the solution, and cost one step; F is asked for two
- *          orders more than they have.
+ *          Comparisons in F have to come out as recorded in every step. Derivatives of any order are
+ *          those of the solution, and cost one step; F is differentiated once more than they are.
  * Cost:    ceil(n/8) sweeps over F with 8 adjoints each, one LU factorisation; the arena keeps
  *          8 (n + 1) (n + np) bytes.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESINGULAR: F_x is; WG_ENONFINITE:
