@@ -18,11 +18,13 @@ static const double wgi_root_3 = 1.7320508075688772935, wgi_root_5 = 2.236067977
 /* Sums in eight parts, whose additions do not wait for each other: of a b, and of h (x - at) or
  * h (x - at)^2. */
 enum { WGI_PAIR_PARTS = 8 };
+/* Inside another loop compilers make no vectors of the parts. */
+#define WGI_PAIR_SUM static __attribute__((noinline, unused))
 static inline double wgi_pair_sum(const double *part) {
     return ((part[0] + part[1]) + (part[2] + part[3])) +
            ((part[4] + part[5]) + (part[6] + part[7]));
 }
-static inline double wgi_pair_dot(size_t n, const double *a, const double *b) {
+WGI_PAIR_SUM double wgi_pair_dot(size_t n, const double *a, const double *b) {
     double part[WGI_PAIR_PARTS] = {0};
     size_t i = 0;
     for (; i + WGI_PAIR_PARTS <= n; i += WGI_PAIR_PARTS)
@@ -30,8 +32,8 @@ static inline double wgi_pair_dot(size_t n, const double *a, const double *b) {
     for (; i < n; i++) part[i % WGI_PAIR_PARTS] += a[i] * b[i];
     return wgi_pair_sum(part);
 }
-static inline double wgi_pair_dot_apart(size_t n, const double *h, const double *x, double at,
-                                        int squared) {
+WGI_PAIR_SUM double wgi_pair_dot_apart(size_t n, const double *h, const double *x, double at,
+                                       int squared) {
     double part[WGI_PAIR_PARTS] = {0};
     size_t i = 0;
     for (; i + WGI_PAIR_PARTS <= n; i += WGI_PAIR_PARTS)

@@ -105,13 +105,14 @@ static void pair_adjoints(const struct pairs *s, const double *w, size_t ld, siz
 /* h and ht of a column of pairs, and what it adds to the sums. */
 static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
     const wg_kernel kernel = s->params.kernel;
-    const double square = s->sigma * s->sigma, twice = 2 * s->sigma * s->sigma_t;
+    const double square = s->sigma * s->sigma, inverse = 1 / square;
+    const double twice = 2 * s->sigma * s->sigma_t;
     const double *const k = s->k->value + i + j * s->k->ld;
     pair_adjoints(s, s->w->value, s->w->ld, i, j, n, s->e);
     wgi_pair_distances(n, s->d, s->u + i, s->n, s->v + j, s->m, s->q);
     if (wgi_pair_is_tiny(s->sigma)) wgi_pair_covariances(kernel, n, 1, s->q, s->f);
     else
-        for (size_t l = 0; l < n; l++) s->f[l] = k[l] / square;
+        for (size_t l = 0; l < n; l++) s->f[l] = k[l] * inverse;
     for (size_t l = 0; l < n; l++) s->h[l] = 1;
     wgi_pair_slopes(kernel, n, s->q, s->f, s->h, s->slope);
     for (size_t l = 0; l < n; l++) s->h[l] = s->e[l] * square * s->slope[l];
@@ -135,8 +136,8 @@ static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
 }
 
 /* sum h (x - a) (xt - at) */
-static double dot_moving(size_t n, const double *h, const double *x, double a, const double *xt,
-                         double at) {
+WGI_PAIR_SUM double dot_moving(size_t n, const double *h, const double *x, double a,
+                               const double *xt, double at) {
     double part[WGI_PAIR_PARTS] = {0};
     size_t i = 0;
     for (; i + WGI_PAIR_PARTS <= n; i += WGI_PAIR_PARTS)

@@ -159,31 +159,30 @@ INNER V v_times(V w, V d) {
 #endif
 LIBM1(cbrt)
 LIBM1(exp)
-LIBM1(exp2)
-LIBM1(exp10)
-LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p) LIBM1(sin) LIBM1(cos) LIBM1(tan)
-    LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh)
-        LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot) LIBM2(atan2)
+LIBM1(exp2) LIBM1(exp10) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
+    LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh)
+        LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot)
+            LIBM2(atan2)
 
 #if WIDTH == 8
-            INNER V v_sqrt(V a) {
+                INNER V v_sqrt(V a) {
     return (V)_mm512_sqrt_pd((__m512d)a);
 }
 INNER V v_fma(V a, V b, V c) { return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
 #define ROUND(a, how) (V) _mm512_roundscale_pd((__m512d)(a), (how) | _MM_FROUND_NO_EXC)
 #elif WIDTH == 4
-            INNER V v_sqrt(V a) {
+                INNER V v_sqrt(V a) {
     return (V)_mm256_sqrt_pd((__m256d)a);
 }
 INNER V v_fma(V a, V b, V c) { return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
 #define ROUND(a, how) (V) _mm256_round_pd((__m256d)(a), (how) | _MM_FROUND_NO_EXC)
 #else
 #if defined(__x86_64__)
-            INNER V v_sqrt(V a) {
+                INNER V v_sqrt(V a) {
     return (V)_mm_sqrt_pd((__m128d)a);
 }
 #else
-            INNER V v_sqrt(V a) {
+                INNER V v_sqrt(V a) {
     LANES1(sqrt, a);
 }
 #endif
