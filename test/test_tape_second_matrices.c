@@ -163,7 +163,8 @@ static wg_status cubes_vjp(wg_block *b) {
     return WG_OK;
 }
 
-static enum { RIGHT, OF_ANOTHER_TAPE, OF_NO_TAPE, REWOUND, ON_THE_TAPE, RESETS } deed;
+enum deed { RIGHT, OF_ANOTHER_TAPE, OF_NO_TAPE, REWOUND, ON_THE_TAPE, RESETS };
+static enum deed deed;
 static wg_tape *another;
 
 static wg_status cubes_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
@@ -190,7 +191,7 @@ static void adjoints_of_a_users_operation_are_looked_at(void **state) {
                                       .vjp = cubes_vjp,
                                       .adjoint = cubes_adjoint};
     static const struct {
-        int deed;
+        enum deed deed;
         wg_status answer;
         const char *says;
     } all[] = {
