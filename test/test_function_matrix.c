@@ -85,11 +85,6 @@ static double slope(void *ctx, double x) {
     (void)ctx;
     return 3 * x * x;
 }
-static void eigenvalues(wg_tape *t, const wg_mat *in, struct written_out_results *r,
-                        const void *data) {
-    (void)data;
-    written_out_put(r, wg_eigvalsh(t, in[0]));
-}
 static void mapped(wg_tape *t, const wg_mat *in, struct written_out_results *r,
                    const void *data) {
     (void)data;
@@ -109,7 +104,6 @@ static void others_are_refused_by_name(void **state) {
         wg_status status;
         const char *name;
     } refused[] = {
-        {{"", eigenvalues, NULL, {{2, 2, PLAIN}}, 0}, 2, WG_EMODE, "wg_eigvalsh"},
         {{"", mapped, NULL, {{2, 1, PLAIN}}, 0}, 2, WG_EMODE, "wg_mat_map"},
         {{"", deficient, NULL, {{2, 1, PLAIN}}, 0}, 4, WG_EDEGENERATE, "wg_pinv"},
     };
