@@ -166,6 +166,20 @@ void mistakes_have_a_place() {
     CHECK(wg_value(none) != wg_value(none));
 }
 
+void operations_on_matrices_take_scalars() {
+    tape t;
+    const double a[] = {1, 2, 3, 4};
+    const wg_real x = wg_input(t, 2);
+    const wg::real r = x;
+    const wg_mat m = wg_mat_input(t, 2, 2, a, 2);
+    const wg_mat y =
+        wg_mat_mul(t, wg_mat_add(t, wg_mat_mul(t, r, m), 1), wg_mat_div(t, x, 2.5f));
+    const wg_mat z = wg_mat_pow(t, y, 2ULL);
+    CHECK(wg_value(wg_mat_at(y, 1, 1)) == 9 * (2 / 2.5));
+    CHECK(wg_reverse(t, wg_mat_sum(t, z)) == WG_OK);
+    CHECK(wg_adjoint(t, x) != 0 && wg_tape_status(t) == WG_OK);
+}
+
 void long_recordings_grow() {
     tape t;
     const wg_real x = wg_input(t, 1);
@@ -180,6 +194,7 @@ int main() {
     statements_record_what_c_records();
     a_kernel_has_three_types();
     duals_have_operators();
+    operations_on_matrices_take_scalars();
     numbers_and_variables_alone_record_nothing();
     the_zero_rule_holds_inside_a_statement();
     mistakes_have_a_place();
