@@ -33,7 +33,8 @@ typedef struct wg_mat_result {
 } wg_mat_result;
 
 /* The user's function: reads x[0..n), sets y[0..m), records on t. Its outputs may be inputs, views
- * and constants; for a scalar variable see wg_mat_from_real. Returns and calls as of a wg_callback. */
+ * and constants; for a scalar variable see wg_mat_from_real. It returns, and is called, as a
+ * wg_callback is. */
 typedef wg_status wg_mat_callback(wg_tape *t, size_t n, const wg_mat *x, size_t m, wg_mat *y,
                                   void *data);
 
@@ -69,7 +70,7 @@ WG_API WG_MUST_CHECK wg_status wg_mat_jvp(wg_tape *t, wg_mat_callback *f, void *
 /* wg_mat_jacobian - y = f(x), and jac[j n + i] = dy[j]/dx[i], its rows the elements of y[j] and its
  * columns those of x[i], both column after column. Forward or reverse, whichever is cheaper for the
  * shape.
- * Shapes:  y[j] as output j, also where its value is NULL; jac of m n blocks, rows and columns as
+ * Shapes:  y[j] as output j: its rows and cols are read also where its value is NULL; jac of m n blocks, rows and columns as
  *          many as elements.
  * Cost:    as wg_jacobian, and room for all rows of the wanted inputs. */
 WG_API WG_MUST_CHECK wg_status wg_mat_jacobian(wg_tape *t, wg_mat_callback *f, void *data,

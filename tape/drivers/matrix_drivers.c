@@ -391,8 +391,8 @@ static wg_status check_block(const run *r, const char *name, size_t at, const wg
 static wg_status evaluate_as(run *r, size_t width, size_t first, const wg_mat_result *y) {
     wg_status s = evaluate(r, width, NULL, first);
     for (size_t j = 0; j < r->m && s == WG_OK; j++)
-        s = check_shape(r, "y", j, y[j].rows, y[j].cols, y[j].ld, "output", r->out[j].rows,
-                        r->out[j].cols);
+        s = check_shape(r, "y", j, y[j].rows, y[j].cols, wanted(y, j) ? y[j].ld : 0, "output",
+                        r->out[j].rows, r->out[j].cols);
     return s;
 }
 

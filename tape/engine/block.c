@@ -681,8 +681,8 @@ wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
 
 /* ---- replay ---- */
 
-/* An operand of one element may be a scalar variable (wg_mat_from_real), whose value stands with its
- * slot; elsewhere there is the same. */
+/* An operand of one element may be a scalar variable (wg_mat_from_real), whose value stands with
+ * its slot; of all others there is the same. */
 static void take_scalars(const wgi_core *c, wgi_block *b) {
     for (uint32_t i = 0; i < b->inputs; i++) {
         const wgi_operand *const o = &b->operand[i];
