@@ -535,6 +535,8 @@ generate: $(B)/ops/scalar/generate ## expand ops/scalar/scalar.def into include/
 	@for w in $(GENERATED); do \
 	    $< $${w%:*} > $(B)/generated && { cmp -s $(B)/generated $${w#*:} || \
 	    cp $(B)/generated $${w#*:}; } || exit 1; done
+	@sh ops/matrix/generate_operand.sh > $(B)/generated && { cmp -s $(B)/generated include/wengert/operand.h || \
+	    cp $(B)/generated include/wengert/operand.h; }
 
 abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<

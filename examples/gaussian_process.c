@@ -41,15 +41,14 @@ static double standardise(size_t n, double *a) {
 
 /* The log marginal likelihood in one operation, */
 static wg_real whole(const struct context *c, wg_mat x, wg_mat y, const wg_real *p) {
-    return wg_gp_logml(c->tape, WG_SQUARED_EXPONENTIAL, x, y,
-                       wg_mat_gather(c->tape, 1, 1, &p[SCALE]), p[SIGMA], p[NOISE]);
+    return wg_gp_logml(c->tape, WG_SQUARED_EXPONENTIAL, x, y, p[SCALE], p[SIGMA], p[NOISE]);
 }
 
 /* and from its parts: -1/2 (y' K^-1 y + log det K + n log 2 pi). */
 static wg_real parts(const struct context *c, wg_mat x, wg_mat y, const wg_real *p) {
     wg_tape *t = c->tape;
-    const wg_mat k = wg_covariance(t, WG_SQUARED_EXPONENTIAL, x,
-                                   wg_mat_gather(t, 1, 1, &p[SCALE]), p[SIGMA], p[NOISE]);
+    const wg_mat k =
+        wg_covariance(t, WG_SQUARED_EXPONENTIAL, x, p[SCALE], p[SIGMA], p[NOISE]);
     const wg_factor f = wg_potrf(t, k);
     const wg_real fit = wg_mat_dot(t, y, wg_factor_solve(t, f, 'N', y));
     const double constant = (double)c->n * log(2 * 3.14159265358979323846);

@@ -28,7 +28,9 @@
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
+#include <wengert/operand.h>
 #include <wengert/implicit.h>
+#include <wengert/matrix_drivers.h>
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>

@@ -166,6 +166,18 @@ void mistakes_have_a_place() {
     CHECK(wg_value(none) != wg_value(none));
 }
 
+void operations_on_matrices_take_scalars() {
+    tape t;
+    const double a[] = {1, 2, 3, 4};
+    const wg_real x = wg_input(t, 2);
+    const wg::real r = x;
+    const wg_mat m = wg_mat_input(t, 2, 2, a, 2), half = wg_mat_div(t, x, 2.0f);
+    const wg_mat y = wg_mat_mul(t, wg_mat_add(t, wg_mat_mul(t, r, m), 1), half);
+    CHECK(wg_value(wg_mat_at(y, 1, 1)) == 9);
+    CHECK(wg_value(wg_mat_at(wg_mat_pow(t, y, 2ULL), 1, 1)) == 81);
+    CHECK(wg_reverse(t, wg_mat_sum(t, y)) == WG_OK && wg_adjoint(t, x) == 22); // (2 x m + 1)/2
+}
+
 void long_recordings_grow() {
     tape t;
     const wg_real x = wg_input(t, 1);
@@ -180,6 +192,7 @@ int main() {
     statements_record_what_c_records();
     a_kernel_has_three_types();
     duals_have_operators();
+    operations_on_matrices_take_scalars();
     numbers_and_variables_alone_record_nothing();
     the_zero_rule_holds_inside_a_statement();
     mistakes_have_a_place();

@@ -48,6 +48,13 @@ WG_API wg_mat wg_mat_identity(wg_tape *t, size_t n);
 /* wg_mat_gather - variables (and constants) of an array as a matrix, column after column; one
  * record.  x of rows*cols. */
 WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x);
+/* wg_mat_from_real - a variable or constant as a 1-by-1 matrix, without a record: its slot is that
+ * of x. Operations on matrices take variables and numbers as they are (operand.h); this is for
+ * arrays of matrices, and for results.
+ * Cost:    8 bytes in a place of 32. After a replay it is as x itself: wg_mat_at gives the value as
+ *          of then, operations and wg_mat_value have the new one.
+ * Errors:  WG_ENOMEM, WG_EBUDGET. A stale x: what takes the matrix refuses. */
+WG_API wg_mat wg_mat_from_real(wg_tape *t, wg_real x);
 
 /* ---- views: no copy, no record ---------------------------------------------------------- */
 

@@ -4,14 +4,13 @@
  *
  * The inputs of a driver are the first variables of the tape: number i has slot i + 1. Outputs
  * are written when nothing can fail any more. */
+#include "jacobian.h"
 #include "second_order.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 8 }; /* columns or rows of a Jacobian that are computed at a time */
-
-/* ---- a run of a driver ---- */
+enum { LANES = WGI_JACOBIAN_LANES };
 
 /* ---- reading ---- */
 
@@ -210,7 +209,7 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
  * recording as long as RECORDING of them; measured on chains of sums, products and sines. */
 enum { FORWARD = 3, RECORDING = 1 };
 
-static int forward_is_cheaper(size_t k, size_t m) {
+int wgi_jacobian_forward(size_t k, size_t m) {
     return (k + LANES - 1) / LANES * FORWARD < (m + LANES - 1) / LANES + RECORDING;
 }
 
@@ -224,7 +223,7 @@ static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *da
         if (wanted(b, g)) k += b->size[g];
     }
     if (m == 0) k = 0;
-    const int forward = forward_is_cheaper(k, m);
+    const int forward = wgi_jacobian_forward(k, m);
     const size_t staged = forward && k > LANES ? k : 0;
     fits = fits && (m == 0 || k <= SIZE_MAX / 16 / m);
     wgi_drive d;

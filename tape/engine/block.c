@@ -708,8 +708,18 @@ wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
 
 /* ---- replay ---- */
 
+/* An operand of one element may be a scalar variable (wg_mat_from_real), whose value stands with
+ * its slot; of all others there is the same. */
+static void take_scalars(const wgi_core *c, wgi_block *b) {
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
+    }
+}
+
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
     if (!wgi_gather_replay(c, b)) {
+        take_scalars(c, b);
         wg_block_arg arg[2 * WGI_MAX_ARGS];
         const uint64_t used = c->scratch_used;
         wg_block call;

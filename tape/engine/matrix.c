@@ -173,6 +173,20 @@ wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x) {
 
 /* ---- views ------------------------------------------------------------------------------- */
 
+/* The slot is there; only the value has to stand somewhere. A replay finds the new one by the slot
+ * (wgi_block_replay). */
+wg_mat wg_mat_from_real(wg_tape *t, wg_real x) {
+    const wg_mat failed = wg_mat_failed(1, 1);
+    if (t == NULL) return failed;
+    wgi_core *const c = wgi_core_of(t);
+    if (wgi_check_thread(c, "wg_mat_from_real") != WG_OK) return failed;
+    wg_mat m = blank(c, "wg_mat_from_real", 1, 1);
+    if (m.value == NULL) return failed;
+    *values_of(&m) = x.value;
+    if (x.at.slot != 0) m.at = x.at;
+    return m;
+}
+
 wg_mat wg_mat_block(wg_mat a, size_t i, size_t j, size_t rows, size_t cols) {
     if (a.value == NULL || i > a.rows || j > a.cols || rows > a.rows - i || cols > a.cols - j)
         return wg_mat_failed(rows, cols);
@@ -233,6 +247,10 @@ static uint32_t last_slot(const wg_mat *a) {
     return a->at.slot + (uint32_t)place(a, a->rows - 1, a->cols - 1);
 }
 
+static int is_scalar(const wg_mat *a) {
+    return a->at.slot != 0 && a->rows == 1 && a->cols == 1;
+}
+
 /* Checks that every call that reads a matrix makes. */
 static wg_status readable(const wg_tape *t, const wg_mat *a, const double *out, size_t ld) {
     if (t == NULL || (out == NULL && a->rows != 0 && a->cols != 0)) return WG_ENULL;
@@ -253,6 +271,11 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
         return c->status != WG_OK ? c->status : WG_ESHAPE;
     }
     if (wgi_mat_stale(c, &a)) return WG_ESTALE;
+    /* it may be a scalar variable that has been replayed */
+    if (is_scalar(&a) && (c->flags & WG_KEEP_CODE) != 0) {
+        *out = wgi_values(c)[a.at.slot];
+        return WG_OK;
+    }
     if (!a.trans) {
         copy_columns(&a, a.value, out, ld);
         return WG_OK;

@@ -63,6 +63,11 @@ ROW(wg_mat_gather) {
     REAL_ARRAY(x, rows * cols);
     GIVES_MAT(wg_mat_gather(t, rows, cols, x));
 }
+ROW(wg_mat_from_real) {
+    TAPE(t);
+    REAL(x);
+    GIVES_MAT(wg_mat_from_real(t, x));
+}
 
 /* ---- views ---- */
 
@@ -380,6 +385,7 @@ static const struct row list[] = {
     LISTED(wg_mat_fill, 6),
     LISTED(wg_mat_identity, 6),
     LISTED(wg_mat_gather, 12),
+    LISTED(wg_mat_from_real, 12),
     LISTED(wg_mat_at, 16),
     LISTED(wg_mat_row, 6),
     LISTED(wg_mat_col, 6),
