@@ -219,6 +219,9 @@ static void factorisations_answer(void **state) {
     MATS(2, wg_qr, a, &out[0], &out[1]);
     MAT(wg_qr_q, a);
     MAT(wg_qr_r, a);
+    MATS(2, wg_qr_pivoted, a, &out[0], &out[1], NULL);
+    MATS(2, wg_lu_factors, a, &out[0], &out[1], NULL);
+    MATS(2, wg_polar, a, &out[0], &out[1]);
 }
 
 static void systems_answer(void **state) {
@@ -234,6 +237,8 @@ static void systems_answer(void **state) {
     (void)wg_logabsdet(tape, wg_mat_failed(2, 2), &sign);
     assert_true(isnan(sign));
     REAL(wg_logdet_spd, a);
+    MAT(wg_solve_symmetric, a, b);
+    REAL(wg_logabsdet_symmetric, a, NULL);
     REAL(wg_det, a);
     MAT(wg_inverse, a);
     MAT(wg_inverse_spd, a);
@@ -305,6 +310,9 @@ static void results_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_svd, tape, a, &out[0], NULL, &out[2]);
     STATUS(WG_OK, wg_svd, tape, a, &out[0], &out[1], NULL);
     STATUS(WG_OK, wg_qr, tape, a, NULL, NULL);
+    STATUS(WG_OK, wg_qr_pivoted, tape, a, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_lu_factors, tape, a, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_polar, tape, a, NULL, NULL);
     assert_int_equal(wg_tape_status(tape), WG_OK);
 }
 
