@@ -269,6 +269,9 @@ static void spectra_answer(void **state) {
     MATS(2, wg_eigh, a, &out[0], &out[1]);
     MAT(wg_eigvalsh_general, a, b);
     MATS(2, wg_eigh_general, a, b, &out[0], &out[1]);
+    MATS(2, wg_eigvals, a, &out[0], &out[1]);
+    MATS(3, wg_eig, a, &out[0], NULL, &out[1], &out[2]);
+    MAT(wg_null_space, wg_mat_transpose(x), -1);
     MAT(wg_svdvals, a);
     MATS(3, wg_svd, a, &out[0], &out[1], &out[2]);
     REAL(wg_mat_norm_nuclear, a);
@@ -297,6 +300,12 @@ static void functions_of_a_matrix_answer(void **state) {
     MAT(wg_sylvester, a, b, c);
     MAT(wg_lyapunov, a, b);
     MAT(wg_lyapunov_discrete, a, b);
+    MAT(wg_signm, a);
+    MAT(wg_cosm, a);
+    MAT(wg_sinm, a);
+    MAT(wg_expmv, a, x);
+    MAT(wg_riccati, a, x, b, s);
+    MAT(wg_riccati_discrete, a, x, b, s);
 }
 
 static void results_that_are_null_are_not_wanted(void **state) {
