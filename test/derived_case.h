@@ -46,8 +46,9 @@ static inline void derived_matrix(derived_sum *s, wg_mat y) {
 }
 
 typedef void derived_record(wg_tape *t, const wg_mat *in, derived_sum *s);
-/* Entries: from -1 to 1; the same and the order on the diagonal; from 0.5 to 1.5. */
-enum { DERIVED_ANY, DERIVED_HEAVY, DERIVED_POSITIVE };
+/* Entries: from -1 to 1; the same and the order on the diagonal; from 0.5 to 1.5; no two near to each
+ * other, for up to 20 of them but 7 and 14. */
+enum { DERIVED_ANY, DERIVED_HEAVY, DERIVED_POSITIVE, DERIVED_APART };
 typedef struct derived_case {
     const char *name;
     derived_record *record;
@@ -110,6 +111,9 @@ static inline void derived_fill(const derived_case *c, double *x, uint64_t *seed
                 *x = walk_number(seed);
                 if (c->fill[k] == DERIVED_POSITIVE) *x = 1 + 0.5 * *x;
                 if (c->fill[k] == DERIVED_HEAVY && i == j) *x += (double)c->rows[k];
+                if (c->fill[k] == DERIVED_APART)
+                    *x = 0.05 * *x +
+                         0.2 * (double)(7 * (i + j * c->rows[k]) % (c->rows[k] * c->cols[k]));
                 x++;
             }
 }

@@ -68,6 +68,10 @@ static void reductions_answer(void **state) {
     REAL(wg_mat_norm_row_sum, a);
     MAT(wg_mat_cumsum, a, WG_EACH_ROW);
     MAT(wg_mat_cumprod, a, WG_EACH_COL);
+    MAT(wg_mat_cummax, a, WG_EACH_COL);
+    MAT(wg_mat_sort, a, WG_EACH_ROW);
+    REDUCTION(quantile, a, 0.3);
+    REDUCTION(median, a);
     MAT(wg_mat_softmax, a, WG_EACH_COL);
     MAT(wg_mat_log_softmax, a, WG_ALL);
     MAT(wg_mat_cross_entropy, a, list, WG_EACH_ROW);
@@ -112,6 +116,11 @@ static void data_movement_answers(void **state) {
     MAT(wg_pad, a, 1, 0, 2, 1, 0.5);
     MAT(wg_mat_copy, wg_mat_diagonal(a));
     MAT(wg_diag, x);
+    MAT(wg_block_diag, 2, (const wg_mat[]){a, x});
+    MAT_NULL(wg_block_diag, 2, NULL);
+    MAT_NULL(wg_block_diag, 18, NULL);
+    MAT(wg_toeplitz, x, y);
+    MAT(wg_circulant, x);
     MAT(wg_tril, a, 0);
     MAT(wg_triu, a, -1);
 }
@@ -137,6 +146,8 @@ static void products_answer(void **state) {
     MAT(wg_trmv, 'L', 'T', 'N', a, x);
     MAT(wg_trmm, 'R', 'U', 'N', 'U', 2, a, b);
     MAT(wg_kron, a, b);
+    MAT(wg_einsum, "ij,jk->ik", NULL, a, b);
+    MAT_NULL(wg_einsum, NULL, NULL, a, b);
     REAL(wg_quadform, a, x);
     REAL(wg_trace, a);
     REAL(wg_trace_product, a, b);
@@ -331,6 +342,9 @@ static void statistics_answer(void **state) {
     MAT(wg_covariance, WG_MATERN_52, a, s, p, q);
     MAT(wg_covariance_between, WG_SQUARED_EXPONENTIAL, a, b, x, p);
     REAL(wg_gp_logml, WG_MATERN_32, a, b, s, p, q);
+    MAT(wg_distances, a, b);
+    MAT(wg_distances_squared, a, b);
+    MAT(wg_data_covariance, a, 1);
 }
 
 static void every_function_of_these_headers_was_tried(void **state) {

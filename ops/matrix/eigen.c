@@ -33,10 +33,19 @@
 
 typedef double complex number;
 
+/* CMPLX, which not every compiler has. */
+static number complex_of(double re, double im) {
+    const union {
+        double part[2];
+        number z;
+    } both = {{re, im}};
+    return both.z;
+}
+
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static wg_status finite(wg_block *b) {
+static wg_status finite_operand(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
     if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
     b->why = WGI_SPECTRAL_NOT_FINITE;
@@ -128,7 +137,7 @@ static wg_status eigen_value(wg_block *b) {
     double *const a = b->work, *const v = a + n * n, *const re = v + n * n, *const im = re + n,
                   *const work = im + n;
     if (n == 0) return WG_OK;
-    const wg_status s = finite(b);
+    const wg_status s = finite_operand(b);
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, a);
     b->info = LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'V', m, a, m, re, im, NULL, 1, v, m,
@@ -141,9 +150,9 @@ static wg_status eigen_value(wg_block *b) {
         const int second = im[j] < 0;
         const double *const x = v + (second ? j - 1 : j) * n, *const y = x + n;
         double most = -1;
-        e.w[j] = CMPLX(re[j], im[j]);
+        e.w[j] = complex_of(re[j], im[j]);
         for (size_t i = 0; i < n; i++) {
-            e.v[i + j * n] = CMPLX(x[i], im[j] == 0 ? 0 : second ? -y[i] : y[i]);
+            e.v[i + j * n] = complex_of(x[i], im[j] == 0 ? 0 : second ? -y[i] : y[i]);
             if (cimag(e.v[i + j * n]) == 0 && fabs(x[i]) > most)
                 most = fabs(x[i]), e.row[j] = (double)i;
         }
@@ -197,7 +206,7 @@ static int divide(const eigen *e, int conjugate, number *x) {
  * part does not count. */
 static number bar_at(const wg_block *b, size_t k, const eigen *e, size_t i) {
     const size_t j = k == 0 ? i : i / e->n;
-    return CMPLX(b->out[k].bar[i], cimag(e->w[j]) != 0 ? b->out[k + 1].bar[i] : 0);
+    return complex_of(b->out[k].bar[i], cimag(e->w[j]) != 0 ? b->out[k + 1].bar[i] : 0);
 }
 
 static int vectors_count(const wg_block *b) {
@@ -222,7 +231,7 @@ static wg_status eigen_vjp(wg_block *b) {
                 c += conj(f[i]) * e.v[i];
             }
             for (size_t i = j * n; i < (j + 1) * n; i++) f[i] -= creal(c) * e.v[i];
-            if (cimag(e.w[j]) != 0) f[k] += CMPLX(0, cimag(c) / creal(e.v[k]));
+            if (cimag(e.w[j]) != 0) f[k] += complex_of(0, cimag(c) / creal(e.v[k]));
         }
         multiply(n, CblasConjTrans, e.v, CblasNoTrans, f, m);
         if (!divide(&e, 1, m)) return repeated(b);
@@ -262,7 +271,7 @@ static wg_status eigen_jvp(wg_block *b) {
         const size_t k = (size_t)e.row[j] + j * n;
         double along = 0;
         for (size_t i = j * n; i < (j + 1) * n; i++) along += creal(conj(e.v[i]) * f[i]);
-        const number d = CMPLX(along, is_real ? 0 : cimag(f[k]) / creal(e.v[k]));
+        const number d = complex_of(along, is_real ? 0 : cimag(f[k]) / creal(e.v[k]));
         for (size_t i = j * n; i < (j + 1) * n; i++) {
             const number vt = f[i] - d * e.v[i];
             b->out[2].bar[i] = creal(vt), b->out[3].bar[i] = is_real ? 0 : cimag(vt);
@@ -438,7 +447,7 @@ static wg_status basis_value(wg_block *b) {
     const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
     double *const a = b->work, *const vt = a + m * n, *const work = vt + n * n;
     double *const v = b->out[0].value, *const s = b->out[2].value;
-    const wg_status status = finite(b);
+    const wg_status status = finite_operand(b);
     if (status != WG_OK) return status;
     memset(vt, 0, n * n * sizeof *vt);
     for (size_t i = 0; i < n; i++) vt[i * (n + 1)] = 1;

@@ -39,7 +39,7 @@ static void gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, con
                 alpha, a, wgi_int(lda), b, wgi_int(ldb), beta, c, wgi_int(m));
 }
 
-static wg_status finite(wg_block *b) {
+static wg_status finite_operand(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
     if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
     b->why = WGI_SPECTRAL_NOT_FINITE;
@@ -70,7 +70,7 @@ static wg_status lu_value(wg_block *b) {
     double *const l = b->out[0].value, *const u = b->out[1].value,
                   *const order = b->out[2].value;
     int *const pivot = b->work;
-    const wg_status s = finite(b);
+    const wg_status s = finite_operand(b);
     if (s != WG_OK || n == 0) return s;
     wgi_copy(n, n, b->in[0].value, b->in[0].ld, u, n);
     (void)LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, wgi_int(n), wgi_int(n), u, wgi_int(n), pivot);
@@ -201,7 +201,7 @@ static wg_status order_value(wg_block *b) {
     double *const a = wgi_take(&work, m * n), *const tau = wgi_take(&work, p),
                   *const more = wgi_take(&work, 34 * (n + 1));
     int *const order = wgi_take_int(&work, n);
-    const wg_status s = finite(b);
+    const wg_status s = finite_operand(b);
     if (s != WG_OK) return s;
     for (size_t j = 0; j < n; j++) order[j] = p == 0 ? wgi_int(j + 1) : 0;
     if (p != 0) {
@@ -279,7 +279,7 @@ static wg_status polar_value(wg_block *b) {
     double *const vt = b->saved, *const s = vt + n * n, *const h = b->out[1].value;
     double *const a = b->work, *const w = a + m * n, *const work = w + m * n;
     if (n == 0) return WG_OK;
-    const wg_status status = finite(b);
+    const wg_status status = finite_operand(b);
     if (status != WG_OK) return status;
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', wgi_int(m), wgi_int(n), a, wgi_int(m),

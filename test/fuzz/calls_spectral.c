@@ -224,6 +224,27 @@ ROW(wg_gp_logml) {
     GIVES_REAL(wg_gp_logml(t, kernel, x, y, scale, sigma, noise));
 }
 
+#define DISTANCES(name)                                                                        \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        DIM(n);                                                                                \
+        DIM(m);                                                                                \
+        DIM(d);                                                                                \
+        MAT(x, n, d);                                                                          \
+        MAT(z, m, d);                                                                          \
+        GIVES_MAT(name(t, x, z));                                                              \
+    }
+DISTANCES(wg_distances)
+DISTANCES(wg_distances_squared)
+ROW(wg_data_covariance) {
+    TAPE(t);
+    DIM(n);
+    DIM(d);
+    MAT(x, n, d);
+    NUMBER(ddof);
+    GIVES_MAT(wg_data_covariance(t, x, ddof));
+}
+
 static const struct row list[] = {
     LISTED(wg_eigvalsh, 6),
     LISTED(wg_eigh, 8),
@@ -260,5 +281,8 @@ static const struct row list[] = {
     LISTED(wg_covariance, 6),
     LISTED(wg_covariance_between, 4),
     LISTED(wg_gp_logml, 6),
+    LISTED(wg_distances, 4),
+    LISTED(wg_distances_squared, 4),
+    LISTED(wg_data_covariance, 4),
 };
 const struct rows calls_spectral = ROWS(list);
