@@ -165,7 +165,7 @@ WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
  * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure. What is NULL is not
  *          wanted.
  * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
- * Errors:  those of wg_qr; WG_ENONFINITE. In a function the order stays as it was recorded. */
+ * Errors:  those of wg_qr; WG_ENONFINITE. Not in functions. */
 WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
 
 /* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i

@@ -5,7 +5,7 @@
  *
  *     P A = L U:  T = L^-1 P A. U^-1,  L. = L tril(T, -1),  U. = triu(T) U
  *                 A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T
- *     A P = Q R:  columns are taken in the order that dgeqp3 finds, and factored by wg_qr
+ *     A P = Q R:  columns are moved to the order that dgeqp3 finds, and factored by wg_qr
  *     A = U H, U'U = I, H symmetric: A = W S V', U = W V', H = V S V',
  *                 X = V'U'A.V,  U. = U V Y V' + (I - U U') A. H^-1,  H. = V Z V',
  *                 Y_ij = (X_ij - X_ji)/(s_i + s_j),  Z_ij = (s_i X_ij + s_j X_ji)/(s_i + s_j)
@@ -26,7 +26,6 @@
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include "dense.h"
-#include "point.h"
 #include "spectral.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -185,14 +184,20 @@ wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm
     return s;
 }
 
-/* ---- A P = Q R; the result here: for each column, the one of A that it was ---- */
+/* ---- A P = Q R; results here: A P and, for each column, the one of A that it was ---- */
 
 static wg_status order_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
-    b->out[0].rows = n, b->out[0].cols = 1;
+    b->out[0].rows = m, b->out[0].cols = n;
+    b->out[1].rows = n, b->out[1].cols = 1;
     b->work_bytes = wgi_room_of(m * n) + wgi_room_of(p) + wgi_room_of(34 * (n + 1)) +
                     wgi_rounded(n * sizeof(int));
     return WG_OK;
+}
+
+/* Column j of x P, in x. */
+static double *column_of(const wg_block *b, double *x, size_t ld, size_t j) {
+    return x + (size_t)b->out[1].value[j] * ld;
 }
 
 static wg_status order_value(wg_block *b) {
@@ -209,33 +214,57 @@ static wg_status order_value(wg_block *b) {
         (void)LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(n), a, wgi_int(m),
                                   order, tau, more, wgi_int(34 * (n + 1)));
     }
-    for (size_t j = 0; j < n; j++) b->out[0].value[j] = (double)(order[j] - 1);
+    for (size_t j = 0; j < n; j++) b->out[1].value[j] = (double)(order[j] - 1);
+    for (size_t j = 0; m != 0 && j < n; j++)
+        memcpy(b->out[0].value + j * m, column_of(b, b->in[0].value, b->in[0].ld, j),
+               m * sizeof *a);
     return WG_OK;
 }
 
 static wg_status order_vjp(wg_block *b) {
-    (void)b;
+    const size_t m = b->in[0].rows, n = b->in[0].cols;
+    for (size_t j = 0; b->in[0].bar != NULL && j < n; j++) {
+        double *const to = column_of(b, b->in[0].bar, b->in[0].bar_ld, j);
+        for (size_t i = 0; i < m; i++) to[i] += b->out[0].bar[i + j * m];
+    }
     return WG_OK;
 }
 
-wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm) {
-    static const wg_block_op op = {
-        "wg_qr_pivoted", 0, order_shape, order_value, order_vjp, NULL, NULL, NULL, NULL};
-    const size_t n = a.cols, p = smaller(a.rows, n);
-    const wg_mat point = wgi_at_the_point(t, a);
-    wg_mat order, both[2] = {wg_mat_failed(a.rows, p), wg_mat_failed(p, n)};
-    wg_status s = wg_apply(t, &op, NULL, 0, 1, &point, 1, &order);
-    size_t *const index =
-        s == WG_OK && n != 0 ? wg_tape_keep(t, n * sizeof *index, NULL) : NULL;
-    if (s == WG_OK && n != 0 && index == NULL) s = wg_tape_status(t);
-    if (s == WG_OK) {
-        static const size_t none = 0;
-        indices(n, order.value, index);
-        s = wg_qr(t, wg_take_cols(t, a, n, n != 0 ? index : &none), &both[0], &both[1]);
+static wg_status order_jvp(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols;
+    for (size_t j = 0; j < n; j++) {
+        b->out[1].bar[j] = 0;
+        for (size_t i = 0; i < m; i++)
+            b->out[0].bar[i + j * m] =
+                b->in[0].bar != NULL ? column_of(b, b->in[0].bar, b->in[0].bar_ld, j)[i] : 0;
     }
+    return WG_OK;
+}
+
+static wg_status order_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const size_t n = in[0].cols;
+    (void)b;
+    if (n == 0) return WG_OK;
+    size_t *const back_to = wg_tape_keep(t, n * sizeof *back_to, NULL);
+    if (back_to == NULL) return wg_tape_status(t);
+    for (size_t j = 0; j < n; j++) back_to[(size_t)out[1].value[j]] = j;
+    back[0] = wg_take_cols(t, bar[0], n, back_to);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_qr_pivoted = {
+    "wg_qr_pivoted", 0,    order_shape,   order_value, order_vjp,
+    order_jvp,       NULL, order_adjoint, NULL};
+
+wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm) {
+    const size_t p = smaller(a.rows, a.cols);
+    wg_mat moved[2], both[2] = {wg_mat_failed(a.rows, p), wg_mat_failed(p, a.cols)};
+    wg_status s = wg_apply(t, &wgi_op_qr_pivoted, NULL, 0, 1, &a, 2, moved);
+    if (s == WG_OK) s = wg_qr(t, moved[0], &both[0], &both[1]);
     if (q != NULL) *q = both[0];
     if (r != NULL) *r = both[1];
-    indices(n, order.value, perm);
+    indices(a.cols, moved[1].value, perm);
     return s;
 }
 
