@@ -54,7 +54,7 @@ static inline const char *owner_of(const char *header) {
 
 /* ---- what has been tried ---- */
 
-enum { MOST = 256 };
+enum { MOST = 512 };
 static const char *tried[MOST];
 static size_t tries;
 

@@ -189,7 +189,8 @@ static void points_and_threads_do_not_change_bits(void **state) {
         for (size_t p = 0; p < POINTS; p++) {
             evaluate(f, x + p * N, NULL, NULL, &one);
             if (!same_bits(one, y[p]))
-                fail_msg("%s, point %zu: %.17g, and alone %.17g", operations[c].name, p, y[p], one);
+                fail_msg("%s, point %zu: %.17g, and alone %.17g", operations[c].name, p, y[p],
+                         one);
             evaluate(vjp, x + p * N, bar + p, NULL, of_one);
             for (size_t i = 0; i < N; i++) assert_true(same_bits(of_one[i], g[p * N + i]));
         }
@@ -267,6 +268,37 @@ static void large_operations_are_few_nodes(void **state) {
     }
 }
 
+/* Its last column is the first but for roundings. */
+static void large_ranks_are_those_of_the_point(void **state) {
+    (void)state;
+    static double at[LARGE], x[LARGE], g[LARGE];
+    uint64_t seed = 19;
+    const double one = 1;
+    for (size_t i = 0; i < LARGE; i++) at[i] = x[i] = walk_number(&seed);
+    for (size_t i = 0; i < TALL; i++)
+        x[i + TALL * (WIDE - 1)] = x[i] * (1 + 0x1p-50 * (double)(i % 3));
+    large_operation *of = of_qr;
+    wg_function *const qr = recording_of(large_number, &of, LARGE, at);
+    wg_function *const slope = made(wg_function_vjp, qr);
+    double y, want;
+    evaluate(qr, x, NULL, NULL, &y);
+    assert_true(isfinite(y));
+    evaluate(slope, x, &one, NULL, g);
+    for (size_t i = 0; i < LARGE; i++) assert_true(isnan(g[i]));
+    wg_function_free(qr), wg_function_free(slope);
+    of = of_least_squares;
+    wg_function *const least = recording_of(large_number, &of, LARGE, at);
+    evaluate(least, x, NULL, NULL, &y);
+    assert_true(isnan(y));
+    wg_function_free(least);
+    of = of_pinv;
+    wg_function *const pinv = recording_of(large_number, &of, LARGE, at);
+    evaluate(pinv, x, NULL, NULL, &y);
+    must(wg_eval(tape, large_number, &of, LARGE, x, 1, &want));
+    near("pinv", 0, "the value", 1, &y, &want);
+    wg_function_free(pinv);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_the_tape_at_other_points),
@@ -274,6 +306,7 @@ int main(void) {
         cmocka_unit_test(what_a_tape_refuses_is_not_finite),
         cmocka_unit_test(points_and_threads_do_not_change_bits),
         cmocka_unit_test(large_operations_are_few_nodes),
+        cmocka_unit_test(large_ranks_are_those_of_the_point),
     };
     return cmocka_run_group_tests(tests, open_tape, close_all);
 }

@@ -74,6 +74,10 @@ static void reductions_answer(void **state) {
     REAL(wg_mat_norm_row_sum, a);
     MAT(wg_mat_cumsum, a, WG_EACH_ROW);
     MAT(wg_mat_cumprod, a, WG_EACH_COL);
+    MAT(wg_mat_cummax, a, WG_EACH_COL);
+    MAT(wg_mat_sort, a, WG_EACH_ROW);
+    REDUCTION(quantile, a, 0.3);
+    REDUCTION(median, a);
     MAT(wg_mat_softmax, a, WG_EACH_COL);
     MAT(wg_mat_log_softmax, a, WG_ALL);
     MAT(wg_mat_cross_entropy, a, list, WG_EACH_ROW);
@@ -118,6 +122,11 @@ static void data_movement_answers(void **state) {
     MAT(wg_pad, a, 1, 0, 2, 1, 0.5);
     MAT(wg_mat_copy, wg_mat_diagonal(a));
     MAT(wg_diag, x);
+    MAT(wg_block_diag, 2, (const wg_mat[]){a, x});
+    MAT_NULL(wg_block_diag, 2, NULL);
+    MAT_NULL(wg_block_diag, 18, NULL);
+    MAT(wg_toeplitz, x, y);
+    MAT(wg_circulant, x);
     MAT(wg_tril, a, 0);
     MAT(wg_triu, a, -1);
 }
@@ -143,6 +152,8 @@ static void products_answer(void **state) {
     MAT(wg_trmv, 'L', 'T', 'N', a, x);
     MAT(wg_trmm, 'R', 'U', 'N', 'U', 2, a, b);
     MAT(wg_kron, a, b);
+    MAT(wg_einsum, "ij,jk->ik", NULL, a, b);
+    MAT_NULL(wg_einsum, NULL, NULL, a, b);
     REAL(wg_quadform, a, x);
     REAL(wg_trace, a);
     REAL(wg_trace_product, a, b);
@@ -225,6 +236,9 @@ static void factorisations_answer(void **state) {
     MATS(2, wg_qr, a, &out[0], &out[1]);
     MAT(wg_qr_q, a);
     MAT(wg_qr_r, a);
+    MATS(2, wg_qr_pivoted, a, &out[0], &out[1], NULL);
+    MATS(2, wg_lu_factors, a, &out[0], &out[1], NULL);
+    MATS(2, wg_polar, a, &out[0], &out[1]);
 }
 
 static void systems_answer(void **state) {
@@ -240,6 +254,8 @@ static void systems_answer(void **state) {
     (void)wg_logabsdet(tape, wg_mat_failed(2, 2), &sign);
     assert_true(isnan(sign));
     REAL(wg_logdet_spd, a);
+    MAT(wg_solve_symmetric, a, b);
+    REAL(wg_logabsdet_symmetric, a, NULL);
     REAL(wg_det, a);
     MAT(wg_inverse, a);
     MAT(wg_inverse_spd, a);
@@ -270,6 +286,9 @@ static void spectra_answer(void **state) {
     MATS(2, wg_eigh, a, &out[0], &out[1]);
     MAT(wg_eigvalsh_general, a, b);
     MATS(2, wg_eigh_general, a, b, &out[0], &out[1]);
+    MATS(2, wg_eigvals, a, &out[0], &out[1]);
+    MATS(3, wg_eig, a, &out[0], NULL, &out[1], &out[2]);
+    MAT(wg_null_space, wg_mat_transpose(x), -1);
     MAT(wg_svdvals, a);
     MATS(3, wg_svd, a, &out[0], &out[1], &out[2]);
     REAL(wg_mat_norm_nuclear, a);
@@ -298,6 +317,12 @@ static void functions_of_a_matrix_answer(void **state) {
     MAT(wg_sylvester, a, b, c);
     MAT(wg_lyapunov, a, b);
     MAT(wg_lyapunov_discrete, a, b);
+    MAT(wg_signm, a);
+    MAT(wg_cosm, a);
+    MAT(wg_sinm, a);
+    MAT(wg_expmv, a, x);
+    MAT(wg_riccati, a, x, b, s);
+    MAT(wg_riccati_discrete, a, x, b, s);
 }
 
 static void results_that_are_null_are_not_wanted(void **state) {
@@ -311,6 +336,9 @@ static void results_that_are_null_are_not_wanted(void **state) {
     STATUS(WG_OK, wg_svd, tape, a, &out[0], NULL, &out[2]);
     STATUS(WG_OK, wg_svd, tape, a, &out[0], &out[1], NULL);
     STATUS(WG_OK, wg_qr, tape, a, NULL, NULL);
+    STATUS(WG_OK, wg_qr_pivoted, tape, a, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_lu_factors, tape, a, NULL, NULL, NULL);
+    STATUS(WG_OK, wg_polar, tape, a, NULL, NULL);
     assert_int_equal(wg_tape_status(tape), WG_OK);
 }
 
@@ -320,6 +348,9 @@ static void statistics_answer(void **state) {
     MAT(wg_covariance, WG_MATERN_52, a, s, p, q);
     MAT(wg_covariance_between, WG_SQUARED_EXPONENTIAL, a, b, x, p);
     REAL(wg_gp_logml, WG_MATERN_32, a, b, s, p, q);
+    MAT(wg_distances, a, b);
+    MAT(wg_distances_squared, a, b);
+    MAT(wg_data_covariance, a, 1);
 }
 
 static void every_function_of_these_headers_was_tried(void **state) {

@@ -107,6 +107,16 @@ static inline wg_mat wg_mat_diagonal(wg_mat a) {
  * Shapes:  x a vector of n, either way; result n-by-n.   Adjoint: x_ += diagonal of r_. */
 WG_API wg_mat wg_diag(wg_tape *t, wg_mat x);
 
+/* wg_block_diag - count matrices as blocks from the upper left to the lower right, and 0 elsewhere. */
+WG_API wg_mat wg_block_diag(wg_tape *t, size_t count, const wg_mat *x);
+
+/* wg_toeplitz - T(i, j) = c[i - j] on and below the diagonal, r[j - i] above it; r[0] is not used.
+ * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve, whose adjoint adds up along
+ * the diagonals.
+ * Shapes:  c and r vectors, either way; T of as many rows as c has elements, and columns as r. */
+WG_API wg_mat wg_toeplitz(wg_tape *t, wg_mat c, wg_mat r);
+WG_API wg_mat wg_circulant(wg_tape *t, wg_mat c);
+
 /* wg_tril, wg_triu - x with 0 above (below) diagonal k: element (i, j) stays where j - i <= k
  * (>= k). k = 0 is the main diagonal.   Adjoint: the same of r_. */
 WG_API wg_mat wg_tril(wg_tape *t, wg_mat x, ptrdiff_t k);

@@ -226,6 +226,13 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
 #define wg_mat_norm_row_sum(t, a) WGI_ON(t, wg_mat_norm_row_sum(wgi_t, WGI_MATRIX(a)))
 #define wg_mat_cumsum(t, a, axis) WGI_ON(t, wg_mat_cumsum(wgi_t, WGI_MATRIX(a), axis))
 #define wg_mat_cumprod(t, a, axis) WGI_ON(t, wg_mat_cumprod(wgi_t, WGI_MATRIX(a), axis))
+#define wg_mat_cummax(t, a, axis) WGI_ON(t, wg_mat_cummax(wgi_t, WGI_MATRIX(a), axis))
+#define wg_mat_sort(t, a, axis) WGI_ON(t, wg_mat_sort(wgi_t, WGI_MATRIX(a), axis))
+#define wg_mat_quantile(t, a, p) WGI_ON(t, wg_mat_quantile(wgi_t, WGI_MATRIX(a), p))
+#define wg_mat_quantile_axis(t, a, p, axis) \
+    WGI_ON(t, wg_mat_quantile_axis(wgi_t, WGI_MATRIX(a), p, axis))
+#define wg_mat_median(t, a) WGI_ON(t, wg_mat_median(wgi_t, WGI_MATRIX(a)))
+#define wg_mat_median_axis(t, a, axis) WGI_ON(t, wg_mat_median_axis(wgi_t, WGI_MATRIX(a), axis))
 #define wg_mat_logsumexp(t, a) WGI_ON(t, wg_mat_logsumexp(wgi_t, WGI_MATRIX(a)))
 #define wg_mat_logsumexp_axis(t, a, axis) \
     WGI_ON(t, wg_mat_logsumexp_axis(wgi_t, WGI_MATRIX(a), axis))
@@ -247,6 +254,8 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
 #define wg_pad(t, x, above, below, left, right, value) \
     WGI_ON(t, wg_pad(wgi_t, WGI_MATRIX(x), above, below, left, right, value))
 #define wg_diag(t, x) WGI_ON(t, wg_diag(wgi_t, WGI_MATRIX(x)))
+#define wg_toeplitz(t, c, r) WGI_ON(t, wg_toeplitz(wgi_t, WGI_MATRIX(c), WGI_MATRIX(r)))
+#define wg_circulant(t, c) WGI_ON(t, wg_circulant(wgi_t, WGI_MATRIX(c)))
 #define wg_tril(t, x, k) WGI_ON(t, wg_tril(wgi_t, WGI_MATRIX(x), k))
 #define wg_triu(t, x, k) WGI_ON(t, wg_triu(wgi_t, WGI_MATRIX(x), k))
 #define wg_mat_dot(t, x, y) WGI_ON(t, wg_mat_dot(wgi_t, WGI_MATRIX(x), WGI_MATRIX(y)))
@@ -292,6 +301,10 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_solve_spd_batch(wgi_t, count, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_logabsdet(t, a, sign) WGI_ON(t, wg_logabsdet(wgi_t, WGI_MATRIX(a), sign))
 #define wg_logdet_spd(t, a) WGI_ON(t, wg_logdet_spd(wgi_t, WGI_MATRIX(a)))
+#define wg_solve_symmetric(t, a, b) \
+    WGI_ON(t, wg_solve_symmetric(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b)))
+#define wg_logabsdet_symmetric(t, a, negative) \
+    WGI_ON(t, wg_logabsdet_symmetric(wgi_t, WGI_MATRIX(a), negative))
 #define wg_det(t, a) WGI_ON(t, wg_det(wgi_t, WGI_MATRIX(a)))
 #define wg_inverse(t, a) WGI_ON(t, wg_inverse(wgi_t, WGI_MATRIX(a)))
 #define wg_inverse_spd(t, a) WGI_ON(t, wg_inverse_spd(wgi_t, WGI_MATRIX(a)))
@@ -310,6 +323,11 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
 #define wg_qr(t, a, q, r) WGI_ON(t, wg_qr(wgi_t, WGI_MATRIX(a), q, r))
 #define wg_qr_q(t, a) WGI_ON(t, wg_qr_q(wgi_t, WGI_MATRIX(a)))
 #define wg_qr_r(t, a) WGI_ON(t, wg_qr_r(wgi_t, WGI_MATRIX(a)))
+#define wg_qr_pivoted(t, a, q, r, perm) \
+    WGI_ON(t, wg_qr_pivoted(wgi_t, WGI_MATRIX(a), q, r, perm))
+#define wg_lu_factors(t, a, l, u, perm) \
+    WGI_ON(t, wg_lu_factors(wgi_t, WGI_MATRIX(a), l, u, perm))
+#define wg_polar(t, a, u, h) WGI_ON(t, wg_polar(wgi_t, WGI_MATRIX(a), u, h))
 #define wg_lstsq(t, a, b) WGI_ON(t, wg_lstsq(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_pinv(t, a, rcond) WGI_ON(t, wg_pinv(wgi_t, WGI_MATRIX(a), rcond))
 #define wg_eigvalsh(t, a) WGI_ON(t, wg_eigvalsh(wgi_t, WGI_MATRIX(a)))
@@ -318,6 +336,10 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_eigvalsh_general(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_eigh_general(t, a, b, w, v) \
     WGI_ON(t, wg_eigh_general(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b), w, v))
+#define wg_eigvals(t, a, re, im) WGI_ON(t, wg_eigvals(wgi_t, WGI_MATRIX(a), re, im))
+#define wg_eig(t, a, re, im, v_re, v_im) \
+    WGI_ON(t, wg_eig(wgi_t, WGI_MATRIX(a), re, im, v_re, v_im))
+#define wg_null_space(t, a, rcond) WGI_ON(t, wg_null_space(wgi_t, WGI_MATRIX(a), rcond))
 #define wg_svdvals(t, a) WGI_ON(t, wg_svdvals(wgi_t, WGI_MATRIX(a)))
 #define wg_svd(t, a, u, s, v) WGI_ON(t, wg_svd(wgi_t, WGI_MATRIX(a), u, s, v))
 #define wg_mat_norm_nuclear(t, a) WGI_ON(t, wg_mat_norm_nuclear(wgi_t, WGI_MATRIX(a)))
@@ -333,11 +355,19 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
 #define wg_powm_real(t, a, p) WGI_ON(t, wg_powm_real(wgi_t, WGI_MATRIX(a), p))
 #define wg_sqrtm(t, a) WGI_ON(t, wg_sqrtm(wgi_t, WGI_MATRIX(a)))
 #define wg_logm(t, a) WGI_ON(t, wg_logm(wgi_t, WGI_MATRIX(a)))
+#define wg_signm(t, a) WGI_ON(t, wg_signm(wgi_t, WGI_MATRIX(a)))
+#define wg_cosm(t, a) WGI_ON(t, wg_cosm(wgi_t, WGI_MATRIX(a)))
+#define wg_sinm(t, a) WGI_ON(t, wg_sinm(wgi_t, WGI_MATRIX(a)))
+#define wg_expmv(t, a, b) WGI_ON(t, wg_expmv(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_sylvester(t, a, b, c) \
     WGI_ON(t, wg_sylvester(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b), WGI_MATRIX(c)))
 #define wg_lyapunov(t, a, q) WGI_ON(t, wg_lyapunov(wgi_t, WGI_MATRIX(a), WGI_MATRIX(q)))
 #define wg_lyapunov_discrete(t, a, q) \
     WGI_ON(t, wg_lyapunov_discrete(wgi_t, WGI_MATRIX(a), WGI_MATRIX(q)))
+#define wg_riccati(t, a, b, q, r) \
+    WGI_ON(t, wg_riccati(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b), WGI_MATRIX(q), WGI_MATRIX(r)))
+#define wg_riccati_discrete(t, a, b, q, r) \
+    WGI_ON(t, wg_riccati_discrete(wgi_t, WGI_MATRIX(a), WGI_MATRIX(b), WGI_MATRIX(q), WGI_MATRIX(r)))
 #define wg_mvn_logpdf(t, y, mu, s) \
     WGI_ON(t, wg_mvn_logpdf(wgi_t, WGI_MATRIX(y), WGI_MATRIX(mu), WGI_MATRIX(s)))
 #define wg_covariance(t, kernel, x, scale, sigma, noise) \
@@ -346,5 +376,9 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_covariance_between(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(z), WGI_MATRIX(scale), sigma))
 #define wg_gp_logml(t, kernel, x, y, scale, sigma, noise) \
     WGI_ON(t, wg_gp_logml(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(y), WGI_MATRIX(scale), sigma, noise))
+#define wg_distances(t, x, z) WGI_ON(t, wg_distances(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
+#define wg_distances_squared(t, x, z) \
+    WGI_ON(t, wg_distances_squared(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
+#define wg_data_covariance(t, x, ddof) WGI_ON(t, wg_data_covariance(wgi_t, WGI_MATRIX(x), ddof))
 
 #endif

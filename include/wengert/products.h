@@ -93,6 +93,16 @@ WG_API wg_mat wg_trmm(wg_tape *t, char side, char uplo, char trans, char diag, d
 
 /* ---- other products --------------------------------------------------------------------- */
 
+/* wg_einsum - sums of products by names of dimensions: "ij,jk->ik" is A B, "ij,ij->i" what
+ * rows have in common, "ij,kj->ikj" all products of columns. A dimension of operands that is not in the
+ * result is summed.
+ * Shapes:  the first letter of a matrix is its rows, all others its columns, the first of them running
+ *          fastest; of the result likewise. size: of each dimension, in the order in which they first
+ *          appear; NULL, where operands have at most two. Up to 4 dimensions each, no letter twice.
+ * Adjoint: that of the permutations, sums and products recorded, at most 7 records.
+ * Errors:  WG_ENULL, WG_EARG: the text; WG_ESHAPE: sizes. Then the result is 0-by-0. */
+WG_API wg_mat wg_einsum(wg_tape *t, const char *text, const size_t *size, wg_mat a, wg_mat b);
+
 /* wg_kron - the Kronecker product: block (i, j) is a(i, j) B.
  * Adjoint: a_(i, j) += <R_ block (i, j), B>;  B_ += sum of a(i, j) R_ block (i, j). */
 WG_API wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b);

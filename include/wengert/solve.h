@@ -83,6 +83,18 @@ WG_API wg_mat wg_solve_spd_batch(wg_tape *t, size_t count, wg_mat a, wg_mat b);
 WG_API wg_real wg_logabsdet(wg_tape *t, wg_mat a, double *sign);
 WG_API wg_real wg_logdet_spd(wg_tape *t, wg_mat a);
 
+/* wg_solve_symmetric - X with S X = B for a symmetric S that need not be definite (dsytrf).
+ * Shapes:  A n-by-n, of which the lower triangle is S; B, X n-by-k.
+ * Adjoint: B_ += W, A_ -= sym(W X') with W = S^-1 X_.   Source: Giles 2008, 2.3.1.
+ * Cost:    1/3 n^3 + 2 n^2 k flops, 8 n^2 bytes kept; the adjoint 4 n^2 k.
+ * Errors:  WG_ESINGULAR; WG_ENONFINITE: a NaN or an infinity in A.
+ * wg_logabsdet_symmetric - log |det S|; *negative (NULL: not wanted) is how many eigenvalues of S
+ * are negative, so that (-1)^negative is the sign; of a failed call SIZE_MAX.
+ * Adjoint: A_ += w S^-1.   Cost: the adjoint 2 n^3 flops.
+ * In functions both go by LU, with pivots at every point. */
+WG_API wg_mat wg_solve_symmetric(wg_tape *t, wg_mat a, wg_mat b);
+WG_API wg_real wg_logabsdet_symmetric(wg_tape *t, wg_mat a, size_t *negative);
+
 /* wg_det - det A. Right at singular matrices too: the gradient is the transposed adjugate
  * P' L^-T diag(sign prod_{j != i} d_j) U^-T Q' of P A Q = L diag(d) U with complete pivoting, which
  * is 0 from corank 2 on. It is right also where products of some d alone leave the range of numbers.
@@ -147,6 +159,36 @@ WG_API wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg
 WG_API wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r);
 WG_API wg_mat wg_qr_q(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
+
+/* wg_qr_pivoted - A(:, perm) = Q R, the columns in the order that dgeqp3 takes, so that the diagonal
+ * of R falls: column j of Q R is column perm[j] of A.
+ * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure. What is NULL is not
+ *          wanted.
+ * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
+ * Errors:  those of wg_qr; WG_ENONFINITE. Not in functions. */
+WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
+
+/* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i
+ * of L U is row perm[i] of A.
+ * Shapes:  all n-by-n; perm of n (NULL: not wanted), SIZE_MAX after a failure. What is NULL is not
+ *          wanted.
+ * Adjoint: A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T, the order being without
+ *          derivative.   Source: de Hoog, Anderssen and Lukas 2011.
+ * Cost:    2/3 n^3 flops, the adjoint 6 n^3.
+ * Errors:  WG_ENONFINITE; in a sweep, WG_EDEGENERATE: A is singular. Not in functions. */
+WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm);
+
+/* wg_polar - A = U H, U with orthonormal columns, H symmetric with eigenvalues >= 0, by a singular
+ * value decomposition (dgesdd).
+ * Shapes:  A, U m-by-n, m >= n; H n-by-n. Results that are NULL are not wanted.
+ * Adjoint: A_ += U (Y + H Z) + (I - U U') U_ H^-1 with H Y + Y H = U'U_ - U_'U and
+ *          H Z + Z H = H_ + H_', in the basis of H: finite at repeated singular values.
+ *          Source: Kenney and Laub 1991; Higham 2008, chapter 8.
+ * Cost:    that of the decomposition, 8 n^2 bytes kept; adjoint 4 m n^2 + 12 n^3 flops, 6 m n^2 more
+ *          for m > n.
+ * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. Not in
+ *          functions. */
+WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
 
 /* wg_lstsq - X with |A X - B| smallest, by QR; for m < n the one that has A X = B and |X|
  * smallest, by LQ.

@@ -55,6 +55,35 @@ WG_API wg_status wg_eigh(wg_tape *t, wg_mat a, wg_mat *w, wg_mat *v);
 WG_API wg_mat wg_eigvalsh_general(wg_tape *t, wg_mat a, wg_mat b);
 WG_API wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_mat *v);
 
+/* ---- any square matrix ------------------------------------------------------------------ */
+
+/* wg_eigvals - the eigenvalues of a square matrix, real and imaginary parts (dgeev); wg_eig - with
+ * eigenvectors, A V = V diag(w), each of norm 1, its element of the largest magnitude real. In the
+ * order that LAPACK has: conjugate pairs stand together, the one with positive imaginary part first.
+ * Shapes:  A n-by-n; re, im n-by-1, v_re, v_im n-by-n. Results that are NULL are not wanted.
+ * Adjoint: A_ += Re(V^-* (diag(w_) + conj(E) o V*F_) V*), E_ij = 1/(w_j - w_i), F_ what of V_ moves
+ *          across and turns the phase (ops/matrix/eigen.c).   Source: Giles 2008, 3.1.
+ *          Real eigenvalues stay real: adjoints of their imaginary parts count for nothing.
+ * Cost:    25 n^3 flops, 32 n^2 bytes kept; adjoint 16 n^3, 24 n^3 with vectors.
+ * Errors:  a sweep: WG_EDEGENERATE: a repeated eigenvalue's vectors are asked for, or the eigenvectors
+ *          are dependent, or so nearly that half of all digits are lost. Not in functions.
+ * A real Schur form is no operation: order and rotations inside its blocks are choices of an
+ * algorithm, and what is computed by it (functions, equations) has derivatives of its own. */
+WG_API wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im);
+WG_API wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_re,
+                        wg_mat *v_im);
+
+/* wg_null_space - N with A N = 0 and N'N = I, a basis of all such columns, by a singular value
+ * decomposition (dgesdd). Singular values up to rcond times the largest count as 0; rcond < 0:
+ * max(m, n) DBL_EPSILON.
+ * Shapes:  A m-by-n of rank r; N n-by-(n - r).
+ * Adjoint: A_ -= A^+' N_ N', right for changes of A that keep its rank and for what depends on the
+ *          space alone, as N N'.   Source: Golub and Pereyra 1973.
+ * Cost:    that of the decomposition.
+ * Errors:  a sweep: WG_EDEGENERATE: what is differentiated depends on which basis N is. Not in
+ *          functions. */
+WG_API wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond);
+
 /* ---- singular values -------------------------------------------------------------------- */
 
 /* wg_svdvals - the singular values, descending (dgesdd).
@@ -160,6 +189,33 @@ WG_API wg_mat wg_sqrtm(wg_tape *t, wg_mat a);
  * Errors:  WG_ESINGULAR: an eigenvalue that is 0 or negative. */
 WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
 
+/* wg_signm - the sign of A: -1 and 1 for eigenvalues with negative and positive real parts, by an
+ * ordered real Schur form (dgees).
+ * Shapes:  A n-by-n; result n-by-n, whose square is I.
+ * Adjoint: Y - S'Y S' with N'Y + Y N' = S_, N = S A.   Source: Higham 2008, 5.3.
+ * Cost:    about 32 n^3 flops, 16 n^2 bytes kept; adjoint 14 n^3.
+ * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis. Not in functions. */
+WG_API wg_mat wg_signm(wg_tape *t, wg_mat a);
+
+/* wg_cosm, wg_sinm - cosine and sine of a matrix, recorded as products: with s = 1 + log2 of the
+ * 1-norm, 8 of them and 3 s.
+ * Shapes:  A n-by-n; result n-by-n.
+ * Adjoint: that of the products.   Source: Higham 2008, chapter 12.
+ * Cost:    (16 + 6 s) n^3 flops, adjoint twice that; 8 n^2 bytes kept for each product.
+ * Errors:  WG_EARG: the norm is above 2^50.
+ * Functions: for norms up to twice that of the recorded point; elsewhere WG_EGUARD. */
+WG_API wg_mat wg_cosm(wg_tape *t, wg_mat a);
+WG_API wg_mat wg_sinm(wg_tape *t, wg_mat a);
+
+/* wg_expmv - exp(A) B, without the exponential, by a Taylor series in steps: for few columns.
+ * Shapes:  A n-by-n; B and result n-by-k.
+ * Adjoint: that of the products.   Source: Al-Mohy and Higham 2011.
+ * Cost:    with s = 1-norm of A, rounded up: 38 s n^2 k flops, adjoint twice that; n^2 + 38 s n k
+ *          numbers kept.
+ * Errors:  WG_EARG: s is above 4096.
+ * Functions: for norms up to 1.25 s; elsewhere WG_EGUARD. */
+WG_API wg_mat wg_expmv(wg_tape *t, wg_mat a, wg_mat b);
+
 /* ---- matrix equations ------------------------------------------------------------------- */
 
 /* wg_sylvester - X with A X + X B = C, by real Schur forms (dgebal, dgees), which both sweeps use.
@@ -185,6 +241,19 @@ WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
  *          within the range of numbers. */
 WG_API wg_mat wg_lyapunov(wg_tape *t, wg_mat a, wg_mat q);
 WG_API wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q);
+
+/* wg_riccati - X with A'X + X A - X B R^-1 B'X + Q = 0, for which A - B R^-1 B'X is stable.
+ * wg_riccati_discrete - X with X = A'X A - A'X B (R + B'X B)^-1 B'X A + Q, for which
+ * (I + B R^-1 B'X)^-1 A is. By an ordered Schur form (dgees, dgges) and steps of Newton's.
+ * Shapes:  A, X n-by-n, B n-by-k; Q n-by-n, R k-by-k, symmetric, R not singular.
+ * Adjoint: with C that stable matrix, N = X or X C, K = R^-1 B': C Y + Y C' = -sym X_ or
+ *          Y = C Y C' + sym X_; A_ += 2 N Y, Q_ += Y, B_ -= 2 N Y N'K', R_ += K N Y N'K'.
+ *          Source: Kao and Hennequin 2020.
+ * Cost:    some 400 n^3 flops; adjoint 18 n^3 (discrete: 40 n^3).
+ * Errors:  WG_ESINGULAR: R is, or no X is stabilizing, or none that is known to any digit. Not in
+ *          functions. */
+WG_API wg_mat wg_riccati(wg_tape *t, wg_mat a, wg_mat b, wg_mat q, wg_mat r);
+WG_API wg_mat wg_riccati_discrete(wg_tape *t, wg_mat a, wg_mat b, wg_mat q, wg_mat r);
 
 WG_END_DECLS
 

@@ -52,6 +52,22 @@ WG_API wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_m
 WG_API wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                            wg_real sigma, wg_real noise);
 
+/* wg_distances - D(i, j) = |x_i - z_j|, Euclidean, of the rows of X and Z.
+ * wg_distances_squared - its square, without cancellation.
+ * Shapes:  X n-by-d, Z m-by-d, D n-by-m. X and Z may be one matrix.
+ * Adjoint: with W = D_ / D (squares: 2 D_): x_i_ += sum_j W_ij (x_i - z_j), z_j_ -= sum_i of it; of
+ *          equal points 0, a subgradient, and so for second derivatives.
+ * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Not in functions. */
+WG_API wg_mat wg_distances(wg_tape *t, wg_mat x, wg_mat z);
+WG_API wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z);
+
+/* wg_data_covariance - the covariance of the columns of X, a row for each observation:
+ * (X - M)'(X - M) / (n - ddof), M the means of the columns.   Two records.
+ * Shapes:  X n-by-d, result d-by-d, symmetric.   Cost: n d^2 flops, the adjoint twice that.
+ * Adjoint: X_ += (I - 11'/n) (X - M) (S_ + S_') / (n - ddof).
+ * Errors:  WG_ESHAPE: n is not more than ddof. Not in functions. */
+WG_API wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof);
+
 WG_END_DECLS
 
 #endif

@@ -123,6 +123,21 @@ ROW(wg_permute) {
     }
 JOIN(wg_concat_rows, 1 + below(3), 2)
 JOIN(wg_concat_cols, 2, 1 + below(3))
+JOIN(wg_block_diag, 1 + below(3), 1 + below(3))
+ROW(wg_toeplitz) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(c, m, 1);
+    MAT(r, 1, n);
+    GIVES_MAT(wg_toeplitz(t, c, r));
+}
+ROW(wg_circulant) {
+    TAPE(t);
+    DIM(n);
+    MAT(c, n, 1);
+    GIVES_MAT(wg_circulant(t, c));
+}
 ROW(wg_pad) {
     SHAPE;
     SIZE(above);
@@ -157,6 +172,7 @@ static const struct row list[] = {
     LISTED(wg_flip_cols, 4),    LISTED(wg_tile, 6),        LISTED(wg_repeat, 6),
     LISTED(wg_broadcast_to, 6), LISTED(wg_permute, 8),     LISTED(wg_concat_rows, 8),
     LISTED(wg_concat_cols, 8),  LISTED(wg_pad, 6),         LISTED(wg_diag, 8),
-    LISTED(wg_tril, 6),         LISTED(wg_triu, 6),
+    LISTED(wg_tril, 6),         LISTED(wg_triu, 6),        LISTED(wg_block_diag, 6),
+    LISTED(wg_toeplitz, 4),     LISTED(wg_circulant, 4),
 };
 const struct rows calls_data = ROWS(list);

@@ -136,6 +136,25 @@ ALL(wg_mat_norm_column_sum)
 ALL(wg_mat_norm_row_sum)
 ALONG(wg_mat_cumsum)
 ALONG(wg_mat_cumprod)
+ALONG(wg_mat_cummax)
+ALONG(wg_mat_sort)
+ALONG(wg_mat_median_axis)
+ALONG_BY(wg_mat_quantile_axis)
+ROW(wg_mat_median) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    GIVES_REAL(wg_mat_median(t, a));
+}
+ROW(wg_mat_quantile) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    NUMBER(p);
+    GIVES_REAL(wg_mat_quantile(t, a, p));
+}
 ALL(wg_mat_logsumexp)
 ALONG(wg_mat_logsumexp_axis)
 ALONG(wg_mat_softmax)
@@ -198,6 +217,12 @@ static const struct row list[] = {
     LISTED(wg_mat_norm_row_sum, 6),
     LISTED(wg_mat_cumsum, 6),
     LISTED(wg_mat_cumprod, 6),
+    LISTED(wg_mat_cummax, 4),
+    LISTED(wg_mat_sort, 6),
+    LISTED(wg_mat_median, 4),
+    LISTED(wg_mat_median_axis, 4),
+    LISTED(wg_mat_quantile, 4),
+    LISTED(wg_mat_quantile_axis, 4),
     LISTED(wg_mat_logsumexp, 6),
     LISTED(wg_mat_logsumexp_axis, 6),
     LISTED(wg_mat_softmax, 6),

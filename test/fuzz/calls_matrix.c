@@ -183,6 +183,25 @@ ROW(wg_tape_keep) {
     if (p != NULL && bytes != 0) p[0] = p[bytes - 1] = 1;
 }
 
+/* Sizes that fit the name are small enough for the room. */
+ROW(wg_block_value) {
+    static const char *const known[] = {"wg_eigh", "wg_svd", "wg_qr", "wg_sylvester",
+                                        "wg_nothing"};
+    static _Alignas(64) double work[1 << 15];
+    double x[80], y[80];
+    const char *const name = one_in(10) ? NULL : known[below(5)];
+    const size_t m = below(4), n = below(4), k = below(3);
+    named("name", "%s", name != NULL ? name : "NULL");
+    named("m", "%zu", m);
+    named("n", "%zu", n);
+    named("k", "%zu", k);
+    for (size_t i = 0; i < 80; i++) x[i] = one_in(20) ? NAN : cos((double)(i * below(9)));
+    const double *const given = one_in(20) ? NULL : x;
+    named("x", given != NULL ? "{80 numbers}" : "NULL");
+    say("", "wg_block_value(name, m, n, k, x, y, work)");
+    wg_block_value(name, m, n, k, given, y, work);
+}
+
 /* ---- operations of a user's own ---- */
 
 static wg_status number_shape(wg_block *b) {
@@ -286,8 +305,8 @@ static wg_status stale_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
 static const wg_block_op ops[] = {
     {.name = "squares", .shape = number_shape, .value = sum_value, .vjp = sum_vjp},
     {"squares", 0, number_shape, sum_value, sum_vjp, NULL, sum_expand, NULL, NULL},
-    {"twice", WG_OP_LINEAR | WG_OP_EACH, same_shape, twice_value, twice_vjp, twice_jvp, NULL, NULL,
-     NULL},
+    {"twice", WG_OP_LINEAR | WG_OP_EACH, same_shape, twice_value, twice_vjp, twice_jvp, NULL,
+     NULL, NULL},
     {.name = "by_jacobian",
      .shape = jacobian_shape,
      .value = sum_value,
@@ -401,6 +420,7 @@ static const struct row list[] = {
     LISTED(wg_mat_adjoint_seed, 6),
     LISTED(wg_mat_tangent_seed, 6),
     LISTED(wg_tape_keep, 6),
+    LISTED(wg_block_value, 2),
     LISTED(wg_apply, 16),
     LISTED(wg_check_op, 1),
     LISTED(wg_jacobian_work, 2),

@@ -156,6 +156,20 @@ ROW(wg_trmm) {
     MAT(b, m, n);
     GIVES_MAT(wg_trmm(t, side, uplo, trans, diag, alpha, a, b));
 }
+ROW(wg_einsum) {
+    static const char *const texts[] = {"ij,jk->ik", "ij,ij->i", "ij,kj->", "ij,j->i", "ij,jk->ikj",
+                                        "i,j->ij",   "ii,jk->i", "ij,jk",   "",        "ij,kl->m"};
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    DIM(k);
+    MAT(a, m, n);
+    MAT(b, n, k);
+    const char *const text = one_in(40) ? NULL : texts[below(10)];
+    named("text", "%s", text != NULL ? text : "NULL");
+    const size_t said[8] = {m, n, k, 1, 1, 1, 1, 1}, *const size = one_in(2) ? NULL : said;
+    GIVES_MAT(wg_einsum(t, text, size, a, b));
+}
 ROW(wg_kron) {
     TAPE(t);
     DIM(m);
@@ -307,7 +321,8 @@ static const struct row list[] = {
     LISTED(wg_matmul, 12),       LISTED(wg_gemm_batch, 8),
     LISTED(wg_symv, 8),          LISTED(wg_symm, 8),
     LISTED(wg_syrk, 8),          LISTED(wg_trmv, 8),
-    LISTED(wg_trmm, 8),          LISTED(wg_kron, 6),
+    LISTED(wg_trmm, 8),          LISTED(wg_einsum, 6),
+    LISTED(wg_kron, 6),
     LISTED(wg_quadform, 8),      LISTED(wg_trace, 6),
     LISTED(wg_trace_product, 6), LISTED(wg_conv2d, 8),
     LISTED(wg_conv1d, 8),        LISTED(wg_csr_pattern, 8),

@@ -202,6 +202,54 @@ ROW(wg_qr) {
     GIVES_STATUS(wg_qr(t, a, q, r));
     keep_mat(room[0]), keep_mat(room[1]);
 }
+#define TWO_PLACES                                                                             \
+    wg_mat room[2] = {wg_mat_failed(1, 1), wg_mat_failed(1, 1)};                               \
+    wg_mat *const first = one_in(20) ? NULL : room, *const second = one_in(20) ? NULL : room + 1
+#define KEEP_BOTH keep_mat(room[0]), keep_mat(room[1])
+
+ROW(wg_qr_pivoted) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    TWO_PLACES;
+    size_t perm[16], *const order = a.cols > 16 || one_in(4) ? NULL : perm;
+    GIVES_STATUS(wg_qr_pivoted(t, a, first, second, order));
+    KEEP_BOTH;
+}
+ROW(wg_lu_factors) {
+    TAPE(t);
+    DIM(n);
+    MAT(a, n, n);
+    TWO_PLACES;
+    size_t perm[16], *const order = a.rows > 16 || one_in(4) ? NULL : perm;
+    GIVES_STATUS(wg_lu_factors(t, a, first, second, order));
+    KEEP_BOTH;
+}
+ROW(wg_polar) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    TWO_PLACES;
+    GIVES_STATUS(wg_polar(t, a, first, second));
+    KEEP_BOTH;
+}
+ROW(wg_solve_symmetric) {
+    TAPE(t);
+    DIM(n);
+    DIM(k);
+    MAT(a, n, n);
+    MAT(b, n, k);
+    GIVES_MAT(wg_solve_symmetric(t, a, b));
+}
+ROW(wg_logabsdet_symmetric) {
+    TAPE(t);
+    DIM(n);
+    MAT(a, n, n);
+    size_t count, *const negative = one_in(4) ? NULL : &count;
+    GIVES_REAL(wg_logabsdet_symmetric(t, a, negative));
+}
 OF_ANY(wg_qr_q)
 OF_ANY(wg_qr_r)
 ROW(wg_lstsq) {
@@ -247,6 +295,11 @@ static const struct row list[] = {
     LISTED(wg_solve_banded, 8),
     LISTED(wg_solve_tridiagonal, 8),
     LISTED(wg_qr, 8),
+    LISTED(wg_qr_pivoted, 4),
+    LISTED(wg_lu_factors, 4),
+    LISTED(wg_polar, 4),
+    LISTED(wg_solve_symmetric, 4),
+    LISTED(wg_logabsdet_symmetric, 4),
     LISTED(wg_qr_q, 6),
     LISTED(wg_qr_r, 6),
     LISTED(wg_lstsq, 8),

@@ -74,6 +74,33 @@ ROW(wg_svd) {
     GIVES_STATUS(wg_svd(t, a, u, s, v));
     for (size_t i = 0; i < 3; i++) keep_mat(room[i]);
 }
+ROW(wg_eigvals) {
+    TAPE(t);
+    DIM(n);
+    MAT(a, n, n);
+    PLACES(2);
+    wg_mat *const re = PLACE(0), *const im = PLACE(1);
+    GIVES_STATUS(wg_eigvals(t, a, re, im));
+    keep_mat(room[0]), keep_mat(room[1]);
+}
+ROW(wg_eig) {
+    TAPE(t);
+    DIM(n);
+    MAT(a, n, n);
+    PLACES(4);
+    wg_mat *const re = PLACE(0), *const im = PLACE(1), *const v_re = PLACE(2),
+                  *const v_im = PLACE(3);
+    GIVES_STATUS(wg_eig(t, a, re, im, v_re, v_im));
+    for (size_t i = 0; i < 4; i++) keep_mat(room[i]);
+}
+ROW(wg_null_space) {
+    TAPE(t);
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    NUMBER(rcond);
+    GIVES_MAT(wg_null_space(t, a, rcond));
+}
 NORM(wg_mat_norm_nuclear)
 NORM(wg_mat_norm_spectral)
 OF_SQUARE(wg_symmetric_exp)
@@ -135,6 +162,30 @@ ROW(wg_sylvester) {
     }
 LYAPUNOV(wg_lyapunov)
 LYAPUNOV(wg_lyapunov_discrete)
+OF_SQUARE(wg_signm)
+OF_SQUARE(wg_cosm)
+OF_SQUARE(wg_sinm)
+ROW(wg_expmv) {
+    TAPE(t);
+    DIM(n);
+    DIM(k);
+    MAT(a, n, n);
+    MAT(b, n, k);
+    GIVES_MAT(wg_expmv(t, a, b));
+}
+#define RICCATI(name)                                                                          \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        DIM(n);                                                                                \
+        DIM(k);                                                                                \
+        MAT(a, n, n);                                                                          \
+        MAT(b, n, k);                                                                          \
+        SPD(q, n);                                                                             \
+        SPD(r, k);                                                                             \
+        GIVES_MAT(name(t, a, b, q, r));                                                        \
+    }
+RICCATI(wg_riccati)
+RICCATI(wg_riccati_discrete)
 
 /* ---- statistics ---- */
 
@@ -174,11 +225,35 @@ ROW(wg_gp_logml) {
     GIVES_REAL(wg_gp_logml(t, kernel, x, y, scale, sigma, noise));
 }
 
+#define DISTANCES(name)                                                                        \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        DIM(n);                                                                                \
+        DIM(m);                                                                                \
+        DIM(d);                                                                                \
+        MAT(x, n, d);                                                                          \
+        MAT(z, m, d);                                                                          \
+        GIVES_MAT(name(t, x, z));                                                              \
+    }
+DISTANCES(wg_distances)
+DISTANCES(wg_distances_squared)
+ROW(wg_data_covariance) {
+    TAPE(t);
+    DIM(n);
+    DIM(d);
+    MAT(x, n, d);
+    NUMBER(ddof);
+    GIVES_MAT(wg_data_covariance(t, x, ddof));
+}
+
 static const struct row list[] = {
     LISTED(wg_eigvalsh, 6),
     LISTED(wg_eigh, 8),
     LISTED(wg_eigvalsh_general, 4),
     LISTED(wg_eigh_general, 6),
+    LISTED(wg_eigvals, 4),
+    LISTED(wg_eig, 6),
+    LISTED(wg_null_space, 4),
     LISTED(wg_svdvals, 6),
     LISTED(wg_svd, 8),
     LISTED(wg_mat_norm_nuclear, 4),
@@ -197,9 +272,18 @@ static const struct row list[] = {
     LISTED(wg_sylvester, 6),
     LISTED(wg_lyapunov, 4),
     LISTED(wg_lyapunov_discrete, 4),
+    LISTED(wg_signm, 4),
+    LISTED(wg_cosm, 4),
+    LISTED(wg_sinm, 4),
+    LISTED(wg_expmv, 4),
+    LISTED(wg_riccati, 4),
+    LISTED(wg_riccati_discrete, 4),
     LISTED(wg_mvn_logpdf, 6),
     LISTED(wg_covariance, 6),
     LISTED(wg_covariance_between, 4),
     LISTED(wg_gp_logml, 6),
+    LISTED(wg_distances, 4),
+    LISTED(wg_distances_squared, 4),
+    LISTED(wg_data_covariance, 4),
 };
 const struct rows calls_spectral = ROWS(list);

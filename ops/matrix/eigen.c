@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/* Eigenvalues and eigenvectors of any square matrix, complex numbers as two real matrices; null spaces.
+ *
+ * Letters: n order, A V = V diag(w), columns v_j of V of Euclidean norm 1 with a real element of the
+ * largest magnitude, at row k_j (as dgeev leaves them), a bar for adjoints, a dot for tangents, * for
+ * conjugate transposes; E_ij = 1/(w_j - w_i) for i != j, E_ii = 0; o is the product element by element.
+ *
+ *     M = V^-1 A. V,  w. = diag(M),  F = V (E o M),
+ *     v._j = f_j - (Re(v_j* f_j) + i Im(F_kj)/V_kj) v_j: the norm stays 1, V_kj real
+ *     c_j = v__j* v_j,  F_ = V_ - V diag(Re c), and i Im(c_j)/V_kj more at each (k_j, j)
+ *     A_ += Re(V^-* (diag(w_) + conj(E) o V*F_) V*)
+ *
+ * A real eigenvalue is simple as long as it is isolated, and stays real, with its vector.
+ * Sources: Giles 2008, 3.1, for w and the part across; the two conditions, differentiated, for the
+ * part along v_j (Magnus 1985, for conditions of such kind).
+ *
+ *     null space, A N = 0, N'N = I:  N. = -A^+ A. N,  A_ -= A^+' N_ N'
+ *   with N moving across itself only, which is right for what depends on the space alone; adjoints that
+ *   depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973. */
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <wengert/data.h>
+#include <wengert/elementwise.h>
+#include <wengert/products.h>
+#include <wengert/reduce.h>
+#include <wengert/solve.h>
+#include <wengert/spectral.h>
+#include "blas.h"
+#include "point.h"
+#include "spectral.h"
+
+typedef double complex number;
+
+/* CMPLX, which not every compiler has. */
+static number complex_of(double re, double im) {
+    const union {
+        double part[2];
+        number z;
+    } both = {{re, im}};
+    return both.z;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static wg_status finite_operand(wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
+    b->why = WGI_SPECTRAL_NOT_FINITE;
+    return WG_ENONFINITE;
+}
+
+/* ---- eigenvalues and eigenvectors; results w, Re and Im, and, where there are four, V likewise ---- */
+
+/* What is kept: w, V, V^-1, the rows k_j, and whether V has an inverse that is of any use. */
+typedef struct eigen {
+    size_t n;
+    number *w, *v, *inverse;
+    double *row, *sound;
+} eigen;
+
+/* Params: where it is kept that was found already; NULL: in the block. */
+struct kept {
+    const double *at;
+};
+static size_t kept_doubles(size_t n) { return 4 * n * n + 3 * n + 1; }
+static eigen eigen_of(const wg_block *b) {
+    const struct kept *const p = b->params;
+    const size_t n = b->in[0].rows;
+    /* only `value` writes, and only to what is its own */
+    double *const at = p->at != NULL ? (double *)(uintptr_t)p->at : b->saved;
+    eigen e = {.n = n, .w = (number *)(void *)at};
+    e.v = e.w + n, e.inverse = e.v + n * n;
+    e.row = (double *)(void *)(e.inverse + n * n), e.sound = e.row + n;
+    return e;
+}
+
+/* Of dgeev and zgetri. */
+static size_t lapack_doubles(size_t n) { return 130 * n + 4200; }
+
+static wg_status eigen_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    if (b->in[0].cols != n) {
+        b->why = "the matrix is not square";
+        return WG_ESHAPE;
+    }
+    if (n > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    for (size_t k = 0; k < b->outputs; k++) b->out[k].rows = n, b->out[k].cols = k < 2 ? 1 : n;
+    if (((const struct kept *)b->params)->at == NULL)
+        b->saved_bytes = kept_doubles(n) * sizeof(double);
+    b->work_bytes = larger(2 * n * n + 2 * n + lapack_doubles(n), 6 * n * n) * sizeof(double) +
+                    n * sizeof(lapack_int);
+    return WG_OK;
+}
+
+static double norm_1(size_t n, const number *a) {
+    double most = 0;
+    for (size_t j = 0; j < n; j++) {
+        double s = 0;
+        for (size_t i = 0; i < n; i++) s += cabs(a[i + j * n]);
+        most = fmax(most, s);
+    }
+    return most;
+}
+
+/* V^-1; *sound: it has at least half of its digits. Otherwise A has no full set of eigenvectors, as
+ * far as is known. */
+static void invert(const eigen *e, double *work, lapack_int *pivot) {
+    const size_t n = e->n;
+    const int m = wgi_int(n), room = wgi_int(lapack_doubles(n) / 2);
+    memcpy(e->inverse, e->v, n * n * sizeof *e->v);
+    *e->sound = 0;
+    if (LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, m, m, e->inverse, m, pivot) != 0) return;
+    if (LAPACKE_zgetri_work(LAPACK_COL_MAJOR, m, e->inverse, m, pivot, (number *)(void *)work,
+                            room) != 0)
+        return;
+    *e->sound = 1 / norm_1(n, e->v) / norm_1(n, e->inverse) > WGI_SPECTRAL_NEAR;
+}
+
+static void to_results(const wg_block *b, const eigen *e) {
+    for (size_t k = 0; k < b->outputs; k++) {
+        const number *const from = k < 2 ? e->w : e->v;
+        for (size_t i = 0; i < e->n * b->out[k].cols; i++)
+            b->out[k].value[i] = k % 2 == 0 ? creal(from[i]) : cimag(from[i]);
+    }
+}
+
+static wg_status eigen_value(wg_block *b) {
+    const eigen e = eigen_of(b);
+    const size_t n = e.n;
+    const int m = wgi_int(n);
+    double *const a = b->work, *const v = a + n * n, *const re = v + n * n, *const im = re + n,
+                  *const work = im + n;
+    if (n == 0) return WG_OK;
+    const wg_status s = finite_operand(b);
+    if (s != WG_OK) return s;
+    wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, a);
+    b->info = LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'V', m, a, m, re, im, NULL, 1, v, m,
+                                 work, wgi_int(lapack_doubles(n)));
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
+    for (size_t j = 0; j < n; j++) {
+        const int second = im[j] < 0;
+        const double *const x = v + (second ? j - 1 : j) * n, *const y = x + n;
+        double most = -1;
+        e.w[j] = complex_of(re[j], im[j]);
+        for (size_t i = 0; i < n; i++) {
+            e.v[i + j * n] = complex_of(x[i], im[j] == 0 ? 0 : second ? -y[i] : y[i]);
+            if (cimag(e.v[i + j * n]) == 0 && fabs(x[i]) > most)
+                most = fabs(x[i]), e.row[j] = (double)i;
+        }
+    }
+    to_results(b, &e);
+    invert(&e, work, (lapack_int *)(void *)(work + lapack_doubles(n)));
+    return WG_OK;
+}
+
+static wg_status defective(wg_block *b) {
+    b->why = "the eigenvectors are dependent, or nearly: there is no derivative";
+    return WG_EDEGENERATE;
+}
+static wg_status repeated(wg_block *b) {
+    b->why = "the eigenvectors of a repeated eigenvalue have no derivative";
+    return WG_EDEGENERATE;
+}
+
+static void multiply(size_t n, CBLAS_TRANSPOSE ta, const number *a, CBLAS_TRANSPOSE tb,
+                     const number *b, number *c) {
+    const number one = 1, zero = 0;
+    const int m = wgi_int(n);
+    cblas_zgemm(CblasColMajor, ta, tb, m, m, m, &one, a, m, b, m, &zero, c, m);
+}
+
+static double largest_of(size_t count, const number *x) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, cabs(x[i]));
+    return most;
+}
+
+/* x = E o x, or conj(E) o x, its diagonal 0. Over differences that may be rounding, what may be rounding
+ * counts as 0. 0: an eigenvalue is repeated where it matters. */
+static int divide(const eigen *e, int conjugate, number *x) {
+    const size_t n = e->n;
+    const double size = largest_of(n, e->w), tie = (double)n * DBL_EPSILON * size;
+    const double nothing = 8 * (double)n * DBL_EPSILON * largest_of(n * n, x);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) {
+            const number gap = e->w[j] - e->w[i];
+            number *const at = &x[i + j * n];
+            if (i == j || (cabs(gap) <= WGI_SPECTRAL_NEAR * size && cabs(*at) <= nothing))
+                *at = 0;
+            else if (cabs(gap) <= tie) return 0;
+            else *at /= conjugate ? conj(gap) : gap;
+        }
+    return 1;
+}
+
+/* Element i of results k and k + 1, their bars, as one number; of a real eigenvalue the imaginary
+ * part does not count. */
+static number bar_at(const wg_block *b, size_t k, const eigen *e, size_t i) {
+    const size_t j = k == 0 ? i : i / e->n;
+    return complex_of(b->out[k].bar[i], cimag(e->w[j]) != 0 ? b->out[k + 1].bar[i] : 0);
+}
+
+static int vectors_count(const wg_block *b) {
+    const size_t n = b->in[0].rows;
+    return b->outputs == 4 && !(wgi_spectral_zero(n, n, b->out[2].bar, n) &&
+                                wgi_spectral_zero(n, n, b->out[3].bar, n));
+}
+
+static wg_status eigen_vjp(wg_block *b) {
+    const eigen e = eigen_of(b);
+    const size_t n = e.n;
+    number *const f = b->work, *const m = f + n * n, *const x = m + n * n;
+    if (n == 0 || b->in[0].bar == NULL) return WG_OK;
+    if (*e.sound == 0) return defective(b);
+    memset(m, 0, n * n * sizeof *m);
+    if (vectors_count(b)) {
+        for (size_t j = 0; j < n; j++) {
+            number c = 0;
+            const size_t k = (size_t)e.row[j] + j * n;
+            for (size_t i = j * n; i < (j + 1) * n; i++) {
+                f[i] = bar_at(b, 2, &e, i);
+                c += conj(f[i]) * e.v[i];
+            }
+            for (size_t i = j * n; i < (j + 1) * n; i++) f[i] -= creal(c) * e.v[i];
+            if (cimag(e.w[j]) != 0) f[k] += complex_of(0, cimag(c) / creal(e.v[k]));
+        }
+        multiply(n, CblasConjTrans, e.v, CblasNoTrans, f, m);
+        if (!divide(&e, 1, m)) return repeated(b);
+    }
+    for (size_t j = 0; j < n; j++) m[j * (n + 1)] = bar_at(b, 0, &e, j);
+    multiply(n, CblasNoTrans, m, CblasConjTrans, e.v, x);
+    multiply(n, CblasConjTrans, e.inverse, CblasNoTrans, x, f);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            b->in[0].bar[i + j * b->in[0].bar_ld] += creal(f[i + j * n]);
+    return WG_OK;
+}
+
+static wg_status eigen_jvp(wg_block *b) {
+    const eigen e = eigen_of(b);
+    const size_t n = e.n;
+    number *const f = b->work, *const m = f + n * n, *const x = m + n * n;
+    for (size_t k = 0; k < b->outputs; k++)
+        memset(b->out[k].bar, 0, n * b->out[k].cols * sizeof(double));
+    if (n == 0 || b->in[0].bar == NULL ||
+        wgi_spectral_zero(n, n, b->in[0].bar, b->in[0].bar_ld))
+        return WG_OK;
+    if (*e.sound == 0) return defective(b);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) f[i + j * n] = b->in[0].bar[i + j * b->in[0].bar_ld];
+    multiply(n, CblasNoTrans, f, CblasNoTrans, e.v, x);
+    multiply(n, CblasNoTrans, e.inverse, CblasNoTrans, x, m);
+    for (size_t j = 0; j < n; j++) {
+        b->out[0].bar[j] = creal(m[j * (n + 1)]);
+        b->out[1].bar[j] = cimag(e.w[j]) != 0 ? cimag(m[j * (n + 1)]) : 0;
+    }
+    if (b->outputs == 2) return WG_OK;
+    if (!divide(&e, 0, m)) return repeated(b);
+    multiply(n, CblasNoTrans, e.v, CblasNoTrans, m, f);
+    for (size_t j = 0; j < n; j++) {
+        const int is_real = cimag(e.w[j]) == 0;
+        const size_t k = (size_t)e.row[j] + j * n;
+        double along = 0;
+        for (size_t i = j * n; i < (j + 1) * n; i++) along += creal(conj(e.v[i]) * f[i]);
+        const number d = complex_of(along, is_real ? 0 : cimag(f[k]) / creal(e.v[k]));
+        for (size_t i = j * n; i < (j + 1) * n; i++) {
+            const number vt = f[i] - d * e.v[i];
+            b->out[2].bar[i] = creal(vt), b->out[3].bar[i] = is_real ? 0 : cimag(vt);
+        }
+    }
+    return WG_OK;
+}
+
+/* ---- the adjoint in operations on matrices: complex numbers are pairs ---- */
+
+typedef struct pair {
+    wg_mat re, im;
+} pair;
+
+/* a*b, or a b*. */
+static pair left_turned(wg_tape *t, pair a, pair b) {
+    return (pair){
+        wg_gemm(t, 'T', 'N', 1, a.re, b.re, 1, wg_gemm(t, 'T', 'N', 1, a.im, b.im, 0, a.re)),
+        wg_gemm(t, 'T', 'N', 1, a.re, b.im, 1, wg_gemm(t, 'T', 'N', -1, a.im, b.re, 0, a.re))};
+}
+static pair right_turned(wg_tape *t, pair a, pair b) {
+    return (pair){
+        wg_gemm(t, 'N', 'T', 1, a.re, b.re, 1, wg_gemm(t, 'N', 'T', 1, a.im, b.im, 0, a.re)),
+        wg_gemm(t, 'N', 'T', 1, a.im, b.re, 1, wg_gemm(t, 'N', 'T', -1, a.re, b.im, 0, a.re))};
+}
+
+/* Re(v^-* x), by [re' im'; -im' re'] in the place of v*. */
+static wg_mat real_solution(wg_tape *t, pair v, pair x) {
+    const size_t n = v.re.rows;
+    const wg_mat re = wg_mat_transpose(v.re), im = wg_mat_transpose(v.im);
+    const wg_mat upper[2] = {re, im}, lower[2] = {wg_mat_scale(t, -1, im), re};
+    const wg_mat halves[2] = {wg_concat_cols(t, 2, upper), wg_concat_cols(t, 2, lower)};
+    const wg_mat right[2] = {x.re, x.im};
+    const wg_mat y = wg_solve(t, wg_concat_rows(t, 2, halves), wg_concat_rows(t, 2, right));
+    return y.value != NULL ? wg_mat_block(y, 0, 0, n, n) : wg_mat_failed(n, n);
+}
+
+/* x y + z w */
+static wg_mat sum_of(wg_tape *t, wg_mat x, wg_mat y, double f, wg_mat z, wg_mat w) {
+    return wg_mat_axpby(t, 1, wg_mat_mul(t, x, y), f, wg_mat_mul(t, z, w));
+}
+/* The differences w_j - w_i. */
+static wg_mat gaps_of(wg_tape *t, wg_mat w) { return wg_mat_sub(t, wg_mat_transpose(w), w); }
+
+/* conj(E) o V*F_. pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
+static pair across(wg_tape *t, pair w, pair v, pair bar, wg_mat pick, wg_mat real) {
+    const wg_mat along =
+        wg_mat_sum_axis(t, sum_of(t, bar.re, v.re, 1, bar.im, v.im), WG_EACH_COL);
+    const wg_mat phase =
+        wg_mat_sum_axis(t, sum_of(t, bar.re, v.im, -1, bar.im, v.re), WG_EACH_COL);
+    const wg_mat largest =
+        wg_mat_add(t, wg_mat_sum_axis(t, wg_mat_mul(t, pick, v.re), WG_EACH_COL), real);
+    const wg_mat more = wg_mat_mul(t, pick, wg_mat_div(t, phase, largest));
+    const pair f = {wg_mat_sub(t, bar.re, wg_mat_mul(t, v.re, along)),
+                    wg_mat_add(t, wg_mat_sub(t, bar.im, wg_mat_mul(t, v.im, along)), more)};
+    const pair g = left_turned(t, v, f), gap = {gaps_of(t, w.re), gaps_of(t, w.im)};
+    const wg_mat square = wg_mat_add(t, sum_of(t, gap.re, gap.re, 1, gap.im, gap.im),
+                                     wg_mat_identity(t, w.re.rows));
+    return (pair){wg_mat_div(t, sum_of(t, gap.re, g.re, -1, gap.im, g.im), square),
+                  wg_mat_div(t, sum_of(t, gap.re, g.im, 1, gap.im, g.re), square)};
+}
+
+/* w and V as they were found, as an operation on A. */
+static wg_status found_value(wg_block *b) {
+    const eigen e = eigen_of(b);
+    to_results(b, &e);
+    return WG_OK;
+}
+static wg_status find_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat *out) {
+    static const wg_block_op op = {"eigenvectors", 0,    eigen_shape, found_value, NULL,
+                                   eigen_jvp,      NULL, NULL,        NULL};
+    const struct kept p = {(const double *)(const void *)eigen_of(b).w};
+    return wg_apply(t, &op, &p, sizeof p, 1, &a, 4, out);
+}
+
+static int any_repeated(const eigen *e) {
+    const double near = WGI_SPECTRAL_NEAR * largest_of(e->n, e->w);
+    for (size_t j = 0; j < e->n; j++)
+        for (size_t i = 0; i < j; i++)
+            if (!(cabs(e->w[i] - e->w[j]) > near)) return 1;
+    return 0;
+}
+
+static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const eigen e = eigen_of(b);
+    const size_t n = e.n;
+    wg_mat again[4];
+    if (n == 0) return WG_OK;
+    if (*e.sound == 0) return defective(b);
+    double *const turns = wg_tape_keep(t, (n * n + 2 * n) * sizeof *turns, NULL);
+    if (turns == NULL) return wg_tape_status(t);
+    double *const complex_ones = turns + n * n, *const real_ones = complex_ones + n;
+    memset(turns, 0, n * n * sizeof *turns);
+    for (size_t j = 0; j < n; j++) {
+        complex_ones[j] = cimag(e.w[j]) != 0, real_ones[j] = 1 - complex_ones[j];
+        turns[(size_t)e.row[j] + j * n] = complex_ones[j];
+    }
+    const wg_mat moves = wg_mat_constant(t, 1, n, complex_ones, 1);
+    const pair of_w = {bar[0], wg_mat_mul(t, bar[1], wg_mat_transpose(moves))};
+    pair m = {wg_diag(t, of_w.re), wg_diag(t, of_w.im)};
+    const int vectors = b->outputs == 4 && !(wgi_spectral_untouched(t, bar[2]) &&
+                                             wgi_spectral_untouched(t, bar[3]));
+    if (!vectors) {
+        const wg_status s = find_again(t, b, in[0], again);
+        if (s != WG_OK) return s;
+        out = again;
+    } else if (any_repeated(&e)) return repeated(b);
+    const pair v = {out[2], out[3]};
+    if (vectors) {
+        const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
+        const pair more =
+            across(t, (pair){out[0], out[1]}, v, of_v, wg_mat_constant(t, n, n, turns, n),
+                   wg_mat_constant(t, 1, n, real_ones, 1));
+        m = (pair){wg_mat_add(t, m.re, more.re), wg_mat_add(t, m.im, more.im)};
+    }
+    back[0] = real_solution(t, v, right_turned(t, m, v));
+    return wg_tape_status(t);
+}
+
+#define EIGEN(name)                                                                            \
+    const wg_block_op wgi_op_##name = {                                                        \
+        "wg_" #name, 0,    eigen_shape,   eigen_value, eigen_vjp,                              \
+        eigen_jvp,   NULL, eigen_adjoint, NULL}
+EIGEN(eigvals);
+EIGEN(eig);
+
+static void give(wg_mat *to, wg_mat a) {
+    if (to != NULL) *to = a;
+}
+
+wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im) {
+    const struct kept p = {NULL};
+    wg_mat out[2];
+    const wg_status s = wg_apply(t, &wgi_op_eigvals, &p, sizeof p, 1, &a, 2, out);
+    give(re, out[0]), give(im, out[1]);
+    return s;
+}
+
+wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_re, wg_mat *v_im) {
+    const struct kept p = {NULL};
+    wg_mat out[4];
+    const wg_status s = wg_apply(t, &wgi_op_eig, &p, sizeof p, 1, &a, 4, out);
+    give(re, out[0]), give(im, out[1]), give(v_re, out[2]), give(v_im, out[3]);
+    return s;
+}
+
+/* ---- null space ---- */
+
+/* Of the matrix at the point: results V, n-by-n, U and s, thin, and the rank, whose size decides that of
+ * the null space. */
+static size_t svd_doubles(size_t m, size_t n) {
+    const size_t p = smaller(m, n);
+    return 4 * p * p + 7 * p + larger(m, n) + 192 * larger(m, n) + 4224;
+}
+static wg_status basis_shape(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    if (n > WGI_SPECTRAL_ORDER) {
+        b->why = WGI_SPECTRAL_TOO_LARGE;
+        return WG_ESHAPE;
+    }
+    b->out[0].rows = b->out[0].cols = n;
+    b->out[1].rows = m, b->out[1].cols = p;
+    b->out[2].rows = p, b->out[2].cols = 1;
+    b->out[3].rows = b->out[3].cols = 1;
+    b->work_bytes =
+        (m * n + n * n + svd_doubles(m, n)) * sizeof(double) + 8 * p * sizeof(lapack_int);
+    return WG_OK;
+}
+static wg_status basis_value(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
+    const double given = *(const double *)b->params;
+    const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
+    double *const a = b->work, *const vt = a + m * n, *const work = vt + n * n;
+    double *const v = b->out[0].value, *const s = b->out[2].value;
+    const wg_status status = finite_operand(b);
+    if (status != WG_OK) return status;
+    memset(vt, 0, n * n * sizeof *vt);
+    for (size_t i = 0; i < n; i++) vt[i * (n + 1)] = 1;
+    if (p != 0) {
+        wgi_spectral_copy(m, n, b->in[0].value, b->in[0].ld, a);
+        b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, m < n ? 'A' : 'S', wgi_int(m),
+                                      wgi_int(n), a, wgi_int(m), s, b->out[1].value, wgi_int(m),
+                                      vt, wgi_int(n), work, wgi_int(svd_doubles(m, n)),
+                                      (lapack_int *)(void *)(work + svd_doubles(m, n)));
+    }
+    if (b->info != 0) {
+        b->why = WGI_SPECTRAL_GAVE_UP;
+        return WG_ECONVERGE;
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) v[i + j * n] = vt[j + i * n];
+    size_t r = 0;
+    while (r < p && s[r] > rcond * s[0]) r++;
+    b->out[3].value[0] = (double)r;
+    return WG_OK;
+}
+static wg_status nothing_back(wg_block *b) {
+    (void)b;
+    return WG_OK;
+}
+
+struct space {
+    size_t rank;
+    double rcond;
+    const double *v, *u, *s;
+};
+
+static wg_status null_shape(wg_block *b) {
+    const struct space *const p = b->params;
+    const size_t m = b->in[0].rows, n = b->in[0].cols, k = n - p->rank;
+    b->out[0].rows = n, b->out[0].cols = k;
+    b->work_bytes = (larger(m, n) * k + n * k + k * k) * sizeof(double);
+    return WG_OK;
+}
+static wg_status null_value(wg_block *b) {
+    const struct space *const p = b->params;
+    const size_t n = b->in[0].cols, k = n - p->rank;
+    if (n * k != 0) memcpy(b->out[0].value, p->v + n * p->rank, n * k * sizeof(double));
+    return WG_OK;
+}
+
+/* c = op(a) op(b), packed but for the last dimensions given. */
+static void gemm(int ta, int tb, size_t m, size_t n, size_t k, const double *a, size_t lda,
+                 const double *b, size_t ldb, double *c) {
+    cblas_dgemm(CblasColMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
+                wgi_int(m), wgi_int(n), wgi_int(k), 1, a, wgi_int(lda), b, wgi_int(ldb), 0, c,
+                wgi_int(m));
+}
+
+/* Is N'N_, k-by-k, symmetric up to rounding? Then the adjoint is that of something that depends on the
+ * space alone. */
+static wg_status of_the_space(wg_block *b, const double *bar, double *room) {
+    const struct space *const p = b->params;
+    const size_t n = b->in[0].cols, k = n - p->rank;
+    gemm(1, 0, k, k, n, b->out[0].value, n, bar, n, room);
+    const double nothing =
+        8 * (double)n * DBL_EPSILON *
+        fmax(wgi_spectral_largest(k * k, room), wgi_spectral_largest(n * k, bar));
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < j; i++)
+            if (fabs(room[i + j * k] - room[j + i * k]) > nothing) {
+                b->why =
+                    "what depends on the choice of a basis of the null space has no derivative";
+                return WG_EDEGENERATE;
+            }
+    return WG_OK;
+}
+
+static wg_status null_vjp(wg_block *b) {
+    const struct space *const p = b->params;
+    const size_t m = b->in[0].rows, n = b->in[0].cols, r = p->rank, k = n - r;
+    double *const x = b->work, *const y = x + n * k, *const room = y + larger(m, n) * k;
+    if (n * k == 0 || b->in[0].bar == NULL) return WG_OK;
+    const wg_status s = of_the_space(b, b->out[0].bar, room);
+    if (s != WG_OK || r == 0) return s;
+    gemm(1, 0, r, k, n, p->v, n, b->out[0].bar, n, x);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < r; i++) x[i + j * r] /= p->s[i];
+    gemm(0, 0, m, k, r, p->u, m, x, r, y);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, wgi_int(m), wgi_int(n), wgi_int(k), -1,
+                y, wgi_int(m), b->out[0].value, wgi_int(n), 1, b->in[0].bar,
+                wgi_int(b->in[0].bar_ld));
+    return WG_OK;
+}
+static wg_status null_jvp(wg_block *b) {
+    const struct space *const p = b->params;
+    const size_t m = b->in[0].rows, n = b->in[0].cols, r = p->rank, k = n - r;
+    double *const x = b->work, *const y = x + n * k;
+    if (n * k == 0) return WG_OK;
+    memset(b->out[0].bar, 0, n * k * sizeof(double));
+    if (r == 0 || b->in[0].bar == NULL) return WG_OK;
+    gemm(0, 0, m, k, n, b->in[0].bar, b->in[0].bar_ld, b->out[0].value, n, y);
+    gemm(1, 0, r, k, m, p->u, m, y, m, x);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < r; i++) x[i + j * r] /= -p->s[i];
+    gemm(0, 0, n, k, r, p->v, n, x, r, b->out[0].bar);
+    return WG_OK;
+}
+static wg_status null_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    const struct space *const p = b->params;
+    const size_t n = in[0].cols, k = n - p->rank;
+    if (n * k == 0 || p->rank == 0) return WG_OK;
+    const wg_mat packed = wg_mat_copy(t, bar[0]), inverse = wg_pinv(t, in[0], p->rcond);
+    if (packed.value == NULL) return wg_tape_status(t);
+    const wg_status s =
+        of_the_space(b, packed.value, (double *)b->work + n * k + larger(in[0].rows, n) * k);
+    if (s != WG_OK) return s;
+    const wg_mat left = wg_gemm(t, 'T', 'N', 1, inverse, bar[0], 0, inverse);
+    back[0] = wg_gemm(t, 'N', 'T', -1, left, out[0], 0, inverse);
+    return wg_tape_status(t);
+}
+
+const wg_block_op wgi_op_null_space = {
+    "wg_null_space", 0, null_shape, null_value, null_vjp, null_jvp, NULL, null_adjoint, NULL};
+
+wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond) {
+    static const wg_block_op basis = {
+        "wg_null_space", 0, basis_shape, basis_value, nothing_back, NULL, NULL, NULL, NULL};
+    const wg_mat point = wgi_at_the_point(t, a);
+    wg_mat of[4], y = wg_mat_failed(a.cols, a.cols > a.rows ? a.cols - a.rows : 0);
+    if (wg_apply(t, &basis, &rcond, sizeof rcond, 1, &point, 4, of) != WG_OK) return y;
+    const struct space p = {(size_t)of[3].value[0], rcond, of[0].value, of[1].value,
+                            of[2].value};
+    (void)wg_apply(t, &wgi_op_null_space, &p, sizeof p, 1, &a, 1, &y);
+    return y;
+}
