@@ -133,7 +133,7 @@ chosen = $(sort $(foreach t,$(T),$(wildcard $(addprefix $(1)$(t),$(2)))))
 TEST_SRCS := $(call chosen,test/,.c .cpp)
 TEST_PROGS := $(patsubst %,$(B)/%,$(basename $(filter test/test_%,$(TEST_SRCS))))
 # What is named like a script belongs to that.
-SUPPORT_OBJS := $(call objects,$(filter-out test/test_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
+SUPPORT_OBJS := $(call objects,$(filter-out test/room.c test/test_% $(patsubst %.sh,%.c,$(wildcard test/*.sh)),$(wildcard test/*.c)))
 SCRIPTS ?= $(call chosen,test/,.sh)
 # Generators of test/fuzz/: those with a main(), and those that take any bytes, which get one.
 FUZZ_SRCS := $(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c))
@@ -250,10 +250,11 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 	@$(B)/examples/nist
 	@$(foreach b,$(BENCHES),$(b) --small &&) true
 
+# Scripts take longest: those first, so that no processor waits for them at the end.
 test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
-	    sh test/run $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(SCRIPTS)
+	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
 
 # The scripts that watch over the house itself.
 HOUSE := rooms includes abi headers generated expands readme
@@ -316,7 +317,27 @@ $(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
 
-$(TEST_PROGS): %: %.o $(B)/libsupport.a $(LIBRARY)
+# The test programs of a room are one, with a name for each: to link them all takes as long as to compile
+# the library. Not those with a malloc, mmap, strtod of their own.
+APART := $(B)/test/test_function_locale $(B)/test/test_tape_drivers_memory $(B)/test/test_tape_steady
+room = $(filter $(B)/test/test_$(1)_%,$(filter-out $(APART),$(TEST_PROGS)))
+TOGETHER := $(foreach r,ops tape function,$(call room,$(r)))
+# Their main() has the name of the file.
+$(TOGETHER:=.o): MORE_CFLAGS = '-Dmain=$(notdir $*)(void); int $(notdir $*)'
+
+define ROOM
+$(call LIST,tests_$(1),$(call room,$(1)))
+$(B)/test/room_$(1).o: test/room.c $(call list,tests_$(1))
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$(CACHE) $$(CC) $$(OUR_CPPFLAGS) $$(CPPFLAGS) $$(OUR_CFLAGS) $$(CFLAGS) '-DWG_TESTS(X)=$(patsubst $(B)/test/%,X(%),$(call room,$(1)))' -c -o $$@ $$<
+$(B)/test/room_$(1): $(B)/test/room_$(1).o $(addsuffix .o,$(call room,$(1))) $(B)/libsupport.a $(LIBRARY)
+	$$(link) $$(with_library) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
+$(call room,$(1)): $(B)/test/room_$(1)
+	@ln -f $$< $$@
+endef
+$(foreach r,ops tape function,$(eval $(call ROOM,$(r))))
+
+$(filter-out $(TOGETHER),$(TEST_PROGS)): %: %.o $(B)/libsupport.a $(LIBRARY)
 	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 # Tests of what the examples share.
 $(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
@@ -459,7 +480,7 @@ SANITIZE = -g1 $(LEVEL) -fvisibility=default -fno-semantic-interposition -fno-om
     -fno-sanitize-recover=all
 
 asan: ## the tests under the address, leak and undefined-behaviour sanitizers
-	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined' OPENBLAS_NUM_THREADS=1
+	$(again) test SCRIPTS= BENCH_FLAGS= CFLAGS='$(SANITIZE) -fsanitize=address,undefined'
 
 ubsan: LEVEL = -O2
 ubsan: ## the tests under the undefined-behaviour sanitizer, optimised

@@ -21,8 +21,8 @@ for set in $sets; do
     machine=$(echo "${set#-}" | tr , ' ')
     [ "$set" = - ] || machine=-$machine
     for width in $(widths "$set"); do
-        $CC $flags $machine -DWG_DUAL_WIDTH=$width test/test_include_dual.c test/oracle_csv.c \
-            $CFLAGS -o "$B/dual" "$B/libwengert.a" $LDFLAGS -lcmocka $MATH_LIBS -lm
+        $CC $CFLAGS $flags $machine -DWG_DUAL_WIDTH=$width test/test_include_dual.c test/oracle_csv.c \
+            -o "$B/dual" "$B/libwengert.a" $LDFLAGS -lcmocka $MATH_LIBS -lm
         if ! "$B/dual" >"$B/dual.log" 2>&1; then
             echo "dual: width $width, $CC $machine" >&2
             cat "$B/dual.log" >&2
