@@ -40,8 +40,8 @@ int main(void) {
                 printf("expands: %s has expand and not WG_OP_EXPANDS\n", op->name);
                 wrong = 1;
             }
-            if (op->expand == NULL && (op->flags & WG_OP_EXPANDS) != 0) {
-                printf("expands: %s has WG_OP_EXPANDS and no expand\n", op->name);
+            if (op->expand == NULL && (op->flags & (WG_OP_EXPANDS | WG_OP_MOVES)) == WG_OP_EXPANDS) {
+                printf("expands: %s has WG_OP_EXPANDS, and neither expand nor WG_OP_MOVES\n", op->name);
                 wrong = 1;
             }
         }

@@ -125,6 +125,13 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_jvp, NULL, square, NULL, 1, &one, &one, 1, &v, &v);
     STATUS(WG_ENULL, wg_vjp, NULL, square, NULL, 1, &one, 1, &one, &v, &v);
     STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
+    STATUS(WG_ENULL, wg_mat_eval, NULL, NULL, NULL, 0, NULL, 0, NULL);
+    STATUS(WG_ENULL, wg_mat_gradient, NULL, NULL, NULL, 0, NULL, &v, NULL);
+    STATUS(WG_ENULL, wg_mat_vjp, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL);
+    STATUS(WG_ENULL, wg_mat_jvp, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL);
+    STATUS(WG_ENULL, wg_mat_jacobian, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL);
+    STATUS(WG_ENULL, wg_mat_hvp, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL);
+    STATUS(WG_ENULL, wg_mat_hessian, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
     STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
     STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
     STATUS(WG_ENULL, wg_check_hessian, NULL, square, NULL, 1, &one, 1, &found);
@@ -255,6 +262,13 @@ static void a_recording_without_its_array_has_failed(void **state) {
     KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, NULL, 1, &one, &v, &v);
     KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, &one, 1, NULL, &v, &v);
     KEEPS(WG_ENULL, wg_hvp, tape, NULL, NULL, 1, &one, &one, &v, &v, &v);
+    KEEPS(WG_ENULL, wg_mat_eval, tape, NULL, NULL, 0, NULL, 0, NULL);
+    KEEPS(WG_ENULL, wg_mat_gradient, tape, NULL, NULL, 0, NULL, &v, NULL);
+    KEEPS(WG_ENULL, wg_mat_vjp, tape, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL);
+    KEEPS(WG_ENULL, wg_mat_jvp, tape, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL);
+    KEEPS(WG_ENULL, wg_mat_jacobian, tape, NULL, NULL, 0, NULL, 0, NULL, NULL);
+    KEEPS(WG_ENULL, wg_mat_hvp, tape, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL);
+    KEEPS(WG_ENULL, wg_mat_hessian, tape, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
     KEEPS(WG_ENULL, wg_hvp, tape, square, NULL, 1, NULL, &one, &v, &v, &v);
     KEEPS(WG_ENULL, wg_hvp, tape, square, NULL, 1, &one, NULL, &v, &v, &v);
     KEEPS(WG_ENULL, wg_hessian, tape, NULL, NULL, 1, &one, &v, &v, &v, 1);

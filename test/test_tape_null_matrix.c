@@ -33,6 +33,7 @@ static void making_a_matrix_answers(void **state) {
     MAT(wg_mat_constant_borrowed, 2, 3, numbers, 2);
     MAT(wg_mat_fill, 2, 3, 4);
     MAT(wg_mat_identity, 3);
+    MAT(wg_mat_from_real, wg_constant(1));
     MAT(wg_mat_gather, 1, 2, (const wg_real[]){p, q});
     MAT_NULL(wg_mat_input, 2, 3, NULL, 2);
     MAT_NULL(wg_mat_constant, 2, 3, NULL, 2);
@@ -141,8 +142,8 @@ static wg_status twice_vjp(wg_block *of) {
                 2 * of->out[0].bar[i + j * of->out[0].bar_ld];
     return WG_OK;
 }
-static const wg_block_op twice = {"twice",   0,    twice_shape, twice_value,
-                                  twice_vjp, NULL, NULL, NULL,        NULL};
+static const wg_block_op twice = {"twice", 0,    twice_shape, twice_value, twice_vjp,
+                                  NULL,    NULL, NULL,        NULL};
 
 static void applying_an_operation_answers(void **state) {
     (void)state;
@@ -183,6 +184,16 @@ static void applying_an_operation_answers(void **state) {
     STATUS(WG_ENULL, wg_jvp_by_jacobian, NULL, NULL);
     STATUS(WG_ENULL, wg_apply, NULL, NULL, NULL, 0, 1, &a, 1, out);
     STATUS(WG_ENULL, wg_apply, NULL, &twice, NULL, 0, 1, NULL, 1, NULL);
+}
+
+static void a_value_by_name_needs_all_it_is_given(void **state) {
+    (void)state;
+    static double given[4] = {2, 0, 0, 3}, got[6] = {7, 7, 7, 7, 7, 7}, work[8192];
+    HAPPENS(wg_block_value, NULL, 0, 2, 0, given, got, work);
+    HAPPENS(wg_block_value, "wg_eigh", 0, 2, 0, NULL, got, work);
+    HAPPENS(wg_block_value, "wg_eigh", 0, 2, 0, given, NULL, work);
+    HAPPENS(wg_block_value, "wg_eigh", 0, 2, 0, given, got, NULL);
+    for (size_t i = 0; i < 6; i++) assert_true(got[i] == 7);
 }
 
 static void memory_on_no_tape_or_a_failed_one_is_null(void **state) {
@@ -311,6 +322,7 @@ int main(void) {
         TEST(seeding_a_matrix_answers),
         TEST(applying_an_operation_answers),
         TEST(memory_on_no_tape_or_a_failed_one_is_null),
+        TEST(a_value_by_name_needs_all_it_is_given),
         TEST(checking_an_operation_answers),
         PLAIN(implicit_functions_answer),
         PLAIN(preaccumulation_answers),

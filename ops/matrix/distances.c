@@ -183,10 +183,20 @@ static wg_status centred_jvp(wg_block *b) {
     return WG_OK;
 }
 
-wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof) {
+/* What it subtracts from a column it subtracts from its adjoint. */
+static wg_status centred_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
     static const wg_block_op op = {
         "wg_data_covariance", WG_OP_LINEAR, centred_shape, centred_value, centred_vjp,
         centred_jvp,          NULL,         NULL,          NULL};
+    (void)in, (void)out;
+    return wg_apply(t, &op, b->params, sizeof(double), 1, bar, 1, back);
+}
+
+wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof) {
+    static const wg_block_op op = {
+        "wg_data_covariance", WG_OP_LINEAR, centred_shape,   centred_value, centred_vjp,
+        centred_jvp,          NULL,         centred_adjoint, NULL};
     wg_mat y;
     if (wg_apply(t, &op, &ddof, sizeof ddof, 1, &x, 1, &y) != WG_OK)
         return wg_mat_failed(x.cols, x.cols);
