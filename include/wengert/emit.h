@@ -69,7 +69,9 @@ typedef struct wg_emit_options {
  *          column, and of LAPACKE only functions that end in _work are called: the text
  *          allocates nothing, though BLAS may. Integers of BLAS may have 64 bits. The name is
  *          none that these headers have, and in a file of many texts such ones come last.
- *          Without operations on whole matrices the text needs neither header.
+ *          Without operations on whole matrices the text needs neither header. Eigenvalues, singular
+ *          values and what else a function keeps as one node that is none of these are calls of
+ *          wg_block_value (block.h) in it: it is linked to this library, too.
  * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8
@@ -80,7 +82,8 @@ typedef struct wg_emit_options {
  *          adjoint of the latter. Nothing else grows with the function: with 10^5 inputs at
  *          each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name, the entries or blas; WG_EMODE: an operation of the
- *          user's whose text is more than an expression over <math.h>: the message names it;
+ *          user's whose text is more than an expression over <math.h>, or, without options.blas, one
+ *          that would be a call of this library: the message names it;
  *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
 WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
                                                 const wg_emit_options *options, wg_write *write,

@@ -45,6 +45,10 @@ typedef struct wg_argument {
  *          LAPACK, where they are more than 2048 scalar operations; so are their derivatives,
  *          of any order. At a point where a matrix is singular, or not positive definite, such
  *          results are NaN: there is no status for each point. At the recording there is.
+ *          Eigenvalues, singular values, functions of matrices and matrix equations are one node each,
+ *          at any size, as QR, least squares, pseudo-inverses and exponentials are from 65536 scalar
+ *          operations on, with derivatives of any order (functions of symmetric matrices: two): NaN
+ *          where the tape would refuse.
  * Loops:   maps and scans (map.h) are written out, operation by operation, and simplified with
  *          all else. Where that would be more than wg_options.loops_over operations, they stay
  *          loops: in the function, in all its derivatives, and in its text (emit.h). The states
