@@ -88,11 +88,32 @@ static void damaged_files_are_refused(void **state) {
 
 typedef void by_name(const char *, size_t, size_t, size_t, const double *, double *, double *);
 typedef int point_fn(const double *const *, double *const *);
+typedef int batch_fn(size_t points, const double *const *arg, const ptrdiff_t *arg_step,
+                     double *const *res, const ptrdiff_t *res_step, size_t *where);
 typedef void give_fn(by_name *f);
+
+/* More points than lanes, each another one. */
+static void batch_is_the_points(batch_fn *f, const wg_function *hvp, size_t order,
+                                const char *name, uint64_t *seed) {
+    enum { POINTS_HERE = 11, MOST_HERE = 12 };
+    double x[POINTS_HERE * MOST_HERE], v[POINTS_HERE * MOST_HERE], h[POINTS_HERE * MOST_HERE];
+    double one[MOST_HERE];
+    const ptrdiff_t n = (ptrdiff_t)(3 * order * order), step[4] = {n, 1, n, 1};
+    const double *const arg[2] = {x, v};
+    double *const res[1] = {h};
+    size_t where;
+    for (size_t p = 0; p < POINTS_HERE; p++) fill(order, x + p * (size_t)n, seed);
+    for (size_t i = 0; i < POINTS_HERE * (size_t)n; i++) v[i] = walk_number(seed);
+    if (f(POINTS_HERE, arg, step, res, step, &where) != 0) return; /* exponentials compare */
+    for (size_t p = 0; p < POINTS_HERE; p++) {
+        evaluate(hvp, x + p * (size_t)n, v + p * (size_t)n, NULL, one);
+        near(name, order, "H v of the text of many points", (size_t)n, h + p * (size_t)n, one);
+    }
+}
 
 static void text_calls_the_library(void **state) {
     (void)state;
-    enum { ORDER = 2, N = 3 * ORDER * ORDER, LANES = 11 };
+    enum { ORDER = 2, N = 3 * ORDER * ORDER };
     static wg_function *hvp[OPERATIONS];
     uint64_t seed = 14;
     double x[N], v[N], h[2][N];
@@ -149,6 +170,9 @@ static void text_calls_the_library(void **state) {
             double *const res[1] = {h[1]};
             assert_int_equal(f(arg, res), 0);
             near(operations[c].name, ORDER, "H v of the text", N, h[1], h[0]);
+            batch_fn *many;
+            EMITTED(&e, name, "_batch", many);
+            batch_is_the_points(many, hvp[c], ORDER, operations[c].name, &seed);
         }
     }
     emitted_close(&e);

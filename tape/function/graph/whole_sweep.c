@@ -172,8 +172,13 @@ static void adjoints(wgi_graph *g, const wgi_whole_op *op, const double *number,
 static const double *numbers_of(wgi_graph *g, const wgi_whole_op *op, const wgi_node *n) {
     const size_t count = op->row->numbers;
     double *const number = wg_tape_keep(&g->c->head, (count + 1) * sizeof *number, NULL);
-    for (size_t i = 0; number != NULL && i < count; i++)
-        number[i] = g->node[g->operand[n->first + n->count - count + i]].value;
+    for (size_t i = 0; number != NULL && i < count; i++) {
+        const wgi_node *const x = &g->node[g->operand[n->first + n->count - count + i]];
+        if (x->kind != WGI_NODE_NUMBER)
+            (void)wgi_fail(g->c, WG_EMODE, "%s: the derivative of %s by a parameter", g->call,
+                           op->row->op->name);
+        number[i] = x->value;
+    }
     return number;
 }
 
