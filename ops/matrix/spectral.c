@@ -338,52 +338,59 @@ static wg_status eigen_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* ---- are eigenvalues, or singular values, apart? ---- */
+/* ---- quotients by differences of eigenvalues, or singular values ---- */
 
-/* params: must they be positive, too? */
-static wg_status apart_shape(wg_block *b) {
-    b->out[0].rows = b->out[0].cols = 1;
+static wg_status over_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
     return WG_OK;
 }
-static wg_status apart_value(wg_block *b) {
-    const size_t n = b->in[0].rows;
-    const double *const w = b->in[0].value, least = *(const double *)b->params;
-    b->out[0].value[0] = 1;
-    if (n == 0) return WG_OK;
-    const double near = WGI_SPECTRAL_NEAR * fmax(fabs(w[0]), fabs(w[n - 1]));
-    for (size_t i = 1; i < n; i++)
-        if (!(fabs(w[i] - w[i - 1]) > near)) return degenerate(b);
-    return least == 0 || w[n - 1] > near ? WG_OK : degenerate(b);
+static wg_status over_value(wg_block *b) {
+    const wg_block_arg *const top = &b->in[0], *const by = &b->in[1];
+    for (size_t j = 0; j < top->cols; j++)
+        for (size_t i = 0; i < top->rows; i++)
+            b->out[0].value[i + j * top->rows] =
+                top->value[i + j * top->ld] /
+                by->value[(by->rows == 1 ? 0 : i) + (by->cols == 1 ? 0 : j) * by->ld];
+    return WG_OK;
 }
-static wg_status apart_vjp(wg_block *b) { return (void)b, WG_OK; }
-static wg_status apart_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    const size_t n = b->in[0].rows;
-    y[0] = wg_constant(1);
-    if (n == 0) return WG_OK;
-    const wg_real ends = wg_let(t, wg_fmax(wg_fabs(x[0]), wg_fabs(x[n - 1])));
-    for (size_t i = 1; i <= n; i++) {
-        if (i == n && *(const double *)b->params == 0) break;
-        const wg_real gap = i == n ? x[n - 1] : wg_let(t, wg_fabs(wg_sub(x[i], x[i - 1])));
-        const wg_real over = wg_let(t, wg_sub(gap, wg_mul(WGI_SPECTRAL_NEAR, ends)));
-        y[0] = wg_let(t, wg_mul(y[0], wgi_expand_good(t, over)));
-    }
+/* It is never swept: in a function it is taken apart. */
+static wg_status over_vjp(wg_block *b) {
+    b->why = "quotients of functions";
+    return WG_EMODE;
+}
+static wg_status over_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals top = wgi_reals_operand(b, x, 0), by = wgi_reals_operand(b, x, 1);
+    const wgi_reals w = wgi_reals_operand(b, x, 2);
+    wg_real *const to = wgi_reals_result(b, y, 0);
+    if (w.rows == 0) return WG_OK;
+    const wg_real ends = wg_let(
+        t, wg_fmax(wg_fabs(wgi_reals_at(w, 0, 0)), wg_fabs(wgi_reals_at(w, w.rows - 1, 0))));
+    const wg_real near = wg_let(t, wg_mul(WGI_SPECTRAL_NEAR, ends));
+    for (size_t j = 0; j < top.cols; j++)
+        for (size_t i = 0; i < top.rows; i++) {
+            const wg_real d = wgi_reals_at(by, by.rows == 1 ? 0 : i, by.cols == 1 ? 0 : j);
+            const wg_real over = wg_let(t, wg_sub(wg_fabs(d), near));
+            const wg_real factor = wg_let(t, wg_div(wgi_expand_good(t, over), d));
+            const wg_real of[2] = {wgi_reals_at(top, i, j), factor};
+            to[i + j * top.rows] = wg_apply_scalar(t, wgi_expand_times, of);
+        }
     return WG_OK;
 }
 
-wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int positive) {
-    static const wg_block_op op = {"distances of eigenvalues",
+wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w) {
+    static const wg_block_op op = {"quotients by differences",
                                    WG_OP_EXPANDS,
-                                   apart_shape,
-                                   apart_value,
-                                   apart_vjp,
+                                   over_shape,
+                                   over_value,
+                                   over_vjp,
                                    NULL,
-                                   apart_expand,
+                                   over_expand,
                                    NULL,
                                    NULL};
-    const double least = positive;
-    wg_mat good;
-    (void)wg_apply(t, &op, &least, sizeof least, 1, &w, 1, &good);
-    return good;
+    const wg_mat in[3] = {top, by, w};
+    wg_mat y;
+    (void)wg_apply(t, &op, NULL, 0, 3, in, 1, &y);
+    return y;
 }
 
 /* ---- adjoints in operations on matrices ---- */
@@ -474,14 +481,16 @@ static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const
 }
 
 /* The formulas at the head. */
-static wg_status vectors_adjoint(wg_tape *t, size_t operands, const wg_mat *out,
-                                 const wg_mat *bar, wg_mat *back) {
+static wg_status vectors_adjoint(wg_tape *t, size_t operands, int in_function,
+                                 const wg_mat *out, const wg_mat *bar, wg_mat *back) {
     const wg_mat w = out[0], v = out[1], row = wg_mat_transpose(w);
     const wg_mat m = wg_gemm(t, 'T', 'N', 1, v, bar[1], 0, v);
     const wg_mat one = wg_mat_identity(t, w.rows);
     const wg_mat skew = wg_mat_axpby(t, 0.5, m, -0.5, wg_mat_transpose(m));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, w), one);
-    const wg_mat x = wg_mat_add(t, wg_mat_div(t, skew, gaps), wg_diag(t, bar[0]));
+    const wg_mat e =
+        in_function ? wgi_spectral_over(t, skew, gaps, w) : wg_mat_div(t, skew, gaps);
+    const wg_mat x = wg_mat_add(t, e, wg_diag(t, bar[0]));
     back[0] = symmetric_of(t, of_basis(t, v, x));
     if (operands == 1) return wg_tape_status(t);
     const wg_mat mean = wg_mat_scale(t, 0.5, wg_mat_add(t, row, w));
@@ -501,7 +510,7 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     for (size_t i = 1; i < n; i++)
         if (!(w[i] - w[i - 1] > WGI_SPECTRAL_NEAR * fmax(fabs(w[0]), fabs(w[n - 1]))))
             return degenerate(b);
-    return vectors_adjoint(t, b->inputs, out, bar, back);
+    return vectors_adjoint(t, b->inputs, 0, out, bar, back);
 }
 
 /* In a function, where w and V are those of the node, and every derivative is one of them. */
@@ -509,13 +518,8 @@ static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
                             const wg_mat *bar, wg_mat *back) {
     const wg_mat v = out[1];
     if (in[0].rows == 0) return WG_OK;
-    if (!wgi_spectral_untouched(t, bar[1])) {
-        const wg_status s = vectors_adjoint(t, b->inputs, out, bar, back);
-        const wg_mat good = wgi_spectral_apart(t, out[0], 0);
-        for (size_t i = 0; s == WG_OK && i < b->inputs; i++)
-            back[i] = wg_mat_mul(t, good, back[i]);
-        return wg_tape_status(t);
-    }
+    if (!wgi_spectral_untouched(t, bar[1]))
+        return vectors_adjoint(t, b->inputs, 1, out, bar, back);
     back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
     if (b->inputs == 1) return wg_tape_status(t);
     const wg_mat w = wg_mat_transpose(wg_mat_mul(t, out[0], bar[0]));

@@ -424,9 +424,13 @@ static wg_mat of_values(wg_tape *t, wg_mat u, wg_mat sb, wg_mat h) {
     return wg_matmul(t, wg_mat_mul(t, u, wg_mat_transpose(sb)), h);
 }
 
+static wg_mat over(wg_tape *t, int in_function, wg_mat top, wg_mat by, wg_mat s) {
+    return in_function ? wgi_spectral_over(t, top, by, s) : wg_mat_div(t, top, by);
+}
+
 /* The formulas at the head. */
-static wg_status vectors_adjoint(wg_tape *t, const factors *f, const wg_mat *out,
-                                 const wg_mat *bar, wg_mat *back) {
+static wg_status vectors_adjoint(wg_tape *t, const factors *f, int in_function,
+                                 const wg_mat *out, const wg_mat *bar, wg_mat *back) {
     const wg_mat u = out[0], s = out[1], h = out[2], row = wg_mat_transpose(s);
     const wg_mat mu = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, u);
     const wg_mat mv = wg_gemm(t, 'N', 'T', 1, h, bar[2], 0, h), one = wg_mat_identity(t, f->k);
@@ -434,18 +438,19 @@ static wg_status vectors_adjoint(wg_tape *t, const factors *f, const wg_mat *out
     const wg_mat l = wg_mat_sub(t, mv, wg_mat_transpose(mv));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, s), one);
     const wg_mat sums = wg_mat_add(t, row, s);
-    const wg_mat even = wg_mat_div(t, wg_mat_add(t, k, l), gaps);
-    const wg_mat odd = wg_mat_div(t, wg_mat_sub(t, k, l), sums);
+    const wg_mat even = over(t, in_function, wg_mat_add(t, k, l), gaps, s);
+    const wg_mat odd = over(t, in_function, wg_mat_sub(t, k, l), sums, s);
     const wg_mat x = wg_mat_add(t, wg_mat_axpby(t, 0.5, even, 0.5, odd), wg_diag(t, bar[1]));
     wg_mat left = wg_matmul(t, u, x);
     if (f->m > f->n) { /* (I - U U') U_ S^-1 */
         const wg_mat off = wg_gemm(t, 'N', 'N', -1, u, mu, 1, bar[0]);
-        left = wg_mat_add(t, left, wg_mat_div(t, off, row));
+        left = wg_mat_add(t, left, over(t, in_function, off, row, s));
     }
     back[0] = wg_matmul(t, left, h);
     if (f->m < f->n) { /* S^-1 V_' (I - V V') */
         const wg_mat off = wg_gemm(t, 'T', 'N', -1, mv, h, 1, bar[2]);
-        back[0] = wg_gemm(t, 'N', 'N', 1, u, wg_mat_div(t, off, s), 1, back[0]);
+        const wg_mat less = over(t, in_function, off, s, s);
+        back[0] = wg_gemm(t, 'N', 'N', 1, u, less, 1, back[0]);
     }
     return wg_tape_status(t);
 }
@@ -461,7 +466,7 @@ static wg_status svd_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
         return wg_tape_status(t);
     }
     if (ties_of(&f).any) return degenerate(b);
-    return vectors_adjoint(t, &f, out, bar, back);
+    return vectors_adjoint(t, &f, 0, out, bar, back);
 }
 
 /* In a function, where vectors and values are those of the node. */
@@ -474,9 +479,7 @@ static wg_status svd_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_ma
         back[0] = of_values(t, out[0], bar[1], out[2]);
         return wg_tape_status(t);
     }
-    const wg_status s = vectors_adjoint(t, &f, out, bar, back);
-    if (s == WG_OK) back[0] = wg_mat_mul(t, wgi_spectral_apart(t, out[1], 1), back[0]);
-    return wg_tape_status(t);
+    return vectors_adjoint(t, &f, 1, out, bar, back);
 }
 
 /* U diag(c) V' as an operation on A and c; params: U, s and V' as they were found. With P as at the
