@@ -161,6 +161,36 @@ static void what_a_tape_refuses_is_not_finite(void **state) {
     }
 }
 
+/* ---- adjoints and directions of any size ---- */
+
+static void derivatives_are_linear_at_all_sizes(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-200, 1e-100, 1e-20, 1e20, 1e100, 1e200};
+    enum { ORDER = 3, N = 3 * ORDER * ORDER };
+    uint64_t seed = 41;
+    for (size_t c = 0; c < OPERATIONS - OF_USERS; c++) {
+        number k = {operations[c].of, ORDER, 0};
+        double x[N], v[N], w[N], g[2][N], h[2][N];
+        const double one = 1;
+        fill(ORDER, x, &seed);
+        wg_function *const f = recording_of(number_of, &k, N, x);
+        wg_function *const vjp = made(wg_function_vjp, f), *const hvp =
+                                                               made(wg_function_hvp, f);
+        for (size_t i = 0; i < N; i++) v[i] = walk_number(&seed);
+        evaluate(vjp, x, &one, NULL, g[1]);
+        evaluate(hvp, x, v, NULL, h[1]);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            for (size_t i = 0; i < N; i++) w[i] = sizes[s] * v[i];
+            evaluate(vjp, x, &sizes[s], NULL, g[0]);
+            evaluate(hvp, x, w, NULL, h[0]);
+            for (size_t i = 0; i < N; i++) g[0][i] /= sizes[s], h[0][i] /= sizes[s];
+            near(operations[c].name, s, "the gradient of a multiple", N, g[0], g[1]);
+            near(operations[c].name, s, "H v of a multiple", N, h[0], h[1]);
+        }
+        wg_function_free(f), wg_function_free(vjp), wg_function_free(hvp);
+    }
+}
+
 /* ---- many points, threads, maps ---- */
 
 static void points_and_threads_do_not_change_bits(void **state) {
@@ -304,6 +334,7 @@ int main(void) {
         cmocka_unit_test(functions_are_the_tape_at_other_points),
         cmocka_unit_test(third_derivatives_are_there_or_refused_by_name),
         cmocka_unit_test(what_a_tape_refuses_is_not_finite),
+        cmocka_unit_test(derivatives_are_linear_at_all_sizes),
         cmocka_unit_test(points_and_threads_do_not_change_bits),
         cmocka_unit_test(large_operations_are_few_nodes),
         cmocka_unit_test(large_ranks_are_those_of_the_point),

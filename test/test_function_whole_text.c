@@ -104,7 +104,9 @@ static void batch_is_the_points(batch_fn *f, const wg_function *hvp, size_t orde
     size_t where;
     for (size_t p = 0; p < POINTS_HERE; p++) fill(order, x + p * (size_t)n, seed);
     for (size_t i = 0; i < POINTS_HERE * (size_t)n; i++) v[i] = walk_number(seed);
-    if (f(POINTS_HERE, arg, step, res, step, &where) != 0) return; /* exponentials compare */
+    const int failed = f(POINTS_HERE, arg, step, res, step, &where);
+    if (strncmp(name, "expm", 4) == 0 && failed != 0) return; /* small ones compare */
+    assert_int_equal(failed, 0);
     for (size_t p = 0; p < POINTS_HERE; p++) {
         evaluate(hvp, x + p * (size_t)n, v + p * (size_t)n, NULL, one);
         near(name, order, "H v of the text of many points", (size_t)n, h + p * (size_t)n, one);

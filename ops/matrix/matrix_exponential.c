@@ -647,8 +647,8 @@ static wg_status expm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
 static wg_status expm_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                            const wg_mat *bar, wg_mat *back) {
     (void)out;
-    return wgi_function_adjoint(t, &wgi_op_exp_of_log, b->params, sizeof(double), in[0], bar[0],
-                                back);
+    return wgi_function_rule(t, &wgi_op_exp_of_log, b->params, sizeof(double), in[0], bar[0],
+                             back);
 }
 
 static const wgi_traits of_expm = {.whole = &wgi_whole_expm};

@@ -203,17 +203,30 @@ const wg_block_op wgi_op_powm = {"wg_powm", WG_OP_EXPANDS, powm_shape,   powm_va
 
 /* ---- adjoints in operations on matrices ---- */
 
+static double largest_of(wg_mat a) {
+    double most = 0;
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) most = fmax(most, fabs(wg_mat_at(a, i, j).value));
+    return most;
+}
+
+/* L_f(A', W), for A' and W in `turned` and w. */
+static wg_mat corner(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                     wg_mat turned, wg_mat w) {
+    const size_t n = w.rows;
+    const wg_mat left[2] = {turned, wg_mat_fill(t, n, n, 0)}, right[2] = {w, turned};
+    const wg_mat halves[2] = {wg_concat_rows(t, 2, left), wg_concat_rows(t, 2, right)};
+    const wg_mat both = wg_concat_cols(t, 2, halves);
+    wg_mat f;
+    if (wg_apply(t, op, params, bytes, 1, &both, 1, &f) != WG_OK) return wg_mat_failed(n, n);
+    return wg_mat_block(f, 0, n, n, n);
+}
+
 wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params,
                                size_t bytes, wg_mat a, wg_mat w, wg_mat *back) {
-    const size_t n = a.rows;
-    double of_a = 0, of_w = 0;
+    const double of_a = largest_of(a), of_w = largest_of(w);
     int e_a = 0, e_w = 0;
-    if (n == 0) return WG_OK;
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) {
-            of_a = fmax(of_a, fabs(wg_mat_at(a, i, j).value));
-            of_w = fmax(of_w, fabs(wg_mat_at(w, i, j).value));
-        }
+    if (a.rows == 0) return WG_OK;
     if (of_a > 0 && of_w > 0 && isfinite(of_a) && isfinite(of_w)) {
         (void)frexp(of_a, &e_a);
         (void)frexp(of_w, &e_w);
@@ -221,15 +234,51 @@ wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *pa
     enum { MOST = 1000 };
     int less = e_w - e_a;
     less = less > MOST ? MOST : less < -MOST ? -MOST : less;
-    const wg_mat turned = wg_mat_transpose(a), zero = wg_mat_fill(t, n, n, 0);
-    const wg_mat left[2] = {turned, zero};
-    const wg_mat right[2] = {wg_mat_scale(t, ldexp(1, -less), w), turned};
-    const wg_mat halves[2] = {wg_concat_rows(t, 2, left), wg_concat_rows(t, 2, right)};
-    const wg_mat both = wg_concat_cols(t, 2, halves);
-    wg_mat f;
-    const wg_status s = wg_apply(t, op, params, bytes, 1, &both, 1, &f);
-    if (s == WG_OK) back[0] = wg_mat_scale(t, ldexp(1, less), wg_mat_block(f, 0, n, n, n));
-    return s == WG_OK ? wg_tape_status(t) : s;
+    const wg_mat scaled = wg_mat_scale(t, ldexp(1, -less), w);
+    const wg_mat l = corner(t, op, params, bytes, wg_mat_transpose(a), scaled);
+    if (wg_tape_status(t) == WG_OK) back[0] = wg_mat_scale(t, ldexp(1, less), l);
+    return wg_tape_status(t);
+}
+
+/* ---- the same in functions: how much larger W is than A is found at each point ---- */
+
+/* A number without derivatives; 1 where it is none to divide by. */
+static wg_status beside_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status beside_value(wg_block *b) {
+    b->out[0].value[0] = 1;
+    return WG_OK;
+}
+/* It is never swept: in a function it is taken apart. */
+static wg_status beside_vjp(wg_block *b) { return (void)b, WG_EMODE; }
+static wg_real write_largest(wg_tape *t, size_t n, const wg_real *x) {
+    wg_real most = wg_constant(0);
+    for (size_t i = 0; i < n; i++) most = wg_let(t, wg_fmax(most, wg_fabs(x[i])));
+    return most;
+}
+static wg_status beside_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const size_t nn = b->in[0].rows * b->in[0].cols;
+    const wg_real of_w = write_largest(t, nn, x), of_a = write_largest(t, nn, x + nn);
+    const wg_real c = wg_let(t, wg_div(of_w, of_a));
+    const wg_real positive = wg_let(t, wg_select_gt(c, 0, c, 1));
+    y[0] = wgi_expand_held(t, wg_let(t, wg_select_lt(positive, INFINITY, positive, 1)));
+    return WG_OK;
+}
+
+wg_status wgi_function_rule(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                            wg_mat a, wg_mat w, wg_mat *back) {
+    static const wg_block_op beside = {
+        "a size beside another", WG_OP_EXPANDS, beside_shape, beside_value, beside_vjp, NULL,
+        beside_expand,           NULL,          NULL};
+    const wg_mat of[2] = {w, a};
+    wg_mat c;
+    if (a.rows == 0) return WG_OK;
+    (void)wg_apply(t, &beside, NULL, 0, 2, of, 1, &c);
+    const wg_mat scaled = wg_mat_div(t, w, c);
+    back[0] = wg_mat_mul(t, c, corner(t, op, params, bytes, wg_mat_transpose(a), scaled));
+    return wg_tape_status(t);
 }
 
 /* ---- square root ---- */
@@ -517,10 +566,16 @@ static wg_status logm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wgi_function_adjoint(t, &wgi_op_logm, NULL, 0, in[0], bar[0], back);
 }
 
+static wg_status logm_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                           const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)out;
+    return wgi_function_rule(t, &wgi_op_logm, NULL, 0, in[0], bar[0], back);
+}
+
 static const wgi_traits of_logm = {.whole = &wgi_whole_logm};
 const wg_block_op wgi_op_logm = {"wg_logm", 0,    logm_shape,   logm_value, logm_vjp,
                                  logm_jvp,  NULL, logm_adjoint, &of_logm};
-const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", NULL, NULL, 0, 0, 60};
+const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", logm_rule, NULL, 0, 0, 60};
 
 /* ---- calls ---- */
 

@@ -77,6 +77,10 @@ static inline wg_status wgi_square_finite(wg_block *b) {
 wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                                wg_mat a, wg_mat w, wg_mat *back);
 
+/* The same as a rule of a function (whole.h). */
+wg_status wgi_function_rule(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
+                            wg_mat a, wg_mat w, wg_mat *back);
+
 /* A Frechet derivative: of the operand of a call, at op(A), in direction e, into work[0..n^2).
  */
 typedef wg_status wgi_frechet(wg_block *b, CBLAS_TRANSPOSE op, const double *e, size_t lde);
