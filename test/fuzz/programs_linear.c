@@ -301,14 +301,17 @@ struct toy_matrix toy_exponential(const struct toy_matrix *a) {
     return y;
 }
 
-/* Denman and Beavers 1976: Y <- (Y + Z^-1)/2, Z <- (Z + Y^-1)/2, of A divided by its size. */
+/* Denman and Beavers 1976: Y <- (Y + Z^-1)/2, Z <- (Z + Y^-1)/2, of A divided by its size. Of an
+ * eigenvalue that is negative or 0 there is no limit: then no element is a number, although those
+ * of other eigenvalues may have come to rest. */
 struct toy_matrix toy_root(const struct toy_matrix *a) {
     enum { STEPS = 90, MORE = 5 };
     const struct toy_matrix one = toy_identity(a->rows);
     const toy_real size = size_of(a), f = size > 0 && size <= LDBL_MAX ? size : 1;
     const struct toy_matrix y = scaled(1 / f, a), z = toy_copy(&one);
-    const size_t bytes = a->rows * a->rows * sizeof *y.v, mark = toy_mark();
-    for (int k = 0, last = STEPS; k < last; k++, toy_rewind(mark)) {
+    const size_t count = a->rows * a->rows, bytes = count * sizeof *y.v, mark = toy_mark();
+    int last = STEPS;
+    for (int k = 0; k < last; k++, toy_rewind(mark)) {
         const struct toy_matrix u = toy_solve(&z, &one), v = toy_solve(&y, &one);
         const struct toy_matrix yu = toy_sum(&y, 1, &u), zv = toy_sum(&z, 1, &v);
         const struct toy_matrix next = scaled(0.5L, &yu), change = toy_sum(&next, -1, &y);
@@ -316,6 +319,9 @@ struct toy_matrix toy_root(const struct toy_matrix *a) {
         memcpy(y.v, next.v, bytes);
         memcpy(z.v, scaled(0.5L, &zv).v, bytes);
     }
+    int found = last != STEPS;
+    for (size_t i = 0; i < count; i++) found &= isfinite(y.v[i].c[0]) != 0;
+    for (size_t i = 0; i < count && !found; i++) y.v[i] = toy_number(NAN);
     return scaled(sqrtl(f), &y);
 }
 
