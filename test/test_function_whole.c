@@ -191,6 +191,45 @@ static void derivatives_are_linear_at_all_sizes(void **state) {
     }
 }
 
+/* ---- operands of any size ---- */
+
+static void vectors_of(wg_tape *t, wg_mat a, sums *s) {
+    wg_mat u, v;
+    if (wg_svd(t, a, &u, NULL, &v) == WG_OK) add(s, u), add(s, v);
+}
+OPERATION(of_vectors_alone, wg_mat v;
+          if (wg_eigh(t, o->symmetric, NULL, &v) == WG_OK) add(s, v))
+OPERATION(of_both_alone, vectors_of(t, o->a, s))
+OPERATION(of_tall_alone, vectors_of(t, wg_mat_block(o->a, 0, 0, o->n, o->n - o->n / 2), s))
+OPERATION(of_wide_alone, vectors_of(t, wg_mat_block(o->a, 0, 0, o->n - o->n / 2, o->n), s))
+
+/* Those of c A are those of A: with c a power of 2, so that nothing is rounded otherwise, H is c^-2 H. */
+static void vectors_of_any_size_have_second_derivatives(void **state) {
+    (void)state;
+    static operation *const all[] = {of_vectors_alone, of_both_alone, of_tall_alone,
+                                     of_wide_alone};
+    static const int exponents[] = {0, -300, -40, 40, 300};
+    uint64_t seed = 51;
+    for (size_t c = 0; c < sizeof all / sizeof *all; c++)
+        for (size_t order = 1; order <= 3; order++) {
+            number k = {all[c], order, 0};
+            const size_t n = order * order;
+            double x[ALL], at[ALL], v[ALL], h[ALL], want[ALL];
+            fill(order, x, &seed);
+            wg_function *const f = recording_of(number_of, &k, 3 * n, x);
+            wg_function *const hvp = made(wg_function_hvp, f);
+            for (size_t i = 0; i < 3 * n; i++) v[i] = walk_number(&seed);
+            must(wg_hvp(tape, number_of, &k, 3 * n, x, v, NULL, NULL, want));
+            for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+                for (size_t i = 0; i < 3 * n; i++) at[i] = ldexp(x[i], exponents[e]);
+                evaluate(hvp, at, v, NULL, h);
+                for (size_t i = 0; i < n; i++) h[i] = ldexp(h[i], 2 * exponents[e]);
+                near("vectors", order, "H v", n, h, want);
+            }
+            wg_function_free(f), wg_function_free(hvp);
+        }
+}
+
 /* ---- many points, threads, maps ---- */
 
 static void points_and_threads_do_not_change_bits(void **state) {
@@ -335,6 +374,7 @@ int main(void) {
         cmocka_unit_test(third_derivatives_are_there_or_refused_by_name),
         cmocka_unit_test(what_a_tape_refuses_is_not_finite),
         cmocka_unit_test(derivatives_are_linear_at_all_sizes),
+        cmocka_unit_test(vectors_of_any_size_have_second_derivatives),
         cmocka_unit_test(points_and_threads_do_not_change_bits),
         cmocka_unit_test(large_operations_are_few_nodes),
         cmocka_unit_test(large_ranks_are_those_of_the_point),

@@ -362,12 +362,17 @@ static wg_status over_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     const wgi_reals top = wgi_reals_operand(b, x, 0), by = wgi_reals_operand(b, x, 1);
     const wgi_reals w = wgi_reals_operand(b, x, 2);
     wg_real *const to = wgi_reals_result(b, y, 0);
+    const int differences = *(const int *)b->params;
     if (w.rows == 0) return WG_OK;
     const wg_real ends = wg_let(
         t, wg_fmax(wg_fabs(wgi_reals_at(w, 0, 0)), wg_fabs(wgi_reals_at(w, w.rows - 1, 0))));
     const wg_real near = wg_let(t, wg_mul(WGI_SPECTRAL_NEAR, ends));
     for (size_t j = 0; j < top.cols; j++)
         for (size_t i = 0; i < top.rows; i++) {
+            if (differences && i == j) {
+                to[i + j * top.rows] = wg_constant(0);
+                continue;
+            }
             const wg_real d = wgi_reals_at(by, by.rows == 1 ? 0 : i, by.cols == 1 ? 0 : j);
             const wg_real over = wg_let(t, wg_sub(wg_fabs(d), near));
             const wg_real factor = wg_let(t, wg_div(wgi_expand_good(t, over), d));
@@ -377,7 +382,7 @@ static wg_status over_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     return WG_OK;
 }
 
-wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w) {
+wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differences) {
     static const wg_block_op op = {"quotients by differences",
                                    WG_OP_EXPANDS,
                                    over_shape,
@@ -389,7 +394,7 @@ wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w) {
                                    NULL};
     const wg_mat in[3] = {top, by, w};
     wg_mat y;
-    (void)wg_apply(t, &op, NULL, 0, 3, in, 1, &y);
+    (void)wg_apply(t, &op, &differences, sizeof differences, 3, in, 1, &y);
     return y;
 }
 
@@ -489,7 +494,7 @@ static wg_status vectors_adjoint(wg_tape *t, size_t operands, int in_function,
     const wg_mat skew = wg_mat_axpby(t, 0.5, m, -0.5, wg_mat_transpose(m));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, w), one);
     const wg_mat e =
-        in_function ? wgi_spectral_over(t, skew, gaps, w) : wg_mat_div(t, skew, gaps);
+        in_function ? wgi_spectral_over(t, skew, gaps, w, 1) : wg_mat_div(t, skew, gaps);
     const wg_mat x = wg_mat_add(t, e, wg_diag(t, bar[0]));
     back[0] = symmetric_of(t, of_basis(t, v, x));
     if (operands == 1) return wg_tape_status(t);

@@ -424,8 +424,9 @@ static wg_mat of_values(wg_tape *t, wg_mat u, wg_mat sb, wg_mat h) {
     return wg_matmul(t, wg_mat_mul(t, u, wg_mat_transpose(sb)), h);
 }
 
-static wg_mat over(wg_tape *t, int in_function, wg_mat top, wg_mat by, wg_mat s) {
-    return in_function ? wgi_spectral_over(t, top, by, s) : wg_mat_div(t, top, by);
+static wg_mat over(wg_tape *t, int in_function, wg_mat top, wg_mat by, wg_mat s,
+                   int differences) {
+    return in_function ? wgi_spectral_over(t, top, by, s, differences) : wg_mat_div(t, top, by);
 }
 
 /* The formulas at the head. */
@@ -438,18 +439,18 @@ static wg_status vectors_adjoint(wg_tape *t, const factors *f, int in_function,
     const wg_mat l = wg_mat_sub(t, mv, wg_mat_transpose(mv));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, s), one);
     const wg_mat sums = wg_mat_add(t, row, s);
-    const wg_mat even = over(t, in_function, wg_mat_add(t, k, l), gaps, s);
-    const wg_mat odd = over(t, in_function, wg_mat_sub(t, k, l), sums, s);
+    const wg_mat even = over(t, in_function, wg_mat_add(t, k, l), gaps, s, 1);
+    const wg_mat odd = over(t, in_function, wg_mat_sub(t, k, l), sums, s, 0);
     const wg_mat x = wg_mat_add(t, wg_mat_axpby(t, 0.5, even, 0.5, odd), wg_diag(t, bar[1]));
     wg_mat left = wg_matmul(t, u, x);
     if (f->m > f->n) { /* (I - U U') U_ S^-1 */
         const wg_mat off = wg_gemm(t, 'N', 'N', -1, u, mu, 1, bar[0]);
-        left = wg_mat_add(t, left, over(t, in_function, off, row, s));
+        left = wg_mat_add(t, left, over(t, in_function, off, row, s, 0));
     }
     back[0] = wg_matmul(t, left, h);
     if (f->m < f->n) { /* S^-1 V_' (I - V V') */
         const wg_mat off = wg_gemm(t, 'T', 'N', -1, mv, h, 1, bar[2]);
-        const wg_mat less = over(t, in_function, off, s, s);
+        const wg_mat less = over(t, in_function, off, s, s, 0);
         back[0] = wg_gemm(t, 'N', 'N', 1, u, less, 1, back[0]);
     }
     return wg_tape_status(t);
