@@ -29,6 +29,40 @@ enum { DERIVED_OPERANDS = 4, DERIVED_MOST = 160, DERIVED_STEPS = 6 };
 /* Differences that are not better than this are no judge. */
 #define DERIVED_JUDGE 1e-6
 
+/* ---- matrices of tests ---- */
+
+enum { DERIVED_SIDE = 40 };
+
+static inline double derived_at(wg_mat a, size_t i, size_t j) {
+    return wg_value(wg_mat_at(a, i, j));
+}
+/* Variables from -size to size. */
+static inline wg_mat derived_random(wg_tape *t, size_t rows, size_t cols, double size,
+                                    uint64_t *seed) {
+    double x[DERIVED_SIDE * DERIVED_SIDE];
+    assert_true(rows * cols <= sizeof x / sizeof *x);
+    for (size_t i = 0; i < rows * cols; i++) x[i] = size * walk_number(seed);
+    return wg_mat_input(t, rows, cols, x, rows != 0 ? rows : 1);
+}
+/* The largest entry. */
+static inline double derived_size(wg_mat a) {
+    double most = 0;
+    for (size_t j = 0; j < a.cols; j++)
+        for (size_t i = 0; i < a.rows; i++) most = fmax(most, fabs(derived_at(a, i, j)));
+    return most;
+}
+/* No entry more than `bound` from what it should be. */
+static inline void derived_close(const char *what, wg_mat got, wg_mat want, double bound) {
+    assert_true(got.rows == want.rows && got.cols == want.cols);
+    for (size_t j = 0; j < want.cols; j++)
+        for (size_t i = 0; i < want.rows; i++)
+            if (!(fabs(derived_at(got, i, j) - derived_at(want, i, j)) <= bound))
+                fail_msg("%s of %zux%zu: (%zu, %zu) is %.17g, not %.17g", what, want.rows,
+                         want.cols, i, j, derived_at(got, i, j), derived_at(want, i, j));
+}
+
+/* ---- derivatives ---- */
+
 /* Where results go. */
 typedef struct derived_sum {
     wg_tape *t;
@@ -243,6 +277,42 @@ static inline void derived_check(const derived_case *c) {
     for (const char *p = c->name; *p != 0; p++) seed = 31 * seed + (unsigned char)*p;
     derived_fill(c, x, &seed);
     derived_check_at(t, c, x, &seed);
+    wg_tape_free(t);
+}
+
+/* A function that is the same for operands in another unit: its derivatives are those by the unit, and
+ * its second ones along v in that unit, too. *unit, where it is wanted, is what operands are multiplied
+ * by. */
+static inline void derived_check_units(const derived_case *c, double *unit) {
+    static const int exponents[] = {0, -560, 560};
+    double x[DERIVED_MOST], v[DERIVED_MOST], g[2][DERIVED_MOST], h[2][DERIVED_MOST], value,
+        along[2];
+    uint64_t seed = 23;
+    wg_tape *const t = derived_tape();
+    const size_t n = derived_all(c);
+    derived_call k = {c, NULL, 0, 0};
+    derived_fill(c, x, &seed);
+    for (size_t i = 0; i < n; i++) v[i] = walk_number(&seed);
+    for (size_t e = 0; e < 3; e++) {
+        const size_t to = e != 0;
+        const double by = ldexp(1, exponents[e]);
+        double xs[DERIVED_MOST], vs[DERIVED_MOST];
+        for (size_t i = 0; i < n; i++) xs[i] = by * x[i], vs[i] = by * v[i];
+        if (unit != NULL) *unit = by;
+        derived_must(t, c->name, wg_gradient(t, derived_callback, &k, n, xs, &value, g[to]));
+        derived_must(t, c->name,
+                     wg_jvp(t, derived_callback, &k, n, xs, vs, 1, &value, &along[to]));
+        derived_must(t, c->name, wg_hvp(t, derived_callback, &k, n, xs, vs, NULL, NULL, h[to]));
+        for (size_t i = 0; i < n; i++) g[to][i] *= by, h[to][i] *= by;
+        if (e == 0) continue;
+        derived_near(c->name, "gradient in another unit", n, g[1], g[0], NULL,
+                     derived_largest(n, g[0]));
+        derived_near(c->name, "tangent in another unit", 1, &along[1], &along[0], NULL,
+                     derived_largest(n, g[0]));
+        derived_near(c->name, "Hessian along v in another unit", n, h[1], h[0], NULL,
+                     derived_largest(n, h[0]));
+    }
+    if (unit != NULL) *unit = 1;
     wg_tape_free(t);
 }
 

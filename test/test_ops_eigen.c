@@ -8,50 +8,41 @@
 /* Eigenvalues of matrices of condition up to some hundreds, relative to the largest. */
 #define TOL_EIGENVALUES 0x1p14
 
-enum { MOST = 33 };
-
-static double at(wg_mat a, size_t i, size_t j) { return wg_value(wg_mat_at(a, i, j)); }
-
-static wg_mat random_mat(wg_tape *t, size_t rows, size_t cols, uint64_t *seed) {
-    static double x[MOST * MOST];
-    for (size_t i = 0; i < rows * cols; i++) x[i] = walk_number(seed);
-    return wg_mat_input(t, rows, cols, x, rows != 0 ? rows : 1);
+static void near(const char *what, wg_mat got, wg_mat want) {
+    derived_close(what, got, want, TOL_EIGEN * (double)(want.rows + 1) * DBL_EPSILON);
 }
-static void small(const char *what, size_t n, wg_mat residual) {
-    for (size_t j = 0; j < residual.cols; j++)
-        for (size_t i = 0; i < residual.rows; i++)
-            if (!(fabs(at(residual, i, j)) <= TOL_EIGEN * (double)(n + 1) * DBL_EPSILON))
-                fail_msg("%s of order %zu: %g at (%zu, %zu)", what, n, at(residual, i, j), i,
-                         j);
+static wg_mat zero(wg_tape *t, size_t rows, size_t cols) {
+    return wg_mat_fill(t, rows, cols, 0);
 }
 
 static void vectors_are_turned_into_their_multiples(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
     uint64_t seed = 3;
-    for (size_t n = 0; n <= MOST; n += n < 8 ? 1 : 5) {
+    for (size_t n = 0; n <= 33; n += n < 8 ? 1 : 5) {
         wg_tape_reset(t);
         wg_mat re, im, v, w, same, other;
-        const wg_mat a = random_mat(t, n, n, &seed);
+        const wg_mat a = derived_random(t, n, n, 1, &seed);
         assert_int_equal(wg_eig(t, a, &re, &im, &v, &w), WG_OK);
         assert_int_equal(wg_eigvals(t, a, &same, &other), WG_OK);
         const wg_mat row = wg_mat_transpose(re), turn = wg_mat_transpose(im);
         const wg_mat real = wg_mat_sub(t, wg_mat_mul(t, v, row), wg_mat_mul(t, w, turn));
         const wg_mat imaginary = wg_mat_add(t, wg_mat_mul(t, v, turn), wg_mat_mul(t, w, row));
-        small("A V - V W", n, wg_mat_sub(t, wg_matmul(t, a, v), real));
-        small("A V - V W, imaginary", n, wg_mat_sub(t, wg_matmul(t, a, w), imaginary));
+        near("A V", wg_matmul(t, a, v), real);
+        near("A V, imaginary", wg_matmul(t, a, w), imaginary);
         double trace = 0;
         for (size_t j = 0; j < n; j++) {
             double norm = 0, most = 0, turned = 1;
             for (size_t i = 0; i < n; i++) {
-                const double size = hypot(at(v, i, j), at(w, i, j));
+                const double size = hypot(derived_at(v, i, j), derived_at(w, i, j));
                 norm += size * size;
-                if (size > most) most = size, turned = at(w, i, j);
+                if (size > most) most = size, turned = derived_at(w, i, j);
             }
             assert_true(fabs(norm - 1) <= TOL_EIGEN * DBL_EPSILON * (double)n);
             assert_true(fabs(turned) <= TOL_EIGEN * DBL_EPSILON);
-            trace += at(re, j, 0) - at(a, j, j);
-            assert_true(at(same, j, 0) == at(re, j, 0) && at(other, j, 0) == at(im, j, 0));
+            trace += derived_at(re, j, 0) - derived_at(a, j, j);
+            assert_true(derived_at(same, j, 0) == derived_at(re, j, 0) &&
+                        derived_at(other, j, 0) == derived_at(im, j, 0));
         }
         assert_true(fabs(trace) <= TOL_EIGEN * (double)(n * n + 1) * DBL_EPSILON);
     }
@@ -76,7 +67,8 @@ static void roots_of_a_polynomial_move_as_they_should(void **state) {
     assert_int_equal(wg_eigvals(t, a, &re, &im), WG_OK);
     for (size_t j = 0; j < 4; j++) {
         size_t r = 0;
-        while (r < 4 && hypot(at(re, j, 0) - roots[r][0], at(im, j, 0) - roots[r][1]) > 1e-10)
+        while (r < 4 && hypot(derived_at(re, j, 0) - roots[r][0],
+                              derived_at(im, j, 0) - roots[r][1]) > 1e-10)
             r++;
         assert_true(r < 4);
         assert_int_equal(wg_reverse(t, wg_mat_at(re, j, 0)), WG_OK);
@@ -111,17 +103,15 @@ static void null_spaces_are_sent_to_0(void **state) {
         for (size_t m = 0; m <= n + 2; m++)
             for (size_t r = 0; r <= 3; r++) {
                 wg_tape_reset(t);
-                const wg_mat a = r == 3 ? random_mat(t, m, n, &seed)
-                                        : wg_matmul(t, random_mat(t, m, r, &seed),
-                                                    random_mat(t, r, n, &seed));
+                const wg_mat a = r == 3 ? derived_random(t, m, n, 1, &seed)
+                                        : wg_matmul(t, derived_random(t, m, r, 1, &seed),
+                                                    derived_random(t, r, n, 1, &seed));
                 const size_t thin = m < n ? m : n, rank = r < 3 && r < thin ? r : thin;
                 const wg_mat y = wg_null_space(t, a, -1);
                 assert_int_equal(wg_tape_status(t), WG_OK);
                 assert_true(y.rows == n && y.cols == n - rank);
-                small("A N", n, wg_matmul(t, a, y));
-                small("N'N - I", n,
-                      wg_mat_sub(t, wg_gemm(t, 'T', 'N', 1, y, y, 0, y),
-                                 wg_mat_identity(t, y.cols)));
+                near("N'A'", wg_gemm(t, 'T', 'T', 1, y, a, 0, y), zero(t, y.cols, m));
+                near("N'N", wg_gemm(t, 'T', 'N', 1, y, y, 0, y), wg_mat_identity(t, y.cols));
             }
     wg_tape_free(t);
 }
@@ -208,9 +198,91 @@ static void what_depends_on_the_basis_of_a_null_space_is_refused(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
     uint64_t seed = 9;
-    const wg_mat y = wg_null_space(t, random_mat(t, 2, 5, &seed), -1);
+    const wg_mat y = wg_null_space(t, derived_random(t, 2, 5, 1, &seed), -1);
     assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, 0)), WG_EDEGENERATE);
     assert_non_null(strstr(wg_tape_message(t), "basis"));
+    wg_tape_free(t);
+}
+
+/* The vectors of [1 1; d 1], (1, +-sqrt(d)), in another basis: their condition is about 1/sqrt(d), and
+ * the slopes of the eigenvalues 1 +- sqrt(d) are (1, s)'(s, 1)/(2 s), s = +-sqrt(d), there. */
+static void nearly_dependent_vectors_are_refused_before_all_digits_are_lost(void **state) {
+    (void)state;
+    static const double left[] = {2, 1, 1, 1}, right[] = {1, -1, -1, 2};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (int e = -44; e <= -24; e += 20) {
+        wg_tape_reset(t);
+        const double d = ldexp(1, e), root = ldexp(1, e / 2), one[] = {1, d, 1, 1};
+        const wg_mat x = wg_mat_constant(t, 2, 2, left, 2),
+                     y = wg_mat_constant(t, 2, 2, right, 2), j = wg_mat_input(t, 2, 2, one, 2);
+        wg_mat re;
+        double g[4];
+        assert_int_equal(wg_eigvals(t, wg_matmul(t, x, wg_matmul(t, j, y)), &re, NULL), WG_OK);
+        const wg_status s = wg_reverse(t, wg_mat_at(re, 0, 0));
+        if (e == -44) {
+            assert_int_equal(s, WG_EDEGENERATE);
+            assert_non_null(strstr(wg_tape_message(t), "dependent"));
+            continue;
+        }
+        assert_int_equal(s, WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, j, g, 2), WG_OK);
+        const double sign = derived_at(re, 0, 0) > 1 ? 1 : -1,
+                     want[] = {0.5, sign / (2 * root), sign * root / 2, 0.5};
+        for (size_t i = 0; i < 4; i++)
+            assert_true(fabs(g[i] - want[i]) <= TOL_EIGEN * DBL_EPSILON / d * fabs(want[1]));
+    }
+    wg_tape_free(t);
+}
+
+static void of_directions(wg_tape *t, const wg_mat *in, derived_sum *s) {
+    wg_mat v, w;
+    if (wg_eig(t, in[0], NULL, NULL, &v, &w) == WG_OK)
+        derived_matrix(s, v), derived_matrix(s, w);
+}
+
+static void directions_do_not_depend_on_the_unit(void **state) {
+    (void)state;
+    static const derived_case all[] = {{"eig, V", of_directions, {4}, {4}, {DERIVED_ANY}},
+                                       {"null_space", of_space, {2}, {5}, {DERIVED_ANY}}};
+    for (size_t i = 0; i < 2; i++) derived_check_units(&all[i], NULL);
+}
+
+/* The size of the null space is that of the recorded point, the space that of the new one. */
+static void a_replay_finds_the_null_space_anew(void **state) {
+    (void)state;
+    static const double x[] = {1, 0, 0, 1, 0, 0}, other[] = {0, 1, 1, 0, 0.5, 2},
+                        less[] = {1, 2, 1, 2, 1, 2};
+    wg_tape *const t = derived_tape();
+    wg_real in[6];
+    for (size_t i = 0; i < 6; i++) in[i] = wg_input(t, x[i]);
+    const wg_mat y = wg_null_space(t, wg_mat_gather(t, 2, 3, in), -1);
+    assert_true(y.rows == 3 && y.cols == 1);
+    assert_int_equal(wg_tape_replay(t, 6, in, other), WG_OK);
+    double n[3];
+    for (size_t i = 0; i < 3; i++) n[i] = wg_tape_value(t, wg_mat_at(y, i, 0));
+    /* across (0, 1, 1/2) and (1, 0, 2): along (2, 1/2, -1) */
+    const double by = n[0] / 2;
+    assert_true(fabs(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1) <= TOL_EIGEN * DBL_EPSILON);
+    assert_true(fabs(n[1] - 0.5 * by) <= TOL_EIGEN * DBL_EPSILON);
+    assert_true(fabs(n[2] + by) <= TOL_EIGEN * DBL_EPSILON);
+    assert_int_equal(wg_tape_replay(t, 6, in, less), WG_EGUARD);
+    assert_non_null(strstr(wg_tape_message(t), "rank"));
+    wg_tape_free(t);
+}
+
+static void a_threshold_is_a_number(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    uint64_t seed = 9;
+    const wg_mat a = derived_random(t, 2, 3, 1, &seed);
+    const wg_mark start = wg_tape_mark(t);
+    (void)wg_null_space(t, a, NAN);
+    assert_int_equal(wg_tape_status(t), WG_EARG);
+    assert_non_null(strstr(wg_tape_message(t), "wg_null_space"));
+    assert_int_equal(wg_tape_rewind(t, start), WG_OK);
+    (void)wg_pinv(t, a, NAN);
+    assert_int_equal(wg_tape_status(t), WG_EARG);
+    assert_non_null(strstr(wg_tape_message(t), "wg_pinv"));
     wg_tape_free(t);
 }
 
@@ -223,6 +295,10 @@ int main(void) {
         cmocka_unit_test(what_is_not_finite_is_refused),
         cmocka_unit_test(repeated_eigenvalues_and_dependent_vectors_are_refused),
         cmocka_unit_test(what_depends_on_the_basis_of_a_null_space_is_refused),
+        cmocka_unit_test(nearly_dependent_vectors_are_refused_before_all_digits_are_lost),
+        cmocka_unit_test(directions_do_not_depend_on_the_unit),
+        cmocka_unit_test(a_replay_finds_the_null_space_anew),
+        cmocka_unit_test(a_threshold_is_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,10 @@ static const struct text {
     {"ij,jk->ik", {3, 0, 2}, 0},
     {"ij,jk->ik", {0, 3, 2}, 0},
     {"i,->i", {3}, 0},
+    {"ijkl,ilj->", {2, 0, 2, 2}, 1},
+    {"ijkl,ilj->", {2, 2, 0, 2}, 1},
+    {"ijkl,ijkm->lj", {2, 2, 0, 2, 2}, 1},
+    {"ijkl,jlkm->l", {0, 2, 2, 2, 2}, 1},
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 

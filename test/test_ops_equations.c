@@ -7,35 +7,14 @@
 /* What defines a result of order n, in units of n DBL_EPSILON times the largest entry of its terms. */
 #define TOL_EQUATIONS 256.0
 
-enum { MOST = 40 };
-
-static double at(wg_mat a, size_t i, size_t j) { return wg_value(wg_mat_at(a, i, j)); }
-
-static wg_mat random_mat(wg_tape *t, size_t rows, size_t cols, double size, uint64_t *seed) {
-    static double x[MOST * MOST];
-    for (size_t i = 0; i < rows * cols; i++) x[i] = size * walk_number(seed);
-    return wg_mat_input(t, rows, cols, x, rows != 0 ? rows : 1);
-}
-/* The largest entry. */
-static double largest(wg_mat a) {
-    double most = 0;
-    for (size_t j = 0; j < a.cols; j++)
-        for (size_t i = 0; i < a.rows; i++) most = fmax(most, fabs(at(a, i, j)));
-    return most;
-}
 static void near_by(const char *what, wg_mat got, wg_mat want, double size) {
-    for (size_t j = 0; j < want.cols; j++)
-        for (size_t i = 0; i < want.rows; i++)
-            if (!(fabs(at(got, i, j) - at(want, i, j)) <=
-                  TOL_EQUATIONS * (double)want.rows * DBL_EPSILON * size))
-                fail_msg("%s of order %zu: (%zu, %zu) is %.17g, not %.17g", what, want.rows, i,
-                         j, at(got, i, j), at(want, i, j));
+    derived_close(what, got, want, TOL_EQUATIONS * (double)want.rows * DBL_EPSILON * size);
 }
 static void near(const char *what, wg_mat got, wg_mat want) {
-    near_by(what, got, want, fmax(1, largest(want)));
+    near_by(what, got, want, fmax(1, derived_size(want)));
 }
 static wg_mat definite(wg_tape *t, size_t n, uint64_t *seed) {
-    const wg_mat a = random_mat(t, n, n, 1, seed);
+    const wg_mat a = derived_random(t, n, n, 1, seed);
     return wg_gemm(t, 'N', 'T', 1.0 / (double)(n + 1), a, a, 1, wg_mat_identity(t, n));
 }
 
@@ -52,8 +31,8 @@ static void solutions_of_riccati_solve_and_stabilise(void **state) {
             /* some eigenvalues of A are just outside of the unit circle, which asks for no gains
              * that lose digits; without inputs they are inside */
             const double size = k == 0 ? 0.5 / (double)n : 2 / sqrt((double)n);
-            const wg_mat start = random_mat(t, n, n, size, &seed),
-                         b = random_mat(t, n, k, 1, &seed);
+            const wg_mat start = derived_random(t, n, n, size, &seed),
+                         b = derived_random(t, n, k, 1, &seed);
             const wg_mat a = k == 0 ? wg_mat_sub(t, start, wg_mat_identity(t, n)) : start;
             const wg_mat q = definite(t, n, &seed), r = definite(t, k, &seed);
             const wg_mat x = wg_riccati(t, a, b, q, r),
@@ -63,13 +42,14 @@ static void solutions_of_riccati_solve_and_stabilise(void **state) {
             const wg_mat g = wg_matmul(t, b, wg_solve(t, r, b_turned));
             const wg_mat xa = wg_matmul(t, x, a), ax = wg_matmul(t, turned, x);
             /* products of what cancels in X G X */
-            const double terms = fmax(1, largest(x) * (largest(a) + largest(g) * largest(x)));
+            const double terms = fmax(
+                1, derived_size(x) * (derived_size(a) + derived_size(g) * derived_size(x)));
             near_by("riccati", wg_mat_add(t, wg_mat_add(t, xa, ax), q),
                     wg_matmul(t, x, wg_matmul(t, g, x)), terms);
             wg_mat re, im;
             assert_int_equal(wg_eigvals(t, wg_mat_sub(t, a, wg_matmul(t, g, x)), &re, &im),
                              WG_OK);
-            for (size_t i = 0; i < n; i++) assert_true(at(re, i, 0) < 0);
+            for (size_t i = 0; i < n; i++) assert_true(derived_at(re, i, 0) < 0);
             near("riccati, symmetry", x, wg_mat_transpose(x));
             const wg_mat bx = wg_matmul(t, b_turned, xd);
             const wg_mat inner = wg_mat_add(t, r, wg_matmul(t, bx, b));
@@ -77,10 +57,11 @@ static void solutions_of_riccati_solve_and_stabilise(void **state) {
             const wg_mat axa = wg_matmul(t, wg_mat_transpose(start), wg_matmul(t, xd, start));
             const wg_mat less = wg_matmul(t, wg_mat_transpose(bxa), inverse);
             near_by("riccati_discrete", wg_mat_add(t, wg_mat_sub(t, axa, less), q), xd,
-                    fmax(1, largest(axa)));
+                    fmax(1, derived_size(axa)));
             assert_int_equal(
                 wg_eigvals(t, wg_mat_sub(t, start, wg_matmul(t, b, inverse)), &re, &im), WG_OK);
-            for (size_t i = 0; i < n; i++) assert_true(hypot(at(re, i, 0), at(im, i, 0)) < 1);
+            for (size_t i = 0; i < n; i++)
+                assert_true(hypot(derived_at(re, i, 0), derived_at(im, i, 0)) < 1);
         }
     wg_tape_free(t);
 }
@@ -95,7 +76,7 @@ static void of_order_1_riccati_is_a_quadratic_equation(void **state) {
     const wg_mat x = wg_riccati(t, in[0], in[1], in[2], in[3]);
     const double want = (a + root) / g, by_g = q / (2 * root) / g - want / g;
     const double slopes[4] = {want / root, by_g * 2 * b / r, 1 / (2 * root), -by_g * g / r};
-    assert_true(fabs(at(x, 0, 0) - want) <= 8 * DBL_EPSILON * want);
+    assert_true(fabs(derived_at(x, 0, 0) - want) <= 8 * DBL_EPSILON * want);
     assert_int_equal(wg_reverse(t, wg_mat_at(x, 0, 0)), WG_OK);
     for (size_t i = 0; i < 4; i++)
         assert_true(fabs(wg_adjoint(t, wg_mat_at(in[i], 0, 0)) - slopes[i]) <=
@@ -111,7 +92,7 @@ static void functions_of_a_matrix_are_what_defines_them(void **state) {
         for (double size = 1e-9; size < 100; size *= 30) {
             if (n != 0 && size * (double)n > 40) continue;
             wg_tape_reset(t);
-            const wg_mat a = random_mat(t, n, n, size, &seed), one = wg_mat_identity(t, n);
+            const wg_mat a = derived_random(t, n, n, size, &seed), one = wg_mat_identity(t, n);
             const wg_mat c = wg_cosm(t, a), s = wg_sinm(t, a);
             const wg_mat cc = wg_matmul(t, c, c), ss = wg_matmul(t, s, s);
             /* exp [0 A; -A 0] = [cos A, sin A; -sin A, cos A] */
@@ -126,7 +107,7 @@ static void functions_of_a_matrix_are_what_defines_them(void **state) {
                 most = fmax(most, fmax(fabs(cc.value[i]), fabs(ss.value[i])));
             near("cos^2 + sin^2", wg_mat_scale(t, 1 / most, wg_mat_add(t, cc, ss)),
                  wg_mat_scale(t, 1 / most, one));
-            const wg_mat b = random_mat(t, n, 2, 1, &seed);
+            const wg_mat b = derived_random(t, n, 2, 1, &seed);
             near("exp(A) B", wg_expmv(t, a, b), wg_matmul(t, wg_expm(t, a), b));
             const wg_mat sign = wg_signm(t, a);
             if (wg_tape_status(t) != WG_OK) fail_msg("%s", wg_tape_message(t));
@@ -303,6 +284,75 @@ static void functions_know_for_which_norms_they_serve(void **state) {
     wg_function_free(f);
 }
 
+/* A = L J L^-1, all of it whole numbers: one Jordan block of the eigenvalue 0, which rounding spreads
+ * over a circle on both sides of the axis. */
+static void the_sign_of_an_eigenvalue_has_to_be_known(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t n = 2; n <= 12; n++) {
+        wg_tape_reset(t);
+        double low[144] = {0}, up[144] = {0}, inverse[144] = {0};
+        for (size_t j = 0; j < n; j++) {
+            for (size_t i = j; i < n; i++) low[i + j * n] = 1;
+            if (j > 0) up[j - 1 + j * n] = 1;
+            inverse[j + j * n] = 1;
+            if (j + 1 < n) inverse[j + 1 + j * n] = -1;
+        }
+        const wg_mat j = wg_mat_input(t, n, n, up, n), one = wg_mat_identity(t, n);
+        const wg_mat a = wg_matmul(t, wg_mat_input(t, n, n, low, n),
+                                   wg_matmul(t, j, wg_mat_input(t, n, n, inverse, n)));
+        const wg_mark start = wg_tape_mark(t);
+        (void)wg_signm(t, a);
+        assert_int_equal(wg_tape_status(t), WG_ESINGULAR);
+        assert_non_null(strstr(wg_tape_message(t), "imaginary axis"));
+        assert_int_equal(wg_tape_rewind(t, start), WG_OK);
+        /* of 1, far from the axis, it is known */
+        near("sign", wg_signm(t, wg_mat_add(t, a, one)), one);
+    }
+    wg_tape_free(t);
+}
+
+/* A of eigenvalues i and -i in some basis, without a weight: X = 0 solves, with a residual of exactly 0,
+ * and moves the eigenvalues nowhere. */
+static void eigenvalues_that_stay_on_the_axis_are_refused(void **state) {
+    (void)state;
+    enum { N = 5 };
+    static const double turn[N * N] = {0, -1, 0, 0, 0, 1,    0, 0, 0, 0, 0, 0, -1,
+                                       0, 0,  0, 0, 0, -0.5, 0, 0, 0, 0, 0, -2};
+    wg_tape *const t = wg_tape_new(NULL);
+    uint64_t seed = 3;
+    for (int i = 0; i < 64; i++) {
+        wg_tape_reset(t);
+        wg_mat q;
+        assert_int_equal(wg_qr(t, derived_random(t, N, N, 1, &seed), &q, NULL), WG_OK);
+        const wg_mat a =
+            wg_matmul(t, q, wg_matmul(t, wg_mat_input(t, N, N, turn, N), wg_mat_transpose(q)));
+        (void)wg_riccati(t, a, derived_random(t, N, 2, 1, &seed), wg_mat_fill(t, N, N, 0),
+                         wg_mat_identity(t, 2));
+        assert_int_equal(wg_tape_status(t), WG_ESINGULAR);
+    }
+    wg_tape_free(t);
+}
+
+static void replays_know_for_which_norms_they_serve(void **state) {
+    (void)state;
+    const double near_by = 0.4, far = 20;
+    for (int op = 0; op < 3; op++) {
+        wg_tape *const t = derived_tape();
+        const wg_real x = wg_input(t, 0.25);
+        const wg_mat a = wg_mat_gather(t, 1, 1, &x);
+        const wg_mat y = op == 0   ? wg_cosm(t, a)
+                         : op == 1 ? wg_sinm(t, a)
+                                   : wg_expmv(t, a, wg_mat_identity(t, 1));
+        const double want = op == 0 ? cos(near_by) : op == 1 ? sin(near_by) : exp(near_by);
+        assert_int_equal(wg_tape_replay(t, 1, &x, &near_by), WG_OK);
+        assert_true(fabs(wg_tape_value(t, wg_mat_at(y, 0, 0)) - want) <= 8 * DBL_EPSILON);
+        assert_int_equal(wg_tape_replay(t, 1, &x, &far), WG_EGUARD);
+        assert_non_null(strstr(wg_tape_message(t), "norm"));
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solutions_of_riccati_solve_and_stabilise),
@@ -316,6 +366,9 @@ int main(void) {
                                         written_out_close),
         cmocka_unit_test_setup_teardown(functions_know_for_which_norms_they_serve,
                                         written_out_open, written_out_close),
+        cmocka_unit_test(the_sign_of_an_eigenvalue_has_to_be_known),
+        cmocka_unit_test(eigenvalues_that_stay_on_the_axis_are_refused),
+        cmocka_unit_test(replays_know_for_which_norms_they_serve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

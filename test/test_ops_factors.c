@@ -9,27 +9,10 @@
  * largest entry. */
 #define TOL_FACTORS 64.0
 
-enum { MOST = 40 };
-
-static void near(const char *what, size_t rows, size_t cols, wg_mat got, wg_mat want) {
-    double size = 1;
-    for (size_t j = 0; j < cols; j++)
-        for (size_t i = 0; i < rows; i++)
-            size = fmax(size, fabs(wg_value(wg_mat_at(want, i, j))));
-    for (size_t j = 0; j < cols; j++)
-        for (size_t i = 0; i < rows; i++) {
-            const double a = wg_value(wg_mat_at(got, i, j)),
-                         b = wg_value(wg_mat_at(want, i, j));
-            if (!(fabs(a - b) <= TOL_FACTORS * (double)(rows + cols) * DBL_EPSILON * size))
-                fail_msg("%s of %zux%zu: (%zu, %zu) is %.17g, not %.17g", what, rows, cols, i,
-                         j, a, b);
-        }
-}
-
-static wg_mat random_mat(wg_tape *t, size_t rows, size_t cols, uint64_t *seed) {
-    static double x[MOST * MOST];
-    for (size_t i = 0; i < rows * cols; i++) x[i] = walk_number(seed);
-    return wg_mat_input(t, rows, cols, x, rows != 0 ? rows : 1);
+static void near(const char *what, wg_mat got, wg_mat want) {
+    const double size = fmax(1, derived_size(want));
+    derived_close(what, got, want,
+                  TOL_FACTORS * (double)(want.rows + want.cols) * DBL_EPSILON * size);
 }
 static wg_mat symmetric(wg_tape *t, wg_mat a) {
     return wg_mat_axpby(t, 0.5, a, 0.5, wg_mat_transpose(a));
@@ -43,29 +26,29 @@ static void factors_multiply_to_what_was_factored(void **state) {
     uint64_t seed = 3;
     for (size_t n = 0; n <= 33; n += n < 8 ? 1 : 5) {
         wg_tape_reset(t);
-        size_t perm[MOST];
+        size_t perm[DERIVED_SIDE];
         wg_mat l, u;
-        const wg_mat a = random_mat(t, n, n, &seed);
+        const wg_mat a = derived_random(t, n, n, 1, &seed);
         assert_int_equal(wg_lu_factors(t, a, &l, &u, perm), WG_OK);
-        near("L U", n, n, wg_matmul(t, l, u), wg_take_rows(t, a, n, perm));
-        near("L", n, n, wg_triu(t, l, 0), wg_mat_identity(t, n));
-        near("U", n, n, wg_tril(t, u, -1), wg_mat_fill(t, n, n, 0));
+        near("L U", wg_matmul(t, l, u), wg_take_rows(t, a, n, perm));
+        near("L", wg_triu(t, l, 0), wg_mat_identity(t, n));
+        near("U", wg_tril(t, u, -1), wg_mat_fill(t, n, n, 0));
         for (size_t m = n < 2 ? 0 : n - 2; m <= n + 3; m++) {
             const size_t p = m < n ? m : n;
             wg_mat q, r;
-            const wg_mat b = random_mat(t, m, n, &seed);
+            const wg_mat b = derived_random(t, m, n, 1, &seed);
             assert_int_equal(wg_qr_pivoted(t, b, &q, &r, perm), WG_OK);
-            near("Q R", m, n, wg_matmul(t, q, r), wg_take_cols(t, b, n, perm));
-            near("Q", p, p, wg_gemm(t, 'T', 'N', 1, q, q, 0, q), wg_mat_identity(t, p));
+            near("Q R", wg_matmul(t, q, r), wg_take_cols(t, b, n, perm));
+            near("Q", wg_gemm(t, 'T', 'N', 1, q, q, 0, q), wg_mat_identity(t, p));
             for (size_t i = 1; i < p; i++)
                 assert_true(fabs(wg_value(wg_mat_at(r, i, i))) <=
                             fabs(wg_value(wg_mat_at(r, i - 1, i - 1))) * (1 + 1e-12));
             if (m < n) continue;
             wg_mat h;
             assert_int_equal(wg_polar(t, b, &u, &h), WG_OK);
-            near("U H", m, n, wg_matmul(t, u, h), b);
-            near("U", n, n, wg_gemm(t, 'T', 'N', 1, u, u, 0, h), wg_mat_identity(t, n));
-            near("H", n, n, h, wg_mat_transpose(h));
+            near("U H", wg_matmul(t, u, h), b);
+            near("U", wg_gemm(t, 'T', 'N', 1, u, u, 0, h), wg_mat_identity(t, n));
+            near("H", h, wg_mat_transpose(h));
             const wg_mat w = wg_eigvalsh(t, h);
             for (size_t i = 0; i < n; i++) assert_true(wg_value(wg_mat_at(w, i, 0)) > 0);
         }
@@ -79,7 +62,8 @@ static void symmetric_systems_are_solved_and_their_negative_eigenvalues_counted(
     uint64_t seed = 7;
     for (size_t n = 0; n <= 33; n += n < 8 ? 1 : 5) {
         wg_tape_reset(t);
-        const wg_mat a = random_mat(t, n, n, &seed), b = random_mat(t, n, 3, &seed);
+        const wg_mat a = derived_random(t, n, n, 1, &seed),
+                     b = derived_random(t, n, 3, 1, &seed);
         const wg_mat low = wg_tril(t, a, 0),
                      s = wg_mat_add(t, low, wg_mat_transpose(wg_tril(t, a, -1)));
         const wg_mat x = wg_solve_symmetric(t, a, b), w = wg_eigvalsh(t, s);
@@ -87,7 +71,7 @@ static void symmetric_systems_are_solved_and_their_negative_eigenvalues_counted(
         for (size_t j = 0; j < 3; j++)
             for (size_t i = 0; i < n; i++)
                 size = fmax(size, fabs(wg_value(wg_mat_at(x, i, j))));
-        near("S X", n, 3, wg_mat_scale(t, 1 / size, wg_matmul(t, s, x)),
+        near("S X", wg_mat_scale(t, 1 / size, wg_matmul(t, s, x)),
              wg_mat_scale(t, 1 / size, b));
         size_t negative = 99, count = 0;
         const double got = wg_value(wg_logabsdet_symmetric(t, a, &negative));
@@ -187,7 +171,7 @@ static void gradients_of_symmetric_operands_are_symmetric(void **state) {
     wg_tape *const t = wg_tape_new(NULL);
     uint64_t seed = 9;
     double g[36];
-    const wg_mat a = random_mat(t, 6, 6, &seed), b = random_mat(t, 6, 2, &seed);
+    const wg_mat a = derived_random(t, 6, 6, 1, &seed), b = derived_random(t, 6, 2, 1, &seed);
     for (int turned = 0; turned < 2; turned++) {
         const wg_mat of = turned ? wg_mat_transpose(a) : a;
         const wg_real y = wg_let(t, wg_add(wg_mat_sum(t, wg_solve_symmetric(t, of, b)),
@@ -264,13 +248,15 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     uint64_t seed = 1;
     size_t perm[3];
     wg_mat x, y;
-    assert_int_equal(wg_lu_factors(t, random_mat(t, 2, 3, &seed), &x, &y, perm), WG_ESHAPE);
+    assert_int_equal(wg_lu_factors(t, derived_random(t, 2, 3, 1, &seed), &x, &y, perm),
+                     WG_ESHAPE);
     assert_non_null(strstr(wg_tape_message(t), "wg_lu_factors"));
     wg_tape_reset(t);
-    assert_int_equal(wg_polar(t, random_mat(t, 2, 3, &seed), &x, &y), WG_ESHAPE);
+    assert_int_equal(wg_polar(t, derived_random(t, 2, 3, 1, &seed), &x, &y), WG_ESHAPE);
     assert_non_null(strstr(wg_tape_message(t), "wg_polar"));
     wg_tape_reset(t);
-    (void)wg_solve_symmetric(t, random_mat(t, 2, 2, &seed), random_mat(t, 3, 1, &seed));
+    (void)wg_solve_symmetric(t, derived_random(t, 2, 2, 1, &seed),
+                             derived_random(t, 3, 1, 1, &seed));
     assert_int_equal(wg_tape_status(t), WG_ESHAPE);
     assert_non_null(strstr(wg_tape_message(t), "wg_solve_symmetric"));
     wg_tape_free(t);
@@ -320,6 +306,35 @@ static void functions_of_them_are_the_same(void **state) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) written_out_check(&all[i]);
 }
 
+/* What operands are multiplied by. */
+static double unit = 1;
+static void of_both_in_a_unit(wg_tape *t, const wg_mat *in, derived_sum *s) {
+    wg_mat u, h;
+    if (wg_polar(t, in[0], &u, &h) == WG_OK)
+        derived_matrix(s, u), derived_matrix(s, wg_mat_scale(t, 1 / unit, h));
+}
+
+static void polar_factors_have_derivatives_in_every_unit(void **state) {
+    (void)state;
+    static const derived_case all[] = {
+        {"polar", of_both_in_a_unit, {4}, {4}, {DERIVED_HEAVY}},
+        {"polar, tall", of_both_in_a_unit, {5}, {3}, {DERIVED_HEAVY}}};
+    for (size_t i = 0; i < 2; i++) derived_check_units(&all[i], &unit);
+}
+
+/* LAPACK is told the size of its workspace in an int. */
+static void columns_beyond_what_lapack_can_be_told_are_refused(void **state) {
+    (void)state;
+    extern const wg_block_op wgi_op_qr_pivoted;
+    wg_block_arg in = {.rows = 1, .cols = 70000000, .ld = 1},
+                 out[2] = {{.rows = 0}, {.rows = 0}};
+    wg_block b = {.inputs = 1, .outputs = 2, .in = &in, .out = out};
+    assert_int_equal(wgi_op_qr_pivoted.shape(&b), WG_ESHAPE);
+    assert_non_null(b.why);
+    in.cols = 60000000, b.why = NULL;
+    assert_int_equal(wgi_op_qr_pivoted.shape(&b), WG_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_multiply_to_what_was_factored),
@@ -335,6 +350,8 @@ int main(void) {
                                         written_out_close),
         cmocka_unit_test_setup_teardown(an_order_of_columns_is_refused_in_functions,
                                         written_out_open, written_out_close),
+        cmocka_unit_test(polar_factors_have_derivatives_in_every_unit),
+        cmocka_unit_test(columns_beyond_what_lapack_can_be_told_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ WG_API wg_mat wg_mat_cumprod(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_cummax - element k is the largest of elements 0 .. k of its line.
  * Adjoint: to the element that it is, half and half where the next one is equal to the largest so
- *          far, as fmax. */
+ *          far, as wg_maximum. */
 WG_API wg_mat wg_mat_cummax(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* ---- order ------------------------------------------------------------------------------ */

@@ -162,16 +162,16 @@ WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
 
 /* wg_qr_pivoted - A(:, perm) = Q R, the columns in the order that dgeqp3 takes, so that the diagonal
  * of R falls: column j of Q R is column perm[j] of A.
- * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure. What is NULL is not
- *          wanted.
+ * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
+ *          was. What is NULL is not wanted.
  * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
- * Errors:  those of wg_qr; WG_ENONFINITE. Not in functions. */
+ * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns. Not in functions. */
 WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
 
 /* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i
  * of L U is row perm[i] of A.
- * Shapes:  all n-by-n; perm of n (NULL: not wanted), SIZE_MAX after a failure. What is NULL is not
- *          wanted.
+ * Shapes:  all n-by-n; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
+ *          was. What is NULL is not wanted.
  * Adjoint: A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T, the order being without
  *          derivative.   Source: de Hoog, Anderssen and Lukas 2011.
  * Cost:    2/3 n^3 flops, the adjoint 6 n^3.
@@ -206,7 +206,7 @@ WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
  * Adjoint: A_ += -P' G P' + (I - A P) G' P P' + P' P G' (I - P A), P = A^+, G = P_.  Right
  *          for changes of A that keep its rank, elsewhere there is no derivative.
  *          Source: Golub and Pereyra 1973.
- * Errors:  WG_ENONFINITE: a NaN or an infinity in A; WG_ECONVERGE. */
+ * Errors:  WG_EARG: rcond is a NaN; WG_ENONFINITE: a NaN or an infinity in A; WG_ECONVERGE. */
 WG_API wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond);
 
 WG_END_DECLS

@@ -66,7 +66,8 @@ WG_API wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_m
  *          Real eigenvalues stay real: adjoints of their imaginary parts count for nothing.
  * Cost:    25 n^3 flops, 32 n^2 bytes kept; adjoint 16 n^3, 24 n^3 with vectors.
  * Errors:  a sweep: WG_EDEGENERATE: a repeated eigenvalue's vectors are asked for, or the eigenvectors
- *          are dependent, or so nearly that half of all digits are lost. Not in functions.
+ *          are dependent, or so nearly (condition 2^20) that derivatives keep but a few digits. Not in
+ *          functions.
  * A real Schur form is no operation: order and rotations inside its blocks are choices of an
  * algorithm, and what is computed by it (functions, equations) has derivatives of its own. */
 WG_API wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im);
@@ -79,9 +80,9 @@ WG_API wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_
  * Shapes:  A m-by-n of rank r; N n-by-(n - r).
  * Adjoint: A_ -= A^+' N_ N', right for changes of A that keep its rank and for what depends on the
  *          space alone, as N N'.   Source: Golub and Pereyra 1973.
- * Cost:    that of the decomposition.
- * Errors:  a sweep: WG_EDEGENERATE: what is differentiated depends on which basis N is. Not in
- *          functions. */
+ * Cost:    that of two decompositions; 8 n^2 bytes kept, 8 m min(m, n) more.
+ * Errors:  WG_EARG: rcond is a NaN; a replay: WG_EGUARD: the rank is another one; a sweep:
+ *          WG_EDEGENERATE: what is differentiated depends on which basis N is. Not in functions. */
 WG_API wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond);
 
 /* ---- singular values -------------------------------------------------------------------- */
@@ -194,7 +195,8 @@ WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
  * Shapes:  A n-by-n; result n-by-n, whose square is I.
  * Adjoint: Y - S'Y S' with N'Y + Y N' = S_, N = S A.   Source: Higham 2008, 5.3.
  * Cost:    about 32 n^3 flops, 16 n^2 bytes kept; adjoint 14 n^3.
- * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis. Not in functions. */
+ * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis, or so near that rounding decides; no more
+ *          than two digits are known. Not in functions. */
 WG_API wg_mat wg_signm(wg_tape *t, wg_mat a);
 
 /* wg_cosm, wg_sinm - cosine and sine of a matrix, recorded as products: with s = 1 + log2 of the
@@ -203,7 +205,7 @@ WG_API wg_mat wg_signm(wg_tape *t, wg_mat a);
  * Adjoint: that of the products.   Source: Higham 2008, chapter 12.
  * Cost:    (16 + 6 s) n^3 flops, adjoint twice that; 8 n^2 bytes kept for each product.
  * Errors:  WG_EARG: the norm is above 2^50.
- * Functions: for norms up to twice that of the recorded point; elsewhere WG_EGUARD. */
+ * Functions, replays: for norms up to twice that of the recorded point; elsewhere WG_EGUARD. */
 WG_API wg_mat wg_cosm(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_sinm(wg_tape *t, wg_mat a);
 
@@ -213,7 +215,7 @@ WG_API wg_mat wg_sinm(wg_tape *t, wg_mat a);
  * Cost:    with s = 1-norm of A, rounded up: 38 s n^2 k flops, adjoint twice that; n^2 + 38 s n k
  *          numbers kept.
  * Errors:  WG_EARG: s is above 4096.
- * Functions: for norms up to 1.25 s; elsewhere WG_EGUARD. */
+ * Functions, replays: for norms up to 1.25 s; elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expmv(wg_tape *t, wg_mat a, wg_mat b);
 
 /* ---- matrix equations ------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ WG_API wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z);
  * (X - M)'(X - M) / (n - ddof), M the means of the columns.   Two records.
  * Shapes:  X n-by-d, result d-by-d, symmetric.   Cost: n d^2 flops, the adjoint twice that.
  * Adjoint: X_ += (I - 11'/n) (X - M) (S_ + S_') / (n - ddof).
- * Errors:  WG_ESHAPE: n is not more than ddof. Not in functions. */
+ * Errors:  WG_ESHAPE: n is not more than ddof, or ddof not finite. Not in functions. */
 WG_API wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof);
 
 WG_END_DECLS

@@ -9,12 +9,10 @@
  *     D._ij = (x_i - z_j)'(x._i - z._j) / D_ij, or twice that without the quotient
  *
  * Where points are equal W is 0, a subgradient, as of wg_hypot and wg_norm2 at 0. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
-#include <wengert/data.h>
-#include <wengert/elementwise.h>
 #include <wengert/products.h>
-#include <wengert/reduce.h>
 #include <wengert/statistics.h>
 #include "blas.h"
 #include "ops/scalar/elementwise.h"
@@ -59,64 +57,104 @@ static wg_status distances_value(wg_block *b) {
     return WG_OK;
 }
 
-/* The partial of D_ij by element k of x_i. */
-static double partial(const wg_block *b, size_t i, size_t j, size_t k) {
-    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1], *const y = &b->out[0];
-    const double by = x->value[i + k * x->ld] - z->value[j + k * z->ld];
-    const double d = y->value[i + j * y->ld];
-    return of_squares(b) ? 2 * by : d == 0 ? 0 : by / d;
+/* The partial of a distance d by an element of the first point, whose difference is `by`. */
+static double partial(int square, double by, double d) {
+    if (square) return 2 * by;
+    if (d > DBL_MAX) return NAN; /* beyond the range of numbers */
+    return d == 0 ? 0 : by / d;
+}
+
+/* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and its
+ * adjoint. */
+static void back(const wg_block *b, const double *d, size_t ldd, const double *w, size_t ldw,
+                 double *xb, size_t ldx, double *zb, size_t ldz) {
+    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
+    for (size_t j = 0; j < z->rows; j++)
+        for (size_t i = 0; i < x->rows; i++)
+            for (size_t k = 0; w[i + j * ldw] != 0 && k < x->cols; k++) {
+                const double apart = x->value[i + k * x->ld] - z->value[j + k * z->ld];
+                const double by =
+                    wgi_times(w[i + j * ldw], partial(of_squares(b), apart, d[i + j * ldd]));
+                if (xb != NULL) xb[i + k * ldx] += by;
+                if (zb != NULL) zb[j + k * ldz] -= by;
+            }
 }
 
 static wg_status distances_vjp(wg_block *b) {
     const wg_block_arg *const x = &b->in[0], *const z = &b->in[1], *const y = &b->out[0];
-    for (size_t j = 0; j < z->rows; j++)
-        for (size_t i = 0; i < x->rows; i++) {
-            const double w = y->bar[i + j * y->bar_ld];
-            for (size_t k = 0; w != 0 && k < x->cols; k++) {
-                const double by = wgi_times(w, partial(b, i, j, k));
-                if (x->bar != NULL) x->bar[i + k * x->bar_ld] += by;
-                if (z->bar != NULL) z->bar[j + k * z->bar_ld] -= by;
-            }
-        }
+    back(b, y->value, y->ld, y->bar, y->bar_ld, x->bar, x->bar_ld, z->bar, z->bar_ld);
     return WG_OK;
+}
+
+/* Element k of x._i - z._j. */
+static double tangent(const wg_block *b, size_t i, size_t j, size_t k) {
+    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
+    return (x->bar != NULL ? x->bar[i + k * x->bar_ld] : 0) -
+           (z->bar != NULL ? z->bar[j + k * z->bar_ld] : 0);
+}
+static double partial_at(const wg_block *b, double d, size_t i, size_t j, size_t k) {
+    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
+    return partial(of_squares(b), x->value[i + k * x->ld] - z->value[j + k * z->ld], d);
+}
+/* The tangent of the distance d. */
+static double along(const wg_block *b, double d, size_t i, size_t j) {
+    double s = 0;
+    for (size_t k = 0; k < b->in[0].cols; k++)
+        s += wgi_times(partial_at(b, d, i, j, k), tangent(b, i, j, k));
+    return s;
 }
 
 static wg_status distances_jvp(wg_block *b) {
-    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1], *const y = &b->out[0];
-    for (size_t j = 0; j < z->rows; j++)
-        for (size_t i = 0; i < x->rows; i++) {
-            double s = 0;
-            for (size_t k = 0; k < x->cols; k++) {
-                const double t = (x->bar != NULL ? x->bar[i + k * x->bar_ld] : 0) -
-                                 (z->bar != NULL ? z->bar[j + k * z->bar_ld] : 0);
-                s += wgi_times(partial(b, i, j, k), t);
+    const wg_block_arg *const y = &b->out[0];
+    for (size_t j = 0; j < y->cols; j++)
+        for (size_t i = 0; i < y->rows; i++)
+            y->bar[i + j * y->bar_ld] = along(b, y->value[i + j * y->ld], i, j);
+    return WG_OK;
+}
+
+/* What distances_vjp gives, of X, Z, the adjoint W of D, and D, from pair to pair as there: sums over
+ * all pairs before differences would lose the digits of points that are near to each other. */
+static wg_status back_shape(wg_block *b) {
+    for (size_t k = 0; k < 2; k++)
+        b->out[k].rows = b->in[k].rows, b->out[k].cols = b->in[k].cols;
+    return WG_OK;
+}
+static wg_status back_value(wg_block *b) {
+    const wg_block_arg *const w = &b->in[2], *const d = &b->in[3], *const to = b->out;
+    for (size_t k = 0; k < 2; k++)
+        memset(to[k].value, 0, to[k].rows * to[k].cols * sizeof(double));
+    back(b, d->value, d->ld, w->value, w->ld, to[0].value, to[0].ld, to[1].value, to[1].ld);
+    return WG_OK;
+}
+/* The partials p move by (t - p (p't))/D, those of squares by 2 t. */
+static wg_status back_jvp(wg_block *b) {
+    const wg_block_arg *const w = &b->in[2], *const d = &b->in[3], *const to = b->out;
+    for (size_t k = 0; k < 2; k++)
+        memset(to[k].bar, 0, to[k].rows * to[k].cols * sizeof(double));
+    for (size_t j = 0; j < d->cols; j++)
+        for (size_t i = 0; i < d->rows; i++) {
+            const double apart = d->value[i + j * d->ld], at = w->value[i + j * w->ld];
+            const double wt = w->bar != NULL ? w->bar[i + j * w->bar_ld] : 0;
+            const double s = of_squares(b) ? 0 : along(b, apart, i, j);
+            for (size_t k = 0; k < b->in[0].cols; k++) {
+                const double p = partial_at(b, apart, i, j, k), t = tangent(b, i, j, k);
+                const double pt = of_squares(b) ? 2 * t
+                                  : apart == 0  ? 0
+                                                : (t - wgi_times(p, s)) / apart;
+                const double by = wgi_times(wt, p) + wgi_times(at, pt);
+                to[0].bar[i + k * to[0].bar_ld] += by;
+                to[1].bar[j + k * to[1].bar_ld] -= by;
             }
-            y->bar[i + j * y->bar_ld] = s;
         }
     return WG_OK;
 }
 
-/* X_ = diag(W 1) X - W Z, Z_ = diag(W'1) Z - W'X, of points moved by the first of Z, which keeps digits
- * far from the origin. */
 static wg_status distances_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                                   const wg_mat *bar, wg_mat *back) {
-    wg_mat w;
-    if (out[0].rows == 0 || out[0].cols == 0 || in[0].cols == 0) return WG_OK;
-    const wg_mat origin = wgi_at_the_point(t, wg_mat_row(in[1], 0));
-    const wg_mat x = wg_mat_sub(t, in[0], origin), z = wg_mat_sub(t, in[1], origin);
-    if (of_squares(b)) w = wg_mat_scale(t, 2, bar[0]);
-    else {
-        const wg_mat apart = wgi_at_the_point(t, out[0]);
-        const wg_mat one = wg_mat_fill(t, out[0].rows, out[0].cols, 1),
-                     none = wg_mat_fill(t, out[0].rows, out[0].cols, 0);
-        w = wg_mat_select(t, apart, wg_mat_div(t, bar[0], wg_mat_select(t, apart, out[0], one)),
-                          none);
-    }
-    const wg_mat rows = wg_mat_sum_axis(t, w, WG_EACH_ROW),
-                 cols = wg_mat_transpose(wg_mat_sum_axis(t, w, WG_EACH_COL));
-    back[0] = wg_gemm(t, 'N', 'N', -1, w, z, 1, wg_mat_mul(t, x, rows));
-    back[1] = wg_gemm(t, 'T', 'N', -1, w, x, 1, wg_mat_mul(t, z, cols));
-    return wg_tape_status(t);
+                                   const wg_mat *bar, wg_mat *to) {
+    static const wg_block_op op = {
+        "adjoint of wg_distances", 0, back_shape, back_value, NULL, back_jvp, NULL, NULL, NULL};
+    const wg_mat of[4] = {in[0], in[1], bar[0], wgi_at_the_point(t, out[0])};
+    return wg_apply(t, &op, b->params, sizeof(int), 4, of, 2, to);
 }
 
 #define DISTANCES(name)                                                                        \
@@ -151,8 +189,8 @@ wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z) {
 static wg_status centred_shape(wg_block *b) {
     const double ddof = *(const double *)b->params;
     b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
-    if ((double)b->in[0].rows - ddof > 0) return WG_OK;
-    b->why = "not more rows than ddof";
+    if (ddof > -INFINITY && (double)b->in[0].rows - ddof > 0) return WG_OK;
+    b->why = "ddof is not a number below that of the rows";
     return WG_ESHAPE;
 }
 static void centre(size_t n, size_t cols, const double *x, size_t ld, double *y, size_t to_ld,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Eigenvalues and eigenvectors of any square matrix, complex numbers as two real matrices; null spaces.
+/* Eigenvalues and eigenvectors of any square matrix, complex numbers as two real matrices.
  *
  * Letters: n order, A V = V diag(w), columns v_j of V of Euclidean norm 1 with a real element of the
  * largest magnitude, at row k_j (as dgeev leaves them), a bar for adjoints, a dot for tangents, * for
@@ -12,11 +12,7 @@
  *
  * A real eigenvalue is simple as long as it is isolated, and stays real, with its vector.
  * Sources: Giles 2008, 3.1, for w and the part across; the two conditions, differentiated, for the
- * part along v_j (Magnus 1985, for conditions of such kind).
- *
- *     null space, A N = 0, N'N = I:  N. = -A^+ A. N,  A_ -= A^+' N_ N'
- *   with N moving across itself only, which is right for what depends on the space alone; adjoints that
- *   depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973. */
+ * part along v_j (Magnus 1985, for conditions of such kind). */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -42,7 +38,6 @@ static number complex_of(double re, double im) {
     return both.z;
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static wg_status finite_operand(wg_block *b) {
@@ -108,8 +103,11 @@ static double norm_1(size_t n, const number *a) {
     return most;
 }
 
-/* V^-1; *sound: it has at least half of its digits. Otherwise A has no full set of eigenvectors, as
- * far as is known. */
+/* Derivatives are wrong by DBL_EPSILON times the square of the condition of V: beyond this one they have
+ * less than three or four digits. */
+#define MOST_CONDITION 0x1p20
+
+/* V^-1; *sound: A has a full set of eigenvectors, as far as is known. */
 static void invert(const eigen *e, double *work, lapack_int *pivot) {
     const size_t n = e->n;
     const int m = wgi_int(n), room = wgi_int(lapack_doubles(n) / 2);
@@ -119,7 +117,7 @@ static void invert(const eigen *e, double *work, lapack_int *pivot) {
     if (LAPACKE_zgetri_work(LAPACK_COL_MAJOR, m, e->inverse, m, pivot, (number *)(void *)work,
                             room) != 0)
         return;
-    *e->sound = 1 / norm_1(n, e->v) / norm_1(n, e->inverse) > WGI_SPECTRAL_NEAR;
+    *e->sound = norm_1(n, e->v) * norm_1(n, e->inverse) < MOST_CONDITION;
 }
 
 static void to_results(const wg_block *b, const eigen *e) {
@@ -313,11 +311,14 @@ static wg_mat real_solution(wg_tape *t, pair v, pair x) {
 static wg_mat sum_of(wg_tape *t, wg_mat x, wg_mat y, double f, wg_mat z, wg_mat w) {
     return wg_mat_axpby(t, 1, wg_mat_mul(t, x, y), f, wg_mat_mul(t, z, w));
 }
-/* The differences w_j - w_i. */
-static wg_mat gaps_of(wg_tape *t, wg_mat w) { return wg_mat_sub(t, wg_mat_transpose(w), w); }
+/* The differences w_j - w_i, times c. */
+static wg_mat gaps_of(wg_tape *t, wg_mat w, double c) {
+    return wg_mat_axpby(t, c, wg_mat_transpose(w), -c, w);
+}
 
-/* conj(E) o V*F_. pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
-static pair across(wg_tape *t, pair w, pair v, pair bar, wg_mat pick, wg_mat real) {
+/* conj(E) o V*F_. c: about 1 over the largest eigenvalue, so that squares stay within the range of
+ * numbers; pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
+static pair across(wg_tape *t, double c, pair w, pair v, pair bar, wg_mat pick, wg_mat real) {
     const wg_mat along =
         wg_mat_sum_axis(t, sum_of(t, bar.re, v.re, 1, bar.im, v.im), WG_EACH_COL);
     const wg_mat phase =
@@ -327,11 +328,12 @@ static pair across(wg_tape *t, pair w, pair v, pair bar, wg_mat pick, wg_mat rea
     const wg_mat more = wg_mat_mul(t, pick, wg_mat_div(t, phase, largest));
     const pair f = {wg_mat_sub(t, bar.re, wg_mat_mul(t, v.re, along)),
                     wg_mat_add(t, wg_mat_sub(t, bar.im, wg_mat_mul(t, v.im, along)), more)};
-    const pair g = left_turned(t, v, f), gap = {gaps_of(t, w.re), gaps_of(t, w.im)};
+    const pair g = left_turned(t, v, f), gap = {gaps_of(t, w.re, c), gaps_of(t, w.im, c)};
     const wg_mat square = wg_mat_add(t, sum_of(t, gap.re, gap.re, 1, gap.im, gap.im),
                                      wg_mat_identity(t, w.re.rows));
-    return (pair){wg_mat_div(t, sum_of(t, gap.re, g.re, -1, gap.im, g.im), square),
-                  wg_mat_div(t, sum_of(t, gap.re, g.im, 1, gap.im, g.re), square)};
+    const wg_mat re = wg_mat_div(t, sum_of(t, gap.re, g.re, -1, gap.im, g.im), square),
+                 im = wg_mat_div(t, sum_of(t, gap.re, g.im, 1, gap.im, g.re), square);
+    return (pair){wg_mat_scale(t, c, re), wg_mat_scale(t, c, im)};
 }
 
 /* w and V as they were found, as an operation on A. */
@@ -384,8 +386,8 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     if (vectors) {
         const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
         const pair more =
-            across(t, (pair){out[0], out[1]}, v, of_v, wg_mat_constant(t, n, n, turns, n),
-                   wg_mat_constant(t, 1, n, real_ones, 1));
+            across(t, ldexp(1, -ilogb(largest_of(n, e.w))), (pair){out[0], out[1]}, v, of_v,
+                   wg_mat_constant(t, n, n, turns, n), wg_mat_constant(t, 1, n, real_ones, 1));
         m = (pair){wg_mat_add(t, m.re, more.re), wg_mat_add(t, m.im, more.im)};
     }
     back[0] = real_solution(t, v, right_turned(t, m, v));
@@ -417,166 +419,4 @@ wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_re, wg_
     const wg_status s = wg_apply(t, &wgi_op_eig, &p, sizeof p, 1, &a, 4, out);
     give(re, out[0]), give(im, out[1]), give(v_re, out[2]), give(v_im, out[3]);
     return s;
-}
-
-/* ---- null space ---- */
-
-/* Of the matrix at the point: results V, n-by-n, U and s, thin, and the rank, whose size decides that of
- * the null space. */
-static size_t svd_doubles(size_t m, size_t n) {
-    const size_t p = smaller(m, n);
-    return 4 * p * p + 7 * p + larger(m, n) + 192 * larger(m, n) + 4224;
-}
-static wg_status basis_shape(wg_block *b) {
-    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
-    b->out[0].rows = b->out[0].cols = n;
-    b->out[1].rows = m, b->out[1].cols = p;
-    b->out[2].rows = p, b->out[2].cols = 1;
-    b->out[3].rows = b->out[3].cols = 1;
-    b->work_bytes =
-        (m * n + n * n + svd_doubles(m, n)) * sizeof(double) + 8 * p * sizeof(lapack_int);
-    return WG_OK;
-}
-static wg_status basis_value(wg_block *b) {
-    const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
-    const double given = *(const double *)b->params;
-    const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
-    double *const a = b->work, *const vt = a + m * n, *const work = vt + n * n;
-    double *const v = b->out[0].value, *const s = b->out[2].value;
-    const wg_status status = finite_operand(b);
-    if (status != WG_OK) return status;
-    memset(vt, 0, n * n * sizeof *vt);
-    for (size_t i = 0; i < n; i++) vt[i * (n + 1)] = 1;
-    if (p != 0) {
-        wgi_spectral_copy(m, n, b->in[0].value, b->in[0].ld, a);
-        b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, m < n ? 'A' : 'S', wgi_int(m),
-                                      wgi_int(n), a, wgi_int(m), s, b->out[1].value, wgi_int(m),
-                                      vt, wgi_int(n), work, wgi_int(svd_doubles(m, n)),
-                                      (lapack_int *)(void *)(work + svd_doubles(m, n)));
-    }
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) v[i + j * n] = vt[j + i * n];
-    size_t r = 0;
-    while (r < p && s[r] > rcond * s[0]) r++;
-    b->out[3].value[0] = (double)r;
-    return WG_OK;
-}
-static wg_status nothing_back(wg_block *b) {
-    (void)b;
-    return WG_OK;
-}
-
-struct space {
-    size_t rank;
-    double rcond;
-    const double *v, *u, *s;
-};
-
-static wg_status null_shape(wg_block *b) {
-    const struct space *const p = b->params;
-    const size_t m = b->in[0].rows, n = b->in[0].cols, k = n - p->rank;
-    b->out[0].rows = n, b->out[0].cols = k;
-    b->work_bytes = (larger(m, n) * k + n * k + k * k) * sizeof(double);
-    return WG_OK;
-}
-static wg_status null_value(wg_block *b) {
-    const struct space *const p = b->params;
-    const size_t n = b->in[0].cols, k = n - p->rank;
-    if (n * k != 0) memcpy(b->out[0].value, p->v + n * p->rank, n * k * sizeof(double));
-    return WG_OK;
-}
-
-/* c = op(a) op(b), packed but for the last dimensions given. */
-static void gemm(int ta, int tb, size_t m, size_t n, size_t k, const double *a, size_t lda,
-                 const double *b, size_t ldb, double *c) {
-    cblas_dgemm(CblasColMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
-                wgi_int(m), wgi_int(n), wgi_int(k), 1, a, wgi_int(lda), b, wgi_int(ldb), 0, c,
-                wgi_int(m));
-}
-
-/* Is N'N_, k-by-k, symmetric up to rounding? Then the adjoint is that of something that depends on the
- * space alone. */
-static wg_status of_the_space(wg_block *b, const double *bar, double *room) {
-    const struct space *const p = b->params;
-    const size_t n = b->in[0].cols, k = n - p->rank;
-    gemm(1, 0, k, k, n, b->out[0].value, n, bar, n, room);
-    const double nothing =
-        8 * (double)n * DBL_EPSILON *
-        fmax(wgi_spectral_largest(k * k, room), wgi_spectral_largest(n * k, bar));
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < j; i++)
-            if (fabs(room[i + j * k] - room[j + i * k]) > nothing) {
-                b->why =
-                    "what depends on the choice of a basis of the null space has no derivative";
-                return WG_EDEGENERATE;
-            }
-    return WG_OK;
-}
-
-static wg_status null_vjp(wg_block *b) {
-    const struct space *const p = b->params;
-    const size_t m = b->in[0].rows, n = b->in[0].cols, r = p->rank, k = n - r;
-    double *const x = b->work, *const y = x + n * k, *const room = y + larger(m, n) * k;
-    if (n * k == 0 || b->in[0].bar == NULL) return WG_OK;
-    const wg_status s = of_the_space(b, b->out[0].bar, room);
-    if (s != WG_OK || r == 0) return s;
-    gemm(1, 0, r, k, n, p->v, n, b->out[0].bar, n, x);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < r; i++) x[i + j * r] /= p->s[i];
-    gemm(0, 0, m, k, r, p->u, m, x, r, y);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, wgi_int(m), wgi_int(n), wgi_int(k), -1,
-                y, wgi_int(m), b->out[0].value, wgi_int(n), 1, b->in[0].bar,
-                wgi_int(b->in[0].bar_ld));
-    return WG_OK;
-}
-static wg_status null_jvp(wg_block *b) {
-    const struct space *const p = b->params;
-    const size_t m = b->in[0].rows, n = b->in[0].cols, r = p->rank, k = n - r;
-    double *const x = b->work, *const y = x + n * k;
-    if (n * k == 0) return WG_OK;
-    memset(b->out[0].bar, 0, n * k * sizeof(double));
-    if (r == 0 || b->in[0].bar == NULL) return WG_OK;
-    gemm(0, 0, m, k, n, b->in[0].bar, b->in[0].bar_ld, b->out[0].value, n, y);
-    gemm(1, 0, r, k, m, p->u, m, y, m, x);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < r; i++) x[i + j * r] /= -p->s[i];
-    gemm(0, 0, n, k, r, p->v, n, x, r, b->out[0].bar);
-    return WG_OK;
-}
-static wg_status null_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                              const wg_mat *bar, wg_mat *back) {
-    const struct space *const p = b->params;
-    const size_t n = in[0].cols, k = n - p->rank;
-    if (n * k == 0 || p->rank == 0) return WG_OK;
-    const wg_mat packed = wg_mat_copy(t, bar[0]), inverse = wg_pinv(t, in[0], p->rcond);
-    if (packed.value == NULL) return wg_tape_status(t);
-    const wg_status s =
-        of_the_space(b, packed.value, (double *)b->work + n * k + larger(in[0].rows, n) * k);
-    if (s != WG_OK) return s;
-    const wg_mat left = wg_gemm(t, 'T', 'N', 1, inverse, bar[0], 0, inverse);
-    back[0] = wg_gemm(t, 'N', 'T', -1, left, out[0], 0, inverse);
-    return wg_tape_status(t);
-}
-
-const wg_block_op wgi_op_null_space = {
-    "wg_null_space", 0, null_shape, null_value, null_vjp, null_jvp, NULL, null_adjoint, NULL};
-
-wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond) {
-    static const wg_block_op basis = {
-        "wg_null_space", 0, basis_shape, basis_value, nothing_back, NULL, NULL, NULL, NULL};
-    const wg_mat point = wgi_at_the_point(t, a);
-    wg_mat of[4], y = wg_mat_failed(a.cols, a.cols > a.rows ? a.cols - a.rows : 0);
-    if (wg_apply(t, &basis, &rcond, sizeof rcond, 1, &point, 4, of) != WG_OK) return y;
-    const struct space p = {(size_t)of[3].value[0], rcond, of[0].value, of[1].value,
-                            of[2].value};
-    (void)wg_apply(t, &wgi_op_null_space, &p, sizeof p, 1, &a, 1, &y);
-    return y;
 }

@@ -123,6 +123,9 @@ static void choose(named *to, const named *from, const named *other, int in_othe
 
 static wg_mat product(wg_tape *t, wg_mat x, wg_mat z, named a, named b, named out) {
     named left = {.count = 0}, right = {.count = 0}, made = {.count = 0};
+    if (elements(&a, 0, a.count) == 0 || elements(&b, 0, b.count) == 0)
+        return wg_mat_fill(t, out.count != 0 ? out.size[0] : 1, elements(&out, 1, out.count),
+                           0);
     x = summed(t, x, &a, &b, &out);
     z = summed(t, z, &b, &a, &out);
     choose(&left, &a, &b, 0, &out, 1);
@@ -138,9 +141,6 @@ static wg_mat product(wg_tape *t, wg_mat x, wg_mat z, named a, named b, named ou
     const size_t columns = made.count;
     choose(&made, &a, &b, 1, &out, 1);
     const size_t count = elements(&made, columns, made.count);
-    if (elements(&made, 0, made.count) == 0)
-        return wg_mat_fill(t, out.count != 0 ? out.size[0] : 1, elements(&out, 1, out.count),
-                           0);
     const wg_mat y = wg_gemm_batch(t, count, 'N', 'N', 1, permuted(t, x, &a, &left, rows),
                                    permuted(t, z, &b, &right, inner));
     return permuted(t, y, &made, &out, out.count != 0);

@@ -18,6 +18,7 @@
  * Sources: de Hoog, Anderssen and Lukas 2011 (LU); Walter and Lehmann 2010 (QR); Higham 2008,
  * Functions of Matrices, chapter 8, and Kenney and Laub 1991 (polar). */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <wengert/data.h>
@@ -186,13 +187,17 @@ wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm
 
 /* ---- A P = Q R; results here: A P and, for each column, the one of A that it was ---- */
 
+static size_t dgeqp3_doubles(size_t n) { return 34 * (n + 1); }
+
 static wg_status order_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
     b->out[0].rows = m, b->out[0].cols = n;
     b->out[1].rows = n, b->out[1].cols = 1;
-    b->work_bytes = wgi_room_of(m * n) + wgi_room_of(p) + wgi_room_of(34 * (n + 1)) +
+    b->work_bytes = wgi_room_of(m * n) + wgi_room_of(p) + wgi_room_of(dgeqp3_doubles(n)) +
                     wgi_rounded(n * sizeof(int));
-    return WG_OK;
+    if (dgeqp3_doubles(n) <= INT_MAX) return WG_OK;
+    b->why = "more columns than LAPACK can be told the workspace of";
+    return WG_ESHAPE;
 }
 
 /* Column j of x P, in x. */
@@ -204,7 +209,7 @@ static wg_status order_value(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n);
     char *work = b->work;
     double *const a = wgi_take(&work, m * n), *const tau = wgi_take(&work, p),
-                  *const more = wgi_take(&work, 34 * (n + 1));
+                  *const more = wgi_take(&work, dgeqp3_doubles(n));
     int *const order = wgi_take_int(&work, n);
     const wg_status s = finite_operand(b);
     if (s != WG_OK) return s;
@@ -212,7 +217,7 @@ static wg_status order_value(wg_block *b) {
     if (p != 0) {
         wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
         (void)LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(n), a, wgi_int(m),
-                                  order, tau, more, wgi_int(34 * (n + 1)));
+                                  order, tau, more, wgi_int(dgeqp3_doubles(n)));
     }
     for (size_t j = 0; j < n; j++) b->out[1].value[j] = (double)(order[j] - 1);
     for (size_t j = 0; m != 0 && j < n; j++)
@@ -264,7 +269,7 @@ wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm
     if (s == WG_OK) s = wg_qr(t, moved[0], &both[0], &both[1]);
     if (q != NULL) *q = both[0];
     if (r != NULL) *r = both[1];
-    indices(a.cols, moved[1].value, perm);
+    indices(a.cols, s == WG_OK ? moved[1].value : NULL, perm);
     return s;
 }
 
@@ -370,8 +375,8 @@ static wg_status polar_vjp(wg_block *b) {
         for (size_t i = 0; i <= j; i++) {
             const double skew = k[i + j * n] - k[j + i * n], sum = g[i + j * n] + g[j + i * n];
             const double over = 1 / (p.s[i] + p.s[j]);
-            k[i + j * n] = (skew + p.s[i] * sum) * over;
-            k[j + i * n] = (-skew + p.s[j] * sum) * over;
+            k[i + j * n] = skew * over + p.s[i] * over * sum;
+            k[j + i * n] = -skew * over + p.s[j] * over * sum;
         }
     turn(&p, 0, k, room);
     gemm(0, 0, m, n, n, 1, p.u, m, k, n, 0, y);
@@ -402,7 +407,7 @@ static wg_status polar_jvp(wg_block *b) {
             const double over = 1 / (p.s[i] + p.s[j]), here = x[i + j * n],
                          there = x[j + i * n];
             y[i + j * n] = (here - there) * over;
-            ht[i + j * n] = (p.s[i] * here + p.s[j] * there) * over;
+            ht[i + j * n] = p.s[i] * over * here + p.s[j] * over * there;
         }
     turn(&p, 0, ht, room);
     turn(&p, 0, y, room);
@@ -421,9 +426,13 @@ static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     (void)in;
     if (p.n == 0) return WG_OK;
     if (p.s[p.n - 1] <= least_of(&p)) return polar_degenerate(b);
+    /* c H is about 1, and so are the solutions */
+    const double c = ldexp(1, -ilogb(p.s[0]));
+    const wg_mat ch = wg_mat_scale(t, c, h);
     if (!wgi_spectral_untouched(t, bar[0])) {
         const wg_mat k = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, h);
-        x = wg_sylvester(t, h, h, wg_mat_sub(t, k, wg_mat_transpose(k)));
+        const wg_mat y = wg_sylvester(t, ch, ch, wg_mat_sub(t, k, wg_mat_transpose(k)));
+        x = wg_mat_scale(t, c, y);
         if (p.m != p.n) {
             const wg_mat rest = wg_gemm(t, 'N', 'N', -1, u, k, 1, bar[0]);
             more = wg_mat_transpose(wg_solve_symmetric(t, h, wg_mat_transpose(rest)));
@@ -431,7 +440,7 @@ static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     }
     if (!wgi_spectral_untouched(t, bar[1])) {
         const wg_mat both = wg_mat_add(t, bar[1], wg_mat_transpose(bar[1]));
-        x = wg_gemm(t, 'N', 'N', 1, h, wg_sylvester(t, h, h, both), 1, x);
+        x = wg_gemm(t, 'N', 'N', 1, ch, wg_sylvester(t, ch, ch, both), 1, x);
     }
     back[0] = wg_matmul(t, u, x);
     if (more.value != NULL) back[0] = wg_mat_add(t, back[0], more);

@@ -460,7 +460,9 @@ static wg_status pinv_shape(wg_block *b) {
                          wgi_rounded(8 * p * sizeof(int));
     const size_t sweep = wgi_room_of(m * p) + wgi_room_of(n * p) + 2 * wgi_room_of(p * p);
     b->work_bytes = wgi_larger(value, sweep);
-    return WG_OK;
+    if (!isnan(*(const double *)b->params)) return WG_OK;
+    b->why = "rcond is not a number";
+    return WG_EARG;
 }
 
 /* saved: U m by r, V n by r, s, r. */

@@ -9,8 +9,9 @@
  *                than 2 cos^2 Y - 1, double an error and do not quadruple it
  *     exp(A) B = exp(X)^s B, |X| <= 1, a series of degree 19 for each step
  *
- * In functions the number of steps is that of the recorded point; that the norm is not larger than what
- * they serve for, at most twice (1.25 times for exp) that of the point, is compared at every point.
+ * In functions and replays the number of steps is that of the recorded point; that the norm is not larger
+ * than what they serve for, at most twice (1.25 times for exp) that of the point, is compared at every
+ * point.
  * Sources: Higham 2008, Functions of Matrices, chapter 12, 4.2; Al-Mohy and Higham 2011, SIAM J. Sci.
  * Comput. 33(2), for exp(A) B, here with shorter steps, whose terms do not cancel. */
 #include <math.h>
@@ -43,6 +44,16 @@ static wg_status scaled_shape(wg_block *b) {
     return b->why == NULL ? WG_OK : WG_ESHAPE;
 }
 
+static double norm_1(size_t n, const double *a, size_t down, size_t across) {
+    double most = 0;
+    for (size_t j = 0; j < n; j++) {
+        double s = 0;
+        for (size_t i = 0; i < n; i++) s += fabs(a[i * down + j * across]);
+        if (!(s <= most)) most = s;
+    }
+    return most;
+}
+
 static void scale(const struct scaling *p, size_t n, const double *a, size_t ld, double *x) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) x[i + j * n] = a[i + j * ld] / p->steps;
@@ -59,6 +70,10 @@ static wg_status scaled_value(wg_block *b) {
         b->why = p->by_vector ? "the norm of the matrix is too large: wg_expm is for that"
                               : "the norm of the matrix is so large that no digit is known";
         return WG_EARG;
+    }
+    if (!(norm_1(a->rows, a->value, 1, a->ld) < p->most * p->steps)) { /* in a replay */
+        b->why = "the norm of the matrix is larger than what the recorded steps serve for";
+        return WG_EGUARD;
     }
     scale(p, a->rows, a->value, a->ld, b->out[0].value);
     return WG_OK;
@@ -106,17 +121,10 @@ SCALED(cosm);
 SCALED(sinm);
 SCALED(expmv);
 
-/* The 1-norm of a matrix that is there; else 0, and the operation says what is wrong with it. */
+/* The 1-norm of a square matrix that is there; else 0, and the operation says what is wrong with it. */
 static double norm_of(const wg_tape *t, wg_mat a) {
-    double most = 0;
-    if (!wgi_is_readable(t, &a)) return 0;
-    for (size_t j = 0; j < a.cols; j++) {
-        double s = 0;
-        for (size_t i = 0; i < a.rows; i++)
-            s += fabs(a.value[a.trans ? j + i * a.ld : i + j * a.ld]);
-        if (!(s <= most)) most = s;
-    }
-    return most;
+    if (!wgi_is_readable(t, &a) || a.rows != a.cols) return 0;
+    return norm_1(a.rows, a.value, a.trans ? a.ld : 1, a.trans ? 1 : a.ld);
 }
 
 /* ---- cosine and sine ---- */

@@ -7,8 +7,10 @@
  *
  *     S = Q [-I Z; 0 I] Q',  T11 Z - Z T22 = -2 T12:  S A = A S
  *     X = L(A, E):  N X + X N = E - S E S;  an adjoint is L(A', S_)
+ *     N'H + H N = I:  how far that can go
  *
- * Source: Higham 2008, Functions of Matrices, 5.1 to 5.3; Kenney and Laub 1991. */
+ * Source: Higham 2008, Functions of Matrices, 5.1 to 5.3; Kenney and Laub 1991; Van Loan 1985, How
+ * near is a stable matrix to an unstable matrix? (H). */
 #include <float.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
@@ -34,9 +36,12 @@ static lapack_logical is_left(const double *re, const double *im) {
     return *re < 0;
 }
 
+/* Of S, in parts of it. */
+#define MOST_ERROR 0x1p-6
+
 static wg_status refuse(wg_block *b) {
     b->info = 0;
-    b->why = "an eigenvalue is on the imaginary axis, or nearly";
+    b->why = "an eigenvalue is on the imaginary axis, or not known to be beside it";
     return WG_ESINGULAR;
 }
 
@@ -61,9 +66,9 @@ static wg_status sign_value(wg_block *b) {
         b->why = WGI_SPECTRAL_GAVE_UP;
         return WG_ECONVERGE;
     }
-    const double least = (double)n * DBL_EPSILON * wgi_norm_1(n, t, n);
+    const double error = (double)n * DBL_EPSILON * wgi_norm_1(n, t, n);
     for (size_t i = 0; i < n; i++)
-        if (!(fabs(re[i]) > least) || (re[i] < 0) != (i < (size_t)count)) return refuse(b);
+        if (!(fabs(re[i]) > error) || (re[i] < 0) != (i < (size_t)count)) return refuse(b);
     const size_t k = (size_t)count, rest = n - k;
     double *const z = s + k * n;
     wgi_square_identity(n, s);
@@ -79,7 +84,10 @@ static wg_status sign_value(wg_block *b) {
     for (size_t j = 0; j < n;
          j++) /* what is below the blocks of the diagonal is 0 there, too */
         for (size_t i = 0; i < n; i++) t[i + j * n] = i > j + 1 ? 0 : room[i + j * n];
-    return WG_OK;
+    /* N is 1/|H| or more away from eigenvalues on the axis, and S changes by |S| |H| times an error */
+    wgi_square_identity(n, low);
+    if (wgi_schur_sylvester('T', 'N', n, n, t, n, t, n, low, n)) return refuse(b);
+    return error * wgi_norm_1(n, s, n) * wgi_norm_1(n, low, n) < MOST_ERROR ? WG_OK : refuse(b);
 }
 
 static wg_status sign_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *e, size_t lde) {

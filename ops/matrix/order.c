@@ -68,7 +68,9 @@ static void sort_expand(wg_tape *t, const wgi_written *l) {
     const int all = sort(l->n, x, at, at + l->n);
     for (size_t k = 0; k < l->n; k++) {
         l->y[k] = all ? l->x[0][(size_t)at[k]] : wg_constant(NAN);
-        if (k > 0) (void)wg_le(t, l->y[k - 1], l->y[k]);
+        if (!all)
+            (void)wg_le(t, l->x[0][k], l->x[0][k]); /* where the NaN is none, it is no NaN */
+        else if (k > 0) (void)wg_le(t, l->y[k - 1], l->y[k]);
     }
 }
 
@@ -152,9 +154,9 @@ wg_mat wg_mat_median_axis(wg_tape *t, wg_mat a, wg_axis axis) {
 
 /* ---- cumulative maxima ---- */
 
-/* The part of y_k that is x_k: 1, 0, or 1/2 where it is equal to the largest before. */
+/* The part of y_k that is x_k: 1, 0, 1/2 where it is equal to the largest before, NaN beside a NaN. */
 static double share(size_t k, double x, double before) {
-    return k == 0 || x > before ? 1 : x == before ? 0.5 : 0;
+    return k == 0 || x > before ? 1 : x == before ? 0.5 : x < before ? 0 : NAN;
 }
 
 static void cummax_value(const wgi_line *l) {

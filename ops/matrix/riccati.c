@@ -13,8 +13,9 @@
  *
  * X comes of the stable subspace of [A -G; -Q -A'], or of the pencil [A 0; -Q I] - z [I G; 0 A'],
  * ordered by dgees or dgges, and then of Newton's steps, by the equation of the tangents.
- * Sources: Laub 1979; Pappas, Laub and Sandell 1980; Kleinman 1968; Kao and Hennequin 2020. */
+ * Sources: Laub 1979; Pappas, Laub and Sandell 1980; Kleinman 1968; Van Loan 1985; Kao and Hennequin 2020. */
 #include <float.h>
+#include <math.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include <wengert/solve.h>
@@ -187,6 +188,18 @@ static wg_status close_loop(wg_block *b, const kept *s, const double *a, const d
     return WG_OK;
 }
 
+/* Is C, which close_loop has left, stable as far as it is known? Where a residual is 0 Newton's steps
+ * cannot tell. By H with C'H + H C + I = 0, or H = C'H C + I, C is about 1/|H| away from others. */
+static wg_status assure(wg_block *b, const kept *s, double *room) {
+    const size_t n = s->n;
+    const double norm = wgi_norm_1(n, s->t, n), size = is_discrete(b) ? fmax(1, norm) : 1;
+    double *const h = room;
+    wgi_square_identity(n, h);
+    if (!solve(b, s, 0, h, room + n * n)) return none(b);
+    const double error = (double)n * DBL_EPSILON * norm * size * wgi_norm_1(n, h, n);
+    return error < 1 ? WG_OK : none(b);
+}
+
 /* x += a step of Newton's; gives its size beside that of x. */
 static double improve(const wg_block *b, const kept *s, const double *a, const double *q,
                       const double *g, double *x, double *step, double *room) {
@@ -264,7 +277,8 @@ static wg_status riccati_value(wg_block *b) {
     if (status != WG_OK) return status;
     /* Newton's steps square the error: what is this small has left nothing that counts */
     if (!(by <= WGI_SPECTRAL_NEAR)) return none(b);
-    return close_loop(b, &s, a, g, x, room, work, flags);
+    status = close_loop(b, &s, a, g, x, room, work, flags);
+    return status == WG_OK ? assure(b, &s, room) : status;
 }
 
 /* ---- derivatives ---- */
