@@ -418,6 +418,61 @@ static void a_recording_off_its_solution_is_solved_anew(void **state) {
     wg_tape_free(t);
 }
 
+/* x^(3/2) = p from 1e20: each step leaves a third of x, and at p = 1 the last of them is nothing beside
+ * the recorded solution, but all of x. */
+static wg_status power_is(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                          void *data) {
+    (void)n, (void)m, (void)data;
+    r[0] = wg_let(t, wg_sub(wg_mul(in[0], wg_sqrt(in[0])), in[1]));
+    return wg_tape_status(t);
+}
+static wg_status power_root(wg_tape *t, size_t n, const wg_real *p, size_t m, wg_real *y,
+                            void *data) {
+    (void)n, (void)m;
+    return wg_implicit(t, power_is, NULL, 1, data, 1, p, y);
+}
+static void steps_that_still_shrink_are_not_small_beside_a_large_start(void **state) {
+    (void)state;
+    wg_tape *const t = open_tape();
+    double x = 1e20;
+    const double at = 1e30, points[] = {1e30, 1e27, 1};
+    wg_function *const f = record(t, power_root, &x, 1, &at);
+    for (int k = 0; k < 3; k++) {
+        const double *const in[] = {&points[k]};
+        double y = 0;
+        assert_int_equal(evaluate(f, in, &y), k == 2 ? WG_EGUARD : WG_OK);
+        if (k != 2) close_to(y / cbrt(points[k] * points[k]), 1, 4);
+    }
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
+/* x + sin(x + 1) / 3 = p where that is 0: what is left is rounding, and may be any part of x. */
+static wg_status wave_is(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    r[0] = wg_let(t, wg_sub(wg_add(in[0], wg_div(wg_sin(wg_add(in[0], 1)), 3)), in[1]));
+    return wg_tape_status(t);
+}
+static wg_status wave_root(wg_tape *t, size_t n, const wg_real *p, size_t m, wg_real *y,
+                           void *data) {
+    (void)n, (void)m;
+    return wg_implicit(t, wave_is, NULL, 1, data, 1, p, y);
+}
+static void a_solution_of_nothing_but_rounding_is_one(void **state) {
+    (void)state;
+    wg_tape *const t = open_tape();
+    double x = 2;
+    const double at = 2 + sin(3) / 3, zero = sin(1) / 3;
+    const double *const in[] = {&zero};
+    double y = 1;
+    wg_function *const f = record(t, wave_root, &x, 1, &at);
+    assert_int_equal(evaluate(f, in, &y), WG_OK);
+    close_to(y, 0, 1);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 /* ---- nested, with matrices, and with what only expands ---- */
 
 static wg_status root_of_root(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
@@ -523,6 +578,8 @@ int main(void) {
         cmocka_unit_test(branches_solve_where_one_recording_cannot),
         cmocka_unit_test(points_without_a_solution_are_told),
         cmocka_unit_test(a_recording_off_its_solution_is_solved_anew),
+        cmocka_unit_test(steps_that_still_shrink_are_not_small_beside_a_large_start),
+        cmocka_unit_test(a_solution_of_nothing_but_rounding_is_one),
         cmocka_unit_test(solutions_nest),
         cmocka_unit_test(a_recording_with_what_only_expands_has_second_derivatives),
         cmocka_unit_test(memory_refused_at_any_point_is_reported),

@@ -102,6 +102,24 @@ static void a_replay_finds_the_new_value(void **state) {
     wg_tape_reset(coded);
 }
 
+static void what_is_recorded_after_a_replay_has_the_new_value(void **state) {
+    (void)state;
+    const double again = 5;
+    double square, product;
+    wg_tape_reset(coded);
+    wg_real x = wg_input(coded, 2);
+    const wg_real s = wg_let(coded, wg_mul(x, x));
+    const wg_mat m = wg_mat_from_real(coded, s), turned = wg_mat_transpose(m);
+    assert_int_equal(wg_tape_replay(coded, 1, &x, &again), WG_OK);
+    const wg_mat y = wg_mat_mul(coded, m, turned), z = wg_matmul(coded, turned, y);
+    assert_int_equal(wg_mat_value(coded, y, &square, 1), WG_OK);
+    assert_int_equal(wg_mat_value(coded, z, &product, 1), WG_OK);
+    assert_true(square == 625 && product == 15625);
+    assert_int_equal(wg_reverse(coded, wg_mat_at(z, 0, 0)), WG_OK);
+    assert_true(wg_adjoint(coded, x) == 6 * 3125.0); /* of x^6 */
+    wg_tape_reset(coded);
+}
+
 static void functions_take_them(void **state) {
     (void)state;
     const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
@@ -234,6 +252,7 @@ int main(void) {
         cmocka_unit_test(derivatives_have_the_bits_of_gathers_in_every_mode),
         cmocka_unit_test(a_variable_keeps_its_slot_without_a_record),
         cmocka_unit_test(a_replay_finds_the_new_value),
+        cmocka_unit_test(what_is_recorded_after_a_replay_has_the_new_value),
         cmocka_unit_test(functions_take_them),
         cmocka_unit_test(every_argument_is_evaluated_once),
         cmocka_unit_test(every_kind_of_number_is_one),

@@ -355,6 +355,20 @@ static wg_status logarithm_is(wg_tape *t, size_t n, const wg_real *in, size_t m,
     return wg_tape_status(t);
 }
 
+/* x^2 = p, from 1e10 to 1e-6: steps halve, and are nothing beside the recorded solution before they are
+ * small beside x. */
+static void a_replay_goes_on_until_steps_are_small_beside_the_solution(void **state) {
+    (void)state;
+    wg_tape *const t = open_tape();
+    const double start = 1e20, x = 1e10, at = 1e-12;
+    wg_real p, y;
+    assert_int_equal(wg_inputs(t, 1, &start, &p), WG_OK);
+    assert_int_equal(wg_implicit(t, square_is, NULL, 1, &x, 1, &p, &y), WG_OK);
+    assert_int_equal(wg_tape_replay(t, 1, &p, &at), WG_OK);
+    close_to(wg_tape_value(t, y) / 1e-6, 1, 4);
+    wg_tape_free(t);
+}
+
 /* From x = 20 the first step for p = -1 leads to -59.9, where there is no logarithm. */
 static void a_replay_steps_back_from_where_there_is_no_equation(void **state) {
     (void)state;
@@ -567,6 +581,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_used_has_derivative_0),
         cmocka_unit_test(sparse_hessians_are_the_same_entries),
         cmocka_unit_test(a_replay_solves_anew),
+        cmocka_unit_test(a_replay_goes_on_until_steps_are_small_beside_the_solution),
         cmocka_unit_test(a_replay_steps_back_from_where_there_is_no_equation),
         cmocka_unit_test(a_replay_without_a_solution_fails_by_name),
         cmocka_unit_test(equations_without_second_derivatives_are_named),

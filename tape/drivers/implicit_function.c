@@ -9,6 +9,7 @@
 
 #include <wengert/solve.h>
 
+#include <math.h>
 #include <string.h>
 
 /* So many steps are made. The last one may be a part of the solution as small as that; what only
@@ -111,27 +112,55 @@ static wg_status add_solve(making *m) {
     return wgi_taking_all(&m->body.g, wgi_core_of(t), 1, n * n + n, x, node, n, y, m->step);
 }
 
-/* A comparison at each point: is the last step of unknown i small? */
-static void compare(making *m, const uint32_t *last, const uint32_t *x) {
+/* |x| of unknown i after step k; and how far that step went. y: the unknowns after the last one. */
+static uint32_t size_after(making *m, const uint32_t *y, size_t i, size_t k) {
+    return WGI_GRAPH1(m->g, fabs, y[i] - (uint32_t)((STEPS - k) * m->n));
+}
+static uint32_t step_of(making *m, const uint32_t *y, size_t i, size_t k) {
+    const uint32_t x = y[i] - (uint32_t)((STEPS - k) * m->n);
+    return WGI_GRAPH1(m->g, fabs, WGI_GRAPH2(m->g, sub, x, x - (uint32_t)m->n));
+}
+
+/* A SMALL part of unknown i and of another size of it (NULL: of none), and of that of a sum. All are
+ * those before the last step, so that one to infinity is not small beside itself. */
+static uint32_t small_part(making *m, uint32_t size, const double *other, uint32_t *sum) {
+    wgi_graph *const g = m->g;
+    const uint32_t part = wgi_graph_number(g, SMALL);
+    uint32_t small = WGI_GRAPH2(g, mul, part, size);
+    if (other != NULL)
+        small = WGI_GRAPH2(g, add, small, wgi_graph_number(g, SMALL * fabs(*other)));
+    *sum = WGI_GRAPH2(g, add, *sum, small);
+    return small;
+}
+
+/* A comparison at each point: is the last step of unknown i small? That it is beside the recorded
+ * solution is enough only if it is no smaller than all in the second half, as where x is 0 and what
+ * is left is rounding: steps that still shrink may be nothing beside that one, and all of x. */
+static void compare(making *m, const uint32_t *y) {
     wgi_graph *const g = m->g;
     const size_t n = m->n;
     const double *const start = m->b->operand[1].value;
-    uint32_t all = wgi_graph_number(g, 0), *const size = list_of(m, n);
-    if (size == NULL) return;
+    uint32_t *const near = list_of(m, n), *const far = list_of(m, n);
+    uint32_t all_near = wgi_graph_number(g, 0), all_far = all_near;
+    if (near == NULL || far == NULL) return;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t now = WGI_GRAPH1(g, fabs, x[i]);
-        size[i] =
-            WGI_GRAPH2(g, add, now, wgi_graph_number(g, start[i] < 0 ? -start[i] : start[i]));
-        all = WGI_GRAPH2(g, add, all, size[i]);
+        const uint32_t size = size_after(m, y, i, STEPS - 1);
+        near[i] = small_part(m, size, NULL, &all_near);
+        far[i] = small_part(m, size, &start[i], &all_far);
     }
     const uint32_t part = wgi_graph_number(g, SMALL);
+    const uint32_t more_near = WGI_GRAPH2(g, mul, part, all_near);
+    const uint32_t more_far = WGI_GRAPH2(g, mul, part, all_far);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t floor = WGI_GRAPH2(g, mul, part, all);
-        const uint32_t scale = WGI_GRAPH2(g, add, size[i], floor);
-        const uint32_t step = WGI_GRAPH2(g, sub, x[i], last[i]);
+        const uint32_t step = step_of(m, y, i, STEPS);
+        uint32_t least = step_of(m, y, i, STEPS / 2);
+        for (size_t k = STEPS / 2 + 1; k < STEPS; k++)
+            least = WGI_GRAPH2(g, fmin, least, step_of(m, y, i, k));
+        const uint32_t most =
+            WGI_GRAPH4(g, select_lt, step, least, WGI_GRAPH2(g, add, near[i], more_near),
+                       WGI_GRAPH2(g, add, far[i], more_far));
         enum { LE = 1 };
-        wgi_graph_guard_add(g, WGI_GRAPH1(g, fabs, step), WGI_GRAPH2(g, mul, part, scale), LE,
-                            1);
+        wgi_graph_guard_add(g, step, most, LE, 1);
     }
 }
 
@@ -154,13 +183,8 @@ static wg_status add_repeat(making *m, const uint32_t *p, uint32_t *y) {
     for (size_t i = 0; i < n; i++) operand[i] = wgi_graph_number(g, m->b->operand[1].value[i]);
     for (size_t i = 0; kept[1] && i < m->np; i++) operand[n + i] = p[i];
     const uint32_t node = wgi_graph_repeat(g, r, operand);
-    uint32_t *const last = list_of(m, n);
-    if (last == NULL) return g->c->status;
-    for (size_t i = 0; i < n; i++) {
-        y[i] = node + 1 + (uint32_t)(STEPS * n + i);
-        last[i] = y[i] - (uint32_t)n;
-    }
-    compare(m, last, y);
+    for (size_t i = 0; i < n; i++) y[i] = node + 1 + (uint32_t)(STEPS * n + i);
+    compare(m, y);
     return g->c->status;
 }
 

@@ -36,15 +36,15 @@ typedef struct newton {
     double *step;
 } newton;
 
-/* The size of the step relative to the unknowns, where those of a size that is nothing beside that
- * of the others count as such. */
-static double size_of_step(const newton *w) {
+/* The size of the step relative to the unknowns, or to others where these are larger; those of a size
+ * that is nothing beside that of the rest count as such. */
+static double size_of_step(const newton *w, const double *others) {
     const size_t n = w->e.n;
     double largest = 0, size = 0;
     for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fmax(fabs(w->e.value[i]), fabs(w->k->x[i])));
+        largest = fmax(largest, fmax(fabs(w->e.value[i]), fabs(others[i])));
     for (size_t i = 0; i < n; i++) {
-        const double scale = fmax(fmax(fabs(w->e.value[i]), fabs(w->k->x[i])), NEAR * largest);
+        const double scale = fmax(fmax(fabs(w->e.value[i]), fabs(others[i])), NEAR * largest);
         const double part = w->step[i] == 0 ? 0 : fabs(w->step[i]) / scale;
         if (!(part <= size)) size = part; /* NaN, too */
         if (size != size) return size;
@@ -71,8 +71,10 @@ static wg_status iterate(wgi_core *c, newton *w) {
         for (size_t i = 0; i < n; i++)
             w->step[i] = (w->e.fixed_point ? w->e.value[i] : 0) - w->e.out[i].value;
         wgi_implicit_solve(&w->k->at, 0, w->step);
-        const double size = size_of_step(w);
-        if (size <= CLOSE || (size <= NEAR && size >= last)) return WG_OK;
+        /* beside a recorded solution that is much larger, a step may be nothing that is all of x */
+        const double size = size_of_step(w, w->k->x);
+        const int close = size_of_step(w, w->e.value) <= CLOSE;
+        if (close || (size <= NEAR && size >= last)) return WG_OK;
         for (size_t i = 0; i < n; i++) w->e.value[i] += w->step[i];
         last = size;
         made++, halved = 0;

@@ -119,6 +119,12 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
            !wgi_alive(c, (wg_handle){(uint32_t)last, a->at.stamp});
 }
 
+/* On a tape that keeps code, an operand of one element may be a scalar variable (wg_mat_from_real)
+ * that has been replayed: its value stands with its slot. Of all others there is the same. */
+static void take_scalar(const wgi_core *c, const wgi_operand *o) {
+    if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
+}
+
 /* Takes an operand as it was given; one that is transposed is copied where the operation wants
  * that. */
 static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *a,
@@ -145,6 +151,7 @@ static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_
     o->value = arg->value = (double *)(uintptr_t)a->value;
     o->rows = (uint32_t)a->rows, o->cols = (uint32_t)a->cols, o->ld = (uint32_t)a->ld;
     o->slot = a->at.slot, o->trans = a->trans;
+    if ((c->flags & WG_KEEP_CODE) != 0) take_scalar(c, o);
     arg->rows = a->rows, arg->cols = a->cols, arg->ld = arg->bar_ld = a->ld;
     arg->trans = a->trans;
     arg->bar = NULL;
@@ -708,18 +715,9 @@ wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
 
 /* ---- replay ---- */
 
-/* An operand of one element may be a scalar variable (wg_mat_from_real), whose value stands with
- * its slot; of all others there is the same. */
-static void take_scalars(const wgi_core *c, wgi_block *b) {
-    for (uint32_t i = 0; i < b->inputs; i++) {
-        const wgi_operand *const o = &b->operand[i];
-        if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
-    }
-}
-
 wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
     if (!wgi_gather_replay(c, b)) {
-        take_scalars(c, b);
+        for (uint32_t i = 0; i < b->inputs; i++) take_scalar(c, &b->operand[i]);
         wg_block_arg arg[2 * WGI_MAX_ARGS];
         const uint64_t used = c->scratch_used;
         wg_block call;
@@ -731,7 +729,8 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         c->scratch_used = used;
         if (c->stamps != stamps) /* the block may be gone */
             return wgi_fail(c, WG_EMODE,
-                            "wg_tape_replay: %s: its value has reset or rewound the tape", name);
+                            "wg_tape_replay: %s: its value has reset or rewound the tape",
+                            name);
         if (s != WG_OK) return explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);
     }
     keep_values(c, b);
