@@ -24,32 +24,49 @@ static int is_gone(const wgi_core *c) { return !c->closed; }
 
 /* ---- Newton's method ---- */
 
-/* Steps that are small enough; that are if they grow no smaller any more; how many are made, and
- * how often one is halved that leads to where the equations are not finite. */
+/* Steps that are small enough; that are if they grow no smaller any more, and the Jacobian before
+ * them gives as much but for a part of them; how many are made, and how often one is halved that
+ * leads to where the equations are not finite. */
 #define CLOSE 0x1p-50
 #define NEAR 0x1p-26
+#define ALIKE 0x1p-2
 enum { STEPS = 100, HALVINGS = 60 };
 
 typedef struct newton {
     wgi_equations e;
     const wgi_solution *k;
-    double *step;
+    double *step, *simple; /* by the Jacobian there, and by the one before */
 } newton;
 
 /* The size of the step relative to the unknowns, or to others where these are larger; those of a size
  * that is nothing beside that of the rest count as such. */
-static double size_of_step(const newton *w, const double *others) {
+static double size_of(const newton *w, const double *step, const double *others) {
     const size_t n = w->e.n;
     double largest = 0, size = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fmax(fabs(w->e.value[i]), fabs(others[i])));
     for (size_t i = 0; i < n; i++) {
         const double scale = fmax(fmax(fabs(w->e.value[i]), fabs(others[i])), NEAR * largest);
-        const double part = w->step[i] == 0 ? 0 : fabs(w->step[i]) / scale;
+        const double part = step[i] == 0 ? 0 : fabs(step[i]) / scale;
         if (!(part <= size)) size = part; /* NaN, too */
         if (size != size) return size;
     }
     return size;
+}
+
+/* The step from the values in w->e by the Jacobian that is factored. */
+static void step_by(const newton *w, double *step) {
+    for (size_t i = 0; i < w->e.n; i++)
+        step[i] = (w->e.fixed_point ? w->e.value[i] : 0) - w->e.out[i].value;
+    wgi_implicit_solve(&w->k->at, 0, step);
+}
+
+/* Is a step, which is of this size and no smaller than the last one, what rounding leaves? Then the
+ * Jacobian is the same in both places. Where there is no solution steps wander about, and beside a
+ * recorded one that is much larger they may be small. */
+static int is_rounding(const newton *w, double size) {
+    for (size_t i = 0; i < w->e.n; i++) w->simple[i] -= w->step[i];
+    return size_of(w, w->simple, w->k->x) <= ALIKE * size;
 }
 
 /* From the values in w->e on: their Jacobian is factored at the end. */
@@ -66,15 +83,14 @@ static wg_status iterate(wgi_core *c, newton *w) {
             for (size_t i = 0; i < n; i++) w->e.value[i] -= w->step[i] *= 0.5;
             continue;
         }
+        if (made != 0) step_by(w, w->simple);
         s = wgi_equations_factor(c, &w->e, &w->k->at);
         if (s != WG_OK) return s;
-        for (size_t i = 0; i < n; i++)
-            w->step[i] = (w->e.fixed_point ? w->e.value[i] : 0) - w->e.out[i].value;
-        wgi_implicit_solve(&w->k->at, 0, w->step);
+        step_by(w, w->step);
         /* beside a recorded solution that is much larger, a step may be nothing that is all of x */
-        const double size = size_of_step(w, w->k->x);
-        const int close = size_of_step(w, w->e.value) <= CLOSE;
-        if (close || (size <= NEAR && size >= last)) return WG_OK;
+        const double size = size_of(w, w->step, w->k->x);
+        if (size_of(w, w->step, w->e.value) <= CLOSE) return WG_OK;
+        if (size <= NEAR && size >= last && is_rounding(w, size)) return WG_OK;
         for (size_t i = 0; i < n; i++) w->e.value[i] += w->step[i];
         last = size;
         made++, halved = 0;
@@ -91,7 +107,8 @@ static wg_status iterate(wgi_core *c, newton *w) {
 static wg_status solve(wgi_core *c, const wgi_solution *k, const double *p, double *x) {
     const size_t n = k->of.n, np = k->of.np;
     newton w = {.e = k->of, .k = k};
-    w.step = wg_tape_keep(&c->head, n * sizeof(double), NULL);
+    w.step = wg_tape_keep(&c->head, 2 * n * sizeof(double), NULL);
+    w.simple = w.step + n;
     wg_status s = wgi_equations_room(c, &w.e);
     if (s != WG_OK) return s;
     const wgi_core *const of = k->c;
