@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cxx - C++17 users, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
-# test/cxx_names.cpp has operations of its own under the names of all others; mistakes get a message that
-# names them. That every header compiles alone is seen to by headers.sh.
+# cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
+# test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
+# where code says double, in every standard from C++11 on; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -20,6 +20,13 @@ for cxx in g++ clang++; do
         $cxx -std=c++17 $own $level test/cxx_names.cpp -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/names" || fail "cxx_names.cpp with $cxx $level"
     done
+    for how in '-std=c++11 -O2' '-std=c++14 -O0' '-std=c++17 -O1' '-std=gnu++20 -Os'; do
+        $cxx $how $own test/active_user.cpp -o "$work/active" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+        "$work/active" || fail "active_user.cpp with $cxx $how"
+    done
+    $cxx -std=c++23 $own -fno-exceptions -fsyntax-only test/active_user.cpp 2>/dev/null ||
+        $cxx -std=c++2b $own -fno-exceptions -fsyntax-only test/active_user.cpp ||
+        fail "active_user.cpp with $cxx as C++23, without exceptions"
 done
 [ $compilers -gt 0 ] || fail 'neither g++ nor clang++'
 

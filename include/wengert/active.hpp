@@ -84,6 +84,12 @@ constexpr Number value(Number x) {
 
 namespace detail {
 
+/* Do comparisons leave guards? Where the fast path is open they do not. */
+WGI_FUNCTION bool guards() {
+    const wg_tape *const t = tape_here();
+    return t->limit == nullptr && wgi_guards(t) != 0;
+}
+
 /* An operand as a variable, on the tape of this thread. */
 template <class X, typename std::enable_if<!operand<X>::compound, int>::type = 0>
 WGI_FUNCTION active variable(const X &x) {
@@ -114,9 +120,8 @@ template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION X operator+(const X &x
     template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
     WGI_FUNCTION bool operator sign(const X &x, const Y &y) {                                  \
         WGI_ARE_OPERANDS(X, Y);                                                                \
-        wg_tape *const t = detail::tape_here();                                                \
-        if (WGI_UNLIKELY(t->kept_limit != nullptr))                                            \
-            return wg_##name(t, detail::variable(x), detail::variable(y)) != 0;                \
+        if (detail::guards())                                                                  \
+            return wg_##name(detail::tape_here(), detail::variable(x), detail::variable(y)) != 0; \
         return detail::operand<X>::value(x) sign detail::operand<Y>::value(y);                 \
     }
 WGI_COMPARISON(<, lt)
@@ -136,7 +141,7 @@ namespace detail {
 /* Of numbers cut off behind the point; a guard is left that they are the same. */
 WGI_FUNCTION bool whole_number(const active &x, bool) { return x != 0; }
 template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k) {
-    if (WGI_UNLIKELY(tape_here()->kept_limit != nullptr))
+    if (guards())
         (void)(wg_trunc(x) == static_cast<double>(k));
     return k;
 }
@@ -146,6 +151,12 @@ template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k)
 template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
 active::operator Whole() const {
     return detail::whole_number(*this, static_cast<Whole>(wg_real::value));
+}
+
+template <int N, int L, int B>
+template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
+expression<N, L, B>::operator Whole() const {
+    return static_cast<Whole>(detail::variable(*this));
 }
 
 /* ---- the tape of this thread ------------------------------------------------------------- */

@@ -34,7 +34,7 @@ WGI_FUNCTION active by_power(const active &x, long n) {
 
 /* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1). */
 WGI_FUNCTION void guard_exponent(const active &x, int k) {
-    if (WGI_LIKELY(tape_here()->kept_limit == nullptr)) return;
+    if (!guards()) return;
     const active size = wg_fabs(x);
     (void)(size >= std::ldexp(1.0, k));
     if (k < DBL_MAX_EXP - 1) (void)(size < std::ldexp(1.0, k + 1));

@@ -142,6 +142,10 @@ template <int N, int L, int B> struct expression {
     WGI_MEMBER expression(Number x) {
         stand_for(static_cast<double>(x), 0);
     }
+    /* As of wg::active. */
+    template <class Whole,
+              typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
+    WGI_MEMBER explicit operator Whole() const;
 
   private:
     /* Padding is a constant whose partial is 0: tapes that keep no code need not know. */
