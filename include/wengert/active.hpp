@@ -19,6 +19,7 @@
  * static_cast<int>(x); `if (x)` is `if (x != 0)`. On tapes that keep their code comparisons, and such
  * conversions, leave a guard, so that a replay or a function in which they come out differently is
  * reported (WG_EGUARD).
+ * (WG_IMPLICIT_INTEGERS, defined before, makes them implicit, as C has it: see retype.hpp.)
  * As of a double, an object without an initial value has any; static ones are 0. */
 #ifndef WENGERT_ACTIVE_HPP
 #define WENGERT_ACTIVE_HPP
@@ -68,7 +69,7 @@ struct active : wg_real {
 
     template <class Whole,
               typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
-    WGI_MEMBER explicit operator Whole() const;
+    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
 };
 
 /* wg::value - the number alone, which is invisible to the tape. */

@@ -74,16 +74,16 @@ WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t) {
 
 /* ---- to integers ---- */
 
-#define WGI_TO_WHOLE(type, name, row)                                                          \
+#define WGI_TO_NEAREST(type, name, row)                                                          \
     WGI_ONE(type, name) {                                                                      \
         const active y = wg_##row(x);                                                          \
         return detail::whole_number(y, std::name(value(y)));                                   \
     }
-WGI_TO_WHOLE(long, lround, round)
-WGI_TO_WHOLE(long long, llround, round)
-WGI_TO_WHOLE(long, lrint, rint)
-WGI_TO_WHOLE(long long, llrint, rint)
-#undef WGI_TO_WHOLE
+WGI_TO_NEAREST(long, lround, round)
+WGI_TO_NEAREST(long long, llround, round)
+WGI_TO_NEAREST(long, lrint, rint)
+WGI_TO_NEAREST(long long, llrint, rint)
+#undef WGI_TO_NEAREST
 
 /* ---- by the exponent ---- */
 
@@ -122,7 +122,7 @@ WGI_FUNCTION active frexp(const X &x, int *exponent) {
     *exponent = k + 1;
     return detail::by_power(y, -(k + 1));
 }
-template <class X, detail::if_own_alone<X> = 0>
+template <class X, typename std::enable_if<detail::operand<X>::is, int>::type = 0>
 WGI_FUNCTION active modf(const X &x, active *whole) {
     const active y = x;
     *whole = wg_trunc(y);

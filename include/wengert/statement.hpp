@@ -35,6 +35,20 @@
 #define WGI_MEMBER inline
 #endif
 
+/* -DWG_SMALL_CODE and -Os: what appends a statement is not in line. */
+#if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__)
+#define WGI_SMALL_CODE true
+#else
+#define WGI_SMALL_CODE false
+#endif
+
+/* Conversions to integers; see active.hpp. */
+#ifdef WG_IMPLICIT_INTEGERS
+#define WGI_TO_WHOLE
+#else
+#define WGI_TO_WHOLE explicit
+#endif
+
 namespace wg {
 
 struct active;
@@ -145,7 +159,7 @@ template <int N, int L, int B> struct expression {
     /* As of wg::active. */
     template <class Whole,
               typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
-    WGI_MEMBER explicit operator Whole() const;
+    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
 
   private:
     /* Padding is a constant whose partial is 0: tapes that keep no code need not know. */
@@ -301,51 +315,11 @@ WGI_FUNCTION wg_real slow(wg_tape *t, double value, const lone &s, const double 
     return wgi_slow_r(t, value, &at, number, head, code, file);
 }
 
-template <int N> struct shortened {
-    template <int... I>
-    static wg_real let(wg_tape *t, double value, int n, const list<8> &s, const double *number,
-                       uint64_t head, wgi_bits code, const char *file, sequence<I...>) {
-        if (n != N)
-            return shortened<N - 1>::let(t, value, n, s, number, head, code, file,
-                                         indices<N - 1>());
-        const list<N> l = {{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};
-        return slow(t, value, l, number, head, code, file);
-    }
-};
-template <> struct shortened<0> {
-    static wg_real let(wg_tape *t, double value, int, const list<8> &, const double *number,
-                       uint64_t head, wgi_bits code, const char *file, sequence<>) {
-        return slow(t, value, list<0>(), number, head, code, file);
-    }
-};
-
-/* A statement some of whose operands and numbers are absent. */
-inline __attribute__((noinline)) wg_real let_present(wg_tape *t, double value, int n,
-                                                     const double *p, const double *x,
-                                                     const uint64_t *h, int l,
-                                                     const double *lit, unsigned absent,
-                                                     wgi_bits code, int bits, const char *file,
-                                                     int line) {
-    list<8> s = list<8>();
-    double number[WGI_MAX_NUMBERS] = {0};
-    int operands = 0, literals = 0;
-    for (int i = 0; i < n; i++)
-        if ((absent >> i & 1) == 0)
-            s.p[operands] = p[i], s.x[operands] = x[i], s.h[operands++] = h[i];
-    for (int i = 0; i < l; i++)
-        if ((absent >> (8 + i) & 1) == 0) number[literals++] = lit[i];
-    const uint64_t head = WGI_CODE_HEAD(line, 0, bits, operands, literals);
-    return shortened<8>::let(t, value, operands, s, literals != 0 ? number : nullptr, head,
-                             code, file, indices<8>());
-}
-
 template <int L, int... I>
 WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<I...>) {
     (void)w, (void)s;
     WGI_FOR_EACH(w[I] = s.n[I]);
 }
-WGI_FUNCTION const double *first_of(const numbers<0> &) { return nullptr; }
-template <int L> WGI_FUNCTION const double *first_of(const numbers<L> &s) { return s.n; }
 
 template <int N, int... I> WGI_FUNCTION uint64_t either(const list<N> &s, sequence<I...>) {
     uint64_t all = 0;
@@ -354,53 +328,107 @@ template <int N, int... I> WGI_FUNCTION uint64_t either(const list<N> &s, sequen
     return all;
 }
 
-template <int N, int L, int B>
-WGI_FUNCTION wg_real present(wg_tape *t, const expression<N, L, B> &e, const char *file,
-                             int line, std::true_type) {
-    return let_present(t, e.value, N, e.at.p, e.at.x, e.at.h, L, first_of(e.lit), e.absent,
-                       e.code, e.bits, file, line);
-}
-template <int N, int L, int B>
-WGI_FUNCTION wg_real present(wg_tape *, const expression<N, L, B> &e, const char *, int,
-                             std::false_type) {
-    return wg_constant(e.value);
+/* A statement that the fast path does not take, as it is handed on. */
+struct aside {
+    double value;
+    wgi_bits code;
+    const char *file;
+    int line;
+    unsigned absent;
+    uint8_t bits, numbers;
+    bool products, here;
+};
+template <int N> struct aside_of : aside {
+    list<N> at;
+    double number[WGI_MAX_NUMBERS];
+};
+
+/* Those that are there move up. */
+template <int N> inline void leave_out(aside_of<N> &a, int &operands) {
+    int n = 0, l = 0;
+    for (int i = 0; i < N; i++)
+        if ((a.absent >> i & 1) == 0)
+            a.at.p[n] = a.at.p[i], a.at.x[n] = a.at.x[i], a.at.h[n++] = a.at.h[i];
+    for (int i = 0; i < a.numbers; i++)
+        if ((a.absent >> (8 + i) & 1) == 0) a.number[l++] = a.number[i];
+    operands = n, a.numbers = static_cast<uint8_t>(l);
 }
 
-/* t: never NULL; shown: what the slow path is given for it. here: it is the tape of this thread; where
- * there is none an object is a plain number. */
-template <int N, int L, int B>
-WGI_FUNCTION wg_real let(wg_tape *t, wg_tape *shown, const expression<N, L, B> &e, bool here,
-                         const char *file, int line) {
+template <int N, int... I>
+WGI_FUNCTION wg_real slow_of(wg_tape *t, const aside &a, const list<N> &all, const double *number,
+                             sequence<I...>) {
+    constexpr int n = static_cast<int>(sizeof...(I));
+    const list<n> s = {{all.p[I]...}, {all.x[I]...}, {all.h[I]...}};
+    return slow(t, a.value, s, a.numbers != 0 ? number : nullptr,
+                WGI_CODE_HEAD(a.line, 0, a.bits, n, a.numbers), a.code, a.file);
+}
+/* The first n operands. */
+template <int N, int M> struct first_operands {
+    static wg_real let(wg_tape *t, const aside_of<N> &a, int n) {
+        return n == M ? slow_of(t, a, a.at, a.number, indices<M>())
+                      : first_operands<N, M - 1>::let(t, a, n);
+    }
+};
+template <int N> struct first_operands<N, 0> {
+    static wg_real let(wg_tape *t, const aside_of<N> &a, int) {
+        return slow(t, a.value, list<0>(), a.number,
+                    WGI_CODE_HEAD(a.line, 0, a.bits, 0, a.numbers), a.code, a.file);
+    }
+};
+
+/* Everything but the fast path, out of line, and that, too, where code is to be small. Of a tape that keeps no code a constant among the operands
+ * is only left out. */
+template <int N, bool Small> __attribute__((noinline)) wg_real let_aside(wg_tape *t, aside_of<N> &a) {
+    if (a.here && t == &wgi_no_tape) return wg_constant(a.value);
+    int n = N;
+    if (Small && ready(t, a.at, a.products)) return append(t, a.value, a.at);
+    if (a.absent != 0) leave_out(a, n);
+    if (n != N) return first_operands<N, N>::let(t == &wgi_no_tape ? nullptr : t, a, n);
+    if (N <= 4) {
+        const uint64_t head = WGI_CODE_HEAD(a.line, 0, a.bits, N, a.numbers);
+        double *const w = kept(t, a.value, a.at, a.products, head, a.code);
+        if (w != nullptr) {
+            for (int i = 0; i < a.numbers; i++) w[i] = a.number[i];
+            return append(t, a.value, a.at);
+        }
+    }
+    return slow_of(t == &wgi_no_tape ? nullptr : t, a, a.at, a.number, indices<N>());
+}
+
+template <bool Small, int N, int L, int B, int... I>
+WGI_FUNCTION wg_real put_aside(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
+                               int line, sequence<I...>) {
+    aside_of<N> a;
+    a.value = e.value, a.code = e.code, a.file = file, a.line = line, a.absent = e.absent;
+    a.bits = static_cast<uint8_t>(e.bits), a.numbers = L, a.products = e.products;
+    a.here = here;
+    WGI_FOR_EACH(a.at.p[I] = e.at.p[I], a.at.x[I] = e.at.x[I], a.at.h[I] = e.at.h[I]);
+    store_numbers(a.number, e.lit, indices<L>());
+    return let_aside<N, Small>(t, a);
+}
+
+/* t: never NULL. here: it is the tape of this thread; where there is none an object is a plain number. */
+template <bool Small, int N, int L, int B>
+WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
+                         int line) {
     static_assert(N <= WGI_MAX_OPERANDS,
                   "wengert: more than 8 variables in one statement: split it with wg_let");
     static_assert(L <= WGI_MAX_NUMBERS,
                   "wengert: more than 8 numbers in one statement: split it with wg_let");
     static_assert(B <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
-    if (WGI_NEARLY_ALWAYS(ready(t, e.at, e.products))) return append(t, e.value, e.at);
-    if (here && t == &wgi_no_tape) return wg_constant(e.value);
+    if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
+        return append(t, e.value, e.at);
     /* all of them constants; of tapes in other modes the slow path knows what that means */
     if (either(e.at, indices<N>()) == 0 && (t->top < t->limit || t->top < t->kept_limit))
         return wg_constant(e.value);
-    if (WGI_UNLIKELY(e.absent != 0))
-        return present(shown, e, file, line, std::integral_constant<bool, N != 0>());
-    const uint64_t head = WGI_CODE_HEAD(line, 0, e.bits, N, L);
-    if (N <= 4) {
-        double *const w = kept(t, e.value, e.at, e.products, head, e.code);
-        if (w != nullptr) {
-            store_numbers(w, e.lit, indices<L>());
-            return append(t, e.value, e.at);
-        }
-    }
-    double number[WGI_MAX_NUMBERS];
-    store_numbers(number, e.lit, indices<L>());
-    return slow(shown, e.value, e.at, L != 0 ? number : nullptr, head, e.code, file);
+    return put_aside<Small>(t, e, here, file, line, indices<N>());
 }
 
 template <int N, int L, int B>
 WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, int line) {
     wg_tape *const t = tape_here();
-    return let(t, t, e, true, file, line);
+    return let<WGI_SMALL_CODE>(t, e, true, file, line);
 }
 
 /* A part of a statement, which may go to a tape yet though none is that of this thread: then it has a
@@ -540,7 +568,7 @@ expression<N, L, B>::expression(const expression<M, K, C> &e) {
 template <int N, int L, int B>
 WGI_FUNCTION wg_real wg_let(wg_tape *t, const wg::expression<N, L, B> &e,
                             const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return wg::detail::let(wgi_tape(t), t, e, false, file, line);
+    return wg::detail::let<WGI_SMALL_CODE>(wgi_tape(t), e, false, file, line);
 }
 template <class X, typename std::enable_if<!wg::detail::operand<X>::compound, int>::type = 0>
 WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin_FILE(),
