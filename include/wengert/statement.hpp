@@ -240,8 +240,11 @@ template <int N, int L, int B> struct operand<expression<N, L, B>> {
 
 template <class... X> using all_are_operands = all_of<operand<X>::is...>;
 template <class... X> using one_is_own = any_of<operand<X>::own...>;
+/* What is no operand may be of another library, whose operators take a wg::active. */
 template <std::size_t None, class... X>
-using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value, int>::type;
+using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value &&
+                                           all_are_operands<X...>::value,
+                                       int>::type;
 
 #define WGI_ARE_OPERANDS(...)                                                                  \
     static_assert(wg::detail::all_are_operands<__VA_ARGS__>::value,                            \
