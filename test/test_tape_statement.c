@@ -172,6 +172,67 @@ static void partials_that_are_nan_are_made_again_beside_constants(void **state) 
     wg_tape_free(t);
 }
 
+/* ---- comparisons ---- */
+
+/* x is 0.5, y 2: each comparison by itself, of variables, numbers and expressions in any position. */
+static void comparisons_take_variables_numbers_and_expressions(void **state) {
+    (void)state;
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED};
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        wg_tape *const t = open_with(flags[k]);
+        const wg_real x = wg_input(t, 0.5), y = wg_input(t, 2);
+        const float half = 0.5f;
+        const unsigned two = 2;
+        assert_true(wg_lt(t, x, 1) && wg_lt(t, 0.0, x) && !wg_lt(t, wg_mul(x, y), 1));
+        assert_true(wg_le(t, x, half) && wg_le(t, wg_mul(x, y), y) && !wg_le(t, 1, x));
+        assert_true(wg_gt(t, y, 1.5) && wg_gt(t, wg_add(x, y), two) && !wg_gt(t, x, y));
+        assert_true(wg_ge(t, two, y) && wg_ge(t, wg_exp(x), wg_sin(y)) && !wg_ge(t, 0, x));
+        assert_true(wg_eq(t, wg_mul(x, y), 1) && wg_eq(t, half, x) && !wg_eq(t, x, y));
+        assert_true(wg_ne(t, x, y) && wg_ne(t, 1, wg_add(x, y)) && !wg_ne(t, x, half));
+        assert_true(wg_lt(t, 1, 2) && !wg_lt(t, wg_constant(2), 1));
+        assert_true(wg_lt(NULL, x, y) && !wg_lt(NULL, x, 0.25) && wg_gt(NULL, y, 1));
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        wg_tape_free(t);
+    }
+}
+
+static void operands_of_comparisons_are_evaluated_once_and_from_the_left(void **state) {
+    (void)state;
+    wg_tape *const t = open_with(WG_KEEP_CODE);
+    wg_real x[2];
+    assert_int_equal(wg_inputs(t, 2, (const double[]){1, 2}, x), WG_OK);
+    int i = 0, tapes = 0;
+    wg_tape *const tape[] = {t, NULL};
+    const uint32_t first = wg_let(t, wg_neg(x[0])).at.slot;
+    assert_true(wg_lt(tape[tapes++], wg_square(x[i++]), wg_mul(x[1], 3)));
+    assert_int_equal(i, 1);
+    assert_int_equal(tapes, 1);
+    wg_stats s;
+    assert_int_equal(wg_tape_stats(t, &s), WG_OK);
+    assert_int_equal(s.statements, 3);
+    assert_true(wg_tape_value(t, (wg_real){0, {first + 1, x[0].at.stamp}}) == 1);
+    assert_true(wg_tape_value(t, (wg_real){0, {first + 2, x[0].at.stamp}}) == 6);
+    wg_tape_free(t);
+}
+
+static void a_comparison_with_a_number_or_an_expression_is_a_guard(void **state) {
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        wg_tape *const t = open_with(WG_KEEP_CODE);
+        const wg_real x = wg_input(t, 0.5);
+        const double same_side = 0.75, other_side = 3;
+        int outcome;
+        if (which == 0) outcome = wg_lt(t, x, 1.0);
+        else if (which == 1) outcome = wg_gt(t, 1, x);
+        else outcome = wg_le(t, wg_square(x), wg_add(x, 1));
+        assert_true(outcome);
+        (void)wg_let(t, wg_square(x));
+        assert_int_equal(wg_tape_replay(t, 1, &x, &same_side), WG_OK);
+        assert_int_equal(wg_tape_replay(t, 1, &x, &other_side), WG_EGUARD);
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
@@ -181,6 +242,9 @@ int main(void) {
         TEST(a_stale_variable_beside_constants_is_still_noticed),
         TEST(a_failed_tape_gives_no_numbers),
         TEST(partials_that_are_nan_are_made_again_beside_constants),
+        TEST(comparisons_take_variables_numbers_and_expressions),
+        TEST(operands_of_comparisons_are_evaluated_once_and_from_the_left),
+        TEST(a_comparison_with_a_number_or_an_expression_is_a_guard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,14 +203,17 @@ struct wgi_variable {
 static const struct wgi_number wgi_number __attribute__((unused)) = {};
 static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 
+/* What is no operand is reported once, and then treated as a number. */
 #define WGI_KIND(x)                                                                            \
-    (__builtin_classify_type(x) == 12                                                          \
+    (__builtin_classify_type(x) == 12 && !WGI_IS_MATRIX_VALUE(x)                               \
          ? 2 - __builtin_types_compatible_p(__typeof__(x), const wg_real)                      \
          : 0)
 /* Fields of an operand x of kind k. */
 #define WGI_EXPR(x, k) __builtin_choose_expr(k, x, wgi_number)
 #define WGI_REST(x, k) __builtin_choose_expr(k == 1, wgi_variable, WGI_EXPR(x, k))
-#define WGI_VALUE(x, k) (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x)
+#define WGI_VALUE(x, k)                                                                        \
+    (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value,                                     \
+                                  __builtin_choose_expr(WGI_IS_OPERAND(x), x, 0))
 
 /* Operand o of kind k, value v and meta m, whose partial is d, takes its place in expression
  * wgi_e, behind i operands and l numbers. Most operands are variables and numbers: they do
@@ -255,9 +258,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     _Static_assert(                                                                            \
         c, "wengert: an operand is a pointer: an index or a * is missing; or a matrix: "       \
            "wg_mat_add and the like take it, wg_mat_at gives an element")
-#define WGI_IS_OPERAND(x)                                                                      \
-    (__builtin_classify_type(x) != 5 &&                                                        \
-     !__builtin_types_compatible_p(__typeof__(x), struct wg_mat))
+#define WGI_IS_MATRIX_VALUE(x) __builtin_types_compatible_p(__typeof__(x), struct wg_mat)
+#define WGI_IS_OPERAND(x) (__builtin_classify_type(x) != 5 && !WGI_IS_MATRIX_VALUE(x))
 
 /* Does the statement keep all limits? wg_let alone asks that. */
 #define WGI_FITS(meta)                                                                         \
@@ -292,6 +294,24 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     } wgi_e;                                                                                   \
     wgi_e.value = wgi_v
 #define WGI_BEHIND(meta, code) (wgi_bits)(code) << (WGI_BITS(meta) & 127)
+
+/* Names that people guess: the message has the one that is there, and the rest compiles. */
+#define WGI_GUESSED(text, x, y)                                                                \
+    __extension__({                                                                            \
+        _Static_assert(0, "wengert: " text);                                                   \
+        (void)(x);                                                                             \
+        (void)(y);                                                                             \
+        0.0;                                                                                   \
+    })
+#define wg_max(x, y)                                                                           \
+    WGI_GUESSED("there is no wg_max: wg_fmax(x, y); of arrays wg_maximum", x, y)
+#define wg_min(x, y)                                                                           \
+    WGI_GUESSED("there is no wg_min: wg_fmin(x, y); of arrays wg_minimum", x, y)
+#define wg_abs(x) WGI_GUESSED("there is no wg_abs: wg_fabs(x)", x, 0)
+#define wg_powi(x, n)                                                                          \
+    WGI_GUESSED("there is no wg_powi: wg_pow(x, n) takes whole numbers, and wg_square(x), "    \
+                "wg_cube(x)",                                                                  \
+                x, n)
 
 /* The operations; scalar.h and operation.h give them their names and constants. */
 #define WGI_OP1(name, x_)                                                                      \
