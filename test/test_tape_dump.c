@@ -437,7 +437,8 @@ static void a_message_that_is_too_long_is_cut(void **state) {
     char name[2000];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
-    (void)wgi_slow_r(t, INFINITY, &x.at, NULL, WGI_CODE_HEAD(1, 0, 2, 1, 0), 0, name);
+    (void)wgi_leave_r(t, INFINITY, &x.at, NULL,
+                      &(const wgi_site){0, WGI_CODE_HEAD(1, 0, 2, 1, 0), name});
     assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
     assert_int_equal(strlen(wg_tape_message(t)), 511);
     wg_tape_free(t);

@@ -92,6 +92,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), x)));
     try("wgi_let_8");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_mul(x, x))));
+    try("wgi_let_long");
+    assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_fma(x, x, x))));
     PASSIVE(wg_sum, NULL, 1, &x);
     PASSIVE(wg_product, NULL, 1, &x);
     PASSIVE(wg_dot, NULL, 1, &x, &x);

@@ -9,7 +9,10 @@
 #ifndef WENGERT_ARRAY_H
 #define WENGERT_ARRAY_H
 
-#include <wengert/tape.h>
+#include <wengert/statement.h>
+
+/* Nested comparisons reuse the names of their locals on purpose. */
+#pragma GCC system_header
 
 WG_BEGIN_DECLS
 
@@ -67,7 +70,9 @@ WGI_API wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real in
 #define wg_lookup(...) wgi_lookup_at(__FILE__, __LINE__, __VA_ARGS__)
 
 /* Comparisons that steer control flow: plain ints. When the tape keeps code they leave a guard,
- * so that a replay in which they come out differently is reported (WG_EGUARD). */
+ * so that a replay in which they come out differently is reported (WG_EGUARD).
+ * In C, x and y may be variables, numbers and expressions, which become variables as by wg_let:
+ * (wg_lt)(t, x, y) is the function itself. */
 WG_API int wg_lt(wg_tape *t, wg_real x, wg_real y);
 WG_API int wg_le(wg_tape *t, wg_real x, wg_real y);
 WG_API int wg_gt(wg_tape *t, wg_real x, wg_real y);
@@ -77,6 +82,31 @@ WG_API int wg_ne(wg_tape *t, wg_real x, wg_real y);
 
 /* Does a comparison leave a guard on this tape as it is now? */
 WGI_API int wgi_guards(const wg_tape *t);
+
+#ifndef __cplusplus
+#define WGI_SIDE(t, x_)                                                                        \
+    __extension__({                                                                            \
+        const __auto_type wgi_s = (x_);                                                        \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_s));                                              \
+        __builtin_choose_expr(                                                                 \
+            WGI_KIND(wgi_s) == 1, wgi_s,                                                       \
+            __builtin_choose_expr(WGI_KIND(wgi_s), wg_let(t, wgi_s),                           \
+                                  wg_constant(WGI_VALUE(wgi_s, WGI_KIND(wgi_s)))));            \
+    })
+#define WGI_COMPARE(name, tape, x_, y_)                                                        \
+    __extension__({                                                                            \
+        wg_tape *const wgi_c = (tape);                                                         \
+        const wg_real wgi_x = WGI_SIDE(wgi_c, x_);                                             \
+        const wg_real wgi_y = WGI_SIDE(wgi_c, y_);                                             \
+        (name)(wgi_c, wgi_x, wgi_y);                                                           \
+    })
+#define wg_lt(t, x, y) WGI_COMPARE(wg_lt, t, x, y)
+#define wg_le(t, x, y) WGI_COMPARE(wg_le, t, x, y)
+#define wg_gt(t, x, y) WGI_COMPARE(wg_gt, t, x, y)
+#define wg_ge(t, x, y) WGI_COMPARE(wg_ge, t, x, y)
+#define wg_eq(t, x, y) WGI_COMPARE(wg_eq, t, x, y)
+#define wg_ne(t, x, y) WGI_COMPARE(wg_ne, t, x, y)
+#endif
 
 WG_END_DECLS
 

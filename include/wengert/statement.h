@@ -4,10 +4,11 @@
  * wg_add(x, y), wg_sin(x), ... take variables, expressions and numbers of any arithmetic type
  * in any position and give an expression: its value, its operands with their partial
  * derivatives so far, and its code, all by value. wg_let(t, e) appends the statement to the
- * tape and gives a variable. A statement has at most 8 operands, 8 numbers and 128 bits of
- * code; all three limits are checked by the compiler. What the optimiser leaves of a statement
- * is its arithmetic, one test, and the stores of its records. Two expressions are of two types:
- * c ? wg_sin(x) : wg_cos(x) does not compile, but with a wg_let around each it does.
+ * tape and gives a variable. Statements of at most 8 operands, 8 numbers and 128 bits of code are
+ * recorded in line; longer ones, up to limits that the compiler checks, by a call. What the
+ * optimiser leaves of a statement is its arithmetic, one test, and the stores of its records. Two
+ * expressions are of two types: c ? wg_sin(x) : wg_cos(x) does not compile, but with a wg_let
+ * around each it does.
  *
  * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable, 2
  * an expression);  i h g f their metas, n that of the result;  x0 x1, y0 y1, .. their code, low
@@ -15,10 +16,11 @@
  * a b c d their values;  v the value;  e the expression. An expression is a structure made
  * where it stands:
  *   value, at (operands), lit (its numbers),
- *   meta: an array of size 0 whose element has the size bits of code << 18 | numbers << 12 |
- *   operands << 6 | operations: the sum of those of the parts,
+ *   meta: an array of size 0 whose element has the size bits of code << 21 | numbers << 14 |
+ *   operands << 7 | operations: the sum of those of the parts,
  *   code0 .. code3: such arrays, too, with 32 bits of code each (the size is one more): what is in
- *   the type costs nothing when nothing is optimised, either.
+ *   the type costs nothing when nothing is optimised, either,
+ *   more: the code where it has more than 128 bits, in memory.
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
 #ifndef WENGERT_STATEMENT_H
@@ -29,23 +31,36 @@
 /* Nested expressions reuse the names of their locals on purpose, and use GNU C throughout. */
 #pragma GCC system_header
 
-enum { WGI_ARITH = 0, WGI_GUARD = 1, WGI_SING = 2 }; /* the domain column of ops/scalar/scalar.def */
+enum {
+    WGI_ARITH = 0,
+    WGI_GUARD = 1,
+    WGI_SING = 2
+}; /* the domain column of ops/scalar/scalar.def */
 enum { WGI_MAX_OPERANDS = 8, WGI_MAX_NUMBERS = 8, WGI_MAX_CODE = 128 };
+/* A statement that is longer than that, and the most that it may have. */
+enum { WGI_MOST_OPERANDS = 24, WGI_MOST_NUMBERS = 24, WGI_MOST_CODE = 512, WGI_MOST_WORDS = 8 };
 /* The meta of a number and of a variable, and the parts of a meta. */
-enum { WGI_OF_NUMBER = 2 << 18 | 1 << 12, WGI_OF_VARIABLE = 2 << 18 | 1 << 6 };
-#define WGI_BITS(meta) (meta >> 18)
-#define WGI_NUMBERS(meta) (meta >> 12 & 63)
-#define WGI_OPERANDS(meta) (meta >> 6 & 63)
+enum { WGI_OF_NUMBER = 2 << 21 | 1 << 14, WGI_OF_VARIABLE = 2 << 21 | 1 << 7 };
+#define WGI_BITS(meta) (meta >> 21)
+#define WGI_NUMBERS(meta) (meta >> 14 & 127)
+#define WGI_OPERANDS(meta) (meta >> 7 & 127)
+#define WGI_IS_LONG(meta)                                                                      \
+    (WGI_BITS(meta) > WGI_MAX_CODE || WGI_NUMBERS(meta) > WGI_MAX_NUMBERS ||                   \
+     WGI_OPERANDS(meta) > WGI_MAX_OPERANDS)
 /* Were partials multiplied? Then one that is NaN may have to be 0, by the zero rule. */
-#define WGI_PRODUCTS(meta) ((meta & 63) > 1)
+#define WGI_PRODUCTS(meta) ((meta & 127) > 1)
 enum { WGI_OP_USER = 127 }; /* a user's operation; its descriptor is the next literal */
 
 /* The code of an operation, its bits, and what it adds to the metas of its operands. */
 #define WGI_CODE(op) ((op) >= 1 && (op) <= 4 ? ((op)-1) * 4 + 2 : (op)*4 + 3)
 #define WGI_WIDTH(op) ((op) >= 1 && (op) <= 4 ? 4 : 9)
-#define WGI_ADDS(op) (WGI_WIDTH(op) << 18 | ((op) == WGI_OP_USER) << 12 | 1)
+#define WGI_ADDS(op) (WGI_WIDTH(op) << 21 | ((op) == WGI_OP_USER) << 14 | 1)
 
 typedef unsigned __int128 wgi_bits;
+/* Code of more than 128 bits. */
+typedef struct wgi_words {
+    uint64_t w[WGI_MOST_WORDS];
+} wgi_words;
 
 /* WGI_FUNCTION: small functions. Those on lists of operands are inline, too, but where nothing
  * is optimised they are called in the library, which is (tape/engine/statement.c has them). */
@@ -67,6 +82,25 @@ typedef unsigned __int128 wgi_bits;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "wengert: statements are recorded in words whose low half comes first"
 #endif
+
+/* The words of long code: none yet; 128 bits more, from bit `at` on; all of another one. What would
+ * not fit is left out: wg_let refuses it. Line by line, so that compilers know the sum. */
+WGI_FUNCTION void wgi_no_words(wgi_words *to) {
+    to->w[0] = to->w[1] = to->w[2] = to->w[3] = 0;
+    to->w[4] = to->w[5] = to->w[6] = to->w[7] = 0;
+}
+WGI_FUNCTION void wgi_put_code(wgi_words *to, unsigned at, uint64_t low, uint64_t high) {
+    const unsigned k = at / 64, r = at % 64;
+    if (k < WGI_MOST_WORDS) to->w[k] |= low << r;
+    if (k + 1 < WGI_MOST_WORDS) to->w[k + 1] |= high << r | (r != 0 ? low >> (64 - r) : 0);
+    if (k + 2 < WGI_MOST_WORDS && r != 0) to->w[k + 2] |= high >> (64 - r);
+}
+WGI_FUNCTION void wgi_put_words(wgi_words *to, unsigned at, const wgi_words *from) {
+    wgi_put_code(to, at, from->w[0], from->w[1]);
+    wgi_put_code(to, at + 128, from->w[2], from->w[3]);
+    wgi_put_code(to, at + 256, from->w[4], from->w[5]);
+    wgi_put_code(to, at + 384, from->w[6], from->w[7]);
+}
 
 /* A handle as one word, and back: statements load, compare and store it whole. */
 WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
@@ -122,12 +156,23 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
  * where a statement takes several lines. An address that is not there does no harm. */
 #define WGI_AHEAD(p) __builtin_prefetch((const void *)((uintptr_t)(p) + 6208), 1)
 
+/* What is known of a statement when it is compiled: its code, the head of its entry (with the
+ * line in the place of the slot), its file. */
+typedef struct wgi_site {
+    wgi_bits code;
+    uint64_t head;
+    const char *file;
+} wgi_site;
 /* wgi_let_n does everything that the fast path does not: room, stale handles, constants, modes,
  * code, and the zero rule (a partial of the fast path is a plain product; one that is NaN may
- * have to be 0). It is given the numbers, the head (with the line in the place of the slot),
- * the code and the file of the statement. */
+ * have to be 0). It is given the numbers of the statement, and its operands one by one. */
 WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
+
+/* The same of a statement that is longer than wgi_let_n takes: its operands as a list, its code in
+ * words. */
+WGI_API wg_real wgi_let_long(wg_tape *t, double value, const wgi_many *s, const double *number,
+                             const wgi_words *code, uint64_t head, const char *file);
 WG_END_DECLS
 
 #ifndef __cplusplus /* C++ goes on in wengert/statement.hpp */
@@ -145,25 +190,30 @@ struct wgi_number {
     double value;
     wgi_s0 at;
     double lit[1];
+    wgi_words more[0];
     char meta[0][WGI_OF_NUMBER];
     WGI_CODE_SIZES(1, 0);
 };
 struct wgi_variable {
     double lit[0];
+    wgi_words more[0];
     char meta[0][WGI_OF_VARIABLE];
     WGI_CODE_SIZES(0, 0);
 };
 static const struct wgi_number wgi_number __attribute__((unused)) = {};
 static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 
+/* What is no operand is reported once, and then treated as a number. */
 #define WGI_KIND(x)                                                                            \
-    (__builtin_classify_type(x) == 12                                                          \
+    (__builtin_classify_type(x) == 12 && !WGI_IS_MATRIX_VALUE(x)                               \
          ? 2 - __builtin_types_compatible_p(__typeof__(x), const wg_real)                      \
          : 0)
 /* Fields of an operand x of kind k. */
 #define WGI_EXPR(x, k) __builtin_choose_expr(k, x, wgi_number)
 #define WGI_REST(x, k) __builtin_choose_expr(k == 1, wgi_variable, WGI_EXPR(x, k))
-#define WGI_VALUE(x, k) (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value, x)
+#define WGI_VALUE(x, k)                                                                        \
+    (double)__builtin_choose_expr(k, WGI_EXPR(x, k).value,                                     \
+                                  __builtin_choose_expr(WGI_IS_OPERAND(x), x, 0))
 
 /* Operand o of kind k, value v and meta m, whose partial is d, takes its place in expression
  * wgi_e, behind i operands and l numbers. Most operands are variables and numbers: they do
@@ -176,12 +226,24 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         __builtin_choose_expr(                                                                 \
             k,                                                                                 \
             (WGI_PUT(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at, WGI_OPERANDS(m) ? d : 0,           \
-                                        &wgi_e.at.p[i], &wgi_e.at.x[i], &wgi_e.at.h[i]),       \
+                                        &wgi_e.at.p[i], &wgi_e.at.x[i], &wgi_e.at.h[i],        \
+                                        WGI_OPERANDS(m)),                                      \
              WGI_TAKE_NUMBERS(o, k, m, &wgi_e.lit[l])),                                        \
             (void)(wgi_e.lit[l] = v)))
 #define WGI_TAKE_NUMBERS(o, k, m, to)                                                          \
-    __builtin_choose_expr(WGI_NUMBERS(m),                                                      \
-                          WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit), (void)0)
+    __builtin_choose_expr(                                                                     \
+        WGI_NUMBERS(m),                                                                        \
+        WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit, WGI_NUMBERS(m)), (void)0)
+
+/* Code of more than 128 bits is put together in words: that of operand o of kind k and meta m, and
+ * of an operation, stands behind the code of meta `at`. */
+#define WGI_MORE_OF(to, o, k, m, at)                                                           \
+    __builtin_choose_expr(WGI_BITS(m) > WGI_MAX_CODE,                                          \
+                          wgi_put_words(to, WGI_BITS(at), WGI_REST(o, k).more),                \
+                          wgi_put_code(to, WGI_BITS(at), o##0, o##1))
+#define WGI_MORE(n, ...)                                                                       \
+    __builtin_choose_expr(WGI_BITS(n) > WGI_MAX_CODE,                                          \
+                          (void)(wgi_no_words(wgi_e.more), __VA_ARGS__), (void)0)
 
 /* The expression of a user's operation, with its descriptor (operation.h). Here, as such calls
  * are nested, too. */
@@ -196,18 +258,16 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
     _Static_assert(                                                                            \
         c, "wengert: an operand is a pointer: an index or a * is missing; or a matrix: "       \
            "wg_mat_add and the like take it, wg_mat_at gives an element")
-#define WGI_IS_OPERAND(x)                                                                      \
-    (__builtin_classify_type(x) != 5 &&                                                        \
-     !__builtin_types_compatible_p(__typeof__(x), struct wg_mat))
+#define WGI_IS_MATRIX_VALUE(x) __builtin_types_compatible_p(__typeof__(x), struct wg_mat)
+#define WGI_IS_OPERAND(x) (__builtin_classify_type(x) != 5 && !WGI_IS_MATRIX_VALUE(x))
 
 /* Does the statement keep all limits? wg_let alone asks that. */
 #define WGI_FITS(meta)                                                                         \
-    _Static_assert(WGI_OPERANDS(meta) <= WGI_MAX_OPERANDS,                                     \
-                   "wengert: more than 8 variables in one statement: split it with wg_let");   \
-    _Static_assert(WGI_NUMBERS(meta) <= WGI_MAX_NUMBERS,                                       \
-                   "wengert: more than 8 numbers in one statement: split it with wg_let");     \
-    _Static_assert(WGI_BITS(meta) <= WGI_MAX_CODE,                                             \
-                   "wengert: too many operations in one statement: split it with wg_let")
+    _Static_assert(WGI_OPERANDS(meta) <= WGI_MOST_OPERANDS &&                                  \
+                       WGI_NUMBERS(meta) <= WGI_MOST_NUMBERS &&                                \
+                       WGI_BITS(meta) <= WGI_MOST_CODE,                                        \
+                   "wengert: a statement takes up to 24 variables, 24 numbers and about 60 "   \
+                   "operations: split it with wg_let")
 
 /* What is known of operand x when its statement is compiled: kind k, meta m, code x0 x1. */
 #define WGI_OPERAND(x, k, m)                                                                   \
@@ -228,11 +288,30 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         double value;                                                                          \
         __typeof__(WGI_LIST_OF(WGI_OPERANDS(n))) at;                                           \
         double lit[WGI_NUMBERS(n)];                                                            \
+        wgi_words more[WGI_BITS(n) > WGI_MAX_CODE];                                            \
         char meta[0][n];                                                                       \
         WGI_CODE_SIZES(wgi_v0, wgi_v1);                                                        \
     } wgi_e;                                                                                   \
     wgi_e.value = wgi_v
 #define WGI_BEHIND(meta, code) (wgi_bits)(code) << (WGI_BITS(meta) & 127)
+
+/* Names that people guess: the message has the one that is there, and the rest compiles. */
+#define WGI_GUESSED(text, x, y)                                                                \
+    __extension__({                                                                            \
+        _Static_assert(0, "wengert: " text);                                                   \
+        (void)(x);                                                                             \
+        (void)(y);                                                                             \
+        0.0;                                                                                   \
+    })
+#define wg_max(x, y)                                                                           \
+    WGI_GUESSED("there is no wg_max: wg_fmax(x, y); of arrays wg_maximum", x, y)
+#define wg_min(x, y)                                                                           \
+    WGI_GUESSED("there is no wg_min: wg_fmin(x, y); of arrays wg_minimum", x, y)
+#define wg_abs(x) WGI_GUESSED("there is no wg_abs: wg_fabs(x)", x, 0)
+#define wg_powi(x, n)                                                                          \
+    WGI_GUESSED("there is no wg_powi: wg_pow(x, n) takes whole numbers, and wg_square(x), "    \
+                "wg_cube(x)",                                                                  \
+                x, n)
 
 /* The operations; scalar.h and operation.h give them their names and constants. */
 #define WGI_OP1(name, x_)                                                                      \
@@ -245,6 +324,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a),                                        \
                        WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_CODE_##name));        \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_v), 0, 0);          \
+        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
+                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_i), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
 
@@ -266,6 +347,9 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v), 0, 0);   \
         WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v), wgi_p2,  \
                  wgi_l2);                                                                      \
+        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
+                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
+                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_2), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
 
@@ -300,6 +384,10 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                  wgi_p2, wgi_l2);                                                              \
         WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v),   \
                  wgi_p3, wgi_l3);                                                              \
+        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
+                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
+                 WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
+                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_3), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
 
@@ -342,7 +430,24 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                  wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p3, wgi_l3);       \
         WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                   \
                  wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p4, wgi_l4);       \
+        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
+                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
+                 WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
+                 WGI_MORE_OF(wgi_e.more, wgi_w, wgi_m, wgi_f, wgi_3),                          \
+                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_4), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
+    })
+
+/* A statement of more operands, numbers or code than the fast path takes. */
+#define WGI_LEAVE_LONG(o, k, m)                                                                \
+    __extension__({                                                                            \
+        wgi_many wgi_m;                                                                        \
+        wgi_words wgi_c;                                                                       \
+        WGI_PUT(WGI_EXPR(o, k).at)                                                             \
+        (&WGI_EXPR(o, k).at, 1, wgi_m.p, wgi_m.x, wgi_m.h, WGI_OPERANDS(m));                   \
+        wgi_no_words(&wgi_c);                                                                  \
+        WGI_MORE_OF(&wgi_c, o, k, m, 0);                                                       \
+        wgi_let_long(wgi_o, wgi_a, &wgi_m, wgi_w, &wgi_c, wgi_h, __FILE__);                    \
     })
 
 /* wg_let - appends the statement `e` (an expression, a variable or a number) to the tape and
@@ -363,10 +468,15 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                                              WGI_OPERANDS(wgi_i), WGI_NUMBERS(wgi_i));         \
         int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
             wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));             \
+        int wgi_g = 0;                                                                         \
         if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                       \
-            double *const wgi_w = WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                         \
-                wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i), wgi_h,          \
-                WGI_WORDS(wgi_x0, wgi_x1));                                                    \
+            wgi_g = WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at);    \
+            double *const wgi_w =                                                              \
+                wgi_g || WGI_IS_LONG(wgi_i)                                                    \
+                    ? NULL                                                                     \
+                    : WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                                     \
+                          wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i),       \
+                          wgi_h, WGI_WORDS(wgi_x0, wgi_x1));                                   \
             if (wgi_w != NULL) {                                                               \
                 WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                  \
                 wgi_f = 1;                                                                     \
@@ -376,12 +486,20 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         if (WGI_NEARLY_ALWAYS(wgi_f))                                                          \
             wgi_r = WGI_APPEND(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, wgi_a,                        \
                                                           &WGI_EXPR(wgi_x, wgi_j).at);         \
+        else if (wgi_g) wgi_r = wg_constant(wgi_a);                                            \
         else {                                                                                 \
-            double wgi_w[WGI_MAX_NUMBERS];                                                     \
+            static const wgi_site wgi_l = {WGI_WORDS(wgi_x0, wgi_x1),                          \
+                                           WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(wgi_i),         \
+                                                         WGI_OPERANDS(wgi_i),                  \
+                                                         WGI_NUMBERS(wgi_i)),                  \
+                                           __FILE__};                                          \
+            double wgi_w[WGI_MOST_NUMBERS];                                                    \
             WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                      \
-            wgi_r = WGI_SLOW(WGI_EXPR(wgi_x, wgi_j).at)(                                       \
-                wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_NUMBERS(wgi_i) ? wgi_w : NULL,   \
-                wgi_h, WGI_WORDS(wgi_x0, wgi_x1), __FILE__);                                   \
+            wgi_r =                                                                            \
+                __builtin_choose_expr(WGI_IS_LONG(wgi_i), WGI_LEAVE_LONG(wgi_x, wgi_j, wgi_i), \
+                                      WGI_LEAVE(WGI_EXPR(wgi_x, wgi_j).at)(                    \
+                                          wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at,            \
+                                          WGI_NUMBERS(wgi_i) ? wgi_w : NULL, &wgi_l));         \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

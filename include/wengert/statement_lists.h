@@ -3,7 +3,8 @@
  *
  * wgi_s<n>: n operands of one statement: partials p, values x, handles h as words (slot in the low half). A lone
  * variable is its wg_handle (partial 1), called r in names. wgi_put_<n>: the chain rule, what an operand with n
- * operands of its own (their partials times d) brings to those of a statement. */
+ * operands of its own (their partials times d) brings to those of a statement. wgi_many: more operands than eight;
+ * statements of them are never ready for the fast path, and left to wgi_let_long. */
 #ifndef WENGERT_STATEMENT_LISTS_H
 #define WENGERT_STATEMENT_LISTS_H
 
@@ -61,6 +62,11 @@ typedef struct wgi_s8 {
     uint64_t h[8];
 } wgi_s8;
 extern wgi_s8 wgi_type8; /* its type is meant: there is no such variable */
+typedef struct wgi_many {
+    double p[24], x[24];
+    uint64_t h[24];
+} wgi_many;
+extern wgi_many wgi_typemany;
 #define WGI_LIST_OF(n) _Generic((char(*)[n + 1])0, \
     wgi_c0: wgi_type0, \
     wgi_c1: wgi_type1, \
@@ -70,37 +76,44 @@ extern wgi_s8 wgi_type8; /* its type is meant: there is no such variable */
     wgi_c5: wgi_type5, \
     wgi_c6: wgi_type6, \
     wgi_c7: wgi_type7, \
-    wgi_c8: wgi_type8, default: wgi_type8)
+    wgi_c8: wgi_type8, default: wgi_typemany)
 
-WGI_LIST void wgi_put_0(const void *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_0(const void *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     (void)a; (void)d; (void)p; (void)x; (void)h;
 }
-WGI_LIST void wgi_put_1(const wgi_s1 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_1(const wgi_s1 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
 }
-WGI_LIST void wgi_put_2(const wgi_s2 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_2(const wgi_s2 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
 }
-WGI_LIST void wgi_put_3(const wgi_s3 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_3(const wgi_s3 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
 }
-WGI_LIST void wgi_put_4(const wgi_s4 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_4(const wgi_s4 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
     p[3] = d * a->p[3], x[3] = a->x[3], h[3] = a->h[3];
 }
-WGI_LIST void wgi_put_5(const wgi_s5 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_5(const wgi_s5 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
     p[3] = d * a->p[3], x[3] = a->x[3], h[3] = a->h[3];
     p[4] = d * a->p[4], x[4] = a->x[4], h[4] = a->h[4];
 }
-WGI_LIST void wgi_put_6(const wgi_s6 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_6(const wgi_s6 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
@@ -108,7 +121,8 @@ WGI_LIST void wgi_put_6(const wgi_s6 *a, double d, double *p, double *x, uint64_
     p[4] = d * a->p[4], x[4] = a->x[4], h[4] = a->h[4];
     p[5] = d * a->p[5], x[5] = a->x[5], h[5] = a->h[5];
 }
-WGI_LIST void wgi_put_7(const wgi_s7 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_7(const wgi_s7 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
@@ -117,7 +131,8 @@ WGI_LIST void wgi_put_7(const wgi_s7 *a, double d, double *p, double *x, uint64_
     p[5] = d * a->p[5], x[5] = a->x[5], h[5] = a->h[5];
     p[6] = d * a->p[6], x[6] = a->x[6], h[6] = a->h[6];
 }
-WGI_LIST void wgi_put_8(const wgi_s8 *a, double d, double *p, double *x, uint64_t *h) {
+WGI_LIST void wgi_put_8(const wgi_s8 *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    (void)n;
     p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
     p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
     p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
@@ -127,17 +142,69 @@ WGI_LIST void wgi_put_8(const wgi_s8 *a, double d, double *p, double *x, uint64_
     p[6] = d * a->p[6], x[6] = a->x[6], h[6] = a->h[6];
     p[7] = d * a->p[7], x[7] = a->x[7], h[7] = a->h[7];
 }
-#define WGI_PUT(s) _Generic(s, wgi_s1: wgi_put_1, wgi_s2: wgi_put_2, wgi_s3: wgi_put_3, wgi_s4: wgi_put_4, wgi_s5: wgi_put_5, wgi_s6: wgi_put_6, wgi_s7: wgi_put_7, wgi_s8: wgi_put_8, default: wgi_put_0)
+WGI_LIST void wgi_put_many(const wgi_many *a, double d, double *p, double *x, uint64_t *h, unsigned n) {
+    if (n > 0) p[0] = d * a->p[0], x[0] = a->x[0], h[0] = a->h[0];
+    if (n > 1) p[1] = d * a->p[1], x[1] = a->x[1], h[1] = a->h[1];
+    if (n > 2) p[2] = d * a->p[2], x[2] = a->x[2], h[2] = a->h[2];
+    if (n > 3) p[3] = d * a->p[3], x[3] = a->x[3], h[3] = a->h[3];
+    if (n > 4) p[4] = d * a->p[4], x[4] = a->x[4], h[4] = a->h[4];
+    if (n > 5) p[5] = d * a->p[5], x[5] = a->x[5], h[5] = a->h[5];
+    if (n > 6) p[6] = d * a->p[6], x[6] = a->x[6], h[6] = a->h[6];
+    if (n > 7) p[7] = d * a->p[7], x[7] = a->x[7], h[7] = a->h[7];
+    if (n > 8) p[8] = d * a->p[8], x[8] = a->x[8], h[8] = a->h[8];
+    if (n > 9) p[9] = d * a->p[9], x[9] = a->x[9], h[9] = a->h[9];
+    if (n > 10) p[10] = d * a->p[10], x[10] = a->x[10], h[10] = a->h[10];
+    if (n > 11) p[11] = d * a->p[11], x[11] = a->x[11], h[11] = a->h[11];
+    if (n > 12) p[12] = d * a->p[12], x[12] = a->x[12], h[12] = a->h[12];
+    if (n > 13) p[13] = d * a->p[13], x[13] = a->x[13], h[13] = a->h[13];
+    if (n > 14) p[14] = d * a->p[14], x[14] = a->x[14], h[14] = a->h[14];
+    if (n > 15) p[15] = d * a->p[15], x[15] = a->x[15], h[15] = a->h[15];
+    if (n > 16) p[16] = d * a->p[16], x[16] = a->x[16], h[16] = a->h[16];
+    if (n > 17) p[17] = d * a->p[17], x[17] = a->x[17], h[17] = a->h[17];
+    if (n > 18) p[18] = d * a->p[18], x[18] = a->x[18], h[18] = a->h[18];
+    if (n > 19) p[19] = d * a->p[19], x[19] = a->x[19], h[19] = a->h[19];
+    if (n > 20) p[20] = d * a->p[20], x[20] = a->x[20], h[20] = a->h[20];
+    if (n > 21) p[21] = d * a->p[21], x[21] = a->x[21], h[21] = a->h[21];
+    if (n > 22) p[22] = d * a->p[22], x[22] = a->x[22], h[22] = a->h[22];
+    if (n > 23) p[23] = d * a->p[23], x[23] = a->x[23], h[23] = a->h[23];
+}
+#define WGI_PUT(s) _Generic(s, wgi_s1: wgi_put_1, wgi_s2: wgi_put_2, wgi_s3: wgi_put_3, wgi_s4: wgi_put_4, wgi_s5: wgi_put_5, wgi_s6: wgi_put_6, wgi_s7: wgi_put_7, wgi_s8: wgi_put_8, wgi_many: wgi_put_many, default: wgi_put_0)
 
-WGI_FUNCTION void wgi_numbers_0(double *to, const double *from) { (void)to; (void)from; }
-WGI_FUNCTION void wgi_numbers_1(double *to, const double *from) { to[0] = from[0]; }
-WGI_FUNCTION void wgi_numbers_2(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; }
-WGI_FUNCTION void wgi_numbers_3(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; }
-WGI_FUNCTION void wgi_numbers_4(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; }
-WGI_FUNCTION void wgi_numbers_5(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; }
-WGI_FUNCTION void wgi_numbers_6(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; }
-WGI_FUNCTION void wgi_numbers_7(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; to[6] = from[6]; }
-WGI_FUNCTION void wgi_numbers_8(double *to, const double *from) { to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; to[6] = from[6]; to[7] = from[7]; }
+WGI_FUNCTION void wgi_numbers_0(double *to, const double *from, unsigned n) { (void)n; (void)to; (void)from; }
+WGI_FUNCTION void wgi_numbers_1(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; }
+WGI_FUNCTION void wgi_numbers_2(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; }
+WGI_FUNCTION void wgi_numbers_3(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; }
+WGI_FUNCTION void wgi_numbers_4(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; }
+WGI_FUNCTION void wgi_numbers_5(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; }
+WGI_FUNCTION void wgi_numbers_6(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; }
+WGI_FUNCTION void wgi_numbers_7(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; to[6] = from[6]; }
+WGI_FUNCTION void wgi_numbers_8(double *to, const double *from, unsigned n) { (void)n; to[0] = from[0]; to[1] = from[1]; to[2] = from[2]; to[3] = from[3]; to[4] = from[4]; to[5] = from[5]; to[6] = from[6]; to[7] = from[7]; }
+WGI_FUNCTION void wgi_numbers_many(double *to, const double *from, unsigned n) {
+    if (n > 0) to[0] = from[0];
+    if (n > 1) to[1] = from[1];
+    if (n > 2) to[2] = from[2];
+    if (n > 3) to[3] = from[3];
+    if (n > 4) to[4] = from[4];
+    if (n > 5) to[5] = from[5];
+    if (n > 6) to[6] = from[6];
+    if (n > 7) to[7] = from[7];
+    if (n > 8) to[8] = from[8];
+    if (n > 9) to[9] = from[9];
+    if (n > 10) to[10] = from[10];
+    if (n > 11) to[11] = from[11];
+    if (n > 12) to[12] = from[12];
+    if (n > 13) to[13] = from[13];
+    if (n > 14) to[14] = from[14];
+    if (n > 15) to[15] = from[15];
+    if (n > 16) to[16] = from[16];
+    if (n > 17) to[17] = from[17];
+    if (n > 18) to[18] = from[18];
+    if (n > 19) to[19] = from[19];
+    if (n > 20) to[20] = from[20];
+    if (n > 21) to[21] = from[21];
+    if (n > 22) to[22] = from[22];
+    if (n > 23) to[23] = from[23];
+}
 #define WGI_PUT_NUMBERS(n) _Generic((char(*)[n + 1])0, \
     wgi_c0: wgi_numbers_0, \
     wgi_c1: wgi_numbers_1, \
@@ -147,7 +214,7 @@ WGI_FUNCTION void wgi_numbers_8(double *to, const double *from) { to[0] = from[0
     wgi_c5: wgi_numbers_5, \
     wgi_c6: wgi_numbers_6, \
     wgi_c7: wgi_numbers_7, \
-    wgi_c8: wgi_numbers_8, default: wgi_numbers_8)
+    wgi_c8: wgi_numbers_8, default: wgi_numbers_many)
 
 WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, const wgi_s0 *s, int products) {
     (void)t; (void)limit; (void)s; (void)products;
@@ -336,6 +403,14 @@ WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
+WGI_LIST int wgi_ready_many(const wg_tape *t, const wgi_record *limit, const wgi_many *s, int products) {
+    (void)t; (void)limit; (void)s; (void)products;
+    return 0;
+}
+WGI_LIST wg_real wgi_append_many(wg_tape *t, double value, const wgi_many *s) {
+    (void)t; (void)s;
+    return wg_constant(value);
+}
 enum { WGI_KEPT_OPERANDS = 4 };
 WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,
     wgi_bits code) {
@@ -505,66 +580,177 @@ WGI_LIST double *wgi_kept_8(wg_tape *t, double value, const wgi_s8 *s, int produ
     t->code_words += slots + 4 + (head >> 56);
     return (double *)(void *)(w + slots + 4);
 }
-WGI_API wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, double p0, double x0);
+WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
+    (void)t; (void)s;
+    return 0;
+}
+WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0]) == 0);
+}
+WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1]) == 0);
+}
+WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2]) == 0);
+}
+WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0);
+}
+WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0);
+}
+WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0);
+}
+WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0);
+}
+WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
+    __asm__("" : "+r"(t));
+    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0);
+}
+WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
+    const wgi_site *site, const double *number, double p0, double x0);
+WGI_FUNCTION wg_real wgi_leave_r(wg_tape *t, double value, const wg_handle *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_r(t, value, wgi_word(*s), site, number, 1, value);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_r(wg_tape *t, double value, const wg_handle *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_r(t, value, number, head, code, file, wgi_word(*s), 1, value);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_r(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file);
+#endif
+WGI_API wg_real wgi_let_0(wg_tape *t, double value,
+    const wgi_site *site, const double *number);
+WGI_FUNCTION wg_real wgi_leave_0(wg_tape *t, double value, const wgi_s0 *s, const double *number,
+    const wgi_site *site) {
+    (void)s;
+    return wgi_let_0(t, value, site, number);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_0(wg_tape *t, double value, const wgi_s0 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    (void)s;
-    return wgi_let_0(t, value, number, head, code, file);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_0(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_1(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, double p0, double x0);
+#endif
+WGI_API wg_real wgi_let_1(wg_tape *t, double value, uint64_t h0,
+    const wgi_site *site, const double *number, double p0, double x0);
+WGI_FUNCTION wg_real wgi_leave_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_1(t, value, s->h[0], site, number, s->p[0], s->x[0]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_1(t, value, number, head, code, file, s->h[0], s->p[0], s->x[0]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_1(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_2(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, double p0, double p1, double x0, double x1);
+#endif
+WGI_API wg_real wgi_let_2(wg_tape *t, double value, uint64_t h0, uint64_t h1,
+    const wgi_site *site, const double *number, double p0, double p1, double x0, double x1);
+WGI_FUNCTION wg_real wgi_leave_2(wg_tape *t, double value, const wgi_s2 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_2(t, value, s->h[0], s->h[1], site, number, s->p[0], s->p[1], s->x[0], s->x[1]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_2(wg_tape *t, double value, const wgi_s2 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_2(t, value, number, head, code, file, s->h[0], s->h[1], s->p[0], s->p[1], s->x[0], s->x[1]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_2(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_3(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, double p0, double p1, double p2, double x0, double x1, double x2);
+#endif
+WGI_API wg_real wgi_let_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double x0, double x1, double x2);
+WGI_FUNCTION wg_real wgi_leave_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_3(t, value, s->h[0], s->h[1], s->h[2], site, number, s->p[0], s->p[1], s->p[2], s->x[0], s->x[1], s->x[2]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_3(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->p[0], s->p[1], s->p[2], s->x[0], s->x[1], s->x[2]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_3(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_4(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
+#endif
+WGI_API wg_real wgi_let_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
+WGI_FUNCTION wg_real wgi_leave_4(wg_tape *t, double value, const wgi_s4 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->x[0], s->x[1], s->x[2], s->x[3]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_4(wg_tape *t, double value, const wgi_s4 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_4(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->h[3], s->p[0], s->p[1], s->p[2], s->p[3], s->x[0], s->x[1], s->x[2], s->x[3]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_4(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_5(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
+#endif
+WGI_API wg_real wgi_let_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
+WGI_FUNCTION wg_real wgi_leave_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_5(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_5(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_6(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
+#endif
+WGI_API wg_real wgi_let_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
+WGI_FUNCTION wg_real wgi_leave_6(wg_tape *t, double value, const wgi_s6 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_6(wg_tape *t, double value, const wgi_s6 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_6(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_6(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_7(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
+#endif
+WGI_API wg_real wgi_let_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
+WGI_FUNCTION wg_real wgi_leave_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_7(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_7(t, value, s, number, &site);
 }
-WGI_API wg_real wgi_let_8(wg_tape *t, double value, const double *number, uint64_t head,
-    wgi_bits code, const char *file, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);
+#endif
+WGI_API wg_real wgi_let_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7,
+    const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);
+WGI_FUNCTION wg_real wgi_leave_8(wg_tape *t, double value, const wgi_s8 *s, const double *number,
+    const wgi_site *site) {
+    return wgi_let_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6], s->x[7]);
+}
+#ifdef __cplusplus
 WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const double *number,
     uint64_t head, wgi_bits code, const char *file) {
-    return wgi_let_8(t, value, number, head, code, file, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6], s->x[7]);
+    const wgi_site site = {code, head, file};
+    return wgi_leave_8(t, value, s, number, &site);
+}
+#endif
+WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,
+    const wgi_site *site) {
+    (void)t; (void)s; (void)number; (void)site;
+    return wg_constant(value);
 }
 #define WGI_READY(s) _Generic(s, \
     wg_handle: wgi_ready_r, \
@@ -576,7 +762,8 @@ WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const
     wgi_s5: wgi_ready_5, \
     wgi_s6: wgi_ready_6, \
     wgi_s7: wgi_ready_7, \
-    wgi_s8: wgi_ready_8)
+    wgi_s8: wgi_ready_8, \
+    wgi_many: wgi_ready_many)
 #define WGI_APPEND(s) _Generic(s, \
     wg_handle: wgi_append_r, \
     wgi_s0: wgi_append_0, \
@@ -587,18 +774,21 @@ WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const
     wgi_s5: wgi_append_5, \
     wgi_s6: wgi_append_6, \
     wgi_s7: wgi_append_7, \
-    wgi_s8: wgi_append_8)
-#define WGI_SLOW(s) _Generic(s, \
-    wg_handle: wgi_slow_r, \
-    wgi_s0: wgi_slow_0, \
-    wgi_s1: wgi_slow_1, \
-    wgi_s2: wgi_slow_2, \
-    wgi_s3: wgi_slow_3, \
-    wgi_s4: wgi_slow_4, \
-    wgi_s5: wgi_slow_5, \
-    wgi_s6: wgi_slow_6, \
-    wgi_s7: wgi_slow_7, \
-    wgi_s8: wgi_slow_8)
+    wgi_s8: wgi_append_8, \
+    wgi_many: wgi_append_many)
+#define WGI_LEAVE(s) _Generic(s, \
+    wg_handle: wgi_leave_r, \
+    wgi_s0: wgi_leave_0, \
+    wgi_s1: wgi_leave_1, \
+    wgi_s2: wgi_leave_2, \
+    wgi_s3: wgi_leave_3, \
+    wgi_s4: wgi_leave_4, \
+    wgi_s5: wgi_leave_5, \
+    wgi_s6: wgi_leave_6, \
+    wgi_s7: wgi_leave_7, \
+    wgi_s8: wgi_leave_8, \
+    wgi_many: wgi_leave_many)
 #define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, wgi_s3: wgi_kept_3, wgi_s4: wgi_kept_4, default: wgi_kept_0)
+#define WGI_NONE(s) _Generic(s, wgi_s1: wgi_none_1, wgi_s2: wgi_none_2, wgi_s3: wgi_none_3, wgi_s4: wgi_none_4, wgi_s5: wgi_none_5, wgi_s6: wgi_none_6, wgi_s7: wgi_none_7, wgi_s8: wgi_none_8, default: wgi_none_0)
 
 #endif

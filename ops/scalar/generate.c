@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_OPERANDS = 8, MAX_NUMBERS = 8 };
+enum { MAX_OPERANDS = 8, MAX_NUMBERS = 8, MOST_OPERANDS = 24, MOST_NUMBERS = 24 };
 
 /* ---- scalar.h ---------------------------------------------------------------------------- */
 
@@ -347,10 +347,18 @@ static const char *mark_of(int k) {
 static void write_put(int m) {
     printf("WGI_LIST void wgi_put_%d(const ", m);
     printf(m == 0 ? "void" : "wgi_s%d", m);
-    puts(" *a, double d, double *p, double *x, uint64_t *h) {");
+    puts(" *a, double d, double *p, double *x, uint64_t *h, unsigned n) {\n    (void)n;");
     if (m == 0) puts("    (void)a; (void)d; (void)p; (void)x; (void)h;");
     for (int i = 0; i < m; i++)
         printf("    p[%d] = d * a->p[%d], x[%d] = a->x[%d], h[%d] = a->h[%d];\n", i, i, i, i, i, i);
+    puts("}");
+}
+
+/* A list of n operands, more than MAX_OPERANDS: one by one, so that a compiler knows where each goes. */
+static void write_put_many(void) {
+    puts("WGI_LIST void wgi_put_many(const wgi_many *a, double d, double *p, double *x, uint64_t *h, unsigned n) {");
+    for (int i = 0; i < MOST_OPERANDS; i++)
+        printf("    if (n > %d) p[%d] = d * a->p[%d], x[%d] = a->x[%d], h[%d] = a->h[%d];\n", i, i, i, i, i, i, i);
     puts("}");
 }
 
@@ -427,29 +435,36 @@ static void write_choice(const char *macro, const char *stem) {
     printf("#define %s(s) _Generic(s", macro);
     for (int n = LONE; n <= MAX_OPERANDS; n++)
         printf(", \\\n    %s: wgi_%s_%s", type_of(n), stem, mark_of(n));
-    puts(")");
+    printf(", \\\n    wgi_many: wgi_%s_many)\n", stem);
 }
 
 /* By the list; for the empty one, a lone variable and lists of more there is nothing to be done. */
-static void write_choice_of_lists(const char *macro, const char *stem, int most) {
+static void write_choice_of_lists(const char *macro, const char *stem, int most, const char *more) {
     printf("#define %s(s) _Generic(s", macro);
     for (int n = 1; n <= most; n++) printf(", wgi_s%d: wgi_%s_%d", n, stem, n);
+    printf("%s", more);
     printf(", default: wgi_%s_0)\n", stem);
 }
 
 /* By the number of something known when compiling. */
-static void write_choice_by_number(const char *macro, const char *stem) { /* more is refused elsewhere */
+static void write_choice_by_number(const char *macro, const char *stem) {
     printf("#define %s(n) _Generic((char(*)[n + 1])0", macro);
     for (int n = 0; n <= MAX_OPERANDS; n++) printf(", \\\n    wgi_c%d: wgi_%s%d", n, stem, n);
-    printf(", default: wgi_%s%d)\n", stem, MAX_OPERANDS);
+    printf(", default: wgi_%smany)\n", stem);
 }
 
 /* The numbers of an operand: one by one; copied as a whole they would be built in memory on the fast path, too. */
 static void write_numbers(int k) {
-    printf("WGI_FUNCTION void wgi_numbers_%d(double *to, const double *from) {%s", k,
+    printf("WGI_FUNCTION void wgi_numbers_%d(double *to, const double *from, unsigned n) { (void)n;%s", k,
            k == 0 ? " (void)to; (void)from;" : "");
     for (int i = 0; i < k; i++) printf(" to[%d] = from[%d];", i, i);
     puts(" }");
+}
+
+static void write_numbers_many(void) {
+    puts("WGI_FUNCTION void wgi_numbers_many(double *to, const double *from, unsigned n) {");
+    for (int i = 0; i < MOST_NUMBERS; i++) printf("    if (n > %d) to[%d] = from[%d];\n", i, i, i);
+    puts("}");
 }
 
 /* wgi_kept_<n>: a tape that only keeps its code, and has room, gets the value and the code of a statement but for
@@ -485,23 +500,39 @@ static void write_kept(int n) {
            "    return (double *)(void *)(w + slots + %d);\n}\n", (n + 1) / 2, (n + 1) / 2);
 }
 
-/* The functions that the fast path leaves to. The list field by field: a structure that is handed
- * on as a whole is in memory on the fast path, too. */
+/* wgi_none_<n>: are all operands constants, on a tape of the fast path? Then the result is one, and nothing is
+ * recorded. Asked of statements that are not ready. The limit is looked at anew, and compilers shall not know it:
+ * they would keep the first result where registers are scarce. */
+static void write_none(int n) {
+    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    __asm__(\"\" : \"+r\"(t));\n    return (t->top < t->limit) & ((", n, n);
+    for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
+    puts(") == 0);\n}");
+}
+
+/* The functions that the fast path leaves to; in C++ what is known when compiling comes as arguments. The list
+ * field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
 static void write_slow(int n) {
     const int operands = count(n);
-    const char *const kind[] = {"uint64_t h", "double p", "double x"};
-    printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value, const double *number, uint64_t head,\n"
-           "    wgi_bits code, const char *file", mark_of(n));
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < operands; i++) printf(", %s%d", kind[k], i);
-    printf(");\nWGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
-           "    uint64_t head, wgi_bits code, const char *file) {\n", mark_of(n), type_of(n));
+    printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value", mark_of(n));
+    for (int i = 0; i < operands; i++) printf(", uint64_t h%d", i);
+    printf(",\n    const wgi_site *site, const double *number");
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < operands; i++) printf(", double %c%d", "px"[k], i);
+    printf(");\nWGI_FUNCTION wg_real wgi_leave_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
+           "    const wgi_site *site) {\n", mark_of(n), type_of(n));
     if (n == 0) puts("    (void)s;");
-    printf("    return wgi_let_%s(t, value, number, head, code, file", mark_of(n));
-    if (n == LONE) printf(", wgi_word(*s), 1, value");
-    for (int k = 0; k < 3 && n != LONE; k++)
-        for (int i = 0; i < operands; i++) printf(", s->%c[%d]", "hpx"[k], i);
-    puts(");\n}");
+    printf("    return wgi_let_%s(t, value", mark_of(n));
+    if (n == LONE) printf(", wgi_word(*s)");
+    for (int i = 0; i < n; i++) printf(", s->h[%d]", i);
+    printf(", site, number");
+    if (n == LONE) printf(", 1, value");
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < n; i++) printf(", s->%c[%d]", "px"[k], i);
+    puts(");\n}\n#ifdef __cplusplus");
+    printf("WGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
+           "    uint64_t head, wgi_bits code, const char *file) {\n"
+           "    const wgi_site site = {code, head, file};\n"
+           "    return wgi_leave_%s(t, value, s, number, &site);\n}\n#endif\n", mark_of(n), type_of(n), mark_of(n));
 }
 
 static void write_lists(void) {
@@ -510,18 +541,23 @@ static void write_lists(void) {
     puts(" *");
     puts(" * wgi_s<n>: n operands of one statement: partials p, values x, handles h as words (slot in the low half). A lone");
     puts(" * variable is its wg_handle (partial 1), called r in names. wgi_put_<n>: the chain rule, what an operand with n");
-    puts(" * operands of its own (their partials times d) brings to those of a statement. */");
+    puts(" * operands of its own (their partials times d) brings to those of a statement. wgi_many: more operands than eight;");
+    puts(" * statements of them are never ready for the fast path, and left to wgi_let_long. */");
     puts("#ifndef WENGERT_STATEMENT_LISTS_H\n#define WENGERT_STATEMENT_LISTS_H\n");
     for (int n = 0; n <= MAX_OPERANDS; n++)
         printf("typedef char (*wgi_c%d)[%d];\ntypedef struct wgi_s%d {\n    double p[%d], x[%d];\n    uint64_t h[%d];\n} wgi_s%d;\n"
                "extern wgi_s%d wgi_type%d; /* its type is meant: there is no such variable */\n",
                n, n + 1, n, n, n, n, n, n, n);
+    printf("typedef struct wgi_many {\n    double p[%d], x[%d];\n    uint64_t h[%d];\n} wgi_many;\n"
+           "extern wgi_many wgi_typemany;\n", MOST_OPERANDS, MOST_OPERANDS, MOST_OPERANDS);
     write_choice_by_number("WGI_LIST_OF", "type");
     puts("");
     for (int m = 0; m <= MAX_OPERANDS; m++) write_put(m);
-    write_choice_of_lists("WGI_PUT", "put", MAX_OPERANDS);
+    write_put_many();
+    write_choice_of_lists("WGI_PUT", "put", MAX_OPERANDS, ", wgi_many: wgi_put_many");
     puts("");
     for (int k = 0; k <= MAX_NUMBERS; k++) write_numbers(k);
+    write_numbers_many();
     write_choice_by_number("WGI_PUT_NUMBERS", "numbers_");
     puts("");
     puts("WGI_LIST int wgi_ready_0(const wg_tape *t, const wgi_record *limit, const wgi_s0 *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
@@ -529,14 +565,20 @@ static void write_lists(void) {
     puts("WGI_LIST int wgi_ready_r(const wg_tape *t, const wgi_record *limit, const wg_handle *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
     puts("WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {\n    (void)t;\n    return (wg_real){value, *s};\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_append(n);
+    puts("WGI_LIST int wgi_ready_many(const wg_tape *t, const wgi_record *limit, const wgi_many *s, int products) {\n    (void)t; (void)limit; (void)s; (void)products;\n    return 0;\n}");
+    puts("WGI_LIST wg_real wgi_append_many(wg_tape *t, double value, const wgi_many *s) {\n    (void)t; (void)s;\n    return wg_constant(value);\n}");
     printf("enum { WGI_KEPT_OPERANDS = %d };\n", KEPT_OPERANDS);
     puts("WGI_LIST double *wgi_kept_0(wg_tape *t, double value, const void *s, int products, uint64_t head,\n    wgi_bits code) {\n    (void)t; (void)value; (void)s; (void)products; (void)head; (void)code;\n    return NULL;\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_kept(n);
+    puts("WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {\n    (void)t; (void)s;\n    return 0;\n}");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_none(n);
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
+    puts("WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,\n    const wgi_site *site) {\n    (void)t; (void)s; (void)number; (void)site;\n    return wg_constant(value);\n}");
     write_choice("WGI_READY", "ready");
     write_choice("WGI_APPEND", "append");
-    write_choice("WGI_SLOW", "slow");
-    write_choice_of_lists("WGI_KEPT", "kept", KEPT_OPERANDS);
+    write_choice("WGI_LEAVE", "leave");
+    write_choice_of_lists("WGI_KEPT", "kept", KEPT_OPERANDS, "");
+    write_choice_of_lists("WGI_NONE", "none", MAX_OPERANDS, "");
     puts("\n#endif");
 }
 

@@ -108,18 +108,27 @@ wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison
 
 /* ---- a statement taken apart ---- */
 
-void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p) {
-    uint8_t stack[WGI_MAX_NODES];
+/* The next 64 bits of long code. */
+static inline wgi_bits bits_from(const wgi_words *words, unsigned at) {
+    const unsigned k = at / 64, r = at % 64;
+    const uint64_t next = k + 1 < WGI_MOST_WORDS ? words->w[k + 1] : 0;
+    return r == 0 ? words->w[k] : words->w[k] >> r | next << (64 - r);
+}
+
+/* words: NULL, or the code. */
+static inline void take_apart(size_t operands, const double *number, unsigned bits,
+                              wgi_bits code, const wgi_words *words, wgi_statement_code *p) {
+    uint8_t stack[WGI_MOST_NODES];
     int depth = 0, operand = 0;
-    size_t number = 0;
-    p->operands = p->nodes = (int)e->operands;
+    p->operands = p->nodes = (int)operands;
     for (int i = 0; i < p->operands; i++) {
         p->node[i].op = NULL;
         p->node[i].first = (uint8_t)i;
         p->node[i].last = (uint8_t)(i + 1);
     }
-    wgi_bits rest = e->code;
-    for (unsigned at = 0; at < e->bits;) {
+    wgi_bits rest = code;
+    for (unsigned at = 0; at < bits;) {
+        if (words != NULL) rest = bits_from(words, at);
         const int what = symbol(&rest, &at);
         if (what == OPERAND) {
             stack[depth++] = (uint8_t)operand++;
@@ -129,11 +138,11 @@ void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p) {
         n->op = NULL;
         n->first = n->last = (uint8_t)operand;
         if (what == NUMBER) {
-            n->value = e->number[number++];
+            n->value = *number++;
         } else {
             if (what == WGI_OP_USER) {
                 uintptr_t address = 0;
-                memcpy(&address, &e->number[number++], sizeof address);
+                memcpy(&address, number++, sizeof address);
                 n->op = (const wg_scalar_op *)address;
             } else {
                 n->op = &wgi_scalar_ops[what];
@@ -144,6 +153,14 @@ void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p) {
         }
         stack[depth++] = (uint8_t)p->nodes++;
     }
+}
+
+void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p) {
+    take_apart(e->operands, e->number, e->bits, e->code, NULL, p);
+}
+
+void wgi_statement_code_of_new(const wgi_statement *s, wgi_statement_code *p) {
+    take_apart(s->operands, s->number, s->bits, s->code, s->words, p);
 }
 
 static void operand_values(const wgi_statement_code *p, const struct wgi_step *n, double *a) {

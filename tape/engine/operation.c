@@ -24,7 +24,10 @@ wg_real wg_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_real *x) {
         return wgi_nan();
     }
     wgi_statement s;
-    memset(&s, 0, sizeof s);
+    s.words = NULL;
+    s.file = NULL;
+    s.line = 0;
+    s.numbers = 0;
     s.operands = op->arity;
     for (unsigned k = 0; k < op->arity; k++) {
         s.x[k] = x[k].value;

@@ -6,6 +6,7 @@
  * traced, keeping code or places, checked. */
 #include "tape.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- records ---- */
@@ -98,7 +99,7 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (t == NULL) return wgi_nan();
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK || wgi_check_thread(c, "wg_let") != WG_OK) return wgi_nan();
-    uint32_t slot[WGI_MAX_OPERANDS], active = 0;
+    uint32_t slot[WGI_MOST_OPERANDS], active = 0;
     for (unsigned i = 0; i < s->operands; i++) {
         slot[i] = wgi_slot(s->handle[i]);
         active |= slot[i];
@@ -116,6 +117,10 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
+    return s->words != NULL ? wgi_long_append(c, s) : wgi_let_append(c, s, slot);
+}
+
+wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
     const uint64_t code = c->head.code_words, places = c->place_count;
     wg_real y = wgi_nan();
     if (((c->flags & WG_KEEP_CODE) == 0 || c->width != 0 || wgi_code_keep(c, s) == WG_OK) &&
@@ -134,90 +139,65 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
 
 const wg_tape wgi_no_tape = {0};
 
-/* The fast path multiplies partials by plain products. If one of them is NaN they are computed
- * anew, by the zero rule. */
-static void by_the_zero_rule(wgi_statement *s) {
-    wgi_entry e = {
-        .bits = s->bits, .code = s->code, .operands = s->operands, .number = s->number};
+void wgi_zero_rule(wgi_statement *s) {
     wgi_statement_code p;
-    wgi_statement_code_of(&e, &p);
+    wgi_statement_code_of_new(s, &p);
     wgi_statement_code_run(&p, s->x);
     wgi_statement_code_partials(&p, s->partial);
 }
 
-/* A statement that takes the general path only because there are constants among its operands:
- * records it without them. 0: there is another reason. list: n partials, n values, n handles.
- */
-static int without_constants(wg_tape *t, double value, size_t n, const void *list,
-                             wg_real *result) {
-    const double *const partial = list;
-    const uint64_t *const handle = (const uint64_t *)(const void *)(partial + 2 * n);
-    double p[WGI_MAX_OPERANDS];
-    uint64_t h[WGI_MAX_OPERANDS];
-    size_t k = 0;
-    if (t->top >= t->limit) return 0;
-    for (size_t i = 0; i < n; i++) {
-        if (partial[i] != partial[i]) return 0;
-        if (wgi_slot(handle[i]) == 0) continue;
-        if (wgi_stamp(handle[i]) != t->stamp || wgi_slot(handle[i]) >= t->slots) return 0;
-        p[k] = partial[i], h[k++] = handle[i];
-    }
-    switch (k) {
-    case 0:
-        *result = wg_constant(value);
-        return 1;
-#define REST(k)                                                                                \
-    case k: {                                                                                  \
-        wgi_s##k s;                                                                            \
-        for (size_t i = 0; i < k; i++) s.p[i] = p[i], s.h[i] = h[i];                           \
-        *result = wgi_append_##k(t, value, &s);                                                \
-        return 1;                                                                              \
-    }
-        REST(1)
-        REST(2)
-        REST(3)
-        REST(4)
-        REST(5)
-        REST(6)
-        REST(7)
-#undef REST
-    default:
-        return 0;
-    }
-}
-
 /* list: n partials, n values, n handles. */
 static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, size_t n,
-                                                    const void *list, const double *number,
-                                                    uint64_t head, wgi_bits code,
-                                                    const char *file) {
+                                                    const void *list, const wgi_site *site,
+                                                    const double *number) {
     const char *const p = list;
-    const int lone = n == 1 && (head >> 36 & 4095) == WGI_LEAF_BITS;
-    wg_real y;
-    if (t != NULL && !lone && without_constants(t, value, n, list, &y)) return y;
     wgi_statement s;
+    s.words = NULL;
     s.value = value;
     s.operands = (unsigned)n;
     memcpy(s.partial, p, n * 8);
     memcpy(s.x, p + n * 8, n * 8);
     memcpy(s.handle, p + n * 16, n * 8);
-    s.numbers = (unsigned)(head >> 56);
+    s.numbers = (unsigned)(site->head >> 56);
     for (unsigned i = 0; i < s.numbers; i++) s.number[i] = number[i];
-    s.bits = head >> 36 & 4095;
-    s.code = code;
-    s.file = file;
-    s.line = (int)(head & UINT32_MAX);
+    s.bits = site->head >> 36 & 4095;
+    s.code = site->code;
+    s.file = site->file;
+    s.line = (int)(site->head & UINT32_MAX);
     for (size_t i = 0; i < n; i++)
-        if (s.partial[i] != s.partial[i]) {
-            by_the_zero_rule(&s);
+        if (s.partial[i] != s.partial[i]) { /* made of plain products */
+            wgi_zero_rule(&s);
             break;
         }
     return wgi_let(t, &s);
 }
 
-/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..). A tape whose only mode is to keep its code
- * goes on from here as fast as it can; everything else is left to a function with the same
- * arguments, so that none has to be saved for it. */
+/* Where operand k of a statement stands in its records. */
+static const uint8_t place_of[WGI_MAX_OPERANDS] = {0, 8, 32, 40, 64, 72, 96, 104};
+
+/* Operand h with partial p becomes operand k, counted without constants. */
+static inline size_t take(wgi_record *r, size_t k, uint64_t h, double p) {
+    char *const at = (char *)r + place_of[k];
+    const uint32_t slot = wgi_slot(h);
+    memcpy(at, &slot, sizeof slot);
+    memcpy(at + offsetof(wgi_record, jac0), &p, sizeof p);
+    return k + (h != 0);
+}
+
+/* Pairs that are all the same become one record. Gives how many records there are. */
+static size_t join_pairs(wgi_record *r, size_t k) {
+    const size_t pairs = k / 2;
+    for (size_t i = 1; i < pairs; i++)
+        if (r[i].in0 != r[0].in0 || r[i].in1 != r[0].in1) return pairs + k % 2;
+    for (size_t i = 1; i < pairs; i++) r[0].jac0 += r[i].jac0, r[0].jac1 += r[i].jac1;
+    r[1] = r[pairs];
+    return 1 + k % 2;
+}
+
+/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..). Constants among the operands of a tape of the fast
+ * path are left out here. Everything else is left to functions with the same arguments, so that
+ * none has to be saved for it: kept_n, where a tape whose only mode is to keep its code goes on as
+ * fast as it can, and general_n. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -226,28 +206,56 @@ static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, si
 #define EACH6(m) EACH5(m), m(5)
 #define EACH7(m) EACH6(m), m(6)
 #define EACH8(m) EACH7(m), m(7)
+#define NAN1(m) m(0)
+#define NAN2(m) NAN1(m) m(1)
+#define NAN3(m) NAN2(m) m(2)
+#define NAN4(m) NAN3(m) m(3)
+#define NAN5(m) NAN4(m) m(4)
+#define NAN6(m) NAN5(m) m(5)
+#define NAN7(m) NAN6(m) m(6)
+#define NAN8(m) NAN7(m) m(7)
 #define H(i) uint64_t h##i
 #define P(i) double p##i
-#define X(i) double x##i
 #define h(i) h##i
 #define p(i) p##i
 #define x(i) x##i
+#define X(i) double x##i
 #define ARGUMENTS(n)                                                                           \
-    wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,              \
-        const char *file, EACH##n(H), EACH##n(P), EACH##n(X)
+    wg_tape *t, double value, EACH##n(H), const wgi_site *site, const double *number,          \
+        EACH##n(P), EACH##n(X)
+#define GIVEN(n) t, value, EACH##n(h), site, number, EACH##n(p), EACH##n(x)
+/* Operand i if it is no constant; counts the variables of this tape. */
+#define TAKE(i) k = take(r, k, h##i, p##i), own += h##i - stamp < slots
+#define IS_NAN(i) || __builtin_isnan(p##i)
 #define LET(n)                                                                                 \
     static __attribute__((noinline)) wg_real general_##n(ARGUMENTS(n)) {                       \
         const wgi_s##n list = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                      \
-        return in_general(t, value, n, &list, number, head, code, file);                       \
+        return in_general(t, value, n, &list, site, number);                                   \
+    }                                                                                          \
+    static __attribute__((noinline)) wg_real kept_##n(ARGUMENTS(n)) {                          \
+        const wgi_s##n s = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                         \
+        double *const w =                                                                      \
+            t != NULL ? wgi_kept_##n(t, value, &s, 1, site->head, site->code) : NULL;          \
+        if (WGI_UNLIKELY(w == NULL)) return general_##n(GIVEN(n));                             \
+        for (size_t i = 0; i < site->head >> 56; i++) w[i] = number[i];                        \
+        return wgi_append_##n(t, value, &s);                                                   \
     }                                                                                          \
     wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
-        const wgi_s##n s = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                         \
-        double *const w = t != NULL ? wgi_kept_##n(t, value, &s, 1, head, code) : NULL;        \
-        if (WGI_UNLIKELY(w == NULL))                                                           \
-            return general_##n(t, value, number, head, code, file, EACH##n(h), EACH##n(p),     \
-                               EACH##n(x));                                                    \
-        for (size_t i = 0; i < head >> 56; i++) w[i] = number[i];                              \
-        return wgi_append_##n(t, value, &s);                                                   \
+        if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \
+        if (WGI_UNLIKELY(0 NAN##n(IS_NAN))) return general_##n(GIVEN(n));                      \
+        const uint64_t stamp = (uint64_t)t->stamp << 32;                                       \
+        const uint32_t slots = t->slots;                                                       \
+        wgi_record *const r = t->top;                                                          \
+        WGI_AHEAD(r);                                                                          \
+        for (size_t i = 0; i < (n + 1) / 2; i++) r[i].out = slots, r[i].kind = 0;              \
+        size_t k = 0, own = 0;                                                                 \
+        EACH##n(TAKE);                                                                         \
+        if (WGI_UNLIKELY(own != k)) return general_##n(GIVEN(n));                              \
+        if (k == 0) return wg_constant(value);                                                 \
+        if (k % 2 == 1) take(r, k, 0, 0);                                                      \
+        t->slots = slots + 1;                                                                  \
+        t->top = r + (n > 4 && k >= 4 ? join_pairs(r, k) : (k + 1) / 2);                       \
+        return wgi_result(t, value, slots);                                                    \
     }
 LET(1)
 LET(2)
@@ -257,6 +265,8 @@ LET(5)
 LET(6)
 LET(7)
 LET(8)
+#undef TAKE
+#undef IS_NAN
 #undef x
 #undef p
 #undef h
@@ -265,15 +275,14 @@ LET(8)
 #undef H
 
 /* A number, or a variable alone: neither is a statement. */
-wg_real wgi_let_0(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
-                  const char *file) {
-    return in_general(t, value, 0, number, number, head, code, file);
+wg_real wgi_let_0(wg_tape *t, double value, const wgi_site *site, const double *number) {
+    return in_general(t, value, 0, &value, site, number);
 }
 
-wg_real wgi_let_r(wg_tape *t, double value, const double *number, uint64_t head, wgi_bits code,
-                  const char *file, uint64_t h0, double p0, double x0) {
+wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0, const wgi_site *site,
+                  const double *number, double p0, double x0) {
     const wgi_s1 list = {{p0}, {x0}, {h0}};
-    return in_general(t, value, 1, &list, number, head, code, file);
+    return in_general(t, value, 1, &list, site, number);
 }
 
 /* ---- inputs ---- */

@@ -194,9 +194,9 @@ static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_r
     return outcome;
 }
 
-int wg_lt(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 0, x.value < y.value, x, y); }
-int wg_le(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 1, x.value <= y.value, x, y); }
-int wg_gt(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 2, x.value > y.value, x, y); }
-int wg_ge(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 3, x.value >= y.value, x, y); }
-int wg_eq(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 4, x.value == y.value, x, y); }
-int wg_ne(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 5, x.value != y.value, x, y); }
+int(wg_lt)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 0, x.value < y.value, x, y); }
+int(wg_le)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 1, x.value <= y.value, x, y); }
+int(wg_gt)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 2, x.value > y.value, x, y); }
+int(wg_ge)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 3, x.value >= y.value, x, y); }
+int(wg_eq)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 4, x.value == y.value, x, y); }
+int(wg_ne)(wg_tape *t, wg_real x, wg_real y) { return guarded(t, 5, x.value != y.value, x, y); }

@@ -219,12 +219,13 @@ struct wgi_entry;
 /* A statement as the general path takes it. */
 typedef struct wgi_statement {
     wgi_bits code;
+    const wgi_words *words; /* the code of one that is too long to be kept; otherwise NULL */
     double value;
     const char *file;
     int line;
     unsigned operands, numbers, bits;
-    double partial[WGI_MAX_OPERANDS], number[WGI_MAX_NUMBERS], x[WGI_MAX_OPERANDS];
-    uint64_t handle[WGI_MAX_OPERANDS]; /* slot in the low half, stamp in the high */
+    double partial[WGI_MOST_OPERANDS], number[WGI_MOST_NUMBERS], x[WGI_MOST_OPERANDS];
+    uint64_t handle[WGI_MOST_OPERANDS]; /* slot in the low half, stamp in the high */
 } wgi_statement;
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
@@ -412,6 +413,11 @@ void wgi_message_add(wgi_core *c, const char *text);
 enum { WGI_NUMBER_TEXT = 32 };
 const char *wgi_number_text(char *buffer, double x);
 
+/* ---- long_statement.c -------------------------------------------------------------------- */
+
+/* Appends a long statement: as one, or where code is kept in pieces that code has room for. */
+wg_real wgi_long_append(wgi_core *c, const wgi_statement *s);
+
 /* ---- trace.c ----------------------------------------------------------------------------- */
 
 /* A statement that gave a NaN or an infinity: names it with its operands. */
@@ -452,6 +458,10 @@ const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
 
 /* wg_let, in every mode. */
 wg_real wgi_let(wg_tape *t, const wgi_statement *s);
+/* Appends a statement whose operands are known to be alive, some of them variables (slot != 0). */
+wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot);
+/* The partials again, by the zero rule: those of the fast path are plain products. */
+void wgi_zero_rule(wgi_statement *s);
 /* A statement of n operands given as arrays, in every mode. Operands with slot 0 are left out.
  * `call`, here and below: the call that the user made, for messages. */
 wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const uint32_t *slot,
@@ -635,7 +645,8 @@ size_t wgi_code_text(const wgi_entry *e, char *buffer, size_t bytes);
 
 /* A statement taken apart: a tree whose nodes are in postfix order. The operands below a node
  * are consecutive, [first, last), and those of its arguments follow each other. */
-enum { WGI_MAX_NODES = 48 };
+enum { WGI_MAX_NODES = 48 }; /* of a statement that is kept */
+enum { WGI_MOST_NODES = WGI_MOST_OPERANDS + WGI_MOST_NUMBERS + WGI_MOST_CODE / 4 };
 typedef struct wgi_statement_code {
     /* nodes [0, operands) are the operands of the statement, in their order */
     int operands, nodes;
@@ -644,9 +655,11 @@ typedef struct wgi_statement_code {
         /* of a number; for other nodes wgi_statement_code_run computes it */
         double value;
         uint8_t arg[4], first, last;
-    } node[WGI_MAX_NODES];
+    } node[WGI_MOST_NODES];
 } wgi_statement_code;
 void wgi_statement_code_of(const wgi_entry *e, wgi_statement_code *p);
+/* The same of a statement that is about to be recorded, which may be a long one. */
+void wgi_statement_code_of_new(const wgi_statement *s, wgi_statement_code *p);
 /* Is the operation a user's? It is not in the table; its code is its address, which stands
  * among the numbers. */
 static inline int wgi_is_users(const wg_scalar_op *op) {

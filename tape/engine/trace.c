@@ -26,9 +26,10 @@ static int blame(const wgi_statement_code *p, const uint8_t *blamed, int i) {
 }
 
 /* "0", or "radius = 0" for a variable with a label. */
-static void add_value(wgi_core *c, const wgi_entry *e, int node, double value) {
+static void add_value(wgi_core *c, const wgi_statement *s, int node, double value) {
     char buffer[WGI_NUMBER_TEXT];
-    const char *label = node < (int)e->operands ? wgi_label_of(c, e->slot[node]) : NULL;
+    const char *label =
+        node < (int)s->operands ? wgi_label_of(c, wgi_slot(s->handle[node])) : NULL;
     if (label != NULL) {
         wgi_message_add(c, label);
         wgi_message_add(c, " = ");
@@ -71,18 +72,9 @@ wg_status wgi_refuse_trace(wgi_core *c, const wgi_record *r, double w) {
 }
 
 void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
-    uint32_t slot[WGI_MAX_OPERANDS];
-    for (unsigned i = 0; i < s->operands; i++) slot[i] = (uint32_t)s->handle[i];
-    const wgi_entry e = {.type = WGI_ENTRY_STATEMENT,
-                         .bits = s->bits,
-                         .code = s->code,
-                         .operands = s->operands,
-                         .numbers = s->numbers,
-                         .slot = slot,
-                         .number = s->number};
     wgi_statement_code p;
-    uint8_t blamed[WGI_MAX_NODES] = {0};
-    wgi_statement_code_of(&e, &p);
+    uint8_t blamed[WGI_MOST_NODES] = {0};
+    wgi_statement_code_of_new(s, &p);
     (void)wgi_statement_code_run(&p, s->x);
     for (int i = 0; i < p.nodes; i++) blamed[i] = (uint8_t)blame(&p, blamed, i);
     const int i = blamed[p.nodes - 1];
@@ -91,12 +83,12 @@ void wgi_fail_trace(wgi_core *c, const wgi_statement *s) {
     const char *const value = wgi_number_text(buffer, n->value);
     if (n->op == NULL) {
         (void)wgi_fail(c, WG_ENONFINITE, "an operand of wg_let is ");
-        add_value(c, &e, i, n->value);
+        add_value(c, s, i, n->value);
     } else {
         (void)wgi_fail(c, WG_ENONFINITE, "%s gave %s from ", n->op->name, value);
         for (unsigned k = 0; k < n->op->arity; k++) {
             if (k > 0) wgi_message_add(c, ", ");
-            add_value(c, &e, n->arg[k], p.node[n->arg[k]].value);
+            add_value(c, s, n->arg[k], p.node[n->arg[k]].value);
         }
         wgi_message_add(c, " in wg_let");
     }
