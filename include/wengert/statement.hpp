@@ -272,20 +272,14 @@ WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_ready_##n(t, t->limit, &l, products);                                       \
     }                                                                                          \
-    WGI_FUNCTION double *kept(wg_tape *t, double value, const list<n> &s, bool products,       \
-                              uint64_t head, wgi_bits code) {                                  \
-        const wgi_s##n l = c_list(s, indices<n>());                                            \
-        return wgi_kept_##n(t, value, &l, products, head, code);                               \
-    }                                                                                          \
     WGI_FUNCTION wg_real append(wg_tape *t, double value, const list<n> &s) {                  \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_append_##n(t, value, &l);                                                   \
     }                                                                                          \
-    WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<n> &s,                      \
-                              const double *number, uint64_t head, wgi_bits code,              \
-                              const char *file) {                                              \
+    WGI_FUNCTION wg_real leave(wg_tape *t, double value, const list<n> &s,                     \
+                               const double *number, const wgi_site *site) {                   \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
-        return wgi_slow_##n(t, value, &l, number, head, code, file);                           \
+        return wgi_leave_##n(t, value, &l, number, site);                                      \
     }
 WGI_LISTS_OF(1)
 WGI_LISTS_OF(2)
@@ -300,22 +294,19 @@ static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 
 /* Of numbers alone there is nothing to append. */
 WGI_FUNCTION bool ready(const wg_tape *, const list<0> &, bool) { return false; }
-WGI_FUNCTION double *kept(wg_tape *, double, const list<0> &, bool, uint64_t, wgi_bits) {
-    return nullptr;
-}
 WGI_FUNCTION wg_real append(wg_tape *, double value, const list<0> &) {
     return wg_constant(value);
 }
-WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<0> &, const double *number,
-                          uint64_t head, wgi_bits code, const char *file) {
+WGI_FUNCTION wg_real leave(wg_tape *t, double value, const list<0> &, const double *number,
+                           const wgi_site *site) {
     const wgi_s0 none{};
-    return wgi_slow_0(t, value, &none, number, head, code, file);
+    return wgi_leave_0(t, value, &none, number, site);
 }
-WGI_FUNCTION wg_real slow(wg_tape *t, double value, const lone &s, const double *number,
-                          uint64_t head, wgi_bits code, const char *file) {
+WGI_FUNCTION wg_real leave(wg_tape *t, double value, const lone &s, const double *number,
+                           const wgi_site *site) {
     wg_handle at;
     __builtin_memcpy(&at, &s.h, sizeof at);
-    return wgi_slow_r(t, value, &at, number, head, code, file);
+    return wgi_leave_r(t, value, &at, number, site);
 }
 
 template <int L, int... I>
@@ -331,83 +322,53 @@ template <int N, int... I> WGI_FUNCTION uint64_t either(const list<N> &s, sequen
     return all;
 }
 
-/* A statement that the fast path does not take, as it is handed on. */
-struct aside {
-    double value;
-    wgi_bits code;
-    const char *file;
-    int line;
-    unsigned absent;
-    uint8_t bits, numbers;
-    bool products, here;
+/* The first n of 8 operands. */
+template <int N> struct shortened {
+    template <int... I>
+    static wg_real let(wg_tape *t, double value, int n, const list<8> &s, const double *number,
+                       const wgi_site *site, sequence<I...>) {
+        if (n != N)
+            return shortened<N - 1>::let(t, value, n, s, number, site, indices<N - 1>());
+        const list<N> l = {{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};
+        return leave(t, value, l, number, site);
+    }
 };
-template <int N> struct aside_of : aside {
-    list<N> at;
-    double number[WGI_MAX_NUMBERS];
+template <> struct shortened<0> {
+    static wg_real let(wg_tape *t, double value, int, const list<8> &, const double *number,
+                       const wgi_site *site, sequence<>) {
+        return leave(t, value, list<0>(), number, site);
+    }
 };
 
-/* Those that are there move up. */
-template <int N> inline void leave_out(aside_of<N> &a, int &operands) {
-    int n = 0, l = 0;
-    for (int i = 0; i < N; i++)
-        if ((a.absent >> i & 1) == 0)
-            a.at.p[n] = a.at.p[i], a.at.x[n] = a.at.x[i], a.at.h[n++] = a.at.h[i];
-    for (int i = 0; i < a.numbers; i++)
-        if ((a.absent >> (8 + i) & 1) == 0) a.number[l++] = a.number[i];
-    operands = n, a.numbers = static_cast<uint8_t>(l);
+/* A statement some of whose operands and numbers are absent. */
+inline __attribute__((noinline)) wg_real let_present(wg_tape *t, double value, int n, int l,
+                                                     const list<8> &all, const double *lit,
+                                                     unsigned absent, const wgi_site *site) {
+    list<8> s = list<8>();
+    double number[WGI_MAX_NUMBERS] = {0};
+    int operands = 0, literals = 0;
+    for (int i = 0; i < n; i++)
+        if ((absent >> i & 1) == 0)
+            s.p[operands] = all.p[i], s.x[operands] = all.x[i], s.h[operands++] = all.h[i];
+    for (int i = 0; i < l; i++)
+        if ((absent >> (8 + i) & 1) == 0) number[literals++] = lit[i];
+    const uint64_t kept = site->head & 0x0000ffffffffffff;
+    const wgi_site there = {site->code,
+                            kept | static_cast<uint64_t>(operands) << 48 |
+                                static_cast<uint64_t>(literals) << 56,
+                            site->file};
+    return shortened<8>::let(t, value, operands, s, literals != 0 ? number : nullptr, &there,
+                             indices<8>());
 }
 
 template <int N, int... I>
-WGI_FUNCTION wg_real slow_of(wg_tape *t, const aside &a, const list<N> &all, const double *number,
-                             sequence<I...>) {
-    constexpr int n = static_cast<int>(sizeof...(I));
-    const list<n> s = {{all.p[I]...}, {all.x[I]...}, {all.h[I]...}};
-    return slow(t, a.value, s, a.numbers != 0 ? number : nullptr,
-                WGI_CODE_HEAD(a.line, 0, a.bits, n, a.numbers), a.code, a.file);
-}
-/* The first n operands. */
-template <int N, int M> struct first_operands {
-    static wg_real let(wg_tape *t, const aside_of<N> &a, int n) {
-        return n == M ? slow_of(t, a, a.at, a.number, indices<M>())
-                      : first_operands<N, M - 1>::let(t, a, n);
-    }
-};
-template <int N> struct first_operands<N, 0> {
-    static wg_real let(wg_tape *t, const aside_of<N> &a, int) {
-        return slow(t, a.value, list<0>(), a.number,
-                    WGI_CODE_HEAD(a.line, 0, a.bits, 0, a.numbers), a.code, a.file);
-    }
-};
-
-/* Everything but the fast path, out of line, and that, too, where code is to be small. Of a tape that keeps no code a constant among the operands
- * is only left out. */
-template <int N, bool Small> __attribute__((noinline)) wg_real let_aside(wg_tape *t, aside_of<N> &a) {
-    if (a.here && t == &wgi_no_tape) return wg_constant(a.value);
-    int n = N;
-    if (Small && ready(t, a.at, a.products)) return append(t, a.value, a.at);
-    if (a.absent != 0) leave_out(a, n);
-    if (n != N) return first_operands<N, N>::let(t == &wgi_no_tape ? nullptr : t, a, n);
-    if (N <= 4) {
-        const uint64_t head = WGI_CODE_HEAD(a.line, 0, a.bits, N, a.numbers);
-        double *const w = kept(t, a.value, a.at, a.products, head, a.code);
-        if (w != nullptr) {
-            for (int i = 0; i < a.numbers; i++) w[i] = a.number[i];
-            return append(t, a.value, a.at);
-        }
-    }
-    return slow_of(t == &wgi_no_tape ? nullptr : t, a, a.at, a.number, indices<N>());
-}
-
-template <bool Small, int N, int L, int B, int... I>
-WGI_FUNCTION wg_real put_aside(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
-                               int line, sequence<I...>) {
-    aside_of<N> a;
-    a.value = e.value, a.code = e.code, a.file = file, a.line = line, a.absent = e.absent;
-    a.bits = static_cast<uint8_t>(e.bits), a.numbers = L, a.products = e.products;
-    a.here = here;
-    WGI_FOR_EACH(a.at.p[I] = e.at.p[I], a.at.x[I] = e.at.x[I], a.at.h[I] = e.at.h[I]);
-    store_numbers(a.number, e.lit, indices<L>());
-    return let_aside<N, Small>(t, a);
+WGI_FUNCTION wg_real leave_present(wg_tape *t, double value, int l, const list<N> &s,
+                                   const double *lit, unsigned absent, const wgi_site *site,
+                                   sequence<I...>) {
+    list<8> all = list<8>();
+    (void)s;
+    WGI_FOR_EACH(all.p[I] = s.p[I], all.x[I] = s.x[I], all.h[I] = s.h[I]);
+    return let_present(t, value, N, l, all, lit, absent, site);
 }
 
 /* t: never NULL. here: it is the tape of this thread; where there is none an object is a plain number. */
@@ -425,7 +386,15 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
     /* all of them constants; of tapes in other modes the slow path knows what that means */
     if (either(e.at, indices<N>()) == 0 && (t->top < t->limit || t->top < t->kept_limit))
         return wg_constant(e.value);
-    return put_aside<Small>(t, e, here, file, line, indices<N>());
+    if (here && t == &wgi_no_tape) return wg_constant(e.value);
+    const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N, L), file};
+    double number[WGI_MAX_NUMBERS];
+    store_numbers(number, e.lit, indices<L>());
+    wg_tape *const shown = here || t != &wgi_no_tape ? t : nullptr;
+    if (WGI_UNLIKELY(e.absent != 0))
+        return leave_present(shown, e.value, L, e.at, L != 0 ? number : nullptr, e.absent, &site,
+                             indices<N>());
+    return leave(shown, e.value, e.at, L != 0 ? number : nullptr, &site);
 }
 
 template <int N, int L, int B>
@@ -578,11 +547,11 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
                             int line = __builtin_LINE()) {
     using O = wg::detail::operand<X>;
     WGI_ARE_OPERANDS(X);
-    const uint64_t head = WGI_CODE_HEAD(line, 0, 2, O::count, O::literals);
+    const wgi_site site = {O::code(x), WGI_CODE_HEAD(line, 0, 2, O::count, O::literals), file};
     double number[WGI_MAX_NUMBERS];
     wg::detail::store_numbers(number, O::lit(x), wg::detail::indices<O::literals>());
-    return wg::detail::slow(t, O::value(x), O::at(x), O::literals != 0 ? number : nullptr, head,
-                            O::code(x), file);
+    return wg::detail::leave(t, O::value(x), O::at(x), O::literals != 0 ? number : nullptr,
+                             &site);
 }
 
 /* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar/scalar.def ----- */

@@ -622,13 +622,6 @@ WGI_FUNCTION wg_real wgi_leave_r(wg_tape *t, double value, const wg_handle *s, c
     const wgi_site *site) {
     return wgi_let_r(t, value, wgi_word(*s), site, number, 1, value);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_r(wg_tape *t, double value, const wg_handle *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_r(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_0(wg_tape *t, double value,
     const wgi_site *site, const double *number);
 WGI_FUNCTION wg_real wgi_leave_0(wg_tape *t, double value, const wgi_s0 *s, const double *number,
@@ -636,117 +629,54 @@ WGI_FUNCTION wg_real wgi_leave_0(wg_tape *t, double value, const wgi_s0 *s, cons
     (void)s;
     return wgi_let_0(t, value, site, number);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_0(wg_tape *t, double value, const wgi_s0 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_0(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_1(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_1(t, value, s->h[0], site, number, s->p[0], s->x[0]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_1(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_2(wg_tape *t, double value, uint64_t h0, uint64_t h1,
     const wgi_site *site, const double *number, double p0, double p1, double x0, double x1);
 WGI_FUNCTION wg_real wgi_leave_2(wg_tape *t, double value, const wgi_s2 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_2(t, value, s->h[0], s->h[1], site, number, s->p[0], s->p[1], s->x[0], s->x[1]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_2(wg_tape *t, double value, const wgi_s2 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_2(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double x0, double x1, double x2);
 WGI_FUNCTION wg_real wgi_leave_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_3(t, value, s->h[0], s->h[1], s->h[2], site, number, s->p[0], s->p[1], s->p[2], s->x[0], s->x[1], s->x[2]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_3(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
 WGI_FUNCTION wg_real wgi_leave_4(wg_tape *t, double value, const wgi_s4 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->x[0], s->x[1], s->x[2], s->x[3]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_4(wg_tape *t, double value, const wgi_s4 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_4(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
 WGI_FUNCTION wg_real wgi_leave_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_5(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
 WGI_FUNCTION wg_real wgi_leave_6(wg_tape *t, double value, const wgi_s6 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_6(wg_tape *t, double value, const wgi_s6 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_6(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
 WGI_FUNCTION wg_real wgi_leave_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_7(t, value, s, number, &site);
-}
-#endif
 WGI_API wg_real wgi_let_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);
 WGI_FUNCTION wg_real wgi_leave_8(wg_tape *t, double value, const wgi_s8 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6], s->x[7]);
 }
-#ifdef __cplusplus
-WGI_FUNCTION wg_real wgi_slow_8(wg_tape *t, double value, const wgi_s8 *s, const double *number,
-    uint64_t head, wgi_bits code, const char *file) {
-    const wgi_site site = {code, head, file};
-    return wgi_leave_8(t, value, s, number, &site);
-}
-#endif
 WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,
     const wgi_site *site) {
     (void)t; (void)s; (void)number; (void)site;

@@ -509,7 +509,7 @@ static void write_none(int n) {
     puts(") == 0);\n}");
 }
 
-/* The functions that the fast path leaves to; in C++ what is known when compiling comes as arguments. The list
+/* The functions that the fast path leaves to. The list
  * field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
 static void write_slow(int n) {
     const int operands = count(n);
@@ -528,11 +528,7 @@ static void write_slow(int n) {
     if (n == LONE) printf(", 1, value");
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < n; i++) printf(", s->%c[%d]", "px"[k], i);
-    puts(");\n}\n#ifdef __cplusplus");
-    printf("WGI_FUNCTION wg_real wgi_slow_%s(wg_tape *t, double value, const %s *s, const double *number,\n"
-           "    uint64_t head, wgi_bits code, const char *file) {\n"
-           "    const wgi_site site = {code, head, file};\n"
-           "    return wgi_leave_%s(t, value, s, number, &site);\n}\n#endif\n", mark_of(n), type_of(n), mark_of(n));
+    puts(");\n}");
 }
 
 static void write_lists(void) {
