@@ -79,6 +79,7 @@ wg_status wgi_local_jacobian(wgi_core *c, const char *call, wg_mark start, size_
     wg_status s = wgi_adjoints_need(c, c->head.slots, LANES);
     if (s == WG_OK) s = wgi_blocks_room(c, 0);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
+    wgi_adjoints_forget(c);
     c->lanes = c->asked = LANES;
     c->traced = 0;
     const uint64_t high = c->chunks == 0 ? 0 : wgi_record_count(c);
