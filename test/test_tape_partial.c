@@ -55,14 +55,14 @@ static void begin(struct world *w, wg_tape *t, uint64_t seed) {
     }
 }
 
-/* Twelve elements of the table, in every way that there is to look them up. */
-static wg_mat look_up(struct world *w) {
+/* Twelve elements of the table, in one of the LOOK_UPS ways that there are to look them up. */
+enum { LOOK_UPS = 8 };
+static wg_mat look_up(struct world *w, uint64_t kind) {
     size_t index[12];
-    const uint64_t kind = draw(w, 8);
-    const int turned = (int)(kind / 4);
-    const wg_mat table = turned ? wg_mat_transpose(w->table) : w->table;
+    const wg_mat table = kind >= 4 ? wg_mat_transpose(w->table) : w->table;
     const size_t most = kind % 4 == 0 ? ROWS * COLS : kind % 4 == 1 ? table.rows : table.cols;
     for (size_t i = 0; i < 12; i++) index[i] = draw(w, most);
+    index[2] = index[0]; /* once more */
     switch (kind % 4) {
     case 0:
         return wg_gather(w->t, table, 3, 4, index);
@@ -83,7 +83,8 @@ static void matrices(struct world *w, struct part *p) {
         p->m = wg_mat_tanh(t, wg_mat_mul(t, p->m, p->m));
         break;
     case 1:
-        p->m = wg_mat_mul(t, wg_mat_fill(t, 3, 4, 0.5), wg_mat_add(t, p->m, look_up(w)));
+        p->m = wg_mat_mul(t, wg_mat_fill(t, 3, 4, 0.5),
+                          wg_mat_add(t, p->m, look_up(w, draw(w, LOOK_UPS))));
         break;
     case 2:
         p->m = wg_mat_tanh(t, wg_matmul(t, wg_matmul(t, p->m, wg_mat_transpose(p->m)), p->m));
@@ -284,9 +285,11 @@ static void so_they_are_on_tapes_of_every_kind(void **state) {
 
 /* The whole pages of memory of the adjoints of [from, to) are out of bounds, or not. */
 static void forbid(const wg_tape *t, uint32_t from, uint32_t to, int forbidden) {
-    const uintptr_t page = 4096, adjoints = (uintptr_t)wgi_adjoints(wgi_core_of_const(t));
-    const uintptr_t first = (adjoints + from * sizeof(double) + page - 1) / page * page,
-                    last = (adjoints + to * sizeof(double)) / page * page;
+    const wgi_core *const c = wgi_core_of_const(t);
+    const uintptr_t page = 4096, adjoints = (uintptr_t)wgi_adjoints(c),
+                    row = c->lanes * sizeof(double);
+    const uintptr_t first = (adjoints + from * row + page - 1) / page * page,
+                    last = (adjoints + to * row) / page * page;
     assert_true(first < last);
     assert_int_equal(
         mprotect((void *)first, last - first, forbidden ? PROT_NONE : PROT_READ | PROT_WRITE),
@@ -354,8 +357,58 @@ static void a_table_costs_what_is_looked_up_in_it(void **state) {
         assert_int_equal(wg_mat_adjoint(t, wg_mat_col(table, WIDE / 2), g, HIGH), WG_OK);
         for (size_t i = 0; i < HIGH; i++) assert_true(same_number(g[i], 0));
     }
+    for (size_t step = 0; step < 3; step++) { /* in lanes: the first time for the memory */
+        const size_t index[] = {WIDE - 1, step, WIDE - 1};
+        const double w[] = {1, 2, 0, -1};
+        wg_tape_reset(t);
+        const wg_mat table = wg_mat_input_borrowed(t, HIGH, WIDE, a, HIGH);
+        const wg_mat found = wg_embedding(t, table, 3, index);
+        const wg_real y = wg_mat_sum(t, wg_mat_mul(t, found, found));
+        if (step != 0) forbid(t, 1024 + HIGH * 20, HIGH * (WIDE - 1) - 512, 1);
+        assert_int_equal(wg_reverse_lanes(t, 4, 1, &y, w), WG_OK);
+        if (step != 0) forbid(t, 1024 + HIGH * 20, HIGH * (WIDE - 1) - 512, 0);
+        for (size_t l = 0; l < 4; l++) {
+            assert_int_equal(wg_mat_adjoint_lane(t, wg_mat_col(table, WIDE - 1), l, g, HIGH),
+                             WG_OK);
+            for (size_t i = 0; i < HIGH; i++)
+                assert_true(g[i] == w[l] * 4 * a[i + (WIDE - 1) * HIGH]);
+        }
+    }
     wg_tape_free(t);
     free(a);
+}
+
+static void lanes_of_a_lookup_are_single_sweeps(void **state) {
+    (void)state;
+    enum { K = 5 };
+    wg_tape *const t = wg_tape_new(NULL);
+    const uint32_t slots = ROWS * COLS + 12 * PARTS + POOL * PARTS;
+    double *const single = calloc((size_t)slots * K, sizeof *single), w[2 * K];
+    for (uint64_t kind = 0; kind < LOOK_UPS; kind++) {
+        struct world world;
+        wg_tape_reset(t);
+        begin(&world, t, kind);
+        const wg_mat found = look_up(&world, kind), square = wg_mat_mul(t, found, found);
+        const wg_real y[] = {wg_mat_sum(t, square), wg_mat_at(found, 0, 0)};
+        for (size_t i = 0; i < 2 * K; i++) w[i] = walk_number(&world.seed);
+        size_t reached = 0;
+        for (size_t l = 0; l < K; l++) {
+            const double one[] = {w[l], w[K + l]};
+            ok(t, wg_reverse_seeds(t, 2, y, one));
+            for (uint32_t slot = 1; slot < slots; slot++) {
+                single[slot * K + l] = wg_adjoint(t, variable(t, slot));
+                reached += single[slot * K + l] != 0;
+            }
+        }
+        assert_true(reached >= 6 * K && reached <= 12 * K);
+        ok(t, wg_reverse_lanes(t, K, 2, y, w));
+        for (uint32_t slot = 1; slot < slots; slot++)
+            for (size_t l = 0; l < K; l++)
+                assert_true(same_number(wg_adjoint_lane(t, variable(t, slot), l),
+                                        single[slot * K + l]));
+    }
+    wg_tape_free(t);
+    free(single);
 }
 
 /* Without room for marks, in a budget that is just enough for one sweep. */
@@ -389,6 +442,7 @@ int main(void) {
         cmocka_unit_test(so_they_are_on_tapes_of_every_kind),
         cmocka_unit_test(what_is_not_reached_is_neither_visited_nor_cleared),
         cmocka_unit_test(a_table_costs_what_is_looked_up_in_it),
+        cmocka_unit_test(lanes_of_a_lookup_are_single_sweeps),
         cmocka_unit_test(without_memory_for_marks_everything_is_swept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

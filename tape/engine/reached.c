@@ -95,10 +95,10 @@ static void mark_gathered(wgi_core *c, const wgi_block *b, const uint32_t *slot)
 }
 
 static void mark_operands(wgi_core *c, const wgi_block *b) {
-    const wgi_touched *const few = (const wgi_touched *)(const void *)b->op->traits;
+    const wgi_touched *const few = wgi_touched_of(b->op);
     const uint32_t *const slot = wgi_gather_slots(b);
     if (slot != NULL) mark_gathered(c, b, slot);
-    else if (few != NULL && few->of != NULL) {
+    else if (few != NULL) {
         struct touching to = {c, b->operand[0].slot};
         wg_block_arg arg[2];
         wg_block call;
