@@ -135,27 +135,31 @@ static wg_status sweep_block(struct way *way, const wgi_block *b) {
 
 /* ---- pages ---- */
 
-/* The records from number *at down that have results from slot `bottom` on. */
+/* The records from number *at down that have results from slot `bottom` on, or as many of them as
+ * may be swept with marks. */
 static wg_status sweep_page(struct way *way, uint64_t *at, uint64_t low, uint32_t bottom) {
     wgi_core *const c = way->c;
     wg_status s = WG_OK;
-    while (s == WG_OK && *at > low) {
+    while (s == WG_OK && *at > low && c->marks.left != 0) {
         const wgi_chunk *chunk = &c->chunk[c->current];
         while (chunk->first >= *at) chunk--;
-        const wgi_record *const from =
-            chunk->base + (low > chunk->first ? low - chunk->first : 0);
-        const wgi_record *r = chunk->base + (*at - chunk->first);
-        if (c->lanes == 1 && !c->traced) r = one_lane(c, from, r, bottom);
-        else r = by_kernel(c, from, r, bottom, &s);
-        *at = chunk->first + (uint64_t)(r - chunk->base);
+        uint64_t n = *at - (low > chunk->first ? low : chunk->first);
+        if (n > c->marks.left) n = c->marks.left;
+        const wgi_record *const high = chunk->base + (*at - chunk->first), *const from =
+                                                                               high - n;
+        const wgi_record *const r = c->lanes == 1 && !c->traced
+                                        ? one_lane(c, from, high, bottom)
+                                        : by_kernel(c, from, high, bottom, &s);
+        *at -= (uint64_t)(high - r);
+        c->marks.left -= (uint64_t)(high - r);
         if (s != WG_OK || r == from) continue;
-        r--;
-        if (last_result(r) < bottom) break;
-        if (r->kind != WGI_BLOCK) return wgi_fail_disordered(c, r);
+        if (last_result(r - 1) < bottom) break;
+        if (r[-1].kind != WGI_BLOCK) return wgi_fail_disordered(c, r - 1);
         const wgi_block *b;
-        memcpy(&b, &r->jac0, sizeof b);
+        memcpy(&b, &r[-1].jac0, sizeof b);
         s = sweep_block(way, b);
         --*at;
+        c->marks.left--;
     }
     return s;
 }
@@ -188,17 +192,15 @@ wg_status wgi_sweep_reached(wgi_core *c, uint64_t *high, uint64_t low) {
         m->left += (limit - slot) / WGI_PAGE_SLOTS * SAVED;
         at = records_to(c, at, slot);
         if (at <= low) break;
-        const uint64_t before = at;
         s = sweep_page(&way, &at, low, (uint32_t)(page * WGI_PAGE_SLOTS) + 1);
         if (s != WG_OK || at <= low) break;
-        limit = page * WGI_PAGE_SLOTS;
-        if (before - at > m->left) {
-            wgi_adjoints_unmark(c, limit);
+        if (m->left == 0) {
+            wgi_adjoints_unmark(c, last_result(wgi_record_at(c, at - 1)));
             m->runs = 1; /* this one, for there may be blocks only */
             *high = at;
             break;
         }
-        m->left -= before - at;
+        limit = page * WGI_PAGE_SLOTS;
     }
     return s;
 }

@@ -127,7 +127,7 @@ wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *hi
 }
 
 /* How many records of a long recording are swept or left out together. */
-enum { RUN = 1024 };
+enum { RUN = 4096 };
 
 /* The same, but for runs of records whose results have adjoints that are all 0. */
 static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high) {
