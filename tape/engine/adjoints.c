@@ -49,6 +49,7 @@ static void look_again(wgi_core *c, size_t room) {
     const int moved =
         c->adjoints.base != m->base || (!own && c->adjoints.committed != m->committed);
     if (moved || room != m->room) {
+        c->swept = 0; /* what was there is there no more */
         m->dirty = m->words = 0;
         m->known = moved && fresh ? c->adjoints.committed - start : 0;
         m->kept = 0;
