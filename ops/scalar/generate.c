@@ -196,7 +196,7 @@ static void write_dual(void) {
         printf("\n/* %s: %s */\n", rows[i].name, rows[i].source);
         write_dual_function(&rows[i]);
     }
-    puts("\n#ifdef __cplusplus");
+    puts("\n#if defined(__cplusplus) && __cplusplus >= 201703L");
     for (int i = 0; i < ROWS; i++)
         printf("WGI_DUAL_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
     operators("WGI_DUAL_OPERATOR");
@@ -226,7 +226,7 @@ static void write_cxx(void) {
     puts("/* SPDX-License-Identifier: MIT */");
     puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
     puts(" *");
-    puts(" * wg_NAME and wg::NAME of variables, expressions and numbers, for every operation. */");
+    puts(" * wg_NAME of variables, expressions and numbers, wg::NAME of wg::active, for every operation. */");
     puts("#ifndef WENGERT_SCALAR_HPP\n#define WENGERT_SCALAR_HPP\n");
     puts("#include <wengert/scalar.h>\n#include <wengert/statement.hpp>\n");
     puts("#pragma GCC system_header\n");
