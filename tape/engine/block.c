@@ -8,6 +8,7 @@
  * pointer to values with the slot that belongs to it. */
 #include "ops/scalar/copy.h"
 #include "tape.h"
+#include "touched.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -449,10 +450,12 @@ static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
 static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, char *room) {
     const uint64_t stamps = c->stamps;
     double *const adjoint = wgi_adjoints(c);
+    const wgi_touched *const few = wgi_touched_of(b->op);
     bars_of(b, call->in, room);
     for (size_t l = 0; l < c->lanes; l++) {
+        if (few != NULL) wgi_touched_clear(few, call);
         for (uint32_t i = 0; i < b->inputs; i++)
-            if (call->in[i].bar != NULL)
+            if (call->in[i].bar != NULL && few == NULL)
                 memset(call->in[i].bar, 0, size_of(&b->operand[i]) * sizeof(double));
         for (uint32_t k = 0; k < b->outputs; k++)
             if (active(&b->operand[b->inputs + k]))
@@ -460,8 +463,11 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
         if (!seeded(b, call->out)) continue;
         const wg_status s = b->op->vjp(call);
         if (s != WG_OK || c->stamps != stamps) return s; /* the block may be gone */
+        if (few != NULL)
+            wgi_touched_add(few, call, adjoint + (size_t)b->operand[0].slot * c->lanes + l,
+                            c->lanes);
         for (uint32_t i = 0; i < b->inputs; i++)
-            if (call->in[i].bar != NULL)
+            if (call->in[i].bar != NULL && few == NULL)
                 pack_add(&b->operand[i], call->in[i].bar, c->lanes, adjoint + l);
     }
     return WG_OK;
