@@ -359,6 +359,11 @@ $(FUZZ_PROGS): %: %.o $(B)/test/libfuzz.a $(B)/libsupport.a $(LIBRARY)
 $(call fuzz_progs,$(FUZZ_BYTES)): MORE_LIBS = $(FUZZ_LINK)
 $(if $(FUZZ_LINK),,$(call fuzz_progs,$(FUZZ_BYTES)): $(B)/test/fuzz/replay.o)
 
+# Those with the threads of OpenMP, where the compiler has them; elsewhere they say so and end.
+OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
+OPENMP_EXAMPLES := $(filter $(B)/examples/openmp_%,$(EXAMPLES))
+$(OPENMP_EXAMPLES:=.o): MORE_CFLAGS = $(or $(OPENMP),-Wno-unknown-pragmas)
+$(OPENMP_EXAMPLES): private LINKER = $(CC) $(CFLAGS) $(OPENMP)
 # What the examples use when its header is there (__has_include): L-BFGS and zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)

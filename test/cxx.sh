@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cxx - C++17 users, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
-# test/cxx_names.cpp has operations of its own under the names of all others; mistakes get a message that
-# names them. That every header compiles alone is seen to by headers.sh.
+# cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
+# test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
+# where code says double, in every standard from C++11 on; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -20,6 +20,13 @@ for cxx in g++ clang++; do
         $cxx -std=c++17 $own $level test/cxx_names.cpp -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/names" || fail "cxx_names.cpp with $cxx $level"
     done
+    for how in '-std=c++11 -O2' '-std=c++14 -O0' '-std=c++17 -O1' '-std=gnu++20 -Os'; do
+        $cxx $how $own test/active_user.cpp -o "$work/active" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+        "$work/active" || fail "active_user.cpp with $cxx $how"
+    done
+    $cxx -std=c++23 $own -fno-exceptions -fsyntax-only test/active_user.cpp 2>/dev/null ||
+        $cxx -std=c++2b $own -fno-exceptions -fsyntax-only test/active_user.cpp ||
+        fail "active_user.cpp with $cxx as C++23, without exceptions"
 done
 [ $compilers -gt 0 ] || fail 'neither g++ nor clang++'
 
@@ -44,9 +51,10 @@ mistake 'expression' wg_real 'y = wg_mul(x, x)'
 mistake "$operands" wg_real 'y = wg_let(t, wg_sin(p))'
 mistake "$operands" wg_real 'y = wg_let(t, p)'
 mistake "$operands" wg_real 'y = wg_let(t, wg_mul(wg_dual_constant(2), x))'
-mistake 'more than 8 variables' wg_real 'using namespace wg; y = let(t, x*x*x*x*x*x*x*x*x)'
-mistake 'more than 8 numbers' wg_real 'using namespace wg; y = let(t, x+1+2+3+4+5+6+7+8+9)'
-mistake 'too many operations' wg_real 'using namespace wg;
-    y = let(t, sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(x))))))))))))))))'
+mistake 'more than 8 variables' wg_real 'y = wg_let(t, wg_mul(wg_fma(x,x,wg_fma(x,x,x)), wg_fma(x,x,wg_fma(x,x,x))))'
+mistake 'more than 8 numbers' wg_real 'y = wg_let(t, wg_fma(wg_fma(1,2,3), wg_fma(4,5,6), wg_fma(7,8,wg_mul(9,x))))'
+mistake 'too many operations' wg_real '
+#define S(x) wg_sin(wg_sin(wg_sin(wg_sin(wg_sin(x)))))
+    y = wg_let(t, S(S(S(x))))'
 mistake 'neither a dual nor a number' wg_dual 'y = wg_let(t, wg_sin(p))'
 mistake 'neither a dual nor a number' wg_dual 'y = wg_let(t, wg_mul(x, wg_handle()))'

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <wengert.h>
+#include <wengert/active.hpp>
 
 #define OP1(name, ...) WG_OPERATION1(name, 5 - 2 * a, -2, 0, ARITH, "test")
 #define OP2(name, ...) WG_OPERATION2(name, 7 + 3 * a - b, 3, -1, 0, 0, 0, ARITH, "test")
@@ -74,14 +75,15 @@ template <class X, class Y> auto xlogy(const X &x, const Y &y) { return WG_CALL2
 wg_dual sigmoid(wg_dual) { return wg_dual_constant(77); }
 
 void the_users_own_is_found_first(wg_tape *t) {
-    const real x = wg_input(t, 0.25);
-    check(wg_value(let(t, relu(x))) == 4.5, "relu", "of a variable");
-    check(wg_value(let(t, relu(x * x))) == 5 - 2 * 0.0625, "relu", "of an expression");
-    check(wg_value(let(t, xlogy(x + x, 0.125))) == 8.375, "xlogy", "of an expression");
-    check(wg_value(let(t, cube(x))) == 4.5, "cube", "a macro");
-    check(wg_value(let(t, wg::xlogy(x, 1))) == 0, "xlogy", "that of the library");
+    const wg::scope here(t);
+    const active x = wg_input(t, 0.25);
+    check(wg::value(relu(x)) == 4.5, "relu", "of a variable");
+    check(wg::value(relu(x * x)) == 5 - 2 * 0.0625, "relu", "of an expression");
+    check(wg::value(xlogy(x + x, 0.125)) == 8.375, "xlogy", "of an expression");
+    check(wg::value(cube(x)) == 4.5, "cube", "a macro");
+    check(wg::value(wg::xlogy(x, 1)) == 0, "xlogy", "that of the library");
     check(wg_dual_value(sigmoid(wg_dual_input(1, 0))) == 77, "sigmoid", "of a dual");
-    check(wg_value(let(t, sqrt(x) * sin(0 * x))) == 0, "sqrt", "that of the library, unnamed");
+    check(wg::value(sqrt(x) * sin(0 * x)) == 0, "sqrt", "that of the library, unnamed");
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 #include <wengert.h>
+#include <wengert/active.hpp>
 
 #define WG_AS_DOUBLE
 #include "generic_kernel.h"
@@ -52,15 +53,15 @@ wg_real wide_real(wg_tape *t, const wg_real *x) {
     return wg_let(t, wg_add(wg_add(pairs, five), wg_mul(eight, none)));
 }
 
-// The same with the operators and functions of namespace wg.
+// The same with the operators and functions of wg::active.
 wg_real wide_operators(wg_tape *t, const wg_real *x) {
-    using namespace wg;
-    const real a = x[0], b = x[1], c = x[2], d = x[3];
-    const real pairs = let(t, a * b * (a * b) + a * b / hypot(a, b));
-    const real five = let(t, fma(a * b, a - b, sin(c)));
-    const real eight = let(t, a * 2 * (b * c) - sqrt(d) * (d * c * pow(exp(b), a)));
-    const real none = let(t, wg_mul(wg_floor(2.5), 3));
-    return let(t, pairs + five + eight * none);
+    const wg::scope here(t);
+    const wg::active a = x[0], b = x[1], c = x[2], d = x[3];
+    const wg::active pairs = a * b * (a * b) + a * b / hypot(a, b);
+    const wg::active five = fma(a * b, a - b, sin(c));
+    const wg::active eight = a * 2 * (b * c) - sqrt(d) * (d * c * pow(exp(b), a));
+    const wg::active none = floor(wg::active(2.5)) * 3;
+    return wg_let(t, pairs + five + eight * none);
 }
 
 using kernel = wg_real(wg_tape *t, const wg_real *x);
@@ -170,7 +171,7 @@ void operations_on_matrices_take_scalars() {
     tape t;
     const double a[] = {1, 2, 3, 4};
     const wg_real x = wg_input(t, 2);
-    const wg::real r = x;
+    const wg::active r = x;
     const wg_mat m = wg_mat_input(t, 2, 2, a, 2), half = wg_mat_div(t, x, 2.0f);
     const wg_mat y = wg_mat_mul(t, wg_mat_add(t, wg_mat_mul(t, r, m), 1), half);
     CHECK(wg_value(wg_mat_at(y, 1, 1)) == 9);

@@ -159,6 +159,30 @@ static void shorter_vectors_have_the_bits_of_their_interpreter(void **state) {
         hand_close(&h);
     }
 }
+
+/* Vector functions that a compiler does not have are done lane by lane. */
+static void a_compiler_without_vector_functions_of_its_own_gives_the_same_bits(void **state) {
+    (void)state;
+    static const char none[] = "-D__has_builtin(f)=0";
+    char line[128];
+    for (size_t k = 0; k < 3; k++) {
+        hand h;
+        hand_open(&h);
+        if (k == 0) hand_every_row(&h, WGI_ROW_fma, WGI_ROW_sqrt + 1);
+        else if (k == 1) hand_every_row(&h, WGI_ROW_floor, WGI_ROW_rint + 1);
+        else hand_draw(&h, 300, 150, 1, 1);
+        narrow(&h, wgi_fn_base, wgi_simd_base, none);
+        (void)snprintf(line, sizeof line, "-mavx2 -mfma %s", none);
+        if (wgi_fn_avx2 != NULL && __builtin_cpu_supports("avx2") &&
+            __builtin_cpu_supports("fma"))
+            narrow(&h, wgi_fn_avx2, wgi_simd_avx2, line);
+        (void)snprintf(line, sizeof line, "-mavx512f -mavx512dq -mavx512vl %s", none);
+        if (wgi_fn_avx512 != NULL && __builtin_cpu_supports("avx512f") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+            narrow(&h, wgi_fn_avx512, wgi_simd_avx512, line);
+        hand_close(&h);
+    }
+}
 #endif
 
 /* Sums of every point, of whole numbers: exact in any order. */
@@ -317,6 +341,7 @@ int main(void) {
         cmocka_unit_test(arguments_may_stand_anywhere),
 #if defined(__x86_64__)
         cmocka_unit_test(shorter_vectors_have_the_bits_of_their_interpreter),
+        cmocka_unit_test(a_compiler_without_vector_functions_of_its_own_gives_the_same_bits),
 #endif
         cmocka_unit_test(each_point_is_summed_once),
         cmocka_unit_test(zero_times_infinity_is_zero_by_the_rule),

@@ -328,6 +328,87 @@ static void tangents_obey_the_budget(void **state) {
     wg_tape_free(t);
 }
 
+/* One step of a pendulum with friction c, on any tape. */
+static void pendulum(wg_tape *t, wg_real c, wg_real *x) {
+    const wg_real force = wg_let(t, wg_sub(wg_neg(wg_sin(x[0])), wg_mul(c, x[1])));
+    x[1] = wg_let(t, wg_add(x[1], wg_mul(0.01, force)));
+    x[0] = wg_let(t, wg_add(x[0], wg_mul(0.01, x[1])));
+}
+
+/* In a budget that the plain loop exceeds. */
+static void a_loop_that_forgets_runs_in_the_memory_of_a_step(void **state) {
+    (void)state;
+    enum { STEPS = 20000, WIDTH = 8, BUDGET = 1 << 20 };
+    double expected[2 * WIDTH];
+    for (int forgets = 0; forgets < 3;
+         forgets++) { /* 0: without a budget; 1: within; 2: too long */
+        wg_tape *const t = wg_tape_new(&(wg_options){.budget = forgets != 0 ? BUDGET : 0});
+        assert_int_equal(wg_tape_forward(t, WIDTH), WG_OK);
+        const wg_real c = wg_input(t, 0.3);
+        wg_real x[2] = {wg_input(t, 1), wg_input(t, 0)};
+        for (size_t l = 0; l < WIDTH; l++) {
+            assert_int_equal(wg_tangent_seed(t, c, l, 1 + (double)l), WG_OK);
+            assert_int_equal(wg_tangent_seed(t, x[l % 2], l, 0.5), WG_OK);
+        }
+        const wg_mark loop = wg_tape_mark(t);
+        for (int k = 0; k < STEPS; k++) {
+            pendulum(t, c, x);
+            if (forgets == 1) assert_int_equal(wg_preaccumulate(t, loop, 1, &c, 2, x), WG_OK);
+        }
+        for (size_t l = 0; l < WIDTH && forgets < 2; l++)
+            for (size_t i = 0; i < 2; i++) {
+                const double v = wg_tangent(t, x[i], l);
+                if (forgets == 0) expected[2 * l + i] = v;
+                else assert_true(v == expected[2 * l + i]);
+            }
+        assert_int_equal(wg_tape_status(t), forgets < 2 ? WG_OK : WG_EBUDGET);
+        wg_tape_free(t);
+    }
+}
+
+static void what_a_loop_carries_on_may_stand_in_any_order(void **state) {
+    (void)state;
+    forward(2);
+    const wg_real a = seeded(2, 0, 1), b = seeded(3, 1, 1);
+    const wg_mark m = wg_tape_mark(tape);
+    const wg_real p = wg_let(tape, wg_mul(a, b)), q = wg_let(tape, wg_mul(p, b)),
+                  r = wg_let(tape, wg_sub(q, a));
+    /* backwards, one twice, one of before, constants */
+    wg_real y[] = {r, q, p, a, wg_constant(7), r, b};
+    assert_int_equal(wg_preaccumulate(tape, m, 2, (wg_real[]){a, b}, 7, y), WG_OK);
+    const double expected[][3] = {{16, 8, 12}, {18, 9, 12}, {6, 3, 2}, {2, 1, 0},
+                                  {7, 0, 0},   {16, 8, 12}, {3, 0, 1}};
+    for (size_t j = 0; j < 7; j++) {
+        assert_true(wg_value(y[j]) == expected[j][0]);
+        for (size_t l = 0; l < 2; l++)
+            assert_true(wg_tangent(tape, y[j], l) == expected[j][1 + l]);
+    }
+    wg_stats s;
+    assert_int_equal(wg_tape_stats(tape, &s), WG_OK);
+    assert_int_equal(s.slots, 2 + 4);
+    /* and on with them: d (r p)/da = 8 * 6 + 16 * 3 */
+    assert_true(wg_tangent(tape, wg_let(tape, wg_mul(y[5], y[2])), 0) == 96);
+    /* an input of the region is no input of it */
+    assert_int_equal(wg_preaccumulate(tape, m, 1, &y[0], 1, &y[1]), WG_EARG);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+}
+
+static void what_a_loop_has_forgotten_is_found_on_a_checked_tape(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_CHECKED});
+    assert_int_equal(wg_tape_forward(t, 1), WG_OK);
+    const wg_real a = wg_input(t, 2);
+    const wg_mark m = wg_tape_mark(t);
+    const wg_real p = wg_let(t, wg_mul(a, a));
+    wg_real y = wg_let(t, wg_sin(p));
+    assert_int_equal(wg_preaccumulate(t, m, 1, &a, 1, &y), WG_OK);
+    (void)wg_let(t, wg_exp(y));
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    (void)wg_let(t, wg_exp(p));
+    assert_int_equal(wg_tape_status(t), WG_ESTALE);
+    wg_tape_free(t);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
     const struct CMUnitTest tests[] = {
@@ -347,6 +428,9 @@ int main(void) {
         TEST(mistakes_are_refused),
         TEST(old_tangents_survive_growth),
         TEST(tangents_obey_the_budget),
+        TEST(a_loop_that_forgets_runs_in_the_memory_of_a_step),
+        TEST(what_a_loop_carries_on_may_stand_in_any_order),
+        TEST(what_a_loop_has_forgotten_is_found_on_a_checked_tape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

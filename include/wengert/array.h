@@ -80,6 +80,9 @@ WG_API int wg_ge(wg_tape *t, wg_real x, wg_real y);
 WG_API int wg_eq(wg_tape *t, wg_real x, wg_real y);
 WG_API int wg_ne(wg_tape *t, wg_real x, wg_real y);
 
+/* Does a comparison leave a guard on this tape as it is now? */
+WGI_API int wgi_guards(const wg_tape *t);
+
 #ifndef __cplusplus
 #define WGI_SIDE(t, x_)                                                                        \
     __extension__({                                                                            \

@@ -797,7 +797,7 @@ WGI_FUNCTION wg_dual wgi_dual_stop_gradient(wg_dual x, int i) {
 }
 WGI_FUNCTION wg_dual wg_dual_stop_gradient(wg_dual x) { return wgi_dual_stop_gradient(x, 1); }
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201703L
 WGI_DUAL_TEMPLATE1(neg)
 WGI_DUAL_TEMPLATE2(add)
 WGI_DUAL_TEMPLATE2(sub)

@@ -9,6 +9,10 @@
 
 #include <wengert/dual.h>
 
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "wengert: kernels for several types need C++17 or later"
+#endif
+
 /* Nested expressions reuse the names of their locals on purpose, and use GNU C throughout. */
 #pragma GCC system_header
 
@@ -211,7 +215,7 @@ template <class X> WGI_FUNCTION double wgi_any_number(const X &x) {
 template <class F, class X> WGI_FUNCTION auto wgi_any_user(const X &x) {
     WGI_ARE_DUAL_OPERANDS(X);
     const double a[] = {primal(x)}, v = F::v(a);
-    if constexpr (is_dual<X>) return wgi_dual_chain1(v, WGI_TIMES, F::template d<0>(a, v), x);
+    if constexpr (is_dual<X>) return wgi_dual_chain1(v, WGI_TIMES, F::d(std::integral_constant<int, 0>(), a, v), x);
     else return v;
 }
 template <class F, class X, class Y> WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y) {
@@ -219,9 +223,9 @@ template <class F, class X, class Y> WGI_FUNCTION auto wgi_any_user(const X &x, 
     constexpr int i = is_dual<X>, j = is_dual<Y>;
     const double a[] = {primal(x), primal(y)}, v = F::v(a);
     if constexpr (i || j)
-        return wgi_dual_chain2(v, i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+        return wgi_dual_chain2(v, i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
                                lift(x), j ? WGI_TIMES : WGI_NONE,
-                               j ? F::template d<1>(a, v) : 0, lift(y));
+                               j ? F::d(std::integral_constant<int, 1>(), a, v) : 0, lift(y));
     else return v;
 }
 template <class F, class X, class Y, class Z>
@@ -231,11 +235,11 @@ WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z) {
     const double a[] = {primal(x), primal(y), primal(z)}, v = F::v(a);
     if constexpr (i || j || k)
         return wgi_dual_chain3(v,
-                               i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+                               i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
                                lift(x),
-                               j ? WGI_TIMES : WGI_NONE, j ? F::template d<1>(a, v) : 0,
+                               j ? WGI_TIMES : WGI_NONE, j ? F::d(std::integral_constant<int, 1>(), a, v) : 0,
                                lift(y),
-                               k ? WGI_TIMES : WGI_NONE, k ? F::template d<2>(a, v) : 0,
+                               k ? WGI_TIMES : WGI_NONE, k ? F::d(std::integral_constant<int, 2>(), a, v) : 0,
                                lift(z));
     else return v;
 }
@@ -246,13 +250,13 @@ WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z, const W &w) {
     const double a[] = {primal(x), primal(y), primal(z), primal(w)}, v = F::v(a);
     if constexpr (i || j || k || m)
         return wgi_dual_chain4(v,
-                               i ? WGI_TIMES : WGI_NONE, i ? F::template d<0>(a, v) : 0,
+                               i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
                                lift(x),
-                               j ? WGI_TIMES : WGI_NONE, j ? F::template d<1>(a, v) : 0,
+                               j ? WGI_TIMES : WGI_NONE, j ? F::d(std::integral_constant<int, 1>(), a, v) : 0,
                                lift(y),
-                               k ? WGI_TIMES : WGI_NONE, k ? F::template d<2>(a, v) : 0,
+                               k ? WGI_TIMES : WGI_NONE, k ? F::d(std::integral_constant<int, 2>(), a, v) : 0,
                                lift(z),
-                               m ? WGI_TIMES : WGI_NONE, m ? F::template d<3>(a, v) : 0,
+                               m ? WGI_TIMES : WGI_NONE, m ? F::d(std::integral_constant<int, 3>(), a, v) : 0,
                                lift(w));
     else return v;
 }

@@ -40,13 +40,16 @@ WG_API wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n
                                 const double *x, size_t np, const wg_real *p, wg_real *y);
 
 /* wg_preaccumulate - replaces what was recorded since `start` by its local Jacobian: y becomes
- * m statements of the n variables x. Pays off when the region has many statements for few x and
+ * m statements of the n variables x; no other variable from after `start` is there any more. Pays off when the region has many statements for few x and
  * y.
  * Shapes:  x of n variables from before `start`, y of m from after it (changed).
  * Cost:    ceil(m/8) sweeps over the region; m ceil(n/2) records remain.
  * Errors:  WG_ENULL, WG_EMARK, WG_ESTALE; WG_EARG: the region depends on a variable of before
  *          that is not among x (the message names it): nothing has changed; WG_EMODE: a
- *          code-keeping tape. A forward tape keeps no records: nothing to do. */
+ *          code-keeping tape.
+ * Forward: (wg_tape_forward) y takes its tangents along, everything else from after `start` is
+ *          forgotten: a loop that calls it in every step, from one mark before the loop and with what
+ *          the next step needs as y, takes no more memory the longer it runs. */
 WG_API WG_MUST_CHECK wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n,
                                                 const wg_real *x, size_t m, wg_real *y);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
- * wg_NAME and wg::NAME of variables, expressions and numbers, for every operation. */
+ * wg_NAME of variables, expressions and numbers, wg::NAME of wg::active, for every operation. */
 #ifndef WENGERT_SCALAR_HPP
 #define WENGERT_SCALAR_HPP
 

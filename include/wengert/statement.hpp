@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The statement recorder in C++17: the names of wengert/statement.h as templates.
+/* The statement recorder in C++11 and later: the names of wengert/statement.h as templates.
  *
  * wg_add(x, y), wg_sin(x), ... of wengert/scalar.hpp take variables, expressions and numbers in
  * any position and give a wg::expression: its value, its operands with their partial
  * derivatives so far, its numbers and its code, all by value. wg_let(t, e) appends the
- * statement and gives a wg_real. What is recorded is what C records, bit for bit; the limits
- * are the same, and checked by the compiler: 8 operands, 8 numbers, 128 bits of code. `using
- * namespace wg;` gives
+ * statement and gives a wg_real. What is recorded is what C records, bit for bit. Operators, and
+ * code that knows of no tape, are for wg::active of wengert/active.hpp, whose statements are these.
  *
- *     wg_real r = wg_let(t, sqrt(x * x + y * y));
- *
- * as well. There are no comparisons of variables: wg_lt(t, x, y), or wg_value.
+ * A statement has at most 8 operands, 8 numbers and 128 bits of code. An operation that would have
+ * more makes variables of its longest operands first, on the tape of the innermost wg::scope; where
+ * there is none, the limits are checked by the compiler in wg_let.
  *
  * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
- * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code, P were
- * partials multiplied? */
+ * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code. */
 #ifndef WENGERT_STATEMENT_HPP
 #define WENGERT_STATEMENT_HPP
 
 #ifndef __cplusplus
 #error "wengert: this header is for C++; C code includes <wengert/statement.h> or <wengert.h>"
 #endif
-#if __cplusplus < 201703L
-#error "wengert: compile as C++17 or later"
+#if __cplusplus < 201103L
+#error "wengert: compile as C++11 or later"
 #endif
 
+#include <cstddef>
 #include <type_traits>
-#include <utility>
 #include <wengert/statement.h>
 
 #pragma GCC system_header
@@ -37,11 +35,64 @@
 #define WGI_MEMBER inline
 #endif
 
+/* -DWG_SMALL_CODE and -Os: what appends a statement is not in line. */
+#if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__)
+#define WGI_SMALL_CODE true
+#else
+#define WGI_SMALL_CODE false
+#endif
+
+/* Conversions to integers; see active.hpp. */
+#ifdef WG_IMPLICIT_INTEGERS
+#define WGI_TO_WHOLE
+#else
+#define WGI_TO_WHOLE explicit
+#endif
+
 namespace wg {
+
+struct active;
+
 namespace detail {
 
 /* ---- lists ---------------------------------------------------------------------------------
  * Every loop is a pack of constant indices: what a compiler dissolves into registers. */
+
+template <int... I> struct sequence {};
+template <int N, int... I> struct sequence_to {
+    using type = typename sequence_to<N - 1, N - 1, I...>::type;
+};
+template <int... I> struct sequence_to<0, I...> { using type = sequence<I...>; };
+template <int N> using indices = typename sequence_to<N>::type;
+
+/* Does for each index of a pack what is written before it. */
+#define WGI_FOR_EACH(...)                                                                      \
+    do {                                                                                       \
+        const int wgi_done[] = {0, ((__VA_ARGS__), 0)...};                                     \
+        (void)wgi_done;                                                                        \
+    } while (0)
+
+constexpr int sum_of() { return 0; }
+template <class... More> constexpr int sum_of(int first, More... more) {
+    return first + sum_of(more...);
+}
+constexpr int larger(int a, int b) { return a > b ? a : b; }
+constexpr int largest_of() { return 0; }
+template <class... More> constexpr int largest_of(int first, More... more) {
+    return larger(first, largest_of(more...));
+}
+/* The sum of the first k, and the place of the first that is m. */
+constexpr int sum_before(int) { return 0; }
+template <class... More> constexpr int sum_before(int k, int first, More... more) {
+    return k == 0 ? 0 : first + sum_before(k - 1, more...);
+}
+constexpr int place_of(int) { return 0; }
+template <class... More> constexpr int place_of(int m, int first, More... more) {
+    return first == m ? 0 : 1 + place_of(m, more...);
+}
+template <bool...> struct bools;
+template <bool... B> using all_of = std::is_same<bools<true, B...>, bools<B..., true>>;
+template <bool... B> using any_of = std::integral_constant<bool, !all_of<!B...>::value>;
 
 template <int N> struct list {
     double p[N], x[N];
@@ -56,56 +107,90 @@ struct lone {
 template <int L> struct numbers { double n[L]; };
 template <> struct numbers<0> {};
 
-template <int N> using indices = std::make_integer_sequence<int, N>;
-
 /* The operands of s, their partials times d, are those of r from position At on. */
 template <int At, int N, int M, int... I>
-WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s,
-                      std::integer_sequence<int, I...>) {
+WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s, sequence<I...>) {
     (void)d, (void)s, (void)r;
-    ((r.p[At + I] = d * s.p[I], r.x[At + I] = s.x[I], r.h[At + I] = s.h[I]), ...);
+    WGI_FOR_EACH(r.p[At + I] = d * s.p[I], r.x[At + I] = s.x[I], r.h[At + I] = s.h[I]);
 }
 template <int At, int N>
-WGI_FUNCTION void put(list<N> &r, double d, const lone &s, std::integer_sequence<int, 0>) {
+WGI_FUNCTION void put(list<N> &r, double d, const lone &s, sequence<0>) {
     r.p[At] = d, r.x[At] = s.x, r.h[At] = s.h;
 }
 
 template <int At, int L, int M, int... I>
-WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s,
-                              std::integer_sequence<int, I...>) {
+WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s, sequence<I...>) {
     (void)s, (void)r;
-    ((r.n[At + I] = s.n[I]), ...);
+    WGI_FOR_EACH(r.n[At + I] = s.n[I]);
 }
+
+/* Conversions between expressions go upwards in this. */
+constexpr int rank_of(int n, int l, int b) { return (n * 64 + l) * 256 + b; }
+
+WGI_FUNCTION uint64_t word_of(const wg_real &x) { return wgi_word(x.at); }
 
 } // namespace detail
 
 /* ---- operands: numbers, variables, expressions ------------------------------------------ */
 
-/* Made by the operations; wg_let makes a variable of it. */
-template <int N, int L, int B, bool P> struct expression {
+/* Made by the operations; wg_let makes a variable of it, and so does what takes a wg::active. B is
+ * the most that `bits` may be. An expression that has been converted from another one, or from a number, as
+ * the arms of ? : are, stands for a variable: it has fewer operands and numbers than its type says,
+ * and the others count as absent (operands in the lower 8 bits, numbers above). */
+template <int N, int L, int B> struct expression {
     double value;
     detail::list<N> at;
     detail::numbers<L> lit;
     wgi_bits code;
-};
+    int bits;
+    bool products; /* were partials multiplied? */
+    unsigned absent;
 
-using real = wg_real;
+    expression() = default;
+    template <int M, int K, int C,
+              typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)),
+                                      int>::type = 0>
+    WGI_MEMBER expression(const expression<M, K, C> &e);
+    template <class Number,
+              typename std::enable_if<std::is_arithmetic<Number>::value, int>::type = 0>
+    WGI_MEMBER expression(Number x) {
+        stand_for(static_cast<double>(x), 0);
+    }
+    /* As of wg::active. */
+    template <class Whole,
+              typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
+    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
+
+  private:
+    /* Padding is a constant whose partial is 0: tapes that keep no code need not know. */
+    WGI_MEMBER void stand_for(double x, uint64_t h) {
+        value = x;
+        for (int i = 0; i < N; i++) at.p[i] = at.x[i] = 0, at.h[i] = 0;
+        at.p[0] = 1, at.x[0] = x, at.h[0] = h;
+        __builtin_memset(&lit, 0, sizeof lit);
+        code = 0, bits = 2, products = false;
+        absent = ((1u << N) - 2) | ((1u << L) - 1) << 8;
+    }
+};
 
 namespace detail {
 
 /* What is no operand is reported, and then treated as nothing. */
 template <class X, class = void> struct operand {
-    static constexpr bool is = false, active = false, compound = false, products = false;
-    static constexpr int count = 0, literals = 0, bits = 0;
+    static constexpr bool is = false, active = false, own = false, compound = false;
+    static constexpr int count = 0, literals = 0, most = 0;
     static double value(const X &) { return 0; }
     static list<0> at(const X &) { return list<0>(); }
     static numbers<0> lit(const X &) { return numbers<0>(); }
     static wgi_bits code(const X &) { return 0; }
+    static int bits(const X &) { return 0; }
+    static unsigned absent(const X &) { return 0; }
 };
 
-template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> {
-    static constexpr bool is = true, active = false, compound = false, products = false;
-    static constexpr int count = 0, literals = 1, bits = 2;
+template <class X>
+struct operand<X, typename std::enable_if<std::is_arithmetic<X>::value>::type> {
+    static constexpr bool is = true, active = false, own = false, compound = false;
+    static constexpr int count = 0, literals = 1, most = 2;
     WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
     WGI_MEMBER static list<0> at(X) { return list<0>(); }
     WGI_MEMBER static numbers<1> lit(X x) {
@@ -114,96 +199,70 @@ template <class X> struct operand<X, std::enable_if_t<std::is_arithmetic_v<X>>> 
         return r;
     }
     WGI_MEMBER static wgi_bits code(X) { return 1; }
+    WGI_MEMBER static int bits(X) { return 2; }
+    WGI_MEMBER static unsigned absent(X) { return 0; }
 };
 
-template <> struct operand<wg_real> {
-    static constexpr bool is = true, active = true, compound = false, products = false;
-    static constexpr int count = 1, literals = 0, bits = 2;
+/* own: is it one of namespace wg, whose operators and functions take it? */
+template <class X> struct variable_operand {
+    static constexpr bool is = true, active = true, compound = false;
+    static constexpr int count = 1, literals = 0, most = 2;
     WGI_MEMBER static double value(const wg_real &x) { return x.value; }
     WGI_MEMBER static lone at(const wg_real &x) {
         lone r;
         r.x = x.value;
-        r.h = wgi_word(x.at);
+        r.h = word_of(x);
         return r;
     }
     WGI_MEMBER static numbers<0> lit(const wg_real &) { return numbers<0>(); }
     WGI_MEMBER static wgi_bits code(const wg_real &) { return 0; }
+    WGI_MEMBER static int bits(const wg_real &) { return 2; }
+    WGI_MEMBER static unsigned absent(const wg_real &) { return 0; }
+};
+template <> struct operand<wg_real> : variable_operand<wg_real> {
+    static constexpr bool own = false;
+};
+template <> struct operand<wg::active> : variable_operand<wg::active> {
+    static constexpr bool own = true;
 };
 
-template <int N, int L, int B, bool P> struct operand<expression<N, L, B, P>> {
-    using type = expression<N, L, B, P>;
-    static constexpr bool is = true, active = true, compound = true, products = P;
-    static constexpr int count = N, literals = L, bits = B;
+template <int N, int L, int B> struct operand<expression<N, L, B>> {
+    using type = expression<N, L, B>;
+    static constexpr bool is = true, active = true, own = true, compound = true;
+    static constexpr int count = N, literals = L, most = B;
     WGI_MEMBER static double value(const type &x) { return x.value; }
     WGI_MEMBER static list<N> at(const type &x) { return x.at; }
     WGI_MEMBER static numbers<L> lit(const type &x) { return x.lit; }
     WGI_MEMBER static wgi_bits code(const type &x) { return x.code; }
+    WGI_MEMBER static int bits(const type &x) { return x.bits; }
+    WGI_MEMBER static unsigned absent(const type &x) { return x.absent; }
 };
 
-template <class... X> constexpr bool one_is_active = (operand<X>::active || ...);
+template <class... X> using all_are_operands = all_of<operand<X>::is...>;
+template <class... X> using one_is_own = any_of<operand<X>::own...>;
 template <std::size_t None, class... X>
-using if_active = std::enable_if_t<None == 0 && one_is_active<X...>, int>;
-template <class... X> constexpr bool all_are_operands = (operand<X>::is && ...);
+using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value, int>::type;
 
 #define WGI_ARE_OPERANDS(...)                                                                  \
-    static_assert(wg::detail::all_are_operands<__VA_ARGS__>,                                   \
+    static_assert(wg::detail::all_are_operands<__VA_ARGS__>::value,                            \
                   "wengert: an operand is no variable, expression or number (a pointer: an "   \
                   "index or a * is missing)")
 
-/* The kind of the result of operation F on operands X..., and where each of them begins in it.
- */
-template <class F, class... X> struct result {
-    static constexpr int count = (operand<X>::count + ...);
-    static constexpr int literals = (operand<X>::literals + ...) + (F::op == WGI_OP_USER);
-    static constexpr int inner = (operand<X>::bits + ...);
-    static constexpr int bits = inner + (F::op >= 1 && F::op <= 4 ? 4 : 9);
-    static_assert(count <= WGI_MAX_OPERANDS,
-                  "wengert: more than 8 variables in one statement: split it with wg_let");
-    static_assert(literals <= WGI_MAX_NUMBERS,
-                  "wengert: more than 8 numbers in one statement: split it with wg_let");
-    static_assert(bits <= WGI_MAX_CODE,
-                  "wengert: too many operations in one statement: split it with wg_let");
-    using type = expression<count, literals, bits, (operand<X>::compound || ...)>;
+/* ---- the tape of this thread ------------------------------------------------------------- */
 
-    static constexpr int before(const int *n, int k) {
-        return k == 0 ? 0 : n[0] + before(n + 1, k - 1);
-    }
-    static constexpr int counts[] = {operand<X>::count...};
-    static constexpr int numbers[] = {operand<X>::literals...};
-    static constexpr int widths[] = {operand<X>::bits...};
-    template <int K> static constexpr int operand_at = before(counts, K);
-    template <int K> static constexpr int number_at = before(numbers, K);
-    template <int K> static constexpr int bit_at = before(widths, K);
-    static constexpr wgi_bits code =
-        static_cast<wgi_bits>(F::op >= 1 && F::op <= 4 ? (F::op - 1) * 4 + 2 : F::op * 4 + 3)
-        << inner;
+/* That of the innermost wg::scope; one without room where there is none. */
+template <class Unused> struct thread {
+    static __thread wg_tape *tape __attribute__((tls_model("initial-exec")));
 };
-
-template <class F, int... K, class... X>
-WGI_FUNCTION auto apply(std::integer_sequence<int, K...>, const X &...x) {
-    using R = result<F, X...>;
-    const double a[] = {operand<X>::value(x)...};
-    const double v = F::v(a);
-    const double d[] = {(operand<X>::count != 0 ? F::template d<K>(a, v) : 0)...};
-    typename R::type r;
-    r.value = v;
-    (put<R::template operand_at<K>>(r.at, d[K], operand<X>::at(x),
-                                    indices<operand<X>::count>()),
-     ...);
-    (put_numbers<R::template number_at<K>>(r.lit, operand<X>::lit(x),
-                                           indices<operand<X>::literals>()),
-     ...);
-    if constexpr (F::op == WGI_OP_USER) r.lit.n[R::literals - 1] = F::address();
-    r.code = ((operand<X>::code(x) << R::template bit_at<K>) | ...) | R::code;
-    return r;
-}
+template <class Unused>
+__thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&wgi_no_tape);
+WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
 
 /* ---- appending -------------------------------------------------------------------------- */
 
 /* By the functions of C, of wengert/statement_lists.h: there is one way to append. */
 #define WGI_LISTS_OF(n)                                                                        \
-    template <int... I>                                                                        \
-    WGI_FUNCTION wgi_s##n c_list(const list<n> &s, std::integer_sequence<int, I...>) {         \
+    template <int... I> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<I...>) {       \
         return wgi_s##n{{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};                                \
     }                                                                                          \
     WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s, bool products) {               \
@@ -236,6 +295,14 @@ WGI_LISTS_OF(8)
 static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 #undef WGI_LISTS_OF
 
+/* Of numbers alone there is nothing to append. */
+WGI_FUNCTION bool ready(const wg_tape *, const list<0> &, bool) { return false; }
+WGI_FUNCTION double *kept(wg_tape *, double, const list<0> &, bool, uint64_t, wgi_bits) {
+    return nullptr;
+}
+WGI_FUNCTION wg_real append(wg_tape *, double value, const list<0> &) {
+    return wg_constant(value);
+}
 WGI_FUNCTION wg_real slow(wg_tape *t, double value, const list<0> &, const double *number,
                           uint64_t head, wgi_bits code, const char *file) {
     const wgi_s0 none{};
@@ -249,50 +316,271 @@ WGI_FUNCTION wg_real slow(wg_tape *t, double value, const lone &s, const double 
 }
 
 template <int L, int... I>
-WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s,
-                                std::integer_sequence<int, I...>) {
+WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<I...>) {
     (void)w, (void)s;
-    ((w[I] = s.n[I]), ...);
+    WGI_FOR_EACH(w[I] = s.n[I]);
+}
+
+template <int N, int... I> WGI_FUNCTION uint64_t either(const list<N> &s, sequence<I...>) {
+    uint64_t all = 0;
+    (void)s;
+    WGI_FOR_EACH(all |= s.h[I]);
+    return all;
+}
+
+/* A statement that the fast path does not take, as it is handed on. */
+struct aside {
+    double value;
+    wgi_bits code;
+    const char *file;
+    int line;
+    unsigned absent;
+    uint8_t bits, numbers;
+    bool products, here;
+};
+template <int N> struct aside_of : aside {
+    list<N> at;
+    double number[WGI_MAX_NUMBERS];
+};
+
+/* Those that are there move up. */
+template <int N> inline void leave_out(aside_of<N> &a, int &operands) {
+    int n = 0, l = 0;
+    for (int i = 0; i < N; i++)
+        if ((a.absent >> i & 1) == 0)
+            a.at.p[n] = a.at.p[i], a.at.x[n] = a.at.x[i], a.at.h[n++] = a.at.h[i];
+    for (int i = 0; i < a.numbers; i++)
+        if ((a.absent >> (8 + i) & 1) == 0) a.number[l++] = a.number[i];
+    operands = n, a.numbers = static_cast<uint8_t>(l);
+}
+
+template <int N, int... I>
+WGI_FUNCTION wg_real slow_of(wg_tape *t, const aside &a, const list<N> &all, const double *number,
+                             sequence<I...>) {
+    constexpr int n = static_cast<int>(sizeof...(I));
+    const list<n> s = {{all.p[I]...}, {all.x[I]...}, {all.h[I]...}};
+    return slow(t, a.value, s, a.numbers != 0 ? number : nullptr,
+                WGI_CODE_HEAD(a.line, 0, a.bits, n, a.numbers), a.code, a.file);
+}
+/* The first n operands. */
+template <int N, int M> struct first_operands {
+    static wg_real let(wg_tape *t, const aside_of<N> &a, int n) {
+        return n == M ? slow_of(t, a, a.at, a.number, indices<M>())
+                      : first_operands<N, M - 1>::let(t, a, n);
+    }
+};
+template <int N> struct first_operands<N, 0> {
+    static wg_real let(wg_tape *t, const aside_of<N> &a, int) {
+        return slow(t, a.value, list<0>(), a.number,
+                    WGI_CODE_HEAD(a.line, 0, a.bits, 0, a.numbers), a.code, a.file);
+    }
+};
+
+/* Everything but the fast path, out of line, and that, too, where code is to be small. Of a tape that keeps no code a constant among the operands
+ * is only left out. */
+template <int N, bool Small> __attribute__((noinline)) wg_real let_aside(wg_tape *t, aside_of<N> &a) {
+    if (a.here && t == &wgi_no_tape) return wg_constant(a.value);
+    int n = N;
+    if (Small && ready(t, a.at, a.products)) return append(t, a.value, a.at);
+    if (a.absent != 0) leave_out(a, n);
+    if (n != N) return first_operands<N, N>::let(t == &wgi_no_tape ? nullptr : t, a, n);
+    if (N <= 4) {
+        const uint64_t head = WGI_CODE_HEAD(a.line, 0, a.bits, N, a.numbers);
+        double *const w = kept(t, a.value, a.at, a.products, head, a.code);
+        if (w != nullptr) {
+            for (int i = 0; i < a.numbers; i++) w[i] = a.number[i];
+            return append(t, a.value, a.at);
+        }
+    }
+    return slow_of(t == &wgi_no_tape ? nullptr : t, a, a.at, a.number, indices<N>());
+}
+
+template <bool Small, int N, int L, int B, int... I>
+WGI_FUNCTION wg_real put_aside(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
+                               int line, sequence<I...>) {
+    aside_of<N> a;
+    a.value = e.value, a.code = e.code, a.file = file, a.line = line, a.absent = e.absent;
+    a.bits = static_cast<uint8_t>(e.bits), a.numbers = L, a.products = e.products;
+    a.here = here;
+    WGI_FOR_EACH(a.at.p[I] = e.at.p[I], a.at.x[I] = e.at.x[I], a.at.h[I] = e.at.h[I]);
+    store_numbers(a.number, e.lit, indices<L>());
+    return let_aside<N, Small>(t, a);
+}
+
+/* t: never NULL. here: it is the tape of this thread; where there is none an object is a plain number. */
+template <bool Small, int N, int L, int B>
+WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
+                         int line) {
+    static_assert(N <= WGI_MAX_OPERANDS,
+                  "wengert: more than 8 variables in one statement: split it with wg_let");
+    static_assert(L <= WGI_MAX_NUMBERS,
+                  "wengert: more than 8 numbers in one statement: split it with wg_let");
+    static_assert(B <= WGI_MAX_CODE,
+                  "wengert: too many operations in one statement: split it with wg_let");
+    if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
+        return append(t, e.value, e.at);
+    /* all of them constants; of tapes in other modes the slow path knows what that means */
+    if (either(e.at, indices<N>()) == 0 && (t->top < t->limit || t->top < t->kept_limit))
+        return wg_constant(e.value);
+    return put_aside<Small>(t, e, here, file, line, indices<N>());
+}
+
+template <int N, int L, int B>
+WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, int line) {
+    wg_tape *const t = tape_here();
+    return let<WGI_SMALL_CODE>(t, e, true, file, line);
+}
+
+/* A part of a statement, which may go to a tape yet though none is that of this thread: then it has a
+ * handle that no tape takes. */
+template <int N, int L, int B>
+WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, int line) {
+    wg_real x = let_here(e, file, line);
+    if (tape_here() == &wgi_no_tape && either(e.at, indices<N>()) != 0) x.at.slot = UINT32_MAX;
+    return x;
+}
+
+/* ---- operations -------------------------------------------------------------------------- */
+
+/* An operand as it is, or, where the statement would be too long, as a variable. */
+template <bool Cut, class X> struct taken {
+    using type = X;
+    WGI_MEMBER static const X &of(const X &x) { return x; }
+};
+template <int N, int L, int B> struct taken<true, expression<N, L, B>> {
+    using type = wg_real;
+    WGI_MEMBER static wg_real of(const expression<N, L, B> &x) {
+        return let_part(x, __builtin_FILE(), __builtin_LINE());
+    }
+};
+
+/* How many operands, numbers and bits all would have, and which of them are cut: the longest one,
+ * the first of such; all that can be where that is not enough. */
+template <class F, class... X> struct whole {
+    static constexpr int own = F::op == WGI_OP_USER, width = F::op >= 1 && F::op <= 4 ? 4 : 9;
+    static constexpr int count = sum_of(operand<X>::count...);
+    static constexpr int literals = sum_of(operand<X>::literals...) + own;
+    static constexpr int most = sum_of(operand<X>::most...) + width;
+    static constexpr bool fits = count <= WGI_MAX_OPERANDS && literals <= WGI_MAX_NUMBERS &&
+                                 most <= WGI_MAX_CODE;
+    template <class Y> static constexpr int length() {
+        return operand<Y>::compound ? (operand<Y>::count + operand<Y>::literals) * 256 +
+                                          operand<Y>::most
+                                    : 0;
+    }
+    static constexpr int longest = place_of(largest_of(length<X>()...), length<X>()...);
+};
+template <bool Fits, class F, class I, class... X> struct cutting;
+template <class F, int... K, class... X> struct cutting<true, F, sequence<K...>, X...> {
+    template <int J> static constexpr bool cut() { return false; }
+};
+template <class F, int... K, class... X> struct cutting<false, F, sequence<K...>, X...> {
+    using once = whole<F, typename taken<K == whole<F, X...>::longest, X>::type...>;
+    template <int J> static constexpr bool cut() {
+        return J == whole<F, X...>::longest || !once::fits;
+    }
+};
+
+/* The kind of the result of operation F on operands X..., and where each of them begins in it. */
+template <class F, class... X> struct result {
+    using all = whole<F, X...>;
+    static constexpr int count = all::count, literals = all::literals, most = all::most;
+    using type = expression<count, literals, most>;
+    static constexpr bool products = any_of<operand<X>::compound...>::value;
+    template <int K> static constexpr int operand_at() {
+        return sum_before(K, operand<X>::count...);
+    }
+    template <int K> static constexpr int number_at() {
+        return sum_before(K, operand<X>::literals...);
+    }
+    static constexpr wgi_bits code =
+        static_cast<wgi_bits>(F::op >= 1 && F::op <= 4 ? (F::op - 1) * 4 + 2 : F::op * 4 + 3);
+};
+
+template <class F, int L> WGI_FUNCTION void name_user(numbers<L> &lit, std::true_type) {
+    lit.n[L - 1] = F::address();
+}
+template <class F, int L> WGI_FUNCTION void name_user(numbers<L> &, std::false_type) {}
+
+WGI_FUNCTION wgi_bits behind(int bits, wgi_bits code) { return code << (bits & 127); }
+
+/* Of operands that fit. */
+template <class F, int... K, class... X>
+WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...x) {
+    using R = result<F, X...>;
+    const double a[] = {operand<X>::value(x)...};
+    const double v = F::v(a);
+    const double d[] = {
+        (operand<X>::count != 0 ? F::d(std::integral_constant<int, K>(), a, v) : 0)...};
+    typename R::type r;
+    r.value = v, r.products = R::products;
+    r.code = 0, r.bits = 0, r.absent = 0;
+    WGI_FOR_EACH(put<R::template operand_at<K>()>(r.at, d[K], operand<X>::at(x),
+                                                  indices<operand<X>::count>()));
+    WGI_FOR_EACH(put_numbers<R::template number_at<K>()>(r.lit, operand<X>::lit(x),
+                                                         indices<operand<X>::literals>()));
+    name_user<F>(r.lit, std::integral_constant<bool, F::op == WGI_OP_USER>());
+    WGI_FOR_EACH(r.code |= behind(r.bits, operand<X>::code(x)),
+                 r.bits += operand<X>::bits(x));
+    WGI_FOR_EACH(r.absent |= (operand<X>::absent(x) & 255) << R::template operand_at<K>() |
+                             (operand<X>::absent(x) >> 8)
+                                 << (8 + R::template number_at<K>()));
+    r.code |= behind(r.bits, R::code);
+    r.bits += R::all::width;
+    return r;
+}
+
+/* Of any operands. */
+template <class F, class I, class... X> struct operation;
+template <class F, int... K, class... X> struct operation<F, sequence<K...>, X...> {
+    using cut = cutting<whole<F, X...>::fits, F, sequence<K...>, X...>;
+    using type =
+        typename result<F, typename taken<cut::template cut<K>(), X>::type...>::type;
+    WGI_MEMBER static type of(const X &...x) {
+        return combine<F>(sequence<K...>(), taken<cut::template cut<K>(), X>::of(x)...);
+    }
+};
+template <class F, class... X>
+using outcome = typename operation<F, indices<sizeof...(X)>, X...>::type;
+template <class F, class... X> WGI_FUNCTION outcome<F, X...> apply_here(const X &...x) {
+    return operation<F, indices<sizeof...(X)>, X...>::of(x...);
+}
+/* Without cuts. */
+template <class F, class... X>
+WGI_FUNCTION typename result<F, X...>::type apply(const X &...x) {
+    return combine<F>(indices<sizeof...(X)>(), x...);
 }
 
 } // namespace detail
+
+template <int N, int L, int B>
+template <int M, int K, int C,
+          typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)),
+                                  int>::type>
+expression<N, L, B>::expression(const expression<M, K, C> &e) {
+    const wg_real x = detail::let_part(e, __builtin_FILE(), __builtin_LINE());
+    stand_for(x.value, wgi_word(x.at));
+}
+
 } // namespace wg
 
 /* wg_let - as in C. */
-template <class E>
-WGI_FUNCTION wg_real wg_let(wg_tape *t, const E &e, const char *file = __builtin_FILE(),
+template <int N, int L, int B>
+WGI_FUNCTION wg_real wg_let(wg_tape *t, const wg::expression<N, L, B> &e,
+                            const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return wg::detail::let<WGI_SMALL_CODE>(wgi_tape(t), e, false, file, line);
+}
+template <class X, typename std::enable_if<!wg::detail::operand<X>::compound, int>::type = 0>
+WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin_FILE(),
                             int line = __builtin_LINE()) {
-    using namespace wg::detail;
-    using O = operand<E>;
-    WGI_ARE_OPERANDS(E);
-    const uint64_t head = WGI_CODE_HEAD(line, 0, O::bits, O::count, O::literals);
-    if constexpr (!std::is_same_v<E, wg_real> && O::count != 0) {
-        wg_tape *const some = wgi_tape(t);
-        bool fast = ready(some, e.at, O::products);
-        if (O::count <= WGI_KEPT_OPERANDS && !WGI_NEARLY_ALWAYS(fast)) {
-            double *const w = kept(some, e.value, e.at, O::products, head, e.code);
-            if (w != nullptr) {
-                store_numbers(w, e.lit, indices<O::literals>());
-                fast = true;
-            }
-        }
-        if (WGI_NEARLY_ALWAYS(fast)) return append(some, e.value, e.at);
-    }
+    using O = wg::detail::operand<X>;
+    WGI_ARE_OPERANDS(X);
+    const uint64_t head = WGI_CODE_HEAD(line, 0, 2, O::count, O::literals);
     double number[WGI_MAX_NUMBERS];
-    store_numbers(number, O::lit(e), indices<O::literals>());
-    return slow(t, O::value(e), O::at(e), O::literals != 0 ? number : nullptr, head, O::code(e),
-                file);
+    wg::detail::store_numbers(number, O::lit(x), wg::detail::indices<O::literals>());
+    return wg::detail::slow(t, O::value(x), O::at(x), O::literals != 0 ? number : nullptr, head,
+                            O::code(x), file);
 }
-
-namespace wg {
-
-template <class E>
-WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FILE(),
-                         int line = __builtin_LINE()) {
-    return wg_let(t, e, file, line);
-}
-
-} // namespace wg
 
 /* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar/scalar.def ----- */
 
@@ -301,166 +589,155 @@ WGI_FUNCTION wg_real let(wg_tape *t, const E &e, const char *file = __builtin_FI
     WGI_MEMBER static double v(const double *a) {                                              \
         (void)a;                                                                               \
         return wgi_op_##name##_v(__VA_ARGS__);                                                 \
-    }                                                                                          \
-    template <int K> WGI_MEMBER static double d(const double *a, double v)
+    }
+#define WGI_ROW_D(k, partial)                                                                  \
+    WGI_MEMBER static double d(std::integral_constant<int, k>, const double *a, double v) {    \
+        (void)a, (void)v;                                                                      \
+        return partial;                                                                        \
+    }
 
-/* wg_NAME of operands, and wg::NAME where one of them is a variable or an expression. A function
+/* wg_NAME of operands, and wg::NAME where one of them is a wg::active or an expression. A function
  * of that name in a program is preferred to wg::NAME: its parameters are no pack. In parentheses:
  * a macro of that name is left alone. */
 #define WGI_TEMPLATE1(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, a[0]) { return wgi_op_##name##_da(a[0], v); }                            \
+        WGI_ROW(name, a[0])                                                                    \
+        WGI_ROW_D(0, wgi_op_##name##_da(a[0], v))                                              \
     };                                                                                         \
-    template <class X> WGI_FUNCTION auto wg_##name(const X &x) {                               \
+    template <class X>                                                                         \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X>::type wg_##name(const X &x) {  \
         WGI_ARE_OPERANDS(X);                                                                   \
-        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<1>(), x);                 \
+        return wg::detail::apply<wgi_row_##name>(x);                                           \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class... None,                                                          \
-              detail::if_active<sizeof...(None), X> = 0>                                       \
-    WGI_FUNCTION auto (name)(const X &x, None...) {                                            \
-        return wg_##name(x);                                                                   \
+    template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X> (name)(const X &x, None...) {              \
+        return detail::apply_here<wgi_row_##name>(x);                                          \
     }                                                                                          \
     }
 
 #define WGI_TEMPLATE2(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, a[0], a[1]) {                                                            \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], v);                    \
-            else return wgi_op_##name##_db(a[0], a[1], v);                                     \
-        }                                                                                      \
+        WGI_ROW(name, a[0], a[1])                                                              \
+        WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], v))                                        \
+        WGI_ROW_D(1, wgi_op_##name##_db(a[0], a[1], v))                                        \
     };                                                                                         \
-    template <class X, class Y> WGI_FUNCTION auto wg_##name(const X &x, const Y &y) {          \
+    template <class X, class Y>                                                                \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y>::type wg_##name(            \
+        const X &x, const Y &y) {                                                              \
         WGI_ARE_OPERANDS(X, Y);                                                                \
-        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<2>(), x, y);              \
+        return wg::detail::apply<wgi_row_##name>(x, y);                                        \
     }                                                                                          \
     namespace wg {                                                                             \
-    template <class X, class Y, class... None,                                                 \
-              detail::if_active<sizeof...(None), X, Y> = 0>                                    \
-    WGI_FUNCTION auto (name)(const X &x, const Y &y, None...) {                                \
-        return wg_##name(x, y);                                                                \
+    template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y> (name)(const X &x, const Y &y,          \
+                                                              None...) {                       \
+        return detail::apply_here<wgi_row_##name>(x, y);                                       \
     }                                                                                          \
     }
 
 #define WGI_TEMPLATE3(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, a[0], a[1], a[2]) {                                                      \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], v);              \
-            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], v);         \
-            else return wgi_op_##name##_dc(a[0], a[1], a[2], v);                               \
-        }                                                                                      \
+        WGI_ROW(name, a[0], a[1], a[2])                                                        \
+        WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], v))                                  \
+        WGI_ROW_D(1, wgi_op_##name##_db(a[0], a[1], a[2], v))                                  \
+        WGI_ROW_D(2, wgi_op_##name##_dc(a[0], a[1], a[2], v))                                  \
     };                                                                                         \
     template <class X, class Y, class Z>                                                       \
-    WGI_FUNCTION auto wg_##name(const X &x, const Y &y, const Z &z) {                          \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y, Z>::type wg_##name(         \
+        const X &x, const Y &y, const Z &z) {                                                  \
         WGI_ARE_OPERANDS(X, Y, Z);                                                             \
-        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<3>(), x, y, z);           \
+        return wg::detail::apply<wgi_row_##name>(x, y, z);                                     \
     }                                                                                          \
     namespace wg {                                                                             \
     template <class X, class Y, class Z, class... None,                                        \
-              detail::if_active<sizeof...(None), X, Y, Z> = 0>                                 \
-    WGI_FUNCTION auto (name)(const X &x, const Y &y, const Z &z, None...) {                    \
-        return wg_##name(x, y, z);                                                             \
+              detail::if_own<sizeof...(None), X, Y, Z> = 0>                                    \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z> (name)(const X &x, const Y &y,       \
+                                                                 const Z &z, None...) {        \
+        return detail::apply_here<wgi_row_##name>(x, y, z);                                    \
     }                                                                                          \
     }
 
 #define WGI_TEMPLATE4(name)                                                                    \
     struct wgi_row_##name {                                                                    \
-        WGI_ROW(name, a[0], a[1], a[2], a[3]) {                                                \
-            if constexpr (K == 0) return wgi_op_##name##_da(a[0], a[1], a[2], a[3], v);        \
-            else if constexpr (K == 1) return wgi_op_##name##_db(a[0], a[1], a[2], a[3], v);   \
-            else if constexpr (K == 2) return wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v);   \
-            else return wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v);                         \
-        }                                                                                      \
+        WGI_ROW(name, a[0], a[1], a[2], a[3])                                                  \
+        WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], a[3], v))                            \
+        WGI_ROW_D(1, wgi_op_##name##_db(a[0], a[1], a[2], a[3], v))                            \
+        WGI_ROW_D(2, wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v))                            \
+        WGI_ROW_D(3, wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v))                            \
     };                                                                                         \
     template <class X, class Y, class Z, class W>                                              \
-    WGI_FUNCTION auto wg_##name(const X &x, const Y &y, const Z &z, const W &w) {              \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y, Z, W>::type wg_##name(      \
+        const X &x, const Y &y, const Z &z, const W &w) {                                      \
         WGI_ARE_OPERANDS(X, Y, Z, W);                                                          \
-        return wg::detail::apply<wgi_row_##name>(wg::detail::indices<4>(), x, y, z, w);        \
+        return wg::detail::apply<wgi_row_##name>(x, y, z, w);                                  \
     }                                                                                          \
     namespace wg {                                                                             \
     template <class X, class Y, class Z, class W, class... None,                               \
-              detail::if_active<sizeof...(None), X, Y, Z, W> = 0>                              \
-    WGI_FUNCTION auto (name)(const X &x, const Y &y, const Z &z, const W &w, None...) {        \
-        return wg_##name(x, y, z, w);                                                          \
+              detail::if_own<sizeof...(None), X, Y, Z, W> = 0>                                 \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z, W> (name)(                           \
+        const X &x, const Y &y, const Z &z, const W &w, None...) {                             \
+        return detail::apply_here<wgi_row_##name>(x, y, z, w);                                 \
     }                                                                                          \
     }
 
 /* Operations of a user's own (wengert/operation.h): their descriptor's address is a number. */
-#define WGI_USER_ROW(name)                                                                     \
+#define WGI_USER_ROW(name, ...)                                                                \
     static constexpr int op = WGI_OP_USER;                                                     \
     WGI_MEMBER static double address() {                                                       \
         const uint64_t bits = reinterpret_cast<uintptr_t>(&wgi_user_##name);                   \
         double number;                                                                         \
         __builtin_memcpy(&number, &bits, sizeof bits);                                         \
         return number;                                                                         \
+    }                                                                                          \
+    WGI_MEMBER static double v(const double *a) {                                              \
+        (void)a;                                                                               \
+        return wgi_op_user_##name##_v(__VA_ARGS__);                                            \
     }
 #define WGI_USER_ROW1(name)                                                                    \
     struct wgi_row_user_##name {                                                               \
-        WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) { return wgi_op_user_##name##_v(a[0]); }   \
-        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            return wgi_op_user_##name##_da(a[0], v);                                           \
-        }                                                                                      \
+        WGI_USER_ROW(name, a[0])                                                               \
+        WGI_ROW_D(0, wgi_op_user_##name##_da(a[0], v))                                         \
     };
 #define WGI_USER_ROW2(name)                                                                    \
     struct wgi_row_user_##name {                                                               \
-        WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) {                                          \
-            return wgi_op_user_##name##_v(a[0], a[1]);                                         \
-        }                                                                                      \
-        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], v);               \
-            else return wgi_op_user_##name##_db(a[0], a[1], v);                                \
-        }                                                                                      \
+        WGI_USER_ROW(name, a[0], a[1])                                                         \
+        WGI_ROW_D(0, wgi_op_user_##name##_da(a[0], a[1], v))                                   \
+        WGI_ROW_D(1, wgi_op_user_##name##_db(a[0], a[1], v))                                   \
     };
 #define WGI_USER_ROW3(name)                                                                    \
     struct wgi_row_user_##name {                                                               \
-        WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) {                                          \
-            return wgi_op_user_##name##_v(a[0], a[1], a[2]);                                   \
-        }                                                                                      \
-        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], a[2], v);         \
-            else if constexpr (K == 1) return wgi_op_user_##name##_db(a[0], a[1], a[2], v);    \
-            else return wgi_op_user_##name##_dc(a[0], a[1], a[2], v);                          \
-        }                                                                                      \
+        WGI_USER_ROW(name, a[0], a[1], a[2])                                                   \
+        WGI_ROW_D(0, wgi_op_user_##name##_da(a[0], a[1], a[2], v))                             \
+        WGI_ROW_D(1, wgi_op_user_##name##_db(a[0], a[1], a[2], v))                             \
+        WGI_ROW_D(2, wgi_op_user_##name##_dc(a[0], a[1], a[2], v))                             \
     };
 #define WGI_USER_ROW4(name)                                                                    \
     struct wgi_row_user_##name {                                                               \
-        WGI_USER_ROW(name)                                                                     \
-        WGI_MEMBER static double v(const double *a) {                                          \
-            return wgi_op_user_##name##_v(a[0], a[1], a[2], a[3]);                             \
-        }                                                                                      \
-        template <int K> WGI_MEMBER static double d(const double *a, double v) {               \
-            if constexpr (K == 0) return wgi_op_user_##name##_da(a[0], a[1], a[2], a[3], v);   \
-            else if constexpr (K == 1)                                                         \
-                return wgi_op_user_##name##_db(a[0], a[1], a[2], a[3], v);                     \
-            else if constexpr (K == 2)                                                         \
-                return wgi_op_user_##name##_dc(a[0], a[1], a[2], a[3], v);                     \
-            else return wgi_op_user_##name##_dd(a[0], a[1], a[2], a[3], v);                    \
-        }                                                                                      \
+        WGI_USER_ROW(name, a[0], a[1], a[2], a[3])                                             \
+        WGI_ROW_D(0, wgi_op_user_##name##_da(a[0], a[1], a[2], a[3], v))                       \
+        WGI_ROW_D(1, wgi_op_user_##name##_db(a[0], a[1], a[2], a[3], v))                       \
+        WGI_ROW_D(2, wgi_op_user_##name##_dc(a[0], a[1], a[2], a[3], v))                       \
+        WGI_ROW_D(3, wgi_op_user_##name##_dd(a[0], a[1], a[2], a[3], v))                       \
     };
-#define WG_CALL1(name, x) wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<1>(), x)
-#define WG_CALL2(name, x, y)                                                                   \
-    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<2>(), x, y)
-#define WG_CALL3(name, x, y, z)                                                                \
-    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<3>(), x, y, z)
-#define WG_CALL4(name, x, y, z, w)                                                             \
-    wg::detail::apply<wgi_row_user_##name>(wg::detail::indices<4>(), x, y, z, w)
+#define WG_CALL1(name, x) wg::detail::apply<wgi_row_user_##name>(x)
+#define WG_CALL2(name, x, y) wg::detail::apply<wgi_row_user_##name>(x, y)
+#define WG_CALL3(name, x, y, z) wg::detail::apply<wgi_row_user_##name>(x, y, z)
+#define WG_CALL4(name, x, y, z, w) wg::detail::apply<wgi_row_user_##name>(x, y, z, w)
 
-/* Operators of namespace wg, where one operand is a variable or an expression. */
+/* Operators, where one operand is a wg::active or an expression. */
 #define WGI_OPERATOR2(sign, name)                                                              \
     namespace wg {                                                                             \
-    template <class X, class Y, std::enable_if_t<detail::one_is_active<X, Y>, int> = 0>        \
-    WGI_FUNCTION auto operator sign(const X &x, const Y &y) {                                  \
-        return wg_##name(x, y);                                                                \
+    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y> operator sign(const X &x, const Y &y) { \
+        return detail::apply_here<wgi_row_##name>(x, y);                                       \
     }                                                                                          \
     }
 #define WGI_OPERATOR1(sign, name)                                                              \
     namespace wg {                                                                             \
-    template <class X, std::enable_if_t<detail::one_is_active<X>, int> = 0>                    \
-    WGI_FUNCTION auto operator sign(const X &x) {                                              \
-        return wg_##name(x);                                                                   \
+    template <class X, detail::if_own<0, X> = 0>                                               \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X> operator sign(const X &x) {                \
+        return detail::apply_here<wgi_row_##name>(x);                                          \
     }                                                                                          \
     }
 

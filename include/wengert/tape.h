@@ -59,7 +59,8 @@ WG_API wg_mark wg_tape_mark(const wg_tape *t);
 
 /* wg_tape_rewind - goes back to a position: what was recorded since is forgotten, and a failure
  * since then is cleared. The depth of pauses stays. A variable from after the mark must not be
- * used again: a sweep finds it while its slot is not in use, a tape with WG_CHECKED always.
+ * used again: a sweep that gets there finds it while its slot is not in use, a tape with
+ * WG_CHECKED always.
  * Errors: WG_ENULL, WG_EMARK; WG_EGUARD, or the status of a lookup or a matrix operation: a
  * replay was stopped by it, only a reset helps; WG_ENOMEM, WG_EBUDGET: no room for the note
  * that a further branch begins. */
@@ -139,7 +140,10 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
  * of the tape makes every adjoint read NaN. */
 
 /* wg_reverse - clears all adjoints, gives y the adjoint 1, sweeps back to the inputs. Asked
- * twice, it gives the same answer twice. Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is
+ * twice, it gives the same answer twice.
+ * Cost: in proportion to what y depends on, and to what the sweep before had reached, whatever
+ *       else was recorded; up to pages of 512 variables.
+ * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is
  * a constant; the tape's own status. Of every
  *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has reset
  *         or rewound the tape. */

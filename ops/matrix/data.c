@@ -363,8 +363,23 @@ static wg_status gather_jvp(wg_block *b) {
     return WG_OK;
 }
 
-const wg_block_op wgi_op_gather = {"wg_gather", MOVES, gather_shape, gather_value, gather_vjp,
-                                   gather_jvp,  NULL,  NULL,         NULL};
+/* Where element (row, col) of an operand stands. */
+static size_t stored(const wg_block_arg *x, size_t row, size_t col) {
+    return x->trans ? col + row * x->ld : row + col * x->ld;
+}
+
+static void gather_touched(const wg_block *call, wgi_touch *touch, void *to) {
+    const struct list *const l = (const struct list *)call->params;
+    const wg_block_arg *const x = &call->in[0];
+    for (size_t k = 0; k < l->n; k++)
+        touch(to, stored(x, l->index[k] % x->rows, l->index[k] / x->rows), 1);
+}
+
+static const wgi_traits gather_traits = {.touched = {gather_touched}};
+
+const wg_block_op wgi_op_gather = {
+    "wg_gather", MOVES, gather_shape, gather_value, gather_vjp, gather_jvp, NULL, NULL,
+    &gather_traits};
 
 wg_mat wg_gather(wg_tape *t, wg_mat x, size_t rows, size_t cols, const size_t *index) {
     struct list l = {index, 0, rows, cols};
@@ -569,15 +584,37 @@ static wg_status take_cols_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* A row, or a column, is one run or one element of each run, as the operand is stored. */
+static void rows_touched(const wg_block *call, wgi_touch *touch, void *to) {
+    const struct list *const l = (const struct list *)call->params;
+    const wg_block_arg *const x = &call->in[0];
+    for (size_t k = 0; k < l->n; k++)
+        if (x->trans) touch(to, stored(x, l->index[k], 0), x->cols);
+        else
+            for (size_t j = 0; j < x->cols; j++) touch(to, stored(x, l->index[k], j), 1);
+}
+
+static void cols_touched(const wg_block *call, wgi_touch *touch, void *to) {
+    const struct list *const l = (const struct list *)call->params;
+    const wg_block_arg *const x = &call->in[0];
+    for (size_t k = 0; k < l->n; k++)
+        if (!x->trans) touch(to, stored(x, 0, l->index[k]), x->rows);
+        else
+            for (size_t i = 0; i < x->rows; i++) touch(to, stored(x, i, l->index[k]), 1);
+}
+
+static const wgi_traits rows_traits = {.touched = {rows_touched}};
+static const wgi_traits cols_traits = {.touched = {cols_touched}};
+
 const wg_block_op wgi_op_take_rows = {
     "wg_take_rows", MOVES, take_rows_shape, take_rows_value, take_rows_vjp, take_rows_jvp, NULL,
-    NULL,           NULL};
+    NULL,           &rows_traits};
 const wg_block_op wgi_op_take_cols = {
     "wg_take_cols", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp, NULL,
-    NULL,           NULL};
+    NULL,           &cols_traits};
 const wg_block_op wgi_op_embedding = {
     "wg_embedding", MOVES, take_cols_shape, take_cols_value, take_cols_vjp, take_cols_jvp, NULL,
-    NULL,           NULL};
+    NULL,           &cols_traits};
 
 wg_mat wg_take_rows(wg_tape *t, wg_mat x, size_t n, const size_t *index) {
     return list_apply(t, &wgi_op_take_rows, (struct list){index, n, 0, 0}, 1, &x);

@@ -80,7 +80,7 @@ WGI_INLINE wg_mat wgi_matrix_itself(wg_tape *t, wg_mat a) {
 extern "C++" {
 inline wg_mat wgi_matrix(wg_tape *, const wg_mat &a) { return a; }
 inline wg_mat wgi_matrix(wg_tape *t, const wg_real &x) { return wg_mat_from_real(t, x); }
-template <class number, class = std::enable_if_t<std::is_arithmetic_v<number>>>
+template <class number, class = typename std::enable_if<std::is_arithmetic<number>::value>::type>
 inline wg_mat wgi_matrix(wg_tape *t, number x) {
     return wgi_matrix_number(t, static_cast<double>(x));
 }

@@ -9,6 +9,7 @@
 
 #include <wengert/operation.h>
 #include <wengert/sparse.h>
+#include "tape/engine/touched.h"
 
 /* What element (i, j) of the result depends on of an operand: all of it, row i, column j, or
  * element (i, j). Where the result is a batch of matrices side by side, i and j count in one of
@@ -42,6 +43,7 @@ struct wgi_graph;
 struct wgi_sets;
 
 /* Every member may be NULL: the operation has nothing of that kind to say.
+ * touched      what the engine reads, and so the first
  * parts        rows, columns or elements of the operands; *p stands at one matrix, all of every
  *              operand, not linear in any pair
  * inner        the result is the sum of products of the elements of two operands, each with that
@@ -63,6 +65,7 @@ struct wgi_sets;
  * flatten      its nodes in the graph of a function: x of all operands, matrix after matrix and
  *              column after column; y likewise of all results */
 typedef struct wgi_traits {
+    wgi_touched touched;
     void (*parts)(const void *params, wgi_parts *p);
     int inner;
     const size_t *(*scatter)(const void *params, size_t *n);

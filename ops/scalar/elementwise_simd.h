@@ -13,13 +13,19 @@
 #include <wengert/operation.h>
 #include <wengert/special.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 #if defined(__x86_64__) && defined(__GLIBC__)
 #if __GLIBC_PREREQ(2, 35)
 #define HAVE_MVEC 1
 #endif
+#endif
+
+/* Has the compiler a function of its own of this name? They are what the intrinsics stand for:
+ * <immintrin.h> itself takes several times longer to read than all that is compiled for a function.
+ * Where there is none, it is done lane by lane. */
+#if defined(__has_builtin)
+#define HAS(f) __has_builtin(f)
+#else
+#define HAS(f) __x86_64__
 #endif
 
 /* What the table below does not use at one width or another. */
@@ -28,6 +34,10 @@
 typedef double V __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t M __attribute__((vector_size(8 * WIDTH))); /* of a lane: all ones, or 0 */
 
+/* What the compiler's own take: M; a comparison; all lanes; the rounding as it is set. */
+typedef long long L __attribute__((vector_size(8 * WIDTH)));
+enum { UNORDERED = 3, ALL = 255, CURRENT = 4 };
+
 #define ZERO ((V){0})
 #define ONE (1.0 - ZERO)
 
@@ -35,13 +45,26 @@ INNER V splat(double c) { return c - ZERO; }
 
 /* ---- in and out ---- */
 
+#if WIDTH == 8
+/* Four elements, and the same again. */
+INNER V twice(const double *p) {
+#if HAS(__builtin_ia32_broadcastf64x4_512)
+    typedef double H __attribute__((vector_size(4 * sizeof(double))));
+    H half;
+    memcpy(&half, p, sizeof half);
+    return __builtin_ia32_broadcastf64x4_512(half, ZERO, (unsigned char)ALL);
+#else
+    return (V){p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]};
+#endif
+}
+#endif
 /* The first r < WIDTH elements, r one of 1, 2, 3 or 4; the others are such as these. */
 INNER V load_some(const double *p, size_t r) {
 #if WIDTH >= 4
     const double second = p[r > 1 ? 1 : 0], third = p[r > 2 ? 2 : 0];
 #endif
 #if WIDTH == 8
-    if (r == 4) return (V)_mm512_broadcast_f64x4(_mm256_loadu_pd(p));
+    if (r == 4) return twice(p);
     return (V){p[0], second, third, second, p[0], second, third, second};
 #elif WIDTH == 4
     return (V){p[0], second, third, second};
@@ -54,7 +77,7 @@ INNER V load_some(const double *p, size_t r) {
 INNER void store_some(double *p, size_t r, V v) {
 #if WIDTH == 8
     if (r == 4) {
-        _mm256_storeu_pd(p, _mm512_castpd512_pd256((__m512d)v));
+        memcpy(p, &v, 4 * sizeof *p);
         return;
     }
 #endif
@@ -102,24 +125,54 @@ INNER V v_half(M m) { return (V)(m & (M)splat(0.5)); }
 
 /* A bit per lane. */
 INNER unsigned lanes(M m) {
-#if WIDTH == 8
-    return _mm512_movepi64_mask((__m512i)m);
-#elif WIDTH == 4
-    return (unsigned)_mm256_movemask_pd((__m256d)m);
-#elif defined(__x86_64__)
-    return (unsigned)_mm_movemask_pd((__m128d)m);
+#if WIDTH == 8 && HAS(__builtin_ia32_cvtq2mask512)
+    return (unsigned char)__builtin_ia32_cvtq2mask512((L)m);
+#elif WIDTH == 4 && HAS(__builtin_ia32_movmskpd256)
+    return (unsigned)__builtin_ia32_movmskpd256((V)m);
+#elif WIDTH == 2 && HAS(__builtin_ia32_movmskpd)
+    return (unsigned)__builtin_ia32_movmskpd((V)m);
 #else
-    return (m[0] != 0) | (unsigned)(m[1] != 0) << 1;
+    unsigned bits = 0;
+    for (int l = 0; l < WIDTH; l++) bits |= (unsigned)(m[l] != 0) << l;
+    return bits;
 #endif
 }
 INNER int any(M m) { return lanes(m) != 0; }
 INNER int every(M m) { return lanes(m) == (1u << WIDTH) - 1; }
 
+/* Where one of two is no number. */
+INNER M unordered(V a, V b) {
+#if WIDTH == 4 && HAS(__builtin_ia32_cmppd256)
+    return (M)__builtin_ia32_cmppd256(a, b, UNORDERED);
+#else
+    return (a != a) | (b != b);
+#endif
+}
+INNER unsigned unordered_lanes(V a, V b) {
+#if WIDTH == 8 && HAS(__builtin_ia32_cmppd512_mask)
+    const unsigned char all = ALL;
+    return (unsigned char)__builtin_ia32_cmppd512_mask(a, b, UNORDERED, all, CURRENT);
+#else
+    return lanes(unordered(a, b));
+#endif
+}
 INNER int any_nan(V v) {
 #if WIDTH == 8
-    return _mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q) != 0;
+    return unordered_lanes(v, v) != 0;
 #else
     return any(v != v);
+#endif
+}
+/* a + b in these lanes, a in the others. */
+INNER V add_lanes(V a, unsigned these, V b) {
+#if WIDTH == 8 && HAS(__builtin_ia32_addpd512_mask)
+    return __builtin_ia32_addpd512_mask(a, b, a, (unsigned char)these, CURRENT);
+#elif WIDTH == 8 && HAS(__builtin_ia32_selectpd_512)
+    return __builtin_ia32_selectpd_512((unsigned char)these, a + b, a);
+#else
+    for (int l = 0; l < WIDTH; l++)
+        if (these >> l & 1) a[l] += b[l];
+    return a;
 #endif
 }
 
@@ -164,44 +217,46 @@ LIBM1(exp2) LIBM1(exp10) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(
         LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot)
             LIBM2(atan2)
 
-#if WIDTH == 8
-                INNER V v_sqrt(V a) {
-    return (V)_mm512_sqrt_pd((__m512d)a);
-}
-INNER V v_fma(V a, V b, V c) { return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-#define ROUND(a, how) (V) _mm512_roundscale_pd((__m512d)(a), (how) | _MM_FROUND_NO_EXC)
-#elif WIDTH == 4
-                INNER V v_sqrt(V a) {
-    return (V)_mm256_sqrt_pd((__m256d)a);
-}
-INNER V v_fma(V a, V b, V c) { return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-#define ROUND(a, how) (V) _mm256_round_pd((__m256d)(a), (how) | _MM_FROUND_NO_EXC)
-#else
-#if defined(__x86_64__)
-                INNER V v_sqrt(V a) {
-    return (V)_mm_sqrt_pd((__m128d)a);
-}
-#else
-                INNER V v_sqrt(V a) {
-    LANES1(sqrt, a);
-}
-#endif
-INNER V v_fma(V a, V b, V c) { return (V){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])}; }
-#endif
-#if WIDTH >= 4
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion" /* in gcc's macros, without optimisation */
-INNER V v_floor(V a) { return ROUND(a, _MM_FROUND_TO_NEG_INF); }
-INNER V v_ceil(V a) { return ROUND(a, _MM_FROUND_TO_POS_INF); }
-INNER V v_trunc(V a) { return ROUND(a, _MM_FROUND_TO_ZERO); }
-INNER V v_rint(V a) { return ROUND(a, _MM_FROUND_CUR_DIRECTION); }
-#pragma GCC diagnostic pop
+#pragma GCC diagnostic ignored "-Wsign-conversion" /* masks are of char or of unsigned char */
+                INNER V v_sqrt(V a) {
+#if WIDTH == 8 && HAS(__builtin_ia32_sqrtpd512_mask)
+    return __builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)ALL, CURRENT);
+#elif WIDTH == 8 && HAS(__builtin_ia32_sqrtpd512)
+    return __builtin_ia32_sqrtpd512(a, CURRENT);
+#elif WIDTH == 4 && HAS(__builtin_ia32_sqrtpd256)
+    return __builtin_ia32_sqrtpd256(a);
+#elif WIDTH == 2 && HAS(__builtin_ia32_sqrtpd)
+    return __builtin_ia32_sqrtpd(a);
 #else
-INNER V v_floor(V a) { LANES1(floor, a); }
-INNER V v_ceil(V a) { LANES1(ceil, a); }
-INNER V v_trunc(V a) { LANES1(trunc, a); }
-INNER V v_rint(V a) { LANES1(rint, a); }
+    LANES1(sqrt, a);
 #endif
+}
+INNER V v_fma(V a, V b, V c) {
+#if WIDTH == 8 && HAS(__builtin_ia32_vfmaddpd512_mask)
+    return __builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)ALL, CURRENT);
+#elif WIDTH == 4 && HAS(__builtin_ia32_vfmaddpd256)
+    return __builtin_ia32_vfmaddpd256(a, b, c);
+#else
+    V y;
+    for (int l = 0; l < WIDTH; l++) y[l] = fma(a[l], b[l], c[l]);
+    return y;
+#endif
+}
+/* `how` to round, without an exception: 9 down, 10 up, 11 to zero, 12 as it is set. */
+#if WIDTH == 8 && HAS(__builtin_ia32_rndscalepd_mask)
+#define ROUND(f, a, how)                                                                       \
+    return __builtin_ia32_rndscalepd_mask(a, how, a, (unsigned char)ALL, CURRENT)
+#elif WIDTH == 4 && HAS(__builtin_ia32_roundpd256)
+#define ROUND(f, a, how) return __builtin_ia32_roundpd256(a, how)
+#else
+#define ROUND(f, a, how) LANES1(f, a)
+#endif
+INNER V v_floor(V a) { ROUND(floor, a, 9); }
+INNER V v_ceil(V a) { ROUND(ceil, a, 10); }
+INNER V v_trunc(V a) { ROUND(trunc, a, 11); }
+INNER V v_rint(V a) { ROUND(rint, a, 12); }
+#pragma GCC diagnostic pop
 
 #define SIGNS ((M)splat(-0.0))
 INNER V v_abs(V a) { return (V)((M)a & ~SIGNS); }

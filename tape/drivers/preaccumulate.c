@@ -79,6 +79,7 @@ wg_status wgi_local_jacobian(wgi_core *c, const char *call, wg_mark start, size_
     wg_status s = wgi_adjoints_need(c, c->head.slots, LANES);
     if (s == WG_OK) s = wgi_blocks_room(c, 0);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
+    wgi_adjoints_forget(c);
     c->lanes = c->asked = LANES;
     c->traced = 0;
     const uint64_t high = c->chunks == 0 ? 0 : wgi_record_count(c);
@@ -144,6 +145,31 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
     return s;
 }
 
+/* The same on a forward tape: y goes to where the forgotten begins, and takes its tangents along. */
+static wg_status carry_over(wgi_core *c, wg_mark start, size_t m, wg_real *y) {
+    const char *const call = "wg_preaccumulate";
+    const uint64_t used = c->scratch_used;
+    const size_t row = c->width * sizeof(double);
+    size_t moved = 0;
+    for (size_t j = 0; j < m; j++) moved += y[j].at.slot >= start.slot;
+    wg_status s = moved <= SIZE_MAX / 64 / row ? wgi_scratch_need(c, moved * row) : WG_ENOMEM;
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no room for %zu variables", call, moved);
+    char *const room = wgi_scratch(c, moved * row), *at = room;
+    for (size_t j = 0; j < m; j++) {
+        if (y[j].at.slot < start.slot) continue;
+        memcpy(at, wgi_tangents_of(c, y[j].at.slot), row);
+        at += row;
+    }
+    s = wg_tape_rewind(&c->head, start);
+    if (s == WG_OK) s = wgi_slots_need(c, call, moved);
+    if (s == WG_OK && moved != 0) memcpy(wgi_tangents_of(c, c->head.slots), room, moved * row);
+    for (size_t j = 0; j < m && s == WG_OK; j++)
+        if (y[j].at.slot >= start.slot) y[j].at = (wg_handle){c->head.slots++, c->head.stamp};
+    c->scratch_used = used;
+    wgi_limit_set(c);
+    return s;
+}
+
 wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n, const wg_real *x, size_t m,
                            wg_real *y) {
     const char *const call = "wg_preaccumulate";
@@ -160,9 +186,9 @@ wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n, const wg_real *x
                           "%s: a mark of another tape, or from before a reset or rewind", call);
     wg_status s = wgi_refuse_stale(c, call, n, x);
     if (s == WG_OK) s = wgi_refuse_stale(c, call, m, y);
-    if (s != WG_OK || c->width != 0 || c->pauses != 0 || c->passive) return s;
+    if (s != WG_OK || c->pauses != 0 || c->passive) return s;
     for (size_t i = 0; i < n; i++)
         if (x[i].at.slot >= start.slot)
             return wgi_refuse(c, WG_EARG, "%s: input %zu was recorded after the mark", call, i);
-    return compress(c, start, n, x, m, y);
+    return c->width != 0 ? carry_over(c, start, m, y) : compress(c, start, n, x, m, y);
 }

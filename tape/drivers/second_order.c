@@ -165,7 +165,10 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     p->records = wgi_record_after(c, root);
     if (!there) {
         for (size_t j = 0; j < m; j++)
-            if (y[j].at.slot != 0) wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
+            if (y[j].at.slot != 0) {
+                wgi_adjoints_mark(c, y[j].at.slot, 1);
+                wgi_adjoints(c)[y[j].at.slot] += w != NULL ? w[j] : 1;
+            }
         s = wgi_sweep(c, p->records, 0);
         if (s != WG_OK) return s;
         if (one) c->seeded = root;

@@ -95,8 +95,10 @@ static wg_status backward(wgi_drive *d, const wg_sparsity *s, size_t sweep) {
         return wgi_fail(c, r, "%s: no memory for %zu adjoints of %u slots", d->call, lanes,
                         root);
     for (size_t j = 0; j < d->m; j++)
-        if (lane_in(s, sweep, j) < LANES && d->y[j].at.slot != 0)
+        if (lane_in(s, sweep, j) < LANES && d->y[j].at.slot != 0) {
+            wgi_adjoints_mark(c, d->y[j].at.slot, 1);
             wgi_adjoints(c)[d->y[j].at.slot * lanes + lane_in(s, sweep, j)] += 1;
+        }
     r = wgi_sweep(c, wgi_record_after(c, root), 0);
     return r;
 }
@@ -236,7 +238,10 @@ static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, dou
         const wg_status r = wgi_adjoints_open(c, c->head.slots, 1, 0);
         if (r != WG_OK) return wgi_fail(c, r, "%s: no memory for adjoints", d->call);
         for (size_t j = 0; j < d->m; j++)
-            if (d->y[j].at.slot != 0) wgi_adjoints(c)[d->y[j].at.slot] += w != NULL ? w[j] : 1;
+            if (d->y[j].at.slot != 0) {
+                wgi_adjoints_mark(c, d->y[j].at.slot, 1);
+                wgi_adjoints(c)[d->y[j].at.slot] += w != NULL ? w[j] : 1;
+            }
         const wg_status swept = wgi_sweep(c, c->chunks == 0 ? 0 : wgi_record_count(c), 0);
         if (swept == WG_OK) put_gradient(d, g);
         return fail_with_reason(d, swept);

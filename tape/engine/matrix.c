@@ -376,6 +376,11 @@ static void seed(const wg_mat *a, double *rows, size_t lanes, size_t lane, const
     }
 }
 
+static void seed_adjoints(wgi_core *c, const wg_mat *y, const double *w, size_t ld) {
+    wgi_adjoints_mark(c, y->at.slot, last_slot(y) - y->at.slot + 1);
+    seed(y, wgi_adjoints(c), 1, 0, w, ld, 1);
+}
+
 wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
@@ -390,7 +395,7 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_mat_reverse: no memory for adjoints of %llu slots",
                           (unsigned long long)reach);
-    seed(&y, wgi_adjoints(c), 1, 0, w, ld, 1);
+    seed_adjoints(c, &y, w, ld);
     return wgi_sweep(c, wgi_record_after(c, root), 0);
 }
 
@@ -402,7 +407,7 @@ wg_status wg_mat_adjoint_seed(wg_tape *t, wg_mat y, const double *w, size_t ld) 
     if (s != WG_OK) return s;
     if (c->lanes != 1 || last_slot(&y) >= c->swept)
         return wgi_refuse(c, WG_EMODE, "wg_mat_adjoint_seed: wg_adjoints_clear comes first");
-    seed(&y, wgi_adjoints(c), 1, 0, w, ld, 1);
+    seed_adjoints(c, &y, w, ld);
     c->seeded = 0;
     return WG_OK;
 }

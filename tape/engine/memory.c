@@ -58,6 +58,8 @@ wg_memory wgi_memory_of(const wg_memory *wanted) {
 
 static size_t whole_pages(size_t bytes) { return (bytes + WGI_PAGE - 1) / WGI_PAGE * WGI_PAGE; }
 
+int wgi_memory_is_zero(const wg_memory *m) { return m->commit == system_commit; }
+
 int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes) {
     return m->release == system_release &&
            mmap(p, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=

@@ -14,6 +14,8 @@ enum { WGI_PAGE = 4096, WGI_HUGE_PAGE = 2 << 20 };
 wg_memory wgi_memory_of(const wg_memory *m);
 /* How much address space a region asks for at first. */
 size_t wgi_memory_range(void);
+/* Is what has just become usable 0? */
+int wgi_memory_is_zero(const wg_memory *m);
 /* Makes the end of a range unusable, and gives its pages back; 0: it cannot be done. */
 int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes);
 

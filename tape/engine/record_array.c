@@ -176,6 +176,12 @@ wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, siz
 
 /* ---- comparisons ---- */
 
+int wgi_guards(const wg_tape *t) {
+    if (t == NULL || t == &wgi_no_tape) return 0;
+    const wgi_core *const c = wgi_core_of_const(t);
+    return (c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive;
+}
+
 static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_real y) {
     static const char *const call[] = {"wg_lt", "wg_le", "wg_gt", "wg_ge", "wg_eq", "wg_ne"};
     if (t == NULL) return outcome;
@@ -183,8 +189,7 @@ static int guarded(wg_tape *t, unsigned comparison, int outcome, wg_real x, wg_r
     const wg_real side[] = {x, y};
     if (c->status != WG_OK || wgi_check_handles(c, call[comparison], 2, side) != WG_OK)
         return outcome;
-    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive &&
-        (x.at.slot | y.at.slot) != 0)
+    if (wgi_guards(t) && (x.at.slot | y.at.slot) != 0)
         (void)wgi_code_keep_guard(c, call[comparison], comparison, outcome, x, y);
     return outcome;
 }

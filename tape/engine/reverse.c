@@ -8,140 +8,17 @@
 
 #include <string.h>
 
-/* How many bytes ahead of a backward sweep records are prefetched, into the second-level cache,
- * as the first-level cache is for adjoints; the hardware would stop at the end of a page. To
- * prefetch an address that is not ours does no harm. */
-enum { AHEAD = 8256 };
-
-/* Is w 0, infinite or NaN? For any other w, w times a local derivative of 0 is 0 by plain
- * arithmetic. The bits of w are taken from the register where it is: if w were loaded as an
- * integer first, as compilers like to, it would be there as a double some cycles later, and
- * that in every chain of operations. */
-static inline int needs_a_look(double w) {
-    uint64_t bits;
-#if defined(__x86_64__)
-    __asm__("" : "+x"(w));
-#endif
-    memcpy(&bits, &w, sizeof bits);
-    return 2 * bits - 1 >= 2 * (uint64_t)0x7ff0000000000000 - 1;
-}
-
-/* What a sweep has in registers: the result whose records it has come to, with its adjoint w,
- * and the two adjoints that it stored last. Loaded from where they were just stored, these
- * would come ten cycles later, in every chain of operations. Slot 0, which is nobody's result,
- * stands for none. */
-struct held {
-    uint32_t out, in0, in1;
-    double w, sum0, sum1;
-};
-static const struct held nothing;
-
-static inline __attribute__((always_inline)) struct held
-replay(const wgi_record *r, double *restrict adjoint, struct held h) {
-    if (r->out != h.out) {
-        h.w = r->out == h.in1   ? h.sum1 /* in1 was stored after in0 */
-              : r->out == h.in0 ? h.sum0
-                                : adjoint[r->out];
-        h.out = r->out;
-        if (__builtin_expect(needs_a_look(h.w), 0)) {
-            if (h.w == 0) return nothing;
-            adjoint[r->in0] += wgi_product(h.w, r->jac0);
-            adjoint[r->in1] += wgi_product(h.w, r->jac1);
-            return nothing;
-        }
-    }
-    const double p0 = h.w * r->jac0, p1 = h.w * r->jac1;
-    h.in0 = r->in0;
-    h.in1 = r->in1;
-    h.sum0 = adjoint[h.in0] + p0;
-    adjoint[h.in0] = h.sum0;
-    /* otherwise records with a single operand would wait for each other */
-    if (h.in1 == 0) return h;
-    h.sum1 = adjoint[h.in1] + p1;
-    adjoint[h.in1] = h.sum1;
-    return h;
-}
-
-/* Takes two records at a time, which are one line of the cache. */
-static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
-    struct held h = nothing;
-    if ((high - low) % 2 != 0) h = replay(--high, adjoint, h);
-    for (const wgi_record *r = high; r != low;) {
-        r -= 2;
-        __builtin_prefetch((const void *)((uintptr_t)r - AHEAD), 0, 2);
-        h = replay(r + 1, adjoint, h);
-        h = replay(r, adjoint, h);
-    }
-}
-
-/* The same, up to the first adjoint that becomes NaN. */
-static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                              double *adjoint) {
-    for (const wgi_record *r = high; r-- != low;) {
-        const double w = adjoint[r->out], before0 = adjoint[r->in0], before1 = adjoint[r->in1];
-        replay(r, adjoint, nothing);
-        if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]) &&
-            !__builtin_isunordered(before0, before1))
-            return wgi_refuse_trace(c, r, w);
-    }
-    return WG_OK;
-}
-
-/* Operands are older than results, unless a record was made with a variable that a rewind had
- * forgotten, whose slot is that of a later result: the fast path of wg_let does not notice
- * that. So where there was a rewind, records are checked before they are swept. */
-static const wgi_record *first_disordered(const wgi_record *low, const wgi_record *high) {
-    for (const wgi_record *r = low; r != high; r++)
-        if ((r->in0 >= r->out) | (r->in1 >= r->out)) return r;
-    return NULL;
-}
-
-static wg_status disordered(wgi_core *c, const wgi_record *r) {
-    c->swept = 0;
-    return wgi_fail(c, WG_ESTALE,
-                    "slot %u was recorded with slot %u, which a rewind had forgotten", r->out,
-                    r->in0 >= r->out ? r->in0 : r->in1);
-}
-
-wg_status wgi_records_ordered(wgi_core *c) {
-    if (c->branch_count <= 1) return WG_OK;
-    for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
-        const wgi_record *const to = k == c->current ? c->head.top : c->chunk[k].top;
-        const wgi_record *const odd = first_disordered(c->chunk[k].base, to);
-        if (odd != NULL) return disordered(c, odd);
-    }
-    return WG_OK;
-}
-
-/* The records [low, high), none of them a block's. */
-static wg_status sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
-    double *const adjoint = wgi_adjoints(c);
-    for (int k = c->current; k >= 0 && high > low; k--) {
-        const wgi_chunk *const chunk = &c->chunk[k];
-        if (chunk->first >= high) continue;
-        const wgi_record *const from =
-            chunk->base + (low > chunk->first ? low - chunk->first : 0);
-        const wgi_record *const to = chunk->base + (high - chunk->first);
-        const wgi_record *odd = c->branch_count > 1 ? first_disordered(from, to) : NULL;
-        if (odd != NULL) return disordered(c, odd);
-        if (c->lanes != 1) wgi_sweep_lanes(from, to, adjoint, c->lanes);
-        else if (!c->traced) sweep(from, to, adjoint);
-        else if (sweep_traced(c, from, to, adjoint) != WG_OK) return WG_ENONFINITE;
-        high = chunk->first;
-    }
-    return WG_OK;
-}
-
-wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+/* The records [low, high), block after block. */
+static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = wgi_block_below(c, high, low);
     wg_status s = b != NULL ? wgi_blocks_room(c, 0) : WG_OK;
     if (s != WG_OK) {
         c->swept = 0;
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");
     }
-    while (s == WG_OK && b != NULL && b->record >= low) {
-        s = sweep_scalars(c, high, b->record + 1);
-        if (s != WG_OK) break;
+    while (b != NULL && b->record >= low) {
+        s = wgi_sweep_scalars(c, high, b->record + 1);
+        if (s != WG_OK) return s;
         /* a traced tape has none of these */
         if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
         else s = wgi_block_reverse(c, b);
@@ -149,26 +26,16 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
         high = b->record;
         b = b->prev;
     }
-    if (s == WG_OK) s = sweep_scalars(c, high, low);
+    return wgi_sweep_scalars(c, high, low);
+}
+
+wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
+    wg_status s = c->marks.kept ? wgi_sweep_reached(c, &high, low) : WG_OK;
+    if (s == WG_OK && high > low) s = sweep_all(c, high, low);
+    if (s != WG_OK) return s;
     /* slot 0 absorbed what flowed to constants */
     memset(wgi_adjoints(c), 0, c->lanes * sizeof(double));
     return s;
-}
-
-wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes) {
-    const size_t bytes = (size_t)slots * lanes * sizeof(double);
-    return wgi_region_need(c, &c->adjoints, WGI_ADJOINT_START + bytes, 0);
-}
-
-wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes) {
-    c->swept = c->seeded = 0;
-    const wg_status s = wgi_adjoints_need(c, slots, lanes);
-    if (s != WG_OK) return s;
-    memset(wgi_adjoints(c), 0, (size_t)slots * lanes * sizeof(double));
-    c->swept = slots;
-    c->lanes = c->asked = lanes;
-    c->traced = (c->flags & WG_TRACE) != 0 && !by_lanes;
-    return WG_OK;
 }
 
 /* How many lanes are stored for k adjoints: 1, 2, 4, or a multiple of 8. */
@@ -200,9 +67,12 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
                           root + 1);
     c->asked = k;
     double *const adjoint = wgi_adjoints(c);
-    for (size_t j = 0; j < m; j++)
-        for (size_t l = 0; l < k && y[j].at.slot != 0; l++)
+    for (size_t j = 0; j < m; j++) {
+        if (y[j].at.slot == 0) continue;
+        wgi_adjoints_mark(c, y[j].at.slot, 1);
+        for (size_t l = 0; l < k; l++)
             adjoint[(size_t)y[j].at.slot * lanes + l] += w[j * k + l];
+    }
     s = wgi_sweep(c, wgi_record_after(c, root), 0);
     if (s == WG_OK && !by_lanes && m == 1 && w[0] == 1) c->seeded = root;
     return s;
@@ -254,6 +124,7 @@ wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w) {
     if (c->lanes != 1 || y.at.slot >= c->swept)
         return wgi_refuse(c, WG_EMODE,
                           "wg_adjoint_seed: slot %u: wg_adjoints_clear comes first", y.at.slot);
+    wgi_adjoints_mark(c, y.at.slot, 1);
     wgi_adjoints(c)[y.at.slot] += w;
     c->seeded = 0;
     return WG_OK;

@@ -12,6 +12,7 @@
 #ifndef WGI_TAPE_ENGINE_TAPE_H
 #define WGI_TAPE_ENGINE_TAPE_H
 
+#include "adjoints.h"
 #include "memory.h"
 
 #include <wengert/drivers.h>
@@ -186,6 +187,7 @@ typedef struct wgi_core {
      * first `asked` were asked for. */
     uint64_t swept;
     size_t lanes, asked;
+    wgi_marks marks;
     int traced; /* it stops at the first adjoint that becomes NaN */
     uint32_t
         /* the root of the last sweep, if its seed was 1 and no adjoint has been added since;
@@ -320,7 +322,7 @@ static inline uint64_t *wgi_code_words(const wgi_core *c) {
 }
 static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c->values.base; }
 static inline double *wgi_adjoints(const wgi_core *c) {
-    return (double *)(void *)(c->adjoints.base + WGI_ADJOINT_START);
+    return (double *)(void *)(c->adjoints.base + c->marks.room + WGI_ADJOINT_START);
 }
 /* Is what stands before the mark what stood there when it was set? */
 int wgi_mark_alive(const wgi_core *c, wg_mark m);
@@ -543,20 +545,54 @@ int wgi_is_gather(const wgi_block *b);
 /* The slots that a gather has collected; NULL: it is no gather. */
 const uint32_t *wgi_gather_slots(const wgi_block *b);
 
-/* ---- reverse.c, lanes.c ------------------------------------------------------------------ */
+/* ---- adjoints.c -------------------------------------------------------------------------- */
 
-/* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
- * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */
-wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
-/* Checks that all operands are older than results, as a pass forward through the records needs
- * it. */
-wg_status wgi_records_ordered(wgi_core *c);
 /* Makes room for adjoints of so many slots. */
 wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes);
 /* Makes room for the adjoints of `slots` slots and clears them. A sweep in lanes is never
  * traced, not even in a single lane: whether it is must not depend on how many outputs there
  * are. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes);
+/* To be called before adjoints of slots [slot, slot + n) are set in any other way than by a sweep:
+ * they may be something else than 0 from now on. */
+void wgi_adjoints_mark(wgi_core *c, uint32_t slot, uint64_t n);
+/* The same of one slot, where marks are kept. */
+static inline void wgi_adjoints_mark_one(wgi_core *c, uint32_t slot) {
+    const uint64_t place = (uint64_t)slot + WGI_PAGE_SLOTS - 1;
+    ((uint64_t *)(void *)c->adjoints.base)[place / WGI_PAGE_SLOTS] |=
+        (uint64_t)1 << place % WGI_PAGE_SLOTS / WGI_MARK_SLOTS;
+}
+/* The last slot up to `last` that may have an adjoint other than 0; 0: none. */
+uint32_t wgi_adjoints_last(const wgi_core *c, uint64_t last);
+/* From now on any slot up to `last` may have one, and no marks of these are kept. */
+void wgi_adjoints_unmark(wgi_core *c, uint64_t last);
+/* Slots below that may have one whatever the marks say. */
+static inline uint64_t wgi_adjoints_unmarked(const wgi_core *c) {
+    return c->marks.dirty / (c->marks.lanes * sizeof(double));
+}
+/* Somebody who clears adjoints for himself works on them: nothing is known of them afterwards. */
+void wgi_adjoints_forget(wgi_core *c);
+/* Are all of n adjoints 0? */
+int wgi_adjoints_zero(const double *x, size_t n);
+
+/* ---- scalar_sweep.c, reached.c, reverse.c, lanes.c --------------------------------------- */
+
+/* Sweeps a run of records of one chunk, none of them a block's. */
+wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *high);
+/* Sweeps records [low, high), none of them a block's. */
+wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low);
+/* Fails because a record was made with a variable that a rewind had forgotten. */
+wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r);
+/* Sweeps records from *high down to `low`, going only where there are marks, and sets marks on
+ * its way. Where that takes longer than it is likely to save, it stops: *high is then how far it
+ * has come, and `low` if it is done. */
+wg_status wgi_sweep_reached(wgi_core *c, uint64_t *high, uint64_t low);
+/* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
+ * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */
+wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
+/* Checks that all operands are older than results, as a pass forward through the records needs
+ * it. */
+wg_status wgi_records_ordered(wgi_core *c);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
 static inline double wgi_product(double d, double p) {
     const double v = d * p;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* wg::active: a type that replaces double in C++ code that exists. C++11 and later.
+ *
+ *     template <class T> T norm(T x, T y) { return sqrt(x * x + y * y); }
+ *
+ *     wg::tape tape;
+ *     wg::scope scope(tape);
+ *     wg::active x = tape.input(3), y = tape.input(4);
+ *     wg::active r = norm(x, y);
+ *     tape.reverse(r);            // tape.adjoint(x) is 0.6
+ *
+ * An object is a number and the place of a variable on a tape, 16 bytes, copied as they are: of a number
+ * that no input reaches the place is 0, and what is computed of such alone records nothing. Each
+ * statement, that is each conversion of an expression to wg::active, is recorded on the tape
+ * of the innermost wg::scope of this thread; where there is none, objects are plain numbers.
+ * An expression has its values and places by value: `auto e = x * y;` is right whatever happens to x later.
+ *
+ * To a number it goes by wg::value(x). Integers take explicit conversions, as an index has no derivative:
+ * static_cast<int>(x); `if (x)` is `if (x != 0)`. On tapes that keep their code comparisons, and such
+ * conversions, leave a guard, so that a replay or a function in which they come out differently is
+ * reported (WG_EGUARD).
+ * (WG_IMPLICIT_INTEGERS, defined before, makes them implicit, as C has it: see retype.hpp.)
+ * As of a double, an object without an initial value has any; static ones are 0. */
+#ifndef WENGERT_ACTIVE_HPP
+#define WENGERT_ACTIVE_HPP
+
+#ifndef __cplusplus
+#error "wengert: this header is for C++; C code includes <wengert.h>"
+#endif
+
+#include <cmath>
+#include <wengert/array.h>
+#include <wengert/scalar.h>
+
+#pragma GCC system_header
+
+namespace wg {
+
+struct active : wg_real {
+    active() = default;
+    /* A number: no derivative goes through it. */
+    template <class Number,
+              typename std::enable_if<std::is_arithmetic<Number>::value, int>::type = 0>
+    constexpr active(Number x) noexcept : wg_real{static_cast<double>(x), {0, 0}} {}
+    /* A variable of the interface for C. */
+    constexpr active(const wg_real &x) noexcept : wg_real(x) {}
+    /* A statement. */
+    template <int N, int L, int B>
+    WGI_MEMBER active(const expression<N, L, B> &e, const char *file = __builtin_FILE(),
+                      int line = __builtin_LINE())
+        : wg_real(detail::let_here(e, file, line)) {}
+
+    template <class X> WGI_MEMBER active &operator+=(const X &x);
+    template <class X> WGI_MEMBER active &operator-=(const X &x);
+    template <class X> WGI_MEMBER active &operator*=(const X &x);
+    template <class X> WGI_MEMBER active &operator/=(const X &x);
+    WGI_MEMBER active &operator++() { return *this += 1; }
+    WGI_MEMBER active &operator--() { return *this -= 1; }
+    WGI_MEMBER active operator++(int) {
+        const active was = *this;
+        *this += 1;
+        return was;
+    }
+    WGI_MEMBER active operator--(int) {
+        const active was = *this;
+        *this -= 1;
+        return was;
+    }
+
+    template <class Whole,
+              typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
+    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
+};
+
+/* wg::value - the number alone, which is invisible to the tape. */
+WGI_FUNCTION double value(const active &x) { return x.wg_real::value; }
+template <int N, int L, int B> WGI_FUNCTION double value(const expression<N, L, B> &x) {
+    return x.value;
+}
+template <class Number,
+          typename std::enable_if<std::is_arithmetic<Number>::value, int>::type = 0>
+constexpr Number value(Number x) {
+    return x;
+}
+
+namespace detail {
+
+/* Do comparisons leave guards? Where the fast path is open they do not. */
+WGI_FUNCTION bool guards() {
+    const wg_tape *const t = tape_here();
+    return t->limit == nullptr && wgi_guards(t) != 0;
+}
+
+/* An operand as a variable, on the tape of this thread. */
+template <class X, typename std::enable_if<!operand<X>::compound, int>::type = 0>
+WGI_FUNCTION active variable(const X &x) {
+    return x;
+}
+template <int N, int L, int B> WGI_FUNCTION active variable(const expression<N, L, B> &x) {
+    return let_here(x, __builtin_FILE(), __builtin_LINE());
+}
+
+} // namespace detail
+
+/* ---- operators -------------------------------------------------------------------------- */
+
+#define WGI_ASSIGNMENT(sign, name)                                                             \
+    template <class X> WGI_MEMBER active &active::operator sign##=(const X &x) {               \
+        WGI_ARE_OPERANDS(X);                                                                   \
+        return *this = detail::apply_here<wgi_row_##name>(*this, x);                           \
+    }
+WGI_ASSIGNMENT(+, add)
+WGI_ASSIGNMENT(-, sub)
+WGI_ASSIGNMENT(*, mul)
+WGI_ASSIGNMENT(/, div)
+#undef WGI_ASSIGNMENT
+
+template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION X operator+(const X &x) { return x; }
+
+#define WGI_COMPARISON(sign, name)                                                             \
+    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
+    WGI_FUNCTION bool operator sign(const X &x, const Y &y) {                                  \
+        WGI_ARE_OPERANDS(X, Y);                                                                \
+        if (detail::guards())                                                                  \
+            return wg_##name(detail::tape_here(), detail::variable(x), detail::variable(y)) != 0; \
+        return detail::operand<X>::value(x) sign detail::operand<Y>::value(y);                 \
+    }
+WGI_COMPARISON(<, lt)
+WGI_COMPARISON(<=, le)
+WGI_COMPARISON(>, gt)
+WGI_COMPARISON(>=, ge)
+WGI_COMPARISON(==, eq)
+WGI_COMPARISON(!=, ne)
+#undef WGI_COMPARISON
+
+template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION bool operator!(const X &x) {
+    return x == 0;
+}
+
+namespace detail {
+
+/* Of numbers cut off behind the point; a guard is left that they are the same. */
+WGI_FUNCTION bool whole_number(const active &x, bool) { return x != 0; }
+template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k) {
+    if (guards())
+        (void)(wg_trunc(x) == static_cast<double>(k));
+    return k;
+}
+
+} // namespace detail
+
+template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
+active::operator Whole() const {
+    return detail::whole_number(*this, static_cast<Whole>(wg_real::value));
+}
+
+template <int N, int L, int B>
+template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
+expression<N, L, B>::operator Whole() const {
+    return static_cast<Whole>(detail::variable(*this));
+}
+
+/* ---- the tape of this thread ------------------------------------------------------------- */
+
+/* wg::scope - from here to the end of its block, statements of this thread are recorded on this tape;
+ * NULL: on none. Scopes nest. A tape is used by one thread at a time. */
+class scope {
+  public:
+    explicit scope(wg_tape *t) noexcept : outer_(detail::tape_here()) {
+        detail::thread<void>::tape = t != nullptr ? t : const_cast<wg_tape *>(&wgi_no_tape);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    ~scope() { detail::thread<void>::tape = outer_; }
+
+  private:
+    wg_tape *outer_;
+};
+
+} // namespace wg
+
+#include <wengert/active_math.hpp>
+#include <wengert/active_std.hpp>
+#include <wengert/tape.hpp>
+
+#endif

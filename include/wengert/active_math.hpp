@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* What <cmath> has for double and the table of operations has not, for wg::active: found by
+ * argument-dependent lookup, as all functions of the table are. Included by active.hpp.
+ *
+ * Functions that give integers, or that take a number apart by its exponent, have the derivative
+ * of the piece they are on; on tapes that keep their code they leave a guard that it is this piece. */
+#ifndef WENGERT_ACTIVE_MATH_HPP
+#define WENGERT_ACTIVE_MATH_HPP
+
+#include <wengert/active.hpp>
+
+#include <cfloat>
+
+#pragma GCC system_header
+
+namespace wg {
+namespace detail {
+
+template <class X>
+using if_own_alone = typename std::enable_if<operand<X>::own, int>::type;
+/* 2^n by factors that are numbers, the last of which alone may make the result small. */
+WGI_FUNCTION active by_power(const active &x, long n) {
+    constexpr int MOST = 1000;
+    const double big = std::ldexp(1.0, n < 0 ? -MOST : MOST);
+    active y = x;
+    const long rest = n % MOST;
+    long times = n / MOST;
+    if (times < 0) times = -times;
+    if (times > 3) times = 3;
+    if (rest != 0) y *= std::ldexp(1.0, static_cast<int>(rest));
+    for (; times > 0; times--) y *= big;
+    return y;
+}
+
+/* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1). */
+WGI_FUNCTION void guard_exponent(const active &x, int k) {
+    if (!guards()) return;
+    const active size = wg_fabs(x);
+    (void)(size >= std::ldexp(1.0, k));
+    if (k < DBL_MAX_EXP - 1) (void)(size < std::ldexp(1.0, k + 1));
+}
+
+} // namespace detail
+
+#define WGI_ONE(type, name)                                                                    \
+    template <class X, detail::if_own_alone<X> = 0> WGI_FUNCTION type name(const X &x)
+
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_fabs, X> abs(const X &x) {
+    return fabs(x);
+}
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x) {
+    return rint(x);
+}
+/* The largest and the smallest; where both are equal the derivative goes to each in half. */
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_fmax, X, Y> max(const X &x, const Y &y) {
+    return fmax(x, y);
+}
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_fmin, X, Y> min(const X &x, const Y &y) {
+    return fmin(x, y);
+}
+template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
+WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z) {
+    return hypot(active(hypot(active(x), active(y))), active(z));
+}
+template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
+WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t) {
+    const active from = a, to = b;
+    return from + t * (to - from);
+}
+
+/* ---- to integers ---- */
+
+#define WGI_TO_NEAREST(type, name, row)                                                          \
+    WGI_ONE(type, name) {                                                                      \
+        const active y = wg_##row(x);                                                          \
+        return detail::whole_number(y, std::name(value(y)));                                   \
+    }
+WGI_TO_NEAREST(long, lround, round)
+WGI_TO_NEAREST(long long, llround, round)
+WGI_TO_NEAREST(long, lrint, rint)
+WGI_TO_NEAREST(long long, llrint, rint)
+#undef WGI_TO_NEAREST
+
+/* ---- by the exponent ---- */
+
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION active ldexp(const X &x, int n) {
+    return detail::by_power(x, n);
+}
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION active scalbn(const X &x, int n) {
+    return detail::by_power(x, n);
+}
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION active scalbln(const X &x, long n) {
+    return detail::by_power(x, n);
+}
+WGI_ONE(int, ilogb) {
+    const active y = x;
+    const int k = std::ilogb(value(y));
+    if (std::isfinite(value(y)) && value(y) != 0) detail::guard_exponent(y, k);
+    return k;
+}
+WGI_ONE(active, logb) {
+    const active y = x;
+    const double k = std::logb(value(y));
+    if (std::isfinite(k)) detail::guard_exponent(y, static_cast<int>(k));
+    return k;
+}
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION active frexp(const X &x, int *exponent) {
+    const active y = x;
+    const double v = value(y);
+    *exponent = 0;
+    if (!std::isfinite(v) || v == 0) return y;
+    const int k = std::ilogb(v);
+    detail::guard_exponent(y, k);
+    *exponent = k + 1;
+    return detail::by_power(y, -(k + 1));
+}
+template <class X, typename std::enable_if<detail::operand<X>::is, int>::type = 0>
+WGI_FUNCTION active modf(const X &x, active *whole) {
+    const active y = x;
+    *whole = wg_trunc(y);
+    if (std::isinf(value(y))) return std::copysign(0.0, value(y));
+    return y - *whole;
+}
+
+/* ---- remainders and neighbours ---- */
+
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient) {
+    const active a = x, b = y;
+    (void)std::remquo(value(a), value(b), quotient);
+    return remainder(a, b);
+}
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION active nextafter(const X &x, const Y &y) {
+    const active a = x;
+    const double v = value(a), to = std::nextafter(v, value(y));
+    return std::isfinite(to - v) ? active(a + (to - v)) : active(to);
+}
+template <class X, detail::if_own_alone<X> = 0>
+WGI_FUNCTION active nexttoward(const X &x, long double y) {
+    const active a = x;
+    const double v = value(a), to = std::nexttoward(v, y);
+    return std::isfinite(to - v) ? active(a + (to - v)) : active(to);
+}
+
+/* ---- questions: those of comparisons leave their guards ---- */
+
+WGI_ONE(bool, isnan) {
+    const active y = x;
+    return y != y;
+}
+WGI_ONE(bool, isinf) { return wg_fabs(x) > DBL_MAX; }
+WGI_ONE(bool, isfinite) { return wg_fabs(x) <= DBL_MAX; }
+WGI_ONE(bool, isnormal) {
+    const active size = wg_fabs(x);
+    return size >= DBL_MIN && size <= DBL_MAX;
+}
+WGI_ONE(bool, signbit) { return std::signbit(value(x)); }
+WGI_ONE(int, fpclassify) { return std::fpclassify(value(x)); }
+
+#define WGI_QUESTION(name, sign)                                                               \
+    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
+    WGI_FUNCTION bool name(const X &x, const Y &y) {                                           \
+        return x sign y;                                                                       \
+    }
+WGI_QUESTION(isgreater, >)
+WGI_QUESTION(isgreaterequal, >=)
+WGI_QUESTION(isless, <)
+WGI_QUESTION(islessequal, <=)
+#undef WGI_QUESTION
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION bool islessgreater(const X &x, const Y &y) {
+    const active a = x, b = y;
+    return a < b || a > b;
+}
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_FUNCTION bool isunordered(const X &x, const Y &y) {
+    return isnan(x) || isnan(y);
+}
+
+#undef WGI_ONE
+
+} // namespace wg
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* wg::active in the standard library: limits, streams, formatted input and output, and the names of
+ * <cmath> in namespace std. Included by active.hpp.
+ *
+ * Code that exists says std::sin(x). The standard gives nobody leave to add to namespace std; what is
+ * added here are functions that take a wg::active or an expression and nothing else. Defining
+ * WG_NO_STD_NAMES leaves them out. */
+#ifndef WENGERT_ACTIVE_STD_HPP
+#define WENGERT_ACTIVE_STD_HPP
+
+#include <wengert/active.hpp>
+
+#include <complex>
+#include <cstdio>
+#include <istream>
+#include <limits>
+#include <ostream>
+
+#pragma GCC system_header
+
+/* ---- limits ---- */
+
+namespace std {
+template <> class numeric_limits<wg::active> : public numeric_limits<double> {
+    using number = numeric_limits<double>;
+
+  public:
+    static constexpr wg::active min() noexcept { return number::min(); }
+    static constexpr wg::active max() noexcept { return number::max(); }
+    static constexpr wg::active lowest() noexcept { return number::lowest(); }
+    static constexpr wg::active epsilon() noexcept { return number::epsilon(); }
+    static constexpr wg::active round_error() noexcept { return number::round_error(); }
+    static constexpr wg::active infinity() noexcept { return number::infinity(); }
+    static constexpr wg::active quiet_NaN() noexcept { return number::quiet_NaN(); }
+    static constexpr wg::active signaling_NaN() noexcept { return number::signaling_NaN(); }
+    static constexpr wg::active denorm_min() noexcept { return number::denorm_min(); }
+};
+template <>
+class numeric_limits<const wg::active> : public numeric_limits<wg::active> {};
+} // namespace std
+
+namespace wg {
+
+inline void swap(active &x, active &y) noexcept {
+    const active was = x;
+    x = y;
+    y = was;
+}
+
+/* ---- complex numbers: with numbers and expressions, as those of double have it ---- */
+
+#define WGI_COMPLEX_OPERATOR(sign)                                                             \
+    template <class X, detail::if_other_part<X> = 0>                                           \
+    std::complex<active> operator sign(const std::complex<active> &z, const X &x) {            \
+        return z sign active(x);                                                               \
+    }                                                                                          \
+    template <class X, detail::if_other_part<X> = 0>                                           \
+    std::complex<active> operator sign(const X &x, const std::complex<active> &z) {            \
+        return active(x) sign z;                                                               \
+    }
+namespace detail {
+template <class X>
+using if_other_part =
+    typename std::enable_if<operand<X>::is && !std::is_same<X, active>::value, int>::type;
+} // namespace detail
+WGI_COMPLEX_OPERATOR(+)
+WGI_COMPLEX_OPERATOR(-)
+WGI_COMPLEX_OPERATOR(*)
+WGI_COMPLEX_OPERATOR(/)
+#undef WGI_COMPLEX_OPERATOR
+/* That of the standard library wants a result of an operation to be a complex number. */
+inline std::complex<active> pow(const std::complex<active> &z, const active &x) {
+    if (z.imag() == 0 && z.real() > 0) return active(pow(z.real(), x));
+    const std::complex<active> t = std::log(z);
+    return std::polar<active>(exp(x * t.real()), x * t.imag());
+}
+template <class X, detail::if_other_part<X> = 0>
+std::complex<active> pow(const std::complex<active> &z, const X &x) {
+    return pow(z, active(x));
+}
+
+/* ---- streams: the number ---- */
+
+template <class Char, class Traits, class X, detail::if_own<0, X> = 0>
+std::basic_ostream<Char, Traits> &operator<<(std::basic_ostream<Char, Traits> &to, const X &x) {
+    return to << value(x);
+}
+template <class Char, class Traits>
+std::basic_istream<Char, Traits> &operator>>(std::basic_istream<Char, Traits> &from,
+                                             active &x) {
+    double number = value(x);
+    from >> number;
+    x = number;
+    return from;
+}
+
+/* ---- printf and scanf, where an argument is an object, an expression or the address of one ---- */
+
+namespace detail {
+
+template <class X, typename std::enable_if<!operand<X>::own, int>::type = 0>
+const X &printed(const X &x) {
+    return x;
+}
+template <class X, typename std::enable_if<operand<X>::own, int>::type = 0>
+double printed(const X &x) {
+    return value(x);
+}
+/* What is read is a number. */
+template <class X> X *scanned(X *x) { return x; }
+inline double *scanned(active *x) {
+    x->at = wg_handle();
+    return &x->wg_real::value;
+}
+
+template <class... X> using one_is_printed = any_of<operand<X>::own...>;
+template <class... X> using one_is_scanned = any_of<std::is_same<X, active *>::value...>;
+#define WGI_IF_PRINTED                                                                         \
+    typename std::enable_if<detail::one_is_printed<X...>::value, int>::type = 0
+#define WGI_IF_SCANNED                                                                         \
+    typename std::enable_if<detail::one_is_scanned<X...>::value, int>::type = 0
+
+} // namespace detail
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+template <class... X, WGI_IF_PRINTED> int printf(const char *format, const X &...x) {
+    return std::printf(format, detail::printed(x)...);
+}
+template <class... X, WGI_IF_PRINTED>
+int fprintf(std::FILE *to, const char *format, const X &...x) {
+    return std::fprintf(to, format, detail::printed(x)...);
+}
+template <class... X, WGI_IF_PRINTED> int sprintf(char *to, const char *format, const X &...x) {
+    return std::sprintf(to, format, detail::printed(x)...);
+}
+template <class... X, WGI_IF_PRINTED>
+int snprintf(char *to, std::size_t size, const char *format, const X &...x) {
+    return std::snprintf(to, size, format, detail::printed(x)...);
+}
+template <class... X, WGI_IF_SCANNED> int scanf(const char *format, X... x) {
+    return std::scanf(format, detail::scanned(x)...);
+}
+template <class... X, WGI_IF_SCANNED>
+int fscanf(std::FILE *from, const char *format, X... x) {
+    return std::fscanf(from, format, detail::scanned(x)...);
+}
+template <class... X, WGI_IF_SCANNED>
+int sscanf(const char *from, const char *format, X... x) {
+    return std::sscanf(from, format, detail::scanned(x)...);
+}
+#pragma GCC diagnostic pop
+#undef WGI_IF_PRINTED
+#undef WGI_IF_SCANNED
+
+} // namespace wg
+
+/* ---- names ---- */
+
+#ifndef WG_NO_STD_NAMES
+namespace std {
+using wg::abs;
+using wg::fabs;
+using wg::fmod;
+using wg::remainder;
+using wg::remquo;
+using wg::fma;
+using wg::fmax;
+using wg::fmin;
+using wg::fdim;
+using wg::exp;
+using wg::exp2;
+using wg::expm1;
+using wg::log;
+using wg::log10;
+using wg::log2;
+using wg::log1p;
+using wg::pow;
+using wg::sqrt;
+using wg::cbrt;
+using wg::hypot;
+using wg::sin;
+using wg::cos;
+using wg::tan;
+using wg::asin;
+using wg::acos;
+using wg::atan;
+using wg::atan2;
+using wg::sinh;
+using wg::cosh;
+using wg::tanh;
+using wg::asinh;
+using wg::acosh;
+using wg::atanh;
+using wg::erf;
+using wg::erfc;
+using wg::tgamma;
+using wg::lgamma;
+using wg::ceil;
+using wg::floor;
+using wg::trunc;
+using wg::round;
+using wg::nearbyint;
+using wg::rint;
+using wg::lround;
+using wg::llround;
+using wg::lrint;
+using wg::llrint;
+using wg::frexp;
+using wg::ldexp;
+using wg::modf;
+using wg::scalbn;
+using wg::scalbln;
+using wg::ilogb;
+using wg::logb;
+using wg::nextafter;
+using wg::nexttoward;
+using wg::copysign;
+using wg::fpclassify;
+using wg::isfinite;
+using wg::isinf;
+using wg::isnan;
+using wg::isnormal;
+using wg::signbit;
+using wg::isgreater;
+using wg::isgreaterequal;
+using wg::isless;
+using wg::islessequal;
+using wg::islessgreater;
+using wg::isunordered;
+using wg::printf;
+using wg::fprintf;
+using wg::sprintf;
+using wg::snprintf;
+using wg::scanf;
+using wg::fscanf;
+using wg::sscanf;
+#if __cplusplus >= 202002L
+using wg::lerp;
+#endif
+} // namespace std
+#endif
+
+#endif
