@@ -163,13 +163,6 @@ typedef struct wgi_site {
     uint64_t head;
     const char *file;
 } wgi_site;
-/* Is the code to be small? Then statements are arithmetic in line, and one call. */
-#if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__)
-#define WGI_SMALL_CODE 1
-#else
-#define WGI_SMALL_CODE 0
-#endif
-
 /* wgi_let_n does everything that the fast path does not: room, stale handles, constants, modes,
  * code, and the zero rule (a partial of the fast path is a plain product; one that is NaN may
  * have to be 0). It is given the numbers of the statement, and its operands one by one. */
@@ -488,7 +481,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
  * operands, one slot of 8 bytes in the sweep. Errors (the result is a passive NaN, the tape
  * keeps the status): WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE (traced tapes).
  */
-#if WGI_SMALL_CODE
+#if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__) /* arithmetic in line, and one call */
 #define wg_let(tape, e)                                                                        \
     __extension__({                                                                            \
         wg_tape *const wgi_o = (tape);                                                         \
