@@ -279,16 +279,25 @@ LET(8)
 /* In the head of the entry: were partials multiplied? */
 static const uint64_t products_bit = (uint64_t)1 << 32;
 
+/* Loaded by itself: two partials that were stored one by one a moment ago would come late as a vector. */
+static inline double by_itself(double p) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(p));
+#endif
+    return p;
+}
+
 #define HANDLE(i) s->h[i]
-#define PARTIAL(i) s->p[i]
+#define PARTIAL(i) by_itself(s->p[i])
 #define VALUE(i) s->x[i]
 #define SHORT(n)                                                                               \
     wg_real wgi_short_##n(wg_tape *t, double value, const wgi_s##n *s, uint64_t head,          \
                           wgi_bits code, const char *file) {                                   \
         const int products = (head & products_bit) != 0;                                       \
-        if (WGI_NEARLY_ALWAYS(t != NULL && wgi_ready_##n(t, t->limit, s, products)))           \
-            return wgi_append_##n(t, value, s);                                                \
-        if (t != NULL && wgi_none_##n(t, s)) return wg_constant(value);                        \
+        const wgi_s##n l = {{EACH##n(PARTIAL)}, {EACH##n(VALUE)}, {EACH##n(HANDLE)}};          \
+        if (WGI_NEARLY_ALWAYS(t != NULL && wgi_ready_##n(t, t->limit, &l, products)))          \
+            return wgi_append_##n(t, value, &l);                                               \
+        if (t != NULL && wgi_none_##n(t, &l)) return wg_constant(value);                       \
         const wgi_site site = {code, head & ~products_bit, file};                              \
         return wgi_let_##n(t, value, EACH##n(HANDLE), &site,                                   \
                            (const double *)(const void *)(s + 1), EACH##n(PARTIAL),            \
