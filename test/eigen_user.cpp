@@ -64,7 +64,7 @@ void differentiate(const char *name, const MatrixXd &at, std::size_t records, F 
 
 void products_and_systems() {
     const MatrixXd a = some(9, 9) + 4 * MatrixXd::Identity(9, 9), b = some(9, 6);
-    differentiate("product", some(9, 7), 200, [&](const matrix &x) {
+    differentiate("product", some(9, 7), 500, [&](const matrix &x) {
         matrix y = x * x.transpose();
         y.noalias() += active(2) * (y * b.leftCols(6).rowwise().sum().asDiagonal());
         return active((y * y.transpose()).sum());

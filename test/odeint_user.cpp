@@ -16,7 +16,7 @@ template <class T> using state = std::array<T, 3>;
 
 template <class T> struct lorenz {
     T sigma, rho, beta;
-    void operator()(const state<T> &x, state<T> &dxdt, double) const {
+    void operator()(const state<T> &x, state<T> &dxdt, T) const {
         dxdt[0] = sigma * (x[1] - x[0]);
         dxdt[1] = x[0] * (rho - x[2]) - x[1];
         dxdt[2] = x[0] * x[1] - beta * x[2];
@@ -27,16 +27,16 @@ template <class T> struct lorenz {
 template <class T> T after(int how, const T *p) {
     state<T> x = {{p[0], p[1], p[2]}};
     const lorenz<T> system = {p[3], p[4], p[5]};
-    using stepper = odeint::runge_kutta_dopri5<state<T>, T, state<T>, double>;
+    using stepper = odeint::runge_kutta_dopri5<state<T>, T, state<T>, T>;
     if (how == 0) {
-        odeint::integrate_const(stepper(), system, x, 0.0, 1.0, 0.01);
+        odeint::integrate_const(stepper(), system, x, T(0), T(1), T(0.01));
     } else {
         // Lengths of steps are chosen by values: they are numbers.
         stepper s;
         const double lengths[] = {0.01, 0.02, 0.015, 0.01, 0.005};
-        double t = 0;
+        T t = 0;
         for (int k = 0; k < 50; k++) {
-            s.do_step(system, x, t, lengths[k % 5]);
+            s.do_step(system, x, t, T(lengths[k % 5]));
             t += lengths[k % 5];
         }
     }

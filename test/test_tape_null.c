@@ -15,6 +15,9 @@ static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     return WG_OK;
 }
 
+/* test/small_kernel.c: a statement of n operands, small code. */
+wg_real small_statement(wg_tape *t, size_t n, int way, const wg_real *x);
+
 static int sink(void *ctx, const char *text, size_t bytes) {
     (void)ctx, (void)text, (void)bytes;
     return 0;
@@ -94,6 +97,16 @@ static void a_tape_that_is_null_is_answered(void **state) {
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_mul(x, x))));
     try("wgi_let_long");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_fma(x, x, x))));
+    const wg_real xs[] = {x, x, x, x, x, x, x, x};
+    try("wgi_short_r");
+    assert_passive(small_statement(NULL, 0, 2, xs));
+    for (size_t n = 1; n <= sizeof xs / sizeof *xs; n++) {
+        static const char *const name[] = {"wgi_short_1", "wgi_short_2", "wgi_short_3",
+                                           "wgi_short_4", "wgi_short_5", "wgi_short_6",
+                                           "wgi_short_7", "wgi_short_8"};
+        try(name[n - 1]);
+        assert_passive(small_statement(NULL, n, 0, xs));
+    }
     PASSIVE(wg_sum, NULL, 1, &x);
     PASSIVE(wg_product, NULL, 1, &x);
     PASSIVE(wg_dot, NULL, 1, &x, &x);

@@ -438,8 +438,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         wgi_e;                                                                                 \
     })
 
+#define WGI_HEAD(m) WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(m), WGI_OPERANDS(m), WGI_NUMBERS(m))
+#define WGI_SITE(o, m)                                                                         \
+    { WGI_WORDS(o##0, o##1), WGI_HEAD(m), __FILE__ }
+
 /* A statement of more operands, numbers or code than the fast path takes. */
-#define WGI_LEAVE_LONG(o, k, m)                                                                \
+#define WGI_LEFT_LONG(o, k, m)                                                                 \
     __extension__({                                                                            \
         wgi_many wgi_m;                                                                        \
         wgi_words wgi_c;                                                                       \
@@ -447,8 +451,29 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         (&WGI_EXPR(o, k).at, 1, wgi_m.p, wgi_m.x, wgi_m.h, WGI_OPERANDS(m));                   \
         wgi_no_words(&wgi_c);                                                                  \
         WGI_MORE_OF(&wgi_c, o, k, m, 0);                                                       \
-        wgi_let_long(wgi_o, wgi_a, &wgi_m, wgi_w, &wgi_c, wgi_h, __FILE__);                    \
+        wgi_let_long(wgi_o, wgi_a, &wgi_m, wgi_w, &wgi_c, wgi_l.head, __FILE__);               \
     })
+/* What is left to a function of the library: its operands one by one, its numbers in an array. */
+#define WGI_LEFT(o, k, m)                                                                      \
+    __extension__({                                                                            \
+        double wgi_w[WGI_MOST_NUMBERS];                                                        \
+        WGI_TAKE_NUMBERS(o, k, m, wgi_w);                                                      \
+        __builtin_choose_expr(WGI_IS_LONG(m), WGI_LEFT_LONG(o, k, m),                          \
+                              WGI_LEAVE(WGI_EXPR(o, k).at)(wgi_o, wgi_a, &WGI_EXPR(o, k).at,   \
+                                                           WGI_NUMBERS(m) ? wgi_w : NULL,      \
+                                                           &wgi_l));                           \
+    })
+/* Small code: the expression as it stands in memory. The type of an entry, in its head, is 0 for
+ * statements: in its place stands whether partials were multiplied. */
+#define WGI_RECORDED(o, k, m)                                                                  \
+    __builtin_choose_expr(                                                                     \
+        WGI_OPERANDS(m) == 0 || WGI_IS_LONG(m), __extension__({                                \
+            static const wgi_site wgi_l = WGI_SITE(o, m);                                      \
+            WGI_LEFT(o, k, m);                                                                 \
+        }),                                                                                    \
+        WGI_SHORT(WGI_EXPR(o, k).at)(wgi_o, wgi_a, &WGI_EXPR(o, k).at,                         \
+                                     WGI_HEAD(m) | (uint64_t)WGI_PRODUCTS(m) << 32,            \
+                                     WGI_WORDS(o##0, o##1), __FILE__))
 
 /* wg_let - appends the statement `e` (an expression, a variable or a number) to the tape and
  * gives its result as a variable. A statement without variables of the tape appends nothing and
@@ -456,6 +481,18 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
  * operands, one slot of 8 bytes in the sweep. Errors (the result is a passive NaN, the tape
  * keeps the status): WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE (traced tapes).
  */
+#if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__) /* arithmetic in line, and one call */
+#define wg_let(tape, e)                                                                        \
+    __extension__({                                                                            \
+        wg_tape *const wgi_o = (tape);                                                         \
+        const __auto_type wgi_x = (e);                                                         \
+        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
+        WGI_OPERAND(x, j, i);                                                                  \
+        WGI_FITS(wgi_i);                                                                       \
+        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
+        WGI_RECORDED(wgi_x, wgi_j, wgi_i);                                                     \
+    })
+#else
 #define wg_let(tape, e)                                                                        \
     __extension__({                                                                            \
         wg_tape *const wgi_o = (tape), *const wgi_t = wgi_tape(wgi_o);                         \
@@ -464,8 +501,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_OPERAND(x, j, i);                                                                  \
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const uint64_t wgi_h = WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(wgi_i),                     \
-                                             WGI_OPERANDS(wgi_i), WGI_NUMBERS(wgi_i));         \
+        const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
         int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
             wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));             \
         int wgi_g = 0;                                                                         \
@@ -488,21 +524,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                                                           &WGI_EXPR(wgi_x, wgi_j).at);         \
         else if (wgi_g) wgi_r = wg_constant(wgi_a);                                            \
         else {                                                                                 \
-            static const wgi_site wgi_l = {WGI_WORDS(wgi_x0, wgi_x1),                          \
-                                           WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(wgi_i),         \
-                                                         WGI_OPERANDS(wgi_i),                  \
-                                                         WGI_NUMBERS(wgi_i)),                  \
-                                           __FILE__};                                          \
-            double wgi_w[WGI_MOST_NUMBERS];                                                    \
-            WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                      \
-            wgi_r =                                                                            \
-                __builtin_choose_expr(WGI_IS_LONG(wgi_i), WGI_LEAVE_LONG(wgi_x, wgi_j, wgi_i), \
-                                      WGI_LEAVE(WGI_EXPR(wgi_x, wgi_j).at)(                    \
-                                          wgi_o, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at,            \
-                                          WGI_NUMBERS(wgi_i) ? wgi_w : NULL, &wgi_l));         \
+            static const wgi_site wgi_l = WGI_SITE(wgi_x, wgi_i);                              \
+            wgi_r = WGI_LEFT(wgi_x, wgi_j, wgi_i);                                             \
         }                                                                                      \
         wgi_r;                                                                                 \
     })
+#endif
 
 #endif
 #endif

@@ -682,6 +682,24 @@ WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s,
     (void)t; (void)s; (void)number; (void)site;
     return wg_constant(value);
 }
+WGI_API wg_real wgi_short_r(wg_tape *t, double value, const void *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_1(wg_tape *t, double value, const wgi_s1 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_2(wg_tape *t, double value, const wgi_s2 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_3(wg_tape *t, double value, const wgi_s3 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_4(wg_tape *t, double value, const wgi_s4 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_5(wg_tape *t, double value, const wgi_s5 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_6(wg_tape *t, double value, const wgi_s6 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_7(wg_tape *t, double value, const wgi_s7 *s, uint64_t head, wgi_bits code,
+    const char *file);
+WGI_API wg_real wgi_short_8(wg_tape *t, double value, const wgi_s8 *s, uint64_t head, wgi_bits code,
+    const char *file);
 #define WGI_READY(s) _Generic(s, \
     wg_handle: wgi_ready_r, \
     wgi_s0: wgi_ready_0, \
@@ -718,6 +736,7 @@ WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s,
     wgi_s7: wgi_leave_7, \
     wgi_s8: wgi_leave_8, \
     wgi_many: wgi_leave_many)
+#define WGI_SHORT(s) _Generic(s, wgi_s1: wgi_short_1, wgi_s2: wgi_short_2, wgi_s3: wgi_short_3, wgi_s4: wgi_short_4, wgi_s5: wgi_short_5, wgi_s6: wgi_short_6, wgi_s7: wgi_short_7, wgi_s8: wgi_short_8, default: wgi_short_r)
 #define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, wgi_s3: wgi_kept_3, wgi_s4: wgi_kept_4, default: wgi_kept_0)
 #define WGI_NONE(s) _Generic(s, wgi_s1: wgi_none_1, wgi_s2: wgi_none_2, wgi_s3: wgi_none_3, wgi_s4: wgi_none_4, wgi_s5: wgi_none_5, wgi_s6: wgi_none_6, wgi_s7: wgi_none_7, wgi_s8: wgi_none_8, default: wgi_none_0)
 

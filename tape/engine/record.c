@@ -274,6 +274,55 @@ LET(8)
 #undef P
 #undef H
 
+/* ---- statements of small code ---- */
+
+/* In the head of the entry: were partials multiplied? */
+static const uint64_t products_bit = (uint64_t)1 << 32;
+
+/* Loaded by itself: two partials that were stored one by one a moment ago would come late as a vector. */
+static inline double by_itself(double p) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(p));
+#endif
+    return p;
+}
+
+#define HANDLE(i) s->h[i]
+#define PARTIAL(i) by_itself(s->p[i])
+#define VALUE(i) s->x[i]
+#define SHORT(n)                                                                               \
+    wg_real wgi_short_##n(wg_tape *t, double value, const wgi_s##n *s, uint64_t head,          \
+                          wgi_bits code, const char *file) {                                   \
+        const int products = (head & products_bit) != 0;                                       \
+        const wgi_s##n l = {{EACH##n(PARTIAL)}, {EACH##n(VALUE)}, {EACH##n(HANDLE)}};          \
+        if (WGI_NEARLY_ALWAYS(t != NULL && wgi_ready_##n(t, t->limit, &l, products)))          \
+            return wgi_append_##n(t, value, &l);                                               \
+        if (t != NULL && wgi_none_##n(t, &l)) return wg_constant(value);                       \
+        const wgi_site site = {code, head & ~products_bit, file};                              \
+        return wgi_let_##n(t, value, EACH##n(HANDLE), &site,                                   \
+                           (const double *)(const void *)(s + 1), EACH##n(PARTIAL),            \
+                           EACH##n(VALUE));                                                    \
+    }
+SHORT(1)
+SHORT(2)
+SHORT(3)
+SHORT(4)
+SHORT(5)
+SHORT(6)
+SHORT(7)
+SHORT(8)
+#undef VALUE
+#undef PARTIAL
+#undef HANDLE
+
+wg_real wgi_short_r(wg_tape *t, double value, const void *s, uint64_t head, wgi_bits code,
+                    const char *file) {
+    const wgi_site site = {code, head & ~products_bit, file};
+    wg_handle h;
+    memcpy(&h, s, sizeof h);
+    return wgi_let_r(t, value, wgi_word(h), &site, NULL, 1, value);
+}
+
 /* A number, or a variable alone: neither is a statement. */
 wg_real wgi_let_0(wg_tape *t, double value, const wgi_site *site, const double *number) {
     return in_general(t, value, 0, &value, site, number);
