@@ -13,6 +13,39 @@ struct counted counted_start(void) {
     return m;
 }
 
+/* Released ranges. */
+static struct {
+    char *base;
+    size_t bytes, used;
+} spare[COUNTED_RANGES];
+static size_t spares;
+
+/* The last released one of this size, or a new one; NULL: there is none. */
+static char *obtain(size_t bytes, size_t *used) {
+    for (size_t i = spares; i-- > 0;) {
+        if (spare[i].bytes != bytes) continue;
+        char *const base = spare[i].base;
+        *used = spare[i].used;
+        spare[i] = spare[--spares];
+        return base;
+    }
+    void *const p =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *used = 0;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void put_aside(char *base, size_t bytes, size_t committed, size_t used) {
+    if (spares == COUNTED_RANGES ||
+        (committed != 0 && mprotect(base, committed, PROT_NONE) != 0)) {
+        (void)munmap(base, bytes);
+        return;
+    }
+    spare[spares].base = base;
+    spare[spares].bytes = bytes;
+    spare[spares++].used = used;
+}
+
 static int refuses(struct counted *m) {
     const size_t number = m->asked++;
     m->calls++;
@@ -25,11 +58,12 @@ static void *reserve(void *ctx, size_t bytes) {
     struct counted *const m = ctx;
     if (bytes == 0 || bytes % PAGE != 0) m->wrong++;
     if (refuses(m) || bytes > m->largest || m->ranges == COUNTED_RANGES) return NULL;
-    void *const p =
-        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return NULL;
+    size_t used;
+    char *const p = obtain(bytes, &used);
+    if (p == NULL) return NULL;
     m->range[m->ranges].base = p;
     m->range[m->ranges].bytes = bytes;
+    m->range[m->ranges].used = used;
     m->range[m->ranges++].committed = 0;
     return p;
 }
@@ -48,10 +82,13 @@ static int commit(void *ctx, void *p, size_t bytes) {
         return 1;
     }
     if (refuses(m) || mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0) return 1;
-    /* nobody may count on zeros; pieces are far larger than what tests put into them */
-    memset(p, 0x5a, bytes < FILLED ? bytes : FILLED);
-    memset(from + bytes - PAGE, 0x5a, PAGE);
     m->range[i].committed += bytes;
+    /* nobody may count on zeros; pieces are far larger than what tests put into them */
+    if (m->range[i].committed > m->range[i].used) {
+        memset(p, 0x5a, bytes < FILLED ? bytes : FILLED);
+        memset(from + bytes - PAGE, 0x5a, PAGE);
+        m->range[i].used = m->range[i].committed;
+    }
     m->committed += bytes;
     if (m->committed > m->most) m->most = m->committed;
     return 0;
@@ -63,9 +100,9 @@ static void release(void *ctx, void *p, size_t bytes) {
     for (size_t i = 0; i < m->ranges; i++) {
         if (m->range[i].base != (char *)p || m->range[i].bytes != bytes) continue;
         m->committed -= m->range[i].committed;
+        put_aside(p, bytes, m->range[i].committed, m->range[i].used);
         /* the order stays: the first range is the tape itself */
         for (m->ranges--; i < m->ranges; i++) m->range[i] = m->range[i + 1];
-        (void)munmap(p, bytes);
         return;
     }
     m->wrong++;

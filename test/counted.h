@@ -5,7 +5,9 @@
  *     wg_options opt = {.memory = counted_memory(&m)};
  *
  * A range is inaccessible until it is committed: a library that touches more than it asked for
- * dies. Releasing anything but a whole range is counted in `wrong`. */
+ * dies. Releasing anything but a whole range is counted in `wrong`. Ranges that were released are
+ * inaccessible, too, until they are given away again, with what was in them: to ask the system for
+ * thousands of them, and for their pages, takes longer than the tests. For one thread at a time. */
 #ifndef WENGERT_TEST_COUNTED_H
 #define WENGERT_TEST_COUNTED_H
 
@@ -28,6 +30,7 @@ struct counted {
     struct {
         char *base;
         size_t bytes, committed;
+        size_t used; /* from its beginning, by whoever had it before */
     } range[COUNTED_RANGES];
 };
 
