@@ -295,7 +295,13 @@ deps: $(STAMP) ## install what run and test need (apt)
 deps-sparse: ## install SuiteSparse, for sparse solves (apt)
 	@set -e; need=; $(if $(SUITESPARSE),:,need=' libsuitesparse-dev'); $(apt)
 
-deps-tests: deps-sparse ## install all that tests of parts need: SuiteSparse, gdb, binutils, cmake (apt)
+deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
+	@set -e; need=; has() { echo "#include <$$1>" | $(CXX) -isystem /usr/include/eigen3 -x c++ -E - >/dev/null 2>&1; }; \
+	has Eigen/Core || need="$$need libeigen3-dev"; \
+	has boost/numeric/odeint.hpp || need="$$need libboost-dev"; \
+	$(apt)
+
+deps-tests: deps-sparse deps-cxx ## install all that tests of parts need: SuiteSparse, Eigen, Boost, gdb, binutils, cmake (apt)
 	@set -e; need=; \
 	command -v gdb >/dev/null || need="$$need gdb"; \
 	command -v objdump >/dev/null || need="$$need binutils"; \
@@ -573,7 +579,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-tests clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-tests clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -14,6 +14,8 @@ complain() { echo "headers: $1" >&2; bad=1; }
 # Parts of other headers, not for users to include; and those for C++ alone.
 part='generic_double.h generic_dual.h generic_tape.h statement_lists.h scalar.hpp statement.hpp
     active_math.hpp active_std.hpp tape.hpp'
+# Needs a library that may not be there: libraries.sh compiles it.
+part="$part eigen.hpp"
 public=
 for header in include/wengert.h include/wengert/*.h include/wengert/*.hpp; do
     case " $part " in *" ${header##*/} "*) ;; *) public="$public ${header#include/}" ;; esac
@@ -58,7 +60,7 @@ for language in c c++; do
     for header in $also; do echo "#include <$header>"; done >"$dir/before.c"
     {
         cat "$dir/before.c"
-        for header in $public; do case $language:$header in c:*.hpp) ;; *) echo "#include <$header>" ;; esac; done
+        for header in $public; do case $language:$header in c:*.hpp | *retype.hpp) ;; *) echo "#include <$header>" ;; esac; done
     } >"$dir/after.c"
     for when in before after; do
         $compiler $CPPFLAGS -Iinclude -x $language -dM -E "$dir/$when.c" | sed 's/^#define //; s/[ (].*//' |

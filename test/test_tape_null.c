@@ -95,6 +95,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), x)));
     try("wgi_let_8");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_mul(x, x))));
+    assert_int_equal((try("wgi_guards"), wgi_guards(NULL)), 0);
     try("wgi_let_long");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_fma(x, x, x))));
     const wg_real xs[] = {x, x, x, x, x, x, x, x};
