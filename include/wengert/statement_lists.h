@@ -494,7 +494,7 @@ WGI_LIST double *wgi_kept_4(wg_tape *t, double value, const wgi_s4 *s, int produ
     t->code_words += slots + 2 + (head >> 56);
     return (double *)(void *)(w + slots + 2);
 }
-WGI_LIST double *wgi_kept_5(wg_tape *t, double value, const wgi_s5 *s, int products, uint64_t head,
+WGI_FUNCTION double *wgi_kept_5(wg_tape *t, double value, const wgi_s5 *s, int products, uint64_t head,
     wgi_bits code) {
     if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
         ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 != 0 ||
@@ -515,7 +515,7 @@ WGI_LIST double *wgi_kept_5(wg_tape *t, double value, const wgi_s5 *s, int produ
     t->code_words += slots + 3 + (head >> 56);
     return (double *)(void *)(w + slots + 3);
 }
-WGI_LIST double *wgi_kept_6(wg_tape *t, double value, const wgi_s6 *s, int products, uint64_t head,
+WGI_FUNCTION double *wgi_kept_6(wg_tape *t, double value, const wgi_s6 *s, int products, uint64_t head,
     wgi_bits code) {
     if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
         ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5])) >> 32 != 0 ||
@@ -536,7 +536,7 @@ WGI_LIST double *wgi_kept_6(wg_tape *t, double value, const wgi_s6 *s, int produ
     t->code_words += slots + 3 + (head >> 56);
     return (double *)(void *)(w + slots + 3);
 }
-WGI_LIST double *wgi_kept_7(wg_tape *t, double value, const wgi_s7 *s, int products, uint64_t head,
+WGI_FUNCTION double *wgi_kept_7(wg_tape *t, double value, const wgi_s7 *s, int products, uint64_t head,
     wgi_bits code) {
     if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
         ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 != 0 ||
@@ -558,7 +558,7 @@ WGI_LIST double *wgi_kept_7(wg_tape *t, double value, const wgi_s7 *s, int produ
     t->code_words += slots + 4 + (head >> 56);
     return (double *)(void *)(w + slots + 4);
 }
-WGI_LIST double *wgi_kept_8(wg_tape *t, double value, const wgi_s8 *s, int products, uint64_t head,
+WGI_FUNCTION double *wgi_kept_8(wg_tape *t, double value, const wgi_s8 *s, int products, uint64_t head,
     wgi_bits code) {
     if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp ||
         ((s->h[0] ^ s->h[1]) | (s->h[0] ^ s->h[2]) | (s->h[0] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[0] ^ s->h[5]) | (s->h[0] ^ s->h[6]) | (s->h[0] ^ s->h[7])) >> 32 != 0 ||

@@ -472,9 +472,10 @@ static void write_numbers_many(void) {
  * and wgi_let_<n> does it. Stamps are not compared as in wgi_ready_<n>: compilers would do it once, and keep the
  * result for here, there. */
 static void write_kept(int n) {
-    printf("WGI_LIST double *wgi_kept_%d(wg_tape *t, double value, const wgi_s%d *s, int products, uint64_t head,\n"
+    printf("%s double *wgi_kept_%d(wg_tape *t, double value, const wgi_s%d *s, int products, uint64_t head,\n"
            "    wgi_bits code) {\n"
-           "    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp", n, n);
+           "    if (t->top >= t->kept_limit || (uint32_t)(s->h[0] >> 32) != t->stamp",
+           n <= KEPT_OPERANDS ? "WGI_LIST" : "WGI_FUNCTION", n, n);
     if (n > 1) printf(" ||\n        (");
     for (int i = 1; i < n; i++) printf("%s(s->h[0] ^ s->h[%d])", i > 1 ? " | " : "", i);
     if (n > 1) printf(") >> 32 != 0");
