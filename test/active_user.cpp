@@ -172,6 +172,10 @@ void numbers_record_nothing() {
     CHECK(stats(t).records == 1);
     t.reverse(y);
     CHECK(t.adjoint(x) == wg::value(a) && t.adjoint(a) == 0);
+    enum { N = 4 };
+    const active mean = x / N + (wg::value(x) > 3 ? x : N) - N;
+    t.reverse(mean);
+    CHECK(t.adjoint(x) == 0.25 && wg::value(mean) == 0.5 && mean < N && active(N) == 4);
 }
 
 // ---- comparisons ----
@@ -343,6 +347,13 @@ void derivatives_of_what_takes_numbers_apart() {
     CHECK(near(t.adjoint(x), 3 * 13.375 * 13.375 - 1));
     t.reverse(y = std::max(x, active(-20)) + std::min<active>(x, 3));
     CHECK(t.adjoint(x) == 2);
+    t.reverse(y = std::max(x * x, 0) * std::min(2.0, 1 - x) + std::max(x, x + 1));
+    CHECK(near(t.adjoint(x), 4 * -13.375 + 1) && wg::value(y) == 2 * 13.375 * 13.375 - 12.375);
+    for (const double a : {1.0, -1.0, 0.0, double(NAN)})
+        for (const double b : {1.0, -1.0, double(NAN)}) {
+            CHECK(same(wg::value(max(active(a), b)), std::max(a, b)));
+            CHECK(same(wg::value(min(a, active(b))), std::min(a, b)));
+        }
     t.reverse(y = lerp(x, x * x, 0.25));
     CHECK(near(t.adjoint(x), 0.75 + 0.5 * -13.375));
     active zero = t.input(0);

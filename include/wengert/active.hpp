@@ -40,7 +40,7 @@ struct active : wg_real {
     active() = default;
     /* A number: no derivative goes through it. */
     template <class Number,
-              typename std::enable_if<std::is_arithmetic<Number>::value, int>::type = 0>
+              typename std::enable_if<detail::is_number<Number>::value, int>::type = 0>
     constexpr active(Number x) noexcept : wg_real{static_cast<double>(x), {0, 0}} {}
     /* A variable of the interface for C. */
     constexpr active(const wg_real &x) noexcept : wg_real(x) {}

@@ -53,14 +53,17 @@ template <class X, detail::if_own_alone<X> = 0>
 WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x) {
     return rint(x);
 }
-/* The largest and the smallest; where both are equal the derivative goes to each in half. */
+/* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of two equal
+ * ones, to which the derivative goes. */
 template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_fmax, X, Y> max(const X &x, const Y &y) {
-    return fmax(x, y);
+WGI_FUNCTION active max(const X &x, const Y &y) {
+    const active a = x, b = y;
+    return select_lt(a, b, b, a);
 }
 template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_fmin, X, Y> min(const X &x, const Y &y) {
-    return fmin(x, y);
+WGI_FUNCTION active min(const X &x, const Y &y) {
+    const active a = x, b = y;
+    return select_lt(b, a, b, a);
 }
 template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
 WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z) {

@@ -169,6 +169,8 @@ using wg::fma;
 using wg::fmax;
 using wg::fmin;
 using wg::fdim;
+using wg::max;
+using wg::min;
 using wg::exp;
 using wg::exp2;
 using wg::expm1;

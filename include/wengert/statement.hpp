@@ -90,6 +90,13 @@ constexpr int place_of(int) { return 0; }
 template <class... More> constexpr int place_of(int m, int first, More... more) {
     return first == m ? 0 : 1 + place_of(m, more...);
 }
+/* Of an arithmetic type, or of an enumeration that converts as one. */
+template <class X>
+struct is_number
+    : std::integral_constant<bool, std::is_arithmetic<X>::value ||
+                                       (std::is_enum<X>::value &&
+                                        std::is_convertible<X, double>::value)> {};
+
 template <bool...> struct bools;
 template <bool... B> using all_of = std::is_same<bools<true, B...>, bools<B..., true>>;
 template <bool... B> using any_of = std::integral_constant<bool, !all_of<!B...>::value>;
@@ -152,7 +159,7 @@ template <int N, int L, int B> struct expression {
                                       int>::type = 0>
     WGI_MEMBER expression(const expression<M, K, C> &e);
     template <class Number,
-              typename std::enable_if<std::is_arithmetic<Number>::value, int>::type = 0>
+              typename std::enable_if<detail::is_number<Number>::value, int>::type = 0>
     WGI_MEMBER expression(Number x) {
         stand_for(static_cast<double>(x), 0);
     }
@@ -188,7 +195,7 @@ template <class X, class = void> struct operand {
 };
 
 template <class X>
-struct operand<X, typename std::enable_if<std::is_arithmetic<X>::value>::type> {
+struct operand<X, typename std::enable_if<is_number<X>::value>::type> {
     static constexpr bool is = true, active = false, own = false, compound = false;
     static constexpr int count = 0, literals = 1, most = 2;
     WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
