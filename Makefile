@@ -380,9 +380,10 @@ $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
 # that measures it (with bench: evals, too), headers, Debian package, libraries, flags; - is nothing. Others are compiled
-# elsewhere and named: MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
+# elsewhere and named (the first is this library's own C++): MORE_PEERS='one two' MORE_PEER_LIBS='one.o two.o libtwo.a'.
 
 PEERS := \
+    active:bench:wengert/active.hpp:-:-:-Iinclude \
     adolc:bench:adolc/adolc.h:libadolc-dev:-ladolc:- \
     adolc_kept:bench:adolc/adolc.h:libadolc-dev:-:- \
     sacado:bench:Sacado_trad.hpp:libtrilinos-sacado-dev,libtrilinos-kokkos-dev:-:-isystem/usr/include/trilinos \

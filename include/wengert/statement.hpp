@@ -262,7 +262,7 @@ using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value &&
 
 /* That of the innermost wg::scope; one without room where there is none. */
 template <class Unused> struct thread {
-    static __thread wg_tape *tape __attribute__((tls_model("initial-exec")));
+    static __thread wg_tape *tape;
 };
 template <class Unused>
 __thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&wgi_no_tape);
