@@ -384,13 +384,25 @@ static int by_name(const void *a, const void *b) {
 }
 
 static void rows_open(void) {
-    static const struct rows *const all[] = {
-        &calls_tape,        &calls_sweeps,         &calls_matrix,
-        &calls_elementwise, &calls_data,           &calls_products,
-        &calls_solve,       &calls_spectral,       &calls_drivers,
-        &calls_function,    &calls_derive,         &calls_files,
-        &calls_map,         &calls_model,          &calls_special,
-        &calls_statement,   &calls_statement_plain, &calls_matrix_drivers};
+    static const struct rows *const all[] = {&calls_tape,
+                                             &calls_sweeps,
+                                             &calls_matrix,
+                                             &calls_elementwise,
+                                             &calls_data,
+                                             &calls_products,
+                                             &calls_solve,
+                                             &calls_spectral,
+                                             &calls_drivers,
+                                             &calls_function,
+                                             &calls_derive,
+                                             &calls_files,
+                                             &calls_map,
+                                             &calls_model,
+                                             &calls_special,
+                                             &calls_statement,
+                                             &calls_statement_plain,
+                                             &calls_statement_small,
+                                             &calls_matrix_drivers};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t k = 0; k < all[i]->count && row_count < MOST_ROWS; k++)
             rows[row_count++] = all[i]->row[k];

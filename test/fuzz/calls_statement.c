@@ -8,5 +8,6 @@ static const struct row list[] = {
     {"wg_let of 3", statement_3, 12},      {"wg_let of 4", statement_4, 12},
     {"wg_let of 5", statement_5, 8},       {"wg_let of 6", statement_6, 8},
     {"wg_let of 7", statement_7, 8},       {"wg_let of 8", statement_8, 8},
+    {"wgi_let_long", statement_long, 8},
 };
 const struct rows calls_statement = ROWS(list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_statement.h - rows: statements of 0 to 8 variables, for two ways of compiling them. */
+/* calls_statement.h - rows: statements of 0 to 8 variables, and a longer one, for the ways of compiling them. */
 #include "calls.h"
 
 #define STATEMENT(n, expression)                                                               \
@@ -37,4 +37,8 @@ static void statement_7(void) {
 static void statement_8(void) {
     STATEMENT(8, wg_neg(wg_add(wg_add(wg_mul(x0, x1), wg_mul(x2, x3)),
                                wg_add(wg_mul(x4, x5), wg_mul(x6, x7)))));
+}
+static void statement_long(void) {
+    STATEMENT(8, wg_neg(wg_add(wg_add(wg_mul(x0, x1), wg_add(wg_mul(x2, x3), wg_mul(a, x0))),
+                               wg_add(wg_fma(x4, x5, wg_exp(x2)), wg_mul(wg_sin(x6), x7)))));
 }

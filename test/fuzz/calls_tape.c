@@ -239,6 +239,10 @@ COMPARISON(wg_gt)
 COMPARISON(wg_ge)
 COMPARISON(wg_eq)
 COMPARISON(wg_ne)
+ROW(wgi_guards) {
+    TAPE(t);
+    GIVES_NUMBER(wgi_guards(t));
+}
 
 static const struct row list[] = {
     LISTED(wg_tape_new, 1),
@@ -282,5 +286,6 @@ static const struct row list[] = {
     LISTED(wg_ge, 4),
     LISTED(wg_eq, 4),
     LISTED(wg_ne, 4),
+    LISTED(wgi_guards, 4),
 };
 const struct rows calls_tape = ROWS(list);
