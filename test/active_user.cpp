@@ -234,6 +234,68 @@ void functions_hold_where_comparisons_come_out_alike() {
     }
 }
 
+// Recorded at x, and asked at another point: the branch that was taken is told, or the value is right.
+template <class F> void holds_or_says_so(const char *name, double at, double to, F f) {
+    wg::tape t(WG_KEEP_CODE);
+    const auto g = [f](const std::vector<active> &x) { return std::vector<active>{f(x[0])}; };
+    wg::function fun;
+    CHECK(t.record(g, {at}, 1, fun) == WG_OK);
+    double y = 0;
+    const wg_points in = {&to, 1, 1};
+    const wg_results out = {&y, 1, 1};
+    std::vector<double> work(wg_function_work(fun, nullptr) / sizeof(double) + 1);
+    const wg_status s = wg_function_evaluate(fun, 1, &in, &out, nullptr, work.data(), nullptr);
+    const double v = wg::value(f(active(to)));
+    if (s == WG_EGUARD || (s == WG_OK && same(y, v))) return;
+    std::fprintf(stderr, "%s from %g at %g: status %d, %.17g, not %.17g\n", name, at, to, s, y, v);
+    failures++;
+}
+
+void what_takes_a_number_apart_leaves_guards() {
+    const double all[] = {-2, 3, 0, 4.1, 8.1, 1024, 1, 1e-310, INFINITY, NAN};
+    for (const double at : all)
+        for (const double to : all) {
+            holds_or_says_so("signbit", at, to, [](active x) -> active { return signbit(x) ? -x : x; });
+            holds_or_says_so("remquo", at, to, [](active x) {
+                int q = 0;
+                const active r = remquo(x, 2, &q);
+                return active(r + 10 * (q & 7));
+            });
+            holds_or_says_so("frexp", at, to, [](active x) {
+                int q = 0;
+                const active r = frexp(x, &q);
+                return active(r + 10 * (x == x && !isinf(x) ? q : 0));
+            });
+            holds_or_says_so("ilogb", at, to, [](active x) -> active { return ilogb(x) < 0 ? x + 100 : x; });
+            holds_or_says_so("logb", at, to, [](active x) -> active { return x * 0 + logb(x); });
+            holds_or_says_so("fpclassify", at, to, [](active x) -> active {
+                return fpclassify(x) == FP_ZERO ? 1 : fpclassify(x) == FP_SUBNORMAL ? x * 3 : 2 * x;
+            });
+            holds_or_says_so("nextafter", at, to, [](active x) { return active(nextafter(x, 10) - x); });
+        }
+}
+
+// Functions of a user's that have names of ours beyond those of <math.h>.
+namespace user {
+active sign(active x) { return x >= 0 ? 1 : -1; }
+active square(active side) { return 4 * side; }
+active value(active spot) { return spot * spot; }
+active Phi(active x) { return 3 * x; }
+template <class X> X max(X x, X y) { return x > y ? 2 * x : 2 * y; }
+active run(active x, active y) {
+    return sign(x - y) + Phi(x * 1) + square(x * 1) + square(x) + value(x * y) + max(x, y);
+}
+} // namespace user
+
+void functions_of_the_users_are_his_own() {
+    wg::tape t;
+    const wg::scope here(t);
+    const active x = t.input(2), y = user::run(x, t.input(2));
+    t.reverse(y);
+    CHECK(wg::value(y) == 1 + 6 + 8 + 8 + 16 + 4 && t.adjoint(x) == 3 + 4 + 4 + 16 + 0);
+    CHECK(wg::value(wg::sign(x - 3)) == -1 && wg::value(wg::square(x * 1)) == 4);
+}
+
 // ---- <cmath> ----
 
 const double points[] = {0.0,    -0.0,   0.25,  -0.25,   0.75, -0.75,   1,      -1,      1.5,       -1.5,
@@ -524,6 +586,8 @@ int main() {
     numbers_record_nothing();
     comparisons_are_those_of_doubles();
     functions_hold_where_comparisons_come_out_alike();
+    what_takes_a_number_apart_leaves_guards();
+    functions_of_the_users_are_his_own();
     every_function_has_the_value_of_a_double();
     derivatives_of_what_takes_numbers_apart();
     limits_streams_and_text();

@@ -145,6 +145,11 @@ void what_has_no_factor() {
     matrix x = matrix::Identity(6, 6) * t.input(-1);
     const Eigen::LLT<matrix> l(x);
     check(l.info() == Eigen::NumericalIssue && wg_tape_status(t) == WG_OK, "LLT", "of a negative matrix");
+    for (Eigen::Index k = 0; k < 36; k++) // what is not of a triangle may be anything
+        if (k % 6 < k / 6) x.data()[k] = wg_real{7, {1234, 5678}};
+    const vector v = x.triangularView<Eigen::Lower>().solve(vector::Constant(6, 1.0));
+    check(wg::value(v(2)) == -1 && wg_tape_status(t) == WG_OK, "triangular", "beside garbage");
+    x = matrix::Identity(6, 6);
     x.row(3).setZero();
     const Eigen::PartialPivLU<matrix> lu(x);
     check(lu.determinant() == 0 && wg_tape_status(t) == WG_OK, "PartialPivLU", "of a singular matrix");

@@ -72,6 +72,8 @@ struct active : wg_real {
     WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
 };
 
+namespace named {
+
 /* wg::value - the number alone, which is invisible to the tape. */
 WGI_FUNCTION double value(const active &x) { return x.wg_real::value; }
 template <int N, int L, int B> WGI_FUNCTION double value(const expression<N, L, B> &x) {
@@ -82,6 +84,8 @@ template <class Number,
 constexpr Number value(Number x) {
     return x;
 }
+
+} // namespace named
 
 namespace detail {
 

@@ -40,13 +40,23 @@ WGI_FUNCTION void guard_exponent(const active &x, int k) {
     if (k < DBL_MAX_EXP - 1) (void)(size < std::ldexp(1.0, k + 1));
 }
 
+/* That x stays 0, infinite or a NaN, if it is. */
+WGI_FUNCTION bool guard_special(const active &x) {
+    const double v = value(x);
+    if (v == 0) return static_cast<void>(x == 0), true;
+    if (std::isfinite(v)) return false;
+    if (v != v) return (void)(x != x), true;
+    return (void)(wg_fabs(x) > DBL_MAX), true;
+}
+
 } // namespace detail
 
 #define WGI_ONE(type, name)                                                                    \
-    template <class X, detail::if_own_alone<X> = 0> WGI_FUNCTION type name(const X &x)
+    template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
+    WGI_FUNCTION type name(const X &x, None...)
 
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_fabs, X> abs(const X &x) {
+template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_fabs, X> abs(const X &x, None...) {
     return fabs(x);
 }
 template <class X, detail::if_own_alone<X> = 0>
@@ -55,22 +65,23 @@ WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x) {
 }
 /* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of two equal
  * ones, to which the derivative goes. */
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION active max(const X &x, const Y &y) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION active max(const X &x, const Y &y, None...) {
     const active a = x, b = y;
-    return select_lt(a, b, b, a);
+    return wg_select_lt(a, b, b, a);
 }
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION active min(const X &x, const Y &y) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION active min(const X &x, const Y &y, None...) {
     const active a = x, b = y;
-    return select_lt(b, a, b, a);
+    return wg_select_lt(b, a, b, a);
 }
 template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
 WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z) {
     return hypot(active(hypot(active(x), active(y))), active(z));
 }
-template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
-WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t) {
+template <class X, class Y, class Z, class... None,
+          detail::if_own<sizeof...(None), X, Y, Z> = 0>
+WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t, None...) {
     const active from = a, to = b;
     return from + t * (to - from);
 }
@@ -105,13 +116,13 @@ WGI_FUNCTION active scalbln(const X &x, long n) {
 WGI_ONE(int, ilogb) {
     const active y = x;
     const int k = std::ilogb(value(y));
-    if (std::isfinite(value(y)) && value(y) != 0) detail::guard_exponent(y, k);
+    if (!detail::guard_special(y)) detail::guard_exponent(y, k);
     return k;
 }
 WGI_ONE(active, logb) {
     const active y = x;
     const double k = std::logb(value(y));
-    if (std::isfinite(k)) detail::guard_exponent(y, static_cast<int>(k));
+    if (!detail::guard_special(y)) detail::guard_exponent(y, static_cast<int>(k));
     return k;
 }
 template <class X, detail::if_own_alone<X> = 0>
@@ -119,7 +130,7 @@ WGI_FUNCTION active frexp(const X &x, int *exponent) {
     const active y = x;
     const double v = value(y);
     *exponent = 0;
-    if (!std::isfinite(v) || v == 0) return y;
+    if (detail::guard_special(y)) return y;
     const int k = std::ilogb(v);
     detail::guard_exponent(y, k);
     *exponent = k + 1;
@@ -135,23 +146,40 @@ WGI_FUNCTION active modf(const X &x, active *whole) {
 
 /* ---- remainders and neighbours ---- */
 
+namespace detail {
+/* The distance to a neighbour is that of the exponent, and of the side. */
+WGI_FUNCTION active neighbour(const active &x, double to) {
+    const double v = value(x), lowest = std::isfinite(v) && v != 0 ? std::ldexp(1.0, std::ilogb(v)) : 0;
+    if (!guard_special(x)) {
+        guard_exponent(x, std::ilogb(v));
+        (void)(x < 0);
+        (void)(wg_fabs(x) == lowest);
+    }
+    return std::isfinite(to - v) ? active(x + (to - v)) : active(to);
+}
+} // namespace detail
+
 template <class X, class Y, detail::if_own<0, X, Y> = 0>
 WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient) {
-    const active a = x, b = y;
+    const active a = x, b = y, r = remainder(a, b);
     (void)std::remquo(value(a), value(b), quotient);
-    return remainder(a, b);
+    if (detail::guards()) {
+        const active whole = wg_rint((a - r) / b);
+        (void)(wg_fabs(whole) <= DBL_MAX && whole == value(whole));
+    }
+    return r;
 }
 template <class X, class Y, detail::if_own<0, X, Y> = 0>
 WGI_FUNCTION active nextafter(const X &x, const Y &y) {
-    const active a = x;
-    const double v = value(a), to = std::nextafter(v, value(y));
-    return std::isfinite(to - v) ? active(a + (to - v)) : active(to);
+    const active a = x, b = y;
+    (void)(a < b);
+    return detail::neighbour(a, std::nextafter(value(a), value(b)));
 }
 template <class X, detail::if_own_alone<X> = 0>
 WGI_FUNCTION active nexttoward(const X &x, long double y) {
     const active a = x;
-    const double v = value(a), to = std::nexttoward(v, y);
-    return std::isfinite(to - v) ? active(a + (to - v)) : active(to);
+    (void)(a < static_cast<double>(y));
+    return detail::neighbour(a, std::nexttoward(value(a), y));
 }
 
 /* ---- questions: those of comparisons leave their guards ---- */
@@ -166,8 +194,23 @@ WGI_ONE(bool, isnormal) {
     const active size = wg_fabs(x);
     return size >= DBL_MIN && size <= DBL_MAX;
 }
-WGI_ONE(bool, signbit) { return std::signbit(value(x)); }
-WGI_ONE(int, fpclassify) { return std::fpclassify(value(x)); }
+WGI_ONE(bool, signbit) {
+    const active y = x;
+    if (value(y) != 0 && value(y) == value(y)) return y < 0;
+    (void)detail::guard_special(y);
+    return std::signbit(value(y));
+}
+WGI_ONE(int, fpclassify) {
+    const active y = x;
+    const int kind = std::fpclassify(value(y));
+    if (!detail::guard_special(y)) {
+        const active size = wg_fabs(y);
+        (void)(size < DBL_MIN);
+        if (kind == FP_SUBNORMAL) (void)(y == 0);
+        else (void)(size <= DBL_MAX);
+    }
+    return kind;
+}
 
 #define WGI_QUESTION(name, sign)                                                               \
     template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \

@@ -74,8 +74,11 @@ inline std::complex<active> pow(const std::complex<active> &z, const active &x) 
     const std::complex<active> t = std::log(z);
     return std::polar<active>(exp(x * t.real()), x * t.imag());
 }
-template <class X, detail::if_other_part<X> = 0>
-std::complex<active> pow(const std::complex<active> &z, const X &x) {
+/* No templates, as those of the standard library for such pairs are. */
+inline std::complex<active> pow(const std::complex<active> &z, int x) {
+    return pow(z, active(x));
+}
+inline std::complex<active> pow(const std::complex<active> &z, double x) {
     return pow(z, active(x));
 }
 

@@ -247,20 +247,22 @@ WGI_FUNCTION double primal(double x) { return x; }
     static_assert(are_dual_operands<__VA_ARGS__>,                                              \
                   "wengert: an operand is neither a dual nor a number: a pointer, or a taped " \
                   "variable?")
-#define WGI_DUAL_TEMPLATE1(name)                                                               \
+#define WGI_DUAL_TEMPLATE1(space, name)                                                              \
     template <class X> WGI_FUNCTION auto wgi_any_##name(const X &x) {                          \
         WGI_ARE_DUAL_OPERANDS(X);                                                              \
         if constexpr (one_is_dual<X>) return wgi_dual_##name(x, 1);                            \
         else return wgi_op_##name##_v(static_cast<double>(x));                                 \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class... None,                                                          \
               detail::if_dual<sizeof...(None), X> = 0>                                         \
     WGI_FUNCTION wg_dual (name)(const X &x, None...) {                                         \
         return wgi_any_##name(x);                                                              \
     }                                                                                          \
+    }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE2(name)                                                               \
+#define WGI_DUAL_TEMPLATE2(space, name)                                                              \
     template <class X, class Y> WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y) {     \
         WGI_ARE_DUAL_OPERANDS(X, Y);                                                           \
         if constexpr (one_is_dual<X, Y>)                                                       \
@@ -268,13 +270,15 @@ WGI_FUNCTION double primal(double x) { return x; }
         else return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y));         \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class... None,                                                 \
               detail::if_dual<sizeof...(None), X, Y> = 0>                                      \
     WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, None...) {                             \
         return wgi_any_##name(x, y);                                                           \
     }                                                                                          \
+    }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE3(name)                                                               \
+#define WGI_DUAL_TEMPLATE3(space, name)                                                              \
     template <class X, class Y, class Z>                                                       \
     WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z) {                     \
         WGI_ARE_DUAL_OPERANDS(X, Y, Z);                                                        \
@@ -286,13 +290,15 @@ WGI_FUNCTION double primal(double x) { return x; }
                                      static_cast<double>(z));                                  \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class Z, class... None,                                        \
               detail::if_dual<sizeof...(None), X, Y, Z> = 0>                                   \
     WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, None...) {                 \
         return wgi_any_##name(x, y, z);                                                        \
     }                                                                                          \
+    }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE4(name)                                                               \
+#define WGI_DUAL_TEMPLATE4(space, name)                                                              \
     template <class X, class Y, class Z, class W>                                              \
     WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z, const W &w) {         \
         WGI_ARE_DUAL_OPERANDS(X, Y, Z, W);                                                     \
@@ -304,10 +310,12 @@ WGI_FUNCTION double primal(double x) { return x; }
                                      static_cast<double>(z), static_cast<double>(w));          \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class Z, class W, class... None,                               \
               detail::if_dual<sizeof...(None), X, Y, Z, W> = 0>                                \
     WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, const W &w, None...) {     \
         return wgi_any_##name(x, y, z, w);                                                     \
+    }                                                                                          \
     }                                                                                          \
     }
 #define WGI_DUAL_OPERATOR1(sign, name)                                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wg::active as a scalar of Eigen (3.3 and 3.4): matrices of any kind, all decompositions and solvers.
+/* wg::active as a scalar of Eigen (3.4): matrices of any kind, all decompositions and solvers.
  *
  *     using matrix = Eigen::Matrix<wg::active, Eigen::Dynamic, Eigen::Dynamic>;
  *
@@ -89,6 +89,17 @@ struct gathered {
         for (const wg_real &e : x)
             if (e.at.slot != 0 || e.value != 0) return false;
         return true;
+    }
+    /* Of a triangle nothing else is looked at, as it may hold anything. */
+    void keep_triangle(bool lower, bool unit) {
+        active = false;
+        for (std::size_t j = 0; j < cols; j++)
+            for (std::size_t i = 0; i < rows; i++) {
+                wg_real &e = x[i + j * rows];
+                if (i == j && unit) e = wg_constant(1);
+                else if (i != j && (i > j) != lower) e = wg_constant(0);
+                active |= e.at.slot != 0;
+            }
     }
     bool is_finite() const {
         for (const wg_real &e : x)
@@ -231,7 +242,8 @@ struct triangular_solve_matrix<wg::active, Index, OnTheLeft, Mode, Conjugate, Or
                     level3_blocking<wg::active, wg::active> &) {
         const bool unit = (Mode & UnitDiag) != 0, lower = (Mode & Lower) == Lower;
         const Index down = Order == ColMajor ? 1 : stride, across = Order == ColMajor ? stride : 1;
-        const wg::detail::gathered a(size, size, tri, down, across);
+        wg::detail::gathered a(size, size, tri, down, across);
+        a.keep_triangle(lower, unit);
         if (wg::detail::is_block(size, size) && wg::detail::is_regular(a, unit)) {
             wg::detail::solve_triangular('L', lower, unit, a, other, size, other_size, incr,
                                          other_stride);
@@ -256,7 +268,8 @@ struct triangular_solve_matrix<wg::active, Index, OnTheRight, Mode, Conjugate, O
                     level3_blocking<wg::active, wg::active> &) {
         const bool unit = (Mode & UnitDiag) != 0, lower = (Mode & Lower) != Lower;
         const Index down = Order == ColMajor ? stride : 1, across = Order == ColMajor ? 1 : stride;
-        const wg::detail::gathered a(size, size, tri, down, across);
+        wg::detail::gathered a(size, size, tri, down, across);
+        a.keep_triangle(lower, unit);
         if (wg::detail::is_block(size, size) && wg::detail::is_regular(a, unit)) {
             wg::detail::solve_triangular('L', lower, unit, a, other, size, other_size,
                                          other_stride, incr);
@@ -312,7 +325,7 @@ template <> struct llt_inplace<wg::active, Lower> {
         bool active = false;
         for (Index j = 0; j < n; j++)
             for (Index i = j; i < n; i++) {
-                numbers(i, j) = value(a(i, j));
+                numbers(i, j) = wg::value(a(i, j));
                 active |= a(i, j).at.slot != 0;
             }
         const Index bad = llt_inplace<double, Lower>::blocked(numbers);
@@ -329,6 +342,7 @@ template <> struct llt_inplace<wg::active, Lower> {
             for (Index i = 0; i < n; i++) both.push_back(i < j ? a(j, i) : a(i, j));
         const std::size_t order = static_cast<std::size_t>(n);
         const wg_mat l = wg_cholesky(t, wg_mat_gather(t, order, order, both.data()));
+        if (wg_tape_status(t) != WG_OK) return 0;
         for (Index j = 0; j < n; j++)
             for (Index i = j; i < n; i++)
                 a(i, j) = wg_mat_at(l, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
@@ -434,7 +448,11 @@ template <int Order> struct WGI_EIGEN_LU(int) {
         const wg::tape none(WGI_EIGEN_RETURNS);                                                \
         wg_tape *const t = a.tape_for(none);                                                   \
         wg_mat w = wg_mat(), v = wg_mat();                                                     \
-        if (wg_eigh(t, a.on(t), &w, vectors ? &v : nullptr) != WG_OK) m_info = NoConvergence;  \
+        m_eivalues.setConstant(NumTraits<wg::active>::quiet_NaN());                            \
+        if (wg_eigh(t, a.on(t), &w, vectors ? &v : nullptr) != WG_OK) {                        \
+            m_info = NoConvergence;                                                            \
+            return *this;                                                                      \
+        }                                                                                      \
         wg::detail::scatter(w, m_eivalues.data(), 1, n);                                       \
         if (vectors)                                                                           \
             wg::detail::scatter(v, m_eivec.data(), order == ColMajor ? 1 : n,                  \
@@ -479,6 +497,8 @@ WGI_EIGEN_SYMMETRIC(RowMajor)
         const wg_status status =                                                               \
             wg_svd(t, a.on(t), computeU() ? &u : nullptr, &s, computeV() ? &v : nullptr);      \
         WGI_EIGEN_INFO(status == WG_OK ? Success : NoConvergence);                             \
+        m_singularValues.setConstant(NumTraits<wg::active>::quiet_NaN());                      \
+        if (status != WG_OK) return *this;                                                     \
         wg::detail::scatter(s, m_singularValues.data(), 1, m);                                 \
         if (computeU())                                                                        \
             wg::detail::scatter(u, m_matrixU.data(), order == ColMajor ? 1 : m_matrixU.cols(), \

@@ -49,6 +49,14 @@
 #define WGI_TO_WHOLE explicit
 #endif
 
+/* Functions of the names of <math.h> are found by argument-dependent lookup, for code that exists calls them so.
+ * Others are not: a function of the user's that has such a name is his own. They are called wg::NAME. */
+namespace wg {
+inline namespace found {}
+namespace named {}
+using namespace named;
+} // namespace wg
+
 namespace wg {
 
 struct active;
@@ -578,7 +586,7 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 /* wg_NAME of operands, and wg::NAME where one of them is a wg::active or an expression. A function
  * of that name in a program is preferred to wg::NAME: its parameters are no pack. In parentheses:
  * a macro of that name is left alone. */
-#define WGI_TEMPLATE1(name)                                                                    \
+#define WGI_TEMPLATE1(space, name)                                                                   \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0])                                                                    \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], v))                                              \
@@ -589,13 +597,15 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         return wg::detail::apply<wgi_row_##name>(x);                                           \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
     WGI_FUNCTION detail::outcome<wgi_row_##name, X> (name)(const X &x, None...) {              \
         return detail::apply_here<wgi_row_##name>(x);                                          \
     }                                                                                          \
+    }                                                                                          \
     }
 
-#define WGI_TEMPLATE2(name)                                                                    \
+#define WGI_TEMPLATE2(space, name)                                                                   \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1])                                                              \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], v))                                        \
@@ -608,14 +618,16 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         return wg::detail::apply<wgi_row_##name>(x, y);                                        \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
     WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y> (name)(const X &x, const Y &y,          \
                                                               None...) {                       \
         return detail::apply_here<wgi_row_##name>(x, y);                                       \
     }                                                                                          \
+    }                                                                                          \
     }
 
-#define WGI_TEMPLATE3(name)                                                                    \
+#define WGI_TEMPLATE3(space, name)                                                                   \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1], a[2])                                                        \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], v))                                  \
@@ -629,15 +641,17 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         return wg::detail::apply<wgi_row_##name>(x, y, z);                                     \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class Z, class... None,                                        \
               detail::if_own<sizeof...(None), X, Y, Z> = 0>                                    \
     WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z> (name)(const X &x, const Y &y,       \
                                                                  const Z &z, None...) {        \
         return detail::apply_here<wgi_row_##name>(x, y, z);                                    \
     }                                                                                          \
+    }                                                                                          \
     }
 
-#define WGI_TEMPLATE4(name)                                                                    \
+#define WGI_TEMPLATE4(space, name)                                                                   \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1], a[2], a[3])                                                  \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], a[3], v))                            \
@@ -652,11 +666,13 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         return wg::detail::apply<wgi_row_##name>(x, y, z, w);                                  \
     }                                                                                          \
     namespace wg {                                                                             \
+    namespace space {                                                                          \
     template <class X, class Y, class Z, class W, class... None,                               \
               detail::if_own<sizeof...(None), X, Y, Z, W> = 0>                                 \
     WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z, W> (name)(                           \
         const X &x, const Y &y, const Z &z, const W &w, None...) {                             \
         return detail::apply_here<wgi_row_##name>(x, y, z, w);                                 \
+    }                                                                                          \
     }                                                                                          \
     }
 

@@ -102,6 +102,8 @@ class tape {
 
     wg_status reverse(const active &y) { return check(wg_reverse(t_, y)); }
     double adjoint(const active &x) const { return wg_adjoint(t_, x); }
+    /* An expression is no variable that has been swept. */
+    template <int N, int L, int B> double adjoint(const expression<N, L, B> &x) const = delete;
 
     /* Drivers: what f records is swept, and the tape is left empty. What f throws is thrown. */
 

@@ -178,6 +178,17 @@ static void write_dual_function(const struct row *r) {
     puts("); }");
 }
 
+/* The namespace of C++ of an operation: `found` of those that <math.h> has (statement.hpp). */
+static const char *space_of(const char *name) {
+    static const char list[] =
+        " fma fmod remainder sqrt cbrt pow hypot exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos "
+        "atan atan2 sinh cosh tanh asinh acosh atanh erf erfc lgamma tgamma j0 j1 y0 y1 floor ceil trunc round rint "
+        "fabs copysign fmax fmin fdim ";
+    char word[32];
+    (void)snprintf(word, sizeof word, " %s ", name);
+    return strstr(list, word) != NULL ? "found" : "named";
+}
+
 /* The operators of C++, for the macros so named. */
 static void operators(const char *macro) {
     printf("\n%s2(+, add)\n%s2(-, sub)\n%s2(*, mul)\n", macro, macro, macro);
@@ -198,7 +209,7 @@ static void write_dual(void) {
     }
     puts("\n#if defined(__cplusplus) && __cplusplus >= 201703L");
     for (int i = 0; i < ROWS; i++)
-        printf("WGI_DUAL_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
+        printf("WGI_DUAL_TEMPLATE%d(%s, %s)\n", rows[i].arity, space_of(rows[i].name), rows[i].name);
     operators("WGI_DUAL_OPERATOR");
     puts("#endif\n\n#endif");
 }
@@ -231,7 +242,7 @@ static void write_cxx(void) {
     puts("#include <wengert/scalar.h>\n#include <wengert/statement.hpp>\n");
     puts("#pragma GCC system_header\n");
     for (int i = 0; i < ROWS; i++)
-        printf("WGI_TEMPLATE%d(%s)\n", rows[i].arity, rows[i].name);
+        printf("WGI_TEMPLATE%d(%s, %s)\n", rows[i].arity, space_of(rows[i].name), rows[i].name);
     operators("WGI_OPERATOR");
     puts("\n#endif");
 }
