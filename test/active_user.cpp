@@ -252,10 +252,10 @@ template <class F> void holds_or_says_so(const char *name, double at, double to,
 }
 
 void what_takes_a_number_apart_leaves_guards() {
-    const double all[] = {-2, 3, 0, 4.1, 8.1, 1024, 1, 1e-310, INFINITY, NAN};
+    const double all[] = {-2, 3, 0, 4.1, 8.1, 10, 10.5, 1024, 1, 1e-310, INFINITY, NAN, -0.0, -INFINITY, DBL_MAX, 1e308};
     for (const double at : all)
         for (const double to : all) {
-            holds_or_says_so("signbit", at, to, [](active x) -> active { return signbit(x) ? -x : x; });
+            holds_or_says_so("signbit", at, to, [](active x) -> active { return signbit(x) ? 1 - x : x; });
             holds_or_says_so("remquo", at, to, [](active x) {
                 int q = 0;
                 const active r = remquo(x, 2, &q);
@@ -266,12 +266,21 @@ void what_takes_a_number_apart_leaves_guards() {
                 const active r = frexp(x, &q);
                 return active(r + 10 * (x == x && !isinf(x) ? q : 0));
             });
-            holds_or_says_so("ilogb", at, to, [](active x) -> active { return ilogb(x) < 0 ? x + 100 : x; });
+            holds_or_says_so("ilogb", at, to, [](active x) -> active { return ilogb(x) < 0 ? x + 100 : ilogb(x) > 2000 ? 7 : x; });
             holds_or_says_so("logb", at, to, [](active x) -> active { return x * 0 + logb(x); });
             holds_or_says_so("fpclassify", at, to, [](active x) -> active {
                 return fpclassify(x) == FP_ZERO ? 1 : fpclassify(x) == FP_SUBNORMAL ? x * 3 : 2 * x;
             });
             holds_or_says_so("nextafter", at, to, [](active x) { return active(nextafter(x, 10) - x); });
+            holds_or_says_so("nextafter, upwards", at, to, [](active x) { return active(nextafter(x, INFINITY)); });
+            holds_or_says_so("nextafter, to", at, to, [](active x) { return active(nextafter(active(8.1), x)); });
+            holds_or_says_so("modf", at, to, [](active x) {
+                active whole;
+                const active part = modf(x, &whole);
+                return active(whole + copysign(3, part) * (part + 1));
+            });
+            holds_or_says_so("lround", at, to, [](active x) { return active(x * 0 + double(lround(x))); });
+            holds_or_says_so("to int", at, to, [](active x) { return active(x * 0 + double(int(x))); });
         }
 }
 

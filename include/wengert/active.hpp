@@ -142,11 +142,15 @@ template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION bool operator!(const X
 
 namespace detail {
 
-/* Of numbers cut off behind the point; a guard is left that they are the same. */
+/* Of numbers cut off behind the point; a guard is left that they are the same: of what is too large for
+ * the type, or a NaN, that it stays what it is. */
 WGI_FUNCTION bool whole_number(const active &x, bool) { return x != 0; }
 template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k) {
-    if (guards())
-        (void)(wg_trunc(x) == static_cast<double>(k));
+    const double v = x.wg_real::value;
+    if (!guards()) return k;
+    if (v != v) (void)(x != x);
+    else if (std::trunc(v) == static_cast<double>(k)) (void)(wg_trunc(x) == std::trunc(v));
+    else (void)(x == v);
     return k;
 }
 

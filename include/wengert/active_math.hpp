@@ -32,12 +32,12 @@ WGI_FUNCTION active by_power(const active &x, long n) {
     return y;
 }
 
-/* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1). */
+/* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1), and finite. */
 WGI_FUNCTION void guard_exponent(const active &x, int k) {
     if (!guards()) return;
     const active size = wg_fabs(x);
     (void)(size >= std::ldexp(1.0, k));
-    if (k < DBL_MAX_EXP - 1) (void)(size < std::ldexp(1.0, k + 1));
+    (void)(size < std::ldexp(1.0, k + 1));
 }
 
 /* That x stays 0, infinite or a NaN, if it is. */
@@ -140,8 +140,8 @@ template <class X, typename std::enable_if<detail::operand<X>::is, int>::type = 
 WGI_FUNCTION active modf(const X &x, active *whole) {
     const active y = x;
     *whole = wg_trunc(y);
-    if (std::isinf(value(y))) return std::copysign(0.0, value(y));
-    return y - *whole;
+    if (wg_fabs(y) > DBL_MAX) return wg_copysign(0, y);
+    return wg_fmod(y, 1);
 }
 
 /* ---- remainders and neighbours ---- */
@@ -155,7 +155,13 @@ WGI_FUNCTION active neighbour(const active &x, double to) {
         (void)(x < 0);
         (void)(wg_fabs(x) == lowest);
     }
-    return std::isfinite(to - v) ? active(x + (to - v)) : active(to);
+    if (std::isfinite(to - v)) return x + (to - v);
+    (void)(x == v);
+    return to;
+}
+/* That x stays on its side of y, or beside a NaN. */
+WGI_FUNCTION void guard_order(const active &x, const active &y) {
+    (void)(x < y), (void)(x == y), (void)(x > y);
 }
 } // namespace detail
 
@@ -172,13 +178,13 @@ WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient) {
 template <class X, class Y, detail::if_own<0, X, Y> = 0>
 WGI_FUNCTION active nextafter(const X &x, const Y &y) {
     const active a = x, b = y;
-    (void)(a < b);
+    detail::guard_order(a, b);
     return detail::neighbour(a, std::nextafter(value(a), value(b)));
 }
 template <class X, detail::if_own_alone<X> = 0>
 WGI_FUNCTION active nexttoward(const X &x, long double y) {
     const active a = x;
-    (void)(a < static_cast<double>(y));
+    detail::guard_order(a, static_cast<double>(y));
     return detail::neighbour(a, std::nexttoward(value(a), y));
 }
 
@@ -194,11 +200,10 @@ WGI_ONE(bool, isnormal) {
     const active size = wg_fabs(x);
     return size >= DBL_MIN && size <= DBL_MAX;
 }
+/* Of zeros and NaNs, too, which no comparison tells from their opposites. */
 WGI_ONE(bool, signbit) {
-    const active y = x;
-    if (value(y) != 0 && value(y) == value(y)) return y < 0;
-    (void)detail::guard_special(y);
-    return std::signbit(value(y));
+    if (detail::guards()) return wg_copysign(1, x) < 0;
+    return std::signbit(value(x));
 }
 WGI_ONE(int, fpclassify) {
     const active y = x;
