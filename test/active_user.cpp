@@ -464,7 +464,11 @@ void complex_numbers() {
     const complex z(a, b);
     const complex w = std::exp(z) * z / (z + 1.0) + std::sqrt(z) + std::pow(z, 2.0) + 3 * z - z * (a * b) +
                       std::log(z) * std::sin(z) + std::polar<active>(abs(a), b) + std::conj(z) / 2;
-    const active y = std::abs(w) + std::arg(w) + std::norm(z) + w.real() * w.imag();
+    const complex q = std::pow(2.0, z) + std::pow(a * a, z) + std::pow(z, a * b) + std::pow(z, 3u) + std::polar(1.0, a) +
+                      std::polar(a * a, b) + std::polar(a, a * b) + std::polar(a * b, b * a) + std::conj(a * b);
+    CHECK(z != 1.0 && !(0.75 == z) && z != a * b && z == complex(a, -1.25));
+    const active real = std::real(q) * std::imag(q) + std::real(a * b) + std::imag(a) + std::norm(a + 1) + std::arg(b);
+    const active y = std::abs(w) + std::arg(w) + std::norm(z) + w.real() * w.imag() + real;
     t.reverse(y);
     const double g[2] = {t.adjoint(a), t.adjoint(b)};
     struct plain {
@@ -473,7 +477,11 @@ void complex_numbers() {
             const std::complex<double> v = std::exp(u) * u / (u + 1.0) + std::sqrt(u) + std::pow(u, 2.0) +
                                            3.0 * u - u * (p * q) + std::log(u) * std::sin(u) +
                                            std::polar(std::fabs(p), q) + std::conj(u) / 2.0;
-            return std::abs(v) + std::arg(v) + std::norm(u) + v.real() * v.imag();
+            const std::complex<double> r = std::pow(2.0, u) + std::pow(p * p, u) + std::pow(u, p * q) + std::pow(u, 3u) +
+                                           std::polar(1.0, p) + std::polar(p * p, q) + std::polar(p, p * q) +
+                                           std::polar(p * q, q * p) + std::conj(p * q);
+            return std::abs(v) + std::arg(v) + std::norm(u) + v.real() * v.imag() + r.real() * r.imag() +
+                   std::real(p * q) + std::imag(p) + std::norm(p + 1) + std::arg(q);
         }
     };
     CHECK(near(wg::value(y), plain::of(0.75, -1.25)));
