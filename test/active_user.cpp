@@ -291,6 +291,26 @@ active square(active side) { return 4 * side; }
 active value(active spot) { return spot * spot; }
 active Phi(active x) { return 3 * x; }
 template <class X> X max(X x, X y) { return x > y ? 2 * x : 2 * y; }
+template <class X> X ldexp(const X &x, int) { return x * 11; }
+template <class X> X hypot(const X &x, const X &, const X &) { return x * 12; }
+template <class X> X frexp(const X &x, int *) { return x * 13; }
+template <class X> X modf(const X &x, X *) { return x * 14; }
+template <class X> X remquo(const X &x, const X &, int *) { return x * 15; }
+template <class X> X nextafter(const X &x, const X &) { return x * 16; }
+template <class X> X nearbyint(const X &x) { return x * 17; }
+template <class X> X norm(const X &x) { return x * 18; }
+template <class X> X real(const X &x) { return x * 19; }
+template <class X> bool isless(const X &, const X &) { return true; }
+template <class X> bool isunordered(const X &, const X &) { return true; }
+template <class X> bool isnan(const X &) { return true; }
+template <class X> long lround(const X &) { return 20; }
+active templates(active x) {
+    int q = 0;
+    active w = x;
+    CHECK(isless(x, x) && isunordered(x, x) && isnan(x) && lround(x) == 20);
+    return ldexp(x, 1) + hypot(x, x, x) + frexp(x, &q) + modf(x, &w) + remquo(x, x, &q) + nextafter(x, x) +
+           nearbyint(x) + norm(x) + real(x);
+}
 active run(active x, active y) {
     return sign(x - y) + Phi(x * 1) + square(x * 1) + square(x) + value(x * y) + max(x, y);
 }
@@ -302,6 +322,7 @@ void functions_of_the_users_are_his_own() {
     const active x = t.input(2), y = user::run(x, t.input(2));
     t.reverse(y);
     CHECK(wg::value(y) == 1 + 6 + 8 + 8 + 16 + 4 && t.adjoint(x) == 3 + 4 + 4 + 16 + 0);
+    CHECK(wg::value(user::templates(1)) == 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19);
     CHECK(wg::value(wg::sign(x - 3)) == -1 && wg::value(wg::square(x * 1)) == 4);
 }
 
@@ -512,10 +533,27 @@ void scopes_nest_and_end() {
         }
         y = x * x * x;
     }
-    outside = y * y;
-    CHECK(outside.at.slot == 0 && wg::value(outside) == 64);
     one.reverse(y);
     CHECK(one.adjoint(x) == 12 && stats(other).records == 1);
+    // Outside of every scope: a value, which no tape takes for a constant.
+    outside = y * y;
+    outside += 1;
+    CHECK(wg::value(outside) == 65 && outside > 64 && sqrt(outside - 1) == 8);
+    CHECK(active(active(3) * active(2)).at.slot == 0);
+    {
+        const wg::scope again(one);
+        const active back = outside * x;
+        CHECK(wg_tape_status(one) == WG_ESTALE && wg::value(back) != wg::value(back));
+        CHECK(std::strstr(wg_tape_message(one), "outside of every wg::scope") != nullptr);
+    }
+    one.reset();
+    {
+        const wg::scope again(one);
+        x = one.input(2);
+        const active detached = wg::value(outside) * x;
+        one.reverse(detached);
+        CHECK(one.adjoint(x) == 65);
+    }
     // More than a statement holds, without a tape: nothing silent where it then goes to one.
     const wg_real r = wg_let(one, x * x * x * x * x * x * x * x * x * x);
     CHECK(wg_tape_status(one) == WG_ESTALE && r.value != r.value);

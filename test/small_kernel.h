@@ -39,6 +39,17 @@ wg_real KERNEL(wg_tape *t, size_t n, int way, const wg_real *x) {
         return wg_let(t, wg_atan2(wg_mul(x[0], x[1]), wg_log(wg_mul(x[2], x[3]))));
     case 15:
         return wg_let(t, wg_fma(wg_mul(x[0], x[1]), wg_mul(x[2], x[3]), wg_cos(x[4])));
+    case 16: /* a long one, of variables that come again */
+        return wg_let(t,
+                      wg_add(wg_mul(wg_add(wg_mul(0.1, x[0]), wg_mul(0.7, x[1])),
+                                    wg_add(wg_mul(0.3, x[2]), wg_mul(1.1, x[0]))),
+                             wg_sub(wg_mul(wg_add(0.9, x[3]), wg_mul(1.3, x[0])),
+                                    wg_mul(wg_mul(1.7, x[4]), wg_mul(1.9, wg_mul(2.3, x[1]))))));
+    case 17: /* of pairs that come again */
+        return wg_let(t, wg_add(wg_mul(wg_add(0.1, wg_mul(0.7, x[0])), wg_add(0.3, x[1])),
+                                wg_add(wg_mul(wg_mul(1.1, x[0]), wg_mul(1.3, x[1])),
+                                       wg_add(wg_mul(wg_mul(1.7, x[0]), wg_mul(1.9, x[1])),
+                                              wg_mul(2.3, wg_mul(2.9, x[4]))))));
     case 18:
         return wg_let(t, wg_sub(wg_fma(x[0], x[1], x[2]), wg_fma(x[3], x[4], x[5])));
     case 21:

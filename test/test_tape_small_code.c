@@ -10,21 +10,10 @@
 #include <wengert.h>
 #define KERNEL usual_statement
 #include "small_kernel.h"
+#include "tape_text.h"
 
 /* test/small_kernel.c */
 wg_real small_statement(wg_tape *t, size_t n, int way, const wg_real *x);
-
-struct text {
-    size_t used;
-    char bytes[8192];
-};
-static int collect(void *ctx, const char *text, size_t bytes) {
-    struct text *const o = ctx;
-    if (o->used + bytes >= sizeof o->bytes) return 1;
-    memcpy(o->bytes + o->used, text, bytes);
-    o->bytes[o->used += bytes] = 0;
-    return 0;
-}
 
 /* Variables where a bit of `active` is set; points at which every other one has an infinite or NaN derivative. */
 static void operands(wg_tape *t, unsigned active, int edge, wg_real *x) {

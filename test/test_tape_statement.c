@@ -10,6 +10,8 @@
 #include <string.h>
 #include <wengert.h>
 
+#include "tape_text.h"
+
 enum { MOST = 8 };
 
 /* A statement of n operands. */
@@ -34,18 +36,6 @@ static wg_real statement(wg_tape *t, size_t n, const wg_real *x) {
         return wg_let(t, wg_div(wg_fma(wg_mul(x[0], x[1]), x[2], wg_mul(x[3], x[4])),
                                 wg_fma(x[5], x[6], x[7])));
     }
-}
-
-struct text {
-    size_t used;
-    char bytes[8192];
-};
-static int collect(void *ctx, const char *text, size_t bytes) {
-    struct text *const o = ctx;
-    if (o->used + bytes >= sizeof o->bytes) return 1;
-    memcpy(o->bytes + o->used, text, bytes);
-    o->bytes[o->used += bytes] = 0;
-    return 0;
 }
 
 static wg_tape *open_with(unsigned flags) {

@@ -2,21 +2,23 @@
 /* Long statements: of more than 8 operands, 8 numbers or 128 bits of code.
  *
  * On most tapes they are one statement as any other: one slot, and one record for two variables,
- * where each variable counts once. Kept code has no room for them: a tape that keeps its code gets
- * them in pieces, each a statement of its own. */
+ * where of more than 8 operands each variable counts once. Kept code has no room for them: a tape
+ * that keeps its code gets them in pieces, each a statement of its own. */
 #include "tape.h"
 
 /* ---- as one statement ---- */
 
-/* Variables that come again are added to where they came first; constants have no place. Gives
- * how many are left. */
+/* Variables that come again are added to where they came first, except in a statement that the fast
+ * path takes, too, where there is room: its records are the same either way. Constants have no place.
+ * Gives how many operands are left. */
 static size_t gather(size_t n, const uint64_t *handle, const double *p, uint32_t *slot,
                      double *partial) {
+    const int each_once = n > WGI_MAX_OPERANDS;
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t at = wgi_slot(handle[i]);
         if (at == 0) continue;
-        size_t j = 0;
+        size_t j = each_once ? 0 : k;
         while (j < k && slot[j] != at) j++;
         if (j == k) slot[k] = at, partial[k++] = p[i];
         else partial[j] += p[i];
