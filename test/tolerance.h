@@ -63,6 +63,17 @@
  * some operations. */
 #define TOL_IMPLICIT_ULP 400.0
 
+/* Steps of descent against long double: some ten roundings of each step, and of those before in what
+ * the rule remembers; relative to the largest x so far. */
+#define TOL_DESCENT_ULP 32.0
+
+/* How far from a minimum a search may end whose gradient is 1e-9 at most: that over the smallest
+ * curvature of these problems (Beale's, 0.3), and as much again for the direction in between. */
+#define TOL_MINIMUM 1e-8
+
+/* The same of parameters that were fitted until rounding ended it, relative. */
+#define TOL_FIT 1e-9
+
 /* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
  */
 static inline double error_ulp(double got, double ref) {
