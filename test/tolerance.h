@@ -59,6 +59,9 @@
  * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
 #define TOL_PROBLEM_ULP 512.0
 
+/* The same evaluated as functions, whose sines and exponentials are within 4 ulp where libm's are within 1. */
+#define TOL_PROBLEM_FUNCTION_ULP (4 * TOL_PROBLEM_ULP)
+
 /* Derivatives of solutions of equations, relative to them or to 1: their condition, below 100, and
  * some operations. */
 #define TOL_IMPLICIT_ULP 400.0
