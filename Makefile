@@ -166,8 +166,9 @@ GRADBENCH := $(B)/bench/gradbench/main
 
 # ---- adapters -------------------------------------------------------------------------------
 # One for each solver, a small library of its own, where the solver is: name (of the folder, the header
-# wengert/NAME.h and libwengert-NAME), headers of the solver, Debian package, its pkg-config module, what
-# it is linked with where that does not say; - is nothing. `problem` is beneath all others.
+# wengert/NAME.h and libwengert-NAME), headers of the solver, Debian package, pkg-config module, libraries;
+# - is nothing. `problem` is beneath all others. A program is linked with libwengert before the solver: GSL
+# brings a CBLAS of its own, and the one that comes first is everybody's.
 
 comma := ,
 # field N,ROW
@@ -175,7 +176,11 @@ field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
 
 ADAPTERS := \
     problem:-:-:-:- \
-    ipopt:IpStdCInterface.h:coinor-libipopt-dev:ipopt:-lipopt
+    ipopt:IpStdCInterface.h:coinor-libipopt-dev:ipopt:-lipopt \
+    nlopt:nlopt.h:libnlopt-dev:nlopt:-lnlopt \
+    gsl:gsl/gsl_multilarge_nlinear.h:libgsl-dev:gsl:-lgsl \
+    cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
+    lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs
 
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
 solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1)))))
@@ -415,7 +420,10 @@ $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
 	$(link) $(with_library) $(EXAMPLE_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 
-# adapter ROW: its libraries, tests and examples
+# Tests of adapters fit the NIST problems, too.
+$(filter $(B)/adapters/%,$(foreach p,$(ADAPTER_PROGS),$(if $(findstring /test_,$(p)),$(p)))): $(call objects,examples/nist_data.c examples/nist_models.c)
+
+# ADAPTER NAME,ROW: its libraries, tests and examples
 define ADAPTER
 $(call LIST,adapter_$(1),$(call objects,$(call adapter_srcs,$(1))))
 $(B)/adapters/$(1)/%.o: MORE_CPPFLAGS = -Iadapters/$(1) -Iadapters/problem $(call solver_cflags,$(2)) $(CMOCKA_CFLAGS)
@@ -434,8 +442,9 @@ $(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE
 	   echo 'Name: wengert-$(1)'; \
 	   echo 'Description: Derivatives by Wengert for $(if $(filter problem,$(1)),solvers,the solver $(1))'; \
 	   echo 'Version: $(VERSION)'; \
-	   echo 'Requires: $(if $(filter problem,$(1)),wengert,wengert-problem) $(call field,4,$(2))'; \
-	   echo 'Libs: -L$$$${libdir} -lwengert-$(1) $(if $(call field,4,$(2)),,$(call field,5,$(2)))'; } > $$@
+	   echo 'Requires: $(if $(filter problem,$(1)),wengert,wengert-problem)'; \
+	   echo 'Requires.private: $(call field,4,$(2))'; \
+	   echo 'Libs: -L$$$${libdir} -lwengert-$(1) -lwengert $(if $(call field,4,$(2)),$(call packages,--libs-only-L,$(call field,4,$(2)))) $(call field,5,$(2))'; } > $$@
 endef
 $(foreach row,$(ADAPTERS_FOUND),$(eval $(call ADAPTER,$(call field,1,$(row)),$(row))))
 

@@ -40,7 +40,8 @@ archives=
 for name in $ADAPTERS; do archives="$libs/libwengert-$name.a $archives"; done
 $CC -std=c11 "$dir/user.c" -o "$dir/user" -Wl,--no-as-needed $(pkg-config --cflags --libs $packages) -lm ||
     complain 'shared libraries do not link'
-"$dir/user" || complain 'a program with all of them does not run'
+LD_DEBUG=bindings LD_BIND_NOW=1 "$dir/user" 2>"$dir/bindings" || complain 'a program with all of them does not run'
+! grep 'libwengert\.so.*gslcblas.*symbol' "$dir/bindings" >&2 || complain 'libwengert works with the CBLAS of GSL'
 $CC -std=c11 $(pkg-config --cflags $packages) "$dir/user.c" -o "$dir/user" -Wl,--whole-archive $archives \
     -Wl,--no-whole-archive "$libs/libwengert.a" \
     $(pkg-config --static --libs $packages | sed 's/-lwengert[a-z-]*//g') -lm || complain 'static libraries do not link'

@@ -25,7 +25,7 @@ $found"
 file='[a-z0-9_]+\.(h|hpp|def|c|inc)'
 allow 'include include/wengert' 'none'
 allow 'examples bench bench/workloads bench/peers bench/gradbench' '(\.\./|bench/|workloads/|peers/|harness/|gradbench/)*'"$file"
-allow "$(ls -d adapters/*/ | tr '\n' ' ')" '(wengert/|test/)?'"$file"
+allow "$(ls -d adapters/*/ | tr '\n' ' ')" '(wengert/|test/|examples/nist_)?'"$file"
 found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
     $(ls adapters/*/*.c | grep -v '/test_') adapters/*/wengert/*.h examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* || true)
 [ -z "$found" ] || complain "beyond include/:

@@ -75,15 +75,12 @@ static int has_weights(const wg_function *f) {
     return wg_function_outputs(f) != 1 || entries(wg_function_output(f, 0)) != 1;
 }
 
-static wg_status made(wg_tape *t, const wg_function *f, wgi_kind kind, size_t group,
-                      wg_function **out) {
+static wg_status made(wg_tape *t, const wg_function *f, wgi_kind kind, wg_function **out) {
     const size_t in = wg_function_inputs(f);
     const size_t weights = has_weights(f) ? wg_function_outputs(f) : 0;
     switch (kind) {
     case WGI_GRADIENT:
         return value_and_gradient(t, f, out);
-    case WGI_JACOBIAN:
-        return jacobian(t, f, group, out);
     case WGI_JVP:
         return wg_function_jvp(t, f, out);
     case WGI_VJP:
@@ -98,27 +95,28 @@ static wg_status made(wg_tape *t, const wg_function *f, wgi_kind kind, size_t gr
         return lanes(t, wg_function_vjp(t, f, out), in, out);
     case WGI_LANES_HVP:
         return lanes(t, wg_function_hvp(t, f, out), in + weights, out);
-    default:
+    case WGI_VALUE:
         return wg_function_join(t, 1, &f, out);
+    default:
+        return jacobian(t, f, kind - WGI_JACOBIAN, out);
     }
 }
 
 static void forget(wgi_derived *d) {
     wg_function_free(d->function);
     free(d->work);
-    *d = (wgi_derived){NULL, NULL, 0};
+    *d = (wgi_derived){NULL, NULL};
 }
 
 void wgi_problem_forget(wg_problem *p) {
     for (size_t k = 0; k < WGI_KINDS; k++) forget(&p->derived[k]);
 }
 
-wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind, size_t group) {
+wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
     wgi_derived *const d = &p->derived[kind];
     wg_function *f = NULL, *native = NULL;
-    if (d->function != NULL && (kind != WGI_JACOBIAN || d->group == group)) return WG_OK;
-    forget(d);
-    wg_status s = made(p->tape, p->function, kind, group, &f);
+    if (d->function != NULL) return WG_OK;
+    wg_status s = made(p->tape, p->function, kind, &f);
     if (s == WG_OK && p->flags & WG_COMPILE) {
         s = wg_function_compile(p->tape, f, NULL, &native, NULL);
         wg_function_free(f);
@@ -128,7 +126,7 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind, size_t group) {
         wg_function_free(f);
         return wgi_problem_fail(p, s);
     }
-    *d = (wgi_derived){f, NULL, group};
+    *d = (wgi_derived){f, NULL};
     const size_t work = (wg_function_work(f, NULL) + 63) / 64 * 64;
     d->work = aligned_alloc(64, work + 64);
     if (d->work == NULL) {
@@ -198,9 +196,6 @@ static void put_together(const wg_problem *p, const wgi_question *q, places *at)
         take_outputs(at, f, q->y, 1, 0);
         take_inputs(at, f, q->to, 0);
         break;
-    case WGI_JACOBIAN:
-        take_outputs(at, f, q->to, p->group[q->group], 0);
-        break;
     case WGI_JVP:
     case WGI_LANES_JVP:
         give_inputs(at, f, q->v, q->lanes);
@@ -222,14 +217,14 @@ static void put_together(const wg_problem *p, const wgi_question *q, places *at)
         take_outputs(at, f, q->to, 3, 0);
         break;
     default:
-        break;
+        take_outputs(at, f, q->to, p->group[q->kind - WGI_JACOBIAN], 0);
     }
 }
 
 wg_status wgi_problem_ask(wg_problem *p, const wgi_question *q) {
     places at;
     wg_function_guard guard = {0, 0};
-    wg_status s = wgi_problem_derive(p, q->kind, q->group);
+    wg_status s = wgi_problem_derive(p, q->kind);
     if (s != WG_OK) return s;
     put_together(p, q, &at);
     const wgi_derived *const d = &p->derived[q->kind];

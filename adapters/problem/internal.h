@@ -17,7 +17,6 @@ enum { WGI_MOST = 16, WGI_MOST_ARGUMENTS = 3 * WGI_MOST };
 typedef enum wgi_kind {
     WGI_VALUE,
     WGI_GRADIENT, /* and value */
-    WGI_JACOBIAN, /* by one group */
     WGI_JVP,
     WGI_VJP,
     WGI_HVP,
@@ -25,13 +24,13 @@ typedef enum wgi_kind {
     WGI_LANES_JVP,
     WGI_LANES_VJP,
     WGI_LANES_HVP,
-    WGI_KINDS
+    WGI_JACOBIAN, /* by the first group; + k: by group k */
+    WGI_KINDS = WGI_JACOBIAN + WGI_MOST
 } wgi_kind;
 
 typedef struct wgi_derived {
     wg_function *function; /* NULL: not made yet */
     void *work;
-    size_t group; /* of a Jacobian */
 } wgi_derived;
 
 /* Where the entries of a pattern are found in products with seeds: lines of one colour share no
@@ -66,6 +65,7 @@ struct wg_problem {
     double *scratch; /* for results that stand in another order */
     size_t scratch_size;
     void *attached;
+    void (*release)(void *);
     wg_status broken; /* of wg_problem_new */
     wg_status status;
     char message[400];
@@ -91,11 +91,10 @@ wg_status wgi_problem_record(wg_problem *p, const double *x);
 /* The group that input i belongs to begins at this input. */
 size_t wgi_problem_first(const wg_problem *p, size_t group);
 
-/* What is asked of a function: inputs at x, further inputs one array each over their entries, and
- * results. Points: 0 for one point, or so many lanes, entries `points` apart. */
+/* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0 for one
+ * point, or so many directions, whose entries stand side by side. */
 typedef struct wgi_question {
     wgi_kind kind;
-    size_t group;
     const double *x, *w, *v; /* inputs of the computation; weights of outputs; directions */
     double *y, *to;          /* value, where the kind has it; the rest */
     size_t lanes;
@@ -103,7 +102,7 @@ typedef struct wgi_question {
 wg_status wgi_problem_ask(wg_problem *p, const wgi_question *q);
 void wgi_problem_forget(wg_problem *p); /* frees what was derived */
 /* The function of that kind, made if it is not there. */
-wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind, size_t group);
+wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind);
 
 /* ---- sparse ---- */
 

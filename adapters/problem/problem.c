@@ -12,6 +12,7 @@
 
 wg_status wgi_problem_refuse(wg_problem *p, wg_status s, const char *format, ...) {
     va_list list;
+    if (s == WG_ENONFINITE && p->status != WG_OK && p->status != s) return s;
     va_start(list, format);
     p->status = s;
     vsnprintf(p->message, sizeof p->message, format, list);
@@ -130,6 +131,7 @@ wg_problem *wg_problem_new(const wg_computation *c) {
 
 void wg_problem_free(wg_problem *p) {
     if (p == NULL) return;
+    wg_problem_attach(p, NULL, NULL);
     wgi_problem_forget(p);
     wg_sparsity_free(p->jacobian.sparsity), wg_sparsity_free(p->hessian.sparsity);
     free(p->jacobian.plan.colour), free(p->hessian.plan.colour);
@@ -151,8 +153,10 @@ void wg_problem_clear(wg_problem *p) {
     p->status = WG_OK;
     p->message[0] = 0;
 }
-void wg_problem_attach(wg_problem *p, void *solver) {
-    if (p != NULL) p->attached = solver;
+void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept)) {
+    if (p == NULL) return;
+    if (p->release != NULL) p->release(p->attached);
+    p->attached = kept, p->release = release;
 }
 void *wg_problem_attached(const wg_problem *p) { return p == NULL ? NULL : p->attached; }
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
@@ -241,7 +245,7 @@ wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_l
     double *rows = in_place || p->function == NULL ? jac : wgi_problem_scratch(p, m * n);
     if (rows == NULL) return n * m == 0 ? WG_OK : p->status;
     const int driven = by_tape(
-        p, &s, &(wgi_question){.kind = WGI_JACOBIAN, .group = group, .x = x, .to = rows});
+        p, &s, &(wgi_question){.kind = WGI_JACOBIAN + (unsigned)group, .x = x, .to = rows});
     if (driven) {
         s = driven_jacobian(p, group, x, layout, jac, ld);
         if (s != WG_OK) return wgi_problem_fail(p, s);

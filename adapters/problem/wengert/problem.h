@@ -51,15 +51,17 @@ WG_API wg_problem *wg_problem_new(const wg_computation *c);
 WG_API void wg_problem_free(wg_problem *p);
 
 /* wg_problem_status, wg_problem_message - the last failure since wg_problem_new or
- * wg_problem_clear, and what it was; WG_OK and "" when there was none. Solvers go on after some of
- * them, after a NaN by a shorter step say: ask when the solver has failed. NULL: WG_ENOMEM. */
+ * wg_problem_clear, and what it was; WG_OK and "" when there was none. Solvers go on after a NaN
+ * (WG_ENONFINITE), by a shorter step: ask when the solver has failed. It does not take the place of another
+ * failure. NULL: WG_ENOMEM. */
 WG_API wg_status wg_problem_status(const wg_problem *p);
 WG_API const char *wg_problem_message(const wg_problem *p);
 /* wg_problem_clear - forgets the failure; that of wg_problem_new stays. */
 WG_API void wg_problem_clear(wg_problem *p);
 
-/* wg_problem_attach - a pointer for the adapter's own use, which wg_problem_attached gives back. */
-WG_API void wg_problem_attach(wg_problem *p, void *solver);
+/* wg_problem_attach - what an adapter keeps with a problem, which wg_problem_attached gives back. release
+ * (or NULL) is called with it when something else is attached, and by wg_problem_free. */
+WG_API void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept));
 WG_API void *wg_problem_attached(const wg_problem *p);
 
 /* The sizes. NULL: 0. */
