@@ -472,9 +472,11 @@ static int is_binary(const char *path) {
 
 /* Is what is run under the compiler's name such a file? Searched for as by a shell. */
 static int is_compiler_binary(const char *compiler) {
-    const char *directory = getenv("PATH");
+    const char *directory = NULL;
     char path[PATHS];
     if (strchr(compiler, '/') != NULL) return is_binary(compiler);
+    for (char **v = environ; v != NULL && *v != NULL && directory == NULL; v++)
+        if (strncmp(*v, "PATH=", 5) == 0) directory = *v + 5;
     while (directory != NULL) {
         const size_t length = strcspn(directory, ":");
         const int n = snprintf(path, PATHS, "%.*s/%s", (int)length, directory, compiler);
