@@ -61,27 +61,36 @@ static inline void assert_in_order(const wg_pattern *p) {
         }
 }
 
+/* How many colours a side has. */
+static inline size_t assert_side(const wgi_side *a, size_t lines) {
+    size_t colours = 0;
+    for (size_t i = 0; i < lines && a->colour != NULL; i++)
+        if (a->colour[i] != WGI_NO_COLOUR && a->colour[i] >= colours)
+            colours = a->colour[i] + 1;
+    assert_int_equal(colours, a->colours);
+    return colours;
+}
+
 /* Is every wanted entry alone with its colour where it is read? Every pair of entries of a row
- * of the whole pattern is looked at. */
+ * or column of the whole pattern is looked at. */
 static inline void assert_plan(const wg_sparsity *s) {
     const wg_pattern *const p = &s->pattern;
-    size_t colours = 0;
-    for (size_t i = 0; i < (s->backward ? p->rows : p->cols); i++)
-        if (s->colour[i] != WGI_NO_COLOUR && s->colour[i] >= colours)
-            colours = s->colour[i] + 1;
-    assert_int_equal(colours, s->colours);
+    assert_int_equal(assert_side(&s->side[0], p->cols) + assert_side(&s->side[1], p->rows),
+                     wg_sparsity_colours(s));
     for (size_t e = 0; e < p->entries; e++) {
-        const int swap = s->hessian ? s->swapped[e] : s->backward;
+        const int swap = s->swapped != NULL && s->swapped[e];
         const size_t at = swap ? p->col[e] : p->row[e], along = swap ? p->row[e] : p->col[e];
+        const int by_row = swap && !s->hessian; /* a backward sweep */
+        const uint32_t *const colour = s->side[by_row].colour;
         size_t alike = 0;
-        assert_true(s->colour[along] < s->colours);
-        if (s->hessian || !s->backward) {
+        assert_true(colour[along] < s->side[by_row].colours);
+        if (!by_row) {
             for (size_t k = s->whole_start[at]; k < s->whole_start[at + 1]; k++)
-                alike += s->colour[s->whole_col[k]] == s->colour[along];
+                alike += colour[s->whole_col[k]] == colour[along];
         } else {
             for (size_t j = 0; j < p->rows; j++)
                 for (size_t k = s->whole_start[j]; k < s->whole_start[j + 1]; k++)
-                    alike += s->whole_col[k] == at && s->colour[j] == s->colour[along];
+                    alike += s->whole_col[k] == at && colour[j] == colour[along];
         }
         assert_int_equal(alike, 1);
     }
