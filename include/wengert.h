@@ -44,4 +44,7 @@
 #include <wengert/file.h>
 #include <wengert/emit.h>
 
+/* Simulation. */
+#include <wengert/ode.h>
+
 #endif

@@ -59,6 +59,16 @@
  * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
 #define TOL_PROBLEM_ULP 512.0
 
+/* A step of a solution in time, or of its adjoint: some dozens of operations in another order than the
+ * reference's, in ulps of the largest entry for every step. */
+#define TOL_STEP_ULP 16.0
+
+/* Solved forth and back with tolerances of 1e-12: what these leave, grown along the way. */
+#define TOL_SOLVED_TWICE 1e-10
+
+/* The same evaluated as functions, whose sines and exponentials are within 4 ulp where libm's are within 1. */
+#define TOL_PROBLEM_FUNCTION_ULP (4 * TOL_PROBLEM_ULP)
+
 /* Derivatives of solutions of equations, relative to them or to 1: their condition, below 100, and
  * some operations. */
 #define TOL_IMPLICIT_ULP 400.0
