@@ -145,7 +145,7 @@ static void random_patterns_are_read_whole_whatever_their_directions(void **stat
 
 /* The colours of the same entries in another way, checked. */
 static size_t colours_by(const wg_sparsity *s, wg_order order, wg_sweeps sweeps) {
-    const wg_colouring o = {order, sweeps};
+    const wg_colouring o = {.order = order, .sweeps = sweeps};
     wg_sparsity *other;
     ok(tape, wg_sparsity_colour(tape, s, &o, &other));
     const wg_pattern *const p = wg_sparsity_pattern(s), *const q = wg_sparsity_pattern(other);
@@ -230,9 +230,86 @@ static void grids_and_bands_take_few_colours(void **state) {
     wg_sparsity_free(s);
 }
 
+/* ---- substitution ---- */
+
+/* sum of factor(i, j) sin(x_i) x_j over the entries, i >= j: its Hessian is known. */
+static wg_status curved(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    wg_real sum = wg_constant(0);
+    for (size_t k = 0; k < count; k++)
+        sum = wg_let(t, wg_add(sum, wg_mul(factor(rows_of[k], cols_of[k]),
+                                           wg_mul(wg_sin(x[rows_of[k]]), x[cols_of[k]]))));
+    y[0] = sum;
+    return WG_OK;
+}
+static void hessian_of_curved(size_t n, const double *x, double *h) {
+    memset(h, 0, n * n * sizeof *h);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = rows_of[k], j = cols_of[k];
+        const double f = factor(i, j);
+        h[i * n + i] -= f * sin(x[i]) * x[j];
+        h[i * n + j] += f * cos(x[i]);
+        h[j * n + i] += f * cos(x[i]);
+    }
+}
+
+/* The Hessian by substitution, in all orders, in a triangle or whole; gives the fewest colours. */
+static size_t check_substitution(size_t n, char triangle) {
+    static double values[MOST], dense[256 * 256];
+    double x[256], y;
+    size_t fewest = SIZE_MAX;
+    wg_sparsity *s, *other;
+    for (size_t j = 0; j < n; j++) x[j] = 0.4 + 0.01 * (double)(j % 9);
+    hessian_of_curved(n, x, dense);
+    ok(tape, wg_hessian_sparsity(tape, curved, NULL, n, x, 1, triangle, WG_ROW_MAJOR, &s));
+    for (int order = 0; order < WG_ORDER_COUNT; order++) {
+        const wg_colouring o = {.order = (wg_order)order, .substitution = 1};
+        ok(tape, wg_sparsity_colour(tape, s, &o, &other));
+        assert_in_order(wg_sparsity_pattern(other));
+        assert_plan(other);
+        ok(tape, wg_sparse_hessian(tape, other, curved, NULL, x, NULL, &y, NULL, values));
+        assert_entries(wg_sparsity_pattern(other), values, dense, triangle);
+        if (wg_sparsity_colours(other) < fewest) fewest = wg_sparsity_colours(other);
+        wg_sparsity_free(other);
+    }
+    wg_sparsity_free(s);
+    return fewest;
+}
+
+static void hessians_by_substitution_are_the_dense_ones(void **state) {
+    (void)state;
+    state_of_random = 3;
+    for (int round = 0; round < 40; round++) {
+        const size_t n = 1 + any_of(50), entries = any_of(3 * n);
+        clear();
+        for (size_t k = 0; k < entries; k++) {
+            const size_t i = any_of(n), j = any_of(n);
+            put(i > j ? i : j, i > j ? j : i);
+        }
+        (void)check_substitution(n, "LUF"[round % 3]);
+    }
+    clear(); /* a path, a band, a star, a grid */
+    for (size_t i = 0; i + 1 < 100; i++) put(i + 1, i);
+    assert_int_equal(check_substitution(100, 'L'), 2);
+    clear();
+    for (size_t i = 0; i < 100; i++)
+        for (size_t j = i; j <= i + 4 && j < 100; j++) put(j, i);
+    assert_int_equal(check_substitution(100, 'L'), 5);
+    clear();
+    for (size_t i = 0; i < 100; i++) put(i, 0), put(i, i);
+    assert_int_equal(check_substitution(100, 'U'), 2);
+    clear();
+    for (size_t i = 0; i < 12; i++)
+        for (size_t j = 0; j < 12; j++) {
+            if (i > 0) put(12 * i + j, 12 * (i - 1) + j);
+            if (j > 0) put(12 * i + j, 12 * i + j - 1);
+        }
+    assert_true(check_substitution(144, 'F') <= 4);
+}
+
 static void mistakes_are_refused(void **state) {
-    const wg_colouring wrong[] = {{WG_ORDER_COUNT, WG_SWEEPS_AUTO},
-                                  {WG_ORDER_AUTO, WG_SWEEPS_COUNT}};
+    const wg_colouring wrong[] = {{.order = WG_ORDER_COUNT}, {.sweeps = WG_SWEEPS_COUNT}};
     wg_sparsity *s, *out;
     (void)state;
     clear();
@@ -254,6 +331,7 @@ int main(void) {
         TEST(every_order_gives_a_plan),
         TEST(orders_matter_where_the_natural_one_is_bad),
         TEST(grids_and_bands_take_few_colours),
+        TEST(hessians_by_substitution_are_the_dense_ones),
         TEST(mistakes_are_refused),
         TEST(arrows_take_three_colours),
         TEST(few_dense_lines_do_not_make_a_pattern_dense),

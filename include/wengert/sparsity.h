@@ -125,6 +125,11 @@ typedef enum wg_sweeps {
 typedef struct wg_colouring {
     wg_order order;
     wg_sweeps sweeps; /* not of a Hessian */
+    /* of a Hessian: 1: an acyclic colouring, whose entries are found from each other by substitution
+     * (Coleman, Cai 1986). It takes fewer colours (a band of k beside the diagonal k + 1, where reading each
+     * entry alone takes about 2 k + 1), but an error, also a NaN or an infinity, of one entry is in all
+     * that are found after it: small entries beside large ones lose digits */
+    int substitution;
 } wg_colouring;
 
 /* wg_sparsity_colour - the same entries, coloured in another way. o NULL: the automatic one.

@@ -193,6 +193,49 @@ static wg_status sweeps(wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
     return WG_OK;
 }
 
+/* Entries by substitution. b: products with the colours, colour after colour, which are used up; h: room
+ * for an entry of each step. */
+static void substitute(const wg_sparsity *s, double *b, double *h, double *values) {
+    const wg_pattern *const p = &s->pattern;
+    const uint32_t *const colour = s->side[0].colour;
+    const size_t n = s->n;
+    for (size_t k = 0; k < s->steps; k++) {
+        const size_t child = s->child[k], parent = s->parent[k];
+        h[k] = b[colour[parent] * n + child];
+        b[colour[child] * n + parent] -= h[k];
+    }
+    for (size_t e = 0; e < p->entries; e++) {
+        const size_t i = p->row[e];
+        values[e] = i == p->col[e] ? b[colour[i] * n + i] : h[s->step[e]];
+    }
+}
+
+/* How many numbers that takes beside the entries. */
+static size_t substituted(const wg_sparsity *s) {
+    return s->step == NULL ? 0 : s->n * s->side[0].colours + s->steps;
+}
+
+/* Products with all colours, and substitution; results: the entries, and room behind them. */
+static wg_status sweeps_substituted(wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
+                                    double *results) {
+    double *const b = results + s->pattern.entries;
+    const wgi_side *const a = &s->side[0];
+    for (size_t sweep = 0; sweep < wgi_sparsity_sweeps(s); sweep++) {
+        wgi_second_clear(p);
+        for (size_t i = 0; i < d->n && i < p->root; i++)
+            if (lane_in(a, sweep, i) < LANES)
+                p->vt[(i + 1) * p->lanes + lane_in(a, sweep, i)] = 1;
+        const wg_status r = wgi_second_run(p);
+        if (r != WG_OK) return r;
+        for (size_t k = sweep * LANES; k < a->colours && k < (sweep + 1) * LANES; k++)
+            for (size_t i = 0; i < d->n; i++)
+                b[k * d->n + i] =
+                    i < p->root ? p->wt[(i + 1) * p->lanes + k - sweep * LANES] : 0;
+    }
+    substitute(s, b, b + s->n * a->colours, results);
+    return WG_OK;
+}
+
 static void put_gradient(const wgi_drive *d, double *g) {
     const wgi_core *const c = d->c;
     for (size_t i = 0; g != NULL && i < d->n; i++)
@@ -217,8 +260,13 @@ static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double
     if (r == WG_OK && s->side[0].colours != 0)
         r = wgi_second_of_blocks(c, d->call, y, n, d->x, s->side[0].colours, v, hv, n);
     if (r != WG_OK) return fail_with_reason(d, r);
-    for (size_t e = 0; e < s->pattern.entries; e++)
-        values[e] = hv[s->side[0].colour[along(s, e)] * n + read_at(s, e)];
+    if (s->step != NULL) {
+        double *const h = wg_tape_keep(t, (s->steps + 1) * sizeof *h, NULL);
+        if (h == NULL) return c->status;
+        substitute(s, hv, h, values);
+    } else
+        for (size_t e = 0; e < s->pattern.entries; e++)
+            values[e] = hv[s->side[0].colour[along(s, e)] * n + read_at(s, e)];
     put_gradient(d, g);
     return WG_OK;
 }
@@ -262,10 +310,13 @@ static wg_status second(wgi_drive *d, const wg_sparsity *s, const double *w, dou
     if (!wgi_second_possible(c, d->m, d->y)) return block_products(d, s, w, g, values);
     const size_t lanes = s->side[0].colours != 0 ? lanes_of(&s->side[0], 0) : 1;
     /* statements cannot fail once the passes are open; operations on matrices may */
-    const int direct = c->head.last_block == NULL;
+    const int direct = c->head.last_block == NULL && s->step == NULL;
     const size_t entries = s->pattern.entries;
-    wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes, direct ? 0 : entries, &p);
-    if (r == WG_OK) r = sweeps(&p, d, s, direct ? values : p.results);
+    wg_status r = wgi_second_open(c, d->call, d->m, d->y, w, lanes,
+                                  direct ? 0 : entries + substituted(s), &p);
+    if (r == WG_OK)
+        r = s->step != NULL ? sweeps_substituted(&p, d, s, p.results)
+                            : sweeps(&p, d, s, direct ? values : p.results);
     if (r == WG_OK && !direct && entries != 0)
         memcpy(values, p.results, entries * sizeof *values);
     wgi_second_close(&p);

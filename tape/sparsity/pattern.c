@@ -74,14 +74,15 @@ static void *piece(pieces *q, size_t count, size_t size) {
 typedef struct parts {
     wg_sparsity *s;
     size_t *start, *whole_start, *sweep_start;
-    uint32_t *row, *col, *whole_col, *colour[2], *sweep_entry;
+    uint32_t *row, *col, *whole_col, *colour[2], *sweep_entry, *child, *parent, *step;
     unsigned char *swapped;
 } parts;
 
 static size_t cut(const wgi_plan *p, char *base, parts *to) {
     pieces q = {base, 0};
     const size_t rows = p->rows.lines, cols = p->rows.across;
-    const int several = wgi_plan_sweeps(p) > 1;
+    const int substituted = p->by.edge != NULL,
+              several = wgi_plan_sweeps(p) > 1 && !substituted;
     memset(to, 0, sizeof *to);
     to->s = piece(&q, 1, sizeof *to->s);
     to->start = piece(&q, (p->layout == WG_ROW_MAJOR ? rows : cols) + 1, sizeof(size_t));
@@ -93,7 +94,13 @@ static size_t cut(const wgi_plan *p, char *base, parts *to) {
     if (p->side[0].colour != NULL) to->colour[0] = piece(&q, cols, sizeof(uint32_t));
     if (p->side[1].colour != NULL) to->colour[1] = piece(&q, rows, sizeof(uint32_t));
     if (several) to->sweep_entry = piece(&q, p->entries, sizeof(uint32_t));
-    if (p->hessian || p->side[1].colour != NULL) to->swapped = piece(&q, p->entries, 1);
+    if ((p->hessian && !substituted) || p->side[1].colour != NULL)
+        to->swapped = piece(&q, p->entries, 1);
+    if (substituted) {
+        to->child = piece(&q, p->by.steps, sizeof(uint32_t));
+        to->parent = piece(&q, p->by.steps, sizeof(uint32_t));
+        to->step = piece(&q, p->entries, sizeof(uint32_t));
+    }
     return q.used;
 }
 
@@ -116,6 +123,7 @@ static void put_entries(const wgi_plan *p, const parts *to) {
             to->row[k] = (uint32_t)i;
             to->col[k] = a->index[e];
             if (to->swapped != NULL) to->swapped[k] = p->swapped == NULL || p->swapped[e];
+            if (to->step != NULL && i != a->index[e]) to->step[k] = p->by.step[p->by.edge[e]];
         }
     for (size_t i = lines; i > 0; i--) start[i] = start[i - 1];
     start[0] = 0;
@@ -174,6 +182,10 @@ static wg_status finish(wgi_plan *p, wg_sparsity **out) {
     (void)cut(p, base, &to);
     put_entries(p, &to);
     if (to.sweep_start != NULL) put_sweeps(p, &to);
+    if (to.step != NULL && p->by.steps != 0) {
+        memcpy(to.child, p->by.child, p->by.steps * sizeof *to.child);
+        memcpy(to.parent, p->by.parent, p->by.steps * sizeof *to.parent);
+    }
     memcpy(to.whole_start, a->start, (a->lines + 1) * sizeof *a->start);
     memcpy(to.whole_col, a->index, wgi_entries_of(a) * sizeof *a->index);
     for (int k = 0; k < 2; k++)
@@ -196,6 +208,10 @@ static wg_status finish(wgi_plan *p, wg_sparsity **out) {
         .sweep_start = to.sweep_start,
         .sweep_entry = to.sweep_entry,
         .swapped = to.swapped,
+        .steps = p->by.steps,
+        .child = to.child,
+        .parent = to.parent,
+        .step = to.step,
     };
     *out = made;
     return WG_OK;

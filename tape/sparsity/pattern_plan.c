@@ -59,6 +59,11 @@ wg_status wgi_plan_hessian(wgi_plan *p) {
     const wgi_lines *const a = &p->rows;
     uint32_t *const colour = keep(c, p->n, sizeof *colour);
     size_t all;
+    if (p->wish.substitution) {
+        p->side[0].colour = colour;
+        if (c->status != WG_OK) return c->status;
+        return wgi_colour_acyclic(c, a, p->wish.order, colour, &p->side[0].colours, &p->by);
+    }
     p->swapped = keep(c, wgi_entries_of(a), 1);
     unsigned char *const used = keep(c, p->n, 1);
     if (c->status != WG_OK) return c->status;

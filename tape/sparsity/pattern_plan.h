@@ -26,6 +26,7 @@ typedef struct wgi_plan {
         uint32_t *colour;   /* NULL: no sweeps of this direction */
     } side[2];              /* as in wg_sparsity */
     unsigned char *swapped; /* for each entry of rows; NULL: all in one direction */
+    wgi_substitution by;    /* where p->wish asks for it */
 } wgi_plan;
 
 static inline size_t wgi_entries_of(const wgi_lines *a) {

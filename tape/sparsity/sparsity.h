@@ -4,6 +4,7 @@
  *   sparsity.c         which inputs each slot depends on, and what is not linear
  *   sparsity_block.c   the same of operations on matrices
  *   colour.c           columns, rows or variables that share a sweep
+ *   acyclic.c          variables of a Hessian whose entries come from each other
  *   colour_order.c     in which order they are coloured
  *   bicolour.c         columns and rows of one pattern
  *   pattern_plan.c     which colouring a pattern gets
@@ -37,6 +38,16 @@ typedef struct wgi_side {
         *colour; /* of each column, variable or row; NULL: there are no such sweeps */
 } wgi_side;
 
+/* How entries of a Hessian come from products with its colours, B[i, k] of variable i and colour k:
+ * step s gives the entry of child and parent as B[child, colour of parent], and takes it off B[parent,
+ * colour of child]. */
+typedef struct wgi_substitution {
+    size_t steps;
+    uint32_t *child, *parent;
+    uint32_t *edge; /* of each entry of the whole pattern: the edge it stands for */
+    uint32_t *step; /* of each edge */
+} wgi_substitution;
+
 struct wg_sparsity {
     wg_pattern pattern; /* what the user sees of it */
     wgi_home home;
@@ -57,6 +68,10 @@ struct wg_sparsity {
     const uint32_t *sweep_entry;
     /* of a Hessian: the entry is read as (col, row); of a Jacobian: in a backward sweep */
     const unsigned char *swapped;
+    /* of a Hessian that is found by substitution: the steps, and of each entry its step; NULL: it is
+     * not. Entries of the diagonal have none */
+    size_t steps;
+    const uint32_t *child, *parent, *step;
 };
 
 static inline size_t wgi_sweeps(size_t colours) {
@@ -124,6 +139,12 @@ wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b, 
  * is the only one with its colour. swapped has room for all entries. */
 wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
                           size_t *colours, unsigned char *swapped);
+
+/* ---- acyclic.c --------------------------------------------------------------------------- */
+
+/* An acyclic colouring of a symmetric pattern, and how its entries are found. */
+wg_status wgi_colour_acyclic(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
+                             size_t *colours, wgi_substitution *to);
 
 /* ---- colour_order.c ----------------------------------------------------------------------------- */
 
