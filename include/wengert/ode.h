@@ -26,6 +26,7 @@ typedef struct wg_ode_system {
                                    * such input. Output: y', n numbers */
     const wg_function *integrand; /* the same inputs; output: r numbers g(t, y, p), of which the
                                    * integral over time is wanted; NULL: none */
+    int stiff; /* 1: also for WG_RODAS4: with dense Jacobians and second derivatives of f */
 } wg_ode_system;
 
 /* wg_ode_new - with copies of the functions. Flags of their inputs are not looked at, but that none
@@ -47,8 +48,12 @@ WG_API void wg_ode_free(wg_ode *k);
 /* WG_DOPRI5    Dormand and Prince 1980, order 5, error estimate of order 4; interpolation of order 4.
  * WG_RK4       the classical method of Runge and Kutta, order 4; steps of fixed size.
  * WG_LEAPFROG  Stoermer and Verlet, order 2, symplectic: y is (q, v), halves of one size, q' depends
- *              on t, v, p and v' on t, q, p; steps of fixed size; no integrand. */
-typedef enum wg_ode_method { WG_DOPRI5, WG_RK4, WG_LEAPFROG } wg_ode_method;
+ *              on t, v, p and v' on t, q, p; steps of fixed size; no integrand.
+ * WG_RODAS4    Hairer and Wanner 1996, for stiff systems (`stiff` of the system): a Rosenbrock method
+ *              of order 4, L-stable; interpolation of order 3. A step takes a dense Jacobian, an LU
+ *              factorisation and six solves; its adjoint those and products with second
+ *              derivatives of f. There is no iteration. */
+typedef enum wg_ode_method { WG_DOPRI5, WG_RK4, WG_LEAPFROG, WG_RODAS4 } wg_ode_method;
 
 /* Steps have a fixed size if both tolerances are 0; otherwise the root of the mean square of e / (atol +
  * rtol |y|), e the estimated errors of the n components of y in a step, is held below 1 (by a PI
@@ -94,8 +99,9 @@ typedef struct wg_ode_report {
  * Progress: wg_tape_progress is told after each step.
  * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
  *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out
- *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ECONVERGE: a
- *          step would be too small, or one too many; WG_ESTOPPED. */
+ *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ESINGULAR: the matrix
+ *          of a step of fixed size; WG_ECONVERGE: a step would be too small, or one too many;
+ *          WG_ESTOPPED. */
 WG_API wg_status wg_ode_solve(wg_tape *t, const wg_ode *k, const wg_ode_options *o,
                               size_t times, const double *time, wg_mat y0, wg_mat p, wg_mat *y,
                               wg_mat *r, wg_ode_report *report);

@@ -84,11 +84,14 @@ static void count_gradient(wgi_ode_flow *f) {
 }
 
 /* The adjoint of a flow whose f is there. */
-static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f) {
+static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f, int stiff) {
     count_gradient(f);
+    f->by_jacobian = f->states * f->gradient <= SMALL;
+    f->weightless = f->states == 1;
     wg_status s = wg_function_vjp(t, f->f, &f->vjp);
-    if (s == WG_OK && f->states * f->gradient <= SMALL)
+    if (s == WG_OK && (stiff || f->by_jacobian))
         s = wg_function_jacobian(t, f->f, &f->jacobian);
+    if (s == WG_OK && stiff) s = wg_function_hvp(t, f->f, &f->hvp);
     return s;
 }
 
@@ -112,7 +115,7 @@ static wg_status make_flow(wg_tape *t, const wg_ode_system *system, wg_ode *k) {
     f->in[2] = (wgi_ode_part){WGI_ODE_PARAM, 0, k->params};
     f->out[0] = (wgi_ode_part){WGI_ODE_STATE, 0, k->n};
     f->out[1] = (wgi_ode_part){WGI_ODE_STATE, k->n, k->integrals};
-    return add_adjoint(t, f);
+    return add_adjoint(t, f, k->stiff);
 }
 
 static wg_status make_dual(wg_tape *t, wg_ode *k) {
@@ -125,6 +128,7 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
     wg_function_free(both[1]);
     f->f->input[0].flags = 0;
     if (s != WG_OK) return s;
+    d->f->input[0].flags = 0;
     *d = (wgi_ode_flow){.f = d->f,
                         .states = 2 * f->states,
                         .params = 2 * f->params,
@@ -142,7 +146,7 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
         d->out[f->outputs + o].at += f->states;
     }
     count_gradient(d);
-    return WG_OK;
+    return k->stiff ? wg_function_jacobian(t, d->f, &d->jacobian) : WG_OK;
 }
 
 /* Does no result in [from, to) depend on an entry in [first, last)? */
@@ -195,6 +199,7 @@ wg_status wg_ode_new(wg_tape *t, const wg_ode_system *system, wg_ode **out) {
     if (s != WG_OK) return s;
     k->n = wgi_argument_size(&system->rhs->input[1]);
     k->params = params_of(system->rhs);
+    k->stiff = system->stiff != 0;
     if (system->integrand != NULL)
         k->integrals = wgi_argument_size(&system->integrand->output[0]);
     s = make_flow(t, system, k);
@@ -209,6 +214,7 @@ static void free_flow(wgi_ode_flow *f) {
     wg_function_free(f->f);
     wg_function_free(f->vjp);
     wg_function_free(f->jacobian);
+    wg_function_free(f->hvp);
 }
 
 void wg_ode_free(wg_ode *k) {
@@ -237,10 +243,11 @@ static wg_status compile_flow(wg_tape *t, const wgi_ode_flow *f,
                               const wg_compile_options *options, wgi_ode_flow *out,
                               wg_compiled *all) {
     *out = *f;
-    out->f = out->vjp = out->jacobian = NULL;
+    out->f = out->vjp = out->jacobian = out->hvp = NULL;
     wg_status s = compile_one(t, f->f, options, &out->f, all);
     if (s == WG_OK) s = compile_one(t, f->vjp, options, &out->vjp, all);
     if (s == WG_OK) s = compile_one(t, f->jacobian, options, &out->jacobian, all);
+    if (s == WG_OK) s = compile_one(t, f->hvp, options, &out->hvp, all);
     return s;
 }
 

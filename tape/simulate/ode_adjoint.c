@@ -8,7 +8,7 @@
  * what is left for each step is products with it. Otherwise each stage takes a vjp.
  *
  * Source: Hager 2000, Numer. Math. 87; Sanz-Serna 2016, SIAM Review 58(1). */
-#include "ode.h"
+#include "ode_rosenbrock.h"
 
 #include "tape/engine/tape.h"
 
@@ -18,7 +18,8 @@
 enum { KEPT = 16384, MOST_STEPS = 256 };
 
 size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m) {
-    const size_t stage = 1 + f->states + (f->jacobian != NULL ? f->states * f->gradient : 0);
+    const size_t stage = 1 + f->states * (m->gamma != 0 ? 2 : 1) +
+                         (f->by_jacobian ? f->states * f->gradient : 0);
     const size_t steps = KEPT / (m->stages * stage);
     return steps < 1 ? 1 : steps > MOST_STEPS ? MOST_STEPS : steps;
 }
@@ -27,14 +28,17 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
     wgi_ode_run *const r = a->r;
     const wgi_ode_flow *const f = r->flow;
     const size_t n = f->states, stages = r->call->method->stages;
+    const int stiff = r->call->method->gamma != 0;
     a->block = wgi_ode_block(f, r->call->method);
     wgi_ode_run_cut(r, p);
-    wgi_ode_evaluation_cut(&a->back, f->jacobian != NULL ? f->jacobian : f->vjp, p);
+    wgi_ode_evaluation_cut(&a->back, f->by_jacobian ? f->jacobian : f->vjp, p);
+    if (stiff) wgi_ode_second_cut(&a->second, r, p);
     a->record = wgi_pieces_take(p, a->block * sizeof *a->record);
     double *const T = wgi_pieces_doubles(p, a->block * stages);
     double *const Y = wgi_pieces_doubles(p, a->block * stages * n);
+    double *const G = wgi_pieces_doubles(p, (stiff ? a->block : 1) * stages * n);
     a->jacobian =
-        wgi_pieces_doubles(p, f->jacobian != NULL ? a->block * stages * n * f->gradient : 0);
+        wgi_pieces_doubles(p, f->by_jacobian ? a->block * stages * n * f->gradient : 0);
     a->bar = wgi_pieces_doubles(p, n);
     a->gbar = wgi_pieces_doubles(p, stages * n);
     a->kbar = wgi_pieces_doubles(p, n);
@@ -46,6 +50,7 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
     for (size_t k = 0; a->record != NULL && k < a->block; k++) {
         a->record[k].T = T + k * stages;
         a->record[k].Y = Y + k * stages * n;
+        a->record[k].G = stiff ? G + k * stages * n : G;
     }
 }
 
@@ -55,23 +60,11 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
 static wg_status jacobians(wgi_ode_adjoint *a, size_t from, size_t to) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_flow *const f = r->flow;
-    const size_t stages = r->call->method->stages, n = f->states, each = n * f->gradient;
-    const double *const p = r->param + a->record[from].column * f->params;
-    for (size_t i = 0; i < f->inputs; i++) {
-        const wgi_ode_part *const in = &f->in[i];
-        a->back.x[i] = in->place == WGI_ODE_TIME ? (wg_points){a->record[from].T, 1, 1}
-                       : in->place == WGI_ODE_STATE
-                           ? (wg_points){a->record[from].Y + in->at, (ptrdiff_t)n, 1}
-                           : (wg_points){p + in->at, 0, 1};
-    }
-    double *at = a->jacobian + from * stages * each;
-    wg_results *y = a->back.y;
-    for (size_t o = 0; o < f->outputs; o++)
-        for (size_t i = 0; i < f->inputs; i++, y++) {
-            *y = (wg_results){at, (ptrdiff_t)each, 1};
-            at += f->out[o].size * f->in[i].size;
-        }
-    return wgi_fn_steady_run(a->back.open, (to - from) * stages, NULL);
+    const size_t stages = r->call->method->stages;
+    const wgi_ode_record *const first = &a->record[from];
+    return wgi_ode_jacobians(r, &a->back, (to - from) * stages, first->T, first->Y,
+                             r->param + first->column * f->params,
+                             a->jacobian + from * stages * f->states * f->gradient);
 }
 
 static wg_status all_jacobians(wgi_ode_adjoint *a) {
@@ -142,18 +135,6 @@ static void add(size_t n, const double *x, double *to) {
     for (size_t i = 0; i < n; i++) to[i] += x[i];
 }
 
-/* g_j_ += c_j v for all j < count */
-static void spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
-                   const double *v, double *to) {
-    const size_t n = r->flow->states, stretch = wgi_ode_stretch(r);
-    for (size_t j = 0; j < count; j++, to += n)
-        for (size_t at = 0, second = 0; at < n; at += stretch, second ^= 1) {
-            const double with = second ? d[j] : c[j];
-            if (with == 0) continue;
-            for (size_t i = at; i < at + stretch; i++) to[i] += with * v[i];
-        }
-}
-
 static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_flow *const f = r->flow;
@@ -161,18 +142,20 @@ static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
     const wgi_ode_record *const record = &a->record[number];
     const size_t n = f->states;
     const double *const gbar = a->gbar + i * n;
-    if (all_zero(n, gbar)) return WG_OK;
-    for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
+    if (m->gamma != 0) wgi_ode_rosenbrock_adjoint_stage(a, record, i);
+    else
+        for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
+    if (all_zero(n, a->kbar)) return WG_OK;
     clear(a->ybar, n);
     clear(a->pbar, f->params);
     wg_status s = WG_OK;
-    if (f->jacobian != NULL)
+    if (f->by_jacobian)
         by_jacobian(a, a->jacobian + (number * m->stages + i) * n * f->gradient);
     else s = by_vjp(a, record, i);
     if (s != WG_OK) return s;
     add(n, a->ybar, a->bar);
     add(f->params, a->pbar, a->params + record->column * f->params);
-    spread(r, i, m->a[i], m->a2[i], a->ybar, a->gbar);
+    wgi_ode_spread(r, i, m->a[i], m->a2[i], a->ybar, a->gbar);
     return WG_OK;
 }
 
@@ -185,8 +168,24 @@ static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_
     clear(bar, r->flow->states);
     a->seed(a, k, bar);
     r->call->method->weights((r->call->time[k] - record->t) / record->h, weight);
-    spread(r, r->call->method->stages, weight, weight, bar, a->gbar);
+    wgi_ode_spread(r, r->call->method->stages, weight, weight, bar, a->gbar);
     add(r->flow->states, bar, a->ybar);
+}
+
+/* The factors of a step that is done once more. */
+static wg_status matrix(wgi_ode_adjoint *a, size_t number) {
+    wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
+    const wgi_ode_record *const record = &a->record[number];
+    const size_t each = f->states * f->gradient;
+    wg_status s = WG_OK;
+    if (f->by_jacobian)
+        memcpy(r->matrix.jacobian, a->jacobian + number * r->call->method->stages * each,
+               each * sizeof *a->jacobian);
+    else
+        s = wgi_ode_jacobians(r, &r->matrix.evaluation, 1, &record->t, record->Y,
+                              r->param + record->column * f->params, r->matrix.jacobian);
+    return s == WG_OK ? wgi_ode_matrix_factor(&r->matrix, r, record->h) : s;
 }
 
 static wg_status step(wgi_ode_adjoint *a, size_t number) {
@@ -198,16 +197,14 @@ static wg_status step(wgi_ode_adjoint *a, size_t number) {
     for (size_t k = record->first; k < end; k++)
         if (call->time[k] == record->t1) a->seed(a, k, a->bar);
     clear(a->gbar, m->stages * n);
-    spread(r, m->stages, m->b, m->b2, a->bar, a->gbar);
+    wgi_ode_spread(r, m->stages, m->b, m->b2, a->bar, a->gbar);
     clear(a->ybar, n);
     for (size_t k = record->first; k < end; k++)
         if (call->time[k] != record->t1) interpolated(a, record, k);
     add(n, a->ybar, a->bar);
-    for (size_t i = m->stages; i-- > 0;) {
-        const wg_status s = stage(a, number, i);
-        if (s != WG_OK) return s;
-    }
-    return WG_OK;
+    wg_status s = m->gamma != 0 ? matrix(a, number) : WG_OK;
+    for (size_t i = m->stages; i-- > 0 && s == WG_OK;) s = stage(a, number, i);
+    return s == WG_OK && m->gamma != 0 ? wgi_ode_rosenbrock_adjoint_end(a, record) : s;
 }
 
 /* ---- all steps -------------------------------------------------------------------------------------- */
@@ -223,7 +220,7 @@ static wg_status advance(void *context, wgi_ode_position *at, double *state, siz
     }
     memcpy(state, r->y, r->flow->states * sizeof *state);
     a->kept = keep ? steps : 0;
-    return keep && r->flow->jacobian != NULL ? all_jacobians(a) : WG_OK;
+    return keep && r->flow->by_jacobian ? all_jacobians(a) : WG_OK;
 }
 
 static wg_status adjoint(void *context, size_t steps) {

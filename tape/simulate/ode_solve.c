@@ -85,6 +85,7 @@ static size_t lay_out(wgi_ode_run *r, wgi_ode_record *record, wg_block *b,
     wgi_ode_run_cut(r, &p);
     record->T = wgi_pieces_doubles(&p, r->call->method->stages);
     record->Y = wgi_pieces_doubles(&p, r->call->method->stages * flow->states);
+    record->G = wgi_pieces_doubles(&p, r->call->method->stages * flow->states);
     return p.used;
 }
 
@@ -96,11 +97,16 @@ static void open_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *call, w
     wgi_ode_checkpoints_keep(c, p);
 }
 
+static void open_functions(wgi_ode_run *r) {
+    wgi_ode_evaluation_open(&r->f);
+    if (r->call->method->gamma != 0) wgi_ode_evaluation_open(&r->matrix.evaluation);
+}
+
 /* All steps; c NULL: without checkpoints. */
 static wg_status forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
     wgi_ode_position at;
     load_operands(r);
-    wgi_ode_evaluation_open(&r->f);
+    open_functions(r);
     wgi_progress_begin(r->call->progress);
     wg_status s = refuse_nonfinite(r);
     if (s == WG_OK) s = wgi_ode_begin(r, &at);
@@ -170,8 +176,9 @@ static wg_status vjp(wg_block *b) {
     (void)lay_out_adjoint(&a, &r, b, b->work);
     open_checkpoints(&c, r.call, &keep);
     load_operands(&r);
-    wgi_ode_evaluation_open(&r.f);
+    open_functions(&r);
     wgi_ode_evaluation_open(&a.back);
+    if (r.call->method->gamma != 0) wgi_ode_evaluation_open(&a.second.evaluation);
     wgi_progress_begin(r.call->progress);
     const wg_status s = wgi_ode_adjoint_sweep(&a, &c);
     if (s != WG_OK) return s;
@@ -244,6 +251,9 @@ static wg_status check_options(wgi_core *c, const wg_ode *k, const wg_ode_option
                         m->name);
     if (!tested && o->step == 0)
         return wgi_fail(c, WG_EARG, "%s: neither tolerances nor the size of steps", name);
+    if (m->gamma != 0 && !k->stiff)
+        return wgi_fail(c, WG_EARG, "%s: %s is for systems that were made stiff", name,
+                        m->name);
     if (m->halves && !k->separable)
         return wgi_fail(
             c, WG_EARG,
