@@ -27,6 +27,7 @@ typedef struct wg_ode_system {
     const wg_function *integrand; /* the same inputs; output: r numbers g(t, y, p), of which the
                                    * integral over time is wanted; NULL: none */
     int stiff; /* 1: also for WG_RODAS4: with dense Jacobians and second derivatives of f */
+    int second; /* 1: for second derivatives of solutions (wg_hvp and the like), too */
 } wg_ode_system;
 
 /* wg_ode_new - with copies of the functions. Flags of their inputs are not looked at, but that none
@@ -95,7 +96,8 @@ typedef struct wg_ode_report {
  *          Tangent: y and its tangent solved together, with the same steps.
  * Cost:    one record; the tape keeps the results and `stored` states of n + r numbers. A gradient
  *          about as much as 2 to 4 solutions more, whatever the numbers of parameters and times.
- * In functions, for second derivatives: not possible (WG_EMODE).
+ * Second:  of systems that were made with `second`: in each direction a solution with its adjoint, of
+ *          twice the states. In functions: not possible (WG_EMODE).
  * Progress: wg_tape_progress is told after each step.
  * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
  *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out

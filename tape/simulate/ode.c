@@ -146,6 +146,7 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
         d->out[f->outputs + o].at += f->states;
     }
     count_gradient(d);
+    if (k->second) return add_adjoint(t, d, k->stiff);
     return k->stiff ? wg_function_jacobian(t, d->f, &d->jacobian) : WG_OK;
 }
 
@@ -200,6 +201,7 @@ wg_status wg_ode_new(wg_tape *t, const wg_ode_system *system, wg_ode **out) {
     k->n = wgi_argument_size(&system->rhs->input[1]);
     k->params = params_of(system->rhs);
     k->stiff = system->stiff != 0;
+    k->second = system->second != 0;
     if (system->integrand != NULL)
         k->integrals = wgi_argument_size(&system->integrand->output[0]);
     s = make_flow(t, system, k);

@@ -46,7 +46,8 @@ typedef struct wgi_ode_flow {
 struct wg_ode {
     wgi_home home;
     size_t n, params, integrals;
-    int stiff;     /* are there what Rosenbrock methods need? */
+    int stiff;     /* is there what Rosenbrock methods need? */
+    int second;    /* and what second derivatives do? */
     int separable; /* does each half of y' depend on the other half of y only? */
     wgi_ode_flow flow;
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */

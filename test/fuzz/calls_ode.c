@@ -26,7 +26,7 @@ int house_ode_open(wg_tape *t) {
     wg_function *f = NULL, *g = NULL;
     int bad = wg_function_record(t, swing, NULL, 3, in, x, 1, &out[0], &f) != WG_OK ||
               wg_function_record(t, energy, NULL, 3, in, x, 1, &out[1], &g) != WG_OK;
-    const wg_ode_system system = {.rhs = f, .integrand = g, .stiff = 1};
+    const wg_ode_system system = {.rhs = f, .integrand = g, .stiff = 1, .second = 1};
     bad = bad || wg_ode_new(t, &system, &house) != WG_OK;
     wg_function_free(f);
     wg_function_free(g);
@@ -38,8 +38,10 @@ ROW(wg_ode_new) {
     DRIVER_TAPE(t);
     FUNCTION(f);
     FUNCTION(g);
-    const wg_ode_system system_ = {
-        .rhs = one_in(30) ? NULL : f, .integrand = one_in(2) ? g : NULL, .stiff = one_in(2)};
+    const wg_ode_system system_ = {.rhs = one_in(30) ? NULL : f,
+                                   .integrand = one_in(2) ? g : NULL,
+                                   .stiff = one_in(2),
+                                   .second = one_in(4)};
     const wg_ode_system *const system = one_in(60) ? NULL : &system_;
     wg_ode *made = NULL, **const out = one_in(60) ? NULL : &made;
     GIVES_STATUS(wg_ode_new(t, system, out));
