@@ -34,6 +34,8 @@ typedef struct wgi_ode_part {
  * one number, and a direction for each input of f. */
 typedef struct wgi_ode_flow {
     wg_function *f, *vjp, *jacobian, *hvp;
+    wg_function *event, *event_vjp, *jump,
+        *jump_vjp;   /* of t, y, p; NULL: there are no events */
     int by_jacobian; /* do adjoints go by the Jacobian, or by vjp? */
     int weightless;  /* has hvp no weights, since f gives one number? */
     size_t states, params;
@@ -68,8 +70,9 @@ typedef struct wgi_ode_method {
     int same_last; /* the last stage is the first one of the next step */
     double c[WGI_ODE_STAGES], b[WGI_ODE_STAGES], b2[WGI_ODE_STAGES];
     double a[WGI_ODE_STAGES][WGI_ODE_STAGES], a2[WGI_ODE_STAGES][WGI_ODE_STAGES];
-    double e[WGI_ODE_STAGES];                      /* the estimated error is sum e_i g_i */
-    void (*weights)(double theta, double *weight); /* of interpolation; NULL: there is none */
+    double e[WGI_ODE_STAGES]; /* the estimated error is sum e_i g_i */
+    /* of interpolation, and their slopes unless that is NULL; NULL: there is none */
+    void (*weights)(double theta, double *weight, double *slope);
     double gamma, d[WGI_ODE_STAGES], cc[WGI_ODE_STAGES][WGI_ODE_STAGES]; /* c_ij */
 } wgi_ode_method;
 
@@ -100,12 +103,18 @@ typedef struct wgi_ode_position {
     size_t next;        /* the first of the times that is not reached yet */
     size_t part;        /* of fixed size: steps done since the time before that */
     int rejected;       /* a step from here was */
+    int after_event;    /* does an event end here? */
+    double from;        /* of fixed size: where the steps began that lead to the next time */
 } wgi_ode_position;
 
 /* A step of size h from t to t1, as its adjoint needs it: stage i has the time T[i], the states are
  * those at Y[i N], the increments those at G[i N]. Times from `first` on were reached, `count` of them. */
 typedef struct wgi_ode_record {
     double t, h, t1;
+    double until,
+        theta;  /* where it ended, and which part of it that is: an event, or t1 and 1 */
+    int event;  /* did it end by one? */
+    int varies; /* did it begin at one? */
     size_t first, count, column;
     double *T, *Y, *G;
 } wgi_ode_record;
@@ -132,6 +141,13 @@ typedef struct wgi_ode_matrix {
     int ready; /* is the Jacobian that at the states? */
 } wgi_ode_matrix;
 
+/* The function whose zeros are events, and what happens there. */
+typedef struct wgi_ode_event {
+    wgi_ode_evaluation level, jump, slope;
+    double before;  /* the former at the states */
+    int has_before; /* is it? */
+} wgi_ode_event;
+
 typedef struct wgi_ode_run {
     wg_block *b;
     wgi_ode_call *call;
@@ -143,6 +159,7 @@ typedef struct wgi_ode_run {
     double *first, *slope; /* f at the first stage, and at the one evaluated last */
     int has_first;         /* is `first` there already? */
     wgi_ode_matrix matrix;
+    wgi_ode_event event;
     double *between;       /* an interpolated state */
     wg_ode_report *report; /* what it takes is counted there; NULL: it is not */
     char *why;
@@ -165,6 +182,9 @@ void wgi_ode_combine(const wgi_ode_run *r, size_t count, const double *c, const 
 /* to_j += c_j x for all j < count. */
 void wgi_ode_spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
                     const double *x, double *to);
+/* k = f(T, Y, p) */
+wg_status wgi_ode_slope(wgi_ode_run *r, const double *T, const double *Y, size_t column,
+                        double *k);
 /* Jacobians at so many points, with the same parameters. */
 wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t points,
                             const double *T, const double *Y, const double *p, double *to);
@@ -181,8 +201,8 @@ static inline int wgi_ode_more(const wgi_ode_run *r, const wgi_ode_position *at)
 /* From a position, r->y, over one step to the next. Tells r->reached, if it is not NULL, the states
  * at the times that were reached. */
 wg_status wgi_ode_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record);
-/* How many steps of fixed size there are from time k - 1 to time k. */
-double wgi_ode_steps_to(const wgi_ode_call *call, size_t k);
+/* How many steps of fixed size there are between two times. */
+double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to);
 /* Explains a failure at that time. */
 wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char *why);
 
@@ -221,14 +241,22 @@ wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back
 /* Products with second derivatives, of all stages of a step of a Rosenbrock method. */
 typedef struct wgi_ode_second {
     wgi_ode_evaluation evaluation;
-    double *w, *time, *ybar, *pbar;
+    double *w, *time, *tbar, *ybar, *pbar;
 } wgi_ode_second;
+
+/* Adjoints of events. */
+typedef struct wgi_ode_event_adjoint {
+    wgi_ode_evaluation level, jump;
+    double *ubar, *rate; /* of the states at the event; how these change along the step */
+} wgi_ode_event_adjoint;
 
 typedef struct wgi_ode_adjoint {
     wgi_ode_run *r;
     wgi_ode_evaluation back; /* vjp, or the Jacobian */
     wgi_ode_second second;
-    size_t block, kept; /* steps kept at most, and now */
+    wgi_ode_event_adjoint event;
+    double start, begin; /* of the time at which the step behind began, and this one */
+    size_t block, kept;  /* steps kept at most, and now */
     wgi_ode_record *record;
     double *jacobian;                  /* of all stages kept */
     double *bar;                       /* of the states */
@@ -239,6 +267,11 @@ typedef struct wgi_ode_adjoint {
     /* adds the adjoint of the states at time k to `bar` */
     void (*seed)(const struct wgi_ode_adjoint *a, size_t k, double *bar);
 } wgi_ode_adjoint;
+
+void wgi_ode_event_cut(wgi_ode_event *e, const wgi_ode_run *r, wgi_pieces *p);
+void wgi_ode_event_open(wgi_ode_event *e);
+void wgi_ode_event_adjoint_cut(wgi_ode_event_adjoint *e, const wgi_ode_run *r, wgi_pieces *p);
+void wgi_ode_event_adjoint_open(wgi_ode_event_adjoint *e);
 
 /* How many steps are kept. */
 size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m);

@@ -10,7 +10,7 @@
  * r4 = dy - g_7 - r3, r5 = sum d_i g_i, ordered by increments. */
 static const double dopri5_b[] = {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784,
                                   11.0 / 84,  0};
-static void dopri5_weights(double theta, double *w) {
+static void dopri5_weights(double theta, double *w, double *slope) {
     static const double d[] = {-12715105075.0 / 11282082432,  0,
                                87487479700.0 / 32700410799,   -10690763975.0 / 1880347072,
                                701980252875.0 / 199316789632, -1453857185.0 / 822651844,
@@ -18,9 +18,11 @@ static void dopri5_weights(double theta, double *w) {
     const double rest = 1 - theta;
     for (int i = 0; i < 7; i++) {
         const double first = i == 0, last = i == 6;
-        w[i] = theta *
-               (dopri5_b[i] + rest * (first - dopri5_b[i] +
-                                      theta * (2 * dopri5_b[i] - first - last + rest * d[i])));
+        const double p = 2 * dopri5_b[i] - first - last + rest * d[i];
+        const double q = first - dopri5_b[i] + theta * p;
+        w[i] = theta * (dopri5_b[i] + rest * q);
+        if (slope == NULL) continue;
+        slope[i] = dopri5_b[i] + rest * q + theta * (rest * (p - theta * d[i]) - q);
     }
 }
 
@@ -62,7 +64,7 @@ static const wgi_ode_method leapfrog = {.name = "WG_LEAPFROG",
                                         .b2 = {0.5, 0, 0.5}};
 
 /* y + theta (dy + (1 - theta) (r3 + theta r4)), with dy = sum b_i g_i and r3, r4 of such sums. */
-static void rodas4_weights(double theta, double *w) {
+static void rodas4_weights(double theta, double *w, double *slope) {
     static const double b[] = {0.1221224509226641e+01,
                                0.6019134481288629e+01,
                                0.1253708332932087e+02,
@@ -75,7 +77,12 @@ static void rodas4_weights(double theta, double *w) {
     static const double r4[] = {-0.6762803392801253e+00, 0.6087714651680015e+01,
                                 0.1643084320892478e+02,  0.2476722511418386e+02,
                                 -0.6594389125716872e+01, 0};
-    for (int i = 0; i < 6; i++) w[i] = theta * (b[i] + (1 - theta) * (r3[i] + theta * r4[i]));
+    for (int i = 0; i < 6; i++) {
+        const double q = r3[i] + theta * r4[i];
+        w[i] = theta * (b[i] + (1 - theta) * q);
+        if (slope == NULL) continue;
+        slope[i] = b[i] + (1 - theta) * q + theta * ((1 - theta) * r4[i] - q);
+    }
 }
 
 /* L-stable, stiffly accurate, of order 4 with an estimate of order 3. */

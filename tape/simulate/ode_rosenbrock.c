@@ -75,8 +75,25 @@ void wgi_ode_second_cut(wgi_ode_second *s, const wgi_ode_run *r, wgi_pieces *p) 
     wgi_ode_evaluation_cut(&s->evaluation, f->hvp, p);
     s->w = wgi_pieces_doubles(p, stages * f->states);
     s->time = wgi_pieces_doubles(p, stages);
+    s->tbar = wgi_pieces_doubles(p, stages);
     s->ybar = wgi_pieces_doubles(p, stages * f->states);
     s->pbar = wgi_pieces_doubles(p, stages * f->params);
+}
+
+/* w_i times what stage i has of the size of the step: (g_i/gamma - sum c_ij g_j)/h^2 + d_i f_t. */
+static double by_size(const wgi_ode_adjoint *a, const wgi_ode_record *record, size_t i) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_method *const m = r->call->method;
+    const size_t n = r->flow->states;
+    const double *const w = a->second.w + i * n, *const g = record->G;
+    double sum = 0;
+    for (size_t l = 0; l < n; l++) {
+        double part = g[i * n + l] / m->gamma;
+        for (size_t j = 0; j < i; j++) part -= m->cc[i][j] * g[j * n + l];
+        part = part / (record->h * record->h) + m->d[i] * r->matrix.slope[l];
+        sum += wgi_product(w[l], part);
+    }
+    return sum;
 }
 
 void wgi_ode_rosenbrock_adjoint_stage(wgi_ode_adjoint *a, const wgi_ode_record *record,
@@ -91,6 +108,7 @@ void wgi_ode_rosenbrock_adjoint_stage(wgi_ode_adjoint *a, const wgi_ode_record *
     for (size_t j = 0; j < i; j++) with[j] = m->cc[i][j] / record->h;
     wgi_ode_spread(r, i, with, with, w, a->gbar);
     memcpy(a->kbar, w, n * sizeof *w);
+    if (record->varies) a->begin -= by_size(a, record, i);
 }
 
 /* Adds what the stages have for a part of the states or parameters; where f gives one number, and hvp
@@ -123,7 +141,7 @@ wg_status wgi_ode_rosenbrock_adjoint_end(wgi_ode_adjoint *a, const wgi_ode_recor
                    : in->place == WGI_ODE_STATE
                        ? (wg_points){record->G + in->at, (ptrdiff_t)n, 1}
                        : (wg_points){NULL, 0, 1};
-        s->evaluation.y[i] = in->place == WGI_ODE_TIME ? (wg_results){NULL, 0, 1}
+        s->evaluation.y[i] = in->place == WGI_ODE_TIME ? (wg_results){s->tbar, 1, 1}
                              : in->place == WGI_ODE_STATE
                                  ? (wg_results){s->ybar + in->at, (ptrdiff_t)n, 1}
                                  : (wg_results){s->pbar + in->at, (ptrdiff_t)f->params, 1};
@@ -134,6 +152,7 @@ wg_status wgi_ode_rosenbrock_adjoint_end(wgi_ode_adjoint *a, const wgi_ode_recor
     if (status != WG_OK) return status;
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const in = &f->in[i];
+        if (in->place == WGI_ODE_TIME) add_stages(a, 1, 1, s->tbar, &a->begin);
         if (in->place == WGI_ODE_STATE)
             add_stages(a, in->size, n, s->ybar + in->at, a->bar + in->at);
         if (in->place == WGI_ODE_PARAM)

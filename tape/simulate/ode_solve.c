@@ -98,11 +98,13 @@ void wgi_ode_lay_out_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *cal
 void wgi_ode_open(wgi_ode_run *r) {
     wgi_ode_evaluation_open(&r->f);
     if (r->call->method->gamma != 0) wgi_ode_evaluation_open(&r->matrix.evaluation);
+    if (r->flow->event != NULL) wgi_ode_event_open(&r->event);
 }
 
 void wgi_ode_open_adjoint(wgi_ode_adjoint *a) {
     wgi_ode_evaluation_open(&a->back);
     if (a->r->call->method->gamma != 0) wgi_ode_evaluation_open(&a->second.evaluation);
+    if (a->r->flow->event != NULL) wgi_ode_event_adjoint_open(&a->event);
 }
 
 wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
@@ -207,7 +209,8 @@ static wg_status shape(wg_block *b) {
     wgi_pieces work = {NULL, 0};
     wgi_ode_lay_out_adjoint(&a, &r, b, &k->flow, &work);
     const size_t need[] = {lay_out(&r, &record, b, &k->flow, NULL),
-                           lay_out(&r, &record, b, &k->dual, NULL), work.used};
+                           k->flow.event == NULL ? lay_out(&r, &record, b, &k->dual, NULL) : 0,
+                           work.used};
     b->work_bytes = need[0];
     for (size_t i = 1; i < 3; i++)
         if (need[i] > b->work_bytes) b->work_bytes = need[i];
@@ -221,6 +224,9 @@ static const wg_block_op ode_op = {.name = "wg_ode_solve",
                                    .vjp = vjp,
                                    .jvp = jvp,
                                    .adjoint = wgi_ode_rule};
+/* With events, whose tangents come of adjoints. */
+static const wg_block_op event_op = {
+    .name = "wg_ode_solve", .flags = WG_OP_TRANS, .shape = shape, .value = value, .vjp = vjp};
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
@@ -256,6 +262,9 @@ static wg_status check_options(wgi_core *c, const wg_ode *k, const wg_ode_option
         return wgi_fail(c, WG_EARG, "%s: neither tolerances nor the size of steps", name);
     if (m->gamma != 0 && !k->stiff)
         return wgi_fail(c, WG_EARG, "%s: %s is for systems that were made stiff", name,
+                        m->name);
+    if (k->flow.event != NULL && m->weights == NULL)
+        return wgi_fail(c, WG_EARG, "%s: %s does not interpolate, and finds no events", name,
                         m->name);
     if (m->halves && !k->separable)
         return wgi_fail(
@@ -293,9 +302,11 @@ static wg_status count_checkpoints(wgi_core *c, wgi_ode_call *call) {
         return wgi_fail(c, WG_EARG, "%s: %zu checkpoints", name, *stored);
     if (!call->fixed) return WG_OK;
     double steps = 0;
-    for (size_t k = 1; k < call->times; k++) steps += wgi_ode_steps_to(call, k);
+    for (size_t k = 1; k < call->times; k++)
+        steps += wgi_ode_steps_between(call, call->time[k - 1], call->time[k]);
     if (!(steps < 0x1p52))
         return wgi_fail(c, WG_EARG, "%s: %g steps of size %g", name, steps, call->o.step);
+    if (call->k->flow.event != NULL) return WG_OK;
     const size_t blocks = (size_t)steps / wgi_ode_block(&call->k->flow, call->method) + 1;
     if (blocks < *stored) *stored = blocks;
     return WG_OK;
@@ -330,8 +341,8 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     if (s != WG_OK) return s;
     wgi_ode_call *const kept = keep_call(t, call);
     if (kept == NULL) return c->status;
-    s = wg_apply(t, &ode_op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
-                 k->integrals != 0 ? 2 : 1, out);
+    s = wg_apply(t, k->flow.event != NULL ? &event_op : &ode_op, &kept, sizeof kept,
+                 k->params != 0 ? 2 : 1, in, k->integrals != 0 ? 2 : 1, out);
     if (report != NULL) *report = kept->report;
     return s;
 }

@@ -6,6 +6,7 @@
  *
  * Source: Hairer, Norsett and Wanner 1993, II.4: starting step (4.14), error, PI controller (IV.2 of the
  * second volume, with the constants of DOPRI5). */
+#include "ode_event.h"
 #include "ode_rosenbrock.h"
 
 #include "tape/function/loops/callable.h"
@@ -31,9 +32,8 @@ wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char
     return s;
 }
 
-/* k = f(T, Y, p) */
-static wg_status evaluate(wgi_ode_run *r, const double *T, const double *Y, size_t column,
-                          double *k) {
+wg_status wgi_ode_slope(wgi_ode_run *r, const double *T, const double *Y, size_t column,
+                        double *k) {
     const wgi_ode_flow *const f = r->flow;
     const double *const p = r->param + column * f->params;
     wg_function_guard guard;
@@ -86,6 +86,7 @@ void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p) {
     r->slope = wgi_pieces_doubles(p, n);
     r->between = wgi_pieces_doubles(p, n);
     if (r->call->method->gamma != 0) wgi_ode_matrix_cut(&r->matrix, r->flow, p);
+    if (r->flow->event != NULL) wgi_ode_event_cut(&r->event, r, p);
 }
 
 /* ---- increments ------------------------------------------------------------------------------ */
@@ -151,7 +152,7 @@ static wg_status stages(wgi_ode_run *r, double t, double h, double t1, wgi_ode_r
         wgi_ode_combine(r, i, m->a[i], m->a2[i], g, Y);
         if (i != 0 || !r->has_first) {
             double *const k = i == 0 ? r->first : r->slope;
-            const wg_status s = evaluate(r, T, Y, record->column, k);
+            const wg_status s = wgi_ode_slope(r, T, Y, record->column, k);
             if (s != WG_OK) return s;
         }
         const double *const k = i == 0 ? r->first : r->slope;
@@ -168,38 +169,40 @@ static wg_status stages(wgi_ode_run *r, double t, double h, double t1, wgi_ode_r
 /* ---- the end of a step ------------------------------------------------------------------------ */
 
 /* The time number k lies in the step. */
-static wg_status between(wgi_ode_run *r, const wgi_ode_record *record, double t1, size_t k) {
+static wg_status between(wgi_ode_run *r, const wgi_ode_record *record, size_t k) {
     const double time = r->call->time[k];
-    double weight[WGI_ODE_STAGES];
     if (r->reached == NULL) return WG_OK;
-    if (time == t1) return r->reached(r, k, r->next);
-    r->call->method->weights((time - record->t) / record->h, weight);
-    memcpy(r->between, r->y, r->flow->states * sizeof *r->between);
-    wgi_ode_combine(r, r->call->method->stages, weight, weight, record->G, r->between);
+    if (time == record->t1 && !record->event) return r->reached(r, k, r->next);
+    wgi_ode_interpolate(r, record, (time - record->t) / record->h, r->y, r->between);
     return r->reached(r, k, r->between);
 }
 
-/* Goes on to the end of a step that is good enough. */
-static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record,
-                        double t1) {
+/* Goes on to the end of a step that is good enough, or to an event in it. */
+static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record) {
     const wgi_ode_call *const call = r->call;
     const double ahead = record->h > 0 ? 1 : -1;
-    wg_status s = WG_OK;
+    record->until = record->t1, record->theta = 1;
+    record->event = 0, record->varies = at->after_event;
+    wg_status s = r->flow->event != NULL ? wgi_ode_event_find(r, record) : WG_OK;
     record->first = at->next;
-    for (; s == WG_OK && at->next < call->times && (call->time[at->next] - t1) * ahead <= 0;
+    for (; s == WG_OK && at->next < call->times &&
+           (call->time[at->next] - record->until) * ahead <= 0;
          at->next++)
-        s = between(r, record, t1, at->next);
+        s = between(r, record, at->next);
     record->count = at->next - record->first;
-    at->t = t1;
+    at->t = record->until;
     at->steps++;
-    at->part = record->count != 0 ? 0 : at->part + 1;
+    at->after_event = record->event;
+    at->part++;
+    if (record->count != 0 || record->event) at->part = 0, at->from = at->t;
     swap(&r->y, &r->next);
     r->matrix.ready = 0;
-    r->has_first = call->method->same_last && !(call->stops && record->count != 0);
+    r->has_first =
+        call->method->same_last && !(call->stops && record->count != 0) && !record->event;
     if (r->has_first) swap(&r->first, &r->slope);
     if (r->report != NULL) {
         r->report->steps = at->steps;
-        r->report->reached = t1;
+        r->report->reached = at->t;
     }
     return s;
 }
@@ -213,16 +216,15 @@ static int finite(size_t n, const double *x) {
 /* ---- steps of fixed size ------------------------------------------------------------------------ */
 
 /* What rounding has added to a whole number is no step more. */
-double wgi_ode_steps_to(const wgi_ode_call *call, size_t k) {
-    const double count =
-        ceil(fabs(call->time[k] - call->time[k - 1]) / call->o.step * (1 - 0x1p-40));
+double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to) {
+    const double count = ceil(fabs(to - from) / call->o.step * (1 - 0x1p-40));
     return count > 1 ? count : 1;
 }
 
 static wg_status fixed_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record) {
     const wgi_ode_call *const call = r->call;
-    const double from = call->time[at->next - 1], to = call->time[at->next];
-    const double count = wgi_ode_steps_to(call, at->next), done = (double)(at->part + 1);
+    const double from = at->from, to = call->time[at->next];
+    const double count = wgi_ode_steps_between(call, from, to), done = (double)(at->part + 1);
     const double t1 = done >= count ? to : from + (to - from) * (done / count);
     const wg_status s = stages(r, at->t, (to - from) / count, t1, record);
     if (s == WG_ESINGULAR)
@@ -230,7 +232,7 @@ static wg_status fixed_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record
     if (s != WG_OK) return s;
     if (!finite(r->flow->states, r->next))
         return wgi_ode_failed(r, at->t, WG_ENONFINITE, "a NaN or an infinity in the next step");
-    return accept(r, at, record, t1);
+    return accept(r, at, record);
 }
 
 /* ---- steps by their error ----------------------------------------------------------------------- */
@@ -312,7 +314,7 @@ static wg_status tested_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_recor
             at->h = cut && !at->rejected && fabs(size) < fabs(at->h) ? at->h : size;
             at->error = most(error, 1e-4);
             at->rejected = 0;
-            return accept(r, at, record, t1);
+            return accept(r, at, record);
         }
         nonfinite = !(error > 1);
         at->h = nonfinite || error == INFINITY ? h / 4 : next_size(r, at, h, error, 0);
@@ -327,7 +329,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     const size_t n = r->flow->states;
     double *const y = r->y, *const f0 = r->first, *const f1 = r->slope, longest = fabs(span);
     if (call->o.max_step > 0) longest = least(longest, call->o.max_step);
-    wg_status s = evaluate(r, &at->t, y, 0, f0);
+    wg_status s = wgi_ode_slope(r, &at->t, y, 0, f0);
     if (s != WG_OK) return s;
     r->has_first = 1;
     const double size = norm(r, y, y, y), slope = norm(r, f0, y, y);
@@ -335,7 +337,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     h = least(h, longest);
     const double t = at->t + copysign(h, span);
     for (size_t i = 0; i < n; i++) r->next[i] = y[i] + copysign(h, span) * f0[i];
-    s = evaluate(r, &t, r->next, 0, f1);
+    s = wgi_ode_slope(r, &t, r->next, 0, f1);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < n; i++) r->between[i] = f1[i] - f0[i];
     const double curve = norm(r, r->between, y, y) / h, steepest = most(slope, curve);
@@ -351,16 +353,16 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
 
 void wgi_ode_resume(wgi_ode_run *r, const double *state) {
     if (state != r->y) memcpy(r->y, state, r->flow->states * sizeof *r->y);
-    r->has_first = r->matrix.ready = 0;
+    r->has_first = r->matrix.ready = r->event.has_before = 0;
 }
 
 wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at) {
     const wgi_ode_call *const call = r->call;
     memset(at, 0, sizeof *at);
-    at->t = call->time[0];
+    at->t = at->from = call->time[0];
     at->next = 1;
     at->error = 1e-4;
-    r->has_first = r->matrix.ready = 0;
+    r->has_first = r->matrix.ready = r->event.has_before = 0;
     if (r->report != NULL) *r->report = (wg_ode_report){0, 0, 0, at->t};
     const wg_status s = r->reached != NULL ? r->reached(r, 0, r->y) : WG_OK;
     if (s != WG_OK || call->fixed || call->times == 1) return s;
