@@ -108,7 +108,9 @@ typedef struct wg_ode_report {
  * Cost:    one record; the tape keeps the results and `stored` states of n + r numbers. A gradient
  *          about as much as 2 to 4 solutions more, whatever the numbers of parameters and times.
  * Second:  of systems that were made with `second`: in each direction a solution with its adjoint, of
- *          twice the states. In functions: not possible (WG_EMODE).
+ *          twice the states.
+ * Functions: steps of fixed size of explicit methods, without events, are written out, up to 4 million
+ *          operations, with the same bits; everything else is refused (WG_EMODE).
  * Progress: wg_tape_progress is told after each step.
  * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
  *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out

@@ -3,6 +3,7 @@
  * if there are integrals, r. */
 #include "ode_solve.h"
 
+#include "ops/matrix/traits.h"
 #include "tape/engine/tape.h"
 #include "tape/function/loops/feed.h"
 
@@ -224,6 +225,16 @@ static const wg_block_op ode_op = {.name = "wg_ode_solve",
                                    .vjp = vjp,
                                    .jvp = jvp,
                                    .adjoint = wgi_ode_rule};
+/* Explicit steps of fixed size, which can be part of a function. */
+static const wgi_traits written_out = {.flatten = wgi_ode_flatten};
+static const wg_block_op fixed_op = {.name = "wg_ode_solve",
+                                     .flags = WG_OP_TRANS,
+                                     .shape = shape,
+                                     .value = value,
+                                     .vjp = vjp,
+                                     .jvp = jvp,
+                                     .adjoint = wgi_ode_rule,
+                                     .traits = &written_out};
 /* With events, whose tangents come of adjoints. */
 static const wg_block_op event_op = {
     .name = "wg_ode_solve", .flags = WG_OP_TRANS, .shape = shape, .value = value, .vjp = vjp};
@@ -341,8 +352,11 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     if (s != WG_OK) return s;
     wgi_ode_call *const kept = keep_call(t, call);
     if (kept == NULL) return c->status;
-    s = wg_apply(t, k->flow.event != NULL ? &event_op : &ode_op, &kept, sizeof kept,
-                 k->params != 0 ? 2 : 1, in, k->integrals != 0 ? 2 : 1, out);
+    const wg_block_op *const op = k->flow.event != NULL                     ? &event_op
+                                  : call->fixed && call->method->gamma == 0 ? &fixed_op
+                                                                            : &ode_op;
+    s = wg_apply(t, op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
+                 k->integrals != 0 ? 2 : 1, out);
     if (report != NULL) *report = kept->report;
     return s;
 }

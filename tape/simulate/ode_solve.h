@@ -5,6 +5,7 @@
 #define WGI_TAPE_SIMULATE_ODE_SOLVE_H
 
 #include "ode.h"
+#include "tape/engine/tape.h"
 
 static inline wgi_ode_call *wgi_ode_call_of(const wg_block *b) {
     return *(wgi_ode_call *const *)b->params;
@@ -27,5 +28,7 @@ void wgi_ode_lay_out_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *cal
 /* ode_second.c: the adjoint in operations on matrices (wg_block_op). */
 wg_status wgi_ode_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                        const wg_mat *bar, wg_mat *back);
+/* ode_function.c: its nodes in a function (traits.h). */
+wg_status wgi_ode_flatten(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y);
 
 #endif
