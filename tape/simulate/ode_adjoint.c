@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Numbers that are kept of a block of steps, together: they are to stay in the cache. */
-enum { KEPT = 16384, MOST_STEPS = 256 };
+enum { KEPT = 8192, MOST_STEPS = 256 };
 
 /* Those of explicit steps are needed where their beginning varies. */
 static int keeps_increments(const wgi_ode_flow *f, const wgi_ode_method *m) {

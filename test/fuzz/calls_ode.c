@@ -121,6 +121,6 @@ static const struct row list[] = {
     LISTED(wg_ode_new, 1),
     LISTED(wg_ode_compile, 0),
     LISTED(wg_ode_free, 1),
-    LISTED(wg_ode_solve, 12),
+    LISTED(wg_ode_solve, 8),
 };
 const struct rows calls_ode = ROWS(list);
