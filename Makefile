@@ -114,7 +114,8 @@ FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAG
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
-SO := libwengert.so.$(firstword $(subst ., ,$(VERSION)))
+SO_NUMBER := $(firstword $(subst ., ,$(VERSION)))
+SO := libwengert.so.$(SO_NUMBER)
 COMMIT := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
 
 say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2);)
@@ -148,7 +149,7 @@ EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
 EXAMPLES := $(patsubst %,$(B)/%,$(basename $(EXAMPLE_MAINS)))
 EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
-EXAMPLE_LIBS := $(call has,lbfgs.h,-llbfgs) $(call has,zlib.h,-lz)
+EXAMPLE_LIBS := $(call has,zlib.h,-lz)
 EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(call chosen,examples/,.c .cpp))),$(EXAMPLES))
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
@@ -162,6 +163,37 @@ BENCH_OBJS := $(call objects,$(filter-out $(BENCH_MAINS) bench/evals_input.c ben
 # The tool that GradBench talks to; its modules are also what bench/evals times.
 GRADBENCH_OBJS := $(call objects,$(filter-out bench/gradbench/main.c,$(wildcard bench/gradbench/*.c)))
 GRADBENCH := $(B)/bench/gradbench/main
+
+# ---- adapters -------------------------------------------------------------------------------
+# One for each solver, a small library of its own, where the solver is: name (of the folder, the header
+# wengert/NAME.h and libwengert-NAME), headers of the solver, Debian package, pkg-config module, libraries;
+# - is nothing. `problem` is beneath all others. A program is linked with libwengert before the solver: GSL
+# brings a CBLAS of its own, and the one that comes first is everybody's.
+
+comma := ,
+# field N,ROW
+field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
+
+ADAPTERS := \
+    problem:-:-:-:- \
+    ipopt:IpStdCInterface.h:coinor-libipopt-dev:ipopt:-lipopt \
+    nlopt:nlopt.h:libnlopt-dev:nlopt:-lnlopt \
+    gsl:gsl/gsl_multilarge_nlinear.h:libgsl-dev:gsl:-lgsl \
+    cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
+    lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs
+
+SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
+solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1)))))
+solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
+ifneq ($(filter test programs adapters install uninstall deps-solvers deps-tests,$(MAKECMDGOALS)),)
+ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
+endif
+ADAPTERS_ABSENT := $(filter-out $(ADAPTERS_FOUND),$(ADAPTERS))
+ADAPTER_NAMES := $(foreach row,$(ADAPTERS_FOUND),$(call field,1,$(row)))
+adapter_libs = $(foreach n,$(ADAPTER_NAMES),$(B)/libwengert-$(n).a $(B)/libwengert-$(n).so.$(SO_NUMBER) $(B)/wengert-$(n).pc)
+adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_%,$(wildcard adapters/$(1)/*.c))
+adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_%,$(1))))
+ADAPTER_PROGS := $(call adapter_progs,$(call chosen,adapters/*/,.c))
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -253,12 +285,14 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 
 # Scripts take longest: those first, so that no processor waits for them at the end.
 test: programs ## build and run every test; the last line counts them
+	$(absent)
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
-	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS)
+	ADAPTERS='$(ADAPTER_NAMES)' \
+	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
 
 # The scripts that watch over the house itself.
-HOUSE := rooms includes abi headers generated expands readme
+HOUSE := rooms includes adapters abi headers generated expands readme
 
 test-house: ## the tests of the house: rooms, includes, exported names, headers, generated files, texts
 	+@$(MAKE) --no-print-directory test T=none SCRIPTS='$(HOUSE:%=test/%.sh)'
@@ -266,7 +300,7 @@ test-house: ## the tests of the house: rooms, includes, exported names, headers,
 test-%: FORCE ## only the tests of one room, or one test: test-ops, test-function, test-tape_sweep, ...
 	+@$(MAKE) --no-print-directory test T='test_$* test_$*_*'
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(if $(SCRIPTS),$(adapter_libs)) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -288,6 +322,12 @@ examples: $(EXAMPLES) ## the programs of examples/, as build/examples/NAME
 
 lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared library
 
+adapters: lib $(adapter_libs) ## the libraries of adapters/, of the solvers that are installed
+	$(absent)
+
+# A line for each adapter whose solver is not here.
+absent = @$(foreach row,$(ADAPTERS_ABSENT),echo 'adapters/$(call field,1,$(row)): no $(firstword $(call field,2,$(row))) here: skipped (make deps-solvers)';) true
+
 deps: $(STAMP) ## install what run and test need (apt)
 	@:
 
@@ -301,7 +341,10 @@ deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
 	has boost/numeric/odeint.hpp || need="$$need libboost-dev"; \
 	$(apt)
 
-deps-tests: deps-sparse deps-cxx ## install all that tests of parts need: SuiteSparse, Eigen, Boost, gdb, binutils, cmake (apt)
+deps-solvers: ## install the solvers that adapters/ are for (apt)
+	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
+
+deps-tests: deps-sparse deps-cxx deps-solvers ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
 	@set -e; need=; \
 	command -v gdb >/dev/null || need="$$need gdb"; \
 	command -v objdump >/dev/null || need="$$need binutils"; \
@@ -347,9 +390,6 @@ $(foreach r,ops tape function,$(eval $(call ROOM,$(r))))
 
 $(filter-out $(TOGETHER),$(TEST_PROGS)): %: %.o $(B)/libsupport.a $(LIBRARY)
 	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
-# Tests of what the examples share.
-$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
-$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
 # Tests of the tool for GradBench.
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): $(GRADBENCH_OBJS)
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
@@ -372,10 +412,38 @@ OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - -o 
 OPENMP_EXAMPLES := $(filter $(B)/examples/openmp_%,$(EXAMPLES))
 $(OPENMP_EXAMPLES:=.o): MORE_CFLAGS = $(or $(OPENMP),-Wno-unknown-pragmas)
 $(OPENMP_EXAMPLES): private LINKER = $(CC) $(CFLAGS) $(OPENMP)
-# What the examples use when its header is there (__has_include): L-BFGS and zlib.
+# What the examples use when its header is there (__has_include): zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
 	$(link) $(with_library) $(EXAMPLE_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
+
+# Tests of adapters fit the NIST problems, too.
+$(filter $(B)/adapters/%,$(foreach p,$(ADAPTER_PROGS),$(if $(findstring /test_,$(p)),$(p)))): $(call objects,examples/nist_data.c examples/nist_models.c)
+
+# ADAPTER NAME,ROW: its libraries, tests and examples
+define ADAPTER
+$(call LIST,adapter_$(1),$(call objects,$(call adapter_srcs,$(1))))
+$(B)/adapters/$(1)/%.o: MORE_CPPFLAGS = -Iadapters/$(1) -Iadapters/problem $(call solver_cflags,$(2)) $(CMOCKA_CFLAGS)
+$(patsubst %.c,$(B)/%.o,$(wildcard adapters/$(1)/test_*.c)): MORE_CFLAGS = $(TEST_LEVEL)
+$(B)/libwengert-$(1).a: $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1))
+	$$(archive)
+$(B)/libwengert-$(1).so.$(SO_NUMBER): $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1)) $(B)/$(SO) $(if $(filter problem,$(1)),,$(B)/libwengert-problem.so.$(SO_NUMBER))
+	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) -lm
+$(call adapter_progs,$(wildcard adapters/$(1)/*.c)): %: %.o $(B)/libwengert-$(1).a $(B)/libwengert-problem.a $(B)/libsupport.a $(LIBRARY)
+	$$(link) $$(with_library) $(call field,5,$(2)) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
+$(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE
+	@mkdir -p $$(@D)
+	@{ echo 'prefix=$(prefix)'; \
+	   echo 'libdir=$(patsubst $(prefix)/%,$$$${prefix}/%,$(libdir))'; \
+	   echo; \
+	   echo 'Name: wengert-$(1)'; \
+	   echo 'Description: Derivatives by Wengert for $(if $(filter problem,$(1)),solvers,the solver $(1))'; \
+	   echo 'Version: $(VERSION)'; \
+	   echo 'Requires: $(if $(filter problem,$(1)),wengert,wengert-problem)'; \
+	   echo 'Requires.private: $(call field,4,$(2))'; \
+	   echo 'Libs: -L$$$${libdir} -lwengert-$(1) -lwengert $(if $(call field,4,$(2)),$(call packages,--libs-only-L,$(call field,4,$(2)))) $(call field,5,$(2))'; } > $$@
+endef
+$(foreach row,$(ADAPTERS_FOUND),$(eval $(call ADAPTER,$(call field,1,$(row)),$(row))))
 
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
@@ -394,9 +462,6 @@ PEERS := \
     torch:matrix:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include \
     torch_second:second:torch/version.h:libtorch-dev:-ltorch,-ltorch_cpu,-lc10:-isystem/usr/include/torch/csrc/api/include
 
-comma := ,
-# field N,ROW
-field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
 peer_found = $(shell $(CXX) $(PEER_FLAGS) $(CPPFLAGS) $(call field,6,$(1)) $(addprefix -include ,$(call field,3,$(1))) -fsyntax-only -x c++ /dev/null 2>/dev/null && echo $(1))
 ifneq ($(filter run bench bench-report $(BENCHES),$(MAKECMDGOALS)),)
 PEERS_FOUND := $(foreach row,$(PEERS),$(call peer_found,$(row)))
@@ -466,7 +531,7 @@ DOCS := README.md CONTRIBUTING.md CHANGELOG.md LICENSE ops/operations.md $(wildc
 cmakedir = $(libdir)/cmake/wengert
 docdir = $(prefix)/share/doc/wengert
 
-install: lib $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
+install: lib $(adapter_libs) $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
 	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops'
 	$(foreach f,$(DOCS),install -m 644 $(f) '$(DESTDIR)$(docdir)/$(f)' &&) true
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
@@ -477,10 +542,18 @@ install: lib $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
 	ln -sf $(SO) '$(DESTDIR)$(libdir)/libwengert.so'
 	install -m 644 $(B)/wengert.pc '$(DESTDIR)$(pkgconfigdir)/'
 	install -m 644 $(B)/wengert-config.cmake $(B)/wengert-config-version.cmake '$(DESTDIR)$(cmakedir)/'
+	$(foreach n,$(ADAPTER_NAMES),install -m 644 adapters/$(n)/wengert/*.h '$(DESTDIR)$(includedir)/wengert/' && \
+	    install -m 644 $(B)/libwengert-$(n).a '$(DESTDIR)$(libdir)/' && \
+	    install -m 755 $(B)/libwengert-$(n).so.$(SO_NUMBER) '$(DESTDIR)$(libdir)/libwengert-$(n).so.$(VERSION)' && \
+	    ln -sf libwengert-$(n).so.$(VERSION) '$(DESTDIR)$(libdir)/libwengert-$(n).so.$(SO_NUMBER)' && \
+	    ln -sf libwengert-$(n).so.$(SO_NUMBER) '$(DESTDIR)$(libdir)/libwengert-$(n).so' && \
+	    install -m 644 $(B)/wengert-$(n).pc '$(DESTDIR)$(pkgconfigdir)/' &&) true
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
+	$(foreach n,$(foreach row,$(ADAPTERS),$(call field,1,$(row))),rm -f $(patsubst adapters/$(n)/%,'$(DESTDIR)$(includedir)/%',$(wildcard adapters/$(n)/wengert/*.h)) \
+	    '$(DESTDIR)$(libdir)/libwengert-$(n).a' $(foreach v,.so .so.$(SO_NUMBER) .so.$(VERSION),'$(DESTDIR)$(libdir)/libwengert-$(n)$(v)') '$(DESTDIR)$(pkgconfigdir)/wengert-$(n).pc' &&) true
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'
 	rm -f $(foreach f,$(DOCS),'$(DESTDIR)$(docdir)/$(f)')
 	-rmdir '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops' '$(DESTDIR)$(docdir)' 2>/dev/null
@@ -577,10 +650,10 @@ abi: $(B)/$(SO) ## write the exported symbols to test/abi.txt
 	sh test/abi.sh --write $<
 
 format: ## clang-format over every .c and .h that is not generated
-	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench -name '*.[ch]' -o -name '*.[ch]pp'))
+	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench adapters -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-tests clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

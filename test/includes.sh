@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # includes - the house rules a compiler does not know:
-#   bench/ and examples/ see only include/ and their own; who includes whom in the library: rooms.sh;
+#   adapters/, bench/ and examples/ see only include/ and their own; who includes whom in the library: rooms.sh;
 #   one file includes cblas.h and lapacke.h: ops/matrix/blas.h; one file obtains memory: tape/engine/memory.c;
 #   the library does not print, end the process, or keep a variable of its own.
 # The last is read off the objects, where no macro hides it.
@@ -25,8 +25,9 @@ $found"
 file='[a-z0-9_]+\.(h|hpp|def|c|inc)'
 allow 'include include/wengert' 'none'
 allow 'examples bench bench/workloads bench/peers bench/gradbench' '(\.\./|bench/|workloads/|peers/|harness/|gradbench/)*'"$file"
+allow "$(ls -d adapters/*/ | tr '\n' ' ')" '(wengert/|test/|examples/nist_)?'"$file"
 found=$(grep -nE '^ *# *include *[<"]([./a-z]*/)?(ops|tape|include|test)/' \
-    examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* || true)
+    $(ls adapters/*/*.c | grep -v '/test_') adapters/*/wengert/*.h examples/*.[ch] bench/*.[ch] bench/*/*.[ch]* include/*.h include/wengert/* || true)
 [ -z "$found" ] || complain "beyond include/:
 $found"
 

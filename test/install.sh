@@ -31,7 +31,9 @@ version=$(sed -n 's/^#define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
         [ -e "${text%/*}/${linked%%#*}" ] || { echo "$text links $linked" >&2; exit 1; }
     done
 ) || fail "a file that an installed text links is not there"
-diff -r -x README.md include "$root/opt/wg/include" >&2 || fail "include/ is not what was installed"
+cp -r include "$dir/include"
+for name in $ADAPTERS; do cp adapters/"$name"/wengert/*.h "$dir/include/wengert"; done
+diff -r -x README.md "$dir/include" "$root/opt/wg/include" >&2 || fail "include/ is not what was installed"
 
 # Powers of two: every rounding is exact.
 cat >"$dir/user.c" <<'C'
