@@ -160,6 +160,12 @@ void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept)) {
 }
 void *wg_problem_attached(const wg_problem *p) { return p == NULL ? NULL : p->attached; }
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
+size_t wg_problem_group(const wg_problem *p, size_t group) {
+    return p == NULL || group >= p->groups ? 0 : p->group[group];
+}
+wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message) {
+    return p == NULL ? s : wgi_problem_refuse(p, s, "%s", message);
+}
 size_t wg_problem_outputs(const wg_problem *p) { return p == NULL ? 0 : p->m; }
 
 /* ---- dense derivatives -------------------------------------------------------------------- */

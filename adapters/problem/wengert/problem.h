@@ -64,9 +64,13 @@ WG_API void wg_problem_clear(wg_problem *p);
 WG_API void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept));
 WG_API void *wg_problem_attached(const wg_problem *p);
 
-/* The sizes. NULL: 0. */
+/* wg_problem_keep - a failure of the adapter's own, kept like those of the problem. Result: s. */
+WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message);
+
+/* The sizes: inputs, outputs, inputs of a group. NULL, or no such group: 0. */
 WG_API size_t wg_problem_inputs(const wg_problem *p);
 WG_API size_t wg_problem_outputs(const wg_problem *p);
+WG_API size_t wg_problem_group(const wg_problem *p, size_t group);
 
 /* ---- values and derivatives at x ----------------------------------------------------------
  * Outputs that are NULL are not wanted; y has m entries. Failures are kept by the problem, and
