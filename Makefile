@@ -433,7 +433,7 @@ $(patsubst %.c,$(B)/%.o,$(wildcard adapters/$(1)/test_*.c)): MORE_CFLAGS = $(TES
 $(B)/libwengert-$(1).a: $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1))
 	$$(archive)
 $(B)/libwengert-$(1).so.$(SO_NUMBER): $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1)) $(B)/$(SO) $(if $(filter problem,$(1)),,$(B)/libwengert-problem.so.$(SO_NUMBER))
-	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) -lm
+	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) $$(SYSTEM_LIBS)
 $(call adapter_progs,$(wildcard adapters/$(1)/*.c)): %: %.o $(B)/libwengert-$(1).a $(B)/libwengert-problem.a $(B)/libsupport.a $(LIBRARY)
 	$$(link) $$(with_library) $(call field,6,$(2)) $(call field,5,$(2)) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
 $(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE

@@ -87,6 +87,11 @@ double *wgi_sundials_array(wg_problem *p, N_Vector v, size_t n) {
     return NULL;
 }
 
+/* There are few: a call of memcpy takes longer. */
+static inline void copy(double *to, const double *from, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] = from[i];
+}
+
 wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_Vector yp) {
     wgi_room *const r = wgi_sundials_room(p, t == NULL    ? WGI_SYSTEM
                                              : yp == NULL ? WGI_RATES
@@ -100,9 +105,9 @@ wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_
         return NULL;
     }
     if (t != NULL) r->x[0] = *t;
-    memcpy(r->x + r->first, from, r->states * sizeof *from);
-    if (yp != NULL) memcpy(r->x + r->first + r->states, slope, r->states * sizeof *slope);
-    if (r->count != 0) memcpy(r->x + r->last, r->parameters, r->count * sizeof *r->x);
+    copy(r->x + r->first, from, r->states);
+    if (yp != NULL) copy(r->x + r->first + r->states, slope, r->states);
+    copy(r->x + r->last, r->parameters, r->count);
     return r;
 }
 

@@ -18,11 +18,15 @@ typedef struct wg_problem wg_problem;
 
 enum {
     WG_RECORD_ONCE =
-        1,         /* the callback records the same at all points, up to recorded comparisons
+        1, /* the callback records the same at all points, up to recorded comparisons
                            (wg_check_branches): it is recorded once, as a function. Where a
                            comparison comes out differently it is recorded there, for that point */
-    WG_COMPILE = 2 /* the same, and functions, also a given one's derivatives, are compiled
-                           where there is a compiler (wg_function_compile) */
+    WG_COMPILE =
+        2 /* the same, and functions, also a given one and its derivatives, are compiled where
+                           there is a compiler, cc: for one point at a time, at each start of a program, which
+                           takes it some 100 ms for each of them, in a directory of TMPDIR or /tmp that is gone
+                           when it is loaded; those of more than 4000 operations, and sparse derivatives, by
+                           wg_function_compile */
 };
 
 /* What is to be differentiated: a callback with its data, or a function. */
