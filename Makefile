@@ -149,7 +149,7 @@ EXAMPLE_SRCS := $(wildcard examples/*.c examples/*.cpp)
 EXAMPLE_MAINS := $(call with_main,$(EXAMPLE_SRCS))
 EXAMPLES := $(patsubst %,$(B)/%,$(basename $(EXAMPLE_MAINS)))
 EXAMPLE_OBJS := $(call objects,$(filter-out $(EXAMPLE_MAINS),$(EXAMPLE_SRCS)))
-EXAMPLE_LIBS := $(call has,lbfgs.h,-llbfgs) $(call has,zlib.h,-lz)
+EXAMPLE_LIBS := $(call has,zlib.h,-lz)
 EXAMPLE_TESTS := $(filter $(patsubst %,$(B)/%,$(basename $(call chosen,examples/,.c .cpp))),$(EXAMPLES))
 
 BENCH_SRCS := $(wildcard bench/*.c bench/workloads/*.c bench/peers/*.c)
@@ -393,9 +393,6 @@ $(foreach r,ops tape function,$(eval $(call ROOM,$(r))))
 
 $(filter-out $(TOGETHER),$(TEST_PROGS)): %: %.o $(B)/libsupport.a $(LIBRARY)
 	$(link) $(with_library) $(MORE_LIBS) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
-# Tests of what the examples share.
-$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): $(EXAMPLE_OBJS)
-$(filter $(B)/test/test_examples_%,$(TEST_PROGS)): MORE_LIBS = $(EXAMPLE_LIBS)
 # Tests of the tool for GradBench.
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): $(GRADBENCH_OBJS)
 $(filter $(B)/test/test_gradbench_%,$(TEST_PROGS)): MORE_LIBS = $(JANSSON_LIBS)
@@ -418,7 +415,7 @@ OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - -o 
 OPENMP_EXAMPLES := $(filter $(B)/examples/openmp_%,$(EXAMPLES))
 $(OPENMP_EXAMPLES:=.o): MORE_CFLAGS = $(or $(OPENMP),-Wno-unknown-pragmas)
 $(OPENMP_EXAMPLES): private LINKER = $(CC) $(CFLAGS) $(OPENMP)
-# What the examples use when its header is there (__has_include): L-BFGS and zlib.
+# What the examples use when its header is there (__has_include): zlib.
 $(EXAMPLES:=.o) $(EXAMPLE_OBJS): $(call list,examples)
 $(EXAMPLES): %: %.o $(EXAMPLE_OBJS) $(LIBRARY) $(call list,examples)
 	$(link) $(with_library) $(EXAMPLE_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)

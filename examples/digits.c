@@ -20,8 +20,7 @@
 
 #include <wengert.h>
 
-#include "optimiser.h"
-#include "training.h"
+#include "random_numbers.h"
 
 #if defined(__has_include)
 #if __has_include(<zlib.h>)
@@ -41,6 +40,7 @@ enum { BATCH = 50, EPOCHS = 20, BATCHES = (SEEN + BATCH - 1) / BATCH };
 /* Outputs of the three layers. */
 enum { FIRST = 96, SECOND = 48, THIRD = CLASSES };
 enum { PARAMETERS = FIRST * (PIXELS + 1) + SECOND * (FIRST + 1) + THIRD * (SECOND + 1) };
+enum { PARTS = 6 }; /* weights and bias of each */
 
 struct images {
     double pixel[PIXELS * IMAGES]; /* a column each, 0 to 1 */
@@ -114,46 +114,45 @@ static void shuffle(struct images *d) {
 
 /* ---- the model --------------------------------------------------------------------------- */
 
-static wg_mat layer(struct parameters *p, size_t outputs, wg_mat x) {
-    const wg_mat weights = parameters_take(p, outputs, x.rows);
-    const wg_mat bias = parameters_take(p, outputs, 1);
-    return wg_mat_add(p->tape, wg_matmul(p->tape, weights, x), bias);
+static wg_mat layer(wg_tape *t, const wg_mat *p, wg_mat x) {
+    return wg_mat_add(t, wg_matmul(t, p[0], x), p[1]);
 }
 
 /* A column of logits per image. */
-static wg_mat logits(struct parameters *p, wg_mat x) {
-    x = wg_mat_relu(p->tape, layer(p, FIRST, x));
-    x = wg_mat_relu(p->tape, layer(p, SECOND, x));
-    return layer(p, THIRD, x);
+static wg_mat logits(wg_tape *t, const wg_mat *p, wg_mat x) {
+    x = wg_mat_relu(t, layer(t, p, x));
+    x = wg_mat_relu(t, layer(t, p + 2, x));
+    return layer(t, p + 4, x);
 }
 
 struct context {
     wg_tape *tape;
     struct images *images;
-    size_t next; /* the first image of the next batch */
-    double loss; /* mean over the epoch so far */
+    size_t first, count; /* the images of this batch */
 };
 
-static int loss(void *ctx, size_t n, const double *x, double *value, double *g) {
-    struct context *c = ctx;
-    struct parameters p = parameters_begin(c->tape, n, x);
-    const size_t first = c->next, count = first + BATCH < SEEN ? BATCH : SEEN - first;
-    c->next = first + count < SEEN ? first + count : 0;
+static wg_status loss(wg_tape *t, size_t n, const wg_mat *p, size_t m, wg_mat *y, void *data) {
+    const struct context *c = data;
+    (void)n, (void)m;
     const wg_mat batch =
-        wg_mat_constant(c->tape, PIXELS, count, c->images->pixel + first * PIXELS, PIXELS);
+        wg_mat_constant(t, PIXELS, c->count, c->images->pixel + c->first * PIXELS, PIXELS);
     const wg_mat each =
-        wg_mat_cross_entropy(c->tape, logits(&p, batch), c->images->label + first, WG_EACH_COL);
-    const int failed = parameters_gradient(&p, wg_mat_mean(c->tape, each), value, g);
-    c->loss += *value / BATCHES;
-    return failed;
+        wg_mat_cross_entropy(t, logits(t, p, batch), c->images->label + c->first, WG_EACH_COL);
+    y[0] = wg_mat_from_real(t, wg_mat_mean(t, each));
+    return WG_OK;
 }
 
 /* How many of these images are recognised. */
-static size_t recognised(struct context *c, const double *x, size_t first, size_t count) {
-    struct parameters p = parameters_begin(c->tape, PARAMETERS, x);
+static size_t recognised(struct context *c, const wg_mat_result *x, size_t first,
+                         size_t count) {
+    wg_tape *t = c->tape;
+    wg_mat p[PARTS];
+    wg_tape_reset(t);
+    for (size_t i = 0; i < PARTS; i++)
+        p[i] = wg_mat_constant(t, x[i].rows, x[i].cols, x[i].value, x[i].rows);
     const wg_mat all =
-        wg_mat_constant(c->tape, PIXELS, count, c->images->pixel + first * PIXELS, PIXELS);
-    const wg_mat y = logits(&p, all);
+        wg_mat_constant(t, PIXELS, count, c->images->pixel + first * PIXELS, PIXELS);
+    const wg_mat y = logits(t, p, all);
     size_t right = 0;
     for (size_t k = 0; k < count && y.value != NULL; k++) {
         size_t best = 0;
@@ -161,20 +160,52 @@ static size_t recognised(struct context *c, const double *x, size_t first, size_
             if (wg_value(wg_mat_at(y, i, k)) > wg_value(wg_mat_at(y, best, k))) best = i;
         right += best == c->images->label[first + k];
     }
+    wg_tape_reset(t);
     return right;
 }
 
-/* A line per epoch. */
-static int report(void *ctx, const struct opt_step *s, size_t n, const double *x) {
-    struct context *c = ctx;
-    (void)n;
-    if (s->step == 0) printf("epoch      loss   rate     seen   unseen\n");
-    if (s->step == 0 || s->step % BATCHES != 0) return 0;
-    printf("%5zu  %8.4f  %5.4f  %5.1f %%  %5.1f %%\n", s->step / BATCHES, c->loss, s->rate,
-           100.0 * (double)recognised(c, x, 0, SEEN) / SEEN,
-           100.0 * (double)recognised(c, x, SEEN, UNSEEN) / UNSEEN);
-    c->loss = 0;
-    return 0;
+/* The matrices of the parameters, in one array. */
+static void cut(double *x, wg_mat_result *parts) {
+    const size_t sizes[] = {PIXELS, FIRST, SECOND, THIRD};
+    for (size_t l = 0; l < PARTS / 2; l++) {
+        parts[2 * l] = (wg_mat_result){x, sizes[l + 1], sizes[l], 0};
+        x += sizes[l + 1] * sizes[l];
+        parts[2 * l + 1] = (wg_mat_result){x, sizes[l + 1], 1, 0};
+        x += sizes[l + 1];
+    }
+}
+
+/* Adam, a step per batch and a line per epoch. g, state: room for a gradient and for what Adam
+ * remembers. */
+static wg_status train(struct context *c, const wg_mat_result *x, const wg_mat_result *g,
+                       double *state) {
+    const wg_descent adam = {.rule = WG_ADAM,
+                             .rate = 0.005,
+                             .schedule = WG_RATE_COSINE,
+                             .period = EPOCHS * BATCHES,
+                             .clip_norm = 5};
+    wg_mat_values at[PARTS];
+    for (size_t i = 0; i < PARTS; i++)
+        at[i] = (wg_mat_values){x[i].value, x[i].rows, x[i].cols, x[i].ld};
+    printf("epoch      loss   rate     seen   unseen\n");
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++) {
+        double mean = 0;
+        for (size_t k = 0; k < BATCHES; k++) {
+            const size_t step = epoch * BATCHES + k;
+            double value;
+            c->first = k * BATCH;
+            c->count = c->first + BATCH < SEEN ? BATCH : SEEN - c->first;
+            wg_status s = wg_mat_gradient(c->tape, loss, c, PARTS, at, &value, g);
+            if (s == WG_OK) s = wg_mat_descent_step(&adam, step, PARTS, x, g, state);
+            if (s != WG_OK) return s;
+            mean += value / BATCHES;
+        }
+        printf("%5zu  %8.4f  %5.4f  %5.1f %%  %5.1f %%\n", epoch + 1, mean,
+               wg_descent_rate(&adam, (epoch + 1) * BATCHES),
+               100.0 * (double)recognised(c, x, 0, SEEN) / SEEN,
+               100.0 * (double)recognised(c, x, SEEN, UNSEEN) / UNSEEN);
+    }
+    return WG_OK;
 }
 
 /* Uniform, as large as lets the signal through: Glorot, Bengio 2010. */
@@ -193,7 +224,7 @@ int main(int argc, char **argv) {
     const char *path = "/usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz";
     if (argc > 1) path = argv[1];
     struct context c = {.tape = wg_tape_new(NULL), .images = calloc(1, sizeof *c.images)};
-    double *x = calloc(PARAMETERS, sizeof *x);
+    double *x = calloc(4 * PARAMETERS, sizeof *x); /* and the gradient, and Adam's state */
     int is_right = 0;
     if (c.tape != NULL && c.images != NULL && x != NULL) {
         const int is_read = read_images(path, c.images);
@@ -204,21 +235,17 @@ int main(int argc, char **argv) {
         if (!is_read) draw_images(c.images);
         shuffle(c.images);
         start(x);
-        const struct opt_options o = {.rule = OPT_ADAM,
-                                      .rate = 0.005,
-                                      .schedule = OPT_COSINE,
-                                      .limit = EPOCHS * BATCHES,
-                                      .clip_norm = 5,
-                                      .progress = report,
-                                      .progress_ctx = &c};
-        const opt_status status = opt_minimise(loss, &c, PARAMETERS, x, &o, NULL);
-        const size_t right = recognised(&c, x, SEEN, UNSEEN);
-        is_right = status <= OPT_LIMIT && right >= DEMANDED;
+        wg_mat_result parts[PARTS], gradient[PARTS];
+        cut(x, parts);
+        cut(x + PARAMETERS, gradient);
+        const wg_status status = train(&c, parts, gradient, x + 2 * PARAMETERS);
+        if (status != WG_OK)
+            fprintf(stderr, "digits: %s: %s\n", wg_status_text(status),
+                    wg_tape_message(c.tape));
+        const size_t right = recognised(&c, parts, SEEN, UNSEEN);
+        is_right = status == WG_OK && right >= DEMANDED;
         printf("%zu of %d unseen digits recognised%s\n", right, (int)UNSEEN,
                is_right ? "" : ": NOT ENOUGH");
-        if (status > OPT_LIMIT)
-            fprintf(stderr, "digits: %s %s\n", opt_status_text(status),
-                    wg_tape_message(c.tape));
     }
     wg_tape_free(c.tape);
     free(c.images);

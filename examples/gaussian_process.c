@@ -19,7 +19,6 @@
 #include <wengert.h>
 
 #include "nist_data.h"
-#include "optimiser.h"
 
 enum { SCALE, SIGMA, NOISE, PARAMETERS, MOST = 300 };
 
@@ -47,8 +46,7 @@ static wg_real whole(const struct context *c, wg_mat x, wg_mat y, const wg_real 
 /* and from its parts: -1/2 (y' K^-1 y + log det K + n log 2 pi). */
 static wg_real parts(const struct context *c, wg_mat x, wg_mat y, const wg_real *p) {
     wg_tape *t = c->tape;
-    const wg_mat k =
-        wg_covariance(t, WG_SQUARED_EXPONENTIAL, x, p[SCALE], p[SIGMA], p[NOISE]);
+    const wg_mat k = wg_covariance(t, WG_SQUARED_EXPONENTIAL, x, p[SCALE], p[SIGMA], p[NOISE]);
     const wg_factor f = wg_potrf(t, k);
     const wg_real fit = wg_mat_dot(t, y, wg_factor_solve(t, f, 'N', y));
     const double constant = (double)c->n * log(2 * 3.14159265358979323846);
@@ -58,23 +56,22 @@ static wg_real parts(const struct context *c, wg_mat x, wg_mat y, const wg_real 
 typedef wg_real likelihood(const struct context *, wg_mat, wg_mat, const wg_real *);
 
 /* Minus that, at the logarithms of the parameters. */
-static int minus(likelihood *l, const struct context *c, const double *log_p, double *value,
-                 double *g) {
-    wg_tape *t = c->tape;
-    wg_real in[PARAMETERS], p[PARAMETERS];
-    wg_tape_reset(t);
-    if (wg_inputs(t, PARAMETERS, log_p, in) != WG_OK) return 1;
-    for (size_t i = 0; i < PARAMETERS; i++) p[i] = wg_let(t, wg_exp(in[i]));
-    const wg_mat x = wg_mat_constant(t, c->n, 1, c->x, c->n);
-    const wg_mat y = wg_mat_constant(t, c->n, 1, c->y, c->n);
-    const wg_real result = wg_let(t, wg_neg(l(c, x, y, p)));
-    *value = wg_value(result);
-    return wg_reverse(t, result) != WG_OK || wg_adjoints(t, PARAMETERS, in, g) != WG_OK;
-}
+struct objective {
+    const struct context *c;
+    likelihood *l;
+};
 
-static int objective(void *ctx, size_t n, const double *x, double *value, double *g) {
-    (void)n;
-    return minus(whole, ctx, x, value, g);
+static wg_status minus(wg_tape *t, size_t n, const wg_real *log_p, size_t m, wg_real *y,
+                       void *data) {
+    const struct objective *o = data;
+    const struct context *c = o->c;
+    wg_real p[PARAMETERS];
+    (void)n, (void)m;
+    for (size_t i = 0; i < PARAMETERS; i++) p[i] = wg_let(t, wg_exp(log_p[i]));
+    const wg_mat at = wg_mat_constant(t, c->n, 1, c->x, c->n);
+    const wg_mat measured = wg_mat_constant(t, c->n, 1, c->y, c->n);
+    y[0] = wg_let(t, wg_neg(o->l(c, at, measured, p)));
+    return WG_OK;
 }
 
 /* One fit, printed. Result: whether all of it agrees. */
@@ -88,13 +85,13 @@ static int fit(struct context *c, const struct nist_problem *p) {
     (void)standardise(c->n, c->x);
     c->spread = standardise(c->n, c->y);
     double x[PARAMETERS] = {log(0.5), log(1), log(0.1)};
-    struct opt_options o = {.rule = OPT_ADAM, .limit = 200, .rate = 0.2, .tolerance = 1e-3};
-    o.schedule = OPT_COSINE;
-    if (opt_has_lbfgs()) o.rule = OPT_LBFGS;
-    struct opt_result r = {0};
-    const opt_status status = opt_minimise(objective, c, PARAMETERS, x, &o, &r);
+    struct objective all = {c, whole}, put_together = {c, parts};
+    const wg_minimise_options o = {.gradient = 1e-3};
+    wg_minimise_result r;
+    const wg_status status = wg_minimise(c->tape, minus, &all, PARAMETERS, x, &o, &r);
     double value[2] = {0, 0}, g[2][PARAMETERS] = {{0}}, error = INFINITY;
-    if (minus(whole, c, x, &value[0], g[0]) == 0 && minus(parts, c, x, &value[1], g[1]) == 0) {
+    if (wg_gradient(c->tape, minus, &all, PARAMETERS, x, &value[0], g[0]) == WG_OK &&
+        wg_gradient(c->tape, minus, &put_together, PARAMETERS, x, &value[1], g[1]) == WG_OK) {
         error = fabs(value[0] - value[1]);
         for (int i = 0; i < PARAMETERS; i++) error = fmax(error, fabs(g[0][i] - g[1][i]));
     }
@@ -102,7 +99,8 @@ static int fit(struct context *c, const struct nist_problem *p) {
     const double standard_error = 1 / sqrt(2 * (double)c->n);
     /* of the covariance matrix, at most: what rounding is multiplied with */
     const double condition = (double)c->n * exp(2 * (x[SIGMA] - x[NOISE])) + 1;
-    const int is_right = status <= OPT_STALLED && fabs(ratio - 1) <= 2 * standard_error &&
+    const int is_right = status == WG_OK && r.converged &&
+                         fabs(ratio - 1) <= 2 * standard_error &&
                          error <= (double)c->n * DBL_EPSILON * condition;
     printf("%-9s %4zu %6zu %10.3f %8.4f %9.4f %10.6f %10.6f  %s\n", p->name, c->n, r.steps,
            -r.value, exp(x[SCALE]), exp(x[SIGMA]), noise, p->residual_deviation,

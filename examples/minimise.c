@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Beale, Booth, Goldstein-Price and Rosenbrock minimised by every rule of optimiser.h, with
- * gradients by wg_gradient.
+/* Beale, Booth, Goldstein-Price and Rosenbrock minimised by every method and rule of
+ * wengert/optimise.h.
  *
- *     minimise                      the table: every function by every rule
+ *     minimise                      the table: every function by every one of them
  *     minimise Rosenbrock Adam      one search, step by step
  *
  * The exit status is 0 when every search ends at the minimum. */
@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include <wengert.h>
-
-#include "optimiser.h"
 
 /* ---- the functions: y[0] = f(x[0], x[1]) ------------------------------------------------- */
 
@@ -70,74 +68,78 @@ struct problem {
     const char *name;
     wg_callback *f;
     double start[2], minimum[2], value;
-    double rate[OPT_RULE_COUNT]; /* in the order of the rules; L-BFGS finds its own */
+    double rate[WG_RULE_COUNT]; /* in the order of the rules */
 };
 
 static const struct problem problems[] = {
-    {"Beale", beale, {1, 1}, {3, 0.5}, 0, {0.02, 0.005, 0.005, 0.01, 0.02, 0.5, 0}},
-    {"Booth", booth, {-5, 5}, {1, 3}, 0, {0.1, 0.02, 0.02, 0.1, 0.1, 2, 0}},
+    {"Beale", beale, {1, 1}, {3, 0.5}, 0, {0.02, 0.005, 0.005, 0.01, 0.02, 0.5}},
+    {"Booth", booth, {-5, 5}, {1, 3}, 0, {0.1, 0.02, 0.02, 0.1, 0.1, 2}},
     {"Goldstein-Price",
      goldstein_price,
      {-0.3, -0.7},
      {0, -1},
      3,
-     {2e-4, 5e-5, 5e-5, 0.005, 0.005, 0.1, 0}},
-    {"Rosenbrock", rosenbrock, {-1.2, 1}, {1, 1}, 0, {1e-3, 3e-4, 3e-4, 0.01, 0.01, 0.5, 0}},
+     {2e-4, 5e-5, 5e-5, 0.005, 0.005, 0.1}},
+    {"Rosenbrock", rosenbrock, {-1.2, 1}, {1, 1}, 0, {1e-3, 3e-4, 3e-4, 0.01, 0.01, 0.5}},
 };
 
 /* How far from the minimum a search may end: its tolerance over the smallest curvature found at
  * these minima (Beale's, 0.3), and a factor 3. */
 static const double tolerance = 1e-8, nearness = 1e-7;
 
-struct context {
-    wg_tape *tape;
-    wg_callback *f;
-};
-
-static int gradient(void *ctx, size_t n, const double *x, double *value, double *g) {
-    const struct context *c = ctx;
-    return wg_gradient(c->tape, c->f, NULL, n, x, value, g) != WG_OK;
+/* Steps 0, 1, 2, 5, 10, 20, 50, ..., a line each. */
+static int print_step(void *context, const wg_minimise_step *s, size_t n, const double *x) {
+    size_t unit = s->step;
+    (void)context, (void)n, (void)x;
+    while (unit >= 10 && unit % 10 == 0) unit /= 10;
+    if (s->step == 0) printf("%8s %14s %10s %9s\n", "step", "value", "|gradient|", "rate");
+    if (unit <= 2 || unit == 5)
+        printf("%8zu %14.7g %10.1e %9.2g\n", s->step, s->value, s->gradient, s->rate);
+    return 0;
 }
 
 /* One search, printed. Result: whether it ends at the minimum. */
-static int run(wg_tape *t, const struct problem *p, opt_rule rule, opt_progress *progress) {
-    struct context c = {t, p->f};
-    struct opt_options o = {.rule = rule, .limit = 100000, .tolerance = tolerance};
-    struct opt_result r = {0};
-    o.rate = p->rate[rule];
+static int run(wg_tape *t, const struct problem *p, wg_method method, wg_rule rule,
+               wg_minimise_progress *progress) {
+    wg_minimise_options o = {.method = method, .limit = 100000, .gradient = tolerance};
+    wg_minimise_result r;
+    const int descends = method == WG_DESCENT;
+    o.descent.rule = rule;
+    o.descent.rate = p->rate[rule];
     /* The steps of RMSProp do not get shorter by themselves. */
-    if (rule == OPT_RMSPROP) {
-        o.schedule = OPT_EXPONENTIAL;
-        o.period = 1000;
+    if (rule == WG_RMSPROP) {
+        o.descent.schedule = WG_RATE_EXPONENTIAL;
+        o.descent.period = 1000;
     }
     o.progress = progress;
-    o.progress_ctx = stdout;
     double x[2] = {p->start[0], p->start[1]};
-    const opt_status status = opt_minimise(gradient, &c, 2, x, &o, &r);
+    const wg_status status = wg_minimise(t, p->f, NULL, 2, x, &o, &r);
     const double distance = hypot(x[0] - p->minimum[0], x[1] - p->minimum[1]);
-    const int is_found = status <= OPT_LIMIT && distance <= nearness;
+    const int is_found = status == WG_OK && distance <= nearness;
     printf("%-16s %-17s %7g %7zu %7zu %11.8f %11.8f %10.1e  %s%s\n", p->name,
-           opt_rule_text(rule), p->rate[rule], r.steps, r.evaluations, x[0], x[1],
-           r.value - p->value, opt_status_text(status), is_found ? "" : ", not at the minimum");
+           descends ? wg_rule_text(rule) : wg_method_text(method), descends ? p->rate[rule] : 0,
+           r.steps, r.evaluations, x[0], x[1], r.value - p->value, wg_stop_text(r.why),
+           is_found ? "" : ", not at the minimum");
+    if (status != WG_OK) fprintf(stderr, "%s\n", wg_tape_message(t));
     return is_found;
 }
 
 int main(int argc, char **argv) {
-    wg_tape *t = wg_tape_new(NULL);
+    wg_tape *t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE}); /* for Newton-CG */
     int all = t != NULL, searches = 0;
-    printf("%-16s %-17s %7s %7s %7s %11s %11s %10s\n", "function", "rule", "rate", "steps",
+    printf("%-16s %-17s %7s %7s %7s %11s %11s %10s\n", "function", "method", "rate", "steps",
            "values", "x", "y", "f - min f");
     for (size_t i = 0; t != NULL && i < sizeof problems / sizeof problems[0]; i++)
-        for (int rule = 0; rule < OPT_RULE_COUNT; rule++) {
-            const char *name = opt_rule_text((opt_rule)rule);
+        for (int k = 0; k < WG_RULE_COUNT + WG_DESCENT; k++) {
+            const wg_method method =
+                k < WG_RULE_COUNT ? WG_DESCENT : (wg_method)(k - WG_RULE_COUNT);
+            const wg_rule rule = k < WG_RULE_COUNT ? (wg_rule)k : WG_PLAIN;
+            const char *name = k < WG_RULE_COUNT ? wg_rule_text(rule) : wg_method_text(method);
             if (argc > 1 && strcmp(argv[1], problems[i].name) != 0) continue;
             if (argc > 2 && strcmp(argv[2], name) != 0) continue;
-            if (rule == OPT_LBFGS && !opt_has_lbfgs()) continue;
-            all &= run(t, &problems[i], (opt_rule)rule, argc > 2 ? opt_print : NULL);
+            all &= run(t, &problems[i], method, rule, argc > 2 ? print_step : NULL);
             searches++;
         }
-    if (!opt_has_lbfgs())
-        printf("%s: %s\n", opt_rule_text(OPT_LBFGS), opt_status_text(OPT_EABSENT));
     wg_tape_free(t);
     return all && searches > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,8 +14,7 @@
 
 #include <wengert.h>
 
-#include "optimiser.h"
-#include "training.h"
+#include "random_numbers.h"
 
 static const char text[] =
     "Four score and seven years ago our fathers brought forth on this continent, a new nation, "
@@ -41,7 +40,7 @@ enum {
     WIDTH = 12,
     MOST = sizeof text
 }; /* a to z, and what stands between words */
-enum { PARAMETERS = WIDTH * LETTERS + LETTERS * WIDTH + LETTERS };
+enum { TABLE = WIDTH * LETTERS, PARAMETERS = 2 * TABLE + LETTERS, PARTS = 3 };
 
 struct context {
     wg_tape *tape;
@@ -73,29 +72,39 @@ static double bound(const struct context *c) {
     return sum / (double)c->count;
 }
 
-/* A column of logits for each of n letters. */
-static wg_mat logits(struct parameters *p, size_t n, const size_t *letter) {
-    const wg_mat table = parameters_take(p, WIDTH, LETTERS);
-    const wg_mat weights = parameters_take(p, LETTERS, WIDTH);
-    const wg_mat bias = parameters_take(p, LETTERS, 1);
-    const wg_mat looked_up = wg_embedding(p->tape, table, n, letter);
-    return wg_mat_add(p->tape, wg_matmul(p->tape, weights, looked_up), bias);
+/* A column of logits for each of n letters. p: the table, W, b. */
+static wg_mat logits(wg_tape *t, const wg_mat *p, size_t n, const size_t *letter) {
+    return wg_mat_add(t, wg_matmul(t, p[1], wg_embedding(t, p[0], n, letter)), p[2]);
 }
 
-static int loss(void *ctx, size_t n, const double *x, double *value, double *g) {
-    const struct context *c = ctx;
-    struct parameters p = parameters_begin(c->tape, n, x);
-    const wg_mat each = wg_mat_cross_entropy(c->tape, logits(&p, c->count, c->letter),
-                                             c->letter + 1, WG_EACH_COL);
-    return parameters_gradient(&p, wg_mat_mean(c->tape, each), value, g);
+static wg_status loss(wg_tape *t, size_t n, const wg_mat *p, size_t m, wg_mat *y, void *data) {
+    const struct context *c = data;
+    (void)n, (void)m;
+    const wg_mat each =
+        wg_mat_cross_entropy(t, logits(t, p, c->count, c->letter), c->letter + 1, WG_EACH_COL);
+    y[0] = wg_mat_from_real(t, wg_mat_mean(t, each));
+    return WG_OK;
+}
+
+/* Steps 0, 1, 2, 5, 10, 20, 50, ..., a line each. */
+static int print_step(void *context, const wg_minimise_step *s, size_t n, const double *x) {
+    size_t unit = s->step;
+    (void)context, (void)n, (void)x;
+    while (unit >= 10 && unit % 10 == 0) unit /= 10;
+    if (s->step == 0) printf("%8s %14s %10s %9s\n", "step", "value", "|gradient|", "rate");
+    if (unit <= 2 || unit == 5)
+        printf("%8zu %14.7g %10.1e %9.2g\n", s->step, s->value, s->gradient, s->rate);
+    return 0;
 }
 
 /* The three most likely letters after some, beside their frequencies. */
-static void print_next(const struct context *c, const double *x) {
+static void print_next(const struct context *c, const wg_mat_result *x) {
     static const size_t after[] = {'t' - 'a', 'h' - 'a', 'v' - 'a', 'o' - 'a', LETTERS - 1};
     enum { N = sizeof after / sizeof after[0] };
-    struct parameters p = parameters_begin(c->tape, PARAMETERS, x);
-    const wg_mat y = wg_mat_softmax(c->tape, logits(&p, N, after), WG_EACH_COL);
+    wg_mat p[PARTS];
+    for (size_t i = 0; i < PARTS; i++)
+        p[i] = wg_mat_constant(c->tape, x[i].rows, x[i].cols, x[i].value, x[i].rows);
+    const wg_mat y = wg_mat_softmax(c->tape, logits(c->tape, p, N, after), WG_EACH_COL);
     if (y.value == NULL) return;
     printf("after   most likely, probability (frequency)\n");
     for (size_t k = 0; k < N; k++) {
@@ -125,22 +134,21 @@ int main(void) {
     uint64_t state = 1;
     for (size_t i = 0; i < PARAMETERS; i++) x[i] = 0.3 * random_normal(&state);
     read_text(&c);
-    const struct opt_options o = {.rule = OPT_ADAM,
-                                  .rate = 0.05,
-                                  .schedule = OPT_COSINE,
-                                  .limit = 400,
-                                  .progress = opt_print,
-                                  .progress_ctx = stdout};
-    struct opt_result r = {0};
-    const opt_status status = opt_minimise(loss, &c, PARAMETERS, x, &o, &r);
+    const wg_mat_result parameters[PARTS] = {
+        {x, WIDTH, LETTERS, 0}, {x + TABLE, LETTERS, WIDTH, 0}, {x + 2 * TABLE, LETTERS, 1, 0}};
+    const wg_minimise_options o = {
+        .method = WG_DESCENT,
+        .limit = 400,
+        .descent = {.rule = WG_ADAM, .rate = 0.05, .schedule = WG_RATE_COSINE},
+        .progress = print_step};
+    wg_minimise_result r;
+    const wg_status status = wg_mat_minimise(c.tape, loss, &c, PARTS, parameters, &o, &r);
     const double least = bound(&c);
-    const int is_right = status <= OPT_LIMIT && r.value >= least && r.value <= 1.01 * least;
-    print_next(&c, x);
+    const int is_right = status == WG_OK && r.value >= least && r.value <= 1.01 * least;
+    print_next(&c, parameters);
     printf("loss %.6f after %zu steps, the frequencies have %.6f%s\n", r.value, r.steps, least,
            is_right ? "" : ": NOT NEAR");
-    if (status > OPT_LIMIT)
-        fprintf(stderr, "next_letter: %s %s\n", opt_status_text(status),
-                wg_tape_message(c.tape));
+    if (status != WG_OK) fprintf(stderr, "next_letter: %s\n", wg_tape_message(c.tape));
     wg_tape_free(c.tape);
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -17,7 +17,6 @@
 
 #include <wengert.h>
 
-#include "levenberg_marquardt.h"
 #include "nist_data.h"
 
 /* Digits published for a certified value. */
@@ -27,23 +26,16 @@
  * which differs between machines. */
 #define DEMANDED 9.0
 
-/* What the residual function needs. */
+/* A tape, and what is fitted on it. */
 struct context {
     wg_tape *tape;
     struct nist_problem problem;
 };
 
-static int residuals(void *ctx, size_t n, const double *b, size_t m, double *r, double *jac) {
-    struct context *c = ctx;
-    struct nist_problem *p = &c->problem;
-    if (jac == NULL) return wg_eval(c->tape, p->model, p, n, b, m, r) != WG_OK;
-    return wg_jacobian(c->tape, p->model, p, n, b, m, r, WG_COL_MAJOR, jac, m) != WG_OK;
-}
-
 /* A fit, and in how many digits it agrees. */
 struct outcome {
-    lm_status status;
-    struct lm_result result;
+    wg_status status;
+    wg_minimise_result result;
     double b[NIST_MAX_PARAMETERS], deviation[NIST_MAX_PARAMETERS], residual_deviation;
     double digits_b, digits_deviation, digits_rss, digits_residual; /* the worst of each kind */
 };
@@ -65,23 +57,22 @@ static double worst(const struct outcome *o) {
 }
 
 static int agrees(const struct outcome *o) {
-    return o->status == LM_CONVERGED && worst(o) >= DEMANDED;
+    return o->result.converged && worst(o) >= DEMANDED;
 }
 
 static struct outcome fit(struct context *c, const double *start) {
-    const struct nist_problem *p = &c->problem;
+    struct nist_problem *p = &c->problem;
     struct outcome o = {.digits_b = PUBLISHED, .digits_deviation = PUBLISHED};
     memcpy(o.b, start, sizeof o.b);
     for (size_t j = 0; j < NIST_MAX_PARAMETERS; j++) o.deviation[j] = (double)NAN;
-    o.result.rss = (double)NAN;
-    o.status =
-        lm_fit(residuals, c, p->observations, p->parameters, o.b, NULL, &o.result, o.deviation);
-    o.residual_deviation = sqrt(o.result.rss / (double)(p->observations - p->parameters));
+    o.status = wg_fit(c->tape, p->model, p, p->observations, p->parameters, o.b, NULL,
+                      &o.result, o.deviation);
+    o.residual_deviation = sqrt(o.result.value / (double)(p->observations - p->parameters));
     for (size_t j = 0; j < p->parameters; j++) {
         o.digits_b = fmin(o.digits_b, digits(o.b[j], p->certified[j]));
         o.digits_deviation = fmin(o.digits_deviation, digits(o.deviation[j], p->deviation[j]));
     }
-    o.digits_rss = digits(o.result.rss, p->rss);
+    o.digits_rss = digits(o.result.value, p->rss);
     o.digits_residual = digits(o.residual_deviation, p->residual_deviation);
     return o;
 }
@@ -103,7 +94,7 @@ static void print_values(const struct nist_problem *p, const struct outcome *o) 
         snprintf(name, sizeof name, "sd of b%zu", j + 1);
         print_value(name, o->deviation[j], p->deviation[j]);
     }
-    print_value("rss", o->result.rss, p->rss);
+    print_value("rss", o->result.value, p->rss);
     print_value("residual sd", o->residual_deviation, p->residual_deviation);
 }
 
@@ -115,10 +106,10 @@ static void print_head(void) {
 
 static void print_row(const struct nist_problem *p, size_t start, const struct outcome *o) {
     printf("%-9s %4zu %4zu %5zu %6zu %7zu    %10.1f %10.1f %6.1f %8.1f   %s\n", p->name,
-           p->observations, p->parameters, start + 1, o->result.iterations,
-           o->result.evaluations, o->digits_b, o->digits_deviation, o->digits_rss,
-           o->digits_residual, agrees(o) ? "ok" : "FAILS");
-    if (o->status != LM_CONVERGED) printf("    %s\n", lm_status_text(o->status));
+           p->observations, p->parameters, start + 1, o->result.steps, o->result.evaluations,
+           o->digits_b, o->digits_deviation, o->digits_rss, o->digits_residual,
+           agrees(o) ? "ok" : "FAILS");
+    if (!o->result.converged) printf("    %s\n", wg_stop_text(o->result.why));
 }
 
 /* Is the problem among the names? No names: all are. */

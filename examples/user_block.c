@@ -14,8 +14,6 @@
 
 #include <wengert.h>
 
-#include "optimiser.h"
-
 /* ---- the operation: functions of one wg_block, no tape ----------------------------------- */
 
 enum { X, H };
@@ -91,49 +89,50 @@ enum { TAPS = 5, SIGNAL = 60, RESULT = SIGNAL - TAPS + 1 };
 static const double filter[TAPS] = {0.1, -0.35, 1, 0.6, 0.15};
 
 struct context {
-    wg_tape *tape;
     double signal[SIGNAL], seen[RESULT];
 };
 
 /* Half the squared distance between what the filter h makes of the signal and what was seen. */
-static int misfit(void *ctx, size_t n, const double *h, double *f, double *g) {
-    struct context *c = ctx;
-    wg_tape *t = c->tape;
-    wg_tape_reset(t);
-    const wg_mat taps = wg_mat_input(t, n, 1, h, n);
-    const wg_mat made = convolved(t, wg_mat_constant(t, SIGNAL, 1, c->signal, SIGNAL), taps);
+static wg_status misfit(wg_tape *t, size_t n, const wg_mat *h, size_t m, wg_mat *y,
+                        void *data) {
+    const struct context *c = data;
+    (void)n, (void)m;
+    const wg_mat made = convolved(t, wg_mat_constant(t, SIGNAL, 1, c->signal, SIGNAL), h[0]);
     const wg_mat seen = wg_mat_constant(t, RESULT, 1, c->seen, RESULT);
     const wg_mat r = wg_axpy(t, -1, seen, made);
-    const wg_real y = wg_let(t, wg_mul(0.5, wg_mat_dot(t, r, r)));
-    *f = wg_value(y);
-    return wg_reverse(t, y) != WG_OK || wg_mat_adjoint(t, taps, g, n) != WG_OK;
+    y[0] = wg_mat_from_real(t, wg_let(t, wg_mul(0.5, wg_mat_dot(t, r, r))));
+    return WG_OK;
 }
 
 int main(void) {
-    struct context c = {.tape = wg_tape_new(NULL)};
+    wg_tape *t = wg_tape_new(NULL);
+    struct context c = {{0}, {0}};
     for (size_t i = 0; i < SIGNAL; i++) c.signal[i] = sin(0.3 * (double)(i * i) + 1);
     convolve(RESULT, c.seen, TAPS, filter, c.signal);
 
-    const wg_mat in[] = {wg_mat_constant(c.tape, SIGNAL, 1, c.signal, SIGNAL),
-                         wg_mat_constant(c.tape, TAPS, 1, filter, TAPS)};
-    const wg_status right = wg_check_op(c.tape, &convolution, NULL, 0, 2, in, 1);
+    const wg_mat in[] = {wg_mat_constant(t, SIGNAL, 1, c.signal, SIGNAL),
+                         wg_mat_constant(t, TAPS, 1, filter, TAPS)};
+    const wg_status right = wg_check_op(t, &convolution, NULL, 0, 2, in, 1);
     printf("check of %s: %s\n", convolution.name, wg_status_text(right));
-    const wg_status found = wg_check_op(c.tape, &wrong, NULL, 0, 2, in, 1);
-    printf("check of %s: %s\n    %s\n", wrong.name, wg_status_text(found),
-           wg_tape_message(c.tape));
+    const wg_status found = wg_check_op(t, &wrong, NULL, 0, 2, in, 1);
+    printf("check of %s: %s\n    %s\n", wrong.name, wg_status_text(found), wg_tape_message(t));
 
     double h[TAPS] = {0}, error = 0;
-    const struct opt_options o = {.rule = OPT_NESTEROV, .rate = 0.01, .tolerance = 1e-12};
-    struct opt_result r = {0};
-    const opt_status status = opt_minimise(misfit, &c, TAPS, h, &o, &r);
-    wg_tape_free(c.tape);
-    printf("filter after %zu steps (%s):", r.steps, opt_status_text(status));
+    const wg_mat_result unknown = {h, TAPS, 1, 0};
+    const wg_minimise_options o = {.method = WG_DESCENT,
+                                   .gradient = 1e-12,
+                                   .descent = {.rule = WG_NESTEROV, .rate = 0.01}};
+    wg_minimise_result r;
+    const wg_status status = wg_mat_minimise(t, misfit, &c, 1, &unknown, &o, &r);
+    if (status != WG_OK) fprintf(stderr, "%s\n", wg_tape_message(t));
+    wg_tape_free(t);
+    printf("filter after %zu steps (%s):", r.steps, wg_stop_text(r.why));
     for (size_t k = 0; k < TAPS; k++) {
         printf(" %.9f", h[k]);
         error = fmax(error, fabs(h[k] - filter[k]));
     }
     printf("\n");
-    const int is_right =
-        right == WG_OK && found == WG_EMISMATCH && status == OPT_CONVERGED && error <= 1e-12;
+    const int is_right = right == WG_OK && found == WG_EMISMATCH && status == WG_OK &&
+                         r.converged && error <= 1e-12;
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

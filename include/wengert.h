@@ -39,8 +39,12 @@
 #include <wengert/branches.h>
 #include <wengert/map.h>
 
-/* Tools: functions as files and drawings, as C and as compiled code. */
+/* Tools: minima and fits; functions as files and drawings, as C and as compiled code. */
+#include <wengert/optimise.h>
 #include <wengert/file.h>
 #include <wengert/emit.h>
+
+/* Simulation. */
+#include <wengert/ode.h>
 
 #endif

@@ -34,6 +34,7 @@ static const struct {
     {"emit.h", "test_function_null_calls.c"},
     {"file.h", "test_function_null.c"},
     {"map.h", "test_function_null_calls.c"},
+    {"ode.h", "test_function_null_calls.c"},
     {"model.h", "test_function_null_calls.c"},
     {"elementwise.h", "test_ops_null.c"},
     {"elementwise_ops.h", "test_ops_null.c"},

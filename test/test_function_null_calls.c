@@ -320,6 +320,58 @@ static void checkpointing_answers(void **state) {
     wg_tape_free(work);
 }
 
+/* ---- ode.h ---- */
+
+/* y' = t y */
+static wg_status growth(wg_tape *on, size_t n, const wg_real *in, size_t m, wg_real *res,
+                        void *data) {
+    (void)data;
+    assert_true(n == 2 && m == 1);
+    res[0] = wg_let(on, wg_mul(in[0], in[1]));
+    return WG_OK;
+}
+
+static void solving_in_time_answers(void **state) {
+    (void)state;
+    const wg_argument in[] = {{"t", 1, 1, 0}, {"y", 1, 1, 0}}, out = {"f", 1, 1, 0};
+    const double at[2] = {0, 1};
+    wg_function *f = NULL;
+    wg_ode *const no = (wg_ode *)(uintptr_t)numbers, *k = no;
+    wg_compiled how;
+    assert_int_equal(wg_function_record(tape, growth, NULL, 2, in, numbers, 1, &out, &f),
+                     WG_OK);
+    const wg_ode_system system = {.rhs = f}, nothing = {.rhs = NULL};
+    STATUS(WG_ENULL, wg_ode_new, NULL, &system, &k);
+    assert_null(k);
+    REFUSES(WG_ENULL, wg_ode_new, tape, NULL, &k);
+    REFUSES(WG_ENULL, wg_ode_new, tape, &nothing, &k);
+    REFUSES(WG_ENULL, wg_ode_new, tape, &system, NULL);
+    STATUS(WG_OK, wg_ode_new, tape, &system, &k);
+    wg_function_free(f);
+    wg_ode *compiled = no;
+    const wg_compile_options nowhere = {"no-such-compiler", NULL, NULL};
+    STATUS(WG_ENULL, wg_ode_compile, NULL, k, NULL, &compiled, &how);
+    assert_null(compiled);
+    REFUSES(WG_ENULL, wg_ode_compile, tape, NULL, NULL, &compiled, &how);
+    REFUSES(WG_ENULL, wg_ode_compile, tape, k, NULL, NULL, &how);
+    STATUS(WG_OK, wg_ode_compile, tape, k, &nowhere, &compiled, &how);
+    assert_true(compiled != NULL && !how.native && how.why[0] != 0);
+    HAPPENS(wg_ode_free, compiled);
+    STATUS(WG_OK, wg_ode_compile, tape, k, &nowhere, &compiled, NULL);
+    wg_ode_free(compiled);
+    const wg_mat y0 = wg_mat_input(tape, 1, 1, numbers, 1), p = wg_mat_failed(0, 0);
+    LOST(wg_ode_solve, k, NULL, 2, at, y0, p, results, NULL, NULL);
+    LOSES_RESULT(WG_ENULL, wg_ode_solve, tape, NULL, NULL, 2, at, y0, p, results, NULL, NULL);
+    LOSES_RESULT(WG_ENULL, wg_ode_solve, tape, k, NULL, 2, NULL, y0, p, results, NULL, NULL);
+    LOSES(WG_ENULL, wg_ode_solve, tape, k, NULL, 2, at, y0, p, NULL, NULL, NULL);
+    LOSES_RESULT(WG_EARG, wg_ode_solve, tape, k, NULL, 2, at, y0, p, results, results + 1,
+                 NULL);
+    LOSES_RESULT(WG_ESHAPE, wg_ode_solve, tape, k, NULL, 2, at, p, p, results, NULL, NULL);
+    STATUS(WG_OK, wg_ode_solve, tape, k, NULL, 2, at, y0, p, results, NULL, NULL);
+    wg_ode_free(NULL);
+    wg_ode_free(k);
+}
+
 /* ---- model.h ---- */
 
 static wg_model *model;
@@ -499,6 +551,7 @@ int main(void) {
         WITH_FUNCTION(mapping_a_function_answers),
         TEST(scans_answer),
         TEST(checkpointing_answers),
+        TEST(solving_in_time_answers),
         TEST(models_answer),
         WITH_MODEL(making_nodes_answers),
         WITH_MODEL(gradients_of_nodes_answer),

@@ -59,12 +59,30 @@
  * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
 #define TOL_PROBLEM_ULP 512.0
 
+/* A step of a solution in time, or of its adjoint: some dozens of operations in another order than the
+ * reference's, in ulps of the largest entry for every step. */
+#define TOL_STEP_ULP 16.0
+
+/* Solved forth and back with tolerances of 1e-12: what these leave, grown along the way. */
+#define TOL_SOLVED_TWICE 1e-10
+
 /* The same evaluated as functions, whose sines and exponentials are within 4 ulp where libm's are within 1. */
 #define TOL_PROBLEM_FUNCTION_ULP (4 * TOL_PROBLEM_ULP)
 
 /* Derivatives of solutions of equations, relative to them or to 1: their condition, below 100, and
  * some operations. */
 #define TOL_IMPLICIT_ULP 400.0
+
+/* Steps of descent against long double: some ten roundings of each step, and of those before in what
+ * the rule remembers; relative to the largest x so far. */
+#define TOL_DESCENT_ULP 32.0
+
+/* How far from a minimum a search may end whose gradient is 1e-9 at most: that over the smallest
+ * curvature of these problems (Beale's, 0.3), and as much again for the direction in between. */
+#define TOL_MINIMUM 1e-8
+
+/* The same of parameters that were fitted until rounding ended it, relative. */
+#define TOL_FIT 1e-9
 
 /* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
  */

@@ -117,7 +117,8 @@ typedef struct wg_compiled {
  *          and nobody else's to write; otherwise nothing in it is used: of the user's home this
  *          is asked as well. Many threads and programs may share it. What is loaded is known by
  *          a hash of the text, the flags, what the compiler says of itself (--version), and the
- *          macros it has with these flags on this machine (which are those of -march=native).
+ *          macros it has with these flags on this machine (which are those of -march=native;
+ *          not asked of a compiler that is no script, and is given no flags).
  *          Not in it: what -mtune=native means, files that flags name, the environment
  *          (CPATH, ...), a library that changes. Files that a program left while it was
  *          compiling are removed after an hour.
@@ -128,7 +129,7 @@ typedef struct wg_compiled {
  *          operands of one norm, maximum, ... among them, take more than 768 KB; and in a
  *          program with rights that its user does not have (set-user-ID).
  * Cost:    for the first time that of the compiler, seconds for 10^4 operations, an array of n
- *          operands being n of them; later that of asking it, two processes. Evaluation keeps
+ *          operands being n of them; later that of asking it, one process or two. Evaluation keeps
  *          at most 1.5 MB on the stack of each thread.
  * Errors:  WG_ENULL; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
 WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function *f,

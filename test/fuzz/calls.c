@@ -398,6 +398,7 @@ static void rows_open(void) {
                                              &calls_files,
                                              &calls_map,
                                              &calls_model,
+                                             &calls_ode,
                                              &calls_special,
                                              &calls_statement,
                                              &calls_statement_plain,

@@ -45,7 +45,7 @@ struct rows {
 
 extern const struct rows calls_tape, calls_sweeps, calls_matrix, calls_elementwise, calls_data,
     calls_products, calls_solve, calls_spectral, calls_drivers, calls_matrix_drivers,
-    calls_function, calls_derive, calls_files, calls_map, calls_model, calls_special,
+    calls_function, calls_derive, calls_files, calls_map, calls_model, calls_ode, calls_special,
     calls_statement, calls_statement_plain, calls_statement_small;
 
 /* ---- the world ---- */
@@ -101,6 +101,7 @@ extern wg_function *house_function[HOUSE];
 extern wg_callable *house_callable[HOUSE];
 
 int house_open(void);
+int house_ode_open(wg_tape *t);
 int world_open(uint64_t seed);   /* nonzero: it cannot be had */
 const char *world_close(void);   /* what is wrong at the end; NULL: nothing */
 void tape_close(struct room *r); /* and whatever needs it */

@@ -376,6 +376,7 @@ int house_open(void) {
         bad = wg_function_record(t, f[k], NULL, 2, in[k], x, outputs[k], out[k],
                                  &house_function[k]) != WG_OK ||
               wg_callable_new(t, house_function[k], &house_callable[k]) != WG_OK;
+    bad = bad || house_ode_open(t) != 0;
     wg_tape_free(t);
     for (unsigned c = 0; c < CONFIGS && !bad; c++) bad = expect(c);
     return bad;

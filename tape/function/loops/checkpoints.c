@@ -9,9 +9,7 @@ size_t wgi_checkpoints_stored(size_t steps, size_t stored) {
     return stored != 0 ? stored : 1;
 }
 
-/* How many of l > 1 steps to go before the next state is stored, with room for c > 1 states,
- * the first of which is there: so that both parts take as few evaluations as possible. */
-static size_t split(size_t l, size_t c) {
+size_t wgi_checkpoints_split(size_t l, size_t c) {
     if (l <= c + 1) return 1;
     /* b(c, r - 1) < l <= b(c, r), from b(c, 0) = 1 on */
     size_t r = 1, before = 1, b = c + 1;
@@ -27,7 +25,7 @@ static size_t split(size_t l, size_t c) {
 /* The step before which the state behind the top one is to be stored; 0: no more are. */
 static size_t next_stored(const wgi_checkpoints *l, size_t top) {
     const size_t left = l->steps - l->position[top], states = l->stored - top;
-    return left > 1 && states > 1 ? l->position[top] + split(left, states) : 0;
+    return left > 1 && states > 1 ? l->position[top] + wgi_checkpoints_split(left, states) : 0;
 }
 
 void wgi_checkpoints_keep(wgi_checkpoints *l, wgi_pieces *p) {
@@ -99,7 +97,7 @@ wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
         /* forward, to the state before the last step that is left */
         for (size_t left; !turns && (left = end - l->position[top]) > 1;) {
             const int store = l->stored - top > 1;
-            const size_t count = store ? split(left, l->stored - top) : left - 1;
+            const size_t count = store ? wgi_checkpoints_split(left, l->stored - top) : left - 1;
             double *const to = store ? slot(l, top + 1) : l->spare + (count & 1 ? 0 : l->size);
             const wg_status s = advance(l, l->position[top], count, from, to, 1);
             if (s != WG_OK) return s;

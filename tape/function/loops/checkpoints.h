@@ -29,6 +29,9 @@ typedef struct wgi_checkpoints {
 
 /* How many states are stored if the caller wants `stored` of them; 0: all. */
 size_t wgi_checkpoints_stored(size_t steps, size_t stored);
+/* How many of l > 1 steps to go before the next state is stored, with room for c > 1 states,
+ * the first of which is there: so that both parts take as few evaluations as possible. */
+size_t wgi_checkpoints_split(size_t l, size_t c);
 /* Cuts what is stored from sweep to sweep; cuts the workspace. With base NULL they only count.
  */
 void wgi_checkpoints_keep(wgi_checkpoints *l, wgi_pieces *p);

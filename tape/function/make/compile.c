@@ -460,13 +460,42 @@ static int ask_of_nothing(build *b, const char *const *what, char *said, hash *a
     return status;
 }
 
+/* Is this file a program itself, and no script, which may add flags of its own? */
+static int is_binary(const char *path) {
+    char start[4];
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    const ssize_t n = read(descriptor, start, sizeof start);
+    (void)close(descriptor);
+    return n == (ssize_t)sizeof start && memcmp(start, "\177ELF", sizeof start) == 0;
+}
+
+/* Is what is run under the compiler's name such a file? Searched for as by a shell. */
+static int is_compiler_binary(const char *compiler) {
+    const char *directory = NULL;
+    char path[PATHS];
+    if (strchr(compiler, '/') != NULL) return is_binary(compiler);
+    for (char **v = environ; v != NULL && *v != NULL && directory == NULL; v++)
+        if (strncmp(*v, "PATH=", 5) == 0) directory = *v + 5;
+    while (directory != NULL) {
+        const size_t length = strcspn(directory, ":");
+        const int n = snprintf(path, PATHS, "%.*s/%s", (int)length, directory, compiler);
+        if (length == 0 || length >= PATHS || n >= PATHS) return 0;
+        if (access(path, X_OK) == 0) return is_binary(path);
+        directory = directory[length] != 0 ? directory + length + 1 : NULL;
+    }
+    return 0;
+}
+
 /* Hashes the macros that its flags amount to on this machine: -march=native is not the same
- * everywhere. */
+ * everywhere. Our own flags are the same everywhere: of a compiler without others they are not asked. */
 static int ask_macros(build *b) {
     static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
                                                                                NULL};
     char said[WHY];
     hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
+    b->macros = h;
+    if ((b->flags == NULL || b->flags[0] == NULL) && is_compiler_binary(b->compiler)) return 1;
     const int status = ask_of_nothing(b, macros, said, &h);
     b->macros = h;
     if (status == 0) return 1;

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Simulation: initial value problems y' = f(t, y, p), solved in one record of a tape.
+ *
+ * The right-hand side is a function (function.h), recorded from a callback; what its derivatives are
+ * needed for is made of it once. A solution costs the tape one record and a fixed number of
+ * checkpoints, however many steps it takes.
+ *
+ * Derivatives are those of the numbers that were computed, exact to rounding: of the steps of the
+ * method, with the sizes that they had (the discrete adjoint). How the size of a step is chosen is not
+ * differentiated: at a given sequence of steps the result is differentiable, and to the derivative of
+ * the exact solution what is lost is of the order of the tolerances. */
+#ifndef WENGERT_ODE_H
+#define WENGERT_ODE_H
+
+#include <wengert/emit.h>
+#include <wengert/function.h>
+#include <wengert/matrix.h>
+
+WG_BEGIN_DECLS
+
+/* What is integrated, with its derivatives. Immutable: any number of threads may use one. */
+typedef struct wg_ode wg_ode;
+
+typedef struct wg_ode_system {
+    const wg_function *rhs; /* inputs: the time, one number; y, n numbers; p, m numbers, or no
+                                   * such input. Output: y', n numbers */
+    const wg_function *integrand; /* the same inputs; output: r numbers g(t, y, p), of which the
+                                   * integral over time is wanted; NULL: none */
+} wg_ode_system;
+
+/* wg_ode_new - with copies of the functions. Flags of their inputs are not looked at, but that none
+ *          may be WG_SHARED; names and shapes neither, only how many numbers there are.
+ * t:       a tape, as workspace and for messages; left empty, as by a driver.
+ * Cost:    derivatives of f are made; of dense Jacobians only those of small systems.
+ * Errors:  WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; those of wg_function_vjp and
+ *          wg_function_jvp. *out is NULL then.
+ * wg_ode_compile - the same with all its functions compiled (wg_function_compile). compiled:
+ *          may be NULL; native: all are that do something; why: why one is not.
+ * wg_ode_free - not before the last use of the last recording that it is part of. */
+WG_API WG_MUST_CHECK wg_status wg_ode_new(wg_tape *t, const wg_ode_system *system,
+                                          wg_ode **out);
+WG_API WG_MUST_CHECK wg_status wg_ode_compile(wg_tape *t, const wg_ode *k,
+                                              const wg_compile_options *options, wg_ode **out,
+                                              wg_compiled *compiled);
+WG_API void wg_ode_free(wg_ode *k);
+
+/* WG_DOPRI5    Dormand and Prince 1980, order 5, error estimate of order 4; interpolation of order 4.
+ * WG_RK4       the classical method of Runge and Kutta, order 4; steps of fixed size.
+ * WG_LEAPFROG  Stoermer and Verlet, order 2, symplectic: y is (q, v), halves of one size, q' depends
+ *              on t, v, p and v' on t, q, p; steps of fixed size; no integrand. */
+typedef enum wg_ode_method { WG_DOPRI5, WG_RK4, WG_LEAPFROG } wg_ode_method;
+
+/* Steps have a fixed size if both tolerances are 0; otherwise the root of the mean square of e / (atol +
+ * rtol |y|), e the estimated errors of the n components of y in a step, is held below 1 (by a PI
+ * controller; Hairer, Norsett and Wanner 1993, II.4). Integrals are not tested. */
+typedef struct wg_ode_options {
+    wg_ode_method method;
+    double rtol, atol;
+    const double *atols; /* n of them, in the place of atol; NULL: atol for all */
+    double step; /* of fixed size: the largest, and the size is that or, so that steps end at
+                          * the times, a little less. Otherwise the first; 0: it is found */
+    double min_step;   /* smaller ones fail; 0: 16 units in the last place of the time */
+    double max_step;   /* 0: no limit */
+    size_t max_steps;  /* more fail; 0: 10^6, of fixed size: no limit */
+    int stop_at_times; /* 1: steps end at all the times, and begin anew there, as they do anyway
+                          * with fixed sizes and parameters that vary; 0: states at the times are
+                          * interpolated. Where f jumps in time, let it be there */
+    size_t stored;     /* checkpoints; 0: 256 */
+} wg_ode_options;
+
+/* What a solution took. */
+typedef struct wg_ode_report {
+    size_t steps, rejected;
+    size_t evaluations; /* of the right-hand side */
+    double reached;     /* the time: after a failure not the last one */
+} wg_ode_report;
+
+/* wg_ode_solve - y at `times` times, from y0 at the first of them.
+ *          The times grow or fall; they are data, without derivatives.
+ * Shapes:  y0 any shape of n elements; p any shape of m elements, or m-by-(times-1): column i
+ *          between times i and i+1 (controls, say); not looked at if m is 0.
+ *          y: n-by-times, its first column y0. r: the integrals of g from the first time on,
+ *          r-by-times; NULL where there is no integrand.
+ * o:       NULL: WG_DOPRI5 with rtol 1e-6, atol 1e-9. They, and times, are copied.
+ * report:  may be NULL.
+ * Adjoint: the discrete adjoint, backward through the steps, which are computed again from
+ *          checkpoints, some dozens at a time: with c checkpoints stored at most r times if there
+ *          are C(c/2 + r, r) such dozens. The number of steps need not be known beforehand:
+ *          checkpoints are thinned out on the way. Same bits whatever `stored` is.
+ *          Tangent: y and its tangent solved together, with the same steps.
+ * Cost:    one record; the tape keeps the results and `stored` states of n + r numbers. A gradient
+ *          about as much as 2 to 4 solutions more, whatever the numbers of parameters and times.
+ * In functions, for second derivatives: not possible (WG_EMODE).
+ * Progress: wg_tape_progress is told after each step.
+ * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
+ *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out
+ *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ECONVERGE: a
+ *          step would be too small, or one too many; WG_ESTOPPED. */
+WG_API wg_status wg_ode_solve(wg_tape *t, const wg_ode *k, const wg_ode_options *o,
+                              size_t times, const double *time, wg_mat y0, wg_mat p, wg_mat *y,
+                              wg_mat *r, wg_ode_report *report);
+
+WG_END_DECLS
+
+#endif

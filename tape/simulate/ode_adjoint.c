@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The adjoint of a solution: of its steps, the last one first.
+ *
+ *     increments   g_i_ = b_i y_ + sum w_i(theta) out_      before that y_ += out_ at the end of the step
+ *     stages       v = J_i' (h g_i_);  y_ += v;  p_ += its part of p;  g_j_ += a_ij v for j < i
+ *
+ * Where the Jacobian is small it is evaluated at all stages of a block of steps at once, in SIMD lanes:
+ * what is left for each step is products with it. Otherwise each stage takes a vjp.
+ *
+ * Source: Hager 2000, Numer. Math. 87; Sanz-Serna 2016, SIAM Review 58(1). */
+#include "ode.h"
+
+#include "tape/engine/tape.h"
+
+#include <string.h>
+
+/* Numbers that are kept of a block of steps, together: they are to stay in the cache. */
+enum { KEPT = 16384, MOST_STEPS = 256 };
+
+size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m) {
+    const size_t stage = 1 + f->states + (f->jacobian != NULL ? f->states * f->gradient : 0);
+    const size_t steps = KEPT / (m->stages * stage);
+    return steps < 1 ? 1 : steps > MOST_STEPS ? MOST_STEPS : steps;
+}
+
+void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
+    wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
+    const size_t n = f->states, stages = r->call->method->stages;
+    a->block = wgi_ode_block(f, r->call->method);
+    wgi_ode_run_cut(r, p);
+    wgi_ode_evaluation_cut(&a->back, f->jacobian != NULL ? f->jacobian : f->vjp, p);
+    a->record = wgi_pieces_take(p, a->block * sizeof *a->record);
+    double *const T = wgi_pieces_doubles(p, a->block * stages);
+    double *const Y = wgi_pieces_doubles(p, a->block * stages * n);
+    a->jacobian =
+        wgi_pieces_doubles(p, f->jacobian != NULL ? a->block * stages * n * f->gradient : 0);
+    a->bar = wgi_pieces_doubles(p, n);
+    a->gbar = wgi_pieces_doubles(p, stages * n);
+    a->kbar = wgi_pieces_doubles(p, n);
+    a->ybar = wgi_pieces_doubles(p, n);
+    a->tbar = wgi_pieces_doubles(p, 1);
+    a->pbar = wgi_pieces_doubles(p, f->params);
+    a->state = wgi_pieces_doubles(p, n);
+    a->params = wgi_pieces_doubles(p, r->call->columns * f->params);
+    for (size_t k = 0; a->record != NULL && k < a->block; k++) {
+        a->record[k].T = T + k * stages;
+        a->record[k].Y = Y + k * stages * n;
+    }
+}
+
+/* ---- Jacobians of many stages ------------------------------------------------------------ */
+
+/* At the stages of steps [from, to), which have the same parameters. */
+static wg_status jacobians(wgi_ode_adjoint *a, size_t from, size_t to) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
+    const size_t stages = r->call->method->stages, n = f->states, each = n * f->gradient;
+    const double *const p = r->param + a->record[from].column * f->params;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const wgi_ode_part *const in = &f->in[i];
+        a->back.x[i] = in->place == WGI_ODE_TIME ? (wg_points){a->record[from].T, 1, 1}
+                       : in->place == WGI_ODE_STATE
+                           ? (wg_points){a->record[from].Y + in->at, (ptrdiff_t)n, 1}
+                           : (wg_points){p + in->at, 0, 1};
+    }
+    double *at = a->jacobian + from * stages * each;
+    wg_results *y = a->back.y;
+    for (size_t o = 0; o < f->outputs; o++)
+        for (size_t i = 0; i < f->inputs; i++, y++) {
+            *y = (wg_results){at, (ptrdiff_t)each, 1};
+            at += f->out[o].size * f->in[i].size;
+        }
+    return wgi_fn_steady_run(a->back.open, (to - from) * stages, NULL);
+}
+
+static wg_status all_jacobians(wgi_ode_adjoint *a) {
+    for (size_t from = 0, to; from < a->kept; from = to) {
+        for (to = from + 1; to < a->kept && a->record[to].column == a->record[from].column;)
+            to++;
+        const wg_status s = jacobians(a, from, to);
+        if (s != WG_OK) return s;
+    }
+    return WG_OK;
+}
+
+/* to = sum of w_j (row j), without those of adjoints that are 0. */
+static void add_rows(size_t rows, size_t n, const double *w, const double *row, double *to) {
+    for (size_t j = 0; j < rows; j++, row += n)
+        if (w[j] != 0)
+            for (size_t i = 0; i < n; i++) to[i] += wgi_product(w[j], row[i]);
+}
+
+static double *adjoint_of(const wgi_ode_adjoint *a, const wgi_ode_part *in) {
+    return in->place == WGI_ODE_TIME    ? a->tbar
+           : in->place == WGI_ODE_STATE ? a->ybar + in->at
+                                        : a->pbar + in->at;
+}
+
+static void by_jacobian(const wgi_ode_adjoint *a, const double *jacobian) {
+    const wgi_ode_flow *const f = a->r->flow;
+    for (size_t o = 0; o < f->outputs; o++)
+        for (size_t i = 0; i < f->inputs; i++) {
+            if (f->in[i].place != WGI_ODE_TIME)
+                add_rows(f->out[o].size, f->in[i].size, a->kbar + f->out[o].at, jacobian,
+                         adjoint_of(a, &f->in[i]));
+            jacobian += f->out[o].size * f->in[i].size;
+        }
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static wg_status by_vjp(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t stage) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
+    const double *const p = r->param + record->column * f->params;
+    for (size_t i = 0; i < f->inputs; i++) {
+        const wgi_ode_part *const in = &f->in[i];
+        a->back.x[i] =
+            (wg_points){in->place == WGI_ODE_TIME    ? &record->T[stage]
+                        : in->place == WGI_ODE_STATE ? record->Y + stage * f->states + in->at
+                                                     : p + in->at,
+                        0, 1};
+        a->back.y[i] = (wg_results){adjoint_of(a, in), 0, 1};
+    }
+    for (size_t o = 0; o < f->outputs; o++)
+        a->back.x[f->inputs + o] = (wg_points){a->kbar + f->out[o].at, 0, 1};
+    return wgi_fn_steady_run(a->back.open, 1, NULL);
+}
+
+static int all_zero(size_t n, const double *x) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != 0) return 0;
+    return 1;
+}
+
+static void clear(double *x, size_t n) {
+    if (n != 0) memset(x, 0, n * sizeof *x);
+}
+
+static void add(size_t n, const double *x, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] += x[i];
+}
+
+/* g_j_ += c_j v for all j < count */
+static void spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
+                   const double *v, double *to) {
+    const size_t n = r->flow->states, stretch = wgi_ode_stretch(r);
+    for (size_t j = 0; j < count; j++, to += n)
+        for (size_t at = 0, second = 0; at < n; at += stretch, second ^= 1) {
+            const double with = second ? d[j] : c[j];
+            if (with == 0) continue;
+            for (size_t i = at; i < at + stretch; i++) to[i] += with * v[i];
+        }
+}
+
+static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
+    const wgi_ode_method *const m = r->call->method;
+    const wgi_ode_record *const record = &a->record[number];
+    const size_t n = f->states;
+    const double *const gbar = a->gbar + i * n;
+    if (all_zero(n, gbar)) return WG_OK;
+    for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
+    clear(a->ybar, n);
+    clear(a->pbar, f->params);
+    wg_status s = WG_OK;
+    if (f->jacobian != NULL)
+        by_jacobian(a, a->jacobian + (number * m->stages + i) * n * f->gradient);
+    else s = by_vjp(a, record, i);
+    if (s != WG_OK) return s;
+    add(n, a->ybar, a->bar);
+    add(f->params, a->pbar, a->params + record->column * f->params);
+    spread(r, i, m->a[i], m->a2[i], a->ybar, a->gbar);
+    return WG_OK;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+/* Adjoints of states within the step. */
+static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t k) {
+    const wgi_ode_run *const r = a->r;
+    double *const bar = a->kbar, weight[WGI_ODE_STAGES];
+    clear(bar, r->flow->states);
+    a->seed(a, k, bar);
+    r->call->method->weights((r->call->time[k] - record->t) / record->h, weight);
+    spread(r, r->call->method->stages, weight, weight, bar, a->gbar);
+    add(r->flow->states, bar, a->ybar);
+}
+
+static wg_status step(wgi_ode_adjoint *a, size_t number) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_call *const call = r->call;
+    const wgi_ode_method *const m = call->method;
+    const wgi_ode_record *const record = &a->record[number];
+    const size_t n = r->flow->states, end = record->first + record->count;
+    for (size_t k = record->first; k < end; k++)
+        if (call->time[k] == record->t1) a->seed(a, k, a->bar);
+    clear(a->gbar, m->stages * n);
+    spread(r, m->stages, m->b, m->b2, a->bar, a->gbar);
+    clear(a->ybar, n);
+    for (size_t k = record->first; k < end; k++)
+        if (call->time[k] != record->t1) interpolated(a, record, k);
+    add(n, a->ybar, a->bar);
+    for (size_t i = m->stages; i-- > 0;) {
+        const wg_status s = stage(a, number, i);
+        if (s != WG_OK) return s;
+    }
+    return WG_OK;
+}
+
+/* ---- all steps -------------------------------------------------------------------------------------- */
+
+static wg_status advance(void *context, wgi_ode_position *at, double *state, size_t steps,
+                         int keep) {
+    wgi_ode_adjoint *const a = context;
+    wgi_ode_run *const r = a->r;
+    wgi_ode_resume(r, state);
+    for (size_t k = 0; k < steps; k++) {
+        const wg_status s = wgi_ode_step(r, at, &a->record[keep ? k : 0]);
+        if (s != WG_OK) return s;
+    }
+    memcpy(state, r->y, r->flow->states * sizeof *state);
+    a->kept = keep ? steps : 0;
+    return keep && r->flow->jacobian != NULL ? all_jacobians(a) : WG_OK;
+}
+
+static wg_status adjoint(void *context, size_t steps) {
+    wgi_ode_adjoint *const a = context;
+    for (size_t k = steps; k-- > 0;) {
+        const wg_status s = step(a, k);
+        if (s != WG_OK) return s;
+    }
+    return WG_OK;
+}
+
+wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_back back = {a, advance, adjoint, a->state};
+    clear(a->bar, r->flow->states);
+    clear(a->params, r->call->columns * r->flow->params);
+    return wgi_ode_checkpoints_reverse(c, &back);
+}

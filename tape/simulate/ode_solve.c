@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* wg_ode_solve: a solution as one record. Operands are y0 and, if there are parameters, p; results y and,
+ * if there are integrals, r. */
+#include "ode.h"
+
+#include "tape/engine/tape.h"
+#include "tape/function/loops/feed.h"
+
+#include <math.h>
+#include <string.h>
+
+static wgi_ode_call *call_of(const wg_block *b) { return *(wgi_ode_call *const *)b->params; }
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static void clear(double *x, size_t n) {
+    if (n != 0) memset(x, 0, n * sizeof *x);
+}
+
+/* The elements of an operand in columns of `each` numbers, `apart` from each other; from NULL: 0. */
+static void load(const wg_block_arg *a, const double *from, size_t ld, size_t each, double *to,
+                 size_t apart) {
+    size_t e = 0;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++, e++)
+            to[e / each * apart + e % each] =
+                from == NULL ? 0 : from[a->trans ? j + i * ld : i + j * ld];
+}
+
+/* With tangents behind them where the flow has such. */
+static void load_operands(wgi_ode_run *r) {
+    const wg_block *const b = r->b;
+    const wg_ode *const k = r->call->k;
+    const wg_block_arg *const y = &b->in[0];
+    const size_t apart = r->flow->params;
+    clear(r->y, r->flow->states);
+    load(y, y->value, y->ld, k->n, r->y, k->n);
+    if (b->inputs > 1) load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
+    if (r->flow != &k->dual) return;
+    load(y, y->bar, y->bar_ld, k->n, r->y + k->flow.states, k->n);
+    if (b->inputs > 1)
+        load(&b->in[1], b->in[1].bar, b->in[1].bar_ld, k->params, r->param + k->params, apart);
+}
+
+/* ---- forward ---------------------------------------------------------------------------------- */
+
+static void store(double *to, size_t ld, size_t k, const double *from, size_t n) {
+    if (n != 0) memcpy(to + k * ld, from, n * sizeof *to);
+}
+
+static wg_status store_values(wgi_ode_run *r, size_t k, const double *state) {
+    const wg_block *const b = r->b;
+    const wg_ode *const of = r->call->k;
+    store(b->out[0].value, b->out[0].ld, k, state, of->n);
+    if (b->outputs > 1) store(b->out[1].value, b->out[1].ld, k, state + of->n, of->integrals);
+    return WG_OK;
+}
+
+static wg_status store_tangents(wgi_ode_run *r, size_t k, const double *state) {
+    const wg_block *const b = r->b;
+    const wg_ode *const of = r->call->k;
+    state += of->flow.states;
+    store(b->out[0].bar, b->out[0].bar_ld, k, state, of->n);
+    if (b->outputs > 1) store(b->out[1].bar, b->out[1].bar_ld, k, state + of->n, of->integrals);
+    return WG_OK;
+}
+
+static wg_status refuse_nonfinite(const wgi_ode_run *r) {
+    double sum = 0;
+    for (size_t i = 0; i < r->flow->states; i++) sum += r->y[i] - r->y[i];
+    for (size_t i = 0; i < r->call->columns * r->flow->params; i++)
+        sum += r->param[i] - r->param[i];
+    if (sum == 0 || r->report == NULL) return WG_OK;
+    return wgi_ode_failed(r, r->call->time[0], WG_ENONFINITE,
+                          "a NaN or an infinity among states or parameters");
+}
+
+static size_t lay_out(wgi_ode_run *r, wgi_ode_record *record, wg_block *b,
+                      const wgi_ode_flow *flow, void *work) {
+    wgi_pieces p = {work, 0};
+    memset(r, 0, sizeof *r);
+    r->b = b;
+    r->call = call_of(b);
+    r->flow = flow;
+    wgi_ode_run_cut(r, &p);
+    record->T = wgi_pieces_doubles(&p, r->call->method->stages);
+    record->Y = wgi_pieces_doubles(&p, r->call->method->stages * flow->states);
+    return p.used;
+}
+
+static void open_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *call, wgi_pieces *p) {
+    memset(c, 0, sizeof *c);
+    c->stored = call->o.stored;
+    c->states = call->k->flow.states;
+    c->block = wgi_ode_block(&call->k->flow, call->method);
+    wgi_ode_checkpoints_keep(c, p);
+}
+
+/* All steps; c NULL: without checkpoints. */
+static wg_status forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
+    wgi_ode_position at;
+    load_operands(r);
+    wgi_ode_evaluation_open(&r->f);
+    wgi_progress_begin(r->call->progress);
+    wg_status s = refuse_nonfinite(r);
+    if (s == WG_OK) s = wgi_ode_begin(r, &at);
+    if (s == WG_OK && c != NULL) {
+        wgi_ode_checkpoints_begin(c);
+        wgi_ode_checkpoints_pass(c, &at, r->y);
+    }
+    while (s == WG_OK && wgi_ode_more(r, &at)) {
+        s = wgi_ode_step(r, &at, record);
+        if (s == WG_OK && c != NULL) wgi_ode_checkpoints_pass(c, &at, r->y);
+    }
+    return s;
+}
+
+static wg_status value(wg_block *b) {
+    wgi_ode_run r;
+    wgi_ode_record record;
+    wgi_ode_checkpoints c;
+    wgi_ode_call *const call = call_of(b);
+    wgi_pieces keep = {b->saved, 0};
+    (void)lay_out(&r, &record, b, &call->k->flow, b->work);
+    open_checkpoints(&c, call, &keep);
+    r.reached = store_values;
+    r.report = &call->report;
+    return forward(&r, &record, &c);
+}
+
+static wg_status jvp(wg_block *b) {
+    wgi_ode_run r;
+    wgi_ode_record record;
+    (void)lay_out(&r, &record, b, &call_of(b)->k->dual, b->work);
+    r.reached = store_tangents;
+    return forward(&r, &record, NULL);
+}
+
+/* ---- backward ----------------------------------------------------------------------------------- */
+
+static void add(size_t n, const double *x, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] += x[i];
+}
+
+static void seed(const wgi_ode_adjoint *a, size_t k, double *bar) {
+    const wg_block *const b = a->r->b;
+    const wg_ode *const of = a->r->call->k;
+    add(of->n, b->out[0].bar + k * b->out[0].bar_ld, bar);
+    if (b->outputs > 1) add(of->integrals, b->out[1].bar + k * b->out[1].bar_ld, bar + of->n);
+}
+
+static size_t lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b, void *work) {
+    wgi_pieces p = {work, 0};
+    memset(a, 0, sizeof *a);
+    memset(r, 0, sizeof *r);
+    r->b = b;
+    r->call = call_of(b);
+    r->flow = &r->call->k->flow;
+    a->r = r;
+    a->seed = seed;
+    wgi_ode_adjoint_cut(a, &p);
+    return p.used;
+}
+
+static wg_status vjp(wg_block *b) {
+    wgi_ode_run r;
+    wgi_ode_adjoint a;
+    wgi_ode_checkpoints c;
+    wgi_pieces keep = {b->saved, 0};
+    (void)lay_out_adjoint(&a, &r, b, b->work);
+    open_checkpoints(&c, r.call, &keep);
+    load_operands(&r);
+    wgi_ode_evaluation_open(&r.f);
+    wgi_ode_evaluation_open(&a.back);
+    wgi_progress_begin(r.call->progress);
+    const wg_status s = wgi_ode_adjoint_sweep(&a, &c);
+    if (s != WG_OK) return s;
+    a.seed(&a, 0, a.bar);
+    if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], a.bar, b->in[0].bar, b->in[0].bar_ld);
+    if (b->inputs > 1 && b->in[1].bar != NULL)
+        wgi_points_add(&b->in[1], a.params, b->in[1].bar, b->in[1].bar_ld);
+    return WG_OK;
+}
+
+/* ---- the operation ----------------------------------------------------------------------------- */
+
+static wg_status shape(wg_block *b) {
+    const wgi_ode_call *const call = call_of(b);
+    const wg_ode *const k = call->k;
+    wgi_ode_run r;
+    wgi_ode_record record;
+    wgi_ode_adjoint a;
+    wgi_ode_checkpoints c;
+    wgi_pieces keep = {NULL, 0};
+    b->out[0].rows = k->n, b->out[0].cols = call->times;
+    if (b->outputs > 1) b->out[1].rows = k->integrals, b->out[1].cols = call->times;
+    open_checkpoints(&c, call, &keep);
+    b->saved_bytes = keep.used;
+    const size_t need[] = {lay_out(&r, &record, b, &k->flow, NULL),
+                           lay_out(&r, &record, b, &k->dual, NULL),
+                           lay_out_adjoint(&a, &r, b, NULL)};
+    b->work_bytes = need[0];
+    for (size_t i = 1; i < 3; i++)
+        if (need[i] > b->work_bytes) b->work_bytes = need[i];
+    return WG_OK;
+}
+
+static const wg_block_op ode_op = {.name = "wg_ode_solve",
+                                   .flags = WG_OP_TRANS,
+                                   .shape = shape,
+                                   .value = value,
+                                   .vjp = vjp,
+                                   .jvp = jvp};
+
+/* ---- the call ------------------------------------------------------------------------------------ */
+
+static const char name[] = "wg_ode_solve";
+
+static wg_status check_times(wgi_core *c, size_t times, const double *time) {
+    if (times == 0) return wgi_fail(c, WG_EARG, "%s: no times", name);
+    if (time == NULL) return wgi_fail(c, WG_ENULL, "%s: the times are NULL", name);
+    for (size_t k = 0; k < times; k++)
+        if (!isfinite(time[k]) ||
+            (k != 0 && !(time[1] > time[0] ? time[k] > time[k - 1] : time[k] < time[k - 1])))
+            return wgi_fail(c, WG_EARG,
+                            "%s: time %zu is %g: they are to be finite, and to grow or fall",
+                            name, k, time[k]);
+    return WG_OK;
+}
+
+static int tolerable(double x) { return x >= 0 && isfinite(x); }
+
+static wg_status check_options(wgi_core *c, const wg_ode *k, const wg_ode_options *o) {
+    const wgi_ode_method *const m = wgi_ode_method_of(o->method);
+    if (m == NULL)
+        return wgi_fail(c, WG_EARG, "%s: there is no method %d", name, (int)o->method);
+    int tested = o->rtol != 0 || o->atol != 0 || o->atols != NULL, bad = 0;
+    for (size_t i = 0; i < k->n && o->atols != NULL; i++) bad |= !tolerable(o->atols[i]);
+    if (bad || !tolerable(o->rtol) || !tolerable(o->atol) || !tolerable(o->step) ||
+        !tolerable(o->min_step) || !tolerable(o->max_step))
+        return wgi_fail(c, WG_EARG, "%s: a tolerance or step is negative, or not finite", name);
+    if (tested && !m->adaptive)
+        return wgi_fail(c, WG_EARG, "%s: %s has steps of fixed size, and no tolerances", name,
+                        m->name);
+    if (!tested && o->step == 0)
+        return wgi_fail(c, WG_EARG, "%s: neither tolerances nor the size of steps", name);
+    if (m->halves && !k->separable)
+        return wgi_fail(
+            c, WG_EARG,
+            "%s: %s is for states (q, v) where q' does not depend on q, nor v' on v", name,
+            m->name);
+    if (m->halves && k->integrals != 0)
+        return wgi_fail(c, WG_EARG, "%s: %s takes no integrand", name, m->name);
+    return WG_OK;
+}
+
+static wg_status check_shapes(wgi_core *c, const wg_ode *k, size_t times, const wg_mat *y0,
+                              const wg_mat *p, size_t *columns) {
+    *columns = 1;
+    if (y0->rows * y0->cols != k->n)
+        return wgi_fail(c, WG_ESHAPE, "%s: y0 is %zux%zu, not %zu states", name, y0->rows,
+                        y0->cols, k->n);
+    if (k->params == 0 || p->rows * p->cols == k->params) return WG_OK;
+    if (p->rows != k->params || p->cols + 1 != times)
+        return wgi_fail(
+            c, WG_ESHAPE,
+            "%s: p is %zux%zu, neither %zu numbers nor a column of them for each of "
+            "the intervals between %zu times",
+            name, p->rows, p->cols, k->params, times);
+    *columns = p->cols;
+    return WG_OK;
+}
+
+/* Checkpoints that can be used; of steps of fixed size it is known how many there are. */
+static wg_status count_checkpoints(wgi_core *c, wgi_ode_call *call) {
+    enum { STORED = 256 };
+    size_t *const stored = &call->o.stored;
+    if (*stored == 0) *stored = STORED;
+    if (*stored > SIZE_MAX / 64 / (call->k->flow.states + 16))
+        return wgi_fail(c, WG_EARG, "%s: %zu checkpoints", name, *stored);
+    if (!call->fixed) return WG_OK;
+    double steps = 0;
+    for (size_t k = 1; k < call->times; k++) steps += wgi_ode_steps_to(call, k);
+    if (!(steps < 0x1p52))
+        return wgi_fail(c, WG_EARG, "%s: %g steps of size %g", name, steps, call->o.step);
+    const size_t blocks = (size_t)steps / wgi_ode_block(&call->k->flow, call->method) + 1;
+    if (blocks < *stored) *stored = blocks;
+    return WG_OK;
+}
+
+/* Copies what is to live as long as the recording. */
+static wgi_ode_call *keep_call(wg_tape *t, const wgi_ode_call *call) {
+    wgi_ode_call *const kept = wg_tape_keep(t, sizeof *kept, call);
+    if (kept == NULL) return NULL;
+    kept->time = wg_tape_keep(t, call->times * sizeof *call->time, call->time);
+    if (call->atols != NULL && call->k->n != 0)
+        kept->atols = wg_tape_keep(t, call->k->n * sizeof *call->atols, call->atols);
+    return wg_tape_status(t) == WG_OK ? kept : NULL;
+}
+
+static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat *out,
+                       wg_ode_report *report) {
+    static const size_t most_steps = 1000000;
+    wgi_core *const c = wgi_core_of(t);
+    const wg_ode *const k = call->k;
+    wg_status s = check_times(c, call->times, call->time);
+    if (s == WG_OK) s = check_options(c, k, &call->o);
+    if (s == WG_OK) s = check_shapes(c, k, call->times, &in[0], &in[1], &call->columns);
+    if (s != WG_OK) return s;
+    call->method = wgi_ode_method_of(call->o.method);
+    call->fixed = call->o.rtol == 0 && call->o.atol == 0 && call->o.atols == NULL;
+    call->stops = call->fixed || call->columns > 1 || call->o.stop_at_times;
+    call->atols = call->o.atols;
+    call->progress = wgi_progress_of(c);
+    if (!call->fixed && call->o.max_steps == 0) call->o.max_steps = most_steps;
+    s = count_checkpoints(c, call);
+    if (s != WG_OK) return s;
+    wgi_ode_call *const kept = keep_call(t, call);
+    if (kept == NULL) return c->status;
+    s = wg_apply(t, &ode_op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
+                 k->integrals != 0 ? 2 : 1, out);
+    if (report != NULL) *report = kept->report;
+    return s;
+}
+
+static wg_status check(wgi_core *c, const wg_ode *k, const wg_mat *y, const wg_mat *r) {
+    if (k == NULL) return wgi_fail(c, WG_ENULL, "%s: the system is NULL", name);
+    if (y == NULL) return wgi_fail(c, WG_ENULL, "%s: the result is NULL", name);
+    if (r == NULL && k->integrals != 0)
+        return wgi_fail(c, WG_ENULL, "%s: the integrals are NULL", name);
+    if (r != NULL && k->integrals == 0)
+        return wgi_fail(c, WG_EARG, "%s: a place for integrals, and no integrand", name);
+    return WG_OK;
+}
+
+wg_status wg_ode_solve(wg_tape *t, const wg_ode *k, const wg_ode_options *o, size_t times,
+                       const double *time, wg_mat y0, wg_mat p, wg_mat *y, wg_mat *r,
+                       wg_ode_report *report) {
+    const wg_ode_options usual = {.method = WG_DOPRI5, .rtol = 1e-6, .atol = 1e-9};
+    const wg_mat in[2] = {y0, p};
+    wg_mat out[2];
+    if (y != NULL) *y = wg_mat_failed(k != NULL ? k->n : 0, times);
+    if (r != NULL) *r = wg_mat_failed(k != NULL ? k->integrals : 0, times);
+    if (report != NULL) memset(report, 0, sizeof *report);
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK) return c->status;
+    wg_status s = check(c, k, y, r);
+    if (s != WG_OK) return s;
+    wgi_ode_call call;
+    memset(&call, 0, sizeof call);
+    call.k = k;
+    call.o = o != NULL ? *o : usual;
+    call.times = times, call.time = time;
+    out[0] = *y;
+    s = solve(t, &call, in, out, report);
+    if (s != WG_OK) return s;
+    *y = out[0];
+    if (r != NULL) *r = out[1];
+    return WG_OK;
+}

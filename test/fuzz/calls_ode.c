@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_ode.c - rows: solutions in time. */
+#include "calls.h"
+
+/* A system that is there from the beginning to the end: a pendulum with friction, and its energy. */
+static wg_ode *house;
+
+static wg_status swing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = x[2];
+    y[1] = wg_let(t, wg_sub(wg_mul(wg_neg(x[3]), wg_sin(x[1])), wg_mul(x[4], x[2])));
+    return WG_OK;
+}
+static wg_status energy(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_sub(wg_square(x[2]), wg_mul(x[3], wg_cos(x[1]))));
+    return WG_OK;
+}
+
+int house_ode_open(wg_tape *t) {
+    static const wg_argument in[] = {{"t", 1, 1, 0}, {"y", 2, 1, 0}, {"p", 2, 1, 0}};
+    static const wg_argument out[] = {{"f", 2, 1, 0}, {"g", 1, 1, 0}};
+    const double x[] = {0, 1, 0.5, 1.5, 0.25};
+    wg_function *f = NULL, *g = NULL;
+    int bad = wg_function_record(t, swing, NULL, 3, in, x, 1, &out[0], &f) != WG_OK ||
+              wg_function_record(t, energy, NULL, 3, in, x, 1, &out[1], &g) != WG_OK;
+    const wg_ode_system system = {.rhs = f, .integrand = g};
+    bad = bad || wg_ode_new(t, &system, &house) != WG_OK;
+    wg_function_free(f);
+    wg_function_free(g);
+    return bad;
+}
+
+/* What is made of any functions is given back at once. */
+ROW(wg_ode_new) {
+    DRIVER_TAPE(t);
+    FUNCTION(f);
+    FUNCTION(g);
+    const wg_ode_system system_ = {.rhs = one_in(30) ? NULL : f,
+                                   .integrand = one_in(2) ? g : NULL};
+    const wg_ode_system *const system = one_in(60) ? NULL : &system_;
+    wg_ode *made = NULL, **const out = one_in(60) ? NULL : &made;
+    GIVES_STATUS(wg_ode_new(t, system, out));
+    wg_ode_free(made);
+}
+ROW(wg_ode_compile) {
+    DRIVER_TAPE(t);
+    const wg_compile_options options = {"/no/such/compiler", NULL, "/nowhere/at/all"};
+    wg_compiled room, *const compiled = one_in(4) ? NULL : &room;
+    const wg_ode *const k = one_in(30) ? NULL : house;
+    wg_ode *made = NULL, **const out = one_in(60) ? NULL : &made;
+    GIVES_STATUS(wg_ode_compile(t, k, &options, out, compiled));
+    wg_ode_free(made);
+}
+ROW(wg_ode_free) {
+    say("", "wg_ode_free(NULL)");
+    wg_ode_free(NULL);
+}
+
+ROW(wg_ode_solve) {
+    static const double lengths[] = {0, 0.1, 0.3, -0.1, 1e-3, 1e-300, 2};
+    TAPE(t);
+    const size_t times = one_in(30) ? 0 : 1 + below(5);
+    MAT(y0, 2, 1);
+    MAT(p, 2, one_in(4) && times > 1 ? times - 1 : 1);
+    double time_[5] = {number(), 0, 0, 0, 0};
+    const double by = one_in(20) ? 0 : one_in(4) ? -0.25 : 0.5;
+    for (size_t i = 1; i < 5; i++) time_[i] = time_[i - 1] + by;
+    const double *const time = one_in(60) ? NULL : time_;
+    wg_ode_options o_ = {.method = (wg_ode_method)below(5),
+                         .step = lengths[below(7)],
+                         .max_steps = 1 + below(60),
+                         .stop_at_times = one_in(3),
+                         .stored = below(4)};
+    if (one_in(2)) o_.rtol = lengths[below(7)];
+    if (one_in(3)) o_.atol = lengths[below(7)];
+    if (one_in(10)) o_.min_step = lengths[below(7)];
+    if (one_in(10)) o_.max_step = lengths[below(7)];
+    const wg_ode_options *const o = one_in(10) ? NULL : &o_;
+    const wg_ode *const k = one_in(60) ? NULL : house;
+    wg_mat out[2] = {wg_mat_failed(1, 1), wg_mat_failed(1, 1)};
+    wg_mat *const y = one_in(60) ? NULL : &out[0], *const r = one_in(60) ? NULL : &out[1];
+    wg_ode_report room, *const report = one_in(2) ? NULL : &room;
+    named("times", "%zu", times);
+    named("method", "%d", (int)o_.method);
+    named("step", "%g", o_.step);
+    named("rtol", "%g", o_.rtol);
+    named("stored", "%zu", o_.stored);
+    GIVES_STATUS(wg_ode_solve(t, k, o, times, time, y0, p, y, r, report));
+    keep_mat(out[0]);
+    keep_mat(out[1]);
+}
+
+static const struct row list[] = {
+    LISTED(wg_ode_new, 1),
+    LISTED(wg_ode_compile, 0),
+    LISTED(wg_ode_free, 1),
+    LISTED(wg_ode_solve, 12),
+};
+const struct rows calls_ode = ROWS(list);
