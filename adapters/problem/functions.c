@@ -5,6 +5,7 @@
  * Derivatives have the inputs of the function and behind them weights of its outputs, directions of
  * its inputs (derive.h); so they are known by their place. */
 #include "internal.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,7 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
         return wgi_problem_fail(p, s);
     }
     d->function = f, d->point = point;
+    d->asked.lanes = SIZE_MAX; /* nothing yet */
     const size_t work = (wg_function_work(f, NULL) + 63) / 64 * 64;
     d->work = aligned_alloc(64, work + 64);
     if (d->work == NULL) {

@@ -63,9 +63,11 @@ int wg_cvode_sensitivity(int count, sunrealtype t, N_Vector y, N_Vector ydot, in
 
 /* ---- the adjoint problem ------------------------------------------------------------------- */
 
-/* The adjoint of all inputs, of yb on the rates and of so much on the integrands; the last one is kept. */
+/* The adjoint of all inputs, of yb on the rates and of so much on the integrands. A sweep is kept for the
+ * quadrature that may follow it at the same point (`again`), and for nothing else: what the callback reads
+ * beside may have changed since. */
 static wgi_room *swept(wg_problem *p, sunrealtype t, N_Vector y, N_Vector yb, double integrands,
-                       int *code) {
+                       int again, int *code) {
     wgi_room *const r = wgi_sundials_point(p, &t, y, NULL);
     const double *const from = r == NULL ? NULL : wgi_sundials_array(p, yb, r->states);
     *code = -1;
@@ -73,14 +75,16 @@ static wgi_room *swept(wg_problem *p, sunrealtype t, N_Vector y, N_Vector yb, do
     memcpy(r->w, from, r->states * sizeof *from);
     for (size_t k = r->states; k < r->outputs; k++) r->w[k] = integrands;
     double *const at = r->y + r->outputs; /* x and w that g is of */
-    if (r->swept != NULL && memcmp(at, r->x, r->inputs * sizeof *at) == 0 &&
+    *code = 0;
+    if (again && r->swept != NULL && memcmp(at, r->x, r->inputs * sizeof *at) == 0 &&
         memcmp(at + r->inputs, r->w, r->outputs * sizeof *at) == 0) {
-        *code = 0;
+        r->swept = NULL;
         return r;
     }
     r->swept = NULL;
     *code = wgi_sundials_code(wg_problem_vjp(p, r->x, r->w, NULL, r->g));
     if (*code != 0) return NULL;
+    if (again) return r;
     memcpy(at, r->x, r->inputs * sizeof *at);
     memcpy(at + r->inputs, r->w, r->outputs * sizeof *at);
     r->swept = at;
@@ -97,21 +101,21 @@ static int turned(wg_problem *p, const double *g, size_t n, N_Vector to) {
 
 int wg_cvode_adjoint(sunrealtype t, N_Vector y, N_Vector yb, N_Vector ybdot, void *problem) {
     int code;
-    wgi_room *const r = swept(problem, t, y, yb, 1, &code);
+    wgi_room *const r = swept(problem, t, y, yb, 1, 0, &code);
     return code != 0 ? code : turned(problem, r->g + r->first, r->states, ybdot);
 }
 
 int wg_cvode_adjoint_quadrature(sunrealtype t, N_Vector y, N_Vector yb, N_Vector qbdot,
                                 void *problem) {
     int code;
-    wgi_room *const r = swept(problem, t, y, yb, 1, &code);
+    wgi_room *const r = swept(problem, t, y, yb, 1, 1, &code);
     return code != 0 ? code : turned(problem, r->g + r->last, r->count, qbdot);
 }
 
 int wg_cvode_adjoint_times(N_Vector v, N_Vector jv, sunrealtype t, N_Vector y, N_Vector yb,
                            N_Vector fyb, void *problem, N_Vector tmp) {
     int code;
-    wgi_room *const r = swept(problem, t, y, v, 0, &code);
+    wgi_room *const r = swept(problem, t, y, v, 0, 0, &code);
     (void)yb, (void)fyb, (void)tmp;
     return code != 0 ? code : turned(problem, r->g + r->first, r->states, jv);
 }

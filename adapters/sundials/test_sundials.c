@@ -208,6 +208,12 @@ static void the_adjoint_and_its_quadrature_are_one_sweep(void **state) {
     assert_int_equal(wg_cvode_adjoint_quadrature(moment, y, w, two, p), 0);
     assert_int_equal(calls, 3);
     assert_true(NV_Ith_S(two, 0) == -24);
+    assert_int_equal(wg_cvode_adjoint(moment, y, w, to, p), 0); /* never taken from before */
+    assert_int_equal(wg_cvode_adjoint(moment, y, w, to, p), 0);
+    assert_int_equal(calls, 5);
+    assert_int_equal(wg_cvode_adjoint_quadrature(moment, y, w, two, p), 0);
+    assert_int_equal(wg_cvode_adjoint_quadrature(moment, y, w, two, p), 0);
+    assert_int_equal(calls, 6);
     wg_problem_free(p);
     N_VDestroy(y), N_VDestroy(w), N_VDestroy(to), N_VDestroy(two);
 }

@@ -54,7 +54,8 @@ WG_API int wg_cvode_sensitivity(int count, sunrealtype t, N_Vector y, N_Vector y
  * wg_cvode_adjoint_jacobian - CVLsJacFnB: -J'.   wg_cvode_adjoint_times - CVLsJacTimesVecFnB: -J' v.
  * wg_cvode_adjoint_quadrature - CVQuadRhsFnB, from 0 at T: -(df/dp)' yB - the gradient of the integrands by p;
  *          integrated back to t0 that is dG/dp as it stands, where y(t0) does not depend on p. (Otherwise
- *          add (dy(t0)/dp)' yB(t0).) At one t, y and yB it and the adjoint are one sweep. */
+ *          add (dy(t0)/dp)' yB(t0).) Right after the adjoint at the same t, y
+ *          and yB it takes the results of that sweep. */
 WG_API int wg_cvode_adjoint(sunrealtype t, N_Vector y, N_Vector yb, N_Vector ybdot,
                             void *problem);
 WG_API int wg_cvode_adjoint_jacobian(sunrealtype t, N_Vector y, N_Vector yb, N_Vector fyb,
