@@ -126,6 +126,19 @@ static void take_scalar(const wgi_core *c, const wgi_operand *o) {
     if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
 }
 
+/* The same of an operand of a new call. Its place in memory is not written: that of a matrix from before a
+ * rewind, which is not noticed on tapes that are not checked, belongs to something else by now. */
+static wg_status take_scalar_anew(wgi_core *c, const wg_block_op *op, wgi_operand *o) {
+    if (o->slot == 0 || o->rows != 1 || o->cols != 1 ||
+        memcmp(o->value, wgi_values(c) + o->slot, sizeof *o->value) == 0)
+        return WG_OK;
+    const wg_status s = wgi_payload_need(c, wgi_payload_round(sizeof *o->value));
+    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for an operand", op->name);
+    o->value = wgi_payload_take(c, sizeof *o->value);
+    *o->value = wgi_values(c)[o->slot];
+    return WG_OK;
+}
+
 /* Takes an operand as it was given; one that is transposed is copied where the operation wants
  * that. */
 static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_mat *a,
@@ -149,10 +162,14 @@ static wg_status operand(wgi_core *c, const wg_block_op *op, size_t i, const wg_
         if (s != WG_OK) return s;
         a = &plain;
     }
-    o->value = arg->value = (double *)(uintptr_t)a->value;
+    o->value = (double *)(uintptr_t)a->value;
     o->rows = (uint32_t)a->rows, o->cols = (uint32_t)a->cols, o->ld = (uint32_t)a->ld;
     o->slot = a->at.slot, o->trans = a->trans;
-    if ((c->flags & WG_KEEP_CODE) != 0) take_scalar(c, o);
+    if ((c->flags & WG_KEEP_CODE) != 0) {
+        const wg_status s = take_scalar_anew(c, op, o);
+        if (s != WG_OK) return s;
+    }
+    arg->value = o->value;
     arg->rows = a->rows, arg->cols = a->cols, arg->ld = arg->bar_ld = a->ld;
     arg->trans = a->trans;
     arg->bar = NULL;
