@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <wengert.h>
 
-#include "levenberg_marquardt.h"
-
 enum { YEARS = 21, FIRST = 1900, RATES = 4, UNKNOWNS = RATES + 2, SEEN = 2 * YEARS };
 
 static const double pelts[YEARS][2] = {
@@ -47,22 +45,6 @@ static wg_status residuals(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_
     return WG_OK;
 }
 
-typedef struct fit {
-    wg_tape *t;
-    wg_ode *k;
-} fit;
-
-static int fit_function(void *ctx, size_t n, const double *x, size_t m, double *r,
-                        double *jac) {
-    const fit *const f = ctx;
-    const wg_status s =
-        jac == NULL ? wg_eval(f->t, residuals, f->k, n, x, m, r)
-                    : wg_jacobian(f->t, residuals, f->k, n, x, m, r, WG_COL_MAJOR, jac, m);
-    if (s == WG_OK || jac != NULL) return s != WG_OK;
-    for (size_t i = 0; i < m; i++) r[i] = NAN; /* these rates lead nowhere: a shorter step */
-    return 0;
-}
-
 int main(void) {
     static const char *const name[UNKNOWNS] = {"a, births of hares",  "b, hares caught",
                                                "c, deaths of lynxes", "d, lynxes fed",
@@ -72,27 +54,30 @@ int main(void) {
     const wg_argument out = {"dy", 2, 1, 0};
     const double at[] = {FIRST, 30, 4, 0.5, 0.02, 1, 0.02};
     double x[UNKNOWNS], deviation[UNKNOWNS];
-    struct lm_result result;
+    wg_minimise_result result;
     wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
     wg_function *rhs = NULL;
-    fit f = {t, NULL};
+    wg_ode *k = NULL;
 
     if (t == NULL) return 1;
     if (wg_function_record(t, hunt, NULL, 3, in, at, 1, &out, &rhs) != WG_OK ||
-        wg_ode_new(t, &(wg_ode_system){.rhs = rhs}, &f.k) != WG_OK) {
+        wg_ode_new(t, &(wg_ode_system){.rhs = rhs}, &k) != WG_OK) {
         fprintf(stderr, "%s\n", wg_tape_message(t));
         return 1;
     }
     for (size_t i = 0; i < UNKNOWNS; i++) x[i] = log(at[i < RATES ? 3 + i : i - RATES + 1]);
-    const lm_status s = lm_fit(fit_function, &f, SEEN, UNKNOWNS, x, NULL, &result, deviation);
-    printf("%s after %zu steps; the logarithms are off by %.3f\n", lm_status_text(s),
-           result.iterations, sqrt(result.rss / (SEEN - UNKNOWNS)));
-    int bad = s == LM_ECALLBACK || s == LM_ENONFINITE || s == LM_ENOMEM || s == LM_EARG;
+    if (wg_fit(t, residuals, k, SEEN, UNKNOWNS, x, NULL, &result, deviation) != WG_OK) {
+        fprintf(stderr, "%s\n", wg_tape_message(t));
+        return 1;
+    }
+    printf("%s, after %zu steps; the logarithms are off by %.3f\n", wg_stop_text(result.why),
+           result.steps, sqrt(result.value / (SEEN - UNKNOWNS)));
+    int bad = !result.converged;
     for (size_t i = 0; i < UNKNOWNS; i++) {
         printf("%-20s %8.4f  within %2.0f%%\n", name[i], exp(x[i]), 100 * deviation[i]);
         if (i < RATES) bad |= !(fabs(x[i] - log(found[i])) < 2 * deviation[i]);
     }
-    wg_ode_free(f.k);
+    wg_ode_free(k);
     wg_function_free(rhs);
     wg_tape_free(t);
     return bad;
