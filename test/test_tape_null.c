@@ -141,6 +141,9 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_jvp, NULL, square, NULL, 1, &one, &one, 1, &v, &v);
     STATUS(WG_ENULL, wg_vjp, NULL, square, NULL, 1, &one, 1, &one, &v, &v);
     STATUS(WG_ENULL, wg_hvp, NULL, square, NULL, 1, &one, &one, &v, &v, &v);
+    STATUS(WG_ENULL, wg_loop_gradient, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    STATUS(WG_ENULL, wg_taylor, NULL, square, NULL, 1, 0, &one, 1, &v);
+    STATUS(WG_ENULL, wg_taylor_vjp, NULL, square, NULL, 1, 0, &one, 1, &one, &v, &v);
     STATUS(WG_ENULL, wg_mat_eval, NULL, NULL, NULL, 0, NULL, 0, NULL);
     STATUS(WG_ENULL, wg_mat_gradient, NULL, NULL, NULL, 0, NULL, &v, NULL);
     STATUS(WG_ENULL, wg_mat_vjp, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL);
@@ -167,6 +170,8 @@ static void a_tape_that_is_null_is_answered(void **state) {
            &pattern);
     STATUS(WG_ENULL, wg_sparsity_select, NULL, NULL, 0, NULL, NULL, &pattern);
     STATUS(WG_ENULL, wg_sparsity_select, tape, NULL, 0, NULL, NULL, &pattern);
+    STATUS(WG_ENULL, wg_sparsity_colour, NULL, NULL, NULL, &pattern);
+    STATUS(WG_ENULL, wg_sparsity_colour, tape, NULL, NULL, &pattern);
     STATUS(WG_ENULL, wg_sparse_jacobian, NULL, NULL, square, NULL, &one, &v, &v);
     STATUS(WG_ENULL, wg_sparse_hessian, NULL, NULL, square, NULL, &one, &one, &v, &v, &v);
     STATUS(WG_ENULL, wg_sparse_jacobian, tape, NULL, square, NULL, &one, &v, &v);
@@ -278,6 +283,8 @@ static void a_recording_without_its_array_has_failed(void **state) {
     KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, NULL, 1, &one, &v, &v);
     KEEPS(WG_ENULL, wg_vjp, tape, square, NULL, 1, &one, 1, NULL, &v, &v);
     KEEPS(WG_ENULL, wg_hvp, tape, NULL, NULL, 1, &one, &one, &v, &v, &v);
+    KEEPS(WG_ENULL, wg_taylor, tape, NULL, NULL, 1, 0, &one, 1, &v);
+    KEEPS(WG_ENULL, wg_taylor_vjp, tape, NULL, NULL, 1, 0, &one, 1, &one, &v, &v);
     KEEPS(WG_ENULL, wg_mat_eval, tape, NULL, NULL, 0, NULL, 0, NULL);
     KEEPS(WG_ENULL, wg_mat_gradient, tape, NULL, NULL, 0, NULL, &v, NULL);
     KEEPS(WG_ENULL, wg_mat_vjp, tape, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL);
@@ -350,6 +357,34 @@ static void memory_callbacks_that_are_null_are_the_defaults(void **state) {
 
 /* ---- was that all? ---- */
 
+static void searches_answer(void **state) {
+    wg_minimise_result r;
+    double x = 1;
+    (void)state;
+    STATUS(WG_ENULL, wg_minimise, NULL, square, NULL, 1, &x, NULL, &r);
+    STATUS(WG_ENULL, wg_mat_minimise, NULL, NULL, NULL, 0, NULL, NULL, &r);
+    STATUS(WG_ENULL, wg_function_minimise, NULL, NULL, 1, NULL, NULL, &x, NULL, &r);
+    STATUS(WG_ENULL, wg_fit, NULL, square, NULL, 1, 1, &x, NULL, &r, NULL);
+    STATUS(WG_ENULL, wg_function_fit, NULL, NULL, 1, NULL, NULL, &x, NULL, &r, NULL);
+    KEEPS(WG_ENULL, wg_minimise, tape, NULL, NULL, 1, &x, NULL, &r);
+    KEEPS(WG_ENULL, wg_minimise, tape, square, NULL, 1, NULL, NULL, &r);
+    KEEPS(WG_ENULL, wg_minimise, tape, square, NULL, 1, &x, NULL, NULL);
+    KEEPS(WG_ENULL, wg_mat_minimise, tape, NULL, NULL, 0, NULL, NULL, &r);
+    KEEPS(WG_ENULL, wg_function_minimise, tape, NULL, 1, NULL, NULL, &x, NULL, &r);
+    KEEPS(WG_ENULL, wg_fit, tape, NULL, NULL, 1, 1, &x, NULL, &r, NULL);
+    KEEPS(WG_ENULL, wg_fit, tape, square, NULL, 1, 1, &x, NULL, NULL, NULL);
+    KEEPS(WG_ENULL, wg_function_fit, tape, NULL, 1, NULL, NULL, &x, NULL, &r, NULL);
+    STATUS(WG_ENULL, wg_descent_step, NULL, 0, 1, NULL, &x, NULL);
+    STATUS(WG_ENULL, wg_descent_step, NULL, 0, 1, &x, NULL, NULL);
+    STATUS(WG_ENULL, wg_mat_descent_step, NULL, 0, 1, NULL, NULL, NULL);
+    HAPPENS(wg_descent_rate, NULL, 0);
+    HAPPENS(wg_descent_numbers, NULL, 3);
+    HAPPENS(wg_rule_text, WG_RULE_COUNT);
+    HAPPENS(wg_method_text, WG_METHOD_COUNT);
+    HAPPENS(wg_stop_text, WG_STOP_COUNT);
+    assert_true(x == 1);
+}
+
 static void every_function_of_the_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -362,6 +397,7 @@ int main(void) {
         TEST(a_recording_without_its_array_has_failed),
         TEST(outputs_of_drivers_that_are_null_are_not_wanted),
         TEST(memory_callbacks_that_are_null_are_the_defaults),
+        TEST(searches_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
