@@ -399,6 +399,7 @@ static void rows_open(void) {
                                              &calls_map,
                                              &calls_model,
                                              &calls_ode,
+                                             &calls_optimise,
                                              &calls_special,
                                              &calls_statement,
                                              &calls_statement_plain,

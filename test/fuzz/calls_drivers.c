@@ -227,6 +227,16 @@ ROW(wg_sparsity_select) {
     GIVES_SPARSITY(world.sparsity_n[which], world.sparsity_m[which], patterned[which],
                    wg_sparsity_select(t, s, entries, row, col, out));
 }
+ROW(wg_sparsity_colour) {
+    DRIVER_TAPE(t);
+    SPARSITY;
+    const wg_colouring o_ = {.order = (wg_order)(one_in(20) ? 77 : below(6)),
+                             .sweeps = (wg_sweeps)(one_in(20) ? 77 : below(4)),
+                             .substitution = one_in(3)};
+    const wg_colouring *const o = one_in(6) ? NULL : &o_;
+    GIVES_SPARSITY(world.sparsity_n[which], world.sparsity_m[which], patterned[which],
+                   wg_sparsity_colour(t, s, o, out));
+}
 ROW(wg_sparsity_free) {
     const size_t k = draw_sparsity("s");
     say("", "wg_sparsity_free(s)");
@@ -303,7 +313,38 @@ ROW(wg_preaccumulate) {
     if (m != 0) keep_real(room[0]);
 }
 
+static size_t draw_order(void) {
+    const size_t order = one_in(40) ? 77 : below(5);
+    named("order", "%zu", order);
+    return order;
+}
+ROW(wg_taylor) {
+    DRIVER_TAPE(t);
+    CALLBACK(f);
+    COUNT(n);
+    COUNT(m);
+    const size_t order = draw_order();
+    DOUBLES(x, n * (order + 1));
+    RESULTS(c, m * (order + 1));
+    GIVES_STATUS(wg_taylor(t, f, NULL, n, order, x, m, c));
+}
+ROW(wg_taylor_vjp) {
+    DRIVER_TAPE(t);
+    CALLBACK(f);
+    COUNT(n);
+    COUNT(m);
+    const size_t order = draw_order();
+    DOUBLES(x, n * (order + 1));
+    DOUBLES(w, m * (order + 1));
+    RESULTS(c, m * (order + 1));
+    RESULTS(g, n * (order + 1));
+    GIVES_STATUS(wg_taylor_vjp(t, f, NULL, n, order, x, m, w, c, g));
+}
+
 static const struct row list[] = {
+    LISTED(wg_taylor, 4),
+    LISTED(wg_taylor_vjp, 4),
+    LISTED(wg_sparsity_colour, 4),
     LISTED(wg_eval, 8),
     LISTED(wg_gradient, 8),
     LISTED(wg_jacobian, 8),

@@ -10,9 +10,4 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
                                const wg_argument *input, const wg_real *x, size_t outputs,
                                const wg_argument *output, const wg_real *y, wg_function **out);
 
-/* Adds the nodes of a recording to a graph: `in` of its variables, at most once each, are nodes x
- * there already; `to` becomes those of the m numbers y. */
-wg_status wgi_flatten_recording(wgi_graph *g, wgi_core *from, size_t n, const wg_real *in,
-                                const uint32_t *x, size_t m, const wg_real *y, uint32_t *to);
-
 #endif
