@@ -43,6 +43,13 @@ static void *take_high(struct wgi_hole **link, size_t bytes) {
     return (char *)hole + hole->bytes;
 }
 
+int wgi_buffer_is_crowded(const wgi_core *c) {
+    size_t largest = 0;
+    for (const struct wgi_hole *hole = c->holes; hole != NULL; hole = hole->next)
+        if (hole->bytes > largest) largest = hole->bytes;
+    return largest < c->buffer_bytes / 2;
+}
+
 void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t *got) {
     struct wgi_hole **best = NULL;
     int fits = 0;
