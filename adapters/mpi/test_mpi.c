@@ -607,7 +607,7 @@ static void wrong_arguments_are_refused(void **state) {
     x = wg_input(t, 1);
     all(wg_mpi_allreduce(t, &x, &y, 1, (wg_mpi_op)9, m) == WG_EARG);
     wg_tape_reset(t);
-    all(wg_mpi_halo(t, 1, &(wg_mat){0}, &(wg_mat){0}, m) == WG_EARG);
+    all(wg_mpi_halo(t, 1, (wg_mat[2]){{0}}, (wg_mat[2]){{0}}, m) == WG_EARG);
     all(wg_mpi_send(NULL, &x, 1, 0, 0, m) == WG_ENULL);
     wg_tape_reset(t);
     x = wg_input(t, 1);
