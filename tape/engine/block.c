@@ -454,7 +454,8 @@ static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
         if (active(&b->operand[i])) call->in[i].bar = adjoint + b->operand[i].slot;
     for (uint32_t k = 0; k < b->outputs; k++)
         call->out[k].bar = adjoint + b->operand[b->inputs + k].slot;
-    if ((b->op->flags & WG_OP_ZERO_RULE) == 0 && !seeded(b, call->out)) return WG_OK;
+    if ((b->op->flags & (WG_OP_ZERO_RULE | WG_OP_ALWAYS)) == 0 && !seeded(b, call->out))
+        return WG_OK;
     return b->op->vjp(call);
 }
 
@@ -471,6 +472,10 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
     const uint64_t stamps = c->stamps;
     double *const adjoint = wgi_adjoints(c);
     const wgi_touched *const few = wgi_touched_of(b->op);
+    if (b->op->flags & WG_OP_ALWAYS) {
+        rows_of(b, call, adjoint, c->lanes);
+        return b->op->vjp(call);
+    }
     bars_of(b, call->in, room);
     for (size_t l = 0; l < c->lanes; l++) {
         if (few != NULL) wgi_touched_clear(few, call);
@@ -560,14 +565,10 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     void *const work = wgi_scratch(c, b->work_bytes);
     wg_block call;
     wgi_block_call(&call, b, arg, work);
-    const int always = (b->op->flags & WG_OP_ALWAYS) != 0;
-    char *const room = c->lanes == 1 || always ? NULL : wgi_scratch(c, c->lane_bytes);
+    char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
     const char *const name = b->op->name;
     const uint64_t stamps = wgi_tape_close(c);
-    if (always) rows_of(b, &call, wgi_adjoints(c), c->lanes);
-    wg_status s = always         ? b->op->vjp(&call)
-                  : room == NULL ? one_adjoint(c, b, &call)
-                                 : many_adjoints(c, b, &call, room);
+    wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
     if (c->stamps == stamps && s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
         call.why = "the adjoint of an operand became NaN";
