@@ -166,11 +166,12 @@ GRADBENCH := $(B)/bench/gradbench/main
 
 # ---- adapters -------------------------------------------------------------------------------
 # One for each solver, a small library of its own, where the solver is: name (of the folder, the header
-# wengert/NAME.h and libwengert-NAME), headers of the solver, Debian package, pkg-config module, libraries;
-# - is nothing. `problem` is beneath all others. A program is linked with libwengert before the solver: GSL
+# wengert/NAME.h and libwengert-NAME), headers of the solver, Debian package, pkg-config module, libraries, and
+# libraries and flags that tests need beside; - is nothing. `problem` is beneath all others. A program is linked with libwengert before the solver: GSL
 # brings a CBLAS of its own, and the one that comes first is everybody's.
 
 comma := ,
+space := $(subst ,, )
 # field N,ROW
 field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
 
@@ -181,10 +182,12 @@ ADAPTERS := \
     gsl:gsl/gsl_multilarge_nlinear.h:libgsl-dev:gsl:-lgsl \
     cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
+    sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
+    petsc:petscdmda.h,petscsnes.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
     mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi
 
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
-solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1)))))
+solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1))))) $(call field,7,$(1))
 solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
 ifneq ($(filter test programs adapters install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
 ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
@@ -434,9 +437,9 @@ $(patsubst %.c,$(B)/%.o,$(wildcard adapters/$(1)/test_*.c)): MORE_CFLAGS = $(TES
 $(B)/libwengert-$(1).a: $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1))
 	$$(archive)
 $(B)/libwengert-$(1).so.$(SO_NUMBER): $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1)) $(B)/$(SO) $(if $(filter problem,$(1)),,$(B)/libwengert-problem.so.$(SO_NUMBER))
-	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) -lm
+	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) $$(SYSTEM_LIBS)
 $(call adapter_progs,$(wildcard adapters/$(1)/*.c)): %: %.o $(B)/libwengert-$(1).a $(B)/libwengert-problem.a $(B)/libsupport.a $(LIBRARY)
-	$$(link) $$(with_library) $(call field,5,$(2)) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
+	$$(link) $$(with_library) $(call field,6,$(2)) $(call field,5,$(2)) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
 $(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $$(@D)
 	@{ echo 'prefix=$(prefix)'; \

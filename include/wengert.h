@@ -45,6 +45,7 @@
 #include <wengert/emit.h>
 
 /* Simulation. */
+#include <wengert/loop.h>
 #include <wengert/ode.h>
 
 #endif

@@ -252,10 +252,10 @@ template <class F> void holds_or_says_so(const char *name, double at, double to,
 }
 
 void what_takes_a_number_apart_leaves_guards() {
-    const double all[] = {-2, 3, 0, 4.1, 8.1, 1024, 1, 1e-310, INFINITY, NAN};
+    const double all[] = {-2, 3, 0, 4.1, 8.1, 10, 10.5, 1024, 1, 1e-310, INFINITY, NAN, -0.0, -INFINITY, DBL_MAX, 1e308};
     for (const double at : all)
         for (const double to : all) {
-            holds_or_says_so("signbit", at, to, [](active x) -> active { return signbit(x) ? -x : x; });
+            holds_or_says_so("signbit", at, to, [](active x) -> active { return signbit(x) ? 1 - x : x; });
             holds_or_says_so("remquo", at, to, [](active x) {
                 int q = 0;
                 const active r = remquo(x, 2, &q);
@@ -266,12 +266,21 @@ void what_takes_a_number_apart_leaves_guards() {
                 const active r = frexp(x, &q);
                 return active(r + 10 * (x == x && !isinf(x) ? q : 0));
             });
-            holds_or_says_so("ilogb", at, to, [](active x) -> active { return ilogb(x) < 0 ? x + 100 : x; });
+            holds_or_says_so("ilogb", at, to, [](active x) -> active { return ilogb(x) < 0 ? x + 100 : ilogb(x) > 2000 ? 7 : x; });
             holds_or_says_so("logb", at, to, [](active x) -> active { return x * 0 + logb(x); });
             holds_or_says_so("fpclassify", at, to, [](active x) -> active {
                 return fpclassify(x) == FP_ZERO ? 1 : fpclassify(x) == FP_SUBNORMAL ? x * 3 : 2 * x;
             });
             holds_or_says_so("nextafter", at, to, [](active x) { return active(nextafter(x, 10) - x); });
+            holds_or_says_so("nextafter, upwards", at, to, [](active x) { return active(nextafter(x, INFINITY)); });
+            holds_or_says_so("nextafter, to", at, to, [](active x) { return active(nextafter(active(8.1), x)); });
+            holds_or_says_so("modf", at, to, [](active x) {
+                active whole;
+                const active part = modf(x, &whole);
+                return active(whole + copysign(3, part) * (part + 1));
+            });
+            holds_or_says_so("lround", at, to, [](active x) { return active(x * 0 + double(lround(x))); });
+            holds_or_says_so("to int", at, to, [](active x) { return active(x * 0 + double(int(x))); });
         }
 }
 
@@ -282,6 +291,26 @@ active square(active side) { return 4 * side; }
 active value(active spot) { return spot * spot; }
 active Phi(active x) { return 3 * x; }
 template <class X> X max(X x, X y) { return x > y ? 2 * x : 2 * y; }
+template <class X> X ldexp(const X &x, int) { return x * 11; }
+template <class X> X hypot(const X &x, const X &, const X &) { return x * 12; }
+template <class X> X frexp(const X &x, int *) { return x * 13; }
+template <class X> X modf(const X &x, X *) { return x * 14; }
+template <class X> X remquo(const X &x, const X &, int *) { return x * 15; }
+template <class X> X nextafter(const X &x, const X &) { return x * 16; }
+template <class X> X nearbyint(const X &x) { return x * 17; }
+template <class X> X norm(const X &x) { return x * 18; }
+template <class X> X real(const X &x) { return x * 19; }
+template <class X> bool isless(const X &, const X &) { return true; }
+template <class X> bool isunordered(const X &, const X &) { return true; }
+template <class X> bool isnan(const X &) { return true; }
+template <class X> long lround(const X &) { return 20; }
+active templates(active x) {
+    int q = 0;
+    active w = x;
+    CHECK(isless(x, x) && isunordered(x, x) && isnan(x) && lround(x) == 20);
+    return ldexp(x, 1) + hypot(x, x, x) + frexp(x, &q) + modf(x, &w) + remquo(x, x, &q) + nextafter(x, x) +
+           nearbyint(x) + norm(x) + real(x);
+}
 active run(active x, active y) {
     return sign(x - y) + Phi(x * 1) + square(x * 1) + square(x) + value(x * y) + max(x, y);
 }
@@ -293,6 +322,7 @@ void functions_of_the_users_are_his_own() {
     const active x = t.input(2), y = user::run(x, t.input(2));
     t.reverse(y);
     CHECK(wg::value(y) == 1 + 6 + 8 + 8 + 16 + 4 && t.adjoint(x) == 3 + 4 + 4 + 16 + 0);
+    CHECK(wg::value(user::templates(1)) == 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19);
     CHECK(wg::value(wg::sign(x - 3)) == -1 && wg::value(wg::square(x * 1)) == 4);
 }
 
@@ -455,7 +485,11 @@ void complex_numbers() {
     const complex z(a, b);
     const complex w = std::exp(z) * z / (z + 1.0) + std::sqrt(z) + std::pow(z, 2.0) + 3 * z - z * (a * b) +
                       std::log(z) * std::sin(z) + std::polar<active>(abs(a), b) + std::conj(z) / 2;
-    const active y = std::abs(w) + std::arg(w) + std::norm(z) + w.real() * w.imag();
+    const complex q = std::pow(2.0, z) + std::pow(a * a, z) + std::pow(z, a * b) + std::pow(z, 3u) + std::polar(1.0, a) +
+                      std::polar(a * a, b) + std::polar(a, a * b) + std::polar(a * b, b * a) + std::conj(a * b);
+    CHECK(z != 1.0 && !(0.75 == z) && z != a * b && z == complex(a, -1.25));
+    const active real = std::real(q) * std::imag(q) + std::real(a * b) + std::imag(a) + std::norm(a + 1) + std::arg(b);
+    const active y = std::abs(w) + std::arg(w) + std::norm(z) + w.real() * w.imag() + real;
     t.reverse(y);
     const double g[2] = {t.adjoint(a), t.adjoint(b)};
     struct plain {
@@ -464,7 +498,11 @@ void complex_numbers() {
             const std::complex<double> v = std::exp(u) * u / (u + 1.0) + std::sqrt(u) + std::pow(u, 2.0) +
                                            3.0 * u - u * (p * q) + std::log(u) * std::sin(u) +
                                            std::polar(std::fabs(p), q) + std::conj(u) / 2.0;
-            return std::abs(v) + std::arg(v) + std::norm(u) + v.real() * v.imag();
+            const std::complex<double> r = std::pow(2.0, u) + std::pow(p * p, u) + std::pow(u, p * q) + std::pow(u, 3u) +
+                                           std::polar(1.0, p) + std::polar(p * p, q) + std::polar(p, p * q) +
+                                           std::polar(p * q, q * p) + std::conj(p * q);
+            return std::abs(v) + std::arg(v) + std::norm(u) + v.real() * v.imag() + r.real() * r.imag() +
+                   std::real(p * q) + std::imag(p) + std::norm(p + 1) + std::arg(q);
         }
     };
     CHECK(near(wg::value(y), plain::of(0.75, -1.25)));
@@ -495,10 +533,27 @@ void scopes_nest_and_end() {
         }
         y = x * x * x;
     }
-    outside = y * y;
-    CHECK(outside.at.slot == 0 && wg::value(outside) == 64);
     one.reverse(y);
     CHECK(one.adjoint(x) == 12 && stats(other).records == 1);
+    // Outside of every scope: a value, which no tape takes for a constant.
+    outside = y * y;
+    outside += 1;
+    CHECK(wg::value(outside) == 65 && outside > 64 && sqrt(outside - 1) == 8);
+    CHECK(active(active(3) * active(2)).at.slot == 0);
+    {
+        const wg::scope again(one);
+        const active back = outside * x;
+        CHECK(wg_tape_status(one) == WG_ESTALE && wg::value(back) != wg::value(back));
+        CHECK(std::strstr(wg_tape_message(one), "outside of every wg::scope") != nullptr);
+    }
+    one.reset();
+    {
+        const wg::scope again(one);
+        x = one.input(2);
+        const active detached = wg::value(outside) * x;
+        one.reverse(detached);
+        CHECK(one.adjoint(x) == 65);
+    }
     // More than a statement holds, without a tape: nothing silent where it then goes to one.
     const wg_real r = wg_let(one, x * x * x * x * x * x * x * x * x * x);
     CHECK(wg_tape_status(one) == WG_ESTALE && r.value != r.value);

@@ -25,11 +25,11 @@ for name in $ADAPTERS; do
     $CXX -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $flags -fsyntax-only -x c++ \
         "$dir/$name.c" || complain "wengert/$name.h as C++17"
 
-    nm -D --defined-only "$libs/libwengert-$name.so" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort >"$dir/exported"
+    nm -D --defined-only "$libs/libwengert-$name.so" | awk '$3 !~ /^(__bss_start|_edata|_end)$/ { print $3 }' | LC_ALL=C sort >"$dir/exported"
     sed -n 's/.*\b\(wg_[a-z0-9_]*\)(.*/\1/p' "adapters/$name/wengert/$name.h" | LC_ALL=C sort -u >"$dir/declared"
     odd=$(LC_ALL=C comm -23 "$dir/exported" "$dir/declared")
     [ -s "$dir/exported" ] || complain "libwengert-$name.so exports nothing"
-    [ -z "$odd" ] || complain "libwengert-$name.so exports what wengert/$name.h does not have:" $odd
+    [ -z "$odd" ] || complain "libwengert-$name.so exports what wengert/$name.h does not have: $(echo $odd)"
 done
 
 {
@@ -44,7 +44,7 @@ LD_DEBUG=bindings LD_BIND_NOW=1 "$dir/user" 2>"$dir/bindings" || complain 'a pro
 ! grep 'libwengert\.so.*gslcblas.*symbol' "$dir/bindings" >&2 || complain 'libwengert works with the CBLAS of GSL'
 $CC -std=c11 $(pkg-config --cflags $packages) "$dir/user.c" -o "$dir/user" -Wl,--whole-archive $archives \
     -Wl,--no-whole-archive "$libs/libwengert.a" \
-    $(pkg-config --static --libs $packages | sed 's/-lwengert[a-z-]*//g') -lm || complain 'static libraries do not link'
+    $(pkg-config --libs $packages | sed 's/-lwengert[a-z-]*//g') $(pkg-config --static --libs wengert | sed 's/-lwengert//') || complain 'static libraries do not link'
 "$dir/user" || complain 'a program with all of them, linked statically, does not run'
 
 echo "adapters: $ADAPTERS"

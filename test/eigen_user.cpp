@@ -158,6 +158,33 @@ void what_has_no_factor() {
     check(e.info() == Eigen::NoConvergence && wg_tape_status(t) == WG_OK, "SelfAdjointEigenSolver", "of a NaN");
 }
 
+// Outside of every scope what is computed of variables has its value, and is refused where it comes back.
+void what_is_computed_outside_is_no_constant() {
+    wg::tape t;
+    matrix x(6, 6);
+    {
+        const wg::scope here(t);
+        const MatrixXd a = some(6, 6);
+        const MatrixXd at = a * a.transpose() + MatrixXd::Identity(6, 6);
+        for (Eigen::Index k = 0; k < 36; k++) x.data()[k] = t.input(at.data()[k]);
+    }
+    const auto refused = [&](const char *name, const active &y) {
+        const wg::scope here(t);
+        const active z = y * 2;
+        check(wg::value(y) == wg::value(y) && wg_tape_status(t) == WG_ESTALE, name, "computed outside");
+        t.reset();
+    };
+    const Eigen::SelfAdjointEigenSolver<matrix> e(x);
+    const Eigen::BDCSVD<matrix> s(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    refused("product", (x * x)(2, 3));
+    refused("LLT", Eigen::LLT<matrix>(x).matrixLLT()(3, 1));
+    refused("PartialPivLU", Eigen::PartialPivLU<matrix>(x).determinant());
+    refused("eigenvalues", e.eigenvalues()(0));
+    refused("eigenvectors", e.eigenvectors()(2, 1));
+    refused("singular values", s.singularValues()(1));
+    refused("U", s.matrixU()(1, 0));
+}
+
 } // namespace
 
 int main() {
@@ -165,5 +192,6 @@ int main() {
     factorisations();
     spectra();
     what_has_no_factor();
+    what_is_computed_outside_is_no_constant();
     return failures != 0;
 }

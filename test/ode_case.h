@@ -147,6 +147,17 @@ static inline void plain_leap(plain *f, size_t n, double t, double h, const doub
     }
 }
 
+/* ---- functions of one input and one output ------------------------------------------------------- */
+
+static inline void evaluate_once(const wg_function *f, const double *x, double *y) {
+    const wg_points from = {x, 0, 1};
+    const wg_results to = {y, 0, 1};
+    void *const work = malloc(wg_function_work(f, NULL));
+    assert_non_null(work);
+    assert_int_equal(wg_function_evaluate(f, 1, &from, &to, NULL, work, NULL), WG_OK);
+    free(work);
+}
+
 /* ---- comparisons ------------------------------------------------------------------------------- */
 
 /* Against a reference of the size `scale`, after so many steps. */

@@ -3,7 +3,8 @@
 #
 # Every ```c and ```cpp block that has a main() is compiled as a user would, against an installed tree by
 # pkg-config, and run; a ```text or ```output block that comes next, before any other block, is what it
-# prints. What includes an adapter's header is left out where the solver is not here. Other blocks are read by people only. README.md is short, and what any text links is there: the
+# prints. What includes an adapter's header is left out where the solver is not here, and linked with what a line
+# `/* Link with: ... */` says. Other blocks are read by people only. README.md is short, and what any text links is there: the
 # file, and in it the heading.
 set -eu
 dir=$(mktemp -d)
@@ -89,7 +90,8 @@ for source in "$dir"/*-[0-9]*.c "$dir"/*-[0-9]*.cpp; do
         echo "${name##*/}: no $absent here: left out (make deps-solvers)"
         continue
     fi
-    $compile -Wall -Wextra -Werror -O2 "$source" -o "$name" $(pkg-config --cflags --libs $packages) -lm ||
+    more=$(sed -n 's,^/\* Link with: \(.*\) \*/$,\1,p' "$source")
+    $compile -Wall -Wextra -Werror -O2 "$source" -o "$name" $(pkg-config --cflags --libs $packages) $more -lm ||
         fail "${name##*/} (text and number of the block) does not compile"
     "$name" >"$name.out" || fail "${name##*/} (text and number of the block) fails"
     if [ -f "$name.expected" ]; then diff -u "$name.expected" "$name.out"; fi

@@ -61,27 +61,68 @@ static inline void assert_in_order(const wg_pattern *p) {
         }
 }
 
+/* How many colours a side has. */
+static inline size_t assert_side(const wgi_side *a, size_t lines) {
+    size_t colours = 0;
+    for (size_t i = 0; i < lines && a->colour != NULL; i++)
+        if (a->colour[i] != WGI_NO_COLOUR && a->colour[i] >= colours)
+            colours = a->colour[i] + 1;
+    assert_int_equal(colours, a->colours);
+    return colours;
+}
+
+/* Have neighbours different colours, and no two colours a cycle? Variables of two colours are walked
+ * through from neighbour to neighbour: in a forest none is met twice. */
+static inline void walk_tree(const wg_sparsity *s, size_t v, size_t from, uint32_t other,
+                             unsigned char *met) {
+    const uint32_t *const colour = s->side[0].colour;
+    if (met[v]) fail_msg("a cycle of two colours goes through variable %zu", v);
+    met[v] = 1;
+    for (size_t k = s->whole_start[v]; k < s->whole_start[v + 1]; k++) {
+        const size_t w = s->whole_col[k];
+        if (w == v) continue;
+        if (colour[w] == colour[v]) fail_msg("neighbours %zu and %zu have one colour", v, w);
+        if (w != from && colour[w] == other) walk_tree(s, w, v, colour[v], met);
+    }
+}
+static inline void assert_acyclic(const wg_sparsity *s) {
+    const wgi_side *const a = &s->side[0];
+    unsigned char *const met = malloc(s->n + 1);
+    assert_non_null(met);
+    for (uint32_t c = 0; c < a->colours; c++)
+        for (uint32_t d = c + 1; d < a->colours; d++) {
+            memset(met, 0, s->n);
+            for (size_t i = 0; i < s->n; i++)
+                if (!met[i] && (a->colour[i] == c || a->colour[i] == d))
+                    walk_tree(s, i, i, a->colour[i] == c ? d : c, met);
+        }
+    free(met);
+}
+
 /* Is every wanted entry alone with its colour where it is read? Every pair of entries of a row
- * of the whole pattern is looked at. */
+ * or column of the whole pattern is looked at. */
 static inline void assert_plan(const wg_sparsity *s) {
     const wg_pattern *const p = &s->pattern;
-    size_t colours = 0;
-    for (size_t i = 0; i < (s->backward ? p->rows : p->cols); i++)
-        if (s->colour[i] != WGI_NO_COLOUR && s->colour[i] >= colours)
-            colours = s->colour[i] + 1;
-    assert_int_equal(colours, s->colours);
+    assert_int_equal(assert_side(&s->side[0], p->cols) + assert_side(&s->side[1], p->rows),
+                     wg_sparsity_colours(s));
+    if (s->step != NULL) {
+        assert_acyclic(s);
+        return;
+    }
     for (size_t e = 0; e < p->entries; e++) {
-        const int swap = s->hessian ? s->swapped[e] : s->backward;
+        const int swap = s->swapped != NULL && s->swapped[e];
         const size_t at = swap ? p->col[e] : p->row[e], along = swap ? p->row[e] : p->col[e];
+        const int by_row = swap && !s->hessian; /* a backward sweep */
+        const uint32_t *const colour = s->side[by_row].colour;
         size_t alike = 0;
-        assert_true(s->colour[along] < s->colours);
-        if (s->hessian || !s->backward) {
+        assert_true(colour[along] < s->side[by_row].colours);
+        if (!by_row) {
             for (size_t k = s->whole_start[at]; k < s->whole_start[at + 1]; k++)
-                alike += s->colour[s->whole_col[k]] == s->colour[along];
+                alike += colour[s->whole_col[k]] == colour[along];
         } else {
             for (size_t j = 0; j < p->rows; j++)
                 for (size_t k = s->whole_start[j]; k < s->whole_start[j + 1]; k++)
-                    alike += s->whole_col[k] == at && s->colour[j] == s->colour[along];
+                    alike += s->whole_col[k] == at && colour[j] == colour[along];
         }
         assert_int_equal(alike, 1);
     }
@@ -169,6 +210,16 @@ static inline wg_sparsity *check_hessian(wg_callback *f, void *data, size_t n, c
             assert_true(fabs(g[i] - want[i]) <=
                         TOL_FORWARD_REVERSE_ULP * DBL_EPSILON * largest);
     }
+    /* the same by substitution, at the last point, where every entry is finite */
+    const wg_colouring forest = {.substitution = 1};
+    wg_sparsity *by = NULL;
+    int finite = 1;
+    for (size_t i = 0; i < n * n; i++) finite &= fabs(dense[i]) <= DBL_MAX;
+    ok(tape, wg_sparsity_colour(tape, s, &forest, &by));
+    assert_plan(by);
+    ok(tape, wg_sparse_hessian(tape, by, f, data, other, w, NULL, NULL, values));
+    if (finite) assert_entries(p, values, dense, triangle);
+    wg_sparsity_free(by);
     free(dense), free(g), free(want), free(y), free(outputs), free(values);
     return s;
 }

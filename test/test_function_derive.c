@@ -263,34 +263,6 @@ static void taylor_coefficients_are_those_of_the_oracle(void **state) {
     assert_int_equal(bad, 0);
 }
 
-/* x sqrt(y) / exp(x / y): quotients and roots give the most. */
-static wg_status quotient(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                          void *data) {
-    (void)n, (void)m, (void)data;
-    y[0] = wg_let(t, wg_div(wg_mul(x[0], wg_sqrt(x[1])), wg_exp(wg_div(x[0], x[1]))));
-    return WG_OK;
-}
-
-/* Doubled with every order they would be 16 times those of 4 orders less, and again. */
-static void operations_of_taylor_grow_as_a_power_of_the_order(void **state) {
-    (void)state;
-    const double x[2] = {0.4, 0.7};
-    wg_tape *t = code_tape();
-    wg_function *const f = recorded(t, quotient, NULL, 2, 1, x), *series = NULL;
-    size_t size[5];
-    for (size_t k = 0; k < 5; k++) {
-        (void)must(t, wg_function_taylor(t, f, 4 * k, &series), &series);
-        size[k] = operations(series);
-        wg_function_free(series);
-    }
-    assert_true(size[1] < 95 * size[0] && size[2] < 900 * size[0]);
-    for (size_t k = 2; k < 5; k++) /* the fourth power of the order, at most */
-        assert_true(size[k] * (k - 1) * (k - 1) * (k - 1) * (k - 1) <
-                    size[k - 1] * k * k * k * k);
-    wg_function_free(f);
-    wg_tape_free(t);
-}
-
 /* ---- nesting ---- */
 
 static wg_status sum_of_two(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -461,7 +433,6 @@ int main(void) {
         cmocka_unit_test(orders_end_where_the_table_of_operations_says),
         cmocka_unit_test(the_eighth_derivative_is_sixteen_times_the_function),
         cmocka_unit_test(taylor_coefficients_are_those_of_the_oracle),
-        cmocka_unit_test(operations_of_taylor_grow_as_a_power_of_the_order),
         cmocka_unit_test(perturbations_are_not_confused),
         cmocka_unit_test(the_four_orders_of_modes_agree),
         cmocka_unit_test(derivatives_of_users_operations_are_the_users),

@@ -18,6 +18,47 @@ static wg_callback *of_pairs(int which) {
     return which == WG_METHOD_COUNT ? rosenbrock_residuals : rosenbrock;
 }
 
+/* ---- scales ---- */
+
+static wg_status scaled_rosenbrock(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                   void *data) {
+    const wg_status s = rosenbrock(t, n, x, m, y, NULL);
+    y[0] = wg_let(t, wg_mul(y[0], *(const double *)data));
+    return s;
+}
+
+static wg_status scaled_residuals(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                  void *data) {
+    const wg_status s = rosenbrock_residuals(t, n, x, m, y, NULL);
+    for (size_t i = 0; i < m; i++) y[i] = wg_let(t, wg_mul(y[i], *(const double *)data));
+    return s;
+}
+
+/* Of gradients whose squares vanish or overflow. */
+static void minima_are_found_whatever_the_scale_of_the_objective(void **state) {
+    double factor[] = {0x1p-990, 0x1p-400, 1, 0x1p400, 0x1p980};
+    const double minimum[2] = {1, 1};
+    (void)state;
+    for (int which = 0; which < SEARCHES; which++)
+        for (size_t i = 0; i < sizeof factor / sizeof *factor; i++) {
+            double x[2] = {-1.2, 1};
+            wg_minimise_result r;
+            if (which == WG_DESCENT) continue; /* its rate belongs to the scale */
+            if (which == WG_METHOD_COUNT && factor[i] > 0x1p500)
+                continue; /* no sum of squares */
+            wg_callback *f = which == WG_METHOD_COUNT ? scaled_residuals : scaled_rosenbrock;
+            assert_ok(coded,
+                      search(which, coded, f, &factor[i], 2, x, (wg_minimise_options){0}, &r));
+            if (!r.converged)
+                fail_msg("search %d, factor %g: %s", which, factor[i], wg_stop_text(r.why));
+            assert_near(2, x, minimum, 1e-6);
+            /* the residual that is over */
+            const double unit = which == WG_METHOD_COUNT ? factor[i] * factor[i] : factor[i];
+            const double lowest = which == WG_METHOD_COUNT ? unit : 0;
+            assert_true(fabs(r.value - lowest) <= unit * 1e-9);
+        }
+}
+
 /* ---- reasons ---- */
 
 /* Its minimum is not 0. */
@@ -418,6 +459,7 @@ static void budgets_bound_a_search(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(minima_are_found_whatever_the_scale_of_the_objective),
         cmocka_unit_test(searches_stop_for_each_reason),
         cmocka_unit_test(searches_without_a_tolerance_go_on_until_rounding),
         cmocka_unit_test(parameters_that_are_not_determined_are_reported),

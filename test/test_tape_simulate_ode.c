@@ -163,6 +163,53 @@ static void tangents_and_adjoints_agree(void **state) {
     }
 }
 
+/* ---- in functions -------------------------------------------------------------------------------- */
+
+static void steps_of_fixed_size_are_part_of_functions(void **state) {
+    (void)state;
+    for (size_t q = 0; q < PROBLEMS; q++) {
+        const problem *const c = &problems[q];
+        if (c->o.rtol != 0) continue;
+        wg_ode *const k = ode_for(c);
+        asked a = {c, k, c->o, {0, 0, 0, 0}};
+        const size_t n = operands(c);
+        const wg_argument in = {"x", n, 1, 0}, out = {"f", 1, 1, 0};
+        double x[MOST], g[MOST], df[MOST], f, y, size = 0;
+        operand_values(c, x);
+        wg_function *const of = function_of(weighted, &a, 1, &in, x, 1, &out), *grad = NULL;
+        wg_ode_free(k); /* the function has taken what it needs */
+        if (wg_function_gradient(coded, of, &grad) != WG_OK)
+            fail_msg("%s", wg_tape_message(coded));
+        for (size_t i = 0; i < n; i++) x[i] *= 1.125; /* elsewhere */
+        evaluate_once(of, x, &y);
+        evaluate_once(grad, x, df);
+        wg_ode *const again = ode_for(c);
+        a.k = again;
+        assert_int_equal(wg_gradient(tape, weighted, &a, n, x, &f, g), WG_OK);
+        for (size_t i = 0; i < n; i++) size = fmax(size, fabs(g[i]));
+        assert_steps(y, f, fabs(f), a.report.steps);
+        for (size_t i = 0; i < n; i++) assert_steps(df[i], g[i], size, a.report.steps);
+        wg_function_free(of);
+        wg_function_free(grad);
+        wg_ode_free(again);
+    }
+}
+
+static void too_many_steps_are_refused_in_functions(void **state) {
+    (void)state;
+    problem c = problems[0];
+    wg_ode *const k = ode_for(&c);
+    c.o.step = 1e-5;
+    asked a = {&c, k, c.o, {0, 0, 0, 0}};
+    const wg_argument in = {"x", operands(&c), 1, 0}, out = {"f", 1, 1, 0};
+    double x[MOST];
+    wg_function *f = NULL;
+    operand_values(&c, x);
+    assert_int_equal(wg_function_record(coded, weighted, &a, 1, &in, x, 1, &out, &f), WG_EMODE);
+    assert_message(coded, "100000 steps are too many to be written out");
+    wg_ode_free(k);
+}
+
 /* ---- exact solutions ---------------------------------------------------------------------------- */
 
 static wg_status turn(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
@@ -339,6 +386,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_those_of_a_complex_step),
         cmocka_unit_test(tangents_and_adjoints_agree),
+        cmocka_unit_test(steps_of_fixed_size_are_part_of_functions),
+        cmocka_unit_test(too_many_steps_are_refused_in_functions),
         cmocka_unit_test(every_method_has_its_order),
         cmocka_unit_test(errors_follow_the_tolerances),
         cmocka_unit_test(time_may_run_backwards),

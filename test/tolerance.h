@@ -63,6 +63,19 @@
  * reference's, in ulps of the largest entry for every step. */
 #define TOL_STEP_ULP 16.0
 
+/* Solutions of stiff problems against published ones, relative: solved with a tolerance of 1e-7 or less,
+ * whose errors grow along the way. Sensitivities published with the four digits of a tolerance of 1e-4. */
+#define TOL_PUBLISHED 1e-5
+#define TOL_PUBLISHED_SENSITIVITY 1e-3
+
+/* Gradients by two methods, each solved to 1e-9. */
+#define TOL_TWO_METHODS 1e-6
+
+/* Solutions with events against their closed forms, relative: steps without an error but rounding, which
+ * every bounce enlarges; steps with tolerances of 1e-11, or of a size of which h^4 is 1e-11. */
+#define TOL_BOUNCES 1e-12
+#define TOL_EVENTS 1e-8
+
 /* Solved forth and back with tolerances of 1e-12: what these leave, grown along the way. */
 #define TOL_SOLVED_TWICE 1e-10
 

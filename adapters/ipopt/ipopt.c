@@ -2,8 +2,9 @@
 /* ipopt.c - Ipopt's callbacks over three problems: the objective, the constraints, and both as outputs
  * of one, which has the Hessian of the Lagrangian.
  *
- * Ipopt says with new_x when it has moved. What has been computed at a point is kept until then: it may
- * ask twice. */
+ * Ipopt's numbers are double and its indices int, in all versions (unless 3.14 was built otherwise, which
+ * the compiler then says); their names are not the same in all. Ipopt says with new_x when it has moved.
+ * What has been computed at a point is kept until then: it may ask twice. */
 #include "wengert/ipopt.h"
 #include <wengert/derive.h>
 #include <limits.h>
@@ -61,7 +62,7 @@ static int unknown(wg_ipopt *s, Bool new_x, unsigned what) {
     return !(s->known & what);
 }
 
-static Bool eval_f(Index n, Number *x, Bool new_x, Number *value, UserDataPtr data) {
+static Bool eval_f(int n, double *x, Bool new_x, double *value, UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n;
     if (unknown(s, new_x, VALUE)) {
@@ -72,7 +73,7 @@ static Bool eval_f(Index n, Number *x, Bool new_x, Number *value, UserDataPtr da
     return TRUE;
 }
 
-static Bool eval_grad_f(Index n, Number *x, Bool new_x, Number *g, UserDataPtr data) {
+static Bool eval_grad_f(int n, double *x, Bool new_x, double *g, UserDataPtr data) {
     wg_ipopt *const s = data;
     if (unknown(s, new_x, GRADIENT)) {
         if (!well(s, s->objective,
@@ -84,7 +85,7 @@ static Bool eval_grad_f(Index n, Number *x, Bool new_x, Number *g, UserDataPtr d
     return TRUE;
 }
 
-static Bool eval_g(Index n, Number *x, Bool new_x, Index m, Number *g, UserDataPtr data) {
+static Bool eval_g(int n, double *x, Bool new_x, int m, double *g, UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n;
     if (m == 0) return TRUE;
@@ -97,14 +98,13 @@ static Bool eval_g(Index n, Number *x, Bool new_x, Index m, Number *g, UserDataP
     return TRUE;
 }
 
-static void copy_places(const wg_pattern *at, Index *row, Index *col) {
-    for (size_t k = 0; k < at->entries; k++)
-        row[k] = (Index)at->row[k], col[k] = (Index)at->col[k];
+static void copy_places(const wg_pattern *at, int *row, int *col) {
+    for (size_t k = 0; k < at->entries; k++) row[k] = (int)at->row[k], col[k] = (int)at->col[k];
 }
 
 /* Values NULL: where they will stand. */
-static Bool eval_jac_g(Index n, Number *x, Bool new_x, Index m, Index entries, Index *row,
-                       Index *col, Number *values, UserDataPtr data) {
+static Bool eval_jac_g(int n, double *x, Bool new_x, int m, int entries, int *row, int *col,
+                       double *values, UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n;
     if (m == 0) return TRUE;
@@ -123,8 +123,8 @@ static Bool eval_jac_g(Index n, Number *x, Bool new_x, Index m, Index entries, I
 }
 
 /* The Hessian of factor f + lambda g. */
-static Bool eval_h(Index n, Number *x, Bool new_x, Number factor, Index m, Number *lambda,
-                   Bool new_lambda, Index entries, Index *row, Index *col, Number *values,
+static Bool eval_h(int n, double *x, Bool new_x, double factor, int m, double *lambda,
+                   Bool new_lambda, int entries, int *row, int *col, double *values,
                    UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n, (void)new_lambda, (void)entries;
@@ -224,9 +224,9 @@ static wg_status make_handle(wg_ipopt *s, const wg_ipopt_problem *p) {
     if (entries > INT_MAX || s->hessian->entries > INT_MAX)
         refuse(s, WG_EARG, "wg_ipopt_new: more entries than int can count");
     else if (xl != NULL && xu != NULL && gl != NULL && gu != NULL)
-        s->handle = CreateIpoptProblem((Index)p->n, xl, xu, (Index)p->m, gl, gu, (Index)entries,
-                                       (Index)s->hessian->entries, 0, eval_f, eval_g,
-                                       eval_grad_f, eval_jac_g, eval_h);
+        s->handle = CreateIpoptProblem((int)p->n, xl, xu, (int)p->m, gl, gu, (int)entries,
+                                       (int)s->hessian->entries, 0, eval_f, eval_g, eval_grad_f,
+                                       eval_jac_g, eval_h);
     free(xl), free(xu), free(gl), free(gu);
     if (s->handle == NULL && s->status == WG_OK)
         refuse(s, WG_EARG, "wg_ipopt_new: Ipopt refuses the problem");

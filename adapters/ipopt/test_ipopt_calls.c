@@ -12,7 +12,7 @@
 #include "wengert/ipopt.h"
 
 struct IpoptProblemInfo {
-    Index n, m, jacobian, hessian;
+    int n, m, jacobian, hessian;
     double xl[4], xu[4], gl[2], gu[2], scale, x_scaling[4], g_scaling[2];
     Eval_F_CB f;
     Eval_Grad_F_CB grad_f;
@@ -24,10 +24,9 @@ struct IpoptProblemInfo {
 static struct IpoptProblemInfo kept;
 static int freed;
 
-IpoptProblem CreateIpoptProblem(Index n, Number *xl, Number *xu, Index m, Number *gl,
-                                Number *gu, Index jacobian, Index hessian, Index style,
-                                Eval_F_CB f, Eval_G_CB g, Eval_Grad_F_CB grad_f,
-                                Eval_Jac_G_CB jac_g, Eval_H_CB h) {
+IpoptProblem CreateIpoptProblem(int n, double *xl, double *xu, int m, double *gl, double *gu,
+                                int jacobian, int hessian, int style, Eval_F_CB f, Eval_G_CB g,
+                                Eval_Grad_F_CB grad_f, Eval_Jac_G_CB jac_g, Eval_H_CB h) {
     kept = (struct IpoptProblemInfo){.n = n,
                                      .m = m,
                                      .jacobian = jacobian,
@@ -42,7 +41,7 @@ IpoptProblem CreateIpoptProblem(Index n, Number *xl, Number *xu, Index m, Number
     return style == 0 ? &kept : NULL;
 }
 void FreeIpoptProblem(IpoptProblem p) { freed += p == &kept; }
-Bool SetIpoptProblemScaling(IpoptProblem p, Number f, Number *x, Number *g) {
+Bool SetIpoptProblemScaling(IpoptProblem p, double f, double *x, double *g) {
     p->scale = f;
     memcpy(p->x_scaling, x, sizeof p->x_scaling), memcpy(p->g_scaling, g, sizeof p->g_scaling);
     return TRUE;
@@ -51,8 +50,8 @@ Bool AddIpoptStrOption(IpoptProblem p, char *word, char *value) {
     strncat(strcat(strcpy(p->option, word), " "), value, 12);
     return TRUE;
 }
-enum ApplicationReturnStatus IpoptSolve(IpoptProblem p, Number *x, Number *g, Number *value,
-                                        Number *mult_g, Number *mult_xl, Number *mult_xu,
+enum ApplicationReturnStatus IpoptSolve(IpoptProblem p, double *x, double *g, double *value,
+                                        double *mult_g, double *mult_xl, double *mult_xu,
                                         UserDataPtr data) {
     (void)p, (void)x, (void)g, (void)value, (void)mult_g, (void)mult_xl, (void)mult_xu,
         (void)data;
@@ -124,8 +123,8 @@ static void bounds_and_scaling_are_passed_on(void **state) {
 }
 
 /* Entries of a matrix of n columns, each in its place. */
-static void spread(size_t entries, const Index *row, const Index *col, const double *v,
-                   size_t n, double *to) {
+static void spread(size_t entries, const int *row, const int *col, const double *v, size_t n,
+                   double *to) {
     for (size_t k = 0; k < entries; k++) to[(size_t)row[k] * n + (size_t)col[k]] = v[k];
 }
 
@@ -135,7 +134,7 @@ static void structure_comes_first_and_values_in_its_order(void **state) {
         counts calls;
         double x[] = {1, 5, 4, 2}, v[16], jac[8] = {0}, h[16] = {0}, f, g[4],
                lambda[] = {1, 10};
-        Index row[16], col[16];
+        int row[16], col[16];
         wg_ipopt *const s = open(&calls, flags);
         const double rows[] = {40, 8, 10, 20, 2, 10, 8, 4};
         /* f + g0 + 10 g1, by hand */

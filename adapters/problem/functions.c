@@ -5,7 +5,9 @@
  * Derivatives have the inputs of the function and behind them weights of its outputs, directions of
  * its inputs (derive.h); so they are known by their place. */
 #include "internal.h"
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t wgi_problem_first(const wg_problem *p, size_t group) {
     size_t first = 0;
@@ -23,7 +25,17 @@ wg_status wgi_problem_record(wg_problem *p, const double *x) {
                                            p->x != NULL ? p->x : x, 1, &out, &p->own);
     if (s != WG_OK) return wgi_problem_fail(p, s);
     p->function = p->own;
+    wgi_problem_measure(p);
     return WG_OK;
+}
+
+void wgi_problem_measure(wg_problem *p) {
+    const wg_function *const f = p->function;
+    p->inputs = wg_function_inputs(f), p->outputs = wg_function_outputs(f);
+    for (size_t k = 0; k < p->inputs; k++)
+        p->input[k + 1] = p->input[k] + entries(wg_function_input(f, k));
+    for (size_t k = 0; k < p->outputs; k++)
+        p->output[k + 1] = p->output[k] + entries(wg_function_output(f, k));
 }
 
 /* ---- what is made of it ------------------------------------------------------------------- */
@@ -102,10 +114,15 @@ static wg_status made(wg_tape *t, const wg_function *f, wgi_kind kind, wg_functi
     }
 }
 
+static int in_lanes(wgi_kind kind) {
+    return kind == WGI_LANES_JVP || kind == WGI_LANES_VJP || kind == WGI_LANES_HVP;
+}
+
 static void forget(wgi_derived *d) {
+    wgi_point_free(&d->point);
     wg_function_free(d->function);
     free(d->work);
-    *d = (wgi_derived){NULL, NULL};
+    memset(d, 0, sizeof *d);
 }
 
 void wgi_problem_forget(wg_problem *p) {
@@ -117,7 +134,10 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
     wg_function *f = NULL, *native = NULL;
     if (d->function != NULL) return WG_OK;
     wg_status s = made(p->tape, p->function, kind, &f);
-    if (s == WG_OK && p->flags & WG_COMPILE) {
+    wgi_point point = {NULL, NULL};
+    if (s == WG_OK && p->flags & WG_COMPILE && !in_lanes(kind))
+        wgi_point_compile(p->tape, f, &point);
+    if (s == WG_OK && p->flags & WG_COMPILE && point.call == NULL) {
         s = wg_function_compile(p->tape, f, NULL, &native, NULL);
         wg_function_free(f);
         f = native;
@@ -126,7 +146,8 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
         wg_function_free(f);
         return wgi_problem_fail(p, s);
     }
-    *d = (wgi_derived){f, NULL};
+    d->function = f, d->point = point;
+    d->asked.lanes = SIZE_MAX; /* nothing yet */
     const size_t work = (wg_function_work(f, NULL) + 63) / 64 * 64;
     d->work = aligned_alloc(64, work + 64);
     if (d->work == NULL) {
@@ -138,100 +159,93 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
 
 /* ---- an evaluation ------------------------------------------------------------------------ */
 
-/* Arrays of inputs and results as they are put together: who stands at which place. */
-typedef struct places {
-    wg_points x[WGI_MOST_ARGUMENTS];
-    wg_results y[WGI_MOST_ARGUMENTS];
-    size_t inputs, outputs;
-} places;
-
-/* One input of so many entries, in lanes or not. NULL: all 0. */
-static void give(places *at, const double *data, size_t first, size_t lanes_) {
-    const size_t apart = lanes_ != 0 ? lanes_ : 1;
-    at->x[at->inputs++] =
-        (wg_points){data == NULL ? NULL : data + first * apart, lanes_ != 0, (ptrdiff_t)apart};
+/* Parts of an array over all inputs, or all outputs; NULL: all 0, or not wanted. `each` numbers for an entry. */
+static void give(wgi_places *at, size_t count, const size_t *first, const double *data,
+                 size_t each) {
+    for (size_t k = 0; k < count; k++)
+        at->x[at->inputs++] = data == NULL ? NULL : data + first[k] * each;
 }
-static void take(places *at, double *data, size_t first, size_t lanes_) {
-    const size_t apart = lanes_ != 0 ? lanes_ : 1;
-    at->y[at->outputs++] =
-        (wg_results){data == NULL ? NULL : data + first * apart, lanes_ != 0, (ptrdiff_t)apart};
+static void take(wgi_places *at, size_t count, const size_t *first, double *data, size_t each) {
+    for (size_t k = 0; k < count; k++)
+        at->y[at->outputs++] = data == NULL ? NULL : data + first[k] * each;
 }
 
-/* All inputs of the function, or all outputs times `each`, one after the other. */
-static void give_inputs(places *at, const wg_function *f, const double *data, size_t lanes_) {
-    for (size_t k = 0, first = 0; k < wg_function_inputs(f); k++) {
-        give(at, data, first, lanes_);
-        first += entries(wg_function_input(f, k));
-    }
-}
-static void give_outputs(places *at, const wg_function *f, const double *data, size_t lanes_) {
-    for (size_t k = 0, first = 0; k < wg_function_outputs(f); k++) {
-        give(at, data, first, lanes_);
-        first += entries(wg_function_output(f, k));
-    }
-}
-static void take_inputs(places *at, const wg_function *f, double *data, size_t lanes_) {
-    for (size_t k = 0, first = 0; k < wg_function_inputs(f); k++) {
-        take(at, data, first, lanes_);
-        first += entries(wg_function_input(f, k));
-    }
-}
-static void take_outputs(places *at, const wg_function *f, double *data, size_t each,
-                         size_t lanes_) {
-    for (size_t k = 0, first = 0; k < wg_function_outputs(f); k++) {
-        take(at, data, first * each, lanes_);
-        first += entries(wg_function_output(f, k));
-    }
-}
-
-static void put_together(const wg_problem *p, const wgi_question *q, places *at) {
-    const wg_function *const f = p->function;
+static void put_together(const wg_problem *p, const wgi_question *q, wgi_places *at) {
+    const size_t apart = q->lanes != 0 ? q->lanes : 1;
     at->inputs = at->outputs = 0;
-    give_inputs(at, f, q->x, 0);
+    at->apart = apart;
+    give(at, p->inputs, p->input, q->x, 1);
+    at->shared = at->inputs;
     switch (q->kind) {
     case WGI_VALUE:
-        take_outputs(at, f, q->y, 1, 0);
+        take(at, p->outputs, p->output, q->y, 1);
         break;
     case WGI_GRADIENT:
-        take_outputs(at, f, q->y, 1, 0);
-        take_inputs(at, f, q->to, 0);
+        take(at, p->outputs, p->output, q->y, 1);
+        take(at, p->inputs, p->input, q->to, 1);
         break;
     case WGI_JVP:
     case WGI_LANES_JVP:
-        give_inputs(at, f, q->v, q->lanes);
-        take_outputs(at, f, q->to, 1, q->lanes);
+        give(at, p->inputs, p->input, q->v, apart);
+        take(at, p->outputs, p->output, q->to, apart);
         break;
     case WGI_VJP:
     case WGI_LANES_VJP:
-        give_outputs(at, f, q->w, q->lanes);
-        take_inputs(at, f, q->to, q->lanes);
+        give(at, p->outputs, p->output, q->w, apart);
+        take(at, p->inputs, p->input, q->to, apart);
         break;
     case WGI_HVP:
     case WGI_LANES_HVP:
-        if (has_weights(f)) give_outputs(at, f, q->w, 0);
-        give_inputs(at, f, q->v, q->lanes);
-        take_inputs(at, f, q->to, q->lanes);
+        if (p->outputs != 1 || p->output[1] != 1) give(at, p->outputs, p->output, q->w, 1);
+        at->shared = at->inputs;
+        give(at, p->inputs, p->input, q->v, apart);
+        take(at, p->inputs, p->input, q->to, apart);
         break;
     case WGI_TAYLOR:
-        give_inputs(at, f, q->v, 0);
-        take_outputs(at, f, q->to, 3, 0);
+        give(at, p->inputs, p->input, q->v, 1);
+        take(at, p->outputs, p->output, q->to, 3);
         break;
     default:
-        take_outputs(at, f, q->to, p->group[q->kind - WGI_JACOBIAN], 0);
+        take(at, p->outputs, p->output, q->to, p->group[q->kind - WGI_JACOBIAN]);
     }
 }
 
+static wg_status evaluated(const wgi_derived *d, const wgi_question *q, const wgi_places *at,
+                           wg_function_guard *guard) {
+    wg_points x[WGI_MOST_ARGUMENTS];
+    wg_results y[WGI_MOST_ARGUMENTS];
+    const ptrdiff_t lane = q->lanes != 0, apart = (ptrdiff_t)at->apart;
+    for (size_t k = 0; k < at->inputs; k++)
+        x[k] =
+            k < at->shared ? (wg_points){at->x[k], 0, 1} : (wg_points){at->x[k], lane, apart};
+    for (size_t k = 0; k < at->outputs; k++) y[k] = (wg_results){at->y[k], lane, apart};
+    return wg_function_evaluate(d->function, q->lanes != 0 ? q->lanes : 1, x, y, NULL, d->work,
+                                guard);
+}
+
+/* Solvers ask at the same places again and again. */
+static int same(const wgi_question *a, const wgi_question *b) {
+    return a->x == b->x && a->w == b->w && a->v == b->v && a->y == b->y && a->to == b->to &&
+           a->lanes == b->lanes;
+}
+
 wg_status wgi_problem_ask(wg_problem *p, const wgi_question *q) {
-    places at;
+    wgi_derived *const d = &p->derived[q->kind];
     wg_function_guard guard = {0, 0};
-    wg_status s = wgi_problem_derive(p, q->kind);
+    wg_status s = d->function != NULL ? WG_OK : wgi_problem_derive(p, q->kind);
     if (s != WG_OK) return s;
-    put_together(p, q, &at);
-    const wgi_derived *const d = &p->derived[q->kind];
-    s = wg_function_evaluate(d->function, q->lanes != 0 ? q->lanes : 1, at.x, at.y, NULL,
-                             d->work, &guard);
-    if (s == WG_EGUARD && p->callback == NULL)
-        return wgi_problem_refuse(p, s, "comparison %zu of the function comes out differently",
-                                  guard.guard);
-    return s == WG_OK || s == WG_EGUARD ? s : wgi_problem_refuse(p, s, "%s", wg_status_text(s));
+    if (!same(q, &d->asked)) {
+        put_together(p, q, &d->at);
+        d->asked = *q;
+    }
+    if (d->point.call != NULL) {
+        const int said = d->point.call(d->at.x, d->at.y);
+        s = said == 0 ? WG_OK : WG_EGUARD;
+        guard.guard = (size_t)(said - 1);
+    } else s = evaluated(d, q, &d->at, &guard);
+    if (s == WG_OK || (s == WG_EGUARD && p->callback != NULL)) return s;
+    return s == WG_EGUARD
+               ? wgi_problem_refuse(
+                     p, s, "comparison %zu of the function comes out differently", guard.guard)
+               : wgi_problem_refuse(p, s, "%s", wg_status_text(s));
 }

@@ -28,9 +28,37 @@ typedef enum wgi_kind {
     WGI_KINDS = WGI_JACOBIAN + WGI_MOST
 } wgi_kind;
 
+/* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0 for one
+ * point, or so many directions, whose entries stand side by side. */
+typedef struct wgi_question {
+    wgi_kind kind;
+    const double *x, *w, *v; /* inputs of the computation; weights of outputs; directions */
+    double *y, *to;          /* value, where the kind has it; the rest */
+    size_t lanes;
+} wgi_question;
+/* Where inputs and results of an evaluation stand, in the order of the function's: in lanes the entries stand
+ * side by side, so many apart. */
+typedef struct wgi_places {
+    const double *x[WGI_MOST_ARGUMENTS];
+    double *y[WGI_MOST_ARGUMENTS];
+    size_t inputs, outputs;
+    size_t shared; /* inputs before these are the same in all lanes */
+    size_t apart;
+} wgi_places;
+
+/* Compiled code for one point: what wg_function_emit calls WG_EMIT_POINT. */
+typedef int wgi_point_call(const double *const *arg, double *const *res);
+typedef struct wgi_point {
+    wgi_point_call *call; /* NULL: there is none */
+    void *library;
+} wgi_point;
+
 typedef struct wgi_derived {
     wg_function *function; /* NULL: not made yet */
     void *work;
+    wgi_point point;    /* where problems are compiled */
+    wgi_question asked; /* last, and where that stands */
+    wgi_places at;
 } wgi_derived;
 
 /* Where the entries of a pattern are found in products with seeds: lines of one colour share no
@@ -54,6 +82,8 @@ struct wg_problem {
     void *data;
     const wg_function *function; /* given, or `own`; NULL: drivers on the tape */
     wg_function *own;
+    /* Of the function: the first entry of each input and output, and behind the last the end of all. */
+    size_t inputs, outputs, input[WGI_MOST + 1], output[WGI_MOST + 1];
     wg_callable *called; /* of a given function, whose pattern is found by a call */
     unsigned flags;
     double *x; /* where patterns are found, or NULL */
@@ -91,18 +121,16 @@ wg_status wgi_problem_record(wg_problem *p, const double *x);
 /* The group that input i belongs to begins at this input. */
 size_t wgi_problem_first(const wg_problem *p, size_t group);
 
-/* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0 for one
- * point, or so many directions, whose entries stand side by side. */
-typedef struct wgi_question {
-    wgi_kind kind;
-    const double *x, *w, *v; /* inputs of the computation; weights of outputs; directions */
-    double *y, *to;          /* value, where the kind has it; the rest */
-    size_t lanes;
-} wgi_question;
 wg_status wgi_problem_ask(wg_problem *p, const wgi_question *q);
 void wgi_problem_forget(wg_problem *p); /* frees what was derived */
 /* The function of that kind, made if it is not there. */
 wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind);
+
+/* Compiles a function for one point; without a compiler, or for large ones, there is no call. t: as workspace. */
+void wgi_point_compile(wg_tape *t, const wg_function *f, wgi_point *out);
+void wgi_point_free(wgi_point *p);
+/* Notes the inputs and outputs of the function. */
+void wgi_problem_measure(wg_problem *p);
 
 /* ---- sparse ---- */
 

@@ -2,6 +2,7 @@
 /* problem.c - the life of a problem, its failures, and its dense derivatives: by functions where it has
  * one, by drivers on its tape where it has none, or where a comparison comes out differently. */
 #include "internal.h"
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,10 +28,10 @@ wg_status wgi_problem_fail(wg_problem *p, wg_status s) {
 
 wg_status wgi_problem_finite(wg_problem *p, const char *what, size_t n, const double *v) {
     if (v == NULL) return WG_OK;
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(v[i]))
-            return wgi_problem_refuse(p, WG_ENONFINITE, "%s: entry %zu is %g", what, i, v[i]);
-    return WG_OK;
+    size_t i = 0;
+    while (i < n && fabs(v[i]) <= DBL_MAX) i++;
+    return i == n ? WG_OK
+                  : wgi_problem_refuse(p, WG_ENONFINITE, "%s: entry %zu is %g", what, i, v[i]);
 }
 
 double *wgi_problem_scratch(wg_problem *p, size_t numbers) {
@@ -75,6 +76,7 @@ static wg_status take_function(wg_problem *p, const wg_function *f) {
                                   n, m, p->n, p->m);
     p->groups = inputs;
     p->function = f;
+    wgi_problem_measure(p);
     return WG_OK;
 }
 
@@ -160,6 +162,12 @@ void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept)) {
 }
 void *wg_problem_attached(const wg_problem *p) { return p == NULL ? NULL : p->attached; }
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
+size_t wg_problem_group(const wg_problem *p, size_t group) {
+    return p == NULL || group >= p->groups ? 0 : p->group[group];
+}
+wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message) {
+    return p == NULL ? s : wgi_problem_refuse(p, s, "%s", message);
+}
 size_t wg_problem_outputs(const wg_problem *p) { return p == NULL ? 0 : p->m; }
 
 /* ---- dense derivatives -------------------------------------------------------------------- */
@@ -168,7 +176,9 @@ wg_status wgi_problem_begin(wg_problem *p, const char *call, const double *x) {
     if (p == NULL) return WG_ENULL;
     if (p->broken != WG_OK) return p->broken;
     if (x == NULL && p->n != 0) return wgi_problem_refuse(p, WG_ENULL, "%s: x is NULL", call);
-    return p->flags & (WG_RECORD_ONCE | WG_COMPILE) ? wgi_problem_record(p, x) : WG_OK;
+    return p->function != NULL || !(p->flags & (WG_RECORD_ONCE | WG_COMPILE))
+               ? WG_OK
+               : wgi_problem_record(p, x);
 }
 
 /* Does a question go to the tape: is there no function, or does it not hold at this point? */
@@ -224,6 +234,21 @@ static wg_status driven_jacobian(wg_problem *p, size_t group, const double *x, w
                               NULL, layout, to, lds);
 }
 
+/* Copies m rows of n to where neighbours of a column are `down` apart, those of a row `right`; is one of them
+ * not finite? */
+static int spread(const double *rows, size_t m, size_t n, double *to, size_t down,
+                  size_t right) {
+    int odd = 0;
+    for (size_t j = 0; j < m; j++, to += down) {
+        double *at = to;
+        for (size_t i = 0; i < n; i++, at += right) {
+            *at = *rows++;
+            odd |= !(fabs(*at) <= DBL_MAX);
+        }
+    }
+    return odd;
+}
+
 wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_layout layout,
                               double *jac, size_t ld) {
     wg_status s = wgi_problem_begin(p, "wg_problem_jacobian", x);
@@ -255,11 +280,10 @@ wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_l
             s = wgi_problem_finite(p, "Jacobian", length, jac + k * ld);
         return s;
     }
-    s = end(p, s, 0, "Jacobian, row by row", 0, NULL, m * n, rows);
-    if (s != WG_OK || in_place) return s;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < n; i++)
-            jac[layout == WG_ROW_MAJOR ? j * ld + i : i * ld + j] = rows[j * n + i];
+    if (s != WG_OK) return s;
+    if (in_place || spread(rows, m, n, jac, layout == WG_ROW_MAJOR ? ld : 1,
+                           layout == WG_ROW_MAJOR ? 1 : ld))
+        return wgi_problem_finite(p, "Jacobian, row by row", m * n, rows);
     return WG_OK;
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* test_problem_refuse.c - what a problem refuses, and what it keeps of failures; comparisons that come out
  * differently. */
+#define _GNU_SOURCE /* setenv, mkdtemp */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wengert.h>
 #include "wengert/problem.h"
 
@@ -217,6 +220,32 @@ static void where_a_comparison_comes_out_differently_a_function_is_refused(void 
     wg_tape_free(t);
 }
 
+static void without_a_compiler_functions_are_evaluated_as_they_are(void **state) {
+    char place[] = "/tmp/test_problem_XXXXXX";
+    char *const path = strdup(getenv("PATH"));
+    const double x[2] = {3, 5};
+    double f, g[2];
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    assert_int_equal(setenv("TMPDIR", place, 1), 0);
+    for (int k = 0; k < 3; k++) {
+        wg_problem *const p = wg_problem_new(
+            &(wg_computation){.n = 2, .m = 1, .callback = folded, .flags = WG_COMPILE});
+        if (k == 1) assert_int_equal(setenv("PATH", "/nonexistent", 1), 0);
+        if (k == 2) assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
+        assert_int_equal(wg_problem_gradient(p, x, &f, g), WG_OK);
+        assert_true(f == 75 && g[0] == 25 && g[1] == 30);
+        const double there[2] = {-3, 5};
+        assert_int_equal(wg_problem_gradient(p, there, &f, g), WG_OK);
+        assert_true(f == 75 && g[0] == -25 && g[1] == 30);
+        assert_int_equal(setenv("PATH", path, 1), 0);
+        wg_problem_free(p);
+    }
+    assert_int_equal(rmdir(place), 0); /* nothing was left in it */
+    assert_int_equal(unsetenv("TMPDIR"), 0);
+    free(path);
+}
+
 static int released;
 static void release(void *kept) { released += *(int *)kept; }
 static void what_is_attached_is_released_once(void **state) {
@@ -240,6 +269,7 @@ int main(void) {
         cmocka_unit_test(a_number_that_is_none_does_not_take_the_place_of_another_failure),
         cmocka_unit_test(where_a_comparison_comes_out_differently_a_callback_is_recorded_anew),
         cmocka_unit_test(where_a_comparison_comes_out_differently_a_function_is_refused),
+        cmocka_unit_test(without_a_compiler_functions_are_evaluated_as_they_are),
         cmocka_unit_test(what_is_attached_is_released_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

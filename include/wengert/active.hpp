@@ -12,7 +12,9 @@
  * An object is a number and the place of a variable on a tape, 16 bytes, copied as they are: of a number
  * that no input reaches the place is 0, and what is computed of such alone records nothing. Each
  * statement, that is each conversion of an expression to wg::active, is recorded on the tape
- * of the innermost wg::scope of this thread; where there is none, objects are plain numbers.
+ * of the innermost wg::scope of this thread. Where there is none nothing is recorded: what is computed of
+ * numbers is a number; what is computed of variables has its value, and a tape that it comes back to refuses it
+ * (WG_ESTALE), as it knows no derivative of it.
  * An expression has its values and places by value: `auto e = x * y;` is right whatever happens to x later.
  *
  * To a number it goes by wg::value(x). Integers take explicit conversions, as an index has no derivative:
@@ -92,7 +94,7 @@ namespace detail {
 /* Do comparisons leave guards? Where the fast path is open they do not. */
 WGI_FUNCTION bool guards() {
     const wg_tape *const t = tape_here();
-    return t->limit == nullptr && wgi_guards(t) != 0;
+    return t->limit == nullptr && has_tape() && wgi_guards(t) != 0;
 }
 
 /* An operand as a variable, on the tape of this thread. */
@@ -142,11 +144,15 @@ template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION bool operator!(const X
 
 namespace detail {
 
-/* Of numbers cut off behind the point; a guard is left that they are the same. */
+/* Of numbers cut off behind the point; a guard is left that they are the same: of what is too large for
+ * the type, or a NaN, that it stays what it is. */
 WGI_FUNCTION bool whole_number(const active &x, bool) { return x != 0; }
 template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k) {
-    if (guards())
-        (void)(wg_trunc(x) == static_cast<double>(k));
+    const double v = x.wg_real::value;
+    if (!guards()) return k;
+    if (v != v) (void)(x != x);
+    else if (std::trunc(v) == static_cast<double>(k)) (void)(wg_trunc(x) == std::trunc(v));
+    else (void)(x == v);
     return k;
 }
 
@@ -166,11 +172,13 @@ expression<N, L, B>::operator Whole() const {
 /* ---- the tape of this thread ------------------------------------------------------------- */
 
 /* wg::scope - from here to the end of its block, statements of this thread are recorded on this tape;
- * NULL: on none. Scopes nest. A tape is used by one thread at a time. */
+ * NULL: on none, and all that is computed is a number, no derivative of which is wanted. Scopes nest. A tape is
+ * used by one thread at a time. */
 class scope {
   public:
     explicit scope(wg_tape *t) noexcept : outer_(detail::tape_here()) {
-        detail::thread<void>::tape = t != nullptr ? t : const_cast<wg_tape *>(&wgi_no_tape);
+        detail::thread<void>::tape =
+            t != nullptr ? t : const_cast<wg_tape *>(&detail::thread<void>::numbers);
     }
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;

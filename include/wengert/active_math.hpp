@@ -16,8 +16,12 @@
 namespace wg {
 namespace detail {
 
-template <class X>
-using if_own_alone = typename std::enable_if<operand<X>::own, int>::type;
+template <std::size_t None, class X>
+using if_own_alone = typename std::enable_if<None == 0 && operand<X>::own, int>::type;
+template <std::size_t None, class X, class To>
+using if_operand =
+    typename std::enable_if<None == 0 && operand<X>::is && std::is_same<To, active>::value,
+                            int>::type;
 /* 2^n by factors that are numbers, the last of which alone may make the result small. */
 WGI_FUNCTION active by_power(const active &x, long n) {
     constexpr int MOST = 1000;
@@ -32,12 +36,12 @@ WGI_FUNCTION active by_power(const active &x, long n) {
     return y;
 }
 
-/* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1). */
+/* That |x| stays where its exponent is k: 2^k <= |x| < 2^(k+1), and finite. */
 WGI_FUNCTION void guard_exponent(const active &x, int k) {
     if (!guards()) return;
     const active size = wg_fabs(x);
     (void)(size >= std::ldexp(1.0, k));
-    if (k < DBL_MAX_EXP - 1) (void)(size < std::ldexp(1.0, k + 1));
+    (void)(size < std::ldexp(1.0, k + 1));
 }
 
 /* That x stays 0, infinite or a NaN, if it is. */
@@ -59,8 +63,8 @@ template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
 WGI_FUNCTION detail::outcome<wgi_row_fabs, X> abs(const X &x, None...) {
     return fabs(x);
 }
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x, None...) {
     return rint(x);
 }
 /* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of two equal
@@ -75,8 +79,9 @@ WGI_FUNCTION active min(const X &x, const Y &y, None...) {
     const active a = x, b = y;
     return wg_select_lt(b, a, b, a);
 }
-template <class X, class Y, class Z, detail::if_own<0, X, Y, Z> = 0>
-WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z) {
+template <class X, class Y, class Z, class... None,
+          detail::if_own<sizeof...(None), X, Y, Z> = 0>
+WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z, None...) {
     return hypot(active(hypot(active(x), active(y))), active(z));
 }
 template <class X, class Y, class Z, class... None,
@@ -88,7 +93,7 @@ WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t, None...) {
 
 /* ---- to integers ---- */
 
-#define WGI_TO_NEAREST(type, name, row)                                                          \
+#define WGI_TO_NEAREST(type, name, row)                                                        \
     WGI_ONE(type, name) {                                                                      \
         const active y = wg_##row(x);                                                          \
         return detail::whole_number(y, std::name(value(y)));                                   \
@@ -101,16 +106,16 @@ WGI_TO_NEAREST(long long, llrint, rint)
 
 /* ---- by the exponent ---- */
 
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION active ldexp(const X &x, int n) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION active ldexp(const X &x, int n, None...) {
     return detail::by_power(x, n);
 }
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION active scalbn(const X &x, int n) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION active scalbn(const X &x, int n, None...) {
     return detail::by_power(x, n);
 }
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION active scalbln(const X &x, long n) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION active scalbln(const X &x, long n, None...) {
     return detail::by_power(x, n);
 }
 WGI_ONE(int, ilogb) {
@@ -125,8 +130,8 @@ WGI_ONE(active, logb) {
     if (!detail::guard_special(y)) detail::guard_exponent(y, static_cast<int>(k));
     return k;
 }
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION active frexp(const X &x, int *exponent) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION active frexp(const X &x, int *exponent, None...) {
     const active y = x;
     const double v = value(y);
     *exponent = 0;
@@ -136,12 +141,12 @@ WGI_FUNCTION active frexp(const X &x, int *exponent) {
     *exponent = k + 1;
     return detail::by_power(y, -(k + 1));
 }
-template <class X, typename std::enable_if<detail::operand<X>::is, int>::type = 0>
-WGI_FUNCTION active modf(const X &x, active *whole) {
+template <class X, class To, class... None, detail::if_operand<sizeof...(None), X, To> = 0>
+WGI_FUNCTION active modf(const X &x, To *whole, None...) {
     const active y = x;
     *whole = wg_trunc(y);
-    if (std::isinf(value(y))) return std::copysign(0.0, value(y));
-    return y - *whole;
+    if (wg_fabs(y) > DBL_MAX) return wg_copysign(0, y);
+    return wg_fmod(y, 1);
 }
 
 /* ---- remainders and neighbours ---- */
@@ -149,18 +154,25 @@ WGI_FUNCTION active modf(const X &x, active *whole) {
 namespace detail {
 /* The distance to a neighbour is that of the exponent, and of the side. */
 WGI_FUNCTION active neighbour(const active &x, double to) {
-    const double v = value(x), lowest = std::isfinite(v) && v != 0 ? std::ldexp(1.0, std::ilogb(v)) : 0;
+    const double v = value(x),
+                 lowest = std::isfinite(v) && v != 0 ? std::ldexp(1.0, std::ilogb(v)) : 0;
     if (!guard_special(x)) {
         guard_exponent(x, std::ilogb(v));
         (void)(x < 0);
         (void)(wg_fabs(x) == lowest);
     }
-    return std::isfinite(to - v) ? active(x + (to - v)) : active(to);
+    if (std::isfinite(to - v)) return x + (to - v);
+    (void)(x == v);
+    return to;
+}
+/* That x stays on its side of y, or beside a NaN. */
+WGI_FUNCTION void guard_order(const active &x, const active &y) {
+    (void)(x < y), (void)(x == y), (void)(x > y);
 }
 } // namespace detail
 
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient, None...) {
     const active a = x, b = y, r = remainder(a, b);
     (void)std::remquo(value(a), value(b), quotient);
     if (detail::guards()) {
@@ -169,16 +181,16 @@ WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient) {
     }
     return r;
 }
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION active nextafter(const X &x, const Y &y) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION active nextafter(const X &x, const Y &y, None...) {
     const active a = x, b = y;
-    (void)(a < b);
+    detail::guard_order(a, b);
     return detail::neighbour(a, std::nextafter(value(a), value(b)));
 }
-template <class X, detail::if_own_alone<X> = 0>
-WGI_FUNCTION active nexttoward(const X &x, long double y) {
+template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
+WGI_FUNCTION active nexttoward(const X &x, long double y, None...) {
     const active a = x;
-    (void)(a < static_cast<double>(y));
+    detail::guard_order(a, static_cast<double>(y));
     return detail::neighbour(a, std::nexttoward(value(a), y));
 }
 
@@ -194,11 +206,10 @@ WGI_ONE(bool, isnormal) {
     const active size = wg_fabs(x);
     return size >= DBL_MIN && size <= DBL_MAX;
 }
+/* Of zeros and NaNs, too, which no comparison tells from their opposites. */
 WGI_ONE(bool, signbit) {
-    const active y = x;
-    if (value(y) != 0 && value(y) == value(y)) return y < 0;
-    (void)detail::guard_special(y);
-    return std::signbit(value(y));
+    if (detail::guards()) return wg_copysign(1, x) < 0;
+    return std::signbit(value(x));
 }
 WGI_ONE(int, fpclassify) {
     const active y = x;
@@ -213,8 +224,8 @@ WGI_ONE(int, fpclassify) {
 }
 
 #define WGI_QUESTION(name, sign)                                                               \
-    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
-    WGI_FUNCTION bool name(const X &x, const Y &y) {                                           \
+    template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
+    WGI_FUNCTION bool name(const X &x, const Y &y, None...) {                                  \
         return x sign y;                                                                       \
     }
 WGI_QUESTION(isgreater, >)
@@ -222,13 +233,13 @@ WGI_QUESTION(isgreaterequal, >=)
 WGI_QUESTION(isless, <)
 WGI_QUESTION(islessequal, <=)
 #undef WGI_QUESTION
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION bool islessgreater(const X &x, const Y &y) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION bool islessgreater(const X &x, const Y &y, None...) {
     const active a = x, b = y;
     return a < b || a > b;
 }
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_FUNCTION bool isunordered(const X &x, const Y &y) {
+template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
+WGI_FUNCTION bool isunordered(const X &x, const Y &y, None...) {
     return isnan(x) || isnan(y);
 }
 

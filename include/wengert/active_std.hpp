@@ -49,38 +49,62 @@ inline void swap(active &x, active &y) noexcept {
 
 /* ---- complex numbers: with numbers and expressions, as those of double have it ---- */
 
-#define WGI_COMPLEX_OPERATOR(sign)                                                             \
-    template <class X, detail::if_other_part<X> = 0>                                           \
-    std::complex<active> operator sign(const std::complex<active> &z, const X &x) {            \
-        return z sign active(x);                                                               \
-    }                                                                                          \
-    template <class X, detail::if_other_part<X> = 0>                                           \
-    std::complex<active> operator sign(const X &x, const std::complex<active> &z) {            \
-        return active(x) sign z;                                                               \
-    }
 namespace detail {
 template <class X>
 using if_other_part =
     typename std::enable_if<operand<X>::is && !std::is_same<X, active>::value, int>::type;
 } // namespace detail
-WGI_COMPLEX_OPERATOR(+)
-WGI_COMPLEX_OPERATOR(-)
-WGI_COMPLEX_OPERATOR(*)
-WGI_COMPLEX_OPERATOR(/)
+
+#define WGI_COMPLEX_OPERATOR(type, sign)                                                       \
+    template <class X, detail::if_other_part<X> = 0>                                           \
+    type operator sign(const std::complex<active> &z, const X &x) {                            \
+        return z sign active(x);                                                               \
+    }                                                                                          \
+    template <class X, detail::if_other_part<X> = 0>                                           \
+    type operator sign(const X &x, const std::complex<active> &z) {                            \
+        return active(x) sign z;                                                               \
+    }
+WGI_COMPLEX_OPERATOR(std::complex<active>, +)
+WGI_COMPLEX_OPERATOR(std::complex<active>, -)
+WGI_COMPLEX_OPERATOR(std::complex<active>, *)
+WGI_COMPLEX_OPERATOR(std::complex<active>, /)
+WGI_COMPLEX_OPERATOR(bool, ==)
+WGI_COMPLEX_OPERATOR(bool, !=)
 #undef WGI_COMPLEX_OPERATOR
+
 /* That of the standard library wants a result of an operation to be a complex number. */
 inline std::complex<active> pow(const std::complex<active> &z, const active &x) {
     if (z.imag() == 0 && z.real() > 0) return active(pow(z.real(), x));
     const std::complex<active> t = std::log(z);
     return std::polar<active>(exp(x * t.real()), x * t.imag());
 }
-/* No templates, as those of the standard library for such pairs are. */
-inline std::complex<active> pow(const std::complex<active> &z, int x) {
+template <class X, detail::if_other_part<X> = 0>
+std::complex<active> pow(const std::complex<active> &z, const X &x) {
     return pow(z, active(x));
 }
-inline std::complex<active> pow(const std::complex<active> &z, double x) {
-    return pow(z, active(x));
+template <class X, detail::if_other_part<X> = 0>
+std::complex<active> pow(const X &x, const std::complex<active> &z) {
+    return std::pow(active(x), z);
 }
+
+/* Of real numbers: as std::polar and its kin alone. */
+namespace named {
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+std::complex<active> polar(const X &size, const Y &angle) {
+    return std::polar<active>(active(size), active(angle));
+}
+template <int N, int L, int B>
+std::complex<active> polar(const expression<N, L, B> &size, const expression<N, L, B> &angle = 0) {
+    return std::polar<active>(active(size), active(angle));
+}
+template <class X, detail::if_own<0, X> = 0> X real(const X &x) { return x; }
+template <class X, detail::if_own<0, X> = 0> active imag(const X &) { return 0; }
+template <class X, detail::if_own<0, X> = 0> active norm(const X &x) { return wg_square(x); }
+template <class X, detail::if_own<0, X> = 0> active arg(const X &x) { return wg_atan2(0.0, x); }
+template <class X, detail::if_own<0, X> = 0> std::complex<active> conj(const X &x) {
+    return std::complex<active>(x, -0.0);
+}
+} // namespace named
 
 /* ---- streams: the number ---- */
 
@@ -234,6 +258,12 @@ using wg::isless;
 using wg::islessequal;
 using wg::islessgreater;
 using wg::isunordered;
+using wg::named::arg;
+using wg::named::conj;
+using wg::named::imag;
+using wg::named::norm;
+using wg::named::polar;
+using wg::named::real;
 using wg::printf;
 using wg::fprintf;
 using wg::sprintf;

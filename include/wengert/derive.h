@@ -62,10 +62,14 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
                                                    wg_function **out);
 
 /* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
- * column k holds the coefficient of s^k in y(x + s dx). order < 64, and small: the operations
- * grow as a power of it, about the square with exp and sin, the cube and more with
- * quotients and roots. Measured, times those of f: order 2 takes 5 to 14, order 4 takes
- * 17 to 95, order 8 takes 80 to 900.   Errors: WG_EARG: the order. */
+ * column k holds the coefficient of s^k in y(x + s dx). order < 64. Its adjoint is the vjp of it.
+ * Series go through each operation by a recurrence: a product takes order^2 / 2 products and sums, a
+ * quotient, a root, exp, log as many again, sin and cos together two of these, tanh three. Measured,
+ * order 8 takes 5 to 17 times the time of f at many points, order 16 takes 12 to 54, order 32 44 to 258.
+ * Through loops and operations on whole matrices derivatives are taken of derivatives, whose operations
+ * grow much faster: small orders only. Powers with an exponent that is no whole number, or that moves,
+ * have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.
+ * Source: Griewank, Walther 2008, Evaluating Derivatives, ch. 13. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
                                                   size_t order, wg_function **out);
 

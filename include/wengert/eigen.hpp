@@ -68,6 +68,13 @@ template <class Operation> struct ScalarBinaryOpTraits<double, wg::active, Opera
 namespace wg {
 namespace detail {
 
+inline void scatter(const wg_mat &y, wg::active *to, std::ptrdiff_t down, std::ptrdiff_t across) {
+    for (std::size_t j = 0; j < y.cols; j++)
+        for (std::size_t i = 0; i < y.rows; i++)
+            to[static_cast<std::ptrdiff_t>(i) * down + static_cast<std::ptrdiff_t>(j) * across] =
+                wg_mat_at(y, i, j);
+}
+
 /* Elements at from[i * down + j * across], column after column, and whether one is a variable. */
 struct gathered {
     std::size_t rows, cols;
@@ -108,9 +115,19 @@ struct gathered {
     }
     /* That of this thread; where there is none, `other`, on which all are numbers. */
     wg_tape *tape_for(wg_tape *other) {
-        if (tape_here() != &wgi_no_tape) return tape_here();
+        if (has_tape()) return tape_here();
         for (wg_real &e : x) e = wg_constant(e.value);
         return other;
+    }
+    /* What has been made of them where there is no tape. */
+    void scatter(const wg_mat &y, wg::active *to, std::ptrdiff_t down, std::ptrdiff_t across) const {
+        wg::detail::scatter(y, to, down, across);
+        if (has_tape() || !active) return;
+        for (std::size_t j = 0; j < y.cols; j++)
+            for (std::size_t i = 0; i < y.rows; i++) {
+                to[static_cast<std::ptrdiff_t>(i) * down + static_cast<std::ptrdiff_t>(j) * across] =
+                    untaped(wg_value(wg_mat_at(y, i, j)), 1);
+            }
     }
     wg_mat on(wg_tape *t) const { return wg_mat_gather(t, rows, cols, x.data()); }
     Eigen::MatrixXd numbers() const {
@@ -124,14 +141,7 @@ struct gathered {
 
 /* Is there a tape, and is it worth a record of its own? */
 inline bool is_block(std::ptrdiff_t m, std::ptrdiff_t n) {
-    return tape_here() != &wgi_no_tape && m * n >= 16;
-}
-
-inline void scatter(const wg_mat &y, wg::active *to, std::ptrdiff_t down, std::ptrdiff_t across) {
-    for (std::size_t j = 0; j < y.cols; j++)
-        for (std::size_t i = 0; i < y.rows; i++)
-            to[static_cast<std::ptrdiff_t>(i) * down + static_cast<std::ptrdiff_t>(j) * across] =
-                wg_mat_at(y, i, j);
+    return has_tape() && m * n >= 16;
 }
 
 /* C += alpha A B. Gives false where it is left to be done by coefficients. */
@@ -330,10 +340,10 @@ template <> struct llt_inplace<wg::active, Lower> {
             }
         const Index bad = llt_inplace<double, Lower>::blocked(numbers);
         if (bad >= 0 || !active || !wg::detail::is_block(n, n)) {
-            if (bad < 0 && active && wg::detail::tape_here() != &wgi_no_tape)
+            if (bad < 0 && active && wg::detail::has_tape())
                 return unblocked(a);
             for (Index j = 0; j < n; j++)
-                for (Index i = j; i < n; i++) a(i, j) = numbers(i, j);
+                for (Index i = j; i < n; i++) a(i, j) = wg::detail::untaped(numbers(i, j), active);
             return bad;
         }
         wg_tape *const t = wg::detail::tape_here();
@@ -453,9 +463,9 @@ template <int Order> struct WGI_EIGEN_LU(int) {
             m_info = NoConvergence;                                                            \
             return *this;                                                                      \
         }                                                                                      \
-        wg::detail::scatter(w, m_eivalues.data(), 1, n);                                       \
+        a.scatter(w, m_eivalues.data(), 1, n);                                       \
         if (vectors)                                                                           \
-            wg::detail::scatter(v, m_eivec.data(), order == ColMajor ? 1 : n,                  \
+            a.scatter(v, m_eivec.data(), order == ColMajor ? 1 : n,                  \
                                 order == ColMajor ? n : 1);                                    \
         return *this;                                                                          \
     }
@@ -499,12 +509,12 @@ WGI_EIGEN_SYMMETRIC(RowMajor)
         WGI_EIGEN_INFO(status == WG_OK ? Success : NoConvergence);                             \
         m_singularValues.setConstant(NumTraits<wg::active>::quiet_NaN());                      \
         if (status != WG_OK) return *this;                                                     \
-        wg::detail::scatter(s, m_singularValues.data(), 1, m);                                 \
+        a.scatter(s, m_singularValues.data(), 1, m);                                 \
         if (computeU())                                                                        \
-            wg::detail::scatter(u, m_matrixU.data(), order == ColMajor ? 1 : m_matrixU.cols(), \
+            a.scatter(u, m_matrixU.data(), order == ColMajor ? 1 : m_matrixU.cols(), \
                                 order == ColMajor ? m : 1);                                    \
         if (computeV())                                                                        \
-            wg::detail::scatter(v, m_matrixV.data(), order == ColMajor ? 1 : m_matrixV.cols(), \
+            a.scatter(v, m_matrixV.data(), order == ColMajor ? 1 : m_matrixV.cols(), \
                                 order == ColMajor ? n : 1);                                    \
         m_nonzeroSingularValues = 0;                                                           \
         for (Index i = 0; i < m_singularValues.size(); i++)                                    \

@@ -26,11 +26,23 @@ typedef struct wg_ode_system {
                                    * such input. Output: y', n numbers */
     const wg_function *integrand; /* the same inputs; output: r numbers g(t, y, p), of which the
                                    * integral over time is wanted; NULL: none */
+    const wg_function
+        *event; /* the same inputs; output: one number: an event is where it falls through
+                               * 0, from above to 0 or below; NULL: none */
+    const wg_function *jump; /* the same inputs; output: y after an event at t, y, n numbers */
+    int stiff;  /* 1: also for WG_RODAS4: with dense Jacobians and second derivatives of f */
+    int second; /* 1: for second derivatives of solutions (wg_hvp and the like), too */
 } wg_ode_system;
 
 /* wg_ode_new - with copies of the functions. Flags of their inputs are not looked at, but that none
  *          may be WG_SHARED; names and shapes neither, only how many numbers there are.
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
+ * Events:  where `event` falls through 0 within a step the solution is interpolated, the step ends, and the
+ *          next one begins with what `jump` gives; integrals go on. The time of an event depends on y0 and
+ *          p, and is differentiated as the zero that it is (implicit function theorem); the ends of all
+ *          other steps stay where they are. Falls and rises between two ends of steps are not seen: let
+ *          max_step be short enough. A time that has an event has the states before it. To know when it
+ *          was, let a state with derivative 0 be set to t by the jump.
  * Cost:    derivatives of f are made; of dense Jacobians only those of small systems.
  * Errors:  WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; those of wg_function_vjp and
  *          wg_function_jvp. *out is NULL then.
@@ -47,8 +59,12 @@ WG_API void wg_ode_free(wg_ode *k);
 /* WG_DOPRI5    Dormand and Prince 1980, order 5, error estimate of order 4; interpolation of order 4.
  * WG_RK4       the classical method of Runge and Kutta, order 4; steps of fixed size.
  * WG_LEAPFROG  Stoermer and Verlet, order 2, symplectic: y is (q, v), halves of one size, q' depends
- *              on t, v, p and v' on t, q, p; steps of fixed size; no integrand. */
-typedef enum wg_ode_method { WG_DOPRI5, WG_RK4, WG_LEAPFROG } wg_ode_method;
+ *              on t, v, p and v' on t, q, p; steps of fixed size; no integrand.
+ * WG_RODAS4    Hairer and Wanner 1996, for stiff systems (`stiff` of the system): a Rosenbrock method
+ *              of order 4, L-stable; interpolation of order 3. A step takes a dense Jacobian, an LU
+ *              factorisation and six solves; its adjoint those and products with second
+ *              derivatives of f. There is no iteration. */
+typedef enum wg_ode_method { WG_DOPRI5, WG_RK4, WG_LEAPFROG, WG_RODAS4 } wg_ode_method;
 
 /* Steps have a fixed size if both tolerances are 0; otherwise the root of the mean square of e / (atol +
  * rtol |y|), e the estimated errors of the n components of y in a step, is held below 1 (by a PI
@@ -87,15 +103,21 @@ typedef struct wg_ode_report {
  *          checkpoints, some dozens at a time: with c checkpoints stored at most r times if there
  *          are C(c/2 + r, r) such dozens. The number of steps need not be known beforehand:
  *          checkpoints are thinned out on the way. Same bits whatever `stored` is.
- *          Tangent: y and its tangent solved together, with the same steps.
+ *          Tangent: y and its tangent solved together, with the same steps; with events by adjoints, one
+ *          for each number of the result.
  * Cost:    one record; the tape keeps the results and `stored` states of n + r numbers. A gradient
  *          about as much as 2 to 4 solutions more, whatever the numbers of parameters and times.
- * In functions, for second derivatives: not possible (WG_EMODE).
+ * Second:  of systems that were made with `second`: in each direction a solution with its adjoint, of
+ *          twice the states.
+ * Functions: steps of fixed size of explicit methods, without events, are written out, up to 4 million
+ *          operations, with the same bits; everything else is refused (WG_EMODE).
  * Progress: wg_tape_progress is told after each step.
  * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
  *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out
- *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ECONVERGE: a
- *          step would be too small, or one too many; WG_ESTOPPED. */
+ *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ESINGULAR: the matrix
+ *          of a step of fixed size; WG_ECONVERGE: a step would be too small, or one too many, or
+ *          events without end;
+ *          WG_ESTOPPED. */
 WG_API wg_status wg_ode_solve(wg_tape *t, const wg_ode *k, const wg_ode_options *o,
                               size_t times, const double *time, wg_mat y0, wg_mat p, wg_mat *y,
                               wg_mat *r, wg_ode_report *report);

@@ -8,7 +8,8 @@
  * The pattern is that of the recording: every entry that can be nonzero at some point at which f
  * records the same operations. A comparison inside of an operation (wg_select_lt, wg_fmax)
  * counts with both of its sides; a C `if` only with the one that was taken. Columns (or rows)
- * that have no row in common get the same colour and are computed together, 8 colours a sweep.
+ * that have no row in common get the same colour and are computed together, 8 colours a sweep; of
+ * a pattern with dense rows and dense columns, some entries along rows, the others along columns.
  *
  * Operations on matrices count element by element where they work so or move elements; by rows
  * and columns in wg_gemm, wg_gemm_batch, wg_matmul, wg_gemv, wg_ger, wg_outer, sparse products,
@@ -95,18 +96,60 @@ WG_API WG_MUST_CHECK wg_status wg_sparsity_select(wg_tape *t, const wg_sparsity 
                                                   size_t entries, const uint32_t *row,
                                                   const uint32_t *col, wg_sparsity **out);
 
+/* Orders in which lines get colours, each the smallest that is free (Gebremedhin, Manne, Pothen 2005):
+ * as they stand; most neighbours first; with fewest neighbours among those left last; with most
+ * neighbours among the coloured ones first; with most among those left first. Automatically: one
+ * after the other, until there are as few sweeps as can be, or the next would take longer than the
+ * colouring. */
+typedef enum wg_order {
+    WG_ORDER_AUTO,
+    WG_ORDER_NATURAL,
+    WG_ORDER_LARGEST_FIRST,
+    WG_ORDER_SMALLEST_LAST,
+    WG_ORDER_INCIDENCE_DEGREE,
+    WG_ORDER_DYNAMIC_LARGEST_FIRST,
+    WG_ORDER_COUNT
+} wg_order;
+
+/* Of a Jacobian: along columns, along rows, or, where that takes fewer sweeps, some entries so and
+ * some so: what is in a few dense rows (or columns) is read along these, all else across: an arrow
+ * takes three colours, whatever its size (Coleman, Verma 1998). */
+typedef enum wg_sweeps {
+    WG_SWEEPS_AUTO,
+    WG_SWEEPS_FORWARD,
+    WG_SWEEPS_BACKWARD,
+    WG_SWEEPS_COUNT
+} wg_sweeps;
+
+/* Zeros: what all other calls here do. */
+typedef struct wg_colouring {
+    wg_order order;
+    wg_sweeps sweeps; /* not of a Hessian */
+    /* of a Hessian: 1: an acyclic colouring, whose entries are found from each other by substitution
+     * (Coleman, Cai 1986). It takes fewer colours (a band of k beside the diagonal k + 1, where reading each
+     * entry alone takes about 2 k + 1), but an error, also a NaN or an infinity, of one entry is in all
+     * that are found after it: small entries beside large ones lose digits */
+    int substitution;
+} wg_colouring;
+
+/* wg_sparsity_colour - the same entries, coloured in another way. o NULL: the automatic one.
+ * Errors:  WG_ENULL; WG_EARG: no such order or sweeps. */
+WG_API WG_MUST_CHECK wg_status wg_sparsity_colour(wg_tape *t, const wg_sparsity *s,
+                                                  const wg_colouring *o, wg_sparsity **out);
+
 WG_API void wg_sparsity_free(wg_sparsity *s);
 
 /* wg_sparsity_pattern - lives as long as s. NULL: NULL. */
 WG_API const wg_pattern *wg_sparsity_pattern(const wg_sparsity *s);
-/* wg_sparsity_colours - how many; a sweep does up to 8 of them. */
+/* wg_sparsity_colours - how many, of forward and backward sweeps together; a sweep does up to 8 of
+ * them. */
 WG_API size_t wg_sparsity_colours(const wg_sparsity *s);
 
 /* ---- values ------------------------------------------------------------------------------- */
 
 /* wg_sparse_jacobian - y = f(x), and the entries of dy/dx in the order of the pattern. y or
  * values NULL: not wanted.
- * Cost:    one recording, and ceil(colours / 8) sweeps, forward or backward as the pattern has
+ * Cost:    one recording, and a sweep for every 8 colours, forward or backward as the pattern has
  *          it; no allocation from the second time on.
  * Errors:  WG_EMISMATCH: an entry outside of the pattern; WG_EARG: s is one of a Hessian. */
 WG_API WG_MUST_CHECK wg_status wg_sparse_jacobian(wg_tape *t, const wg_sparsity *s,

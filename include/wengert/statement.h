@@ -123,6 +123,9 @@ WGI_FUNCTION wg_tape *wgi_tape(wg_tape *t) {
     return (wg_tape *)((uintptr_t)t | (-(uintptr_t)(t == NULL) & (uintptr_t)&wgi_no_tape));
 }
 
+/* The slot of what C++ has computed of variables outside of every scope: no tape's. */
+#define WGI_OUTSIDE UINT32_MAX
+
 /* The second word has a type of its own: of two words of one type gcc makes a vector before it
  * stores them, which takes longer. */
 typedef int64_t wgi_other_word __attribute__((may_alias));

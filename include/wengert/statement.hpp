@@ -268,13 +268,27 @@ using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value &&
 
 /* ---- the tape of this thread ------------------------------------------------------------- */
 
-/* That of the innermost wg::scope; one without room where there is none. */
+/* That of the innermost wg::scope; one without room where there is none, and another one in a scope of
+ * plain numbers. */
 template <class Unused> struct thread {
     static __thread wg_tape *tape;
+    static const wg_tape numbers;
 };
 template <class Unused>
 __thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&wgi_no_tape);
+template <class Unused> const wg_tape thread<Unused>::numbers = wg_tape();
 WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
+WGI_FUNCTION bool has_tape() {
+    return tape_here() != &wgi_no_tape && tape_here() != &thread<void>::numbers;
+}
+
+/* What has been computed of these operands where there is no tape: a number, or outside of every scope, of
+ * variables, one with a handle that no tape takes, so that no derivative is lost in silence. */
+WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
+    wg_real x = wg_constant(value);
+    if (operands != 0 && tape_here() == &wgi_no_tape) x.at.slot = WGI_OUTSIDE;
+    return x;
+}
 
 /* ---- appending -------------------------------------------------------------------------- */
 
@@ -386,7 +400,7 @@ WGI_FUNCTION wg_real leave_present(wg_tape *t, double value, int l, const list<N
     return let_present(t, value, N, l, all, lit, absent, site);
 }
 
-/* t: never NULL. here: it is the tape of this thread; where there is none an object is a plain number. */
+/* t: never NULL. here: it is the tape of this thread, if there is one. */
 template <bool Small, int N, int L, int B>
 WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
                          int line) {
@@ -401,7 +415,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
     /* all of them constants; of tapes in other modes the slow path knows what that means */
     if (either(e.at, indices<N>()) == 0 && (t->top < t->limit || t->top < t->kept_limit))
         return wg_constant(e.value);
-    if (here && t == &wgi_no_tape) return wg_constant(e.value);
+    if (here && !has_tape()) return untaped(e.value, either(e.at, indices<N>()));
     const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N, L), file};
     double number[WGI_MAX_NUMBERS];
     store_numbers(number, e.lit, indices<L>());
@@ -418,12 +432,12 @@ WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, in
     return let<WGI_SMALL_CODE>(t, e, true, file, line);
 }
 
-/* A part of a statement, which may go to a tape yet though none is that of this thread: then it has a
- * handle that no tape takes. */
+/* A part of a statement, which may go to a tape yet though this thread has none: then it has a handle that
+ * no tape takes. */
 template <int N, int L, int B>
 WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, int line) {
     wg_real x = let_here(e, file, line);
-    if (tape_here() == &wgi_no_tape && either(e.at, indices<N>()) != 0) x.at.slot = UINT32_MAX;
+    if (!has_tape() && either(e.at, indices<N>()) != 0) x.at.slot = WGI_OUTSIDE;
     return x;
 }
 

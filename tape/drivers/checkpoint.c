@@ -7,7 +7,7 @@
 #include "tape/function/loops/checkpoints.h"
 
 #include "ops/matrix/expand.h"
-#include "tape/engine/value_branches.h"
+#include "region.h"
 
 #include <string.h>
 
@@ -23,8 +23,8 @@ typedef struct checkpoint {
 typedef struct run {
     wg_block *b;
     const checkpoint *k;
-    char *why;
-    double *x, *dx, *g; /* values, tangents and adjoints of x */
+    wgi_steps steps;
+    double *dx, *g; /* tangents and adjoints of x */
     double *next, *dnext, *w, *dparam;
     wgi_checkpoints loop;
 } run;
@@ -37,8 +37,8 @@ static size_t lay_out(run *r, const checkpoint *k, void *saved, void *work) {
     r->loop.size = k->n;
     wgi_checkpoints_keep(&r->loop, &keep);
     wgi_checkpoints_work(&r->loop, &p);
-    r->why = wgi_pieces_take(&p, WGI_WHY);
-    r->x = wgi_pieces_doubles(&p, k->n + k->np);
+    r->steps.why = wgi_pieces_take(&p, WGI_REGION_WHY);
+    r->steps.x = wgi_pieces_doubles(&p, k->n + k->np);
     r->dx = wgi_pieces_doubles(&p, k->n + k->np);
     r->g = wgi_pieces_doubles(&p, k->n + k->np);
     r->next = wgi_pieces_doubles(&p, k->n);
@@ -56,99 +56,23 @@ static void clear(double *x, size_t n) {
     if (n != 0) memset(x, 0, n * sizeof *x);
 }
 
-/* ---- a region --------------------------------------------------------------------------- */
-
-typedef struct place {
-    const run *r;
-    const wg_region *region;
-    size_t step;
-} place;
-
-static place place_of(const run *r, size_t number) {
-    const checkpoint *const k = r->k;
-    return (place){r, &k->region[number % k->regions], number / k->regions};
-}
-
-/* The callback of a driver: records a region. */
-static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                        void *data) {
-    const place *const at = data;
-    (void)n;
-    return at->region->record(t, at->step, m, x, at->r->k->np, x + m, y, at->region->data);
-}
-
-/* The tape that steps are recorded on; NULL: it was freed. */
+/* The tape that steps are recorded on; NULL: it was freed, or there is none. */
 static wg_tape *work_of(const checkpoint *k) {
     if (k->guest < 0) return k->work;
     return k->c->guest[k->guest] != NULL ? k->work : NULL;
 }
 
-static wg_status without_work(const run *r) {
-    wgi_why(r->b, r->why, "its work tape was freed before the recording");
-    return WG_ESTALE;
-}
-
-static wg_status explain(const place *at, wg_status s) {
-    const size_t number = (size_t)(at->region - at->r->k->region);
-    if (s != WG_OK && at->region->record != NULL)
-        wgi_why(at->r->b, at->r->why, "region %zu of step %zu: %s", number, at->step,
-                wg_tape_message(at->r->k->work));
-    else if (s != WG_OK)
-        wgi_why(at->r->b, at->r->why, "region %zu of step %zu returned %s", number, at->step,
-                wg_status_text(s));
-    return s;
-}
-
-/* A region that records something else at other states is wrong in a function (value_branches.h). */
-static wg_status judge(const place *at) {
-    const checkpoint *const k = at->r->k;
-    wg_tape_reset(k->work);
-    place judged = *at;
-    return explain(at, wgi_value_branches(wgi_core_of(k->work), "wg_checkpoint", record,
-                                          &judged, k->n + k->np, at->r->x, k->n, 0, NULL));
-}
-
-static wg_status value_of(place at, const double *state, double *next) {
-    const run *const r = at.r;
-    const size_t n = r->k->n, np = r->k->np;
-    if (at.region->record == NULL)
-        return explain(
-            &at, at.region->value(at.step, n, state, np, r->x + n, next, at.region->data));
-    if (work_of(r->k) == NULL) return without_work(r);
-    copy(r->x, state, n);
-    const wg_status s = r->k->c->judged ? judge(&at) : WG_OK;
-    if (s != WG_OK) return s;
-    return explain(&at, wg_eval(r->k->work, record, &at, n + np, r->x, n, next));
-}
-
-/* g = J' w, for a region. */
-static wg_status vjp_of(place at, const double *state, const double *w, double *g) {
-    const run *const r = at.r;
-    const size_t n = r->k->n, np = r->k->np;
-    if (at.region->record == NULL) {
-        clear(g, n + np);
-        return explain(&at, at.region->vjp(at.step, n, state, np, r->x + n, w, g,
-                                           np != 0 ? g + n : NULL, at.region->data));
-    }
-    if (work_of(r->k) == NULL) return without_work(r);
-    copy(r->x, state, n);
-    return explain(&at, wg_vjp(r->k->work, record, &at, n + np, r->x, n, w, NULL, g));
-}
-
 /* Computes next and dnext from x and dx; where the region has no tangent, by rows of its
  * Jacobian. */
-static wg_status jvp_of(place at) {
-    const run *const r = at.r;
+static wg_status jvp_of(run *r, size_t number) {
     const size_t n = r->k->n, np = r->k->np;
-    if (at.region->record != NULL && work_of(r->k) == NULL) return without_work(r);
-    if (at.region->record != NULL)
-        return explain(
-            &at, wg_jvp(r->k->work, record, &at, n + np, r->x, r->dx, n, r->next, r->dnext));
-    wg_status s = value_of(at, r->x, r->next);
+    if (wgi_steps_is_recorded(&r->steps, number))
+        return wgi_steps_jvp(&r->steps, number, r->dx, r->next, r->dnext);
+    wg_status s = wgi_steps_value(&r->steps, number, r->steps.x, r->next);
     clear(r->w, n);
     for (size_t i = 0; i < n && s == WG_OK; i++) {
         r->w[i] = 1;
-        s = vjp_of(at, r->x, r->w, r->g);
+        s = wgi_steps_vjp(&r->steps, number, r->steps.x, r->w, r->g);
         r->w[i] = 0;
         r->dnext[i] = 0;
         for (size_t j = 0; j < n + np; j++) r->dnext[i] += wgi_product(r->g[j], r->dx[j]);
@@ -159,12 +83,13 @@ static wg_status jvp_of(place at) {
 /* ---- the operation ---------------------------------------------------------------------- */
 
 static wg_status advance(void *context, size_t number, const double *from, double *to) {
-    return value_of(place_of(context, number), from, to);
+    const run *const r = context;
+    return wgi_steps_value(&r->steps, number, from, to);
 }
 
 static wg_status adjoint(void *context, size_t number, const double *state) {
     const run *const r = context;
-    const wg_status s = vjp_of(place_of(r, number), state, r->w, r->g);
+    const wg_status s = wgi_steps_vjp(&r->steps, number, state, r->w, r->g);
     if (s != WG_OK) return s;
     copy(r->w, r->g, r->k->n);
     for (size_t i = 0; i < r->k->np; i++) r->dparam[i] += r->g[r->k->n + i];
@@ -179,7 +104,21 @@ static void open(run *r, wg_block *b) {
     r->loop.advance = advance;
     r->loop.adjoint = adjoint;
     r->loop.progress = wgi_progress_of(r->k->c);
-    if (b->inputs > 1) wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->x + r->k->n);
+    r->steps.work = work_of(r->k);
+    r->steps.region = r->k->region;
+    r->steps.regions = r->k->regions;
+    r->steps.n = r->k->n;
+    r->steps.np = r->k->np;
+    r->steps.judged = r->k->c->judged;
+    r->steps.why[0] = 0;
+    if (b->inputs > 1)
+        wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->steps.x + r->k->n);
+}
+
+/* A failure, with its reason if a region has given one. */
+static wg_status failed(const run *r, wg_status s) {
+    if (r->steps.why[0] != 0) r->b->why = r->steps.why;
+    return s;
 }
 
 static wg_status value(wg_block *b) {
@@ -188,8 +127,9 @@ static wg_status value(wg_block *b) {
     wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.loop.state);
     const double *last = NULL;
     const wg_status s = wgi_checkpoints_forward(&r.loop, &last);
-    if (s == WG_OK) copy(b->out[0].value, last, r.k->n);
-    return s;
+    if (s != WG_OK) return failed(&r, s);
+    copy(b->out[0].value, last, r.k->n);
+    return WG_OK;
 }
 
 static wg_status vjp(wg_block *b) {
@@ -198,7 +138,7 @@ static wg_status vjp(wg_block *b) {
     copy(r.w, b->out[0].bar, r.k->n);
     clear(r.dparam, r.k->np);
     const wg_status s = wgi_checkpoints_reverse(&r.loop);
-    if (s != WG_OK) return s;
+    if (s != WG_OK) return failed(&r, s);
     if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], r.w, b->in[0].bar, b->in[0].bar_ld);
     if (b->inputs > 1 && b->in[1].bar != NULL)
         wgi_points_add(&b->in[1], r.dparam, b->in[1].bar, b->in[1].bar_ld);
@@ -214,16 +154,16 @@ static wg_status jvp(wg_block *b) {
     run r;
     open(&r, b);
     const size_t n = r.k->n;
-    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.x);
+    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.steps.x);
     tangent(&b->in[0], r.dx);
     if (b->inputs > 1) tangent(&b->in[1], r.dx + n);
     wgi_progress_begin(r.loop.progress);
     for (size_t number = 0; number < r.loop.steps; number++) {
-        const wg_status s = jvp_of(place_of(&r, number));
-        if (s != WG_OK) return s;
+        const wg_status s = jvp_of(&r, number);
+        if (s != WG_OK) return failed(&r, s);
         if (wgi_progress_stops(r.loop.progress, (double)(number + 1) / (double)r.loop.steps))
             return WG_ESTOPPED;
-        copy(r.x, r.next, n);
+        copy(r.steps.x, r.next, n);
         copy(r.dx, r.dnext, n);
     }
     copy(b->out[0].bar, r.dx, n);
@@ -287,14 +227,14 @@ static wg_status check(wgi_core *c, const wg_tape *work, size_t regions,
     if (y == NULL) return wgi_fail(c, WG_ENULL, "%s: the result is NULL", call);
     if (region == NULL && regions != 0)
         return wgi_fail(c, WG_ENULL, "%s: the %zu regions are NULL", call, regions);
-    for (size_t k = 0; k < regions; k++) {
-        if (region[k].record == NULL && (region[k].value == NULL || region[k].vjp == NULL))
-            return wgi_fail(c, WG_ENULL, "%s: region %zu is neither recorded nor by hand", call,
-                            k);
+    const size_t undefined = wgi_regions_undefined(regions, region);
+    if (undefined != regions)
+        return wgi_fail(c, WG_ENULL, "%s: region %zu is neither recorded nor by hand", call,
+                        undefined);
+    for (size_t k = 0; k < regions; k++)
         if (region[k].record != NULL && work == NULL)
             return wgi_fail(c, WG_ENULL, "%s: region %zu is recorded, and work is NULL", call,
                             k);
-    }
     if (work == &c->head)
         return wgi_fail(c, WG_EARG, "%s: work is the tape that is recorded on", call);
     return WG_OK;

@@ -177,7 +177,7 @@ wg_real wgi_lookup_at(const char *file, int line, wg_tape *t, wg_real index, siz
 /* ---- comparisons ---- */
 
 int wgi_guards(const wg_tape *t) {
-    if (t == NULL || t == &wgi_no_tape) return 0;
+    if (t == NULL) return 0;
     const wgi_core *const c = wgi_core_of_const(t);
     return (c->flags & WG_KEEP_CODE) != 0 && c->width == 0 && c->pauses == 0 && !c->passive;
 }

@@ -110,11 +110,33 @@ static size_t work_of(size_t rows, size_t n) {
 
 /* ---- a point ---- */
 
+/* Residuals, and the Jacobian if there is one, times 2^k. */
+static void rescale(const fit *f, int k, double *r, double *jac) {
+    for (size_t i = 0; k != 0 && i < f->m; i++) r[i] = ldexp(r[i], k);
+    for (size_t j = 0; k != 0 && jac != NULL && j < f->n; j++)
+        for (size_t i = 0; i < f->m; i++) jac[j * f->rows + i] = ldexp(jac[j * f->rows + i], k);
+}
+
+/* Where squares of residuals, or of what they are differences of, would vanish or overflow, all are
+ * scaled from the start on. */
+static void choose_scale(fit *f) {
+    double length = cblas_dnrm2(wgi_int(f->m), f->r, 1);
+    for (size_t j = 0; j < f->n; j++)
+        length = fmax(length,
+                      cblas_dnrm2(wgi_int(f->m), f->jac + j * f->rows, 1) * fabs(f->s->x[j]));
+    if (!(length > 0) || !isfinite(length) || (length >= 0x1p-300 && length <= 0x1p300)) return;
+    f->s->scale = -2 * ilogb(length);
+    rescale(f, f->s->scale / 2, f->r, f->jac);
+    f->s->o.gradient = ldexp(f->s->o.gradient, f->s->scale);
+}
+
 static wg_status residuals(fit *f, const double *x, double *r, double *jac) {
     wg_minimise_result *const result = f->s->result;
     if (jac != NULL) result->products++;
     else result->evaluations++;
-    return f->of->residuals(f->of, x, r, jac, f->rows);
+    const wg_status status = f->of->residuals(f->of, x, r, jac, f->rows);
+    if (status == WG_OK) rescale(f, f->s->scale / 2, r, jac);
+    return status;
 }
 
 /* The gradient of the sum of squares, and which parameters are free; their columns move to the
@@ -139,8 +161,9 @@ static wg_status linearise(fit *f) {
     if (status != WG_OK) return status;
     for (size_t j = 0; j < f->n && f->rows > f->m; j++)
         memset(f->jac + j * f->rows + f->m, 0, (f->rows - f->m) * sizeof *f->jac);
+    if (s->result->products == 1) choose_scale(f);
     s->value = squared_norm(f->m, f->r);
-    if (!isfinite(s->value) || !wgi_search_are_finite(f->rows * f->n, f->jac))
+    if (!isfinite(ldexp(s->value, -s->scale)) || !wgi_search_are_finite(f->rows * f->n, f->jac))
         return wgi_fail(f->of->c, WG_ENONFINITE,
                         "%s: the residuals or the Jacobian are NaN or infinite", f->of->call);
     choose(f);

@@ -33,6 +33,7 @@ size_t wgi_newton_numbers(size_t n) { return n <= SIZE_MAX / 64 ? 8 * n : SIZE_M
 static wg_status times_hessian(newton *w, const double *v, double *hv) {
     w->s->result->products++;
     const wg_status r = w->s->of->product(w->s->of, v, hv);
+    wgi_search_scale(w->s, hv);
     for (size_t j = 0; r == WG_OK && j < w->n; j++)
         if (w->free[j] == 0) hv[j] = 0;
     return r;

@@ -73,12 +73,30 @@ double wgi_search_slope(const wgi_search *s, const double *x, const double *g) {
 
 /* ---- evaluating ---- */
 
+void wgi_search_scale(const wgi_search *s, double *a) {
+    for (size_t j = 0; s->scale != 0 && j < s->n; j++) a[j] = ldexp(a[j], s->scale);
+}
+
 wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, double *g,
                               int *finite) {
     s->result->evaluations++;
     const wg_status r = s->of->gradient(s->of, x, value, g);
     *finite = r == WG_OK && isfinite(*value) && wgi_search_are_finite(s->n, g);
+    if (s->scale != 0) *value = ldexp(*value, s->scale);
+    wgi_search_scale(s, g);
     return r;
+}
+
+/* Gradients whose squares are in the range of numbers are left as they are; of descent all, as its steps
+ * are in proportion to them. */
+static void choose_scale(wgi_search *s) {
+    const double length = wgi_search_norm(s->n, s->g);
+    if (s->o.method == WG_DESCENT || length == 0) return;
+    if (length >= 0x1p-300 && length <= 0x1p300) return;
+    s->scale = -ilogb(length);
+    s->value = ldexp(s->value, s->scale);
+    wgi_search_scale(s, s->g);
+    s->o.gradient = ldexp(s->o.gradient, s->scale);
 }
 
 wg_status wgi_search_begin(wgi_search *s) {
@@ -89,6 +107,7 @@ wg_status wgi_search_begin(wgi_search *s) {
         return wgi_fail(s->of->c, WG_ENONFINITE,
                         "%s: the value or the gradient at the start is NaN or infinite",
                         s->of->call);
+    choose_scale(s);
     s->slope = wgi_search_slope(s, s->x, s->g);
     if (s->o.gradient == 0) s->o.gradient = 1e-8 * s->slope;
     return WG_OK;
@@ -98,10 +117,11 @@ wg_status wgi_search_begin(wgi_search *s) {
 
 int wgi_search_is_over(wgi_search *s, size_t k, double rate) {
     wg_minimise_result *const r = s->result;
-    const wg_minimise_step step = {k, r->evaluations, s->value, s->slope, rate};
+    const double value = ldexp(s->value, -s->scale), slope = ldexp(s->slope, -s->scale);
+    const wg_minimise_step step = {k, r->evaluations, value, slope, rate};
     r->steps = k;
-    r->value = s->value;
-    r->gradient = s->slope;
+    r->value = value;
+    r->gradient = slope;
     if (s->o.history != NULL && k < s->o.history_size) s->o.history[k] = step;
     const int stops =
         s->o.progress != NULL && s->o.progress(s->o.context, &step, s->n, s->x) != 0;

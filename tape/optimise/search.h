@@ -35,7 +35,9 @@ typedef struct wgi_search {
     size_t n;
     double *x, *g;
     double value, slope; /* at x; slope: the norm of the projected gradient */
-    double *memory;      /* what the method has asked for */
+    int scale; /* values and derivatives of the objective are multiplied by 2^scale, so that products of
+                * gradients neither vanish nor overflow; mostly 0 */
+    double *memory; /* what the method has asked for */
     wg_minimise_result *result;
 } wgi_search;
 
@@ -56,6 +58,8 @@ static inline double *wgi_search_take(wgi_search *s, size_t n) {
     s->memory += n;
     return p;
 }
+/* Multiplies a vector by 2^scale. */
+void wgi_search_scale(const wgi_search *s, double *a);
 /* Value and gradient at a point. NaN and infinities are no failure; *finite: there are none. */
 wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, double *g,
                               int *finite);

@@ -42,8 +42,22 @@ static size_t params_of(const wg_function *f) {
     return f->inputs == 3 ? wgi_argument_size(&f->input[2]) : 0;
 }
 
+/* A function beside the right-hand side; NULL: there is none. */
+static wg_status check_beside(wgi_core *c, const wg_function *f, const wg_function *g,
+                              const char *what) {
+    if (g == NULL) return WG_OK;
+    const wg_status s = check(c, g, what);
+    if (s != WG_OK) return s;
+    if (g->inputs != f->inputs ||
+        wgi_argument_size(&g->input[1]) != wgi_argument_size(&f->input[1]) ||
+        params_of(g) != params_of(f))
+        return wgi_refuse(c, WG_ESHAPE,
+                          "wg_ode_new: the %s has other inputs than the right-hand side", what);
+    return WG_OK;
+}
+
 static wg_status check_system(wgi_core *c, const wg_ode_system *system) {
-    const wg_function *const f = system->rhs, *const g = system->integrand;
+    const wg_function *const f = system->rhs;
     wg_status s = check(c, f, "right-hand side");
     if (s != WG_OK) return s;
     const size_t n = wgi_argument_size(&f->input[1]);
@@ -51,15 +65,20 @@ static wg_status check_system(wgi_core *c, const wg_ode_system *system) {
         return wgi_refuse(c, WG_ESHAPE,
                           "wg_ode_new: the right-hand side gives %zu numbers for %zu states",
                           wgi_argument_size(&f->output[0]), n);
-    if (g == NULL) return WG_OK;
-    s = check(c, g, "integrand");
-    if (s != WG_OK) return s;
-    if (g->inputs != f->inputs || wgi_argument_size(&g->input[1]) != n ||
-        params_of(g) != params_of(f))
-        return wgi_refuse(
-            c, WG_ESHAPE,
-            "wg_ode_new: the integrand has other inputs than the right-hand side");
-    return WG_OK;
+    s = check_beside(c, f, system->integrand, "integrand");
+    if (s == WG_OK) s = check_beside(c, f, system->event, "event");
+    if (s == WG_OK) s = check_beside(c, f, system->jump, "jump");
+    if (s != WG_OK || (system->event == NULL && system->jump == NULL)) return s;
+    if (system->event == NULL || system->jump == NULL)
+        return wgi_refuse(c, WG_ENULL, "wg_ode_new: of event and jump one is NULL");
+    if (wgi_argument_size(&system->event->output[0]) != 1)
+        return refuse_shape(c, "the event", &system->event->output[0], "one number");
+    if (wgi_argument_size(&system->jump->output[0]) != n)
+        return wgi_refuse(c, WG_ESHAPE, "wg_ode_new: the jump gives %zu numbers for %zu states",
+                          wgi_argument_size(&system->jump->output[0]), n);
+    return system->second
+               ? wgi_refuse(c, WG_EARG, "wg_ode_new: events have no second derivatives")
+               : WG_OK;
 }
 
 /* A copy whose arguments have our names, are columns, and are all differentiated. */
@@ -84,11 +103,14 @@ static void count_gradient(wgi_ode_flow *f) {
 }
 
 /* The adjoint of a flow whose f is there. */
-static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f) {
+static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f, int stiff) {
     count_gradient(f);
+    f->by_jacobian = f->states * f->gradient <= SMALL;
+    f->weightless = f->states == 1;
     wg_status s = wg_function_vjp(t, f->f, &f->vjp);
-    if (s == WG_OK && f->states * f->gradient <= SMALL)
+    if (s == WG_OK && (stiff || f->by_jacobian))
         s = wg_function_jacobian(t, f->f, &f->jacobian);
+    if (s == WG_OK && stiff) s = wg_function_hvp(t, f->f, &f->hvp);
     return s;
 }
 
@@ -112,7 +134,16 @@ static wg_status make_flow(wg_tape *t, const wg_ode_system *system, wg_ode *k) {
     f->in[2] = (wgi_ode_part){WGI_ODE_PARAM, 0, k->params};
     f->out[0] = (wgi_ode_part){WGI_ODE_STATE, 0, k->n};
     f->out[1] = (wgi_ode_part){WGI_ODE_STATE, k->n, k->integrals};
-    return add_adjoint(t, f);
+    return add_adjoint(t, f, k->stiff);
+}
+
+static wg_status make_events(wg_tape *t, const wg_ode_system *system, wgi_ode_flow *f) {
+    if (system->event == NULL) return WG_OK;
+    wg_status s = take(t, system->event, "e", &f->event);
+    if (s == WG_OK) s = wg_function_vjp(t, f->event, &f->event_vjp);
+    if (s == WG_OK) s = take(t, system->jump, "j", &f->jump);
+    if (s == WG_OK) s = wg_function_vjp(t, f->jump, &f->jump_vjp);
+    return s;
 }
 
 static wg_status make_dual(wg_tape *t, wg_ode *k) {
@@ -125,6 +156,7 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
     wg_function_free(both[1]);
     f->f->input[0].flags = 0;
     if (s != WG_OK) return s;
+    d->f->input[0].flags = 0;
     *d = (wgi_ode_flow){.f = d->f,
                         .states = 2 * f->states,
                         .params = 2 * f->params,
@@ -142,7 +174,8 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
         d->out[f->outputs + o].at += f->states;
     }
     count_gradient(d);
-    return WG_OK;
+    if (k->second) return add_adjoint(t, d, k->stiff);
+    return k->stiff ? wg_function_jacobian(t, d->f, &d->jacobian) : WG_OK;
 }
 
 /* Does no result in [from, to) depend on an entry in [first, last)? */
@@ -195,10 +228,13 @@ wg_status wg_ode_new(wg_tape *t, const wg_ode_system *system, wg_ode **out) {
     if (s != WG_OK) return s;
     k->n = wgi_argument_size(&system->rhs->input[1]);
     k->params = params_of(system->rhs);
+    k->stiff = system->stiff != 0;
+    k->second = system->second != 0;
     if (system->integrand != NULL)
         k->integrals = wgi_argument_size(&system->integrand->output[0]);
     s = make_flow(t, system, k);
-    if (s == WG_OK) s = make_dual(t, k);
+    if (s == WG_OK) s = make_events(t, system, &k->flow);
+    if (s == WG_OK && system->event == NULL) s = make_dual(t, k);
     if (s == WG_OK) s = find_halves(t, k);
     if (s == WG_OK) *out = k;
     else wg_ode_free(k);
@@ -209,6 +245,11 @@ static void free_flow(wgi_ode_flow *f) {
     wg_function_free(f->f);
     wg_function_free(f->vjp);
     wg_function_free(f->jacobian);
+    wg_function_free(f->hvp);
+    wg_function_free(f->event);
+    wg_function_free(f->event_vjp);
+    wg_function_free(f->jump);
+    wg_function_free(f->jump_vjp);
 }
 
 void wg_ode_free(wg_ode *k) {
@@ -237,10 +278,16 @@ static wg_status compile_flow(wg_tape *t, const wgi_ode_flow *f,
                               const wg_compile_options *options, wgi_ode_flow *out,
                               wg_compiled *all) {
     *out = *f;
-    out->f = out->vjp = out->jacobian = NULL;
+    out->f = out->vjp = out->jacobian = out->hvp = NULL;
+    out->event = out->event_vjp = out->jump = out->jump_vjp = NULL;
     wg_status s = compile_one(t, f->f, options, &out->f, all);
     if (s == WG_OK) s = compile_one(t, f->vjp, options, &out->vjp, all);
     if (s == WG_OK) s = compile_one(t, f->jacobian, options, &out->jacobian, all);
+    if (s == WG_OK) s = compile_one(t, f->hvp, options, &out->hvp, all);
+    if (s == WG_OK) s = compile_one(t, f->event, options, &out->event, all);
+    if (s == WG_OK) s = compile_one(t, f->event_vjp, options, &out->event_vjp, all);
+    if (s == WG_OK) s = compile_one(t, f->jump, options, &out->jump, all);
+    if (s == WG_OK) s = compile_one(t, f->jump_vjp, options, &out->jump_vjp, all);
     return s;
 }
 

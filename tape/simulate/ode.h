@@ -30,9 +30,14 @@ typedef struct wgi_ode_part {
 
 /* A system of first order. `f` has the inputs and outputs listed; `vjp` those of f, then an adjoint
  * for each output; its outputs are adjoints of the inputs. `jacobian` has the inputs of f, and an
- * output for each pair of output and input; NULL: it would be large, and adjoints go by vjp. */
+ * output for each pair of output and input. `hvp`, of stiff systems, has those of vjp, unless f gives
+ * one number, and a direction for each input of f. */
 typedef struct wgi_ode_flow {
-    wg_function *f, *vjp, *jacobian;
+    wg_function *f, *vjp, *jacobian, *hvp;
+    wg_function *event, *event_vjp, *jump,
+        *jump_vjp;   /* of t, y, p; NULL: there are no events */
+    int by_jacobian; /* do adjoints go by the Jacobian, or by vjp? */
+    int weightless;  /* has hvp no weights, since f gives one number? */
     size_t states, params;
     size_t tested; /* the first so many states are y */
     size_t inputs, outputs;
@@ -43,6 +48,8 @@ typedef struct wgi_ode_flow {
 struct wg_ode {
     wgi_home home;
     size_t n, params, integrals;
+    int stiff;     /* is there what Rosenbrock methods need? */
+    int second;    /* and what second derivatives do? */
     int separable; /* does each half of y' depend on the other half of y only? */
     wgi_ode_flow flow;
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */
@@ -52,7 +59,7 @@ struct wg_ode {
 
 enum { WGI_ODE_STAGES = 7 };
 
-/* An explicit method. Where the states are halves (q, v), `a` and `b` are those of q, `a2` and `b2`
+/* An explicit method or, with a gamma, one of Rosenbrock's (ode_rosenbrock.c). Where the states are halves (q, v), `a` and `b` are those of q, `a2` and `b2`
  * those of v. */
 typedef struct wgi_ode_method {
     const char *name;
@@ -63,8 +70,10 @@ typedef struct wgi_ode_method {
     int same_last; /* the last stage is the first one of the next step */
     double c[WGI_ODE_STAGES], b[WGI_ODE_STAGES], b2[WGI_ODE_STAGES];
     double a[WGI_ODE_STAGES][WGI_ODE_STAGES], a2[WGI_ODE_STAGES][WGI_ODE_STAGES];
-    double e[WGI_ODE_STAGES];                      /* the estimated error is sum e_i g_i */
-    void (*weights)(double theta, double *weight); /* of interpolation; NULL: there is none */
+    double e[WGI_ODE_STAGES]; /* the estimated error is sum e_i g_i */
+    /* of interpolation, and their slopes unless that is NULL; NULL: there is none */
+    void (*weights)(double theta, double *weight, double *slope);
+    double gamma, d[WGI_ODE_STAGES], cc[WGI_ODE_STAGES][WGI_ODE_STAGES]; /* c_ij */
 } wgi_ode_method;
 
 /* NULL: there is no such method. */
@@ -94,25 +103,50 @@ typedef struct wgi_ode_position {
     size_t next;        /* the first of the times that is not reached yet */
     size_t part;        /* of fixed size: steps done since the time before that */
     int rejected;       /* a step from here was */
+    int after_event;    /* does an event end here? */
+    double from;        /* of fixed size: where the steps began that lead to the next time */
 } wgi_ode_position;
 
-/* A step of size h from t to t1, as its adjoint needs it: stage i has the time T[i], and Y[i N] are the states. Times from
- * `first` on were reached, `count` of them. */
+/* A step of size h from t to t1, as its adjoint needs it: stage i has the time T[i], the states are
+ * those at Y[i N], the increments those at G[i N]. Times from `first` on were reached, `count` of them. */
 typedef struct wgi_ode_record {
     double t, h, t1;
+    double until,
+        theta;  /* where it ended, and which part of it that is: an event, or t1 and 1 */
+    int event;  /* did it end by one? */
+    int varies; /* did it begin at one? */
     size_t first, count, column;
-    double *T, *Y;
+    double *T, *Y, *G;
 } wgi_ode_record;
 
 /* A function that is evaluated again and again. */
-enum { WGI_ODE_MOST = 2 * WGI_ODE_INPUTS * WGI_ODE_OUTPUTS };
+enum {
+    WGI_ODE_MOST_INPUTS = 2 * WGI_ODE_INPUTS + WGI_ODE_OUTPUTS,
+    WGI_ODE_MOST_OUTPUTS = WGI_ODE_INPUTS * WGI_ODE_OUTPUTS
+};
 typedef struct wgi_ode_evaluation {
     const wg_function *f;
     struct wgi_fn_steady *open;
-    wg_points x[WGI_ODE_INPUTS + WGI_ODE_OUTPUTS];
-    wg_results y[WGI_ODE_INPUTS * WGI_ODE_OUTPUTS];
+    wg_points x[WGI_ODE_MOST_INPUTS];
+    wg_results y[WGI_ODE_MOST_OUTPUTS];
     void *work;
 } wgi_ode_evaluation;
+
+/* The matrix of a Rosenbrock method. */
+typedef struct wgi_ode_matrix {
+    wgi_ode_evaluation evaluation;
+    double *jacobian, *slope; /* f_t */
+    double *lu;               /* M by rows, and its factors */
+    int *pivot;
+    int ready; /* is the Jacobian that at the states? */
+} wgi_ode_matrix;
+
+/* The function whose zeros are events, and what happens there. */
+typedef struct wgi_ode_event {
+    wgi_ode_evaluation level, jump, slope;
+    double before;  /* the former at the states */
+    int has_before; /* is it? */
+} wgi_ode_event;
 
 typedef struct wgi_ode_run {
     wg_block *b;
@@ -124,7 +158,8 @@ typedef struct wgi_ode_run {
     double *y, *next;      /* the states, and those after the step that is tried */
     double *first, *slope; /* f at the first stage, and at the one evaluated last */
     int has_first;         /* is `first` there already? */
-    double *g;             /* increments, one stage after the other */
+    wgi_ode_matrix matrix;
+    wgi_ode_event event;
     double *between;       /* an interpolated state */
     wg_ode_report *report; /* what it takes is counted there; NULL: it is not */
     char *why;
@@ -144,6 +179,17 @@ static inline size_t wgi_ode_stretch(const wgi_ode_run *r) {
 void wgi_ode_combine(const wgi_ode_run *r, size_t count, const double *c, const double *d,
                      const double *x, double *to);
 
+/* to_j += c_j x for all j < count. */
+void wgi_ode_spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
+                    const double *x, double *to);
+/* k = f(T, Y, p) */
+wg_status wgi_ode_slope(wgi_ode_run *r, const double *T, const double *Y, size_t column,
+                        double *k);
+/* Jacobians at so many points, with the same parameters. */
+wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t points,
+                            const double *T, const double *Y, const double *p, double *to);
+void wgi_ode_matrix_cut(wgi_ode_matrix *m, const wgi_ode_flow *f, wgi_pieces *p);
+
 /* The first position, with r->y the states there; or any position and its states, from which it is
  * to go on. */
 wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at);
@@ -155,8 +201,8 @@ static inline int wgi_ode_more(const wgi_ode_run *r, const wgi_ode_position *at)
 /* From a position, r->y, over one step to the next. Tells r->reached, if it is not NULL, the states
  * at the times that were reached. */
 wg_status wgi_ode_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record);
-/* How many steps of fixed size there are from time k - 1 to time k. */
-double wgi_ode_steps_to(const wgi_ode_call *call, size_t k);
+/* How many steps of fixed size there are between two times. */
+double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to);
 /* Explains a failure at that time. */
 wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char *why);
 
@@ -192,10 +238,25 @@ wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back
 
 /* ---- adjoints of steps: ode_adjoint.c -------------------------------------------------------- */
 
+/* Products with second derivatives, of all stages of a step of a Rosenbrock method. */
+typedef struct wgi_ode_second {
+    wgi_ode_evaluation evaluation;
+    double *w, *time, *tbar, *ybar, *pbar;
+} wgi_ode_second;
+
+/* Adjoints of events. */
+typedef struct wgi_ode_event_adjoint {
+    wgi_ode_evaluation level, jump;
+    double *ubar, *rate; /* of the states at the event; how these change along the step */
+} wgi_ode_event_adjoint;
+
 typedef struct wgi_ode_adjoint {
     wgi_ode_run *r;
     wgi_ode_evaluation back; /* vjp, or the Jacobian */
-    size_t block, kept;      /* steps kept at most, and now */
+    wgi_ode_second second;
+    wgi_ode_event_adjoint event;
+    double start, begin; /* of the time at which the step behind began, and this one */
+    size_t block, kept;  /* steps kept at most, and now */
     wgi_ode_record *record;
     double *jacobian;                  /* of all stages kept */
     double *bar;                       /* of the states */
@@ -207,8 +268,14 @@ typedef struct wgi_ode_adjoint {
     void (*seed)(const struct wgi_ode_adjoint *a, size_t k, double *bar);
 } wgi_ode_adjoint;
 
+void wgi_ode_event_cut(wgi_ode_event *e, const wgi_ode_run *r, wgi_pieces *p);
+void wgi_ode_event_open(wgi_ode_event *e);
+void wgi_ode_event_adjoint_cut(wgi_ode_event_adjoint *e, const wgi_ode_run *r, wgi_pieces *p);
+void wgi_ode_event_adjoint_open(wgi_ode_event_adjoint *e);
+
 /* How many steps are kept. */
 size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m);
+void wgi_ode_second_cut(wgi_ode_second *s, const wgi_ode_run *r, wgi_pieces *p);
 void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p);
 /* a->bar becomes the adjoint of the first states, but for what is given them at the first time. */
 wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c);

@@ -8,17 +8,24 @@
  * what is left for each step is products with it. Otherwise each stage takes a vjp.
  *
  * Source: Hager 2000, Numer. Math. 87; Sanz-Serna 2016, SIAM Review 58(1). */
-#include "ode.h"
+#include "ode_event.h"
+#include "ode_rosenbrock.h"
 
 #include "tape/engine/tape.h"
 
 #include <string.h>
 
 /* Numbers that are kept of a block of steps, together: they are to stay in the cache. */
-enum { KEPT = 16384, MOST_STEPS = 256 };
+enum { KEPT = 8192, MOST_STEPS = 256 };
+
+/* Those of explicit steps are needed where their beginning varies. */
+static int keeps_increments(const wgi_ode_flow *f, const wgi_ode_method *m) {
+    return m->gamma != 0 || f->event != NULL;
+}
 
 size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m) {
-    const size_t stage = 1 + f->states + (f->jacobian != NULL ? f->states * f->gradient : 0);
+    const size_t stage = 1 + f->states * (keeps_increments(f, m) ? 2 : 1) +
+                         (f->by_jacobian ? f->states * f->gradient : 0);
     const size_t steps = KEPT / (m->stages * stage);
     return steps < 1 ? 1 : steps > MOST_STEPS ? MOST_STEPS : steps;
 }
@@ -27,14 +34,18 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
     wgi_ode_run *const r = a->r;
     const wgi_ode_flow *const f = r->flow;
     const size_t n = f->states, stages = r->call->method->stages;
+    const int stiff = r->call->method->gamma != 0, keeps = keeps_increments(f, r->call->method);
     a->block = wgi_ode_block(f, r->call->method);
     wgi_ode_run_cut(r, p);
-    wgi_ode_evaluation_cut(&a->back, f->jacobian != NULL ? f->jacobian : f->vjp, p);
+    wgi_ode_evaluation_cut(&a->back, f->by_jacobian ? f->jacobian : f->vjp, p);
+    if (stiff) wgi_ode_second_cut(&a->second, r, p);
+    if (f->event != NULL) wgi_ode_event_adjoint_cut(&a->event, r, p);
     a->record = wgi_pieces_take(p, a->block * sizeof *a->record);
     double *const T = wgi_pieces_doubles(p, a->block * stages);
     double *const Y = wgi_pieces_doubles(p, a->block * stages * n);
+    double *const G = wgi_pieces_doubles(p, (keeps ? a->block : 1) * stages * n);
     a->jacobian =
-        wgi_pieces_doubles(p, f->jacobian != NULL ? a->block * stages * n * f->gradient : 0);
+        wgi_pieces_doubles(p, f->by_jacobian ? a->block * stages * n * f->gradient : 0);
     a->bar = wgi_pieces_doubles(p, n);
     a->gbar = wgi_pieces_doubles(p, stages * n);
     a->kbar = wgi_pieces_doubles(p, n);
@@ -46,6 +57,7 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
     for (size_t k = 0; a->record != NULL && k < a->block; k++) {
         a->record[k].T = T + k * stages;
         a->record[k].Y = Y + k * stages * n;
+        a->record[k].G = keeps ? G + k * stages * n : G;
     }
 }
 
@@ -55,23 +67,11 @@ void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p) {
 static wg_status jacobians(wgi_ode_adjoint *a, size_t from, size_t to) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_flow *const f = r->flow;
-    const size_t stages = r->call->method->stages, n = f->states, each = n * f->gradient;
-    const double *const p = r->param + a->record[from].column * f->params;
-    for (size_t i = 0; i < f->inputs; i++) {
-        const wgi_ode_part *const in = &f->in[i];
-        a->back.x[i] = in->place == WGI_ODE_TIME ? (wg_points){a->record[from].T, 1, 1}
-                       : in->place == WGI_ODE_STATE
-                           ? (wg_points){a->record[from].Y + in->at, (ptrdiff_t)n, 1}
-                           : (wg_points){p + in->at, 0, 1};
-    }
-    double *at = a->jacobian + from * stages * each;
-    wg_results *y = a->back.y;
-    for (size_t o = 0; o < f->outputs; o++)
-        for (size_t i = 0; i < f->inputs; i++, y++) {
-            *y = (wg_results){at, (ptrdiff_t)each, 1};
-            at += f->out[o].size * f->in[i].size;
-        }
-    return wgi_fn_steady_run(a->back.open, (to - from) * stages, NULL);
+    const size_t stages = r->call->method->stages;
+    const wgi_ode_record *const first = &a->record[from];
+    return wgi_ode_jacobians(r, &a->back, (to - from) * stages, first->T, first->Y,
+                             r->param + first->column * f->params,
+                             a->jacobian + from * stages * f->states * f->gradient);
 }
 
 static wg_status all_jacobians(wgi_ode_adjoint *a) {
@@ -97,11 +97,12 @@ static double *adjoint_of(const wgi_ode_adjoint *a, const wgi_ode_part *in) {
                                         : a->pbar + in->at;
 }
 
-static void by_jacobian(const wgi_ode_adjoint *a, const double *jacobian) {
+static void by_jacobian(const wgi_ode_adjoint *a, const wgi_ode_record *record,
+                        const double *jacobian) {
     const wgi_ode_flow *const f = a->r->flow;
     for (size_t o = 0; o < f->outputs; o++)
         for (size_t i = 0; i < f->inputs; i++) {
-            if (f->in[i].place != WGI_ODE_TIME)
+            if (f->in[i].place != WGI_ODE_TIME || record->varies)
                 add_rows(f->out[o].size, f->in[i].size, a->kbar + f->out[o].at, jacobian,
                          adjoint_of(a, &f->in[i]));
             jacobian += f->out[o].size * f->in[i].size;
@@ -142,16 +143,10 @@ static void add(size_t n, const double *x, double *to) {
     for (size_t i = 0; i < n; i++) to[i] += x[i];
 }
 
-/* g_j_ += c_j v for all j < count */
-static void spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
-                   const double *v, double *to) {
-    const size_t n = r->flow->states, stretch = wgi_ode_stretch(r);
-    for (size_t j = 0; j < count; j++, to += n)
-        for (size_t at = 0, second = 0; at < n; at += stretch, second ^= 1) {
-            const double with = second ? d[j] : c[j];
-            if (with == 0) continue;
-            for (size_t i = at; i < at + stretch; i++) to[i] += with * v[i];
-        }
+static double dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += wgi_product(x[i], y[i]);
+    return sum;
 }
 
 static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
@@ -161,53 +156,102 @@ static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
     const wgi_ode_record *const record = &a->record[number];
     const size_t n = f->states;
     const double *const gbar = a->gbar + i * n;
-    if (all_zero(n, gbar)) return WG_OK;
-    for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
+    if (m->gamma != 0) {
+        wgi_ode_rosenbrock_adjoint_stage(a, record, i);
+    } else {
+        for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
+        if (record->varies) a->begin -= dot(n, gbar, record->G + i * n) / record->h;
+    }
+    if (all_zero(n, a->kbar)) return WG_OK;
     clear(a->ybar, n);
     clear(a->pbar, f->params);
+    *a->tbar = 0;
     wg_status s = WG_OK;
-    if (f->jacobian != NULL)
-        by_jacobian(a, a->jacobian + (number * m->stages + i) * n * f->gradient);
+    if (f->by_jacobian)
+        by_jacobian(a, record, a->jacobian + (number * m->stages + i) * n * f->gradient);
     else s = by_vjp(a, record, i);
     if (s != WG_OK) return s;
     add(n, a->ybar, a->bar);
     add(f->params, a->pbar, a->params + record->column * f->params);
-    spread(r, i, m->a[i], m->a2[i], a->ybar, a->gbar);
+    a->begin += (1 - m->c[i]) * *a->tbar;
+    wgi_ode_spread(r, i, m->a[i], m->a2[i], a->ybar, a->gbar);
     return WG_OK;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------- */
 
-/* Adjoints of states within the step. */
-static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t k) {
+/* The adjoint of states at a part of the step. */
+static void within(wgi_ode_adjoint *a, double theta, const double *bar) {
     const wgi_ode_run *const r = a->r;
-    double *const bar = a->kbar, weight[WGI_ODE_STAGES];
-    clear(bar, r->flow->states);
-    a->seed(a, k, bar);
-    r->call->method->weights((r->call->time[k] - record->t) / record->h, weight);
-    spread(r, r->call->method->stages, weight, weight, bar, a->gbar);
+    double weight[WGI_ODE_STAGES];
+    r->call->method->weights(theta, weight, NULL);
+    wgi_ode_spread(r, r->call->method->stages, weight, weight, bar, a->gbar);
     add(r->flow->states, bar, a->ybar);
 }
 
-static wg_status step(wgi_ode_adjoint *a, size_t number) {
+/* The same at one of the times, which is another part of the step where its beginning varies. */
+static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t k) {
     const wgi_ode_run *const r = a->r;
-    const wgi_ode_call *const call = r->call;
-    const wgi_ode_method *const m = call->method;
+    const double theta = (r->call->time[k] - record->t) / record->h;
+    double *const bar = a->kbar;
+    clear(bar, r->flow->states);
+    a->seed(a, k, bar);
+    within(a, theta, bar);
+    if (record->varies)
+        a->begin -=
+            (1 - theta) / record->h * wgi_ode_rate(r, record, theta, bar, a->event.rate);
+}
+
+/* The factors of a step that is done once more. */
+static wg_status matrix(wgi_ode_adjoint *a, size_t number) {
+    wgi_ode_run *const r = a->r;
+    const wgi_ode_flow *const f = r->flow;
     const wgi_ode_record *const record = &a->record[number];
-    const size_t n = r->flow->states, end = record->first + record->count;
-    for (size_t k = record->first; k < end; k++)
-        if (call->time[k] == record->t1) a->seed(a, k, a->bar);
+    const size_t each = f->states * f->gradient;
+    wg_status s = WG_OK;
+    if (f->by_jacobian)
+        memcpy(r->matrix.jacobian, a->jacobian + number * r->call->method->stages * each,
+               each * sizeof *a->jacobian);
+    else
+        s = wgi_ode_jacobians(r, &r->matrix.evaluation, 1, &record->t, record->Y,
+                              r->param + record->column * f->params, r->matrix.jacobian);
+    return s == WG_OK ? wgi_ode_matrix_factor(&r->matrix, r, record->h) : s;
+}
+
+/* The adjoint of where the step ends becomes that of its increments, and, in a->bar, that of the states
+ * before it. */
+static wg_status end(wgi_ode_adjoint *a, const wgi_ode_record *record) {
+    const wgi_ode_run *const r = a->r;
+    const wgi_ode_method *const m = r->call->method;
+    const size_t n = r->flow->states, last = record->first + record->count;
+    wg_status s = WG_OK;
     clear(a->gbar, m->stages * n);
-    spread(r, m->stages, m->b, m->b2, a->bar, a->gbar);
+    for (size_t k = record->first; k < last && !record->event; k++)
+        if (r->call->time[k] == record->t1) a->seed(a, k, a->bar);
+    if (record->event) s = wgi_ode_event_adjoint_of(a, record);
     clear(a->ybar, n);
-    for (size_t k = record->first; k < end; k++)
-        if (call->time[k] != record->t1) interpolated(a, record, k);
-    add(n, a->ybar, a->bar);
-    for (size_t i = m->stages; i-- > 0;) {
-        const wg_status s = stage(a, number, i);
-        if (s != WG_OK) return s;
+    if (record->event) {
+        within(a, record->theta, a->bar);
+    } else {
+        wgi_ode_spread(r, m->stages, m->b, m->b2, a->bar, a->gbar);
+        add(n, a->bar, a->ybar);
     }
-    return WG_OK;
+    for (size_t k = record->first; k < last && s == WG_OK; k++)
+        if (record->event || r->call->time[k] != record->t1) interpolated(a, record, k);
+    memcpy(a->bar, a->ybar, n * sizeof *a->bar);
+    return s;
+}
+
+static wg_status step(wgi_ode_adjoint *a, size_t number) {
+    const wgi_ode_method *const m = a->r->call->method;
+    const wgi_ode_record *const record = &a->record[number];
+    a->begin = 0;
+    wg_status s = end(a, record);
+    if (s == WG_OK && m->gamma != 0) s = matrix(a, number);
+    for (size_t i = m->stages; i-- > 0 && s == WG_OK;) s = stage(a, number, i);
+    if (s == WG_OK && m->gamma != 0) s = wgi_ode_rosenbrock_adjoint_end(a, record);
+    a->start = record->varies ? a->begin : 0;
+    return s;
 }
 
 /* ---- all steps -------------------------------------------------------------------------------------- */
@@ -223,7 +267,7 @@ static wg_status advance(void *context, wgi_ode_position *at, double *state, siz
     }
     memcpy(state, r->y, r->flow->states * sizeof *state);
     a->kept = keep ? steps : 0;
-    return keep && r->flow->jacobian != NULL ? all_jacobians(a) : WG_OK;
+    return keep && r->flow->by_jacobian ? all_jacobians(a) : WG_OK;
 }
 
 static wg_status adjoint(void *context, size_t steps) {
@@ -238,6 +282,7 @@ static wg_status adjoint(void *context, size_t steps) {
 wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_back back = {a, advance, adjoint, a->state};
+    a->start = 0;
     clear(a->bar, r->flow->states);
     clear(a->params, r->call->columns * r->flow->params);
     return wgi_ode_checkpoints_reverse(c, &back);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* wg_ode_solve: a solution as one record. Operands are y0 and, if there are parameters, p; results y and,
  * if there are integrals, r. */
-#include "ode.h"
+#include "ode_solve.h"
 
+#include "ops/matrix/traits.h"
 #include "tape/engine/tape.h"
 #include "tape/function/loops/feed.h"
 
 #include <math.h>
 #include <string.h>
-
-static wgi_ode_call *call_of(const wg_block *b) { return *(wgi_ode_call *const *)b->params; }
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
@@ -27,8 +26,7 @@ static void load(const wg_block_arg *a, const double *from, size_t ld, size_t ea
                 from == NULL ? 0 : from[a->trans ? j + i * ld : i + j * ld];
 }
 
-/* With tangents behind them where the flow has such. */
-static void load_operands(wgi_ode_run *r) {
+void wgi_ode_load_operands(wgi_ode_run *r) {
     const wg_block *const b = r->b;
     const wg_ode *const k = r->call->k;
     const wg_block_arg *const y = &b->in[0];
@@ -38,7 +36,7 @@ static void load_operands(wgi_ode_run *r) {
     if (b->inputs > 1) load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
     if (r->flow != &k->dual) return;
     load(y, y->bar, y->bar_ld, k->n, r->y + k->flow.states, k->n);
-    if (b->inputs > 1)
+    if (k->params != 0)
         load(&b->in[1], b->in[1].bar, b->in[1].bar_ld, k->params, r->param + k->params, apart);
 }
 
@@ -80,27 +78,40 @@ static size_t lay_out(wgi_ode_run *r, wgi_ode_record *record, wg_block *b,
     wgi_pieces p = {work, 0};
     memset(r, 0, sizeof *r);
     r->b = b;
-    r->call = call_of(b);
+    r->call = wgi_ode_call_of(b);
     r->flow = flow;
     wgi_ode_run_cut(r, &p);
     record->T = wgi_pieces_doubles(&p, r->call->method->stages);
     record->Y = wgi_pieces_doubles(&p, r->call->method->stages * flow->states);
+    record->G = wgi_pieces_doubles(&p, r->call->method->stages * flow->states);
     return p.used;
 }
 
-static void open_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *call, wgi_pieces *p) {
+void wgi_ode_lay_out_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *call,
+                                 const wgi_ode_flow *flow, wgi_pieces *p) {
     memset(c, 0, sizeof *c);
     c->stored = call->o.stored;
-    c->states = call->k->flow.states;
-    c->block = wgi_ode_block(&call->k->flow, call->method);
+    c->states = flow->states;
+    c->block = wgi_ode_block(flow, call->method);
     wgi_ode_checkpoints_keep(c, p);
 }
 
-/* All steps; c NULL: without checkpoints. */
-static wg_status forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
-    wgi_ode_position at;
-    load_operands(r);
+void wgi_ode_open(wgi_ode_run *r) {
     wgi_ode_evaluation_open(&r->f);
+    if (r->call->method->gamma != 0) wgi_ode_evaluation_open(&r->matrix.evaluation);
+    if (r->flow->event != NULL) wgi_ode_event_open(&r->event);
+}
+
+void wgi_ode_open_adjoint(wgi_ode_adjoint *a) {
+    wgi_ode_evaluation_open(&a->back);
+    if (a->r->call->method->gamma != 0) wgi_ode_evaluation_open(&a->second.evaluation);
+    if (a->r->flow->event != NULL) wgi_ode_event_adjoint_open(&a->event);
+}
+
+wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
+    wgi_ode_position at;
+    wgi_ode_load_operands(r);
+    wgi_ode_open(r);
     wgi_progress_begin(r->call->progress);
     wg_status s = refuse_nonfinite(r);
     if (s == WG_OK) s = wgi_ode_begin(r, &at);
@@ -119,21 +130,21 @@ static wg_status value(wg_block *b) {
     wgi_ode_run r;
     wgi_ode_record record;
     wgi_ode_checkpoints c;
-    wgi_ode_call *const call = call_of(b);
+    wgi_ode_call *const call = wgi_ode_call_of(b);
     wgi_pieces keep = {b->saved, 0};
     (void)lay_out(&r, &record, b, &call->k->flow, b->work);
-    open_checkpoints(&c, call, &keep);
+    wgi_ode_lay_out_checkpoints(&c, call, &call->k->flow, &keep);
     r.reached = store_values;
     r.report = &call->report;
-    return forward(&r, &record, &c);
+    return wgi_ode_forward(&r, &record, &c);
 }
 
 static wg_status jvp(wg_block *b) {
     wgi_ode_run r;
     wgi_ode_record record;
-    (void)lay_out(&r, &record, b, &call_of(b)->k->dual, b->work);
+    (void)lay_out(&r, &record, b, &wgi_ode_call_of(b)->k->dual, b->work);
     r.reached = store_tangents;
-    return forward(&r, &record, NULL);
+    return wgi_ode_forward(&r, &record, NULL);
 }
 
 /* ---- backward ----------------------------------------------------------------------------------- */
@@ -149,17 +160,15 @@ static void seed(const wgi_ode_adjoint *a, size_t k, double *bar) {
     if (b->outputs > 1) add(of->integrals, b->out[1].bar + k * b->out[1].bar_ld, bar + of->n);
 }
 
-static size_t lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b, void *work) {
-    wgi_pieces p = {work, 0};
+void wgi_ode_lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b,
+                             const wgi_ode_flow *flow, wgi_pieces *p) {
     memset(a, 0, sizeof *a);
     memset(r, 0, sizeof *r);
     r->b = b;
-    r->call = call_of(b);
-    r->flow = &r->call->k->flow;
+    r->call = wgi_ode_call_of(b);
+    r->flow = flow;
     a->r = r;
-    a->seed = seed;
-    wgi_ode_adjoint_cut(a, &p);
-    return p.used;
+    wgi_ode_adjoint_cut(a, p);
 }
 
 static wg_status vjp(wg_block *b) {
@@ -167,11 +176,13 @@ static wg_status vjp(wg_block *b) {
     wgi_ode_adjoint a;
     wgi_ode_checkpoints c;
     wgi_pieces keep = {b->saved, 0};
-    (void)lay_out_adjoint(&a, &r, b, b->work);
-    open_checkpoints(&c, r.call, &keep);
-    load_operands(&r);
-    wgi_ode_evaluation_open(&r.f);
-    wgi_ode_evaluation_open(&a.back);
+    wgi_pieces work = {b->work, 0};
+    wgi_ode_lay_out_adjoint(&a, &r, b, &wgi_ode_call_of(b)->k->flow, &work);
+    a.seed = seed;
+    wgi_ode_lay_out_checkpoints(&c, r.call, r.flow, &keep);
+    wgi_ode_load_operands(&r);
+    wgi_ode_open(&r);
+    wgi_ode_open_adjoint(&a);
     wgi_progress_begin(r.call->progress);
     const wg_status s = wgi_ode_adjoint_sweep(&a, &c);
     if (s != WG_OK) return s;
@@ -185,7 +196,7 @@ static wg_status vjp(wg_block *b) {
 /* ---- the operation ----------------------------------------------------------------------------- */
 
 static wg_status shape(wg_block *b) {
-    const wgi_ode_call *const call = call_of(b);
+    const wgi_ode_call *const call = wgi_ode_call_of(b);
     const wg_ode *const k = call->k;
     wgi_ode_run r;
     wgi_ode_record record;
@@ -194,11 +205,13 @@ static wg_status shape(wg_block *b) {
     wgi_pieces keep = {NULL, 0};
     b->out[0].rows = k->n, b->out[0].cols = call->times;
     if (b->outputs > 1) b->out[1].rows = k->integrals, b->out[1].cols = call->times;
-    open_checkpoints(&c, call, &keep);
+    wgi_ode_lay_out_checkpoints(&c, call, &call->k->flow, &keep);
     b->saved_bytes = keep.used;
+    wgi_pieces work = {NULL, 0};
+    wgi_ode_lay_out_adjoint(&a, &r, b, &k->flow, &work);
     const size_t need[] = {lay_out(&r, &record, b, &k->flow, NULL),
-                           lay_out(&r, &record, b, &k->dual, NULL),
-                           lay_out_adjoint(&a, &r, b, NULL)};
+                           k->flow.event == NULL ? lay_out(&r, &record, b, &k->dual, NULL) : 0,
+                           work.used};
     b->work_bytes = need[0];
     for (size_t i = 1; i < 3; i++)
         if (need[i] > b->work_bytes) b->work_bytes = need[i];
@@ -210,7 +223,21 @@ static const wg_block_op ode_op = {.name = "wg_ode_solve",
                                    .shape = shape,
                                    .value = value,
                                    .vjp = vjp,
-                                   .jvp = jvp};
+                                   .jvp = jvp,
+                                   .adjoint = wgi_ode_rule};
+/* Explicit steps of fixed size, which can be part of a function. */
+static const wgi_traits written_out = {.flatten = wgi_ode_flatten};
+static const wg_block_op fixed_op = {.name = "wg_ode_solve",
+                                     .flags = WG_OP_TRANS,
+                                     .shape = shape,
+                                     .value = value,
+                                     .vjp = vjp,
+                                     .jvp = jvp,
+                                     .adjoint = wgi_ode_rule,
+                                     .traits = &written_out};
+/* With events, whose tangents come of adjoints. */
+static const wg_block_op event_op = {
+    .name = "wg_ode_solve", .flags = WG_OP_TRANS, .shape = shape, .value = value, .vjp = vjp};
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
@@ -244,6 +271,12 @@ static wg_status check_options(wgi_core *c, const wg_ode *k, const wg_ode_option
                         m->name);
     if (!tested && o->step == 0)
         return wgi_fail(c, WG_EARG, "%s: neither tolerances nor the size of steps", name);
+    if (m->gamma != 0 && !k->stiff)
+        return wgi_fail(c, WG_EARG, "%s: %s is for systems that were made stiff", name,
+                        m->name);
+    if (k->flow.event != NULL && m->weights == NULL)
+        return wgi_fail(c, WG_EARG, "%s: %s does not interpolate, and finds no events", name,
+                        m->name);
     if (m->halves && !k->separable)
         return wgi_fail(
             c, WG_EARG,
@@ -280,9 +313,11 @@ static wg_status count_checkpoints(wgi_core *c, wgi_ode_call *call) {
         return wgi_fail(c, WG_EARG, "%s: %zu checkpoints", name, *stored);
     if (!call->fixed) return WG_OK;
     double steps = 0;
-    for (size_t k = 1; k < call->times; k++) steps += wgi_ode_steps_to(call, k);
+    for (size_t k = 1; k < call->times; k++)
+        steps += wgi_ode_steps_between(call, call->time[k - 1], call->time[k]);
     if (!(steps < 0x1p52))
         return wgi_fail(c, WG_EARG, "%s: %g steps of size %g", name, steps, call->o.step);
+    if (call->k->flow.event != NULL) return WG_OK;
     const size_t blocks = (size_t)steps / wgi_ode_block(&call->k->flow, call->method) + 1;
     if (blocks < *stored) *stored = blocks;
     return WG_OK;
@@ -317,7 +352,10 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     if (s != WG_OK) return s;
     wgi_ode_call *const kept = keep_call(t, call);
     if (kept == NULL) return c->status;
-    s = wg_apply(t, &ode_op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
+    const wg_block_op *const op = k->flow.event != NULL                     ? &event_op
+                                  : call->fixed && call->method->gamma == 0 ? &fixed_op
+                                                                            : &ode_op;
+    s = wg_apply(t, op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
                  k->integrals != 0 ? 2 : 1, out);
     if (report != NULL) *report = kept->report;
     return s;

@@ -6,7 +6,8 @@
  *
  * Source: Hairer, Norsett and Wanner 1993, II.4: starting step (4.14), error, PI controller (IV.2 of the
  * second volume, with the constants of DOPRI5). */
-#include "ode.h"
+#include "ode_event.h"
+#include "ode_rosenbrock.h"
 
 #include "tape/function/loops/callable.h"
 
@@ -31,9 +32,8 @@ wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char
     return s;
 }
 
-/* k = f(T, Y, p) */
-static wg_status evaluate(wgi_ode_run *r, const double *T, const double *Y, size_t column,
-                          double *k) {
+wg_status wgi_ode_slope(wgi_ode_run *r, const double *T, const double *Y, size_t column,
+                        double *k) {
     const wgi_ode_flow *const f = r->flow;
     const double *const p = r->param + column * f->params;
     wg_function_guard guard;
@@ -54,6 +54,25 @@ static wg_status evaluate(wgi_ode_run *r, const double *T, const double *Y, size
     return s;
 }
 
+wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t points,
+                            const double *T, const double *Y, const double *p, double *to) {
+    const wgi_ode_flow *const f = r->flow;
+    const ptrdiff_t n = (ptrdiff_t)f->states, each = (ptrdiff_t)(f->states * f->gradient);
+    for (size_t i = 0; i < f->inputs; i++) {
+        const wgi_ode_part *const in = &f->in[i];
+        e->x[i] = in->place == WGI_ODE_TIME    ? (wg_points){T, 1, 1}
+                  : in->place == WGI_ODE_STATE ? (wg_points){Y + in->at, n, 1}
+                                               : (wg_points){p + in->at, 0, 1};
+    }
+    wg_results *y = e->y;
+    for (size_t o = 0; o < f->outputs; o++)
+        for (size_t i = 0; i < f->inputs; i++) {
+            *y++ = (wg_results){to, each, 1};
+            to += f->out[o].size * f->in[i].size;
+        }
+    return wgi_fn_steady_run(e->open, points, NULL);
+}
+
 /* ---- workspace ------------------------------------------------------------------------------ */
 
 void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p) {
@@ -66,7 +85,8 @@ void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p) {
     r->first = wgi_pieces_doubles(p, n);
     r->slope = wgi_pieces_doubles(p, n);
     r->between = wgi_pieces_doubles(p, n);
-    r->g = wgi_pieces_doubles(p, r->call->method->stages * n);
+    if (r->call->method->gamma != 0) wgi_ode_matrix_cut(&r->matrix, r->flow, p);
+    if (r->flow->event != NULL) wgi_ode_event_cut(&r->event, r, p);
 }
 
 /* ---- increments ------------------------------------------------------------------------------ */
@@ -85,70 +105,104 @@ void wgi_ode_combine(const wgi_ode_run *r, size_t count, const double *c, const 
         }
 }
 
+void wgi_ode_spread(const wgi_ode_run *r, size_t count, const double *c, const double *d,
+                    const double *x, double *to) {
+    const size_t n = r->flow->states, stretch = wgi_ode_stretch(r);
+    for (size_t j = 0; j < count; j++, to += n)
+        for (size_t at = 0, second = 0; at < n; at += stretch, second ^= 1) {
+            const double with = second ? d[j] : c[j];
+            if (with != 0) add(stretch, with, x + at, to + at);
+        }
+}
+
 static void swap(double **a, double **b) {
     double *const c = *a;
     *a = *b;
     *b = c;
 }
 
-/* The stages of a step from r->y and t to t1 = t + h: increments, and the states at its end. */
+/* The matrix of a step from r->y of size h. */
+static wg_status prepare(wgi_ode_run *r, double t, double h, const wgi_ode_record *record) {
+    wgi_ode_matrix *const m = &r->matrix;
+    if (!m->ready) {
+        const wg_status s =
+            wgi_ode_jacobians(r, &m->evaluation, 1, &t, r->y,
+                              r->param + record->column * r->flow->params, m->jacobian);
+        if (s != WG_OK) return s;
+        m->ready = 1;
+    }
+    return wgi_ode_matrix_factor(m, r, h);
+}
+
+/* The stages of a step from r->y and t to t1 = t + h: increments, and the states at its end.
+ * WG_ESINGULAR: the matrix of a Rosenbrock method is. */
 static wg_status stages(wgi_ode_run *r, double t, double h, double t1, wgi_ode_record *record) {
     const wgi_ode_method *const m = r->call->method;
     const size_t n = r->flow->states;
+    double *const g = record->G;
     record->t = t, record->h = h, record->t1 = t1;
+    if (m->gamma != 0) {
+        const wg_status s = prepare(r, t, h, record);
+        if (s != WG_OK) return s;
+    }
     for (size_t i = 0; i < m->stages; i++) {
         double *const T = &record->T[i], *const Y = record->Y + i * n;
         *T = m->c[i] == 0 ? t : m->c[i] == 1 ? t1 : t + m->c[i] * h;
         memcpy(Y, r->y, n * sizeof *Y);
-        wgi_ode_combine(r, i, m->a[i], m->a2[i], r->g, Y);
+        wgi_ode_combine(r, i, m->a[i], m->a2[i], g, Y);
         if (i != 0 || !r->has_first) {
             double *const k = i == 0 ? r->first : r->slope;
-            const wg_status s = evaluate(r, T, Y, record->column, k);
+            const wg_status s = wgi_ode_slope(r, T, Y, record->column, k);
             if (s != WG_OK) return s;
         }
         const double *const k = i == 0 ? r->first : r->slope;
-        for (size_t l = 0; l < n; l++) r->g[i * n + l] = h * k[l];
         r->has_first = 1;
+        if (m->gamma != 0) wgi_ode_rosenbrock_stage(r, i, h, k, g);
+        else
+            for (size_t l = 0; l < n; l++) g[i * n + l] = h * k[l];
     }
     memcpy(r->next, r->y, n * sizeof *r->next);
-    wgi_ode_combine(r, m->stages, m->b, m->b2, r->g, r->next);
+    wgi_ode_combine(r, m->stages, m->b, m->b2, g, r->next);
     return WG_OK;
 }
 
 /* ---- the end of a step ------------------------------------------------------------------------ */
 
 /* The time number k lies in the step. */
-static wg_status between(wgi_ode_run *r, const wgi_ode_record *record, double t1, size_t k) {
+static wg_status between(wgi_ode_run *r, const wgi_ode_record *record, size_t k) {
     const double time = r->call->time[k];
-    double weight[WGI_ODE_STAGES];
     if (r->reached == NULL) return WG_OK;
-    if (time == t1) return r->reached(r, k, r->next);
-    r->call->method->weights((time - record->t) / record->h, weight);
-    memcpy(r->between, r->y, r->flow->states * sizeof *r->between);
-    wgi_ode_combine(r, r->call->method->stages, weight, weight, r->g, r->between);
+    if (time == record->t1 && !record->event) return r->reached(r, k, r->next);
+    wgi_ode_interpolate(r, record, (time - record->t) / record->h, r->y, r->between);
     return r->reached(r, k, r->between);
 }
 
-/* Goes on to the end of a step that is good enough. */
-static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record,
-                        double t1) {
+/* Goes on to the end of a step that is good enough, or to an event in it. */
+static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record) {
     const wgi_ode_call *const call = r->call;
     const double ahead = record->h > 0 ? 1 : -1;
-    wg_status s = WG_OK;
+    record->until = record->t1, record->theta = 1;
+    record->event = 0, record->varies = at->after_event;
+    wg_status s = r->flow->event != NULL ? wgi_ode_event_find(r, record) : WG_OK;
     record->first = at->next;
-    for (; s == WG_OK && at->next < call->times && (call->time[at->next] - t1) * ahead <= 0;
+    for (; s == WG_OK && at->next < call->times &&
+           (call->time[at->next] - record->until) * ahead <= 0;
          at->next++)
-        s = between(r, record, t1, at->next);
+        s = between(r, record, at->next);
     record->count = at->next - record->first;
-    at->t = t1;
+    at->t = record->until;
     at->steps++;
-    at->part = record->count != 0 ? 0 : at->part + 1;
+    at->after_event = record->event;
+    at->part++;
+    if (record->count != 0 || record->event) at->part = 0, at->from = at->t;
     swap(&r->y, &r->next);
-    r->has_first = call->method->same_last && !(call->stops && record->count != 0);
+    r->matrix.ready = 0;
+    r->has_first =
+        call->method->same_last && !(call->stops && record->count != 0) && !record->event;
     if (r->has_first) swap(&r->first, &r->slope);
     if (r->report != NULL) {
         r->report->steps = at->steps;
-        r->report->reached = t1;
+        r->report->reached = at->t;
     }
     return s;
 }
@@ -162,22 +216,23 @@ static int finite(size_t n, const double *x) {
 /* ---- steps of fixed size ------------------------------------------------------------------------ */
 
 /* What rounding has added to a whole number is no step more. */
-double wgi_ode_steps_to(const wgi_ode_call *call, size_t k) {
-    const double count =
-        ceil(fabs(call->time[k] - call->time[k - 1]) / call->o.step * (1 - 0x1p-40));
+double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to) {
+    const double count = ceil(fabs(to - from) / call->o.step * (1 - 0x1p-40));
     return count > 1 ? count : 1;
 }
 
 static wg_status fixed_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record) {
     const wgi_ode_call *const call = r->call;
-    const double from = call->time[at->next - 1], to = call->time[at->next];
-    const double count = wgi_ode_steps_to(call, at->next), done = (double)(at->part + 1);
+    const double from = at->from, to = call->time[at->next];
+    const double count = wgi_ode_steps_between(call, from, to), done = (double)(at->part + 1);
     const double t1 = done >= count ? to : from + (to - from) * (done / count);
     const wg_status s = stages(r, at->t, (to - from) / count, t1, record);
+    if (s == WG_ESINGULAR)
+        return wgi_ode_failed(r, at->t, s, "the matrix of the next step is singular");
     if (s != WG_OK) return s;
     if (!finite(r->flow->states, r->next))
         return wgi_ode_failed(r, at->t, WG_ENONFINITE, "a NaN or an infinity in the next step");
-    return accept(r, at, record, t1);
+    return accept(r, at, record);
 }
 
 /* ---- steps by their error ----------------------------------------------------------------------- */
@@ -197,13 +252,13 @@ static double norm(const wgi_ode_run *r, const double *x, const double *y, const
     return n != 0 ? sqrt(sum / (double)n) : 0;
 }
 
-static double estimate(wgi_ode_run *r) {
+static double estimate(wgi_ode_run *r, const wgi_ode_record *record) {
     double *const error = r->between;
     const size_t n = r->flow->states;
     if (!finite(n, r->next)) return NAN;
     memset(error, 0, n * sizeof *error);
-    wgi_ode_combine(r, r->call->method->stages, r->call->method->e, r->call->method->e, r->g,
-                    error);
+    wgi_ode_combine(r, r->call->method->stages, r->call->method->e, r->call->method->e,
+                    record->G, error);
     return norm(r, error, r->y, r->next);
 }
 
@@ -251,15 +306,15 @@ static wg_status tested_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_recor
         if (t1 == at->t || (fabs(h) < smallest && (!cut || at->rejected)))
             return too_small(r, at->t, nonfinite);
         const wg_status s = stages(r, at->t, h, t1, record);
-        if (s != WG_OK) return s;
-        const double error = estimate(r);
+        if (s != WG_OK && s != WG_ESINGULAR) return s;
+        const double error = s == WG_OK ? estimate(r, record) : NAN;
         if (error <= 1) {
             const double size = next_size(r, at, h, error, 1);
             /* what a time has cut short says nothing against a longer one */
             at->h = cut && !at->rejected && fabs(size) < fabs(at->h) ? at->h : size;
             at->error = most(error, 1e-4);
             at->rejected = 0;
-            return accept(r, at, record, t1);
+            return accept(r, at, record);
         }
         nonfinite = !(error > 1);
         at->h = nonfinite || error == INFINITY ? h / 4 : next_size(r, at, h, error, 0);
@@ -274,7 +329,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     const size_t n = r->flow->states;
     double *const y = r->y, *const f0 = r->first, *const f1 = r->slope, longest = fabs(span);
     if (call->o.max_step > 0) longest = least(longest, call->o.max_step);
-    wg_status s = evaluate(r, &at->t, y, 0, f0);
+    wg_status s = wgi_ode_slope(r, &at->t, y, 0, f0);
     if (s != WG_OK) return s;
     r->has_first = 1;
     const double size = norm(r, y, y, y), slope = norm(r, f0, y, y);
@@ -282,7 +337,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     h = least(h, longest);
     const double t = at->t + copysign(h, span);
     for (size_t i = 0; i < n; i++) r->next[i] = y[i] + copysign(h, span) * f0[i];
-    s = evaluate(r, &t, r->next, 0, f1);
+    s = wgi_ode_slope(r, &t, r->next, 0, f1);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < n; i++) r->between[i] = f1[i] - f0[i];
     const double curve = norm(r, r->between, y, y) / h, steepest = most(slope, curve);
@@ -298,16 +353,16 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
 
 void wgi_ode_resume(wgi_ode_run *r, const double *state) {
     if (state != r->y) memcpy(r->y, state, r->flow->states * sizeof *r->y);
-    r->has_first = 0;
+    r->has_first = r->matrix.ready = r->event.has_before = 0;
 }
 
 wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at) {
     const wgi_ode_call *const call = r->call;
     memset(at, 0, sizeof *at);
-    at->t = call->time[0];
+    at->t = at->from = call->time[0];
     at->next = 1;
     at->error = 1e-4;
-    r->has_first = 0;
+    r->has_first = r->matrix.ready = r->event.has_before = 0;
     if (r->report != NULL) *r->report = (wg_ode_report){0, 0, 0, at->t};
     const wg_status s = r->reached != NULL ? r->reached(r, 0, r->y) : WG_OK;
     if (s != WG_OK || call->fixed || call->times == 1) return s;

@@ -4,19 +4,15 @@
  * Greedy: each line gets the smallest colour that is free. For each line across, the colours
  * among its entries are kept as bits, 64 colours to a word: to find all conflicts of a line it
  * is enough to look at its own entries, however many neighbours it has. Lines are taken in
- * their order; if that may have taken more colours than necessary, also with those first that
- * have most neighbours. Source: Gebremedhin, Manne, Pothen 2005, SIAM Review 47(4) (partial
- * distance-2 and star colouring, and what a colouring has to fulfil). */
+ * their order; if that may have taken more sweeps than necessary, also in the other orders of colour_order.c,
+ * as far as they cost no more than the colouring. Source: Gebremedhin, Manne, Pothen 2005, SIAM
+ * Review 47(4) (partial distance-2 and star colouring, and what a colouring has to fulfil). */
 #include "sparsity.h"
 
 #include <string.h>
 
 /* The most words of 64 colours each; beyond these every line gets a colour of its own. */
 enum { WORD = 64, MOST_WORDS = 64 };
-
-static size_t sweeps(size_t colours) {
-    return (colours + WGI_SWEEP_LANES - 1) / WGI_SWEEP_LANES;
-}
 
 static void *keep(wgi_core *c, size_t count, size_t size) {
     return wg_tape_keep(&c->head, (count + 1) * size, NULL);
@@ -26,23 +22,16 @@ static size_t line_length(const wgi_lines *a, size_t i) {
     return a->start[i + 1] - a->start[i];
 }
 
-/* ---- orders ---- */
-
-/* Orders lines by how many others they may conflict with, most first; equals keep their order.
- */
-static void largest_first(const wgi_lines *a, const wgi_lines *b, uint32_t *bucket,
-                          uint32_t *key, uint32_t *order) {
-    enum { KEYS = 4096 };
-    memset(bucket, 0, (KEYS + 1) * sizeof *bucket);
-    for (size_t i = 0; i < a->lines; i++) {
-        size_t met = 0;
-        for (size_t e = a->start[i]; e < a->start[i + 1] && met < KEYS; e++)
-            met += line_length(b, a->index[e]) - 1;
-        key[i] = (uint32_t)(met < KEYS ? KEYS - 1 - met : 0);
-        bucket[key[i] + 1]++;
+/* The next order to try, after one that gave so many sweeps; WG_ORDER_AUTO: none. */
+static wg_order next_order(const wgi_lines *a, const wgi_lines *b, wg_order wish,
+                           wg_order tried, size_t sweeps, size_t least) {
+    if (wish != WG_ORDER_AUTO) return tried == WG_ORDER_AUTO ? wish : WG_ORDER_AUTO;
+    if (tried != WG_ORDER_AUTO && sweeps <= least) return WG_ORDER_AUTO;
+    while (tried + 1 < WG_ORDER_COUNT) {
+        tried = (wg_order)(tried + 1);
+        if (wgi_order_is_cheap(a, b, tried)) return tried;
     }
-    for (size_t k = 0; k < KEYS; k++) bucket[k + 1] += bucket[k];
-    for (size_t i = 0; i < a->lines; i++) order[bucket[key[i]]++] = (uint32_t)i;
+    return WG_ORDER_AUTO;
 }
 
 /* ---- lines that have no line across in common ---- */
@@ -110,33 +99,37 @@ static size_t only_wanted(const wgi_lines *a, size_t n, uint32_t *order, uint32_
     return left;
 }
 
-wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
-                           uint32_t *colour, size_t *colours) {
-    uint32_t *const order = keep(c, a->lines, sizeof *order);
-    uint32_t *const other = keep(c, a->lines, sizeof *other);
-    uint32_t *const bucket = keep(c, 4096, sizeof *bucket);
-    taken *const across = keep(c, a->across, sizeof *across);
-    if (c->status != WG_OK) return c->status;
-    for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
-    size_t n = only_wanted(a, a->lines, order, colour);
-    *colours = colour_in_order(a, n, order, across, colour);
-
-    size_t least = 0; /* wanted entries of one line across need different colours */
+/* Wanted entries of one line across need different colours: there are at least as many. */
+static size_t least_colours(const wgi_lines *b) {
+    size_t least = 0;
     for (size_t i = 0; i < b->lines; i++) {
         size_t wanted = 0;
         for (size_t e = b->start[i]; e < b->start[i + 1]; e++)
             wanted += (size_t)is_wanted(b, e);
         if (wanted > least) least = wanted;
     }
-    if (sweeps(*colours) <= sweeps(least)) return WG_OK;
-    largest_first(a, b, bucket, other, order);
-    n = only_wanted(a, a->lines, order, other);
-    memcpy(other, colour, a->lines * sizeof *other);
-    const size_t again = colour_in_order(a, n, order, across, other);
-    if (sweeps(again) >= sweeps(*colours)) return WG_OK;
-    memcpy(colour, other, a->lines * sizeof *colour);
-    *colours = again;
-    return WG_OK;
+    return least;
+}
+
+wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b, wg_order wish,
+                           uint32_t *colour, size_t *colours) {
+    uint32_t *const order = keep(c, a->lines, sizeof *order);
+    uint32_t *const other = keep(c, a->lines, sizeof *other);
+    taken *const across = keep(c, a->across, sizeof *across);
+    if (c->status != WG_OK) return c->status;
+    const size_t least = wgi_sweeps(least_colours(b));
+    wg_order kind = WG_ORDER_AUTO;
+    *colours = SIZE_MAX;
+    for (;;) {
+        kind = next_order(a, b, wish, kind, wgi_sweeps(*colours), least);
+        if (kind == WG_ORDER_AUTO) return WG_OK;
+        if (wgi_order(c, a, b, kind, order) != WG_OK) return c->status;
+        const size_t n = only_wanted(a, a->lines, order, other);
+        const size_t got = colour_in_order(a, n, order, across, other);
+        if (*colours != SIZE_MAX && wgi_sweeps(got) >= wgi_sweeps(*colours)) continue;
+        memcpy(colour, other, a->lines * sizeof *colour);
+        *colours = got;
+    }
 }
 
 /* ---- stars ---- */
@@ -238,32 +231,41 @@ static int room(wgi_core *c, stars *s) {
     return c->status == WG_OK;
 }
 
-wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, uint32_t *colour, size_t *colours,
-                          unsigned char *swapped) {
+/* The same with as many words as that takes. */
+static wg_status star_with_room(wgi_core *c, stars *s, const uint32_t *order, size_t *colours) {
+    while ((*colours = star_in_order(s, order)) == 0) {
+        s->words *= 4;
+        if (!room(c, s)) return c->status;
+    }
+    return WG_OK;
+}
+
+wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
+                          size_t *colours, unsigned char *swapped) {
     stars s = {a, 1, NULL, NULL, NULL, {0}, colour};
     uint32_t *const order = keep(c, a->lines, sizeof *order);
-    uint32_t *const key = keep(c, a->lines, sizeof *key);
-    uint32_t *const bucket = keep(c, 4096, sizeof *bucket);
     size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
     *colours = 0;
     if (c->status != WG_OK || entries == 0) {
         for (size_t i = 0; c->status == WG_OK && i < a->lines; i++) colour[i] = WGI_NO_COLOUR;
         return c->status;
     }
-    for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
     if (!room(c, &s)) return c->status;
-    while ((*colours = star_in_order(&s, order)) == 0) {
-        s.words *= 4;
-        if (!room(c, &s)) return c->status;
+    wg_order kind = WG_ORDER_AUTO, best = WG_ORDER_AUTO, last = WG_ORDER_AUTO;
+    size_t fewest = SIZE_MAX;
+    while ((kind = next_order(a, a, wish, kind, wgi_sweeps(fewest), 1)) != WG_ORDER_AUTO) {
+        if (wgi_order(c, a, a, kind, order) != WG_OK) return c->status;
+        if (star_with_room(c, &s, order, colours) != WG_OK) return c->status;
+        last = kind;
+        if (best != WG_ORDER_AUTO && wgi_sweeps(*colours) >= wgi_sweeps(fewest)) continue;
+        fewest = *colours;
+        best = kind;
     }
-    if (sweeps(*colours) > 1) {
-        largest_first(a, a, bucket, key, order);
-        const size_t again = star_in_order(&s, order);
-        if (again == 0 || sweeps(again) >= sweeps(*colours)) {
-            for (size_t i = 0; i < a->lines; i++) order[i] = (uint32_t)i;
-            (void)star_in_order(&s, order);
-        } else *colours = again;
+    if (last != best) {
+        if (wgi_order(c, a, a, best, order) != WG_OK) return c->status;
+        (void)star_in_order(&s, order);
     }
+    *colours = fewest;
     for (size_t i = 0; i < a->lines; i++)
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
             const uint32_t d = colour[a->index[e]];

@@ -2,7 +2,7 @@
 /* A wg_sparsity is made: a pattern, which was found or given, is sorted and coloured, and
  * copied with the plan of its sweeps into memory of its own. Until then everything stands in
  * the arena of the tape. */
-#include "sparsity.h"
+#include "pattern_plan.h"
 
 #include <string.h>
 
@@ -18,8 +18,6 @@ static void *keep(wgi_core *c, size_t count, size_t size) {
     return wg_tape_keep(&c->head, (count + 1) * size, NULL);
 }
 
-static size_t entries_of(const wgi_lines *a) { return a->lines != 0 ? a->start[a->lines] : 0; }
-
 static wg_status room(wgi_core *c, wgi_lines *a, size_t lines, size_t across, size_t entries,
                       int wanted) {
     *a = (wgi_lines){lines, across, NULL, NULL, NULL};
@@ -32,9 +30,9 @@ static wg_status room(wgi_core *c, wgi_lines *a, size_t lines, size_t across, si
 
 /* Transposes lines; those of b are in order, even if those of a are not. */
 static wg_status transpose(wgi_core *c, const wgi_lines *a, wgi_lines *b) {
-    if (room(c, b, a->across, a->lines, entries_of(a), a->wanted != NULL) != WG_OK)
+    if (room(c, b, a->across, a->lines, wgi_entries_of(a), a->wanted != NULL) != WG_OK)
         return c->status;
-    for (size_t e = 0; e < entries_of(a); e++) b->start[a->index[e] + 1]++;
+    for (size_t e = 0; e < wgi_entries_of(a); e++) b->start[a->index[e] + 1]++;
     for (size_t i = 0; i < b->lines; i++) b->start[i + 1] += b->start[i];
     for (size_t i = 0; i < a->lines; i++)
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
@@ -58,89 +56,7 @@ static size_t find(const size_t *start, const uint32_t *index, size_t line, uint
     return low < start[line + 1] && index[low] == across ? low : SIZE_MAX;
 }
 
-static int in_triangle(char triangle, size_t row, size_t col) {
-    return triangle == 'L' ? row >= col : triangle == 'U' ? row <= col : 1;
-}
-
 /* ---- making ---- */
-
-/* What a wg_sparsity is made from. rows: the whole pattern in order, which is both triangles of
- * a Hessian. */
-typedef struct plan {
-    wgi_core *c;
-    const char *call;
-    size_t n, m;
-    int hessian;
-    char triangle;
-    wg_layout layout;
-    unsigned flags;
-    uint64_t recording;
-    wgi_lines rows, cols;
-    /* some operation has no jvp: its tangents take a vjp for every element of its results */
-    int no_tangents;
-    int backward;
-    size_t colours, entries;
-    uint32_t *colour;
-    unsigned char *swapped; /* for each entry of rows */
-} plan;
-
-static size_t sweeps(size_t colours) { return (colours + LANES - 1) / LANES; }
-
-/* Columns or rows, whichever takes fewer sweeps: forward and backward sweeps over the same
- * records take about as long, except for operations without tangents. */
-static wg_status colour_jacobian(plan *p) {
-    wgi_core *const c = p->c;
-    size_t by_rows;
-    p->colour = keep(c, p->n, sizeof *p->colour);
-    uint32_t *const rows = keep(c, p->m, sizeof *rows);
-    if (c->status != WG_OK) return c->status;
-    wg_status s = wgi_colour_lines(c, &p->cols, &p->rows, p->colour, &p->colours);
-    if (s != WG_OK || (p->colours <= 1 && !p->no_tangents)) return s;
-    s = wgi_colour_lines(c, &p->rows, &p->cols, rows, &by_rows);
-    if (s != WG_OK) return s;
-    const int fewer = sweeps(by_rows) < sweeps(p->colours) ||
-                      (sweeps(by_rows) == sweeps(p->colours) && by_rows < p->colours);
-    if (!fewer && !p->no_tangents) return s;
-    p->backward = 1;
-    p->colours = by_rows;
-    p->colour = rows;
-    return WG_OK;
-}
-
-static int wanted(const plan *p, size_t row, size_t e) {
-    return (p->rows.wanted == NULL || p->rows.wanted[e]) &&
-           (!p->hessian || in_triangle(p->triangle, row, p->rows.index[e]));
-}
-
-/* Variables along which no wanted entry is read get no colour. */
-static wg_status colour_hessian(plan *p) {
-    wgi_core *const c = p->c;
-    const wgi_lines *const a = &p->rows;
-    p->colour = keep(c, p->n, sizeof *p->colour);
-    p->swapped = keep(c, entries_of(a), 1);
-    unsigned char *const used = keep(c, p->n, 1);
-    if (c->status != WG_OK) return c->status;
-    if (wgi_colour_star(c, a, p->colour, &p->colours, p->swapped) != WG_OK) return c->status;
-    uint32_t *const number = keep(c, p->colours, sizeof *number);
-    if (c->status != WG_OK) return c->status;
-    memset(used, 0, p->n);
-    for (size_t i = 0; i < a->lines; i++)
-        for (size_t e = a->start[i]; e < a->start[i + 1]; e++)
-            if (wanted(p, i, e)) used[p->swapped[e] ? i : a->index[e]] = 1;
-    for (size_t k = 0; k < p->colours; k++) number[k] = WGI_NO_COLOUR;
-    uint32_t colours = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        if (!used[i]) {
-            p->colour[i] = WGI_NO_COLOUR;
-            continue;
-        }
-        uint32_t *const to = &number[p->colour[i]];
-        if (*to == WGI_NO_COLOUR) *to = colours++;
-        p->colour[i] = *to;
-    }
-    p->colours = colours;
-    return WG_OK;
-}
 
 /* Several arrays in one piece of memory; with NULL they are only counted. */
 typedef struct pieces {
@@ -158,31 +74,39 @@ static void *piece(pieces *q, size_t count, size_t size) {
 typedef struct parts {
     wg_sparsity *s;
     size_t *start, *whole_start, *sweep_start;
-    uint32_t *row, *col, *whole_col, *colour, *sweep_entry;
+    uint32_t *row, *col, *whole_col, *colour[2], *sweep_entry, *child, *parent, *step;
     unsigned char *swapped;
 } parts;
 
-static size_t cut(const plan *p, char *base, parts *to) {
+static size_t cut(const wgi_plan *p, char *base, parts *to) {
     pieces q = {base, 0};
     const size_t rows = p->rows.lines, cols = p->rows.across;
-    const int several = sweeps(p->colours) > 1;
+    const int substituted = p->by.edge != NULL,
+              several = wgi_plan_sweeps(p) > 1 && !substituted;
     memset(to, 0, sizeof *to);
     to->s = piece(&q, 1, sizeof *to->s);
     to->start = piece(&q, (p->layout == WG_ROW_MAJOR ? rows : cols) + 1, sizeof(size_t));
     to->whole_start = piece(&q, rows + 1, sizeof(size_t));
-    if (several) to->sweep_start = piece(&q, sweeps(p->colours) + 1, sizeof(size_t));
+    if (several) to->sweep_start = piece(&q, wgi_plan_sweeps(p) + 1, sizeof(size_t));
     to->row = piece(&q, p->entries, sizeof(uint32_t));
     to->col = piece(&q, p->entries, sizeof(uint32_t));
-    to->whole_col = piece(&q, entries_of(&p->rows), sizeof(uint32_t));
-    to->colour = piece(&q, p->backward ? rows : cols, sizeof(uint32_t));
+    to->whole_col = piece(&q, wgi_entries_of(&p->rows), sizeof(uint32_t));
+    if (p->side[0].colour != NULL) to->colour[0] = piece(&q, cols, sizeof(uint32_t));
+    if (p->side[1].colour != NULL) to->colour[1] = piece(&q, rows, sizeof(uint32_t));
     if (several) to->sweep_entry = piece(&q, p->entries, sizeof(uint32_t));
-    if (p->hessian) to->swapped = piece(&q, p->entries, 1);
+    if ((p->hessian && !substituted) || p->side[1].colour != NULL)
+        to->swapped = piece(&q, p->entries, 1);
+    if (substituted) {
+        to->child = piece(&q, p->by.steps, sizeof(uint32_t));
+        to->parent = piece(&q, p->by.steps, sizeof(uint32_t));
+        to->step = piece(&q, p->entries, sizeof(uint32_t));
+    }
     return q.used;
 }
 
 /* Lists the entries in the order of the layout. By columns, a cursor goes along each row: rows
  * are in order, and so are the entries of a column. */
-static void put_entries(const plan *p, const parts *to) {
+static void put_entries(const wgi_plan *p, const parts *to) {
     const wgi_lines *const a = &p->rows;
     const int by_rows = p->layout == WG_ROW_MAJOR;
     const size_t lines = by_rows ? a->lines : a->across;
@@ -190,28 +114,31 @@ static void put_entries(const plan *p, const parts *to) {
     memset(start, 0, (lines + 1) * sizeof *start);
     for (size_t i = 0; i < a->lines; i++)
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++)
-            if (wanted(p, i, e)) start[(by_rows ? i : a->index[e]) + 1]++;
+            if (wgi_plan_wants(p, i, e)) start[(by_rows ? i : a->index[e]) + 1]++;
     for (size_t i = 0; i < lines; i++) start[i + 1] += start[i];
     for (size_t i = 0; i < a->lines; i++)
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++) {
-            if (!wanted(p, i, e)) continue;
+            if (!wgi_plan_wants(p, i, e)) continue;
             const size_t k = start[by_rows ? i : a->index[e]]++;
             to->row[k] = (uint32_t)i;
             to->col[k] = a->index[e];
-            if (to->swapped != NULL) to->swapped[k] = p->swapped[e];
+            if (to->swapped != NULL) to->swapped[k] = p->swapped == NULL || p->swapped[e];
+            if (to->step != NULL && i != a->index[e]) to->step[k] = p->by.step[p->by.edge[e]];
         }
     for (size_t i = lines; i > 0; i--) start[i] = start[i - 1];
     start[0] = 0;
 }
 
 /* The sweep that gives entry k. */
-static size_t sweep_of(const plan *p, const parts *to, size_t k) {
-    const int across = p->hessian ? to->swapped[k] : p->backward;
-    return p->colour[across ? to->row[k] : to->col[k]] / LANES;
+static size_t sweep_of(const wgi_plan *p, const parts *to, size_t k) {
+    const int across = to->swapped != NULL && to->swapped[k];
+    const size_t line = across ? to->row[k] : to->col[k];
+    if (p->hessian || !across) return p->side[0].colour[line] / LANES;
+    return wgi_sweeps(p->side[0].colours) + p->side[1].colour[line] / LANES;
 }
 
-static void put_sweeps(const plan *p, const parts *to) {
-    const size_t count = sweeps(p->colours);
+static void put_sweeps(const wgi_plan *p, const parts *to) {
+    const size_t count = wgi_plan_sweeps(p);
     size_t *const start = to->sweep_start;
     memset(start, 0, (count + 1) * sizeof *start);
     for (size_t k = 0; k < p->entries; k++) start[sweep_of(p, to, k) + 1]++;
@@ -222,7 +149,7 @@ static void put_sweeps(const plan *p, const parts *to) {
     start[0] = 0;
 }
 
-static uint64_t identity_of(const plan *p) {
+static uint64_t identity_of(const wgi_plan *p) {
     const wgi_lines *const a = &p->rows;
     uint64_t h = wgi_mix(p->n, p->m, (uint64_t)p->hessian);
     for (size_t i = 0; i < a->lines; i++) {
@@ -233,17 +160,17 @@ static uint64_t identity_of(const plan *p) {
 }
 
 /* Colours p->rows, and makes the object. */
-static wg_status finish(plan *p, wg_sparsity **out) {
+static wg_status finish(wgi_plan *p, wg_sparsity **out) {
     wgi_core *const c = p->c;
     const wgi_lines *const a = &p->rows;
-    if (entries_of(a) >= UINT32_MAX)
-        return wgi_fail(c, WG_ENOMEM, "%s: %zu entries", p->call, entries_of(a));
-    wg_status s = p->hessian ? colour_hessian(p) : transpose(c, a, &p->cols);
-    if (s == WG_OK && !p->hessian) s = colour_jacobian(p);
+    if (wgi_entries_of(a) >= UINT32_MAX)
+        return wgi_fail(c, WG_ENOMEM, "%s: %zu entries", p->call, wgi_entries_of(a));
+    wg_status s = p->hessian ? wgi_plan_hessian(p) : transpose(c, a, &p->cols);
+    if (s == WG_OK && !p->hessian) s = wgi_plan_jacobian(p);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < a->lines; i++)
         for (size_t e = a->start[i]; e < a->start[i + 1]; e++)
-            p->entries += (size_t)wanted(p, i, e);
+            p->entries += (size_t)wgi_plan_wants(p, i, e);
     parts to;
     wgi_home home;
     void *base;
@@ -255,9 +182,16 @@ static wg_status finish(plan *p, wg_sparsity **out) {
     (void)cut(p, base, &to);
     put_entries(p, &to);
     if (to.sweep_start != NULL) put_sweeps(p, &to);
+    if (to.step != NULL && p->by.steps != 0) {
+        memcpy(to.child, p->by.child, p->by.steps * sizeof *to.child);
+        memcpy(to.parent, p->by.parent, p->by.steps * sizeof *to.parent);
+    }
     memcpy(to.whole_start, a->start, (a->lines + 1) * sizeof *a->start);
-    memcpy(to.whole_col, a->index, entries_of(a) * sizeof *a->index);
-    memcpy(to.colour, p->colour, (p->backward ? a->lines : a->across) * sizeof *p->colour);
+    memcpy(to.whole_col, a->index, wgi_entries_of(a) * sizeof *a->index);
+    for (int k = 0; k < 2; k++)
+        if (p->side[k].colour != NULL)
+            memcpy(to.colour[k], p->side[k].colour,
+                   (k ? a->lines : a->across) * sizeof *to.colour[k]);
     *made = (wg_sparsity){
         .pattern = {a->lines, a->across, p->entries, p->layout, to.start, to.row, to.col},
         .home = home,
@@ -270,12 +204,14 @@ static wg_status finish(plan *p, wg_sparsity **out) {
         .identity = identity_of(p),
         .whole_start = to.whole_start,
         .whole_col = to.whole_col,
-        .backward = p->backward,
-        .colours = p->colours,
-        .colour = to.colour,
+        .side = {{p->side[0].colours, to.colour[0]}, {p->side[1].colours, to.colour[1]}},
         .sweep_start = to.sweep_start,
         .sweep_entry = to.sweep_entry,
         .swapped = to.swapped,
+        .steps = p->by.steps,
+        .child = to.child,
+        .parent = to.parent,
+        .step = to.step,
     };
     *out = made;
     return WG_OK;
@@ -283,7 +219,7 @@ static wg_status finish(plan *p, wg_sparsity **out) {
 
 /* ---- from a recording ---- */
 
-static wg_status check_plan(const plan *p) {
+static wg_status check_plan(const wgi_plan *p) {
     if (p->layout != WG_ROW_MAJOR && p->layout != WG_COL_MAJOR)
         return wgi_fail(p->c, WG_EARG, "%s: %d is no layout", p->call, (int)p->layout);
     if (p->hessian && p->triangle != 'L' && p->triangle != 'U' && p->triangle != 'F')
@@ -308,7 +244,7 @@ static wg_status needs_code(const wgi_drive *d) {
 /* The union of lines with the same lines transposed; both are in order. */
 static wg_status join_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                             wgi_lines *both) {
-    if (room(c, both, a->lines, a->across, entries_of(a) + entries_of(b), 0) != WG_OK)
+    if (room(c, both, a->lines, a->across, wgi_entries_of(a) + wgi_entries_of(b), 0) != WG_OK)
         return c->status;
     size_t n = 0;
     for (size_t i = 0; i < a->lines; i++) {
@@ -348,7 +284,7 @@ static int no_tangents(const wgi_core *c) {
     return 0;
 }
 
-static wg_status detect(plan *p, wg_tape *t, wg_callback *f, void *data, const double *x,
+static wg_status detect(wgi_plan *p, wg_tape *t, wg_callback *f, void *data, const double *x,
                         wg_sparsity **out) {
     wgi_drive d;
     if (out != NULL) *out = NULL;
@@ -370,18 +306,18 @@ static wg_status detect(plan *p, wg_tape *t, wg_callback *f, void *data, const d
 
 wg_status wg_jacobian_sparsity(wg_tape *t, wg_callback *f, void *data, size_t n,
                                const double *x, size_t m, wg_layout layout, wg_sparsity **out) {
-    plan p = {.call = "wg_jacobian_sparsity", .n = n, .m = m, .layout = layout};
+    wgi_plan p = {.call = "wg_jacobian_sparsity", .n = n, .m = m, .layout = layout};
     return detect(&p, t, f, data, x, out);
 }
 
 wg_status wg_hessian_sparsity(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                               size_t m, char triangle, wg_layout layout, wg_sparsity **out) {
-    plan p = {.call = "wg_hessian_sparsity",
-              .n = n,
-              .m = m,
-              .hessian = 1,
-              .triangle = triangle,
-              .layout = layout};
+    wgi_plan p = {.call = "wg_hessian_sparsity",
+                  .n = n,
+                  .m = m,
+                  .hessian = 1,
+                  .triangle = triangle,
+                  .layout = layout};
     return detect(&p, t, f, data, x, out);
 }
 
@@ -419,8 +355,8 @@ static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, w
 }
 
 /* Are the coordinates in range and, of a Hessian, in the triangle? */
-static wg_status check_entries(const plan *p, size_t rows, size_t entries, const uint32_t *row,
-                               const uint32_t *col) {
+static wg_status check_entries(const wgi_plan *p, size_t rows, size_t entries,
+                               const uint32_t *row, const uint32_t *col) {
     if (entries != 0 && (row == NULL || col == NULL))
         return wgi_fail(p->c, WG_ENULL, "%s: rows or columns of %zu entries are NULL", p->call,
                         entries);
@@ -428,7 +364,7 @@ static wg_status check_entries(const plan *p, size_t rows, size_t entries, const
         if (row[k] >= rows || col[k] >= p->n)
             return wgi_fail(p->c, WG_EARG, "%s: entry %zu, (%u, %u), of a %zu-by-%zu matrix",
                             p->call, k, row[k], col[k], rows, p->n);
-        if (p->hessian && !in_triangle(p->triangle, row[k], col[k]))
+        if (p->hessian && !wgi_in_triangle(p->triangle, row[k], col[k]))
             return wgi_fail(p->c, WG_EARG, "%s: entry %zu, (%u, %u), is not in triangle '%c'",
                             p->call, k, row[k], col[k], p->triangle);
     }
@@ -436,7 +372,7 @@ static wg_status check_entries(const plan *p, size_t rows, size_t entries, const
 }
 
 /* Makes lines of coordinates, in order; of a triangle, both triangles. */
-static wg_status sort_entries(plan *p, size_t rows, size_t entries, const uint32_t *row,
+static wg_status sort_entries(wgi_plan *p, size_t rows, size_t entries, const uint32_t *row,
                               const uint32_t *col) {
     wgi_core *const c = p->c;
     const int mirror = p->hessian && p->triangle != 'F';
@@ -473,8 +409,8 @@ static wg_status sort_entries(plan *p, size_t rows, size_t entries, const uint32
     return WG_OK;
 }
 
-static wg_status from_entries(plan *p, size_t entries, const uint32_t *row, const uint32_t *col,
-                              wg_sparsity **out) {
+static wg_status from_entries(wgi_plan *p, size_t entries, const uint32_t *row,
+                              const uint32_t *col, wg_sparsity **out) {
     const size_t rows = p->hessian ? p->n : p->m;
     wg_status s = check_plan(p);
     if (s == WG_OK) s = check_entries(p, rows, entries, row, col);
@@ -485,16 +421,16 @@ static wg_status from_entries(plan *p, size_t entries, const uint32_t *row, cons
 wg_status wgi_sparsity_given(wgi_core *c, const char *call, size_t rows, size_t cols,
                              size_t entries, const uint32_t *row, const uint32_t *col,
                              wg_layout layout, wg_sparsity **out) {
-    plan p = {.c = c,
-              .call = call,
-              .n = cols,
-              .m = rows,
-              .layout = layout,
-              .flags = WG_SPARSITY_TRUSTED};
+    wgi_plan p = {.c = c,
+                  .call = call,
+                  .n = cols,
+                  .m = rows,
+                  .layout = layout,
+                  .flags = WG_SPARSITY_TRUSTED};
     return from_entries(&p, entries, row, col, out);
 }
 
-static wg_status given(plan *p, wg_tape *t, size_t entries, const uint32_t *row,
+static wg_status given(wgi_plan *p, wg_tape *t, size_t entries, const uint32_t *row,
                        const uint32_t *col, wg_sparsity **out) {
     wgi_drive d;
     if (out != NULL) *out = NULL;
@@ -508,7 +444,7 @@ static wg_status given(plan *p, wg_tape *t, size_t entries, const uint32_t *row,
 wg_status wg_jacobian_sparsity_of(wg_tape *t, size_t n, size_t m, size_t entries,
                                   const uint32_t *row, const uint32_t *col, wg_layout layout,
                                   unsigned flags, wg_sparsity **out) {
-    plan p = {
+    wgi_plan p = {
         .call = "wg_jacobian_sparsity_of", .n = n, .m = m, .layout = layout, .flags = flags};
     return given(&p, t, entries, row, col, out);
 }
@@ -516,22 +452,22 @@ wg_status wg_jacobian_sparsity_of(wg_tape *t, size_t n, size_t m, size_t entries
 wg_status wg_hessian_sparsity_of(wg_tape *t, size_t n, size_t m, size_t entries,
                                  const uint32_t *row, const uint32_t *col, char triangle,
                                  wg_layout layout, unsigned flags, wg_sparsity **out) {
-    plan p = {.call = "wg_hessian_sparsity_of",
-              .n = n,
-              .m = m,
-              .hessian = 1,
-              .triangle = triangle,
-              .layout = layout,
-              .flags = flags};
+    wgi_plan p = {.call = "wg_hessian_sparsity_of",
+                  .n = n,
+                  .m = m,
+                  .hessian = 1,
+                  .triangle = triangle,
+                  .layout = layout,
+                  .flags = flags};
     return given(&p, t, entries, row, col, out);
 }
 
 /* Marks the chosen entries in the whole pattern. */
-static wg_status choose(plan *p, const wg_sparsity *from, size_t entries, const uint32_t *row,
-                        const uint32_t *col) {
+static wg_status choose(wgi_plan *p, const wg_sparsity *from, size_t entries,
+                        const uint32_t *row, const uint32_t *col) {
     const wg_pattern *const a = &from->pattern;
     const int by_rows = a->layout == WG_ROW_MAJOR;
-    memset(p->rows.wanted, 0, entries_of(&p->rows));
+    memset(p->rows.wanted, 0, wgi_entries_of(&p->rows));
     for (size_t k = 0; k < entries; k++) {
         const size_t at = by_rows ? find(a->start, a->col, row[k], col[k])
                                   : find(a->start, a->row, col[k], row[k]);
@@ -548,15 +484,24 @@ static wg_status choose(plan *p, const wg_sparsity *from, size_t entries, const 
     return WG_OK;
 }
 
-wg_status wg_sparsity_select(wg_tape *t, const wg_sparsity *from, size_t entries,
-                             const uint32_t *row, const uint32_t *col, wg_sparsity **out) {
-    plan p = {.call = "wg_sparsity_select"};
+/* These entries of a pattern, coloured as wished. */
+static wg_status select_entries(wg_tape *t, const char *call, const wg_sparsity *from,
+                                size_t entries, const uint32_t *row, const uint32_t *col,
+                                const wg_colouring *wish, wg_sparsity **out) {
+    wgi_plan p = {.call = call};
     wgi_drive d;
     if (out != NULL) *out = NULL;
     wg_status s = wgi_drive_open(&d, t, p.call, no_callback, NULL, 0, 0, 0);
     p.c = d.c;
     if (s == WG_OK && out == NULL) s = no_out(&d);
     if (s == WG_OK && from == NULL) s = wgi_fail(p.c, WG_ENULL, "%s: s is NULL", p.call);
+    if (s == WG_OK && wish != NULL) {
+        p.wish = *wish;
+        if ((unsigned)wish->order >= WG_ORDER_COUNT ||
+            (unsigned)wish->sweeps >= WG_SWEEPS_COUNT)
+            s = wgi_fail(p.c, WG_EARG, "%s: order %d, sweeps %d", p.call, (int)wish->order,
+                         (int)wish->sweeps);
+    }
     if (s == WG_OK) {
         p.n = from->n, p.m = from->m;
         p.hessian = from->hessian;
@@ -577,6 +522,17 @@ wg_status wg_sparsity_select(wg_tape *t, const wg_sparsity *from, size_t entries
     return wgi_drive_close(&d, s);
 }
 
+wg_status wg_sparsity_select(wg_tape *t, const wg_sparsity *from, size_t entries,
+                             const uint32_t *row, const uint32_t *col, wg_sparsity **out) {
+    return select_entries(t, "wg_sparsity_select", from, entries, row, col, NULL, out);
+}
+
+wg_status wg_sparsity_colour(wg_tape *t, const wg_sparsity *from, const wg_colouring *o,
+                             wg_sparsity **out) {
+    const wg_pattern none = {0}, *const a = from != NULL ? &from->pattern : &none;
+    return select_entries(t, "wg_sparsity_colour", from, a->entries, a->row, a->col, o, out);
+}
+
 /* ---- reading ---- */
 
 void wg_sparsity_free(wg_sparsity *s) {
@@ -588,4 +544,6 @@ const wg_pattern *wg_sparsity_pattern(const wg_sparsity *s) {
     return s != NULL ? &s->pattern : NULL;
 }
 
-size_t wg_sparsity_colours(const wg_sparsity *s) { return s != NULL ? s->colours : 0; }
+size_t wg_sparsity_colours(const wg_sparsity *s) {
+    return s != NULL ? s->side[0].colours + s->side[1].colours : 0;
+}

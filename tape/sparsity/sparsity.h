@@ -4,6 +4,10 @@
  *   sparsity.c         which inputs each slot depends on, and what is not linear
  *   sparsity_block.c   the same of operations on matrices
  *   colour.c           columns, rows or variables that share a sweep
+ *   acyclic.c          variables of a Hessian whose entries come from each other
+ *   colour_order.c     in which order they are coloured
+ *   bicolour.c         columns and rows of one pattern
+ *   pattern_plan.c     which colouring a pattern gets
  *   pattern.c          making a wg_sparsity of these
  *   sparse_drivers.c   values */
 #ifndef WGI_TAPE_SPARSITY_SPARSITY_H
@@ -27,6 +31,23 @@ typedef struct wgi_lines {
     unsigned char *wanted; /* for each entry; NULL: all are wanted */
 } wgi_lines;
 
+/* Lines that share sweeps of one direction. */
+typedef struct wgi_side {
+    size_t colours;
+    const uint32_t
+        *colour; /* of each column, variable or row; NULL: there are no such sweeps */
+} wgi_side;
+
+/* How entries of a Hessian come from products with its colours, B[i, k] of variable i and colour k:
+ * step s gives the entry of child and parent as B[child, colour of parent], and takes it off B[parent,
+ * colour of child]. */
+typedef struct wgi_substitution {
+    size_t steps;
+    uint32_t *child, *parent;
+    uint32_t *edge; /* of each entry of the whole pattern: the edge it stands for */
+    uint32_t *step; /* of each edge */
+} wgi_substitution;
+
 struct wg_sparsity {
     wg_pattern pattern; /* what the user sees of it */
     wgi_home home;
@@ -39,17 +60,25 @@ struct wg_sparsity {
     uint64_t identity;
     const size_t *whole_start; /* the whole pattern by rows; of a Hessian both triangles */
     const uint32_t *whole_col;
-    int backward; /* of a Jacobian: rows have colours, not columns */
-    size_t colours;
-    const uint32_t *colour; /* of each column, or row */
+    /* columns of a Jacobian, swept forward, or variables of a Hessian; rows, swept backward, after
+     * those */
+    wgi_side side[2];
     /* the entries that each sweep gives; NULL: there is a single sweep */
     const size_t *sweep_start;
     const uint32_t *sweep_entry;
-    const unsigned char *swapped; /* of a Hessian: the entry is read as (col, row) */
+    /* of a Hessian: the entry is read as (col, row); of a Jacobian: in a backward sweep */
+    const unsigned char *swapped;
+    /* of a Hessian that is found by substitution: the steps, and of each entry its step; NULL: it is
+     * not. Entries of the diagonal have none */
+    size_t steps;
+    const uint32_t *child, *parent, *step;
 };
 
+static inline size_t wgi_sweeps(size_t colours) {
+    return (colours + WGI_SWEEP_LANES - 1) / WGI_SWEEP_LANES;
+}
 static inline size_t wgi_sparsity_sweeps(const wg_sparsity *s) {
-    return (s->colours + WGI_SWEEP_LANES - 1) / WGI_SWEEP_LANES;
+    return wgi_sweeps(s->side[0].colours) + wgi_sweeps(s->side[1].colours);
 }
 
 /* ---- sparsity.c -------------------------------------------------------------------------- */
@@ -104,12 +133,37 @@ uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h);
 /* Colours lines a so that no two of a colour meet in a line across in which one of them has a
  * wanted entry; b is a transposed. Gives how many colours there are; workspace is in the arena
  * of the tape. */
-wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
+wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b, wg_order wish,
                            uint32_t *colour, size_t *colours);
 /* A star colouring of a symmetric pattern: in row i, or in row j if it is swapped, entry (i, j)
  * is the only one with its colour. swapped has room for all entries. */
-wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, uint32_t *colour, size_t *colours,
-                          unsigned char *swapped);
+wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
+                          size_t *colours, unsigned char *swapped);
+
+/* ---- acyclic.c --------------------------------------------------------------------------- */
+
+/* An acyclic colouring of a symmetric pattern, and how its entries are found. */
+wg_status wgi_colour_acyclic(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
+                             size_t *colours, wgi_substitution *to);
+
+/* ---- colour_order.c ----------------------------------------------------------------------------- */
+
+/* Lines in the order in which they are coloured; b is a transposed, or a itself where its indices
+ * are the neighbours. */
+wg_status wgi_order(wgi_core *c, const wgi_lines *a, const wgi_lines *b, wg_order kind,
+                    uint32_t *order);
+/* Does that cost no more than some colourings? */
+int wgi_order_is_cheap(const wgi_lines *a, const wgi_lines *b, wg_order kind);
+
+/* ---- bicolour.c -------------------------------------------------------------------------- */
+
+/* Colours columns and rows of a pattern so that each wanted entry is read along its column or along
+ * its row, where that takes fewer than so many sweeps; otherwise *fewer is 0. cols is rows
+ * transposed; by_row has room for the entries of rows: is that entry read along its row? */
+wg_status wgi_colour_both(wgi_core *c, const wgi_lines *rows, const wgi_lines *cols,
+                          wg_order wish, size_t sweeps, uint32_t *col_colour,
+                          uint32_t *row_colour, unsigned char *by_row, size_t colours[2],
+                          int *fewer);
 
 /* ---- pattern.c --------------------------------------------------------------------------- */
 

@@ -240,6 +240,49 @@ ROW(wg_checkpoint) {
     keep_mat(out);
 }
 
+static int ends(size_t step, size_t n, const double *state, size_t np, const double *param,
+                void *data) {
+    (void)n, (void)state, (void)np, (void)param, (void)data;
+    return step == 4;
+}
+static wg_status lowest(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)m, (void)data;
+    y[0] = n != 0 ? wg_let(t, wg_square(x[0])) : wg_constant(1);
+    return WG_OK;
+}
+ROW(wg_loop_gradient) {
+    static const wg_region regions_list[] = {{.record = record},
+                                             {.value = value, .vjp = vjp},
+                                             {.record = records_strangers},
+                                             {.record = records_nothing},
+                                             {.value = value},
+                                             {.record = NULL}};
+    TAPE(t);
+    wg_region region[2];
+    double x[4], p[2], g[4], gp[2], y;
+    for (size_t i = 0; i < 2; i++) region[i] = regions_list[one_in(6) ? below(6) : below(2)];
+    for (size_t i = 0; i < 4; i++) x[i] = (double)below(9) / 4 - 1, p[i / 2] = x[i];
+    if (one_in(20)) x[0] = (double)NAN;
+    wg_loop loop_ = {.n = below(5), .np = below(3), .regions = one_in(20) ? 0 : 1 + below(2)};
+    loop_.region = one_in(60) ? NULL : region;
+    loop_.steps = one_in(60) ? SIZE_MAX : below(9);
+    loop_.ends = one_in(3) ? ends : NULL;
+    loop_.objective = one_in(60) ? NULL : lowest;
+    const wg_loop_options o_ = {.memory = one_in(30) ? below(4) : 4 + below(5),
+                                .file = one_in(30) ? "/none/loop" : NULL};
+    const wg_loop *const l = one_in(60) ? NULL : &loop_;
+    const wg_loop_options *const o = one_in(3) ? NULL : &o_;
+    const double *const state = one_in(60) ? NULL : x, *const param = one_in(60) ? NULL : p;
+    double *const dstate = one_in(5) ? NULL : one_in(5) ? x : g;
+    wg_loop_report report;
+    named("n", "%zu", loop_.n);
+    named("np", "%zu", loop_.np);
+    named("steps", "%zu", loop_.steps);
+    named("memory", "%zu", o_.memory);
+    GIVES_STATUS(wg_loop_gradient(t, l, o, state, param, &y, dstate, gp, &report));
+}
+
 static const struct row list[] = {
     LISTED(wg_callable_new, 4),
     LISTED(wg_callable_free, 1),
@@ -249,5 +292,6 @@ static const struct row list[] = {
     LISTED(wg_scan, 16),
     LISTED(wg_callable_stencil, 2),
     LISTED(wg_checkpoint, 8),
+    LISTED(wg_loop_gradient, 4),
 };
 const struct rows calls_map = ROWS(list);

@@ -2,8 +2,9 @@
 /* calls_ode.c - rows: solutions in time. */
 #include "calls.h"
 
-/* A system that is there from the beginning to the end: a pendulum with friction, and its energy. */
-static wg_ode *house;
+/* Systems that are there from the beginning to the end: a pendulum with friction, and its energy; the same
+ * where something is in its way. */
+static wg_ode *house, *house_of_events;
 
 static wg_status swing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                        void *data) {
@@ -19,17 +20,36 @@ static wg_status energy(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     return WG_OK;
 }
 
+static wg_status meet(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_sub(x[1], wg_mul(0.1, x[3])));
+    return WG_OK;
+}
+static wg_status turn(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = x[1];
+    y[1] = wg_let(t, wg_mul(-0.75, x[2]));
+    return WG_OK;
+}
+
 int house_ode_open(wg_tape *t) {
     static const wg_argument in[] = {{"t", 1, 1, 0}, {"y", 2, 1, 0}, {"p", 2, 1, 0}};
     static const wg_argument out[] = {{"f", 2, 1, 0}, {"g", 1, 1, 0}};
     const double x[] = {0, 1, 0.5, 1.5, 0.25};
-    wg_function *f = NULL, *g = NULL;
-    int bad = wg_function_record(t, swing, NULL, 3, in, x, 1, &out[0], &f) != WG_OK ||
-              wg_function_record(t, energy, NULL, 3, in, x, 1, &out[1], &g) != WG_OK;
-    const wg_ode_system system = {.rhs = f, .integrand = g};
-    bad = bad || wg_ode_new(t, &system, &house) != WG_OK;
-    wg_function_free(f);
-    wg_function_free(g);
+    static wg_callback *const callback[4] = {swing, energy, meet, turn};
+    wg_function *f[4] = {NULL, NULL, NULL, NULL};
+    int bad = 0;
+    for (size_t k = 0; k < 4 && !bad; k++)
+        bad = wg_function_record(t, callback[k], NULL, 3, in, x, 1, &out[k % 3 != 0], &f[k]) !=
+              WG_OK;
+    const wg_ode_system plain = {.rhs = f[0], .integrand = f[1], .stiff = 1, .second = 1};
+    const wg_ode_system events = {
+        .rhs = f[0], .integrand = f[1], .event = f[2], .jump = f[3], .stiff = 1};
+    bad = bad || wg_ode_new(t, &plain, &house) != WG_OK ||
+          wg_ode_new(t, &events, &house_of_events) != WG_OK;
+    for (size_t k = 0; k < 4; k++) wg_function_free(f[k]);
     return bad;
 }
 
@@ -39,7 +59,11 @@ ROW(wg_ode_new) {
     FUNCTION(f);
     FUNCTION(g);
     const wg_ode_system system_ = {.rhs = one_in(30) ? NULL : f,
-                                   .integrand = one_in(2) ? g : NULL};
+                                   .integrand = one_in(2) ? g : NULL,
+                                   .stiff = one_in(2),
+                                   .second = one_in(4),
+                                   .event = one_in(4) ? f : NULL,
+                                   .jump = one_in(4) ? g : NULL};
     const wg_ode_system *const system = one_in(60) ? NULL : &system_;
     wg_ode *made = NULL, **const out = one_in(60) ? NULL : &made;
     GIVES_STATUS(wg_ode_new(t, system, out));
@@ -69,7 +93,7 @@ ROW(wg_ode_solve) {
     const double by = one_in(20) ? 0 : one_in(4) ? -0.25 : 0.5;
     for (size_t i = 1; i < 5; i++) time_[i] = time_[i - 1] + by;
     const double *const time = one_in(60) ? NULL : time_;
-    wg_ode_options o_ = {.method = (wg_ode_method)below(5),
+    wg_ode_options o_ = {.method = (wg_ode_method)below(6),
                          .step = lengths[below(7)],
                          .max_steps = 1 + below(60),
                          .stop_at_times = one_in(3),
@@ -79,7 +103,7 @@ ROW(wg_ode_solve) {
     if (one_in(10)) o_.min_step = lengths[below(7)];
     if (one_in(10)) o_.max_step = lengths[below(7)];
     const wg_ode_options *const o = one_in(10) ? NULL : &o_;
-    const wg_ode *const k = one_in(60) ? NULL : house;
+    const wg_ode *const k = one_in(60) ? NULL : one_in(3) ? house_of_events : house;
     wg_mat out[2] = {wg_mat_failed(1, 1), wg_mat_failed(1, 1)};
     wg_mat *const y = one_in(60) ? NULL : &out[0], *const r = one_in(60) ? NULL : &out[1];
     wg_ode_report room, *const report = one_in(2) ? NULL : &room;
@@ -97,6 +121,6 @@ static const struct row list[] = {
     LISTED(wg_ode_new, 1),
     LISTED(wg_ode_compile, 0),
     LISTED(wg_ode_free, 1),
-    LISTED(wg_ode_solve, 12),
+    LISTED(wg_ode_solve, 8),
 };
 const struct rows calls_ode = ROWS(list);

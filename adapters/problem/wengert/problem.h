@@ -18,11 +18,15 @@ typedef struct wg_problem wg_problem;
 
 enum {
     WG_RECORD_ONCE =
-        1,         /* the callback records the same at all points, up to recorded comparisons
+        1, /* the callback records the same at all points, up to recorded comparisons
                            (wg_check_branches): it is recorded once, as a function. Where a
                            comparison comes out differently it is recorded there, for that point */
-    WG_COMPILE = 2 /* the same, and functions, also a given one's derivatives, are compiled
-                           where there is a compiler (wg_function_compile) */
+    WG_COMPILE =
+        2 /* the same, and functions, also a given one and its derivatives, are compiled where
+                           there is a compiler, cc: for one point at a time, at each start of a program, which
+                           takes it some 100 ms for each of them, in a directory of TMPDIR or /tmp that is gone
+                           when it is loaded; those of more than 4000 operations, and sparse derivatives, by
+                           wg_function_compile */
 };
 
 /* What is to be differentiated: a callback with its data, or a function. */
@@ -64,9 +68,13 @@ WG_API void wg_problem_clear(wg_problem *p);
 WG_API void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept));
 WG_API void *wg_problem_attached(const wg_problem *p);
 
-/* The sizes. NULL: 0. */
+/* wg_problem_keep - a failure of the adapter's own, kept like those of the problem. Result: s. */
+WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message);
+
+/* The sizes: inputs, outputs, inputs of a group. NULL, or no such group: 0. */
 WG_API size_t wg_problem_inputs(const wg_problem *p);
 WG_API size_t wg_problem_outputs(const wg_problem *p);
+WG_API size_t wg_problem_group(const wg_problem *p, size_t group);
 
 /* ---- values and derivatives at x ----------------------------------------------------------
  * Outputs that are NULL are not wanted; y has m entries. Failures are kept by the problem, and

@@ -3,6 +3,7 @@
  * graph, adds derivatives (graph/sweep.c), and finishes a new function. Letters: n entries that
  * are differentiated, m results. */
 #include "finish.h"
+#include "taylor.h"
 #include "tape/function/graph/edge_pushing.h"
 
 #include <wengert/derive.h>
@@ -390,26 +391,44 @@ static wg_status hessian(derivation *d) {
 
 /* ---- Taylor coefficients along a line ---- */
 
+/* Does a node with parts depend on what is differentiated? */
+static int has_wholes(derivation *d) {
+    const wgi_graph *const g = &d->b.g;
+    const unsigned char *const w = wanted(d);
+    for (size_t i = 0; w != NULL && i < g->nodes; i++)
+        if (w[i] && wgi_node_has_parts(&g->node[i])) return 1;
+    return 0;
+}
+
+/* Through loops and operations on whole matrices: the tangent of each coefficient is the next one. */
+static void by_tangents(derivation *d, uint32_t first, uint32_t *c) {
+    wgi_graph *const g = &d->b.g;
+    const size_t m = d->f->m;
+    for (size_t q = 1; q <= d->order; q++) {
+        const uint32_t *const tangent = tangents(d, first, g->nodes);
+        const uint32_t by = wgi_graph_number(g, (double)q);
+        if (tangent == NULL || d->b.c->status != WG_OK) return;
+        for (size_t j = 0; j < m; j++) {
+            const uint32_t dot = tangent[c[(q - 1) * m + j]];
+            c[q * m + j] =
+                dot == WGI_NO_NODE ? wgi_graph_number(g, 0) : WGI_GRAPH2(g, div, dot, by);
+        }
+    }
+}
+
 static wg_status taylor(derivation *d) {
     const wg_function *const f = d->f;
-    wgi_graph *const g = &d->b.g;
     if (d->order >= 64)
         return wgi_fail(d->b.c, WG_EARG, "%s: order %zu", d->b.d.call, d->order);
     wgi_builder_inputs_of(&d->b, f);
     const uint32_t first = add_tangents(d);
     uint32_t *const c = wgi_builder_list(&d->b, f->m * (d->order + 1));
+    uint32_t *const dx = wgi_builder_list(&d->b, d->n);
     if (!take(d)) return d->b.c->status;
     memcpy(c, d->y, f->m * sizeof *c);
-    for (size_t q = 1; q <= d->order; q++) {
-        const uint32_t *const tangent = tangents(d, first, g->nodes);
-        const uint32_t by = wgi_graph_number(g, (double)q);
-        if (tangent == NULL || d->b.c->status != WG_OK) return d->b.c->status;
-        for (size_t j = 0; j < f->m; j++) {
-            const uint32_t dot = tangent[c[(q - 1) * f->m + j]];
-            c[q * f->m + j] =
-                dot == WGI_NO_NODE ? wgi_graph_number(g, 0) : WGI_GRAPH2(g, div, dot, by);
-        }
-    }
+    for (size_t i = 0; i < d->n; i++) dx[i] = first + (uint32_t)i;
+    if (has_wholes(d)) by_tangents(d, first, c);
+    else wgi_taylor(&d->b, d->order, d->n, d->x, dx, f->m, d->y, c);
     for (size_t o = 0, row = 0; o < f->outputs; row += wgi_argument_size(&f->output[o++])) {
         const size_t m = wgi_argument_size(&f->output[o]);
         const wg_argument all = {f->output[o].name, m, d->order + 1, 0};

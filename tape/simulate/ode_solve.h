@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* ode_solve.h - what the operation wg_ode_solve and its adjoint, as an operation, share. Their first operands
+ * are y0 and, if there are parameters, p; their params are a pointer to the call. Internal. */
+#ifndef WGI_TAPE_SIMULATE_ODE_SOLVE_H
+#define WGI_TAPE_SIMULATE_ODE_SOLVE_H
+
+#include "ode.h"
+#include "tape/engine/tape.h"
+
+static inline wgi_ode_call *wgi_ode_call_of(const wg_block *b) {
+    return *(wgi_ode_call *const *)b->params;
+}
+
+/* Operands, with the tangents behind them where the flow has such. */
+void wgi_ode_load_operands(wgi_ode_run *r);
+/* Opens f, and what a Rosenbrock method has beside it; of an adjoint the rest. */
+void wgi_ode_open(wgi_ode_run *r);
+void wgi_ode_open_adjoint(wgi_ode_adjoint *a);
+/* All steps; c NULL: without checkpoints. Everything has been cut. */
+wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c);
+/* Cuts an adjoint of a flow. */
+void wgi_ode_lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b,
+                             const wgi_ode_flow *flow, wgi_pieces *p);
+/* Cuts checkpoints of a flow. */
+void wgi_ode_lay_out_checkpoints(wgi_ode_checkpoints *c, const wgi_ode_call *call,
+                                 const wgi_ode_flow *flow, wgi_pieces *p);
+
+/* ode_second.c: the adjoint in operations on matrices (wg_block_op). */
+wg_status wgi_ode_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                       const wg_mat *bar, wg_mat *back);
+/* ode_function.c: its nodes in a function (traits.h). */
+wg_status wgi_ode_flatten(wgi_graph *g, const wgi_block *b, const uint32_t *x, uint32_t *y);
+
+#endif
