@@ -303,6 +303,24 @@ static void a_checkpointed_step_is_refused(void **state) {
     wg_tape_free(work);
 }
 
+static wg_status equation(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_sub(letter(t, x[0]), x[1]));
+    return wg_tape_status(t);
+}
+static void an_equation_is_refused(void **state) {
+    wg_tape *const t = *state;
+    const double x = 2;
+    for (size_t width = 0; width <= 1; width++) {
+        wg_tape_reset(t);
+        assert_int_equal(wg_tape_forward(t, width), WG_OK);
+        wg_real p = wg_input(t, 4), y;
+        assert_int_equal(wg_implicit(t, equation, NULL, 1, &x, 1, &p, &y), WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(t), "reaches beyond"));
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
@@ -320,6 +338,7 @@ int main(void) {
         TEST(drivers_sweep_it),
         TEST(what_sees_one_tape_is_refused),
         TEST(a_checkpointed_step_is_refused),
+        TEST(an_equation_is_refused),
         TEST(preaccumulation_is_refused_of_what_has_it_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

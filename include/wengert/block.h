@@ -70,7 +70,7 @@ enum {
  * once for all lanes: element (i, j) of a bar is then b->lanes numbers, from bar[(i + j bar_ld) lanes]
  * on. While there is one on a tape, sweeps from a root begin at the end of the tape and also go
  * without a root, so that both ends do the same. What sees one tape only is refused by name (WG_EMODE):
- * functions, sparsity patterns, second derivatives, preaccumulation, steps of wg_checkpoint. */
+ * functions, patterns, second derivatives, preaccumulation, wg_checkpoint, wg_implicit. */
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the

@@ -313,8 +313,9 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     const int always = (op->flags & WG_OP_ALWAYS) != 0;
     if (always && results == 0)
         return wgi_fail(c, WG_ESHAPE, "%s: a WG_OP_ALWAYS without a result", op->name);
-    if (always && c->host != NULL) /* its steps are swept only where there is an adjoint */
-        return wgi_fail(c, WG_EMODE, "%s: reaches beyond the tape of a checkpointed step",
+    /* steps are swept only where there is an adjoint; equations are solved here, and there are others */
+    if (always && (c->host != NULL || c->inside != 0))
+        return wgi_fail(c, WG_EMODE, "%s: reaches beyond the tape of a step or an equation",
                         op->name);
     const int recorded =
         (variables != 0 || always) && results != 0 && c->pauses == 0 && !c->passive;

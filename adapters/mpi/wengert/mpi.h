@@ -16,9 +16,8 @@
  * the tape, whatever the root; the marks of wg_sweep are to be the same on all ranks.
  * Drivers call as many times on every rank only if they have as many inputs and outputs there.
  *
- * Second derivatives, functions, sparsity patterns and preaccumulation of what communicates are
- * refused by name. Inside wg_checkpoint, wg_scan and the like nothing may communicate: a loop whose adjoints
- * are 0 on one rank is left out there.
+ * Second derivatives, functions, sparsity patterns, preaccumulation of what communicates are refused
+ * by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
  *
  * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
  * column after column; views, strided and transposed ones too. Numbers of one call: at most
@@ -29,8 +28,8 @@
  * of wg_apply. They are kept by the tape, and results are NaN. Of a sweep: returned by it.
  * With WG_MPI_CHECKED a failure on one rank, from whatever cause, becomes one of every rank's next
  * communications, and mistakes that would otherwise be a deadlock become failures: another call,
- * root, operation or size than on another rank (WG_EMISMATCH, WG_ESHAPE), a sweep on some ranks only. Collective
- * calls are agreed upon first, which costs an MPI_Allreduce of 40 bytes each; who waits for a
+ * root, operation or size than on another rank (WG_EMISMATCH, WG_ESHAPE), a sweep on some ranks only.
+ * Collective calls are agreed upon first, which costs an MPI_Allreduce of 40 bytes each; who waits for a
  * message listens for failures. Then wg_mpi_clear makes the communicator usable again. Without it only
  * wg_mpi_reverse and wg_mpi_reverse_lanes agree before they sweep, and what fails elsewhere on one rank
  * leaves others waiting, as in any program with MPI. A rank that waits for a message which another,
@@ -163,7 +162,8 @@ WG_API wg_mat wg_mpi_mat_scatter(wg_tape *t, wg_mat x, const size_t *count, size
  * makes each of them NaN. */
 typedef enum wg_mpi_op { WG_MPI_SUM, WG_MPI_PROD, WG_MPI_MIN, WG_MPI_MAX } wg_mpi_op;
 
-/* wg_mpi_reduce, wg_mpi_allreduce - y on the root (elsewhere it stays as it is, matrices are 0-by-0), or everywhere.
+/* wg_mpi_reduce, wg_mpi_allreduce - y on the root (elsewhere it stays as it is, matrices are 0-by-0),
+ * or everywhere.
  * wg_mpi_reduce_scatter - the sum, of which each rank gets its count[r] numbers, the same count
  * everywhere.  wg_mpi_scan, wg_mpi_exscan - the sum over ranks up to this one, or before it (on rank
  * 0: 0).
