@@ -183,12 +183,13 @@ ADAPTERS := \
     cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
     sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
-    petsc:petscdmda.h,petscsnes.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi
+    petsc:petscdmda.h,petscsnes.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
+    mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi
 
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
 solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1))))) $(call field,7,$(1))
 solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
-ifneq ($(filter test programs adapters install uninstall deps-solvers deps-tests,$(MAKECMDGOALS)),)
+ifneq ($(filter test programs adapters install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
 ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
 endif
 ADAPTERS_ABSENT := $(filter-out $(ADAPTERS_FOUND),$(ADAPTERS))
@@ -347,7 +348,12 @@ deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
 deps-solvers: ## install the solvers that adapters/ are for (apt)
 	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
 
-deps-tests: deps-sparse deps-cxx deps-solvers ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
+deps-mpi: ## install Open MPI, for adapters/mpi (apt)
+	@set -e; need=; $(foreach row,$(filter mpi:%,$(ADAPTERS_ABSENT)),need=" $(call field,3,$(row))";) \
+	command -v mpirun >/dev/null || case "$$need" in *openmpi-bin*) ;; *) need="$$need openmpi-bin";; esac; \
+	$(apt)
+
+deps-tests: deps-sparse deps-cxx deps-solvers deps-mpi ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
 	@set -e; need=; \
 	command -v gdb >/dev/null || need="$$need gdb"; \
 	command -v objdump >/dev/null || need="$$need binutils"; \
@@ -656,7 +662,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench adapters -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -47,6 +47,7 @@ typedef struct wg_block {
     size_t saved_bytes, work_bytes; /* set by shape; 0 before */
     int info;                       /* of LAPACK, for the message of a failure */
     const char *why;                /* a text for that message, or NULL */
+    size_t lanes;                   /* of a WG_OP_ALWAYS; otherwise 1 */
 } wg_block;
 
 enum {
@@ -58,9 +59,18 @@ enum {
     WG_OP_LINEAR = 8, /* the results are linear in all operands together (sparsity.h) */
     WG_OP_EACH = 16,  /* element (i, j) of a result depends on none but element (i, j) of each
                          operand, or that of its only row or column (sparsity.h) */
-    WG_OP_EXPANDS = 32 /* expand is the truth, and vjp and jvp a faster form of its derivative:
+    WG_OP_EXPANDS = 32, /* expand is the truth, and vjp and jvp a faster form of its derivative:
                           functions and second derivatives may go by expand alone */
+    WG_OP_ALWAYS = 64 /* it reaches beyond the tape, see below */
 };
+
+/* WG_OP_ALWAYS is for an operation whose other end is elsewhere, as that of a message to another
+ * process is. A call is recorded whatever its operands are, if there are any; it has at least one
+ * element of a result. Every sweep that passes it calls vjp, or jvp, whatever the adjoints are, and
+ * once for all lanes: element (i, j) of a bar is then b->lanes numbers, from bar[(i + j bar_ld) lanes]
+ * on. While there is one on a tape, sweeps from a root begin at the end of the tape and also go
+ * without a root, so that both ends do the same. What sees one tape only is refused by name (WG_EMODE):
+ * functions, patterns, second derivatives, preaccumulation, wg_checkpoint, wg_implicit. */
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
@@ -116,8 +126,8 @@ WG_API size_t wg_jacobian_work(const wg_block *b);
 WG_API wg_status wg_vjp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 
-/* wg_apply - out = op(in). Appends one record when an operand is a variable; otherwise the
- * results are constants.
+/* wg_apply - out = op(in). Appends one record when an operand is a variable, or by WG_OP_ALWAYS;
+ * otherwise the results are constants.
  * Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params: `bytes` of any data,
  *          copied. What params point to has to live as long as the recording (wg_tape_keep).
  * Cost:    the operation's; no allocation in a steady state.

@@ -171,6 +171,11 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
     return WG_OK;
 }
 
+/* A constant has no derivatives, unless what a tape that reaches beyond itself got back from there. */
+static int is_apart(const wgi_core *c, wg_real y) {
+    return y.at.slot == 0 && (c->always == 0 || y.value != y.value);
+}
+
 /* Rows, 8 by each sweep over one recording. They are staged if a later sweep could be refused.
  */
 static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
@@ -196,8 +201,8 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
             const size_t stride = stage == NULL ? at.stride : 1;
             for (size_t l = 0; l < rows; l++) {
                 const wg_real y = d->y[first + l];
-                to[(first + l) * stride] =
-                    y.at.slot == 0 ? wgi_of_constant(y) : wgi_drive_input_adjoint(c, i, l);
+                to[(first + l) * stride] = is_apart(c, y) ? wgi_of_constant(y)
+                                                          : wgi_drive_input_adjoint(c, i, l);
             }
         }
     }
@@ -266,6 +271,7 @@ wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, 
                            size_t ld) {
     wgi_core *const c = d->c;
     const wg_real y = d->y[j];
+    if (wgi_refuse_always(c, d->call, 0) != WG_OK) return WG_EMODE;
     if (y.at.slot == 0) {
         for (size_t i = 0; i < d->n; i++) {
             if (hv != NULL) hv[i] = wgi_of_constant(y);

@@ -268,6 +268,7 @@ static wg_status sweep(const run *r, const wg_mat_values *w, int *swept) {
         const uint32_t last = element(y, count(y) - 1).at.slot;
         if (last > root) root = last;
     }
+    root = wgi_sweep_from(c, root);
     *swept = root != 0;
     if (root == 0) return WG_OK;
     const uint64_t reach = wgi_reach(c, root);

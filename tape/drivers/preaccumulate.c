@@ -76,7 +76,9 @@ static uint32_t reached(const wgi_core *c, uint32_t slot, uint32_t n, uint32_t b
 wg_status wgi_local_jacobian(wgi_core *c, const char *call, wg_mark start, size_t n,
                              const wg_real *x, size_t m, const wg_real *y, double *jac) {
     c->swept = 0;
-    wg_status s = wgi_adjoints_need(c, c->head.slots, LANES);
+    wg_status s = wgi_refuse_always(c, call, start.record);
+    if (s != WG_OK) return s;
+    s = wgi_adjoints_need(c, c->head.slots, LANES);
     if (s == WG_OK) s = wgi_blocks_room(c, 0);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no memory for adjoints", call);
     wgi_adjoints_forget(c);

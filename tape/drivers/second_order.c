@@ -126,7 +126,7 @@ static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
     if (y.at.slot == 0)
         return wgi_refuse(c, WG_ESEED,
                           "%s: the output does not depend on an input of this tape", call);
-    return WG_OK;
+    return wgi_refuse_always(c, call, 0);
 }
 
 int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y) {

@@ -157,6 +157,7 @@ wg_status wg_sparse_jacobian(wg_tape *t, const wg_sparsity *s, wg_callback *f, v
     wgi_drive d;
     wg_status r = open(&d, t, "wg_sparse_jacobian", s, 0, f, data);
     if (r == WG_OK) r = wgi_drive_run(&d, values == NULL, x);
+    if (r == WG_OK && values != NULL) r = wgi_refuse_always(d.c, d.call, 0);
     if (r == WG_OK && values != NULL) r = wgi_sparsity_fits(&d, s);
     if (r == WG_OK && values != NULL) r = all_sweeps(&d, s, values);
     if (r == WG_OK) put_outputs(&d, y);
@@ -334,6 +335,7 @@ wg_status wg_sparse_hessian(wg_tape *t, const wg_sparsity *s, wg_callback *f, vo
         r = wgi_fail(d.c, WG_EMODE, "%s: the tape was not opened with WG_KEEP_CODE", d.call);
     const int order = values != NULL ? 2 : g != NULL;
     if (r == WG_OK) r = wgi_drive_run(&d, order == 0, x);
+    if (r == WG_OK && order == 2) r = wgi_refuse_always(d.c, d.call, 0);
     if (r == WG_OK && order == 2) r = wgi_sparsity_fits(&d, s);
     if (r == WG_OK && order > 0) r = second(&d, s, w, g, values);
     if (r == WG_OK) put_outputs(&d, y);

@@ -691,6 +691,7 @@ void wg_tape_reset(wg_tape *t) {
     c->head.slots = 1;
     c->inputs = 0;
     c->head.last_block = NULL;
+    c->always = 0;
     c->lane_bytes = c->work_bytes = 0;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
     for (int k = 0; k < c->payloads; k++) c->payload[k].wanted = 0;
@@ -770,6 +771,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
                    c->payload[k].base + (m.payload & (((uint64_t)1 << PAYLOAD_CHUNK) - 1)));
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
+    if (m.record < c->always) c->always = 0;
     c->head.slots = m.slot;
     c->inputs = m.inputs;
     c->head.code_words = m.code;

@@ -34,6 +34,7 @@ static void start_call(wg_block *call, const void *params, size_t inputs, size_t
     call->saved_bytes = call->work_bytes = 0;
     call->info = 0;
     call->why = NULL;
+    call->lanes = 1;
 }
 
 void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work) {
@@ -224,6 +225,7 @@ wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     *c->head.top = (wgi_record){.out = b->out, .kind = WGI_BLOCK};
     memcpy(&c->head.top->jac0, &b, sizeof b);
     c->head.top++;
+    if ((b->op->flags & WG_OP_ALWAYS) != 0 && c->always == 0) c->always = b->record + 1;
     b->prev = c->head.last_block;
     c->head.last_block = b;
     return WG_OK;
@@ -325,10 +327,20 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     size_t results = 0, values = 0;
     s = measure(c, op, &call, &results, &values);
     if (s != WG_OK) return s;
-    const int recorded = variables != 0 && results != 0 && c->pauses == 0 && !c->passive;
+    const int always = (op->flags & WG_OP_ALWAYS) != 0;
+    if (always && results == 0)
+        return wgi_fail(c, WG_ESHAPE, "%s: a WG_OP_ALWAYS without a result", op->name);
+    /* steps are swept only where there is an adjoint; equations are solved here, and there are others */
+    if (always && (c->host != NULL || c->inside != 0))
+        return wgi_fail(c, WG_EMODE, "%s: reaches beyond the tape of a step or an equation",
+                        op->name);
+    const int recorded =
+        (variables != 0 || always) && results != 0 && c->pauses == 0 && !c->passive;
     if (recorded) {
         if (op->vjp == NULL && (c->width == 0 || op->jvp == NULL))
             return wgi_fail(c, WG_ENULL, "%s: its vjp is NULL", op->name);
+        if (always && c->width != 0 && op->jvp == NULL)
+            return wgi_fail(c, WG_ENULL, "%s: its jvp is NULL", op->name);
         s = wgi_slots_need(c, op->name, results);
         if (s != WG_OK) return s;
     }
@@ -460,14 +472,28 @@ static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
         if (active(&b->operand[i])) call->in[i].bar = adjoint + b->operand[i].slot;
     for (uint32_t k = 0; k < b->outputs; k++)
         call->out[k].bar = adjoint + b->operand[b->inputs + k].slot;
-    if ((b->op->flags & WG_OP_ZERO_RULE) == 0 && !seeded(b, call->out)) return WG_OK;
+    if ((b->op->flags & (WG_OP_ZERO_RULE | WG_OP_ALWAYS)) == 0 && !seeded(b, call->out))
+        return WG_OK;
     return b->op->vjp(call);
+}
+
+/* Rows of derivatives, in so many lanes, as the bars of a WG_OP_ALWAYS. */
+static void rows_of(const wgi_block *b, wg_block *call, double *rows, size_t lanes) {
+    call->lanes = lanes;
+    for (uint32_t i = 0; i < b->inputs; i++)
+        if (active(&b->operand[i])) call->in[i].bar = rows + b->operand[i].slot * lanes;
+    for (uint32_t k = 0; k < b->outputs; k++)
+        call->out[k].bar = rows + b->operand[b->inputs + k].slot * lanes;
 }
 
 static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, char *room) {
     const uint64_t stamps = c->stamps;
     double *const adjoint = wgi_adjoints(c);
     const wgi_touched *const few = wgi_touched_of(b->op);
+    if (b->op->flags & WG_OP_ALWAYS) {
+        rows_of(b, call, adjoint, c->lanes);
+        return b->op->vjp(call);
+    }
     bars_of(b, call->in, room);
     for (size_t l = 0; l < c->lanes; l++) {
         if (few != NULL) wgi_touched_clear(few, call);
@@ -614,6 +640,15 @@ uint64_t wgi_reach(const wgi_core *c, uint64_t root) {
     return b == NULL ? root : (uint64_t)b->out + b->outs - 1;
 }
 
+wg_status wgi_refuse_always(wgi_core *c, const char *call, uint64_t from) {
+    if (c->always == 0) return WG_OK;
+    for (const wgi_block *b = c->head.last_block; b != NULL && b->record >= from; b = b->prev)
+        if (b->op->flags & WG_OP_ALWAYS)
+            return wgi_refuse(c, WG_EMODE, "%s: %s reaches beyond this tape", call,
+                              b->op->name);
+    return WG_OK;
+}
+
 /* ---- forward ---- */
 
 /* J v for an operation without a jvp: a vjp with a unit seed for each element of the results
@@ -676,14 +711,29 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
     return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
+/* Those of all lanes at once. */
+static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint64_t used,
+                              report *to) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wg_block call;
+    wgi_block_call(&call, b, arg, work);
+    rows_of(b, &call, wgi_tangents(c), c->width);
+    for (uint32_t i = 0; i < b->inputs; i++) wgi_note_operand(c, b->operand[i].slot);
+    const wg_status s = b->op->jvp(&call);
+    c->scratch_used = used;
+    return s == WG_OK ? s : explain(c, to, "a tangent", b->op->name, s, &call);
+}
+
 static wg_status tangents(wgi_core *c, const wgi_block *b, report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
+    const int always = (b->op->flags & WG_OP_ALWAYS) != 0;
     const int single = c->width == 1 && b->op->jvp != NULL;
-    const size_t lane = single ? 0 : lane_bytes(b);
+    const size_t lane = single || always ? 0 : lane_bytes(b);
     wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
     if (s != WG_OK) return to(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
+    if (always) return all_tangents(c, b, work, used, to);
     if (single) return one_tangent(c, b, work, used, to);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;

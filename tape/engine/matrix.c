@@ -389,7 +389,7 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     wg_status s = seedable(c, "wg_mat_reverse", &y, w, ld);
     if (s == WG_ESEED && c->status == WG_OK) c->swept = 0; /* as wg_reverse */
     if (s != WG_OK) return s;
-    const uint32_t root = last_slot(&y);
+    const uint32_t root = wgi_sweep_from(c, last_slot(&y));
     const uint64_t reach = wgi_reach(c, root);
     s = wgi_adjoints_open(c, reach + 1, 1, 0);
     if (s != WG_OK)

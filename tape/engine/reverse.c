@@ -30,7 +30,9 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
 }
 
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
-    wg_status s = c->marks.kept ? wgi_sweep_reached(c, &high, low) : WG_OK;
+    wg_status s = WG_OK;
+    if (c->marks.kept && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
+    else if (c->marks.kept) s = wgi_sweep_reached(c, &high, low);
     if (s == WG_OK && high > low) s = sweep_all(c, high, low);
     if (s != WG_OK) return s;
     /* slot 0 absorbed what flowed to constants */
@@ -54,6 +56,7 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
+    root = wgi_sweep_from(c, root);
     if (root == 0) {
         c->swept = 0; /* better no adjoints than those of another root */
         return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
@@ -74,7 +77,7 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
             adjoint[(size_t)y[j].at.slot * lanes + l] += w[j * k + l];
     }
     s = wgi_sweep(c, wgi_record_after(c, root), 0);
-    if (s == WG_OK && !by_lanes && m == 1 && w[0] == 1) c->seeded = root;
+    if (s == WG_OK && !by_lanes && m == 1 && w[0] == 1 && c->always == 0) c->seeded = root;
     return s;
 }
 

@@ -153,6 +153,7 @@ typedef struct wgi_core {
     wgi_region payload[WGI_MAX_CHUNKS];
     int payloads, payload_current; /* how many there are, and the one that is being filled */
     uint64_t payload_before;       /* bytes in the chunks before the current one */
+    uint64_t always; /* the number of the first record of a WG_OP_ALWAYS, plus one; 0: none */
     /* the most workspace that a sweep over a block of this tape needs */
     size_t lane_bytes, work_bytes;
 
@@ -518,6 +519,13 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: that of the last element of a block, if the
  * root is among its results. */
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
+/* Where a sweep from a root begins: at the end of a tape that reaches beyond itself, so that all who
+ * are at the other ends do the same. Root 0 is none. */
+static inline uint32_t wgi_sweep_from(const wgi_core *c, uint32_t root) {
+    return c->always != 0 ? c->head.slots - 1 : root;
+}
+/* Refuses a call that sees one tape only, where records from number `from` on reach beyond it. */
+wg_status wgi_refuse_always(wgi_core *c, const char *call, uint64_t from);
 /* Refuses the call of an operation whose `shape`, or the like, gave that status, with the
  * message of a call that fails. Gives the status. */
 wg_status wgi_refuse_call(wgi_core *c, const char *call, const wg_block_op *op, wg_status s,

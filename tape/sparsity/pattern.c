@@ -294,6 +294,7 @@ static wg_status detect(wgi_plan *p, wg_tape *t, wg_callback *f, void *data, con
     if (s == WG_OK) s = check_plan(p);
     if (s == WG_OK && p->hessian) s = needs_code(&d);
     if (s == WG_OK) s = wgi_drive_run(&d, 0, x);
+    if (s == WG_OK) s = wgi_refuse_always(d.c, p->call, 0);
     if (s == WG_OK) s = wgi_records_ordered(d.c);
     if (s == WG_OK) p->recording = wgi_recording_hash(&d, p->hessian);
     if (s == WG_OK) s = d.c->status;

@@ -145,7 +145,12 @@ wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c) {
     for (uint32_t slot = 0; slot < c->head.slots; slot++) r->of_slot[slot] = WGI_NO_NODE;
     memset(r->needed, 0, c->head.slots);
     size_t k = r->blocks;
-    for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) r->block[--k] = b;
+    for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) {
+        if (b->op->flags & WG_OP_ALWAYS)
+            return wgi_fail(g->c, WG_EMODE, "%s: %s cannot be part of a function", g->call,
+                            b->op->name);
+        r->block[--k] = b;
+    }
     return WG_OK;
 }
 

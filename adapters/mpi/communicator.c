@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* communicator.c - communicators: made and freed; failures, and how all ranks learn of them.
+ *
+ * Before a collective call of a checked communicator all ranks agree, by one reduction of what each
+ * is about to do and of whether it has failed. A rank that has failed joins the next agreement, at
+ * whatever call it comes to, so that nobody waits in one for ever; after that all have failed, and
+ * nothing is communicated until wg_mpi_clear. Who waits for a message is in no agreement: it is told
+ * by a notice, for which it looks while it waits. */
+#include "internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTICE_TAG = 1 };
+
+static const char *name_of(wgi_mpi_call call) {
+#define NAME(name) "wg_mpi_" #name,
+    static const char *const names[] = {"nothing", WGI_MPI_CALLS(NAME)};
+#undef NAME
+    return call > WGI_MPI_NONE && call < WGI_MPI_CALL_COUNT ? names[call] : names[0];
+}
+
+/* ---- failures --------------------------------------------------------------------------- */
+
+static void tell(wg_mpi *m) {
+    if (!m->checked || m->told || m->agreed) return;
+    m->told = 1;
+    m->code = (int)m->failed;
+    for (int r = 0; r < m->size; r++)
+        if (r != m->rank && MPI_Isend(&m->code, 1, MPI_INT, r, NOTICE_TAG, m->comm[WGI_CONTROL],
+                                      &m->notice[r]) == MPI_SUCCESS)
+            m->traffic[r]++;
+}
+
+static wg_status keep(wg_mpi *m, wg_status s, const char *format, va_list args) {
+    if (m->failed != WG_OK) return m->failed;
+    (void)vsnprintf(m->message, sizeof m->message, format, args);
+    return m->failed = s;
+}
+
+/* Without a notice: all others know. */
+__attribute__((format(printf, 3, 4))) static wg_status know(wg_mpi *m, wg_status s,
+                                                            const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    s = keep(m, s, format, args);
+    va_end(args);
+    return s;
+}
+
+wg_status wgi_mpi_fail(wg_mpi *m, wg_status s, const char *format, ...) {
+    va_list args;
+    if (!m->checked) m->failed = WG_OK; /* it is said, and no more */
+    va_start(args, format);
+    s = keep(m, s, format, args);
+    va_end(args);
+    tell(m);
+    return s;
+}
+
+wg_status wgi_mpi_error(wg_mpi *m, int error) {
+    char text[MPI_MAX_ERROR_STRING];
+    int class = MPI_ERR_OTHER, length = 0;
+    if (error == MPI_SUCCESS) return WG_OK;
+    (void)MPI_Error_class(error, &class);
+    if (MPI_Error_string(error, text, &length) != MPI_SUCCESS) length = 0;
+    const wg_status s = class == MPI_ERR_TRUNCATE ? WG_ESHAPE
+                        : class == MPI_ERR_RANK || class == MPI_ERR_ROOT ||
+                                class == MPI_ERR_TAG || class == MPI_ERR_COUNT
+                            ? WG_EARG
+                            : WG_ECALLBACK;
+    return wgi_mpi_fail(m, s, "%.*s", length, text);
+}
+
+/* Has another rank failed? Then its notice is received. */
+wg_status wgi_mpi_listen(wg_mpi *m) {
+    MPI_Status got;
+    int is = 0, code = 0;
+    int error = MPI_Iprobe(MPI_ANY_SOURCE, NOTICE_TAG, m->comm[WGI_CONTROL], &is, &got);
+    if (error != MPI_SUCCESS || !is) return wgi_mpi_error(m, error);
+    error = MPI_Recv(&code, 1, MPI_INT, got.MPI_SOURCE, NOTICE_TAG, m->comm[WGI_CONTROL],
+                     MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) return wgi_mpi_error(m, error);
+    m->traffic[m->size + got.MPI_SOURCE]++;
+    m->told = 1; /* who has failed first tells all */
+    return know(m, (wg_status)code, "%s on rank %d", wg_status_text((wg_status)code),
+                got.MPI_SOURCE);
+}
+
+/* ---- agreements ------------------------------------------------------------------------- */
+
+wg_status wgi_mpi_agree(wg_mpi *m, wg_status s, wgi_mpi_call call, uint64_t detail) {
+    if (m->agreed) return m->failed;
+    if (m->checked && m->failed != WG_OK) s = m->failed;
+    const long long what = (long long)(detail >> 2);
+    long long mine[5] = {(long long)s, (long long)call, -(long long)call, what, -what}, all[5];
+    const int error = MPI_Allreduce(mine, all, 5, MPI_LONG_LONG, MPI_MAX, m->comm[WGI_CONTROL]);
+    if (error != MPI_SUCCESS) return wgi_mpi_error(m, error);
+    const int other = all[1] != -all[2], differs = all[3] != -all[4];
+    if (all[0] == WG_OK && !other && !differs) return WG_OK;
+    m->agreed = m->checked;
+    if (!m->checked) m->failed = WG_OK;
+    if (all[0] != WG_OK)
+        return know(m, (wg_status)all[0], "%s on another rank",
+                    wg_status_text((wg_status)all[0]));
+    if (other)
+        return know(m, WG_EMISMATCH, "some ranks are in %s, others in %s",
+                    name_of((wgi_mpi_call)-all[2]), name_of((wgi_mpi_call)all[1]));
+    return know(m, WG_ESHAPE,
+                "all ranks are in %s, but with other sizes, roots, operations or lanes, or "
+                "some in a sweep",
+                name_of(call));
+}
+
+wg_status wgi_mpi_enter(wg_mpi *m, wgi_mpi_call call, wgi_phase phase, uint64_t detail) {
+    m->inside = 1;
+    if (!m->checked) return WG_OK;
+    return wgi_mpi_agree(m, WG_OK, call, wgi_mpi_mix(detail, (uint64_t)phase + 1));
+}
+
+wg_status wgi_mpi_apply(wg_tape *t, const wg_block_op *op, const wgi_mpi_params *p,
+                        size_t bytes, wgi_mpi_call call, size_t inputs, const wg_mat *in,
+                        size_t outputs, wg_mat *out) {
+    wg_mpi *const m = p->m;
+    m->inside = 0;
+    const wg_status s = wg_apply(t, op, p, bytes, inputs, in, outputs, out);
+    if (s == WG_OK || !m->checked) return s;
+    (void)wgi_mpi_fail(m, s, "%s", t != NULL ? wg_tape_message(t) : wg_status_text(s));
+    if (call != WGI_MPI_NONE && !m->inside) (void)wgi_mpi_agree(m, s, call, 0);
+    return s;
+}
+
+/* An operation that fails for a reason which is known before. */
+struct refusal {
+    wg_status s;
+    const char *why;
+};
+static wg_status no_shape(wg_block *b) {
+    const struct refusal *const what = b->params;
+    b->why = what->why;
+    return what->s;
+}
+
+wg_status wgi_mpi_refuse(wg_tape *t, wg_mpi *m, wg_status s, const char *name, const char *why,
+                         wgi_mpi_call call) {
+    const struct refusal what = {s, why};
+    const wg_block_op op = {.name = name, .shape = no_shape, .value = no_shape};
+    const wg_status got = wg_apply(t, &op, &what, sizeof what, 0, NULL, 0, NULL);
+    if (m == NULL || !m->checked) return got;
+    (void)wgi_mpi_fail(m, got, "%s: %s", name, why);
+    if (call != WGI_MPI_NONE) (void)wgi_mpi_agree(m, got, call, 0);
+    return got;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+/* NaN is the largest and the least. */
+static void largest(void *from, void *to, int *n, MPI_Datatype *type) {
+    const double *const x = from;
+    double *const y = to;
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        if (x[i] > y[i] || x[i] != x[i]) y[i] = x[i];
+}
+static void least(void *from, void *to, int *n, MPI_Datatype *type) {
+    const double *const x = from;
+    double *const y = to;
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        if (x[i] < y[i] || x[i] != x[i]) y[i] = x[i];
+}
+
+static int none(MPI_Comm comm) { return comm == MPI_COMM_NULL; }
+
+static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
+    void *tags = NULL;
+    int is = 0;
+    for (int k = 0; k < WGI_COMMS; k++)
+        if (MPI_Comm_dup(comm, &m->comm[k]) != MPI_SUCCESS) return 0;
+    for (int k = 0; k < WGI_COMMS; k++)
+        if (MPI_Comm_set_errhandler(m->comm[k], MPI_ERRORS_RETURN) != MPI_SUCCESS) return 0;
+    (void)MPI_Comm_rank(comm, &m->rank);
+    (void)MPI_Comm_size(comm, &m->size);
+    if (MPI_Comm_split(m->comm[WGI_CONTROL], 0, -m->rank, &m->reversed) != MPI_SUCCESS ||
+        MPI_Comm_set_errhandler(m->reversed, MPI_ERRORS_RETURN) != MPI_SUCCESS)
+        return 0;
+    (void)MPI_Comm_get_attr(comm, MPI_TAG_UB, &tags, &is);
+    m->tags = is ? *(int *)tags : 32767;
+    m->checked = (flags & WG_MPI_CHECKED) != 0;
+    const size_t n = (size_t)m->size;
+    m->count = calloc(4 * n, sizeof *m->count);
+    m->traffic = calloc(3 * n, sizeof *m->traffic);
+    m->notice = malloc(n * sizeof(MPI_Request));
+    for (size_t r = 0; m->notice != NULL && r < n; r++) m->notice[r] = MPI_REQUEST_NULL;
+    return m->count != NULL && m->traffic != NULL && m->notice != NULL &&
+           flags <= WG_MPI_CHECKED && MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
+           MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS;
+}
+
+/* Is it, or can it be ended? What was sent and is not received by anybody cannot. */
+static int is_over(wgi_message *a) {
+    int is = 1;
+    if (!a->busy || a->request == MPI_REQUEST_NULL) return 1;
+    if (a->receives) {
+        (void)MPI_Cancel(&a->request);
+        (void)MPI_Wait(&a->request, MPI_STATUS_IGNORE);
+    } else if (MPI_Test(&a->request, &is, MPI_STATUS_IGNORE) != MPI_SUCCESS || !is) {
+        (void)MPI_Request_free(&a->request);
+        return 0;
+    }
+    return 1;
+}
+
+static void release(wg_mpi *m) {
+    for (wgi_message *a = m->messages, *next; a != NULL; a = next) {
+        next = a->next;
+        if (is_over(a)) free(a->data); /* otherwise MPI still has it */
+        free(a);
+    }
+    for (int k = 0; k < WGI_COMMS; k++)
+        if (!none(m->comm[k])) (void)MPI_Comm_free(&m->comm[k]);
+    if (!none(m->reversed)) (void)MPI_Comm_free(&m->reversed);
+    if (m->largest != MPI_OP_NULL) (void)MPI_Op_free(&m->largest);
+    if (m->least != MPI_OP_NULL) (void)MPI_Op_free(&m->least);
+    for (int k = 0; k < WGI_ROOMS; k++) free(m->room[k]);
+    free(m->count);
+    free(m->traffic);
+    free(m->notice);
+    free(m);
+}
+
+wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
+    wg_mpi *m = calloc(1, sizeof *m);
+    int mine[3] = {m == NULL, (int)flags, -(int)flags}, all[3];
+    if (MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || all[0] != 0 ||
+        all[1] != -all[2]) {
+        free(m);
+        return NULL;
+    }
+    for (int k = 0; k < WGI_COMMS; k++) m->comm[k] = MPI_COMM_NULL;
+    m->reversed = MPI_COMM_NULL;
+    m->largest = m->least = MPI_OP_NULL;
+    int bad = !make(m, comm, flags), any = 1;
+    if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) return m;
+    release(m);
+    return NULL;
+}
+
+/* ---- after a failure -------------------------------------------------------------------- */
+
+/* A message of any kind that nobody will ask for. */
+static int receive_any(wg_mpi *m) {
+    for (int k = 0; k < WGI_COMMS; k++) {
+        MPI_Status got;
+        int is = 0, bytes = 0;
+        if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, m->comm[k], &is, &got) != MPI_SUCCESS)
+            return 0;
+        if (!is) continue;
+        (void)MPI_Get_count(&got, MPI_BYTE, &bytes);
+        double *const to = wgi_mpi_room(m, 0, (size_t)bytes / sizeof(double) + 1);
+        if (to == NULL || MPI_Recv(to, bytes, MPI_BYTE, got.MPI_SOURCE, got.MPI_TAG, m->comm[k],
+                                   MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return 0;
+        m->traffic[m->size + got.MPI_SOURCE]++;
+    }
+    return 1;
+}
+
+static void cancel(wg_mpi *m) {
+    for (wgi_message *a = m->messages; a != NULL; a = a->next) {
+        if (!a->busy || !a->receives || a->request == MPI_REQUEST_NULL) continue;
+        int cancelled = 0;
+        (void)MPI_Cancel(&a->request);
+        (void)MPI_Wait(&a->request, &a->got);
+        (void)MPI_Test_cancelled(&a->got, &cancelled);
+        if (!cancelled && a->got.MPI_SOURCE >= 0) m->traffic[m->size + a->got.MPI_SOURCE]++;
+    }
+}
+
+/* Receives all that was ever sent to this rank. */
+static int drain(wg_mpi *m) {
+    uint64_t *const to = m->traffic, *const from = to + m->size, *const sent = from + m->size;
+    cancel(m);
+    if (MPI_Alltoall(to, 1, MPI_UINT64_T, sent, 1, MPI_UINT64_T, m->comm[WGI_CONTROL]) !=
+        MPI_SUCCESS)
+        return 0;
+    for (int r = 0; r < m->size; r++)
+        while (from[r] < sent[r])
+            if (!receive_any(m)) return 0;
+    for (wgi_message *a = m->messages; a != NULL; a = a->next) {
+        if (a->busy && MPI_Wait(&a->request, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
+        a->busy = 0;
+    }
+    return MPI_Waitall(m->size, m->notice, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+}
+
+static wg_status clear(wg_mpi *m, wgi_mpi_call call) {
+    const wg_status s = wgi_mpi_agree(m, WG_OK, call, 0);
+    if (s == WG_OK) return s;
+    if (!drain(m)) return wgi_mpi_fail(m, WG_ECALLBACK, "messages could not be received");
+    m->failed = WG_OK;
+    m->told = m->agreed = 0;
+    return s;
+}
+
+wg_status wg_mpi_clear(wg_mpi *m) {
+    if (m == NULL) return WG_ENULL;
+    if (!m->checked) return wgi_mpi_fail(m, WG_EMODE, "wg_mpi_clear: not with WG_MPI_CHECKED");
+    const wg_status s = clear(m, WGI_MPI_clear);
+    if (s != WG_OK && m->failed != WG_OK) return s;
+    m->message[0] = 0;
+    return WG_OK;
+}
+
+wg_status wg_mpi_free(wg_mpi *m) {
+    if (m == NULL) return WG_OK;
+    const wg_status s = m->checked ? clear(m, WGI_MPI_free) : WG_OK;
+    release(m);
+    return s;
+}
+
+const char *wg_mpi_message(const wg_mpi *m) { return m != NULL ? m->message : ""; }
+int wg_mpi_rank(const wg_mpi *m) { return m != NULL ? m->rank : MPI_PROC_NULL; }
+int wg_mpi_size(const wg_mpi *m) { return m != NULL ? m->size : 0; }
+
+wg_status wg_mpi_barrier(wg_mpi *m) {
+    if (m == NULL) return WG_ENULL;
+    const wg_status s = wgi_mpi_enter(m, WGI_MPI_barrier, WGI_VALUES, 0);
+    return s != WG_OK ? s : wgi_mpi_error(m, MPI_Barrier(m->comm[WGI_CONTROL]));
+}
+
+/* ---- sweeps ----------------------------------------------------------------------------- */
+
+/* What a sweep gave on this rank is told, and on a checked communicator waited for. */
+static wg_status swept(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, size_t k) {
+    if (s != WG_OK) (void)wgi_mpi_fail(m, s, "%s", wg_tape_message(t));
+    if (!m->checked) return s;
+    const wg_status all = wgi_mpi_agree(m, s, call, wgi_mpi_mix(k, 2));
+    return s != WG_OK ? s : all;
+}
+
+static wg_status begin(wg_tape *t, wg_mpi *m, wgi_mpi_call call, size_t k) {
+    wg_status s = t == NULL ? WG_ENULL : wg_tape_status(t);
+    if (s != WG_OK)
+        (void)wgi_mpi_fail(m, s, "%s", t != NULL ? wg_tape_message(t) : "the tape is NULL");
+    const wg_status all = wgi_mpi_agree(m, s, call, wgi_mpi_mix(k, 1));
+    m->sweeps += all == WG_OK;
+    return s != WG_OK ? s : all;
+}
+
+wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
+    if (m == NULL) return WG_ENULL;
+    wg_status s = begin(t, m, WGI_MPI_reverse, 1);
+    if (s != WG_OK) return s;
+    s = wg_reverse_seeds(t, 1, &y, &w);
+    if (s == WG_ESEED)
+        s = wg_adjoints_clear(t); /* there is nothing on it that depends on others */
+    return swept(t, m, s, WGI_MPI_reverse, 1);
+}
+
+wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs, const wg_real *y,
+                               const double *w, wg_mpi *m) {
+    if (m == NULL) return WG_ENULL;
+    wg_status s = begin(t, m, WGI_MPI_reverse_lanes, k);
+    if (s != WG_OK) return s;
+    s = wg_reverse_lanes(t, k, outputs, y, w);
+    return swept(t, m, s, WGI_MPI_reverse_lanes, k);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* numbers.c - the numbers of matrices side by side, as MPI takes them, and messages of them. */
+#include "internal.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+double *wgi_mpi_room(wg_mpi *m, int which, size_t n) {
+    if (n == 0) n = 1;
+    if (n > m->room_size[which]) {
+        double *const more = realloc(m->room[which], n * sizeof *more);
+        if (more == NULL) {
+            (void)wgi_mpi_fail(m, WG_ENOMEM, "no memory for %zu numbers", n);
+            return NULL;
+        }
+        m->room[which] = more;
+        m->room_size[which] = n;
+    }
+    return m->room[which];
+}
+
+const double *wgi_mpi_flat(wg_mpi *m, const wg_block_arg *a, int bar, size_t lanes, int which) {
+    const double *const from = bar ? a->bar : a->value;
+    const size_t ld = bar ? a->bar_ld : a->ld, n = wgi_mpi_size(a) * lanes;
+    if (from != NULL && n != 0 && (ld == a->rows || a->cols == 1)) return from;
+    double *const to = wgi_mpi_room(m, which, n);
+    if (to == NULL || n == 0) return to;
+    if (from == NULL) return memset(to, 0, n * sizeof *to);
+    for (size_t j = 0; j < a->cols; j++)
+        memcpy(to + j * a->rows * lanes, from + j * ld * lanes, a->rows * lanes * sizeof *to);
+    return to;
+}
+
+void wgi_mpi_add(const wg_block_arg *a, const double *x, size_t lanes) {
+    if (a->bar == NULL) return;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows * lanes; i++) a->bar[j * a->bar_ld * lanes + i] += *x++;
+}
+
+void wgi_mpi_add_product(const wg_block_arg *a, const double *p, const double *x,
+                         size_t lanes) {
+    if (a->bar == NULL) return;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++, p++)
+            for (size_t l = 0; l < lanes; l++, x++)
+                if (*p != 0 && *x != 0) a->bar[(j * a->bar_ld + i) * lanes + l] += *p * *x;
+}
+
+wg_mat wgi_mpi_row(wg_tape *t, size_t n, const wg_real *x) {
+    return n == 0 ? wg_mat_fill(t, 1, 0, 0) : wg_mat_gather(t, 1, n, x);
+}
+
+void wgi_mpi_write(wg_mat a, size_t n, wg_real *y) {
+    for (size_t i = 0; i < n; i++) y[i] = wg_mat_at(a, 0, i);
+}
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+wgi_message *wgi_mpi_message_find(wg_mpi *m, wgi_phase phase, uint64_t id) {
+    wgi_message *a = m->messages;
+    while (a != NULL && !(a->busy && a->phase == phase && a->id == id)) a = a->next;
+    return a;
+}
+
+wgi_message *wgi_mpi_message_of(wg_mpi *m, wgi_phase phase, uint64_t id) {
+    wgi_message *const a = wgi_mpi_message_find(m, phase, id);
+    if (a == NULL)
+        (void)wgi_mpi_fail(m, WG_EMODE, "what was begun has not been waited for, or twice");
+    return a;
+}
+
+static wgi_message *a_free_one(wg_mpi *m, size_t n) {
+    wgi_message *any = NULL;
+    for (wgi_message *a = m->messages; a != NULL; a = a->next) {
+        if (a->busy) continue;
+        if (a->room >= n) return a;
+        any = a;
+    }
+    if (any == NULL) {
+        any = calloc(1, sizeof *any);
+        if (any == NULL) return NULL;
+        any->next = m->messages;
+        m->messages = any;
+    }
+    double *const data = realloc(any->data, n * sizeof *data);
+    if (data == NULL) return NULL;
+    any->data = data;
+    any->room = n;
+    return any;
+}
+
+wgi_message *wgi_mpi_message_new(wg_mpi *m, wgi_phase phase, uint64_t id, size_t n) {
+    wgi_message *const a = a_free_one(m, n != 0 ? n : 1);
+    if (a == NULL) {
+        (void)wgi_mpi_fail(m, WG_ENOMEM, "no memory for a message of %zu numbers", n);
+        return NULL;
+    }
+    a->busy = 1;
+    a->request = MPI_REQUEST_NULL;
+    a->phase = phase;
+    a->id = id;
+    return a;
+}
+
+/* Whether it was begun or not, the failure of before is that of now. */
+static wg_status failed(const wg_mpi *m) { return m->failed != WG_OK ? m->failed : WG_ENOMEM; }
+
+wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int tag) {
+    if (a == NULL) return failed(m);
+    a->receives = 0;
+    const wg_status s = wgi_mpi_error(
+        m, MPI_Isend(a->data, (int)n, MPI_DOUBLE, dest, tag, m->comm[a->phase], &a->request));
+    if (s != WG_OK) wgi_mpi_message_done(a);
+    else if (dest != MPI_PROC_NULL) m->traffic[dest]++;
+    return s;
+}
+
+wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source, int tag) {
+    if (a == NULL) return failed(m);
+    a->receives = 1;
+    const wg_status s = wgi_mpi_error(
+        m, MPI_Irecv(a->data, (int)n, MPI_DOUBLE, source, tag, m->comm[a->phase], &a->request));
+    if (s != WG_OK) wgi_mpi_message_done(a);
+    return s;
+}
+
+static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {
+    for (int is = 0;;) {
+        *error = MPI_Test(&a->request, &is, &a->got);
+        if (is || *error != MPI_SUCCESS) return WG_OK;
+        const wg_status s = wgi_mpi_listen(m);
+        if (s != WG_OK) return s; /* it stays under way: wg_mpi_clear */
+    }
+}
+
+wg_status wgi_mpi_finish(wg_mpi *m, wgi_message *a, size_t n) {
+    int error = MPI_SUCCESS, count = 0;
+    if (a == NULL) return failed(m);
+    if (m->checked) {
+        const wg_status s = m->failed != WG_OK ? m->failed : wait_listening(m, a, &error);
+        if (s != WG_OK) return s;
+    } else error = MPI_Wait(&a->request, &a->got);
+    if (a->receives && a->got.MPI_SOURCE >= 0) m->traffic[m->size + a->got.MPI_SOURCE]++;
+    if (error == MPI_SUCCESS && a->receives && a->got.MPI_SOURCE != MPI_PROC_NULL) {
+        (void)MPI_Get_count(&a->got, MPI_DOUBLE, &count);
+        const int key = a->phase == WGI_VALUES;
+        if (count != (int)n) {
+            wgi_mpi_message_done(a);
+            return wgi_mpi_fail(m, WG_ESHAPE, "%d numbers came from rank %d, not %d",
+                                count - key, a->got.MPI_SOURCE, (int)n - key);
+        }
+    }
+    if (error != MPI_SUCCESS) {
+        wgi_mpi_message_done(a);
+        return wgi_mpi_error(m, error);
+    }
+    return WG_OK;
+}

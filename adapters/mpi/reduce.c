@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* reduce.c - numbers of all ranks that become one: reductions, and sums up to a rank.
+ *
+ * Of each rank's own number x the result y has the partial p: 1 of a sum; the product of the others,
+ * from those of lower and of higher ranks, of a product; an equal share where x = y, of the largest
+ * and the least. Tangents p xt are summed, adjoints of y are summed and multiplied by p. */
+#include "internal.h"
+#include <limits.h>
+#include <stdlib.h>
+
+enum { LARGEST = INT_MAX / 64 };
+
+static int to_root(const wgi_mpi_params *p) { return p->source == (int)WGI_MPI_reduce; }
+
+static wg_status shape(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    const wg_block_arg *const x = &b->in[0];
+    if (b->outputs > 1) b->out[0].rows = x->rows, b->out[0].cols = x->cols;
+    wgi_mpi_token_shape(b);
+    if (x->cols != 0 && x->rows > LARGEST / x->cols) {
+        b->why = "more numbers than a message may have";
+        return WG_ESHAPE;
+    }
+    if (p->op != WG_MPI_SUM) b->saved_bytes = x->rows * x->cols * sizeof(double);
+    return WG_OK;
+}
+
+static wg_status enter(const wgi_mpi_params *p, const wg_block *b, wgi_phase phase) {
+    const uint64_t root = (uint64_t)p->peer * 8 + (uint64_t)p->op;
+    return wgi_mpi_enter(p->m, (wgi_mpi_call)p->source, phase,
+                         wgi_mpi_mix(wgi_mpi_mix(root, wgi_mpi_size(&b->in[0])), b->lanes));
+}
+
+static int reduce(const wgi_mpi_params *p, wgi_phase phase, const double *from, double *to,
+                  size_t n, MPI_Op op) {
+    const MPI_Comm comm = p->m->comm[phase];
+    return to_root(p) ? MPI_Reduce(from, to, (int)n, MPI_DOUBLE, op, p->peer, comm)
+                      : MPI_Allreduce(from, to, (int)n, MPI_DOUBLE, op, comm);
+}
+
+static int product_of_others(wg_mpi *m, const double *x, size_t n, double *right, double *p) {
+    for (size_t i = 0; i < n; i++) p[i] = right[i] = 1; /* of the first rank, and of the last */
+    const int error = MPI_Exscan(x, p, (int)n, MPI_DOUBLE, MPI_PROD, m->comm[WGI_VALUES]);
+    if (error != MPI_SUCCESS) return error;
+    const int again = MPI_Exscan(x, right, (int)n, MPI_DOUBLE, MPI_PROD, m->reversed);
+    for (size_t i = 0; m->rank == 0 && i < n; i++) p[i] = 1;
+    for (size_t i = 0; m->rank == m->size - 1 && i < n; i++) right[i] = 1;
+    for (size_t i = 0; i < n; i++) p[i] *= right[i];
+    return again;
+}
+
+/* y: the largest or the least, on all ranks. */
+static int shares(wg_mpi *m, const double *x, size_t n, MPI_Op op, double *y, double *p) {
+    const MPI_Comm comm = m->comm[WGI_VALUES];
+    int error = MPI_Allreduce(x, y, (int)n, MPI_DOUBLE, op, comm);
+    for (size_t i = 0; i < n; i++) p[i] = x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]);
+    double *const equal = wgi_mpi_room(m, 2, n);
+    if (equal == NULL) return MPI_ERR_NO_MEM;
+    if (error == MPI_SUCCESS)
+        error = MPI_Allreduce(p, equal, (int)n, MPI_DOUBLE, MPI_SUM, comm);
+    for (size_t i = 0; error == MPI_SUCCESS && i < n; i++) p[i] /= equal[i];
+    return error;
+}
+
+static wg_status value(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const size_t n = wgi_mpi_size(&b->in[0]);
+    wgi_mpi_token_value(b);
+    const wg_status s = enter(p, b, WGI_VALUES);
+    if (s != WG_OK) return wgi_mpi_done(m, b, s);
+    const double *const x = wgi_mpi_flat(m, &b->in[0], 0, 1, 0);
+    double *const room = wgi_mpi_room(m, 1, n);
+    if (x == NULL || room == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    double *const y = b->outputs > 1 ? b->out[0].value : room;
+    int error;
+    if (p->op == WG_MPI_MIN || p->op == WG_MPI_MAX)
+        error = shares(m, x, n, p->op == WG_MPI_MIN ? m->least : m->largest, y, b->saved);
+    else {
+        error = reduce(p, WGI_VALUES, x, y, n, p->op == WG_MPI_SUM ? MPI_SUM : MPI_PROD);
+        if (error == MPI_SUCCESS && p->op == WG_MPI_PROD)
+            error = product_of_others(m, x, n, room, b->saved);
+    }
+    return wgi_mpi_done(m, b, wgi_mpi_error(m, error));
+}
+
+static wg_status jvp(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const size_t n = wgi_mpi_size(&b->in[0]) * b->lanes;
+    const wg_status s = enter(p, b, WGI_TANGENTS);
+    if (s != WG_OK) return wgi_mpi_done(m, b, s);
+    const double *const xt = wgi_mpi_flat(m, &b->in[0], 1, b->lanes, 0), *from = xt;
+    double *const room = wgi_mpi_room(m, 1, n);
+    if (xt == NULL || room == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    const double *const partial = b->saved;
+    for (size_t i = 0; p->op != WG_MPI_SUM && i < n; i++) {
+        const double d = partial[i / b->lanes];
+        room[i] = d == 0 || xt[i] == 0 ? 0 : d * xt[i];
+        from = room;
+    }
+    double *const to = b->outputs > 1 ? b->out[0].bar : NULL;
+    return wgi_mpi_done(m, b, wgi_mpi_error(m, reduce(p, WGI_TANGENTS, from, to, n, MPI_SUM)));
+}
+
+static wg_status vjp(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const size_t n = wgi_mpi_size(&b->in[0]) * b->lanes;
+    wg_status s = enter(p, b, WGI_ADJOINTS);
+    if (s != WG_OK) return wgi_mpi_done(m, b, s);
+    double *const w = wgi_mpi_room(m, 1, n);
+    if (w == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    const MPI_Comm comm = m->comm[WGI_ADJOINTS];
+    if (to_root(p)) {
+        for (size_t i = 0; b->outputs > 1 && i < n; i++) w[i] = b->out[0].bar[i];
+        s = wgi_mpi_error(m, MPI_Bcast(w, (int)n, MPI_DOUBLE, p->peer, comm));
+    } else
+        s = wgi_mpi_error(m,
+                          MPI_Allreduce(b->out[0].bar, w, (int)n, MPI_DOUBLE, MPI_SUM, comm));
+    if (s == WG_OK && p->op == WG_MPI_SUM) wgi_mpi_add(&b->in[0], w, b->lanes);
+    else if (s == WG_OK) wgi_mpi_add_product(&b->in[0], b->saved, w, b->lanes);
+    return wgi_mpi_done(m, b, s);
+}
+
+static const wg_block_op reduce_op = {.name = "wg_mpi_reduce",
+                                      .flags = WG_OP_ALWAYS,
+                                      .shape = shape,
+                                      .value = value,
+                                      .vjp = vjp,
+                                      .jvp = jvp},
+                         allreduce_op = {.name = "wg_mpi_allreduce",
+                                         .flags = WG_OP_ALWAYS,
+                                         .shape = shape,
+                                         .value = value,
+                                         .vjp = vjp,
+                                         .jvp = jvp};
+
+static wg_status reduction(wg_tape *t, const wg_block_op *op, wgi_mpi_call call, wg_mat x,
+                           int with, int root, wg_mpi *m, wg_mat *y) {
+    wg_mat out[2] = {wg_mat_failed(x.rows, x.cols), wg_mat_failed(1, 1)};
+    *y = out[0];
+    if (m == NULL) return wgi_mpi_refuse(t, m, WG_ENULL, op->name, "no communicator", call);
+    if (with < WG_MPI_SUM || with > WG_MPI_MAX)
+        return wgi_mpi_refuse(t, m, WG_EARG, op->name, "no wg_mpi_op", call);
+    if (root < 0 || root >= m->size)
+        return wgi_mpi_refuse(t, m, WG_EARG, op->name, "no rank is the root", call);
+    const int here = call != WGI_MPI_reduce || m->rank == root;
+    const wgi_mpi_params p = {.m = m, .peer = root, .op = with, .source = (int)call};
+    const wg_status s = wgi_mpi_apply(t, op, &p, sizeof p, call, 1, &x, here ? 2 : 1, out);
+    *y = out[0];
+    return s;
+}
+
+wg_mat wg_mpi_mat_reduce(wg_tape *t, wg_mat x, wg_mpi_op op, int root, wg_mpi *m) {
+    wg_mat y;
+    const wg_status s = reduction(t, &reduce_op, WGI_MPI_reduce, x, (int)op, root, m, &y);
+    return s == WG_OK && m->rank != root ? wg_mat_fill(t, 0, 0, 0) : y;
+}
+
+wg_mat wg_mpi_mat_allreduce(wg_tape *t, wg_mat x, wg_mpi_op op, wg_mpi *m) {
+    wg_mat y;
+    (void)reduction(t, &allreduce_op, WGI_MPI_allreduce, x, (int)op, 0, m, &y);
+    return y;
+}
+
+wg_status wg_mpi_reduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi_op op,
+                        int root, wg_mpi *m) {
+    wg_mat got;
+    const wg_status s =
+        reduction(t, &reduce_op, WGI_MPI_reduce, wgi_mpi_row(t, n, x), (int)op, root, m, &got);
+    if (m != NULL && m->rank == root) wgi_mpi_write(got, n, y);
+    return s;
+}
+
+wg_status wg_mpi_allreduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi_op op,
+                           wg_mpi *m) {
+    wg_mat got;
+    const wg_status s = reduction(t, &allreduce_op, WGI_MPI_allreduce, wgi_mpi_row(t, n, x),
+                                  (int)op, 0, m, &got);
+    wgi_mpi_write(got, n, y);
+    return s;
+}

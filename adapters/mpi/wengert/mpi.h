@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* MPI: communication of variables. Each call is that of MPI with another name, and a record of the
+ * tape: values are communicated at once, tangents of a forward tape with them, and adjoints the
+ * other way in every sweep.
+ *
+ *     wg_mpi *m = wg_mpi_new(MPI_COMM_WORLD, 0);
+ *     wg_mpi_sendrecv(t, x, n, right, 0, y, n, left, 0, m);      y: variables, of the left rank's x
+ *     wg_mpi_allreduce(t, &part, &sum, 1, WG_MPI_SUM, m);
+ *     wg_mpi_reverse(t, sum, rank == 0, m);                      the gradient of one sum
+ *
+ * Every rank has a tape of its own. What is received is a variable on every rank, whatever it was
+ * where it came from. A sweep replays the communications of the tape in reverse, so all ranks sweep
+ * together, and as often (wg_mpi_reverse, wg_mpi_reverse_lanes, drivers with a callback that
+ * communicates): a rank without an output takes part with a constant. The sweep gives each rank the
+ * derivative, by its own inputs, of the sum of what is seeded on all ranks. It begins at the end of
+ * the tape, whatever the root; the marks of wg_sweep are to be the same on all ranks.
+ * Drivers call as many times on every rank only if they have as many inputs and outputs there.
+ *
+ * Second derivatives, functions, sparsity patterns, preaccumulation of what communicates are refused
+ * by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
+ *
+ * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
+ * column after column; views, strided and transposed ones too. Numbers of one call: at most
+ * INT_MAX / 64, over all ranks.
+ *
+ * Errors, of all calls: WG_ENULL; WG_EARG: a rank, tag, root or count; WG_ESHAPE: what comes has
+ * another size; WG_ENOMEM; WG_ECALLBACK: another failure of MPI, whose text is in the message; those
+ * of wg_apply. They are kept by the tape, and results are NaN. Of a sweep: returned by it.
+ * With WG_MPI_CHECKED a failure on one rank, from whatever cause, becomes one of every rank's next
+ * communications, and mistakes that would otherwise be a deadlock become failures: another call,
+ * root, operation or size than on another rank (WG_EMISMATCH, WG_ESHAPE), a sweep on some ranks only.
+ * Collective calls are agreed upon first, which costs an MPI_Allreduce of 40 bytes each; who waits for a
+ * message listens for failures. Then wg_mpi_clear makes the communicator usable again. Without it only
+ * wg_mpi_reverse and wg_mpi_reverse_lanes agree before they sweep, and what fails elsewhere on one rank
+ * leaves others waiting, as in any program with MPI. A rank that waits for a message which another,
+ * itself waiting, will never send, waits in either mode. */
+#ifndef WENGERT_MPI_H
+#define WENGERT_MPI_H
+
+#include <mpi.h>
+#include <wengert/matrix.h>
+
+WG_BEGIN_DECLS
+
+/* ---- communicators ---------------------------------------------------------------------- */
+
+/* Duplicates of a communicator, and what is pending on them. It lives as long as what was recorded
+ * with it. One thread at a time, as of a tape; MPI_THREAD_FUNNELED is enough. */
+typedef struct wg_mpi wg_mpi;
+
+enum { WG_MPI_CHECKED = 1 };
+
+/* wg_mpi_new - by all ranks of comm, with the same flags; a topology comes along. NULL: on every
+ * rank, when it could not be made on one. */
+WG_API wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags);
+/* wg_mpi_free - by all ranks, before MPI_Finalize. NULL is allowed. Errors: with WG_MPI_CHECKED, what
+ * another rank was doing instead. */
+WG_API wg_status wg_mpi_free(wg_mpi *m);
+/* wg_mpi_clear - by all ranks after a failure: receives what is still under way, and forgets the
+ * failure. Tapes are reset by their owners. Without WG_MPI_CHECKED: WG_EMODE. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_clear(wg_mpi *m);
+/* wg_mpi_message - what failed last here; never NULL. Valid until the next call. */
+WG_API const char *wg_mpi_message(const wg_mpi *m);
+WG_API int wg_mpi_rank(const wg_mpi *m);
+WG_API int wg_mpi_size(const wg_mpi *m);
+
+/* ---- sweeps ----------------------------------------------------------------------------- */
+
+/* wg_mpi_reverse - by all ranks: adjoints of the sum of w y over all ranks; y may be a constant.
+ * wg_mpi_reverse_lanes - k sweeps at once, with the seeds w[j k + l] on y[j]; the same k everywhere.
+ *          All lanes of an adjoint travel in one message.
+ * Errors:  as wg_reverse_seeds and wg_reverse_lanes, and on all ranks where one has failed before. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m);
+WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs,
+                                                    const wg_real *y, const double *w,
+                                                    wg_mpi *m);
+
+/* ---- point to point --------------------------------------------------------------------- */
+
+/* wg_mpi_send, wg_mpi_recv, wg_mpi_sendrecv - x to dest, y from source, which may be MPI_ANY_SOURCE,
+ * as its tag may be MPI_ANY_TAG. Of MPI_PROC_NULL nothing comes: y stays as it is, matrices are 0.
+ * Shapes:  x, y of as many numbers as are given.
+ * Adjoint: of y to the rank it came from, where it is added to that of x.
+ * Cost:    one message each way, with a number more than the values have, and a copy. */
+WG_API wg_status wg_mpi_send(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                             wg_mpi *m);
+WG_API wg_status wg_mpi_recv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m);
+WG_API wg_status wg_mpi_sendrecv(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                                 wg_real *y, size_t k, int source, int from_tag, wg_mpi *m);
+WG_API wg_status wg_mpi_mat_send(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_recv(wg_tape *t, size_t rows, size_t cols, int source, int tag,
+                              wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_sendrecv(wg_tape *t, wg_mat x, int dest, int tag, size_t rows,
+                                  size_t cols, int source, int from_tag, wg_mpi *m);
+
+/* What was begun, and has to be waited for, on the same tape, before it is reset or swept. */
+typedef struct wg_mpi_request {
+    wg_mpi *m; /* NULL: nothing, as when it was waited for */
+    uint64_t id;
+    size_t rows, cols;
+    int receives, peer, tag, key;
+    wg_real *y;
+    wg_mat result; /* of wg_mpi_mat_irecv, when it was waited for */
+} wg_mpi_request;
+
+/* wg_mpi_isend, wg_mpi_irecv - begin; wg_mpi_wait, wg_mpi_waitall end, in any order. y is written
+ * then. In a sweep what was ended is begun and what was begun is ended.
+ * Cost:    as of send and recv; x is copied, and not needed any more. */
+WG_API wg_status wg_mpi_isend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                              wg_mpi *m, wg_mpi_request *r);
+WG_API wg_status wg_mpi_irecv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m,
+                              wg_mpi_request *r);
+WG_API wg_status wg_mpi_mat_isend(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m,
+                                  wg_mpi_request *r);
+WG_API wg_status wg_mpi_mat_irecv(wg_tape *t, size_t rows, size_t cols, int source, int tag,
+                                  wg_mpi *m, wg_mpi_request *r);
+WG_API wg_status wg_mpi_wait(wg_tape *t, wg_mpi_request *r);
+WG_API wg_status wg_mpi_waitall(wg_tape *t, size_t n, wg_mpi_request *r);
+
+/* wg_mpi_halo - with all neighbours on a Cartesian communicator of d dimensions, at most 7, at once.
+ * Shapes:  out[2 i] goes to the lower neighbour of dimension i, out[2 i + 1] to the upper one;
+ *          in[2 i] comes from the lower one, in the shape of out[2 i + 1], and in[2 i + 1] from the
+ *          upper one, in that of out[2 i]; 0 where there is no neighbour.
+ * Adjoint: the same exchange, the other way.
+ * Cost:    one record; messages go from and to where values and adjoints stand: only strided ones
+ *          are copied, and adjoints that come, to be added.
+ * Errors:  WG_EARG: no Cartesian communicator of d dimensions. */
+WG_API wg_status wg_mpi_halo(wg_tape *t, size_t d, const wg_mat *out, wg_mat *in, wg_mpi *m);
+
+/* ---- collective calls ------------------------------------------------------------------- */
+
+/* wg_mpi_barrier - nothing is recorded. */
+WG_API wg_status wg_mpi_barrier(wg_mpi *m);
+
+/* wg_mpi_bcast - x of the root everywhere; in place. x of the matrix form is looked at on the root only.
+ * Adjoint: the sum over all ranks. */
+WG_API wg_status wg_mpi_bcast(wg_tape *t, wg_real *x, size_t n, int root, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_bcast(wg_tape *t, wg_mat x, size_t rows, size_t cols, int root,
+                               wg_mpi *m);
+
+/* wg_mpi_gather, wg_mpi_allgather - y: x of rank 0, of rank 1, ...; on the root, or everywhere.
+ * wg_mpi_scatter - the other way: x of the root in parts. wg_mpi_alltoall - from each to each.
+ * Shapes:  count[r] numbers of rank r, to rank r; NULL: as many as here, of all (in alltoall: n). Of matrices
+ *          they are columns, and all have as many rows. For gather and scatter count is looked at on
+ *          the root only, for allgather it is the same everywhere.
+ * Adjoint: the call that brings them back; of allgather reduce_scatter. */
+WG_API wg_status wg_mpi_gather(wg_tape *t, const wg_real *x, size_t n, wg_real *y,
+                               const size_t *count, int root, wg_mpi *m);
+WG_API wg_status wg_mpi_allgather(wg_tape *t, const wg_real *x, size_t n, wg_real *y,
+                                  const size_t *count, wg_mpi *m);
+WG_API wg_status wg_mpi_scatter(wg_tape *t, const wg_real *x, const size_t *count, wg_real *y,
+                                size_t n, int root, wg_mpi *m);
+WG_API wg_status wg_mpi_alltoall(wg_tape *t, const wg_real *x, const size_t *to, wg_real *y,
+                                 const size_t *from, size_t n, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_gather(wg_tape *t, wg_mat x, const size_t *count, int root, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_allgather(wg_tape *t, wg_mat x, const size_t *count, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_scatter(wg_tape *t, wg_mat x, const size_t *count, size_t rows,
+                                 size_t cols, int root, wg_mpi *m);
+
+/* How numbers of all ranks become one. The derivative of a product is that of the others, also
+ * where some are 0; of the largest and the least it is shared evenly by those that are equal. A NaN
+ * makes each of them NaN. */
+typedef enum wg_mpi_op { WG_MPI_SUM, WG_MPI_PROD, WG_MPI_MIN, WG_MPI_MAX } wg_mpi_op;
+
+/* wg_mpi_reduce, wg_mpi_allreduce - y on the root (elsewhere it stays as it is, matrices are 0-by-0),
+ * or everywhere.
+ * wg_mpi_reduce_scatter - the sum, of which each rank gets its count[r] numbers, the same count
+ * everywhere.  wg_mpi_scan, wg_mpi_exscan - the sum over ranks up to this one, or before it (on rank
+ * 0: 0).
+ * Cost:    that of MPI, backward once more; of a product three scans, of MIN and MAX two sums. */
+WG_API wg_status wg_mpi_reduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi_op op,
+                               int root, wg_mpi *m);
+WG_API wg_status wg_mpi_allreduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n,
+                                  wg_mpi_op op, wg_mpi *m);
+WG_API wg_status wg_mpi_reduce_scatter(wg_tape *t, const wg_real *x, wg_real *y,
+                                       const size_t *count, wg_mpi *m);
+WG_API wg_status wg_mpi_scan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m);
+WG_API wg_status wg_mpi_exscan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_reduce(wg_tape *t, wg_mat x, wg_mpi_op op, int root, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_allreduce(wg_tape *t, wg_mat x, wg_mpi_op op, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_scan(wg_tape *t, wg_mat x, wg_mpi *m);
+WG_API wg_mat wg_mpi_mat_exscan(wg_tape *t, wg_mat x, wg_mpi *m);
+
+WG_END_DECLS
+
+#endif
