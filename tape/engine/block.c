@@ -127,16 +127,15 @@ static void take_scalar(const wgi_core *c, const wgi_operand *o) {
     if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
 }
 
-/* The same of an operand of a new call. Its place in memory is not written: that of a matrix from before a
- * rewind, which is not noticed on tapes that are not checked, belongs to something else by now. */
+/* The same of an operand of a new call, which gets a place of its own: replays write there, and where the
+ * matrix stands may be something else by now, if it is from before a rewind, which is not noticed on
+ * tapes that are not checked. */
 static wg_status take_scalar_anew(wgi_core *c, const wg_block_op *op, wgi_operand *o) {
-    if (o->slot == 0 || o->rows != 1 || o->cols != 1 ||
-        memcmp(o->value, wgi_values(c) + o->slot, sizeof *o->value) == 0)
-        return WG_OK;
+    if (o->slot == 0 || o->rows != 1 || o->cols != 1) return WG_OK;
     const wg_status s = wgi_payload_need(c, wgi_payload_round(sizeof *o->value));
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for an operand", op->name);
     o->value = wgi_payload_take(c, sizeof *o->value);
-    *o->value = wgi_values(c)[o->slot];
+    take_scalar(c, o);
     return WG_OK;
 }
 
