@@ -215,6 +215,38 @@ static void events_and_jumps_have_the_derivatives_of_the_closed_form(void **stat
     wg_ode_free(k);
 }
 
+/* ---- parameters that vary --------------------------------------------------------------------------- */
+
+/* y' = -p0 y cos t; the level p1 rises above y at a time, between two steps. */
+static wg_status overtaken(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *out,
+                           void *data) {
+    const asked *const a = data;
+    const double at[] = {0, 0.5, 1}, p[] = {2, 0.1, 1.7, 2, 3, 1.7};
+    wg_mat y;
+    (void)n, (void)m;
+    const wg_status s = wg_ode_solve(t, a->k, &a->o, 3, at, wg_mat_gather(t, 1, 1, x),
+                                     wg_mat_constant(t, 3, 2, p, 3), &y, NULL, NULL);
+    if (s == WG_OK) out[0] = wg_mat_at(y, 0, 2);
+    return s;
+}
+
+/* Wherever the adjoint begins to compute the steps again: y is in proportion to its start. */
+static void levels_that_rise_at_a_time_are_no_events(void **state) {
+    const double x = 1.5;
+    (void)state;
+    problem c = filling;
+    c.r = 0;
+    wg_ode *const k = ode_with_events(&c);
+    for (size_t steps = 1; steps <= 256; steps++) {
+        asked a = {&c, k, {.step = 0.5 / (double)steps}, 1, {0, 0, 0, 0}};
+        double f, g;
+        assert_int_equal(wg_gradient(tape, overtaken, &a, 1, &x, &f, &g), WG_OK);
+        assert_true(fabs(g * x - f) <= TOL_BOUNCES * f);
+        if (steps > 32) assert_true(fabs(f - x * exp(-2 * sin(1))) <= 1e-9);
+    }
+    wg_ode_free(k);
+}
+
 /* ---- refused -------------------------------------------------------------------------------------- */
 
 static wg_status drop(wg_ode *k, const wg_ode_options *o, double end, double left, wg_mat *y,
@@ -296,6 +328,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_of_a_ball_are_exact),
         cmocka_unit_test(events_and_jumps_have_the_derivatives_of_the_closed_form),
+        cmocka_unit_test(levels_that_rise_at_a_time_are_no_events),
         cmocka_unit_test(infinitely_many_events_end),
         cmocka_unit_test(events_without_a_slope_have_no_derivative),
         cmocka_unit_test(systems_with_half_an_event_are_refused),

@@ -200,6 +200,8 @@ static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *re
     r->has_first =
         call->method->same_last && !(call->stops && record->count != 0) && !record->event;
     if (r->has_first) swap(&r->first, &r->slope);
+    /* with the next parameters the event is another function */
+    if (call->columns > 1 && record->count != 0) r->event.has_before = 0;
     if (r->report != NULL) {
         r->report->steps = at->steps;
         r->report->reached = at->t;
