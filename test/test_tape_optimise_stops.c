@@ -288,6 +288,9 @@ static void a_failure_is_returned_with_the_best_point(void **state) {
             else if (which != WG_METHOD_COUNT) {
                 assert_ok(coded, wg_eval(coded, f, NULL, 2, x, 1, y));
                 assert_true(y[0] == r.value && y[0] <= first);
+                double g[2];
+                assert_ok(coded, wg_gradient(coded, f, NULL, 2, x, y, g));
+                assert_near(1, &r.gradient, (const double[1]){hypot(g[0], g[1])}, 1e-14);
             }
         }
 }
