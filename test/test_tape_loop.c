@@ -380,6 +380,24 @@ static void files_of_something_else_are_left_alone(void **state) {
     assert_string_equal(read, text);
     (void)fclose(f);
     (void)unlink(path);
+    /* nor is one that begins with zeros, or has more of them than we had made */
+    for (int way = 0; way < 2; way++) {
+        static char much[1 << 16];
+        char byte = 0;
+        if (way == 0) much[100] = 'x';
+        write_file(much, way == 0 ? 101 : sizeof much);
+        expect(run(STEPS, &(wg_loop_options){.file = path}, &c, &r, NULL), WG_EARG,
+               "the file is none of wg_loop_gradient");
+        struct stat about;
+        assert_int_equal(stat(path, &about), 0);
+        assert_int_equal(about.st_size, way == 0 ? 101 : sizeof much);
+        const int zeros = open(path, O_RDONLY);
+        assert_int_equal(pread(zeros, &byte, 1, 100), 1);
+        assert_int_equal(byte, way == 0 ? 'x' : 0);
+        (void)close(zeros);
+        (void)unlink(path);
+        much[100] = 0;
+    }
 
     wg_loop_options o = {.file = path, .tag = "model 1"};
     leave_file(400, &o);

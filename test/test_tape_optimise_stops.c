@@ -59,6 +59,43 @@ static void minima_are_found_whatever_the_scale_of_the_objective(void **state) {
         }
 }
 
+/* c (x - 3)^2 + d, data: c and d; and a bell, flat far away. */
+static wg_status lifted(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    const double *const c = data;
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_add(wg_mul(c[0], wg_square(wg_sub(x[0], 3))), c[1]));
+    return WG_OK;
+}
+static wg_status bell(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_neg(wg_exp(wg_mul(-0.5, wg_square(x[0])))));
+    return WG_OK;
+}
+/* Where the gradient at the start is tiny, the value is not, there or at the minimum. */
+static void values_stay_in_range_whatever_the_gradient(void **state) {
+    static const double c[][2] = {
+        {1e-310, 1}, {1e-305, -1e10}, {1e-310, 1e300}, {1e160, 1e-90}};
+    (void)state;
+    for (int which = 0; which < WG_DESCENT; which++) {
+        wg_minimise_step history[2];
+        wg_minimise_options o = {.history = history, .history_size = 2};
+        wg_minimise_result r;
+        for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+            double numbers[2] = {c[i][0], c[i][1]}, x[1] = {0};
+            assert_ok(coded, search(which, coded, lifted, numbers, 1, x, o, &r));
+            assert_true(r.converged);
+            assert_true(history[0].value == c[i][0] * 9 + c[i][1]);
+            assert_true(r.value == c[i][0] * ((x[0] - 3) * (x[0] - 3)) + c[i][1]);
+        }
+        double x[1] = {38}, value;
+        assert_ok(coded, search(which, coded, bell, NULL, 1, x, o, &r));
+        assert_ok(coded, wg_eval(coded, bell, NULL, 1, x, 1, &value));
+        assert_true(r.value == value);
+    }
+}
+
 /* ---- reasons ---- */
 
 /* Its minimum is not 0. */
@@ -251,6 +288,9 @@ static void a_failure_is_returned_with_the_best_point(void **state) {
             else if (which != WG_METHOD_COUNT) {
                 assert_ok(coded, wg_eval(coded, f, NULL, 2, x, 1, y));
                 assert_true(y[0] == r.value && y[0] <= first);
+                double g[2];
+                assert_ok(coded, wg_gradient(coded, f, NULL, 2, x, y, g));
+                assert_near(1, &r.gradient, (const double[1]){hypot(g[0], g[1])}, 1e-14);
             }
         }
 }
@@ -460,6 +500,7 @@ static void budgets_bound_a_search(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minima_are_found_whatever_the_scale_of_the_objective),
+        cmocka_unit_test(values_stay_in_range_whatever_the_gradient),
         cmocka_unit_test(searches_stop_for_each_reason),
         cmocka_unit_test(searches_without_a_tolerance_go_on_until_rounding),
         cmocka_unit_test(parameters_that_are_not_determined_are_reported),

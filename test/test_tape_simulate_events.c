@@ -215,6 +215,69 @@ static void events_and_jumps_have_the_derivatives_of_the_closed_form(void **stat
     wg_ode_free(k);
 }
 
+/* A ball that is thrown down from next to nothing bounces before the time has changed. */
+static void events_may_be_where_a_solution_begins(void **state) {
+    const double at[] = {1, 1.25}, heights[] = {1e-15, 1e-18, 1e-300};
+    const wg_ode_options ways[] = {
+        {.step = 0.11}, {.rtol = 1e-6, .atol = 1e-6}, {.method = WG_RODAS4, .step = 0.11}};
+    (void)state;
+    wg_ode *const k = ode_with_events(&falling);
+    for (size_t i = 0; i < 9; i++) {
+        const double x[] = {heights[i / 3], -10, 9.81, 0.5};
+        double g[4];
+        wg_mat y;
+        wg_tape_reset(tape);
+        const wg_mat y0 = wg_mat_input(tape, 2, 1, x, 2),
+                     p = wg_mat_input(tape, 2, 1, x + 2, 2);
+        assert_int_equal(wg_ode_solve(tape, k, &ways[i % 3], 2, at, y0, p, &y, NULL, NULL),
+                         WG_OK);
+        assert_int_equal(wg_reverse(tape, wg_mat_at(y, 0, 1)), WG_OK);
+        assert_int_equal(wg_mat_adjoint(tape, y0, g, 2), WG_OK);
+        assert_int_equal(wg_mat_adjoint(tape, p, g + 2, 2), WG_OK);
+        for (size_t l = 0; l < 4; l++) {
+            double complex z[] = {x[0], x[1], x[2], x[3]}, want[2];
+            z[l] += 1e-100 * I;
+            ball(0.25, z, want, NULL);
+            assert_true(fabs(g[l] - cimag(want[0]) / 1e-100) <= TOL_BOUNCES);
+            assert_true(fabs(wg_value(wg_mat_at(y, 0, 1)) - creal(want[0])) <= TOL_BOUNCES);
+        }
+    }
+    wg_tape_reset(tape);
+    wg_ode_free(k);
+}
+
+/* ---- parameters that vary --------------------------------------------------------------------------- */
+
+/* y' = -p0 y cos t; the level p1 rises above y at a time, between two steps. */
+static wg_status overtaken(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *out,
+                           void *data) {
+    const asked *const a = data;
+    const double at[] = {0, 0.5, 1}, p[] = {2, 0.1, 1.7, 2, 3, 1.7};
+    wg_mat y;
+    (void)n, (void)m;
+    const wg_status s = wg_ode_solve(t, a->k, &a->o, 3, at, wg_mat_gather(t, 1, 1, x),
+                                     wg_mat_constant(t, 3, 2, p, 3), &y, NULL, NULL);
+    if (s == WG_OK) out[0] = wg_mat_at(y, 0, 2);
+    return s;
+}
+
+/* Wherever the adjoint begins to compute the steps again: y is in proportion to its start. */
+static void levels_that_rise_at_a_time_are_no_events(void **state) {
+    const double x = 1.5;
+    (void)state;
+    problem c = filling;
+    c.r = 0;
+    wg_ode *const k = ode_with_events(&c);
+    for (size_t steps = 1; steps <= 256; steps++) {
+        asked a = {&c, k, {.step = 0.5 / (double)steps}, 1, {0, 0, 0, 0}};
+        double f, g;
+        assert_int_equal(wg_gradient(tape, overtaken, &a, 1, &x, &f, &g), WG_OK);
+        assert_true(fabs(g * x - f) <= TOL_BOUNCES * f);
+        if (steps > 32) assert_true(fabs(f - x * exp(-2 * sin(1))) <= 1e-9);
+    }
+    wg_ode_free(k);
+}
+
 /* ---- refused -------------------------------------------------------------------------------------- */
 
 static wg_status drop(wg_ode *k, const wg_ode_options *o, double end, double left, wg_mat *y,
@@ -296,6 +359,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_of_a_ball_are_exact),
         cmocka_unit_test(events_and_jumps_have_the_derivatives_of_the_closed_form),
+        cmocka_unit_test(events_may_be_where_a_solution_begins),
+        cmocka_unit_test(levels_that_rise_at_a_time_are_no_events),
         cmocka_unit_test(infinitely_many_events_end),
         cmocka_unit_test(events_without_a_slope_have_no_derivative),
         cmocka_unit_test(systems_with_half_an_event_are_refused),

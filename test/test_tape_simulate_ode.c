@@ -270,6 +270,25 @@ static void errors_follow_the_tolerances(void **state) {
     wg_ode_free(k);
 }
 
+static void no_step_is_longer_than_it_may_be(void **state) {
+    (void)state;
+    wg_ode *const k = hunting(0);
+    for (int way = 0; way < 4; way++) {
+        const double at[] = {0, way % 2 != 0 ? 1 : -1}, first = way < 2 ? 0 : 0.5;
+        const wg_ode_options o = {.rtol = 1, .atol = 1, .step = first, .max_step = 0.1};
+        wg_ode_report report;
+        wg_mat y;
+        wg_tape_reset(tape);
+        assert_int_equal(
+            wg_ode_solve(tape, k, &o, 2, at, wg_mat_constant(tape, 2, 1, starts, 2),
+                         wg_mat_constant(tape, PARAMS, 1, params, PARAMS), &y, NULL, &report),
+            WG_OK);
+        assert_true(report.steps >= 10);
+    }
+    wg_tape_reset(tape);
+    wg_ode_free(k);
+}
+
 static void time_may_run_backwards(void **state) {
     (void)state;
     wg_ode *const k = hunting(1);
@@ -390,6 +409,7 @@ int main(void) {
         cmocka_unit_test(too_many_steps_are_refused_in_functions),
         cmocka_unit_test(every_method_has_its_order),
         cmocka_unit_test(errors_follow_the_tolerances),
+        cmocka_unit_test(no_step_is_longer_than_it_may_be),
         cmocka_unit_test(time_may_run_backwards),
         cmocka_unit_test(leapfrog_keeps_energy),
         cmocka_unit_test(adjoint_of_heat_is_that_of_the_transposed_matrices),

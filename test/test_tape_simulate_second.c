@@ -149,6 +149,44 @@ static void hessians_of_steps_are_those_of_differences(void **state) {
     wg_ode_free(k);
 }
 
+/* y' = -y^2, without parameters: y = x / (1 + t x). */
+static wg_status slower(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    dy[0] = wg_let(t, wg_neg(wg_square(x[1])));
+    return WG_OK;
+}
+static wg_status slowed(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *out,
+                        void *data) {
+    const asked *const a = data;
+    wg_mat y;
+    (void)n, (void)m;
+    const wg_status s = wg_ode_solve(t, a->k, &a->o, TIMES, times, wg_mat_gather(t, 1, 1, x),
+                                     wg_mat_constant(t, 0, 0, NULL, 0), &y, NULL, NULL);
+    if (s == WG_OK) out[0] = wg_mat_at(y, 0, 2);
+    return s;
+}
+static void systems_without_parameters_have_second_derivatives(void **state) {
+    (void)state;
+    wg_function *const f = rhs_of(slower, 1, 0, 1);
+    wg_ode *k = NULL;
+    assert_int_equal(wg_ode_new(coded, &(wg_ode_system){.rhs = f, .stiff = 1, .second = 1}, &k),
+                     WG_OK);
+    const wg_ode_options ways[] = {{.method = WG_RK4, .step = 0.002},
+                                   {.rtol = 1e-11, .atol = 1e-11},
+                                   {.method = WG_RODAS4, .step = 0.002}};
+    for (size_t i = 0; i < 3; i++) {
+        asked a = {k, ways[i], 0};
+        const double x = 1.25;
+        double y, g, h;
+        if (wg_hessian(coded, slowed, &a, 1, &x, &y, &g, &h, 1) != WG_OK)
+            fail_msg("%s", wg_tape_message(coded));
+        assert_true(fabs(h + 2 / pow(1 + x, 3)) < TOL_TWO_METHODS);
+    }
+    wg_ode_free(k);
+    wg_function_free(f);
+}
+
 static void systems_made_without_are_refused(void **state) {
     (void)state;
     wg_ode *const k = hunting(0);
@@ -165,6 +203,7 @@ int main(void) {
         cmocka_unit_test(hessians_are_those_of_the_steps_written_out),
         cmocka_unit_test(hessians_of_all_methods_agree),
         cmocka_unit_test(hessians_of_steps_are_those_of_differences),
+        cmocka_unit_test(systems_without_parameters_have_second_derivatives),
         cmocka_unit_test(systems_made_without_are_refused),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);

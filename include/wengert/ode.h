@@ -41,7 +41,8 @@ typedef struct wg_ode_system {
  *          next one begins with what `jump` gives; integrals go on. The time of an event depends on y0 and
  *          p, and is differentiated as the zero that it is (implicit function theorem); the ends of all
  *          other steps stay where they are. Falls and rises between two ends of steps are not seen: let
- *          max_step be short enough. A time that has an event has the states before it. To know when it
+ *          max_step be short enough. Parameters that vary change at a time, between two steps: what
+ *          falls by that is no event. A time that has an event has the states before it. To know when it
  *          was, let a state with derivative 0 be set to t by the jump.
  * Cost:    derivatives of f are made; of dense Jacobians only those of small systems.
  * Errors:  WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; those of wg_function_vjp and

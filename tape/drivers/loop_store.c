@@ -173,8 +173,22 @@ static wg_status read_slots(wgi_loop_store *s) {
     return WG_OK;
 }
 
+/* Is there nothing but 0, and no more of it than we had made? */
+static wg_status find_blank(wgi_loop_store *s, size_t size, int *blank) {
+    static const char none[PAGE] = {0};
+    char page[PAGE];
+    *blank = size <= slot_at(s, s->states);
+    for (size_t at = 0; at < size && *blank; at += sizeof page) {
+        const wg_status status = get(s, page, sizeof page, at);
+        if (status != WG_OK) return status;
+        *blank = memcmp(page, none, sizeof page) == 0;
+    }
+    return WG_OK;
+}
+
 static wg_status open_file(wgi_loop_store *s, wgi_loop_journal *journal) {
-    uint64_t head[HEAD_WORDS], wanted[HEAD_WORDS], none[HEAD_WORDS] = {0};
+    uint64_t head[HEAD_WORDS], wanted[HEAD_WORDS];
+    int blank;
     s->file = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (s->file < 0) return fail(s, WG_EWRITE, "the file cannot be opened", errno);
     if (flock(s->file, LOCK_EX | LOCK_NB) != 0)
@@ -182,10 +196,11 @@ static wg_status open_file(wgi_loop_store *s, wgi_loop_journal *journal) {
     struct stat about;
     if (fstat(s->file, &about) != 0 || !S_ISREG(about.st_mode))
         return fail(s, WG_EWRITE, "this is no file", 0);
-    wg_status status = get(s, head, sizeof head, 0);
+    wg_status status = find_blank(s, (size_t)about.st_size, &blank);
     if (status != WG_OK) return status;
-    if (memcmp(head, none, sizeof head) == 0)
-        return make_or_remove(s); /* new, or not finished by then */
+    if (blank) return make_or_remove(s); /* new, or not finished by then */
+    status = get(s, head, sizeof head, 0);
+    if (status != WG_OK) return status;
     head_of(s, wanted);
     if (memcmp(&head[0], magic, 8) != 0)
         return fail(s, WG_EARG, "the file is none of wg_loop_gradient", 0);

@@ -196,9 +196,11 @@ size_t wgi_descent_numbers(const wg_descent *o, size_t n) {
 }
 
 /* The lowest point so far becomes the result, after a failure. */
-static wg_status give_best(wgi_search *s, const double *best, double value, wg_status r) {
+static wg_status give_best(wgi_search *s, const double *best, double value, double slope,
+                           wg_status r) {
     if (s->n != 0) memcpy(s->x, best, s->n * sizeof *s->x);
     s->result->value = value;
+    s->result->gradient = slope;
     return r;
 }
 
@@ -208,7 +210,7 @@ wg_status wgi_descend(wgi_search *s) {
     const size_t bytes = s->n * sizeof *s->x;
     wg_status r = wgi_search_begin(s);
     if (r != WG_OK) return r;
-    double lowest = s->value, before = s->value;
+    double lowest = s->value, slope = s->slope, before = s->value;
     memcpy(best, s->x, bytes);
     for (size_t k = 0;; k++) {
         if (wgi_search_is_over(s, k, rate_at(&s->o.descent, k))) return WG_OK;
@@ -226,10 +228,11 @@ wg_status wgi_descend(wgi_search *s) {
             r = wgi_fail(s->of->c, WG_ENONFINITE,
                          "%s: the value or the gradient after step %zu is NaN or infinite",
                          s->of->call, k);
-        if (r != WG_OK) return give_best(s, best, lowest, r);
+        if (r != WG_OK) return give_best(s, best, lowest, slope, r);
         s->slope = wgi_search_slope(s, s->x, s->g);
         if (s->value < lowest) {
             lowest = s->value;
+            slope = s->slope;
             memcpy(best, s->x, bytes);
         }
     }

@@ -81,19 +81,21 @@ wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, dou
                               int *finite) {
     s->result->evaluations++;
     const wg_status r = s->of->gradient(s->of, x, value, g);
-    *finite = r == WG_OK && isfinite(*value) && wgi_search_are_finite(s->n, g);
     if (s->scale != 0) *value = ldexp(*value, s->scale);
     wgi_search_scale(s, g);
+    *finite = r == WG_OK && isfinite(*value) && wgi_search_are_finite(s->n, g);
     return r;
 }
 
 /* Gradients whose squares are in the range of numbers are left as they are; of descent all, as its steps
- * are in proportion to them. */
+ * are in proportion to them. The value stays in that range, too. */
 static void choose_scale(wgi_search *s) {
     const double length = wgi_search_norm(s->n, s->g);
     if (s->o.method == WG_DESCENT || length == 0) return;
     if (length >= 0x1p-300 && length <= 0x1p300) return;
     s->scale = -ilogb(length);
+    const int room = s->value != 0 ? 1000 - ilogb(s->value) : s->scale;
+    if (s->scale > room) s->scale = room > 0 ? room : 0;
     s->value = ldexp(s->value, s->scale);
     wgi_search_scale(s, s->g);
     s->o.gradient = ldexp(s->o.gradient, s->scale);

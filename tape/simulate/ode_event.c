@@ -146,9 +146,9 @@ wg_status wgi_ode_event_find(wgi_ode_run *r, wgi_ode_record *record) {
     }
     r->event.has_before = 0;
     s = locate(r, record);
-    /* as short as no step may be */
-    const double shortest = record->varies ? 16 * DBL_EPSILON * fabs(record->t) : 0;
-    if (s == WG_OK && fabs(record->until - record->t) <= shortest)
+    /* as short as no step may be; but what does not begin at an event may have one at once */
+    const double shortest = 16 * DBL_EPSILON * fabs(record->t);
+    if (s == WG_OK && record->varies && fabs(record->until - record->t) <= shortest)
         s = wgi_ode_failed(r, record->t, WG_ECONVERGE,
                            "events follow each other without time between");
     return s;

@@ -33,7 +33,8 @@ void wgi_ode_load_operands(wgi_ode_run *r) {
     const size_t apart = r->flow->params;
     clear(r->y, r->flow->states);
     load(y, y->value, y->ld, k->n, r->y, k->n);
-    if (b->inputs > 1) load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
+    if (k->params != 0)
+        load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
     if (r->flow != &k->dual) return;
     load(y, y->bar, y->bar_ld, k->n, r->y + k->flow.states, k->n);
     if (k->params != 0)

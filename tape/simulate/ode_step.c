@@ -200,6 +200,8 @@ static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *re
     r->has_first =
         call->method->same_last && !(call->stops && record->count != 0) && !record->event;
     if (r->has_first) swap(&r->first, &r->slope);
+    /* with the next parameters the event is another function */
+    if (call->columns > 1 && record->count != 0) r->event.has_before = 0;
     if (r->report != NULL) {
         r->report->steps = at->steps;
         r->report->reached = at->t;
@@ -323,18 +325,23 @@ static wg_status tested_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_recor
     }
 }
 
+/* The longest first step. */
+static double longest(const wgi_ode_call *call, double span) {
+    return call->o.max_step > 0 ? least(fabs(span), call->o.max_step) : fabs(span);
+}
+
 /* The first step: h^order times the larger of f and its slope, measured as errors are, is to be 0.01. */
 static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     const wgi_ode_call *const call = r->call;
     const size_t n = r->flow->states;
-    double *const y = r->y, *const f0 = r->first, *const f1 = r->slope, longest = fabs(span);
-    if (call->o.max_step > 0) longest = least(longest, call->o.max_step);
+    double *const y = r->y, *const f0 = r->first, *const f1 = r->slope;
+    const double most_size = longest(call, span);
     wg_status s = wgi_ode_slope(r, &at->t, y, 0, f0);
     if (s != WG_OK) return s;
     r->has_first = 1;
     const double size = norm(r, y, y, y), slope = norm(r, f0, y, y);
     double h = size < 1e-5 || slope < 1e-5 ? 1e-6 : 0.01 * (size / slope);
-    h = least(h, longest);
+    h = least(h, most_size);
     const double t = at->t + copysign(h, span);
     for (size_t i = 0; i < n; i++) r->next[i] = y[i] + copysign(h, span) * f0[i];
     s = wgi_ode_slope(r, &t, r->next, 0, f1);
@@ -344,7 +351,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     const double next = steepest <= 1e-15
                             ? most(1e-6, h * 1e-3)
                             : pow(0.01 / steepest, 1.0 / (double)call->method->order);
-    h = least(least(100 * h, next), longest);
+    h = least(least(100 * h, next), most_size);
     at->h = copysign(h > 0 ? h : 1e-6, span); /* also where there are NaN */
     return WG_OK;
 }
@@ -368,7 +375,7 @@ wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at) {
     if (s != WG_OK || call->fixed || call->times == 1) return s;
     const double span = call->time[call->times - 1] - at->t;
     if (call->o.step == 0) return first_size(r, at, span);
-    at->h = copysign(least(call->o.step, fabs(span)), span);
+    at->h = copysign(least(call->o.step, longest(call, span)), span);
     return WG_OK;
 }
 
