@@ -160,7 +160,9 @@ void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept)) {
     if (p->release != NULL) p->release(p->attached);
     p->attached = kept, p->release = release;
 }
-void *wg_problem_attached(const wg_problem *p) { return p == NULL ? NULL : p->attached; }
+void *wg_problem_attached(const wg_problem *p, void (*release)(void *kept)) {
+    return p == NULL || p->release != release ? NULL : p->attached;
+}
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
 size_t wg_problem_group(const wg_problem *p, size_t group) {
     return p == NULL || group >= p->groups ? 0 : p->group[group];

@@ -248,13 +248,16 @@ static void without_a_compiler_functions_are_evaluated_as_they_are(void **state)
 
 static int released;
 static void release(void *kept) { released += *(int *)kept; }
+static void another(void *kept) { released += 100 * *(int *)kept; }
 static void what_is_attached_is_released_once(void **state) {
     int one = 1, ten = 10;
     wg_problem *const p = wg_problem_new(&(wg_computation){.n = 2, .m = 2, .callback = pair});
     (void)state;
-    assert_null(wg_problem_attached(p));
+    assert_null(wg_problem_attached(p, release));
     wg_problem_attach(p, &one, release);
-    assert_ptr_equal(wg_problem_attached(p), &one);
+    assert_ptr_equal(wg_problem_attached(p, release), &one);
+    assert_null(wg_problem_attached(p, another)); /* of another adapter */
+    assert_null(wg_problem_attached(p, NULL));
     wg_problem_attach(p, &ten, release);
     assert_int_equal(released, 1);
     wg_problem_free(p);
