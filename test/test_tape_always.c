@@ -131,6 +131,10 @@ static void a_sweep_needs_no_root(void **state) {
     assert_int_equal(wg_reverse_lanes(t, 1, 1, &c, &w), WG_OK);
     assert_int_equal(post.vjps, 4);
     assert_true(wg_adjoint(t, x) == 0);
+    assert_int_equal(wg_mat_reverse(t, wg_mat_fill(t, 2, 2, 1), NULL, 2), WG_OK);
+    assert_int_equal(wg_mat_reverse(t, wg_mat_fill(t, 0, 2, 1), NULL, 0), WG_OK);
+    assert_int_equal(post.vjps, 8);
+    assert_true(wg_adjoint(t, x) == 0);
 }
 
 /* Long enough for marks: whether x or what has nothing to do with it is the root. */

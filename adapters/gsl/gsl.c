@@ -23,7 +23,7 @@ static void release(void *kept) {
 /* NULL: no memory, which the first call finds. */
 static room *room_of(wg_problem *p) {
     const size_t n = wg_problem_inputs(p), m = wg_problem_outputs(p), most = n > m ? n : m;
-    room *r = wg_problem_attached(p);
+    room *r = wg_problem_attached(p, release);
     if (r != NULL || p == NULL) return r;
     r = calloc(1, sizeof *r);
     if (r == NULL) return NULL;
@@ -203,7 +203,7 @@ gsl_multimin_function_fdf wg_gsl_multimin(wg_problem *p) {
 static const double *moment(wg_problem *p, double t, const double *y) {
     room *const r = room_of(p);
     const size_t m = wg_problem_outputs(p);
-    if (r == NULL || wg_problem_inputs(p) != m + 1) return NULL;
+    if (r == NULL || wg_problem_inputs(p) != m + 1 || wg_problem_group(p, 1) != m) return NULL;
     r->x[0] = t;
     memcpy(r->x + 1, y, m * sizeof *y);
     return r->x;

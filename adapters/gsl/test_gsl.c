@@ -249,6 +249,37 @@ static void no_number_is_a_domain_error_and_a_failure_a_bad_function(void **stat
     wg_problem_free(p), wg_problem_free(q);
 }
 
+/* As NLopt's adapter leaves its optimiser. */
+static void not_ours(void *optimiser) { (void)optimiser; }
+static void a_problem_that_another_adapter_has_used_is_as_good_as_new(void **state) {
+    double optimiser[4] = {0}, numbers[M];
+    gsl_vector_view y = gsl_vector_view_array(numbers, M);
+    gsl_vector_const_view x = gsl_vector_const_view_array(at, N);
+    wg_problem *const p = open(M, 0);
+    const gsl_multifit_nlinear_fdf fit = wg_gsl_multifit(p);
+    (void)state;
+    wg_problem_attach(p, optimiser, not_ours);
+    assert_int_equal(fit.fvv(&x.vector, &x.vector, p, &y.vector), GSL_SUCCESS);
+    assert_int_equal(fit.f(&x.vector, p, &y.vector), GSL_SUCCESS);
+    for (size_t j = 0; j < M; j++) assert_true(numbers[j] == value[j]);
+    assert_null(wg_problem_attached(p, not_ours));
+    wg_problem_free(p);
+}
+
+/* Groups that add up to as many, but are not t and y. */
+static void rates_in_other_groups_are_no_system(void **state) {
+    const size_t groups[] = {1, 1, 1};
+    double y[] = {2, 3}, rows[4] = {7, 7, 7, 7}, by_time[2];
+    wg_problem *const p = wg_problem_new(
+        &(wg_computation){.n = 3, .m = 2, .callback = rates, .groups = 3, .group = groups});
+    const gsl_odeiv2_system s = wg_gsl_odeiv2(p);
+    (void)state;
+    assert_int_equal(s.jacobian(4, y, rows, by_time, p), GSL_EBADFUNC);
+    assert_int_equal(s.function(4, y, rows, p), GSL_EBADFUNC);
+    assert_true(rows[0] == 7 && rows[3] == 7);
+    wg_problem_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_and_root_finders_get_strides_and_tda),
@@ -256,6 +287,8 @@ int main(void) {
         cmocka_unit_test(minimisers_get_strides),
         cmocka_unit_test(integrators_get_jacobians_row_by_row_and_by_time),
         cmocka_unit_test(no_number_is_a_domain_error_and_a_failure_a_bad_function),
+        cmocka_unit_test(a_problem_that_another_adapter_has_used_is_as_good_as_new),
+        cmocka_unit_test(rates_in_other_groups_are_no_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

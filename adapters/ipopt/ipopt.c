@@ -38,9 +38,10 @@ static wg_status refuse(wg_ipopt *s, wg_status status, const char *message) {
     return status;
 }
 
-/* As Ipopt wants it; the failure is kept. */
+/* As Ipopt wants it; the failure is kept, as a problem keeps it. */
 static Bool well(wg_ipopt *s, wg_problem *p, wg_status status) {
     if (status == WG_OK) return TRUE;
+    if (status == WG_ENONFINITE && s->status != WG_OK && s->status != status) return FALSE;
     s->failed = p;
     s->status = status;
     return FALSE;
@@ -88,13 +89,12 @@ static Bool eval_grad_f(int n, double *x, Bool new_x, double *g, UserDataPtr dat
 static Bool eval_g(int n, double *x, Bool new_x, int m, double *g, UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n;
-    if (m == 0) return TRUE;
-    if (unknown(s, new_x, CONSTRAINTS)) {
+    if (unknown(s, new_x, CONSTRAINTS) && m != 0) {
         if (!well(s, s->constraints, wg_problem_value(s->constraints, x, s->constraint)))
             return FALSE;
         s->known |= CONSTRAINTS;
     }
-    memcpy(g, s->constraint, (size_t)m * sizeof *g);
+    if (m != 0) memcpy(g, s->constraint, (size_t)m * sizeof *g);
     return TRUE;
 }
 
@@ -107,18 +107,17 @@ static Bool eval_jac_g(int n, double *x, Bool new_x, int m, int entries, int *ro
                        double *values, UserDataPtr data) {
     wg_ipopt *const s = data;
     (void)n;
-    if (m == 0) return TRUE;
-    if (values == NULL) {
+    if (m != 0 && values == NULL) {
         copy_places(s->jacobian, row, col);
         return TRUE;
     }
-    if (unknown(s, new_x, JACOBIAN)) {
+    if (unknown(s, new_x, JACOBIAN) && m != 0) {
         if (!well(s, s->constraints,
                   wg_problem_sparse_jacobian(s->constraints, x, NULL, s->entries)))
             return FALSE;
         s->known |= JACOBIAN;
     }
-    memcpy(values, s->entries, (size_t)entries * sizeof *values);
+    if (m != 0) memcpy(values, s->entries, (size_t)entries * sizeof *values);
     return TRUE;
 }
 
@@ -281,6 +280,7 @@ enum ApplicationReturnStatus wg_ipopt_solve(wg_ipopt *s, double *x, double *valu
                                             double *multipliers) {
     if (s == NULL || s->handle == NULL || x == NULL) return Invalid_Problem_Definition;
     s->status = WG_OK, s->message = "", s->failed = NULL;
+    wg_problem_clear(s->objective), wg_problem_clear(s->constraints), wg_problem_clear(s->both);
     s->known = 0;
     return IpoptSolve(s->handle, x, NULL, value, multipliers, NULL, NULL, s);
 }

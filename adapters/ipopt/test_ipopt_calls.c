@@ -182,6 +182,51 @@ static void nothing_is_computed_twice_at_one_point(void **state) {
     wg_ipopt_free(s);
 }
 
+static void a_new_point_is_one_whoever_is_told(void **state) {
+    double x[] = {1, 5, 4, 2}, f;
+    counts calls = {0, 0};
+    wg_ipopt *const s = wg_ipopt_new(
+        &(wg_ipopt_problem){.n = 4, .objective = objective, .data = &calls, .start = start});
+    (void)state;
+    assert_true(kept.f(4, x, TRUE, &f, s) && f == 24);
+    x[0] = 2; /* there are no constraints, but they are asked first */
+    assert_true(kept.g(4, x, TRUE, 0, NULL, s));
+    assert_true(kept.f(4, x, FALSE, &f, s) && f == 48);
+    x[0] = 1;
+    assert_true(kept.jac_g(4, x, TRUE, 0, 0, NULL, NULL, NULL, s));
+    assert_true(kept.f(4, x, FALSE, &f, s) && f == 24);
+    wg_ipopt_free(s);
+}
+
+static wg_status breaking(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_log(x[0]));
+    return *(const wg_status *)data;
+}
+static void status_and_message_are_of_one_failure_and_of_this_solution(void **state) {
+    wg_status fails = WG_OK;
+    double x = 1, f;
+    const double good = 1;
+    wg_ipopt *const s = wg_ipopt_new(
+        &(wg_ipopt_problem){.n = 1, .objective = breaking, .data = &fails, .start = &good});
+    (void)state;
+    fails = WG_ECONVERGE;
+    assert_false(kept.f(1, &x, TRUE, &f, s));
+    assert_int_equal(wg_ipopt_status(s), WG_ECONVERGE);
+    fails = WG_OK;
+    x = -1;
+    assert_false(kept.f(1, &x, TRUE, &f, s));
+    assert_int_equal(wg_ipopt_status(s), WG_ECONVERGE); /* as wg_problem has it */
+    (void)wg_ipopt_solve(s, &x, &f, NULL);
+    assert_int_equal(wg_ipopt_status(s), WG_OK);
+    assert_string_equal(wg_ipopt_message(s), "");
+    assert_false(kept.f(1, &x, TRUE, &f, s));
+    assert_int_equal(wg_ipopt_status(s), WG_ENONFINITE);
+    assert_non_null(strstr(wg_ipopt_message(s), "value: entry 0"));
+    wg_ipopt_free(s);
+}
+
 static void a_point_that_is_no_number_is_answered_with_false(void **state) {
     double x[] = {1, NAN, 4, 2}, v[16], f, lambda[] = {1, 10};
     counts calls;
@@ -203,6 +248,8 @@ int main(void) {
         cmocka_unit_test(bounds_and_scaling_are_passed_on),
         cmocka_unit_test(structure_comes_first_and_values_in_its_order),
         cmocka_unit_test(nothing_is_computed_twice_at_one_point),
+        cmocka_unit_test(a_new_point_is_one_whoever_is_told),
+        cmocka_unit_test(status_and_message_are_of_one_failure_and_of_this_solution),
         cmocka_unit_test(a_point_that_is_no_number_is_answered_with_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

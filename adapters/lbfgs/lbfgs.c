@@ -9,7 +9,10 @@ lbfgsfloatval_t wg_lbfgs_evaluate(void *problem, const lbfgsfloatval_t *x, lbfgs
                                   const int n, const lbfgsfloatval_t step) {
     double value;
     (void)step;
-    if (wg_problem_gradient(problem, x, &value, g) == WG_OK) return value;
+    if (n < 0 || wg_problem_inputs(problem) != (size_t)n)
+        (void)wg_problem_keep(problem, WG_ESHAPE,
+                              "lbfgs: as many variables as the problem has inputs");
+    else if (wg_problem_gradient(problem, x, &value, g) == WG_OK) return value;
     for (int i = 0; i < n; i++) g[i] = NAN;
     return HUGE_VAL;
 }

@@ -97,11 +97,25 @@ static void a_failure_ends_the_solver_and_is_kept(void **state) {
     wg_problem_free(p);
 }
 
+static void a_problem_of_another_size_ends_the_solver(void **state) {
+    barrier b = {0, 0, 0};
+    double x[] = {0.5, 0.5}, g[] = {7, 7, 7};
+    wg_problem *const p =
+        wg_problem_new(&(wg_computation){.n = 1, .m = 1, .callback = logarithm, .data = &b});
+    (void)state;
+    assert_true(isinf(wg_lbfgs_evaluate(p, x, g, 2, 1)));
+    assert_true(isnan(g[0]) && isnan(g[1]) && g[2] == 7);
+    assert_int_equal(wg_problem_status(p), WG_ESHAPE);
+    assert_int_equal(wg_lbfgs_progress(p, x, g, 0, 0, 0, 0, 2, 1, 1), LBFGSERR_CANCELED);
+    wg_problem_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(problems_with_a_solution_are_solved_from_both_points),
         cmocka_unit_test(backtracking_steps_back_from_where_there_is_no_number),
         cmocka_unit_test(a_failure_ends_the_solver_and_is_kept),
+        cmocka_unit_test(a_problem_of_another_size_ends_the_solver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

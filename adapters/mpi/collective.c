@@ -300,24 +300,23 @@ wg_status wg_mpi_bcast(wg_tape *t, wg_real *x, size_t n, int root, wg_mpi *m) {
     const wg_mat none = wg_mat_failed(1, n);
     const wg_mat y =
         wg_mpi_mat_bcast(t, is_root(m, root) ? wgi_mpi_row(t, n, x) : none, 1, n, root, m);
-    wgi_mpi_write(y, n, x);
-    return t != NULL ? wg_tape_status(t) : WG_ENULL;
+    return wgi_mpi_write(t, m, bcast_op.name, t != NULL ? wg_tape_status(t) : WG_ENULL, y, n,
+                         x);
 }
 
 wg_status wg_mpi_gather(wg_tape *t, const wg_real *x, size_t n, wg_real *y, const size_t *count,
                         int root, wg_mpi *m) {
     wg_mat got;
     const wg_status s = gather(t, wgi_mpi_row(t, n, x), count, root, 0, m, &got);
-    if (is_root(m, root)) wgi_mpi_write(got, sum(m, count, n), y);
-    return s;
+    return wgi_mpi_write(t, m, gather_op.name, s, got, is_root(m, root) ? sum(m, count, n) : 0,
+                         y);
 }
 
 wg_status wg_mpi_allgather(wg_tape *t, const wg_real *x, size_t n, wg_real *y,
                            const size_t *count, wg_mpi *m) {
     wg_mat got;
     const wg_status s = gather(t, wgi_mpi_row(t, n, x), count, 0, 1, m, &got);
-    wgi_mpi_write(got, sum(m, count, n), y);
-    return s;
+    return wgi_mpi_write(t, m, allgather_op.name, s, got, sum(m, count, n), y);
 }
 
 wg_status wg_mpi_scatter(wg_tape *t, const wg_real *x, const size_t *count, wg_real *y,
@@ -325,8 +324,7 @@ wg_status wg_mpi_scatter(wg_tape *t, const wg_real *x, const size_t *count, wg_r
     wg_mat got, all = wg_mat_failed(0, 0);
     if (is_root(m, root)) all = wgi_mpi_row(t, sum(m, count, n), x);
     const wg_status s = scatter(t, &all, count, 1, n, root, m, &got);
-    wgi_mpi_write(got, n, y);
-    return s;
+    return wgi_mpi_write(t, m, scatter_op.name, s, got, n, y);
 }
 
 wg_status wg_mpi_alltoall(wg_tape *t, const wg_real *x, const size_t *to, wg_real *y,
@@ -343,6 +341,5 @@ wg_status wg_mpi_alltoall(wg_tape *t, const wg_real *x, const size_t *to, wg_rea
                                        .lists = 2,
                                        .count = {to, from}},
                               &got);
-    wgi_mpi_write(got, sum(m, from, n), y);
-    return s;
+    return wgi_mpi_write(t, m, alltoall_op.name, s, got, sum(m, from, n), y);
 }

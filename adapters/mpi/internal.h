@@ -134,9 +134,10 @@ static inline void wgi_mpi_token_shape(wg_block *b) {
 }
 static inline void wgi_mpi_token_value(wg_block *b) { b->out[b->outputs - 1].value[0] = 0; }
 
-/* Arrays of variables as a matrix of one row, and back. */
+/* Arrays of variables as a matrix of one row, and back: the end of a call that gave s. */
 wg_mat wgi_mpi_row(wg_tape *t, size_t n, const wg_real *x);
-void wgi_mpi_write(wg_mat a, size_t n, wg_real *y);
+wg_status wgi_mpi_write(wg_tape *t, wg_mpi *m, const char *name, wg_status s, wg_mat a,
+                        size_t n, wg_real *y);
 
 /* ---- messages -------------------------------------------------------------------------- */
 

@@ -50,8 +50,12 @@ wg_mat wgi_mpi_row(wg_tape *t, size_t n, const wg_real *x) {
     return n == 0 ? wg_mat_fill(t, 1, 0, 0) : wg_mat_gather(t, 1, n, x);
 }
 
-void wgi_mpi_write(wg_mat a, size_t n, wg_real *y) {
+wg_status wgi_mpi_write(wg_tape *t, wg_mpi *m, const char *name, wg_status s, wg_mat a,
+                        size_t n, wg_real *y) {
+    if (n != 0 && y == NULL)
+        return s != WG_OK ? s : wgi_mpi_refuse(t, m, WG_ENULL, name, "no array to write to", 0);
     for (size_t i = 0; i < n; i++) y[i] = wg_mat_at(a, 0, i);
+    return s;
 }
 
 /* ---- messages --------------------------------------------------------------------------- */

@@ -237,8 +237,8 @@ wg_status wg_mpi_recv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_
     wg_mat got = wg_mat_failed(1, n);
     const wg_status s =
         exchange(t, &recv_op, NULL, MPI_PROC_NULL, 0, &got, 1, n, source, tag, m);
-    if (source != MPI_PROC_NULL || s != WG_OK) wgi_mpi_write(got, n, y);
-    return s;
+    if (source == MPI_PROC_NULL && s == WG_OK) return s;
+    return wgi_mpi_write(t, m, recv_op.name, s, got, n, y);
 }
 
 wg_status wg_mpi_sendrecv(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_real *y,
@@ -247,8 +247,8 @@ wg_status wg_mpi_sendrecv(wg_tape *t, const wg_real *x, size_t n, int dest, int 
     wg_mat got = wg_mat_failed(1, k);
     const wg_status s =
         exchange(t, &sendrecv_op, &row, dest, tag, &got, 1, k, source, from_tag, m);
-    if (source != MPI_PROC_NULL || s != WG_OK) wgi_mpi_write(got, k, y);
-    return s;
+    if (source == MPI_PROC_NULL && s == WG_OK) return s;
+    return wgi_mpi_write(t, m, sendrecv_op.name, s, got, k, y);
 }
 
 /* ---- begun and waited for --------------------------------------------------------------- */
@@ -412,6 +412,10 @@ wg_status wg_mpi_isend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag
 
 wg_status wg_mpi_irecv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m,
                        wg_mpi_request *r) {
+    if (r != NULL && n != 0 && y == NULL) {
+        *r = (wg_mpi_request){.rows = 1, .cols = n, .result = wg_mat_failed(1, n)};
+        return wgi_mpi_refuse(t, m, WG_ENULL, irecv_op.name, "no array to write to", 0);
+    }
     const wg_status s = wg_mpi_mat_irecv(t, 1, n, source, tag, m, r);
     if (r != NULL) r->y = y;
     return s;
@@ -429,12 +433,12 @@ wg_status wg_mpi_wait(wg_tape *t, wg_mpi_request *r) {
     wg_mat out[2];
     const wg_status s = wgi_mpi_apply(t, r->receives ? &received_op : &sent_op, &p, sizeof p,
                                       WGI_MPI_NONE, 0, NULL, r->receives ? 2 : 1, out);
+    wg_mpi *const m = r->m;
     r->m = NULL;
     if (!r->receives) return s;
     r->result = out[0];
-    if (r->y != NULL && (r->peer != MPI_PROC_NULL || s != WG_OK))
-        wgi_mpi_write(out[0], r->cols, r->y);
-    return s;
+    if (r->y == NULL || (r->peer == MPI_PROC_NULL && s == WG_OK)) return s;
+    return wgi_mpi_write(t, m, received_op.name, s, out[0], r->cols, r->y);
 }
 
 wg_status wg_mpi_waitall(wg_tape *t, size_t n, wg_mpi_request *r) {

@@ -169,8 +169,7 @@ wg_status wg_mpi_reduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_m
     wg_mat got;
     const wg_status s =
         reduction(t, &reduce_op, WGI_MPI_reduce, wgi_mpi_row(t, n, x), (int)op, root, m, &got);
-    if (m != NULL && m->rank == root) wgi_mpi_write(got, n, y);
-    return s;
+    return wgi_mpi_write(t, m, reduce_op.name, s, got, m != NULL && m->rank == root ? n : 0, y);
 }
 
 wg_status wg_mpi_allreduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi_op op,
@@ -178,6 +177,5 @@ wg_status wg_mpi_allreduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, w
     wg_mat got;
     const wg_status s = reduction(t, &allreduce_op, WGI_MPI_allreduce, wgi_mpi_row(t, n, x),
                                   (int)op, 0, m, &got);
-    wgi_mpi_write(got, n, y);
-    return s;
+    return wgi_mpi_write(t, m, allreduce_op.name, s, got, n, y);
 }

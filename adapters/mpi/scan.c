@@ -122,15 +122,13 @@ wg_mat wg_mpi_mat_exscan(wg_tape *t, wg_mat x, wg_mpi *m) {
 wg_status wg_mpi_scan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m) {
     wg_mat got;
     const wg_status s = scan(t, &scan_op, WGI_MPI_scan, wgi_mpi_row(t, n, x), m, &got);
-    wgi_mpi_write(got, n, y);
-    return s;
+    return wgi_mpi_write(t, m, scan_op.name, s, got, n, y);
 }
 
 wg_status wg_mpi_exscan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m) {
     wg_mat got;
     const wg_status s = scan(t, &exscan_op, WGI_MPI_exscan, wgi_mpi_row(t, n, x), m, &got);
-    wgi_mpi_write(got, n, y);
-    return s;
+    return wgi_mpi_write(t, m, exscan_op.name, s, got, n, y);
 }
 
 wg_status wg_mpi_reduce_scatter(wg_tape *t, const wg_real *x, wg_real *y, const size_t *count,
@@ -157,6 +155,6 @@ wg_status wg_mpi_reduce_scatter(wg_tape *t, const wg_real *x, wg_real *y, const 
         s = wgi_mpi_apply(t, &reduce_scatter_op, p, bytes, call, 1, &row, 2, out);
     }
     free(p);
-    wgi_mpi_write(out[0], count[m->rank] <= LARGEST ? count[m->rank] : 0, y);
-    return s;
+    return wgi_mpi_write(t, m, name, s, out[0], count[m->rank] <= LARGEST ? count[m->rank] : 0,
+                         y);
 }

@@ -211,6 +211,45 @@ static void wrong_arguments_are_refused(void **state) {
     wg_tape_free(t);
 }
 
+/* What one has communicated the others have, too, so that nobody waits. */
+static void results_that_have_no_place_are_refused(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    wg_real x[4], own[4];
+    const double a[] = {1, 2, 3, 4};
+    const size_t count[] = {1, 1, 1, 1};
+    wg_mpi_request r, s;
+    for (int k = 0; k < 13; k++) {
+        wg_status got = WG_OK;
+        wg_tape_reset(t);
+        assert_ok(t, wg_inputs(t, 4, a, x));
+        memcpy(own, x, sizeof own);
+        if (k == 0) got = wg_mpi_sendrecv(t, x, 1, right(), 0, NULL, 1, left(), 0, m);
+        if (k == 1) got = wg_mpi_bcast(t, rank == 0 ? own : NULL, 1, 0, m);
+        if (k == 2) got = wg_mpi_gather(t, x, 1, NULL, NULL, size - 1, m);
+        if (k == 3) got = wg_mpi_allgather(t, x, 1, NULL, NULL, m);
+        if (k == 4) got = wg_mpi_scatter(t, x, NULL, NULL, 1, 0, m);
+        if (k == 5) got = wg_mpi_alltoall(t, x, NULL, NULL, NULL, 1, m);
+        if (k == 6) got = wg_mpi_reduce(t, x, NULL, 1, WG_MPI_SUM, 0, m);
+        if (k == 7) got = wg_mpi_allreduce(t, x, NULL, 1, WG_MPI_PROD, m);
+        if (k == 8) got = wg_mpi_scan(t, x, NULL, 1, m);
+        if (k == 9) got = wg_mpi_exscan(t, x, NULL, 1, m);
+        if (k == 10) got = wg_mpi_reduce_scatter(t, x, NULL, count, m);
+        if (k == 11) got = wg_mpi_irecv(t, NULL, 1, left(), 0, m, &r);
+        if (k == 12) {
+            wg_mpi_isend(t, x, 1, right(), 0, m, &s);
+            got = wg_mpi_recv(t, NULL, 1, left(), 0, m);
+        }
+        const int stays =
+            (k == 1 && rank == 0) || (k == 2 && rank != size - 1) || (k == 6 && rank != 0);
+        if (got != (stays ? WG_OK : WG_ENULL)) fprintf(stderr, "call %d\n", k);
+        all(got == (stays ? WG_OK : WG_ENULL));
+        all(stays || strstr(wg_tape_message(t), "no array") != NULL);
+        if (k == 12) wg_mpi_wait(t, &s);
+    }
+    wg_tape_free(t);
+}
+
 static void messages_of_another_size_are_refused(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -239,13 +278,14 @@ int main(int argc, char **argv) {
         cmocka_unit_test(drivers_communicate),
         cmocka_unit_test(what_sees_one_tape_is_refused_by_name),
         cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(results_that_have_no_place_are_refused),
         cmocka_unit_test(messages_of_another_size_are_refused),
     };
     int failed = 0;
     open_ranks(&argc, &argv);
     for (unsigned flags = 0; flags <= WG_MPI_CHECKED && failed == 0; flags++) {
-        /* the last two fail on purpose, and what follows in test_mpi_checked.c */
-        const size_t most = sizeof tests / sizeof *tests - (flags != 0 ? 2 : 0);
+        /* the last three fail on purpose, and what follows in test_mpi_checked.c */
+        const size_t most = sizeof tests / sizeof *tests - (flags != 0 ? 3 : 0);
         m = wg_mpi_new(MPI_COMM_WORLD, flags);
         failed =
             _cmocka_run_group_tests(flags != 0 ? "checked" : "plain", tests, most, NULL, NULL);

@@ -226,6 +226,21 @@ static void problems_of_other_sizes_are_refused(void **state) {
     assert_int_equal(wg_nlopt_preconditioned(o, p), NLOPT_INVALID_ARGS);
     assert_int_equal(wg_nlopt_inequality(other, p, NULL), NLOPT_INVALID_ARGS);
     assert_int_equal(wg_nlopt_equality(NULL, p, NULL), NLOPT_INVALID_ARGS);
+    /* callbacks without the setters: nothing is written beyond what NLopt has room for */
+    const double x[4] = {1, 2, 3, 4};
+    double to[8];
+    for (unsigned n = 2; n <= 4; n++)
+        for (unsigned m = 1; m <= 3; m++) {
+            if (n == 3 && m == 2) continue;
+            for (int k = 0; k < 8; k++) to[k] = 7;
+            wg_nlopt_functions(m, to, n, x, NULL, p);
+            assert_true(isinf(to[m - 1]) && to[m] == 7);
+        }
+    assert_true(isinf(wg_nlopt_function(3, x, NULL, p)) &&
+                isinf(wg_nlopt_function(3, x, to, p)));
+    assert_int_equal(wg_problem_status(p), WG_ESHAPE);
+    wg_nlopt_hessian(2, x, x, to, p);
+    assert_true(isnan(to[1]) && !isnan(to[3]));
     nlopt_destroy(o), nlopt_destroy(other);
     wg_problem_free(p);
 }

@@ -29,6 +29,7 @@ struct wg_petsc_grid {
     void *residual_work, *jacobian_work;
     unsigned char *used; /* is column [point][number] of any residual not identically 0? */
     size_t columns;      /* how many are */
+    int meet; /* are there points of the stencil that are one point of a periodic grid? */
     wg_points *x;
     wg_results *y;
     /* of one process and its part of the grid */
@@ -179,7 +180,10 @@ wg_petsc_grid *wg_petsc_grid_new(DM da, wg_callback *f, void *data, const double
     }
     for (PetscInt a = 0; a < g->dim; a++) {
         g->room[a] = g->width;
-        if (edge[a] == DM_BOUNDARY_PERIODIC) g->size[a] = 0;
+        if (edge[a] == DM_BOUNDARY_PERIODIC) {
+            g->meet = g->meet || g->size[a] <= 2 * g->width;
+            g->size[a] = 0;
+        }
         if (edge[a] != DM_BOUNDARY_NONE && edge[a] != DM_BOUNDARY_PERIODIC)
             refuse(g, WG_EARG,
                    "wg_petsc_grid_new: a boundary that is neither periodic nor none");
@@ -332,7 +336,7 @@ static PetscErrorCode set_rows(wg_petsc_grid *g, Mat to, PetscInt i, PetscInt j,
     for (size_t r = 0; r < d; r++)
         row[r] = (MatStencil){.i = middle[0], .j = middle[1], .k = middle[2], .c = (PetscInt)r};
     return MatSetValuesStencil(to, (PetscInt)d, row, (PetscInt)n, g->col, g->block,
-                               INSERT_VALUES);
+                               g->meet ? ADD_VALUES : INSERT_VALUES);
 }
 
 PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid) {
@@ -341,6 +345,7 @@ PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid
     const size_t d = (size_t)g->d, each = g->points * d * d;
     int finite = 1;
     PetscCall(see(g, u));
+    if (g->meet) PetscCall(MatZeroEntries(b));
     for (size_t p = 0; p < g->points; p++)
         g->y[p] = (wg_results){g->line + p * d * d, (ptrdiff_t)each, 1};
     for (PetscInt k = 0; k < g->count[2]; k++)

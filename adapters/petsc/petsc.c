@@ -20,7 +20,7 @@ static void release(void *kept) {
 
 static room *room_of(wg_problem *p, const double *x) {
     const wg_pattern *at;
-    room *r = wg_problem_attached(p);
+    room *r = wg_problem_attached(p, release);
     if (r != NULL || wg_problem_jacobian_pattern(p, 0, x, WG_ROW_MAJOR, &at) != WG_OK) return r;
     r = calloc(1, sizeof *r);
     if (r == NULL) {

@@ -153,6 +153,28 @@ static const grid_case cases[] = {
      DMDA_STENCIL_BOX,
      {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE},
      27},
+    /* points of the stencil that are one point of the grid */
+    {1,
+     {4, 1, 1},
+     2,
+     2,
+     DMDA_STENCIL_BOX,
+     {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE},
+     5},
+    {2,
+     {2, 3, 1},
+     2,
+     1,
+     DMDA_STENCIL_STAR,
+     {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE},
+     5},
+    {2,
+     {3, 1, 1},
+     1,
+     1,
+     DMDA_STENCIL_BOX,
+     {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_NONE},
+     9},
 };
 
 /* f_c = the sum of (k + 1) u_kc^2 over the stencil, + (1 + i + 2 j + 3 k) times the next number of the point

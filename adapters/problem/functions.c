@@ -24,6 +24,11 @@ wg_status wgi_problem_record(wg_problem *p, const double *x) {
     const wg_status s = wg_function_record(p->tape, p->callback, p->data, p->groups, in,
                                            p->x != NULL ? p->x : x, 1, &out, &p->own);
     if (s != WG_OK) return wgi_problem_fail(p, s);
+    if (p->x == NULL && wgi_problem_keep_point(p, x, &p->recorded) != WG_OK) {
+        wg_function_free(p->own);
+        p->own = NULL;
+        return p->status;
+    }
     p->function = p->own;
     wgi_problem_measure(p);
     return WG_OK;

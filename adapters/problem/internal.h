@@ -86,7 +86,8 @@ struct wg_problem {
     size_t inputs, outputs, input[WGI_MOST + 1], output[WGI_MOST + 1];
     wg_callable *called; /* of a given function, whose pattern is found by a call */
     unsigned flags;
-    double *x; /* where patterns are found, or NULL */
+    double *x;        /* where patterns are found, or NULL */
+    double *recorded; /* where `own` was recorded, if not there */
     wgi_derived derived[WGI_KINDS];
     wgi_sparse jacobian, hessian;
     size_t pattern_group;
@@ -116,6 +117,8 @@ double *wgi_problem_scratch(wg_problem *p, size_t numbers);
 
 /* ---- functions ---- */
 
+/* A copy of a point. */
+wg_status wgi_problem_keep_point(wg_problem *p, const double *x, double **to);
 /* Records the callback at x, unless there is a function. */
 wg_status wgi_problem_record(wg_problem *p, const double *x);
 /* The group that input i belongs to begins at this input. */

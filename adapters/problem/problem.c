@@ -97,6 +97,13 @@ static wg_status take_groups(wg_problem *p, const wg_computation *c) {
     return WG_OK;
 }
 
+wg_status wgi_problem_keep_point(wg_problem *p, const double *x, double **to) {
+    *to = malloc((p->n + 1) * sizeof **to);
+    if (*to == NULL) return wgi_problem_refuse(p, WG_ENOMEM, "out of memory");
+    if (p->n != 0) memcpy(*to, x, p->n * sizeof **to);
+    return WG_OK;
+}
+
 static wg_status begin(wg_problem *p, const wg_computation *c) {
     if ((c->callback == NULL) == (c->function == NULL))
         return wgi_problem_refuse(p, c->callback == NULL ? WG_ENULL : WG_EARG,
@@ -105,11 +112,7 @@ static wg_status begin(wg_problem *p, const wg_computation *c) {
     if (c->flags & ~(unsigned)(WG_RECORD_ONCE | WG_COMPILE))
         return wgi_problem_refuse(p, WG_EARG, "wg_problem_new: flags %u", c->flags);
     wg_status s = c->function != NULL ? take_function(p, c->function) : take_groups(p, c);
-    if (s != WG_OK || c->x == NULL) return s;
-    p->x = malloc((p->n + 1) * sizeof *p->x);
-    if (p->x == NULL) return wgi_problem_refuse(p, WG_ENOMEM, "out of memory");
-    memcpy(p->x, c->x, p->n * sizeof *p->x);
-    return WG_OK;
+    return s != WG_OK || c->x == NULL ? s : wgi_problem_keep_point(p, c->x, &p->x);
 }
 
 wg_problem *wg_problem_new(const wg_computation *c) {
@@ -141,7 +144,7 @@ void wg_problem_free(wg_problem *p) {
     wg_callable_free(p->called);
     wg_function_free(p->own);
     wg_tape_free(p->tape);
-    free(p->x);
+    free(p->x), free(p->recorded);
     free(p->scratch);
     free(p);
 }
@@ -160,7 +163,9 @@ void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept)) {
     if (p->release != NULL) p->release(p->attached);
     p->attached = kept, p->release = release;
 }
-void *wg_problem_attached(const wg_problem *p) { return p == NULL ? NULL : p->attached; }
+void *wg_problem_attached(const wg_problem *p, void (*release)(void *kept)) {
+    return p == NULL || p->release != release ? NULL : p->attached;
+}
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
 size_t wg_problem_group(const wg_problem *p, size_t group) {
     return p == NULL || group >= p->groups ? 0 : p->group[group];

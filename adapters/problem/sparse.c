@@ -79,11 +79,18 @@ static wg_status keep_group(wg_problem *p, size_t group, wg_sparsity **s) {
     return WG_OK;
 }
 
+/* Where the pattern is found: what was recorded elsewhere may have another than the function. */
+static wg_status begin(wg_problem *p, const char *call, const double **x) {
+    if (p != NULL && p->x != NULL) *x = p->x;
+    const wg_status s = wgi_problem_begin(p, call, *x);
+    if (s == WG_OK && p->recorded != NULL) *x = p->recorded;
+    return s;
+}
+
 wg_status wg_problem_jacobian_pattern(wg_problem *p, size_t group, const double *x,
                                       wg_layout layout, const wg_pattern **out) {
     if (out != NULL) *out = NULL;
-    if (p != NULL && p->x != NULL) x = p->x;
-    wg_status s = wgi_problem_begin(p, "wg_problem_jacobian_pattern", x);
+    wg_status s = begin(p, "wg_problem_jacobian_pattern", &x);
     if (s != WG_OK) return s;
     if (out == NULL)
         return wgi_problem_refuse(p, WG_ENULL, "wg_problem_jacobian_pattern: out is NULL");
@@ -159,8 +166,7 @@ static wg_status hessian_of_function(wg_problem *p, const double *x, wg_sparsity
 
 wg_status wg_problem_hessian_pattern(wg_problem *p, const double *x, const wg_pattern **out) {
     if (out != NULL) *out = NULL;
-    if (p != NULL && p->x != NULL) x = p->x;
-    wg_status s = wgi_problem_begin(p, "wg_problem_hessian_pattern", x);
+    wg_status s = begin(p, "wg_problem_hessian_pattern", &x);
     if (s != WG_OK) return s;
     if (out == NULL)
         return wgi_problem_refuse(p, WG_ENULL, "wg_problem_hessian_pattern: out is NULL");

@@ -202,6 +202,33 @@ static void where_a_comparison_comes_out_differently_a_callback_is_recorded_anew
     wg_problem_free(p);
 }
 
+/* x1^2 or x0 x2, by a comparison that is recorded. */
+static wg_status either(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_lt(t, x[0], 0.5) ? wg_let(t, wg_square(x[1])) : wg_let(t, wg_mul(x[2], x[0]));
+    return WG_OK;
+}
+static void a_pattern_is_that_of_the_function_which_has_been_recorded(void **state) {
+    const double first[3] = {1, 3, 2}, other[3] = {0, 1, 2}, w = 1;
+    const wg_pattern *at;
+    double f, v[2];
+    wg_problem *const p = wg_problem_new(
+        &(wg_computation){.n = 3, .m = 1, .callback = either, .flags = WG_RECORD_ONCE});
+    (void)state;
+    assert_int_equal(wg_problem_value(p, first, &f), WG_OK);
+    assert_int_equal(wg_problem_jacobian_pattern(p, 0, other, WG_ROW_MAJOR, &at), WG_OK);
+    assert_true(at->entries == 2 && at->col[0] == 0 && at->col[1] == 2);
+    assert_int_equal(wg_problem_sparse_jacobian(p, first, &f, v), WG_OK);
+    assert_true(v[0] == 2 && v[1] == 1);
+    assert_int_equal(wg_problem_hessian_pattern(p, other, &at), WG_OK);
+    assert_true(at->entries == 1 && at->row[0] == 2 && at->col[0] == 0);
+    assert_int_equal(wg_problem_sparse_hessian(p, first, &w, v), WG_OK);
+    assert_true(v[0] == 1);
+    assert_int_equal(wg_problem_sparse_jacobian(p, other, &f, v), WG_EMISMATCH);
+    wg_problem_free(p);
+}
+
 static void where_a_comparison_comes_out_differently_a_function_is_refused(void **state) {
     const double here[2] = {3, 5}, there[2] = {-3, 5};
     const wg_argument in = {"x", 2, 1, 0}, out = {"y", 1, 1, 0};
@@ -248,13 +275,16 @@ static void without_a_compiler_functions_are_evaluated_as_they_are(void **state)
 
 static int released;
 static void release(void *kept) { released += *(int *)kept; }
+static void another(void *kept) { released += 100 * *(int *)kept; }
 static void what_is_attached_is_released_once(void **state) {
     int one = 1, ten = 10;
     wg_problem *const p = wg_problem_new(&(wg_computation){.n = 2, .m = 2, .callback = pair});
     (void)state;
-    assert_null(wg_problem_attached(p));
+    assert_null(wg_problem_attached(p, release));
     wg_problem_attach(p, &one, release);
-    assert_ptr_equal(wg_problem_attached(p), &one);
+    assert_ptr_equal(wg_problem_attached(p, release), &one);
+    assert_null(wg_problem_attached(p, another)); /* of another adapter */
+    assert_null(wg_problem_attached(p, NULL));
     wg_problem_attach(p, &ten, release);
     assert_int_equal(released, 1);
     wg_problem_free(p);
@@ -268,6 +298,7 @@ int main(void) {
         cmocka_unit_test(a_number_that_is_none_is_a_failure_of_every_question),
         cmocka_unit_test(a_number_that_is_none_does_not_take_the_place_of_another_failure),
         cmocka_unit_test(where_a_comparison_comes_out_differently_a_callback_is_recorded_anew),
+        cmocka_unit_test(a_pattern_is_that_of_the_function_which_has_been_recorded),
         cmocka_unit_test(where_a_comparison_comes_out_differently_a_function_is_refused),
         cmocka_unit_test(without_a_compiler_functions_are_evaluated_as_they_are),
         cmocka_unit_test(what_is_attached_is_released_once),

@@ -344,9 +344,9 @@ wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, s
 
 /* ---- seeding ----------------------------------------------------------------------------- */
 
-/* Is it a matrix of this tape that can be seeded? */
-static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const double *w,
-                          size_t ld) {
+/* Is it a matrix of this tape, or a constant, and are w and ld those of its seeds? */
+static wg_status fitting(wgi_core *c, const char *call, const wg_mat *a, const double *w,
+                         size_t ld) {
     if (c->status != WG_OK) return c->status;
     if (a->value == NULL)
         return wgi_refuse(c, WG_ESHAPE, "%s: a failed matrix, or a view out of range", call);
@@ -356,9 +356,18 @@ static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const 
         return wgi_refuse(c, WG_ESTALE,
                           "%s: a matrix of another tape, or from before a reset or rewind",
                           call);
-    if (last_slot(a) == 0)
-        return wgi_refuse(c, WG_ESEED, "%s: %zux%zu, a constant", call, a->rows, a->cols);
     return WG_OK;
+}
+
+static wg_status refuse_constant(wgi_core *c, const char *call, const wg_mat *a) {
+    return wgi_refuse(c, WG_ESEED, "%s: %zux%zu, a constant", call, a->rows, a->cols);
+}
+
+/* Is it one that can be seeded? */
+static wg_status seedable(wgi_core *c, const char *call, const wg_mat *a, const double *w,
+                          size_t ld) {
+    const wg_status s = fitting(c, call, a, w, ld);
+    return s == WG_OK && last_slot(a) == 0 ? refuse_constant(c, call, a) : s;
 }
 
 /* Sets a lane of the rows of a to w, or adds it; w NULL stands for ones. */
@@ -386,16 +395,19 @@ wg_status wg_mat_reverse(wg_tape *t, wg_mat y, const double *w, size_t ld) {
     wgi_core *const c = wgi_core_of(t);
     if (c->status == WG_OK && c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_mat_reverse: a forward tape keeps no records");
-    wg_status s = seedable(c, "wg_mat_reverse", &y, w, ld);
-    if (s == WG_ESEED && c->status == WG_OK) c->swept = 0; /* as wg_reverse */
+    wg_status s = fitting(c, "wg_mat_reverse", &y, w, ld);
     if (s != WG_OK) return s;
     const uint32_t root = wgi_sweep_from(c, last_slot(&y));
+    if (root == 0) {
+        c->swept = 0; /* as wg_reverse */
+        return refuse_constant(c, "wg_mat_reverse", &y);
+    }
     const uint64_t reach = wgi_reach(c, root);
     s = wgi_adjoints_open(c, reach + 1, 1, 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_mat_reverse: no memory for adjoints of %llu slots",
                           (unsigned long long)reach);
-    seed_adjoints(c, &y, w, ld);
+    if (last_slot(&y) != 0) seed_adjoints(c, &y, w, ld);
     return wgi_sweep(c, wgi_record_after(c, root), 0);
 }
 

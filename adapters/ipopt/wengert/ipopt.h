@@ -53,7 +53,7 @@ WG_API enum ApplicationReturnStatus wg_ipopt_solve(wg_ipopt *s, double *x, doubl
                                                    double *multipliers);
 
 /* wg_ipopt_status, wg_ipopt_message - what failed last since wg_ipopt_new or the last wg_ipopt_solve
- * began; WG_OK and "" when nothing did. NULL: WG_ENOMEM. */
+ * began; WG_OK and "" when nothing did. A NaN does not take the place of another failure. NULL: WG_ENOMEM. */
 WG_API wg_status wg_ipopt_status(const wg_ipopt *s);
 WG_API const char *wg_ipopt_message(const wg_ipopt *s);
 

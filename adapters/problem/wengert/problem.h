@@ -63,10 +63,12 @@ WG_API const char *wg_problem_message(const wg_problem *p);
 /* wg_problem_clear - forgets the failure; that of wg_problem_new stays. */
 WG_API void wg_problem_clear(wg_problem *p);
 
-/* wg_problem_attach - what an adapter keeps with a problem, which wg_problem_attached gives back. release
- * (or NULL) is called with it when something else is attached, and by wg_problem_free. */
+/* wg_problem_attach - what an adapter keeps with a problem. release (or NULL) is called with it when something
+ * else is attached, and by wg_problem_free.
+ * wg_problem_attached - that, for who attached it: NULL where it came with another release, so that no adapter
+ * takes for its own what the one before has left. */
 WG_API void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept));
-WG_API void *wg_problem_attached(const wg_problem *p);
+WG_API void *wg_problem_attached(const wg_problem *p, void (*release)(void *kept));
 
 /* wg_problem_keep - a failure of the adapter's own, kept like those of the problem. Result: s. */
 WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message);
@@ -110,7 +112,8 @@ WG_API WG_MUST_CHECK wg_status wg_problem_second(wg_problem *p, const double *x,
 /* wg_problem_jacobian_pattern - of dy/dx by the inputs of a group; columns are counted from the first
  * of them. Rows first, or columns, as the layout has it. A problem has one pattern: that of the first
  * call.
- * x:       where it is found, unless the computation has said so.
+ * x:       where it is found, unless the computation has said so, or the callback has been recorded, once,
+ *          elsewhere.
  * Errors:  WG_EARG: another group or layout than before. *out is NULL. */
 WG_API WG_MUST_CHECK wg_status wg_problem_jacobian_pattern(wg_problem *p, size_t group,
                                                            const double *x, wg_layout layout,
