@@ -208,6 +208,39 @@ static void sums_over_points_have_the_sum_of_series(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- from a singular point ---- */
+
+static wg_status at_zero(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[1], wg_sqrt(x[0])));
+    y[1] = wg_let(t, wg_div(1, x[0]));
+    y[2] = wg_let(t, wg_mul(x[1], wg_sqrt(wg_square(x[0]))));
+    return WG_OK;
+}
+
+/* An infinite partial and a coefficient that is 0 have the product 0, as tangents do. */
+static void what_does_not_move_has_no_series_where_its_partial_is_infinite(void **state) {
+    enum { ORDER = 3, M = 3 };
+    const double at[4] = {0, 3, 0, 1}, expected[M] = {0, INFINITY, 0};
+    const double x[2 * (ORDER + 1)] = {0, 3, 0, 1};
+    double by_function[M * (ORDER + 1)], by_tape[M * (ORDER + 1)];
+    wg_tape *t = code_tape();
+    wg_function *const f = recorded(t, at_zero, NULL, 2, M, at), *series = NULL;
+    (void)state;
+    (void)must(t, wg_function_taylor(t, f, ORDER, &series), &series);
+    assert_int_equal(graph_walk(series, at, by_function), 0);
+    assert_int_equal(wg_taylor(t, at_zero, NULL, 2, ORDER, x, M, by_tape), WG_OK);
+    for (size_t k = 0; k <= ORDER; k++)
+        for (size_t j = 0; j < M; j++) {
+            assert_true(by_function[k * M + j] == (k == 0 ? expected[j] : 0));
+            assert_true(by_tape[k * M + j] == (k == 0 ? expected[j] : 0));
+        }
+    wg_function_free(series);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 /* ---- adjoints ---- */
 
 static void adjoints_of_series_agree_with_their_tangents(void **state) {
@@ -266,6 +299,7 @@ int main(void) {
         cmocka_unit_test(every_operation_has_the_series_of_its_derivatives),
         cmocka_unit_test(known_series_are_found_to_order_thirty_two),
         cmocka_unit_test(sums_over_points_have_the_sum_of_series),
+        cmocka_unit_test(what_does_not_move_has_no_series_where_its_partial_is_infinite),
         cmocka_unit_test(adjoints_of_series_agree_with_their_tangents),
         cmocka_unit_test(operations_grow_as_the_square_of_the_order),
     };

@@ -81,7 +81,7 @@ WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data
  *          the order for each operation, by recurrences (Griewank, Walther 2008, ch. 13), and order + 1
  *          numbers of memory. Measured with a callback of some thousand operations: order 16 takes 53
  *          times wg_eval, 170 times the plain computation, order 32 takes 92 and 295 times; the adjoint
- *          twice that. At many points: wg_function_taylor.
+ *          twice that. At many points: wg_function_taylor, which says where powers have NaN.
  * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an operation that
  *          has no such derivatives: a large one on whole matrices among them; the message names it. */
 WG_API WG_MUST_CHECK wg_status wg_taylor(wg_tape *t, wg_callback *f, void *data, size_t n,
