@@ -319,8 +319,8 @@ static void a_variable_that_meets_all_others_is_not_looked_around_from_each(void
     (void)state;
     assert_true(row != NULL && col != NULL);
     for (uint32_t i = 0; i < N; i++) row[i] = i, row[N + i] = i, col[N + i] = i;
-    ok(tape, wg_hessian_sparsity_of(tape, N, 1, 2 * N - 1, row + 1, col + 1, 'L', WG_ROW_MAJOR, 0,
-                                    &given));
+    ok(tape, wg_hessian_sparsity_of(tape, N, 1, 2 * N - 1, row + 1, col + 1, 'L', WG_ROW_MAJOR,
+                                    0, &given));
     const clock_t start = clock();
     ok(tape, wg_sparsity_colour(tape, given, &o, &s));
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);

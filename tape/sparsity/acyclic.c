@@ -98,8 +98,8 @@ static void give_colour(forest *f, uint32_t v, uint32_t c) {
         f->star[d] = v + 1;
         f->star_edge[d] = f->edge[e];
         size_t k = a->start[w]; /* all that w has of this colour are one tree already */
-        while (k < a->start[w + 1] && (a->index[k] == v || a->index[k] == w ||
-                                       f->colour[a->index[k]] != c))
+        while (k < a->start[w + 1] &&
+               (a->index[k] == v || a->index[k] == w || f->colour[a->index[k]] != c))
             k++;
         if (k < a->start[w + 1]) merge(f, f->edge[e], f->edge[k]);
     }
