@@ -35,25 +35,6 @@ static wg_status along(wg_tape *t, size_t n, const wg_real *s, size_t m, wg_real
     return one_row(t, n, x, m, y, data);
 }
 
-/* How far operations can be differentiated that cannot be without end. */
-static size_t order_of(const char *name) {
-    static const struct {
-        const char *name;
-        size_t order;
-    } ends[] = {
-#define FORMULA(name, k, text)
-#define CAREFUL(name)
-#define ORDER(name, k) {#name, k},
-#include "ops/scalar/formula.def"
-#undef FORMULA
-#undef CAREFUL
-#undef ORDER
-    };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(name, ends[i].name) == 0) return ends[i].order;
-    return 0;
-}
-
 static void every_operation_has_the_series_of_its_derivatives(void **state) {
     enum { ORDER = 5 };
     static const double point[][4] = {{0.3, 0.7, 0.45, 1.1},
@@ -68,7 +49,7 @@ static void every_operation_has_the_series_of_its_derivatives(void **state) {
         for (size_t p = 0; p < sizeof point / sizeof *point; p++) {
             struct line l = {&wgi_scalar_ops[i], {0}, {0.7, -0.4, 0.3, 1}};
             const struct scalar_row *const r = scalar_row_find(l.op->name);
-            const size_t n = l.op->arity, last = order_of(l.op->name);
+            const size_t n = l.op->arity, last = last_order(l.op->name);
             const size_t order = last != 0 && last < ORDER ? last : ORDER;
             double at[8], c[ORDER + 1], factorial = 1;
             const double origin = 0;
