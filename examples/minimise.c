@@ -13,6 +13,8 @@
 
 #include <wengert.h>
 
+#include "print_step.h"
+
 /* ---- the functions: y[0] = f(x[0], x[1]) ------------------------------------------------- */
 
 static wg_status beale(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -86,17 +88,6 @@ static const struct problem problems[] = {
 /* How far from the minimum a search may end: its tolerance over the smallest curvature found at
  * these minima (Beale's, 0.3), and a factor 3. */
 static const double tolerance = 1e-8, nearness = 1e-7;
-
-/* Steps 0, 1, 2, 5, 10, 20, 50, ..., a line each. */
-static int print_step(void *context, const wg_minimise_step *s, size_t n, const double *x) {
-    size_t unit = s->step;
-    (void)context, (void)n, (void)x;
-    while (unit >= 10 && unit % 10 == 0) unit /= 10;
-    if (s->step == 0) printf("%8s %14s %10s %9s\n", "step", "value", "|gradient|", "rate");
-    if (unit <= 2 || unit == 5)
-        printf("%8zu %14.7g %10.1e %9.2g\n", s->step, s->value, s->gradient, s->rate);
-    return 0;
-}
 
 /* One search, printed. Result: whether it ends at the minimum. */
 static int run(wg_tape *t, const struct problem *p, wg_method method, wg_rule rule,

@@ -14,6 +14,7 @@
 
 #include <wengert.h>
 
+#include "print_step.h"
 #include "random_numbers.h"
 
 static const char text[] =
@@ -84,17 +85,6 @@ static wg_status loss(wg_tape *t, size_t n, const wg_mat *p, size_t m, wg_mat *y
         wg_mat_cross_entropy(t, logits(t, p, c->count, c->letter), c->letter + 1, WG_EACH_COL);
     y[0] = wg_mat_from_real(t, wg_mat_mean(t, each));
     return WG_OK;
-}
-
-/* Steps 0, 1, 2, 5, 10, 20, 50, ..., a line each. */
-static int print_step(void *context, const wg_minimise_step *s, size_t n, const double *x) {
-    size_t unit = s->step;
-    (void)context, (void)n, (void)x;
-    while (unit >= 10 && unit % 10 == 0) unit /= 10;
-    if (s->step == 0) printf("%8s %14s %10s %9s\n", "step", "value", "|gradient|", "rate");
-    if (unit <= 2 || unit == 5)
-        printf("%8zu %14.7g %10.1e %9.2g\n", s->step, s->value, s->gradient, s->rate);
-    return 0;
 }
 
 /* The three most likely letters after some, beside their frequencies. */

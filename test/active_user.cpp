@@ -511,6 +511,39 @@ void complex_numbers() {
     CHECK(std::fabs(g[1] - (plain::of(0.75, -1.25 + h) - plain::of(0.75, -1.25 - h)) / (2 * h)) < 1e-7);
 }
 
+// The derivative d of a complex function, by both parts of its argument.
+void check_derivative(std::complex<double> at, std::complex<active> (*f)(const std::complex<active> &), std::complex<double> d) {
+    wg::tape t;
+    const wg::scope here(t);
+    const active x = t.input(at.real()), y = t.input(at.imag());
+    const std::complex<active> w = f(std::complex<active>(x, y));
+    t.reverse(w.real());
+    CHECK(std::fabs(t.adjoint(x) - d.real()) < 1e-13 && std::fabs(t.adjoint(y) + d.imag()) < 1e-13);
+    t.reverse(w.imag());
+    CHECK(std::fabs(t.adjoint(x) - d.imag()) < 1e-13 && std::fabs(t.adjoint(y) - d.real()) < 1e-13);
+}
+
+void complex_parts_that_are_zero_move() {
+    using complex = std::complex<active>;
+    using numbers = std::complex<double>;
+    const numbers one = 1, half = 0.5;
+    for (const numbers z : {numbers(0, 2), numbers(0, -2), numbers(4, 0), numbers(-3, 1), numbers(2, -1)}) {
+        check_derivative(z, [](const complex &u) { return std::sqrt(u); }, half / std::sqrt(z));
+        check_derivative(z, [](const complex &u) { return std::pow(u, 1.5); }, 1.5 * std::sqrt(z));
+        check_derivative(z, [](const complex &u) { return std::pow(u, 3); }, 3.0 * z * z);
+        check_derivative(z, [](const complex &u) { return std::pow(u, -1); }, -one / (z * z));
+    }
+    check_derivative(numbers(-4, 0), [](const complex &u) { return std::sqrt(u); }, numbers(0, -0.25));
+    const numbers turn(0.75, 1.25), edge(1, 2), other(-1, 2);
+    check_derivative(turn, [](const complex &u) { return std::asinh(u); }, one / std::sqrt(one + turn * turn));
+    for (const numbers z : {edge, other})
+        check_derivative(z, [](const complex &u) { return std::acosh(u); }, one / (std::sqrt(z - one) * std::sqrt(z + one)));
+    // numbers alone are what they were
+    CHECK(std::sqrt(complex(0, -8)) == complex(2, -2) && std::sqrt(complex(-9, -0.0)) == complex(0, 3));
+    CHECK(std::sqrt(complex(0, 0)) == complex(0, 0) && std::pow(complex(2, 0), active(3)) == complex(8, 0));
+    CHECK(std::pow(complex(0, 2), 0) == complex(1, 0) && std::pow(complex(0, 2), 5) == complex(0, 32));
+}
+
 // ---- scopes, tapes, drivers ----
 
 void scopes_nest_and_end() {
@@ -647,6 +680,7 @@ int main() {
     derivatives_of_what_takes_numbers_apart();
     limits_streams_and_text();
     complex_numbers();
+    complex_parts_that_are_zero_move();
     scopes_nest_and_end();
     what_fails_is_thrown_or_returned();
     drivers_take_anything_that_can_be_called();

@@ -94,4 +94,23 @@ static inline const struct scalar_row *scalar_row_find(const char *name) {
     return NULL;
 }
 
+/* How far ops/scalar/formula.def says that an operation can be differentiated; 0: without end. */
+static inline size_t last_order(const char *name) {
+    static const struct {
+        const char *name;
+        size_t order;
+    } ends[] = {
+#define FORMULA(name, k, text)
+#define CAREFUL(name)
+#define ORDER(name, k) {#name, k},
+#include "ops/scalar/formula.def"
+#undef FORMULA
+#undef CAREFUL
+#undef ORDER
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(name, ends[i].name) == 0) return ends[i].order;
+    return 0;
+}
+
 #endif

@@ -228,6 +228,23 @@ static void what_flags_mean_is_part_of_the_key(void **state) {
     hand_close(&h);
 }
 
+/* Where clang is: it takes flags from its environment, too. */
+static void what_clang_adds_by_itself_is_part_of_the_key(void **state) {
+    hand h;
+    char where[96];
+    (void)state;
+    if (system("clang --version >/dev/null 2>&1") != 0) skip();
+    (void)snprintf(where, sizeof where, "%s/clang", directory);
+    open_small(&h, 12.25);
+    expect(&h, "clang", NULL, where, 1, 0);
+    expect(&h, "clang", NULL, where, 1, 1);
+    assert_int_equal(setenv("CCC_OVERRIDE_OPTIONS", "#+-DMOVED=1", 1), 0);
+    expect(&h, "clang", NULL, where, 1, 0);
+    assert_int_equal(unsetenv("CCC_OVERRIDE_OPTIONS"), 0);
+    expect(&h, "clang", NULL, where, 1, 1);
+    hand_close(&h);
+}
+
 static void files_of_processes_that_are_gone_are_removed(void **state) {
     hand h;
     char where[96], line[512];
@@ -353,6 +370,7 @@ int main(void) {
         cmocka_unit_test(threads_compile_the_same_at_once),
         cmocka_unit_test(what_a_compiler_leaves_running_is_not_waited_for),
         cmocka_unit_test(what_flags_mean_is_part_of_the_key),
+        cmocka_unit_test(what_clang_adds_by_itself_is_part_of_the_key),
         cmocka_unit_test(files_of_processes_that_are_gone_are_removed),
         cmocka_unit_test(reasons_are_whole),
         cmocka_unit_test(no_memory_is_said_to_be_that),

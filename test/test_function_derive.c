@@ -54,25 +54,6 @@ static double slope(const struct scalar_row *r, size_t i, size_t j, const double
     return (double)t[LEVELS - 1];
 }
 
-/* Where the table says that the order ends; 0: nowhere. */
-static size_t last_order(const char *name) {
-    static const struct {
-        const char *name;
-        size_t order;
-    } ends[] = {
-#define FORMULA(name, k, text)
-#define CAREFUL(name)
-#define ORDER(name, k) {#name, k},
-#include "ops/scalar/formula.def"
-#undef FORMULA
-#undef CAREFUL
-#undef ORDER
-    };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(name, ends[i].name) == 0) return ends[i].order;
-    return 0;
-}
-
 static void third_derivatives_of_every_row_equal_differences_of_the_second(void **state) {
     (void)state;
     static const double point[][4] = {{0.3, 0.7, 0.45, 1.1},

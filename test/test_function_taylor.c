@@ -35,25 +35,6 @@ static wg_status along(wg_tape *t, size_t n, const wg_real *s, size_t m, wg_real
     return one_row(t, n, x, m, y, data);
 }
 
-/* How far operations can be differentiated that cannot be without end. */
-static size_t order_of(const char *name) {
-    static const struct {
-        const char *name;
-        size_t order;
-    } ends[] = {
-#define FORMULA(name, k, text)
-#define CAREFUL(name)
-#define ORDER(name, k) {#name, k},
-#include "ops/scalar/formula.def"
-#undef FORMULA
-#undef CAREFUL
-#undef ORDER
-    };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(name, ends[i].name) == 0) return ends[i].order;
-    return 0;
-}
-
 static void every_operation_has_the_series_of_its_derivatives(void **state) {
     enum { ORDER = 5 };
     static const double point[][4] = {{0.3, 0.7, 0.45, 1.1},
@@ -68,7 +49,7 @@ static void every_operation_has_the_series_of_its_derivatives(void **state) {
         for (size_t p = 0; p < sizeof point / sizeof *point; p++) {
             struct line l = {&wgi_scalar_ops[i], {0}, {0.7, -0.4, 0.3, 1}};
             const struct scalar_row *const r = scalar_row_find(l.op->name);
-            const size_t n = l.op->arity, last = order_of(l.op->name);
+            const size_t n = l.op->arity, last = last_order(l.op->name);
             const size_t order = last != 0 && last < ORDER ? last : ORDER;
             double at[8], c[ORDER + 1], factorial = 1;
             const double origin = 0;
@@ -208,6 +189,39 @@ static void sums_over_points_have_the_sum_of_series(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- from a singular point ---- */
+
+static wg_status at_zero(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[1], wg_sqrt(x[0])));
+    y[1] = wg_let(t, wg_div(1, x[0]));
+    y[2] = wg_let(t, wg_mul(x[1], wg_sqrt(wg_square(x[0]))));
+    return WG_OK;
+}
+
+/* An infinite partial and a coefficient that is 0 have the product 0, as tangents do. */
+static void what_does_not_move_has_no_series_where_its_partial_is_infinite(void **state) {
+    enum { ORDER = 3, M = 3 };
+    const double at[4] = {0, 3, 0, 1}, expected[M] = {0, INFINITY, 0};
+    const double x[2 * (ORDER + 1)] = {0, 3, 0, 1};
+    double by_function[M * (ORDER + 1)], by_tape[M * (ORDER + 1)];
+    wg_tape *t = code_tape();
+    wg_function *const f = recorded(t, at_zero, NULL, 2, M, at), *series = NULL;
+    (void)state;
+    (void)must(t, wg_function_taylor(t, f, ORDER, &series), &series);
+    assert_int_equal(graph_walk(series, at, by_function), 0);
+    assert_int_equal(wg_taylor(t, at_zero, NULL, 2, ORDER, x, M, by_tape), WG_OK);
+    for (size_t k = 0; k <= ORDER; k++)
+        for (size_t j = 0; j < M; j++) {
+            assert_true(by_function[k * M + j] == (k == 0 ? expected[j] : 0));
+            assert_true(by_tape[k * M + j] == (k == 0 ? expected[j] : 0));
+        }
+    wg_function_free(series);
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 /* ---- adjoints ---- */
 
 static void adjoints_of_series_agree_with_their_tangents(void **state) {
@@ -266,6 +280,7 @@ int main(void) {
         cmocka_unit_test(every_operation_has_the_series_of_its_derivatives),
         cmocka_unit_test(known_series_are_found_to_order_thirty_two),
         cmocka_unit_test(sums_over_points_have_the_sum_of_series),
+        cmocka_unit_test(what_does_not_move_has_no_series_where_its_partial_is_infinite),
         cmocka_unit_test(adjoints_of_series_agree_with_their_tangents),
         cmocka_unit_test(operations_grow_as_the_square_of_the_order),
     };

@@ -338,6 +338,17 @@ static void flags_of_the_users_operations_count(void **state) {
     wg_sparsity *const s = check_jacobian(cubes, &more, N, x, other, N, WG_ROW_MAJOR);
     assert_int_equal(wg_sparsity_pattern(s)->entries, N);
     assert_true(s->side[1].colours != 0); /* it has no jvp */
+    const wg_colouring forward = {.sweeps = WG_SWEEPS_FORWARD};
+    wg_sparsity *same, *part, *asked;
+    ok(tape, wg_sparsity_colour(tape, s, NULL, &same));
+    ok(tape,
+       wg_sparsity_select(tape, same, 1, (const uint32_t[]){3}, (const uint32_t[]){3}, &part));
+    ok(tape, wg_sparsity_colour(tape, s, &forward, &asked));
+    assert_true(same->side[1].colours != 0 && part->side[1].colours != 0);
+    assert_true(asked->side[0].colours != 0 && asked->side[1].colours == 0);
+    wg_sparsity_free(asked);
+    wg_sparsity_free(part);
+    wg_sparsity_free(same);
     wg_sparsity_free(s);
     double values[N] = {7};
     more = 2;

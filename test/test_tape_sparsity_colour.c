@@ -3,6 +3,8 @@
  * each entry can be read, and the values, which are known without a derivative. */
 #include "sparse_case.h"
 
+#include <time.h>
+
 /* ---- patterns as coordinates ---- */
 
 enum { MOST = 6000 };
@@ -308,6 +310,27 @@ static void hessians_by_substitution_are_the_dense_ones(void **state) {
     assert_true(check_substitution(144, 'F') <= 4);
 }
 
+/* Looking at all neighbours of the first variable from each of the others took more than a minute. */
+static void a_variable_that_meets_all_others_is_not_looked_around_from_each(void **state) {
+    enum { N = 100000 };
+    const wg_colouring o = {.substitution = 1};
+    uint32_t *const row = malloc(2 * N * sizeof *row), *const col = calloc(2 * N, sizeof *col);
+    wg_sparsity *given, *s;
+    (void)state;
+    assert_true(row != NULL && col != NULL);
+    for (uint32_t i = 0; i < N; i++) row[i] = i, row[N + i] = i, col[N + i] = i;
+    ok(tape, wg_hessian_sparsity_of(tape, N, 1, 2 * N - 1, row + 1, col + 1, 'L', WG_ROW_MAJOR,
+                                    0, &given));
+    const clock_t start = clock();
+    ok(tape, wg_sparsity_colour(tape, given, &o, &s));
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
+    assert_int_equal(wg_sparsity_colours(s), 2);
+    wg_sparsity_free(s);
+    wg_sparsity_free(given);
+    free(row);
+    free(col);
+}
+
 static void mistakes_are_refused(void **state) {
     const wg_colouring wrong[] = {{.order = WG_ORDER_COUNT}, {.sweeps = WG_SWEEPS_COUNT}};
     wg_sparsity *s, *out;
@@ -332,6 +355,7 @@ int main(void) {
         TEST(orders_matter_where_the_natural_one_is_bad),
         TEST(grids_and_bands_take_few_colours),
         TEST(hessians_by_substitution_are_the_dense_ones),
+        TEST(a_variable_that_meets_all_others_is_not_looked_around_from_each),
         TEST(mistakes_are_refused),
         TEST(arrows_take_three_colours),
         TEST(few_dense_lines_do_not_make_a_pattern_dense),

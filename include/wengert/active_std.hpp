@@ -72,11 +72,22 @@ WGI_COMPLEX_OPERATOR(bool, ==)
 WGI_COMPLEX_OPERATOR(bool, !=)
 #undef WGI_COMPLEX_OPERATOR
 
-/* That of the standard library wants a result of an operation to be a complex number. */
+/* That of the standard library wants a result of an operation to be a complex number, and takes one whose
+ * imaginary part is 0 for a real one, also where an input moves that part. */
 inline std::complex<active> pow(const std::complex<active> &z, const active &x) {
-    if (z.imag() == 0 && z.real() > 0) return active(pow(z.real(), x));
+    if (z.imag().at.slot == 0 && z.imag() == 0 && z.real() > 0) return active(pow(z.real(), x));
     const std::complex<active> t = std::log(z);
     return std::polar<active>(exp(x * t.real()), x * t.imag());
+}
+/* By products. */
+inline std::complex<active> pow(const std::complex<active> &z, int n) {
+    unsigned left = n < 0 ? 0u - static_cast<unsigned>(n) : static_cast<unsigned>(n);
+    std::complex<active> square = z, y = left % 2 != 0 ? z : std::complex<active>(1);
+    while (left >>= 1) {
+        square *= square;
+        if (left % 2 != 0) y *= square;
+    }
+    return n < 0 ? std::complex<active>(1) / y : y;
 }
 template <class X, detail::if_other_part<X> = 0>
 std::complex<active> pow(const std::complex<active> &z, const X &x) {
@@ -105,6 +116,25 @@ template <class X, detail::if_own<0, X> = 0> std::complex<active> conj(const X &
     return std::complex<active>(x, -0.0);
 }
 } // namespace named
+
+} // namespace wg
+
+namespace std {
+/* For all that the standard library makes of it, too: asinh, acosh and their kin. Where a part is 0 the one for
+ * any type forgets that it moves; the numbers are the same. */
+template <> inline complex<wg::active> sqrt(const complex<wg::active> &z) {
+    const wg::active x = z.real(), y = z.imag(), size = std::abs(z);
+    if (x == 0) {
+        const wg::active u = wg_sqrt((size + x) / 2), v = wg_sqrt((size - x) / 2);
+        return complex<wg::active>(u, y < 0 ? wg::active(-v) : v);
+    }
+    const wg::active t = wg_sqrt(2 * (size + wg_fabs(x))), u = t / 2;
+    if (x > 0) return complex<wg::active>(u, y / t);
+    return y < 0 ? complex<wg::active>(-y / t, -u) : complex<wg::active>((y + 0.0) / t, u);
+}
+} // namespace std
+
+namespace wg {
 
 /* ---- streams: the number ---- */
 

@@ -67,8 +67,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
  * quotient, a root, exp, log as many again, sin and cos together two of these, tanh three. Measured,
  * order 8 takes 5 to 17 times the time of f at many points, order 16 takes 12 to 54, order 32 44 to 258.
  * Through loops and operations on whole matrices derivatives are taken of derivatives, whose operations
- * grow much faster: small orders only. Powers with an exponent that is no whole number, or that moves,
- * have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.
+ * grow much faster: small orders only. Powers with an exponent that is no whole number up to 64,
+ * or that moves, have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.
  * Source: Griewank, Walther 2008, Evaluating Derivatives, ch. 13. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
                                                   size_t order, wg_function **out);

@@ -81,7 +81,8 @@ WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data
  *          the order for each operation, by recurrences (Griewank, Walther 2008, ch. 13), and order + 1
  *          numbers of memory. Measured with a callback of some thousand operations: order 16 takes 53
  *          times wg_eval, 170 times the plain computation, order 32 takes 92 and 295 times; the adjoint
- *          twice that. At many points: wg_function_taylor.
+ *          twice that. At many points: wg_function_taylor, which
+ *          says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms, powers whose
  *          exponent varies or is not whole, at 0; at kinks those of one side or of slope 0, as first
  *          derivatives have it.

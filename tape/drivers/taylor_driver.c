@@ -182,11 +182,9 @@ static double next(const run *r, uint32_t node, size_t k) {
     case WGI_SERIES_FMA:
         return convolve(a, b, k, 0, k) + row(r, operand(r, node, 2))[k];
     case WGI_SERIES_QUOTIENT:
-        return (a[k] - convolve(b, v, k, 1, k)) / b[0];
-    case WGI_SERIES_ROOT: {
-        const double rest = a[k] - square(v, k, 1);
-        return rest == 0 ? 0 : rest / (2 * v[0]);
-    }
+        return wgi_product(a[k] - convolve(b, v, k, 1, k), 1 / b[0]);
+    case WGI_SERIES_ROOT:
+        return wgi_product(a[k] - square(v, k, 1), 1 / (2 * v[0]));
     case WGI_SERIES_SELECT:
         return row(r, chosen(r, node))[k];
     case WGI_SERIES_SAME:

@@ -19,6 +19,7 @@ typedef struct forest {
     uint32_t *by,
         *from; /* of each set: for which variable it was met, plus 1, and where from */
     uint32_t *forbidden; /* of each colour: for which variable, plus 1 */
+    uint32_t *twice;     /* of each colour: for which variable two neighbours have it, plus 1 */
     uint32_t *star,
         *star_edge; /* of each colour: for which variable, plus 1, and an edge to it */
     uint32_t *colour;
@@ -58,15 +59,19 @@ static void merge(forest *f, uint32_t d, uint32_t e) {
 }
 
 /* The smallest colour that makes no cycle: not that of a neighbour w, nor of a neighbour of w whose tree
- * is met from two neighbours. */
+ * is met from two neighbours, which then have the same colour. A variable with many neighbours is looked
+ * around only for those that have another neighbour of its colour. */
 static uint32_t free_colour(forest *f, uint32_t v) {
     const wgi_lines *const a = f->a;
-    for (size_t e = a->start[v]; e < a->start[v + 1]; e++)
-        if (a->index[e] != v && f->colour[a->index[e]] != WGI_NO_COLOUR)
-            f->forbidden[f->colour[a->index[e]]] = v + 1;
     for (size_t e = a->start[v]; e < a->start[v + 1]; e++) {
-        const uint32_t w = a->index[e];
-        if (w == v || f->colour[w] == WGI_NO_COLOUR) continue;
+        const uint32_t w = a->index[e], d = f->colour[w];
+        if (w == v || d == WGI_NO_COLOUR) continue;
+        if (f->forbidden[d] == v + 1) f->twice[d] = v + 1;
+        f->forbidden[d] = v + 1;
+    }
+    for (size_t e = a->start[v]; e < a->start[v + 1]; e++) {
+        const uint32_t w = a->index[e], d = f->colour[w];
+        if (w == v || d == WGI_NO_COLOUR || f->twice[d] != v + 1) continue;
         for (size_t k = a->start[w]; k < a->start[w + 1]; k++) {
             const uint32_t x = a->index[k], c = f->colour[x];
             if (x == w || x == v || c == WGI_NO_COLOUR || f->forbidden[c] == v + 1) continue;
@@ -92,9 +97,11 @@ static void give_colour(forest *f, uint32_t v, uint32_t c) {
         if (f->star[d] == v + 1) merge(f, f->star_edge[d], f->edge[e]);
         f->star[d] = v + 1;
         f->star_edge[d] = f->edge[e];
-        for (size_t k = a->start[w]; k < a->start[w + 1]; k++)
-            if (a->index[k] != v && a->index[k] != w && f->colour[a->index[k]] == c)
-                merge(f, f->edge[e], f->edge[k]);
+        size_t k = a->start[w]; /* all that w has of this colour are one tree already */
+        while (k < a->start[w + 1] &&
+               (a->index[k] == v || a->index[k] == w || f->colour[a->index[k]] != c))
+            k++;
+        if (k < a->start[w + 1]) merge(f, f->edge[e], f->edge[k]);
     }
 }
 
@@ -171,6 +178,7 @@ static size_t colour_in_order(forest *f, const uint32_t *order) {
     for (size_t e = 0; e < f->edges; e++) f->above[e] = (uint32_t)e;
     memset(f->by, 0, f->edges * sizeof *f->by);
     memset(f->forbidden, 0, (a->lines + 1) * sizeof *f->forbidden);
+    memset(f->twice, 0, (a->lines + 1) * sizeof *f->twice);
     memset(f->star, 0, (a->lines + 1) * sizeof *f->star);
     for (size_t i = 0; i < a->lines; i++) f->colour[i] = WGI_NO_COLOUR;
     for (size_t k = 0; k < a->lines; k++) {
@@ -196,6 +204,7 @@ wg_status wgi_colour_acyclic(wgi_core *c, const wgi_lines *a, wg_order wish, uin
     f.by = keep(c, f.edges, sizeof *f.by);
     f.from = keep(c, f.edges, sizeof *f.from);
     f.forbidden = keep(c, a->lines, sizeof *f.forbidden);
+    f.twice = keep(c, a->lines, sizeof *f.twice);
     f.star = keep(c, a->lines, sizeof *f.star);
     f.star_edge = keep(c, a->lines, sizeof *f.star_edge);
     if (c->status != WG_OK) return c->status;

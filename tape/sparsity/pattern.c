@@ -200,6 +200,7 @@ static wg_status finish(wgi_plan *p, wg_sparsity **out) {
         .hessian = p->hessian,
         .triangle = p->triangle,
         .flags = p->flags,
+        .no_tangents = p->no_tangents,
         .recording = p->recording,
         .identity = identity_of(p),
         .whole_start = to.whole_start,
@@ -508,6 +509,7 @@ static wg_status select_entries(wg_tape *t, const char *call, const wg_sparsity 
         p.triangle = from->triangle;
         p.layout = from->pattern.layout;
         p.flags = from->flags;
+        p.no_tangents = from->no_tangents;
         p.recording = from->recording;
         s = check_entries(&p, from->pattern.rows, entries, row, col);
     }

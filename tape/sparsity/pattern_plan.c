@@ -17,7 +17,8 @@ wg_status wgi_plan_jacobian(wgi_plan *p) {
     uint32_t *const cols = keep(c, p->n, sizeof *cols), *const rows =
                                                             keep(c, p->m, sizeof *rows);
     if (c->status != WG_OK) return c->status;
-    const wg_sweeps wish = p->no_tangents ? WG_SWEEPS_BACKWARD : p->wish.sweeps;
+    const int backward = p->no_tangents && p->wish.sweeps == WG_SWEEPS_AUTO;
+    const wg_sweeps wish = backward ? WG_SWEEPS_BACKWARD : p->wish.sweeps;
     wg_status s = WG_OK;
     if (wish != WG_SWEEPS_BACKWARD) {
         s = wgi_colour_lines(c, &p->cols, &p->rows, p->wish.order, cols, &by_cols);

@@ -55,6 +55,7 @@ struct wg_sparsity {
     int hessian;
     char triangle; /* the triangle of a Hessian */
     unsigned flags;
+    int no_tangents;    /* some operation of the recording has no jvp */
     uint64_t recording; /* the fingerprint of the recording that it was found for; 0: of none */
     /* of the whole pattern: a recording that was found to fit is remembered with it */
     uint64_t identity;

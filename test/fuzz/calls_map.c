@@ -214,18 +214,22 @@ static wg_status vjp(size_t step, size_t n, const double *state, size_t np, cons
     for (size_t i = 0; i < n; i++) dstate[i] = 2 * w[i];
     return WG_OK;
 }
+/* One that is right, as a rule. */
+static wg_region some_region(void) {
+    static const wg_region region[] = {{.record = record},
+                                       {.value = value, .vjp = vjp},
+                                       {.record = records_strangers},
+                                       {.record = records_nothing},
+                                       {.value = value},
+                                       {.record = NULL}};
+    return region[one_in(6) ? below(6) : below(2)];
+}
 ROW(wg_checkpoint) {
-    static const wg_region regions_list[] = {{.record = record},
-                                             {.value = value, .vjp = vjp},
-                                             {.record = records_strangers},
-                                             {.record = records_nothing},
-                                             {.value = value},
-                                             {.record = NULL}};
     TAPE(t);
     wg_tape *work = call.room->work;
     if (one_in(40)) work = one_in(2) ? NULL : t;
     wg_region region_[2];
-    for (size_t i = 0; i < 2; i++) region_[i] = regions_list[one_in(6) ? below(6) : below(2)];
+    for (size_t i = 0; i < 2; i++) region_[i] = some_region();
     const size_t regions = one_in(20) ? 0 : 1 + below(2), steps = below(7), stored = below(4);
     DIM(n);
     MAT(state, n, 1);
@@ -252,16 +256,10 @@ static wg_status lowest(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     return WG_OK;
 }
 ROW(wg_loop_gradient) {
-    static const wg_region regions_list[] = {{.record = record},
-                                             {.value = value, .vjp = vjp},
-                                             {.record = records_strangers},
-                                             {.record = records_nothing},
-                                             {.value = value},
-                                             {.record = NULL}};
     TAPE(t);
     wg_region region[2];
     double x[4], p[2], g[4], gp[2], y;
-    for (size_t i = 0; i < 2; i++) region[i] = regions_list[one_in(6) ? below(6) : below(2)];
+    for (size_t i = 0; i < 2; i++) region[i] = some_region();
     for (size_t i = 0; i < 4; i++) x[i] = (double)below(9) / 4 - 1, p[i / 2] = x[i];
     if (one_in(20)) x[0] = (double)NAN;
     wg_loop loop_ = {.n = below(5), .np = below(3), .regions = one_in(20) ? 0 : 1 + below(2)};

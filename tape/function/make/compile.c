@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -488,14 +489,20 @@ static int is_compiler_binary(const char *compiler) {
 }
 
 /* Hashes the macros that its flags amount to on this machine: -march=native is not the same
- * everywhere. Our own flags are the same everywhere: of a compiler without others they are not asked. */
+ * everywhere. Our own flags are the same on all machines of a kind: of a gcc without others they are not
+ * asked. clang may take more from files and its environment. */
 static int ask_macros(build *b) {
     static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
                                                                                NULL};
     char said[WHY];
     hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
-    b->macros = h;
-    if ((b->flags == NULL || b->flags[0] == NULL) && is_compiler_binary(b->compiler)) return 1;
+    struct utsname here;
+    if (!b->is_clang && (b->flags == NULL || b->flags[0] == NULL) &&
+        is_compiler_binary(b->compiler) && uname(&here) == 0) {
+        (void)hash_bytes(&h, here.machine, strlen(here.machine));
+        b->macros = h;
+        return 1;
+    }
     const int status = ask_of_nothing(b, macros, said, &h);
     b->macros = h;
     if (status == 0) return 1;

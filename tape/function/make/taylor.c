@@ -3,8 +3,8 @@
  *
  * Letters: v a node, a and b its operands, v_k the coefficient of s^k, p its partial by an operand.
  *   product      v_k = sum_{j=0..k} a_j b_{k-j};  of a square half of these terms, twice
- *   quotient     v_k = (a_k - sum_{j=1..k} b_j v_{k-j}) / b_0
- *   root         v_k = (a_k - sum_{j=1..k-1} v_j v_{k-j}) / (2 v_0)
+ *   quotient     v_k = (a_k - sum_{j=1..k} b_j v_{k-j}) (1 / b_0)
+ *   root         v_k = (a_k - sum_{j=1..k-1} v_j v_{k-j}) (1 / (2 v_0))
  *   any other    v_k = sum over operands of sum_{j=1..k} (j / k) a_j p_{k-j}
  * The last one is v' = p a'. Its p is a node as any other, made of a and v by the texts of the
  * table, whose series is wanted one order less far: those of exp, sin and cos, tanh, log, ... are made
@@ -43,6 +43,12 @@ static uint32_t minus(wgi_graph *g, uint32_t x, uint32_t y) {
 }
 static uint32_t over(wgi_graph *g, uint32_t x, uint32_t y) {
     return x == WGI_NO_NODE ? x : WGI_GRAPH2(g, div, x, y);
+}
+
+/* x / y by the partial of a quotient: 0 where x is, whatever y. */
+static uint32_t divided(wgi_graph *g, uint32_t x, uint32_t y) {
+    if (x == WGI_NO_NODE) return x;
+    return wgi_graph_product(g, x, WGI_GRAPH2(g, div, wgi_graph_number(g, 1), y));
 }
 
 /* The sum of a_j b_{k-j}, j from `from` to `to`; of a series with itself each pair once, twice. */
@@ -115,11 +121,11 @@ static uint32_t next(series *s, uint32_t node, size_t k) {
         return wgi_graph_plus(g, coefficient(s, operand(s, node, 2), k),
                               convolve(s, a, b, k, 0, k));
     case WGI_SERIES_QUOTIENT:
-        return over(g, minus(g, coefficient(s, a, k), convolve(s, b, node, k, 1, k)), b);
+        return divided(g, minus(g, coefficient(s, a, k), convolve(s, b, node, k, 1, k)), b);
     case WGI_SERIES_ROOT: {
         const uint32_t twice = WGI_GRAPH2(g, mul, wgi_graph_number(g, 2), node);
-        return over(g, minus(g, coefficient(s, a, k), convolve(s, node, node, k, 1, k - 1)),
-                    twice);
+        return divided(g, minus(g, coefficient(s, a, k), convolve(s, node, node, k, 1, k - 1)),
+                       twice);
     }
     case WGI_SERIES_SELECT:
         return selected(s, node, k);
