@@ -118,7 +118,7 @@ typedef struct wg_compiled {
  *          is asked as well. Many threads and programs may share it. What is loaded is known by
  *          a hash of the text, the flags, what the compiler says of itself (--version), and the
  *          macros it has with these flags on this machine (which are those of -march=native;
- *          not asked of a compiler that is no script, and is given no flags).
+ *          of a gcc that is no script and is given no flags the kind of machine instead).
  *          Not in it: what -mtune=native means, files that flags name, the environment
  *          (CPATH, ...), a library that changes. Files that a program left while it was
  *          compiling are removed after an hour.
