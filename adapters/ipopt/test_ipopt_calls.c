@@ -36,7 +36,7 @@ IpoptProblem CreateIpoptProblem(int n, double *xl, double *xu, int m, double *gl
                                      .g = g,
                                      .jac_g = jac_g,
                                      .h = h};
-    memcpy(kept.xl, xl, sizeof kept.xl), memcpy(kept.xu, xu, sizeof kept.xu);
+    memcpy(kept.xl, xl, (size_t)n * sizeof *xl), memcpy(kept.xu, xu, (size_t)n * sizeof *xu);
     memcpy(kept.gl, gl, (size_t)m * sizeof *gl), memcpy(kept.gu, gu, (size_t)m * sizeof *gu);
     return style == 0 ? &kept : NULL;
 }
