@@ -1,0 +1,888 @@
+/* SPDX-License-Identifier: MIT */
+/* activity.c - from the program to cells and what is computed of what; then forwards from the inputs,
+ * backwards from the outputs. */
+#include <string.h>
+#include "convert/activity.h"
+#include "convert/known.h"
+
+enum { MOST_VERSIONS = 4000 };
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+cell *real_cell(cell *c) {
+    while (c->joined != NULL) {
+        if (c->joined->joined != NULL) c->joined = c->joined->joined;
+        c = c->joined;
+    }
+    return c;
+}
+
+static const type *element(const type *t) {
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    return t;
+}
+
+static cell *new_cell(analysis *a, const type *t) {
+    cell *const c = arena_get(sizeof *c);
+    c->type = element(t);
+    a->cells++;
+    return c;
+}
+
+/* What is called through a pointer has parameters and a result, whatever function it is. */
+static void make_signature(analysis *a, cell *c) {
+    if (c->result != NULL || c->type == NULL || c->type->kind != TYPE_FUNCTION) return;
+    for (size_t i = 0; i < c->type->parameters; i++)
+        push(&c->parameters, new_cell(a, c->type->parameter[i]));
+    c->result = new_cell(a, c->type->of);
+    push(&a->signatures, c);
+}
+
+static cell *target(analysis *a, cell *c) {
+    c = real_cell(c);
+    if (c->target == NULL) {
+        const type *const t = c->type != NULL && c->type->kind == TYPE_POINTER ? c->type->of : NULL;
+        c->target = new_cell(a, t != NULL && t->kind == TYPE_VOID ? NULL : t);
+        make_signature(a, c->target);
+    }
+    return real_cell(c->target);
+}
+
+static void append(list *to, const list *from) {
+    for (size_t i = 0; i < from->n; i++) push(to, from->at[i]);
+}
+
+static bool differ(const type *a, const type *b) {
+    if (a->kind != b->kind) return true;
+    if (a->kind == TYPE_REAL) return a->bits != b->bits;
+    return a->kind == TYPE_RECORD && a->record != b->record;
+}
+
+static void join(analysis *a, cell *x, cell *y) {
+    x = real_cell(x), y = real_cell(y);
+    if (x == y) return;
+    if (x->type == NULL) {
+        cell *const z = x;
+        x = y, y = z;
+    }
+    y->joined = x;
+    append(&x->to, &y->to), append(&x->from, &y->from);
+    x->forced |= y->forced;
+    x->mixed |= y->mixed;
+    if (x->where == NULL) x->where = y->where, x->name = y->name;
+    if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
+    for (size_t i = 0; i < y->versions.n; i++)
+        if (!list_has(&x->versions, y->versions.at[i])) push(&x->versions, y->versions.at[i]);
+    cell *const tx = x->target, *const ty = y->target, *const rx = x->result, *const ry = y->result;
+    const list px = x->parameters, py = y->parameters;
+    if (tx == NULL) x->target = ty;
+    if (rx == NULL) x->result = ry, x->parameters = py;
+    if (tx != NULL && ty != NULL) join(a, tx, ty);
+    if (rx != NULL && ry != NULL) join(a, rx, ry);
+    if (rx != NULL && ry != NULL)
+        for (size_t i = 0; i < px.n && i < py.n; i++) join(a, px.at[i], py.at[i]);
+}
+
+static void flow(cell *from, cell *to) {
+    from = real_cell(from), to = real_cell(to);
+    if (from == to) return;
+    push(&from->to, to);
+    push(&to->from, from);
+}
+
+cell *cell_of(const analysis *a, const version *v, const decl *d) {
+    if (d->kind == DECL_FIELD || d->is_global)
+        return a->of_decl[d->number] != NULL ? real_cell(a->of_decl[d->number]) : NULL;
+    if (v != NULL && d->owner == v->function && v->of_decl[d->index] != NULL)
+        return real_cell(v->of_decl[d->index]);
+    return NULL;
+}
+cell *node_cell(const version *v, const node *n) {
+    cell *const c = v->of_node[n->number];
+    return c != NULL ? real_cell(c) : NULL;
+}
+
+static cell *decl_cell(analysis *a, version *v, const decl *d) {
+    cell **to;
+    if (d->kind == DECL_FIELD || d->is_global || d->owner == NULL) to = &a->of_decl[d->number];
+    else if (v != NULL && d->owner == v->function) to = &v->of_decl[d->index];
+    else to = &a->of_decl[d->number];
+    if (*to == NULL) {
+        *to = new_cell(a, d->type);
+        (*to)->name = d->name;
+        (*to)->where = place_in(d->file, d->at);
+    }
+    return real_cell(*to);
+}
+
+/* ---- expressions ------------------------------------------------------------------------ */
+
+/* Something that is said if it turns out to have to do with variables. */
+typedef struct remark {
+    version *v;
+    const node *n;
+    const char *what;
+} remark;
+static void note(list *to, version *v, const node *n, const char *what) {
+    remark *const r = arena_get(sizeof *r);
+    *r = (remark){v, n, what};
+    push(to, r);
+}
+
+static cell *evaluate(analysis *a, version *v, const node *n);
+static void initialise(analysis *a, version *v, cell *to, const type *t, const node *n);
+
+static cell *pointee(analysis *a, version *v, const node *n) {
+    cell *const c = evaluate(a, v, n);
+    if (n->type != NULL && (n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION)) return real_cell(c);
+    return target(a, c);
+}
+
+static void assign(analysis *a, version *v, cell *to, const type *t, const node *n) {
+    t = element(t);
+    if (t == NULL || n->type == NULL) {
+        (void)evaluate(a, v, n);
+        return;
+    }
+    switch (t->kind) {
+    case TYPE_REAL: flow(evaluate(a, v, n), to); break;
+    case TYPE_POINTER:
+        if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION)
+            join(a, target(a, to), pointee(a, v, n));
+        else (void)evaluate(a, v, n);
+        break;
+    case TYPE_WHOLE:
+        (void)evaluate(a, v, n);
+        if (n->type->kind == TYPE_REAL) note(&a->losses, v, n, "an integer");
+        break;
+    case TYPE_COMPLEX:
+        (void)evaluate(a, v, n);
+        note(&a->losses, v, n, "a complex number");
+        break;
+    default: (void)evaluate(a, v, n);
+    }
+}
+
+static version *new_version(analysis *a, version *caller, decl *f);
+
+static version *version_for(analysis *a, version *caller, decl *f) {
+    for (version *v = caller; v != NULL; v = v->caller)
+        if (v->function == f) return v; /* a recursion: one and the same */
+    if (a->versions.n >= MOST_VERSIONS)
+        for (size_t i = 0; i < a->versions.n; i++) {
+            version *const v = a->versions.at[i];
+            if (v->function == f) return v;
+        }
+    return new_version(a, caller, f);
+}
+
+static cell *function_cell(analysis *a, version *caller, decl *f) {
+    cell *const c = new_cell(a, f->type);
+    c->name = f->name;
+    if (f->body == NULL) {
+        make_signature(a, c);
+        return c;
+    }
+    version *const v = version_for(a, caller, f);
+    for (size_t i = 0; i < f->parameters.n; i++) push(&c->parameters, decl_cell(a, v, f->parameters.at[i]));
+    c->result = v->result;
+    push(&c->versions, v);
+    push(&a->signatures, c);
+    return c;
+}
+
+static cell *call_known(analysis *a, version *v, const node *n, const known *k) {
+    cell *const out = new_cell(a, n->type);
+    const size_t args = n->children - 1;
+    node *const *const arg = n->child + 1;
+    if (k->kind == KNOWN_COPY && args >= 2) {
+        cell *const to = pointee(a, v, arg[0]);
+        join(a, to, pointee(a, v, arg[1]));
+        join(a, target(a, out), to);
+        for (size_t i = 2; i < args; i++) (void)evaluate(a, v, arg[i]);
+        return out;
+    }
+    for (size_t i = 0; i < args; i++) {
+        cell *const c = evaluate(a, v, arg[i]);
+        if (arg[i]->type == NULL || arg[i]->type->kind != TYPE_REAL) continue;
+        if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS) flow(c, out);
+        if (k->kind == KNOWN_ROUNDING) note(&a->losses, v, arg[i], "an integer");
+    }
+    if ((k->kind == KNOWN_AGAIN || k->kind == KNOWN_FILL) && args >= 1)
+        join(a, target(a, out), pointee(a, v, arg[0]));
+    return out;
+}
+
+static cell *call(analysis *a, version *v, const node *n) {
+    const node *const f = bare(n->child[0]);
+    node *const *const arg = n->child + 1;
+    const size_t args = n->children - 1;
+    if (f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION) {
+        decl *const d = f->decl;
+        const bool accepted = list_has(&a->accepted, table_get(a->program->by_usr, d->usr));
+        if (d->body != NULL && !accepted) {
+            version *const w = version_for(a, v, d);
+            v->called[n->number] = w;
+            for (size_t i = 0; i < args; i++)
+                if (i < d->parameters.n) {
+                    decl *const p = d->parameters.at[i];
+                    assign(a, v, decl_cell(a, w, p), p->type, arg[i]);
+                } else {
+                    (void)evaluate(a, v, arg[i]);
+                    note(&a->foreign, v, n, "takes any number of arguments");
+                }
+            return w->result != NULL ? w->result : new_cell(a, n->type);
+        }
+        unsigned bits;
+        const char *const name = starts_with(d->name, "wgi_plain_") ? d->name + 10 : d->name;
+        const known *const k = known_function(name, &bits);
+        if (k->kind != KNOWN_NOTHING && !accepted) return call_known(a, v, n, k);
+        for (size_t i = 0; i < args; i++) (void)evaluate(a, v, arg[i]);
+        if (!accepted) note(&a->foreign, v, n, "is not among the files given");
+        return new_cell(a, n->type);
+    }
+    cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION ? real_cell(evaluate(a, v, f)) : pointee(a, v, f);
+    make_signature(a, callee);
+    for (size_t i = 0; i < args; i++)
+        if (i < callee->parameters.n && callee->type != NULL && i < callee->type->parameters)
+            assign(a, v, callee->parameters.at[i], callee->type->parameter[i], arg[i]);
+        else (void)evaluate(a, v, arg[i]);
+    return callee->result != NULL ? callee->result : new_cell(a, n->type);
+}
+
+static bool gives_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
+static bool is_address(const node *n) {
+    return n->type != NULL && (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY);
+}
+
+static cell *binary(analysis *a, version *v, const node *n) {
+    cell *const x = evaluate(a, v, n->child[0]), *const y = evaluate(a, v, n->child[1]);
+    if (same(n->op, ",")) return y;
+    cell *const out = new_cell(a, n->type);
+    if (gives_real(n)) {
+        if (gives_real(n->child[0])) flow(x, out);
+        if (gives_real(n->child[1])) flow(y, out);
+    } else if (n->type != NULL && n->type->kind == TYPE_POINTER) {
+        const node *const p = is_address(n->child[0]) ? n->child[0] : n->child[1];
+        join(a, target(a, out), pointee(a, v, p));
+    }
+    return out;
+}
+
+static cell *choice(analysis *a, version *v, const node *n) {
+    cell *const out = new_cell(a, n->type);
+    (void)evaluate(a, v, n->child[0]);
+    for (size_t i = n->children == 2 ? 0 : 1; i < n->children; i++) {
+        const node *const c = n->child[i];
+        if (gives_real(n)) {
+            cell *const x = evaluate(a, v, c);
+            if (gives_real(c)) flow(x, out);
+        } else if (n->type != NULL && n->type->kind == TYPE_POINTER && (is_address(c) || c->type->kind == TYPE_FUNCTION))
+            join(a, target(a, out), pointee(a, v, c));
+        else (void)evaluate(a, v, c);
+    }
+    return out;
+}
+
+static cell *cast(analysis *a, version *v, const node *n) {
+    const node *const c = n->child[0];
+    cell *const x = evaluate(a, v, c), *const out = new_cell(a, n->type);
+    if (gives_real(n) && gives_real(c)) flow(x, out);
+    else if (n->type->kind == TYPE_WHOLE && gives_real(c)) note(&a->losses, v, c, "an integer");
+    else if (n->type->kind == TYPE_COMPLEX) note(&a->losses, v, c, "a complex number");
+    else if (n->type->kind == TYPE_POINTER && (is_address(c) || (c->type != NULL && c->type->kind == TYPE_FUNCTION)))
+        join(a, target(a, out), pointee(a, v, c));
+    return out;
+}
+
+static cell *unary(analysis *a, version *v, const node *n) {
+    const node *const c = n->child[0];
+    if (same(n->op, "*")) return pointee(a, v, c);
+    cell *const x = evaluate(a, v, c);
+    if (same(n->op, "&")) {
+        cell *const out = new_cell(a, n->type);
+        if (n->type->kind == TYPE_POINTER) join(a, target(a, out), x);
+        return out;
+    }
+    if (same(n->op, "++") || same(n->op, "--") || same(n->op, "__extension__")) return x;
+    cell *const out = new_cell(a, n->type);
+    if (gives_real(n) && gives_real(c)) flow(x, out);
+    return out;
+}
+
+static void run(analysis *a, version *v, const node *n);
+
+static cell *evaluate_new(analysis *a, version *v, const node *n) {
+    switch (n->kind) {
+    case NODE_NAME:
+        if (n->decl->kind == DECL_FUNCTION) return function_cell(a, v, n->decl);
+        if (n->decl->kind == DECL_CONSTANT) return new_cell(a, n->type);
+        return decl_cell(a, v, n->decl);
+    case NODE_MEMBER:
+        if (n->children != 0) (void)evaluate(a, v, n->child[0]);
+        return decl_cell(a, v, n->decl);
+    case NODE_CALL: return call(a, v, n);
+    case NODE_PAREN: return evaluate(a, v, n->child[0]);
+    case NODE_UNARY: return unary(a, v, n);
+    case NODE_INDEX: {
+        const bool first = is_address(n->child[0]);
+        (void)evaluate(a, v, n->child[first ? 1 : 0]);
+        return pointee(a, v, n->child[first ? 0 : 1]);
+    }
+    case NODE_BINARY: return binary(a, v, n);
+    case NODE_ASSIGN: {
+        cell *const to = evaluate(a, v, n->child[0]);
+        if (same(n->op, "=")) assign(a, v, to, n->child[0]->type, n->child[1]);
+        else {
+            cell *const x = evaluate(a, v, n->child[1]);
+            if (gives_real(n->child[0]) && gives_real(n->child[1])) flow(x, to);
+            else if (gives_real(n->child[1])) note(&a->losses, v, n->child[1], "an integer");
+        }
+        return to;
+    }
+    case NODE_CHOICE: return choice(a, v, n);
+    case NODE_CAST: return cast(a, v, n);
+    case NODE_COMPOUND: {
+        cell *const to = new_cell(a, n->type);
+        if (n->children != 0) initialise(a, v, to, n->type, n->child[n->children - 1]);
+        return to;
+    }
+    case NODE_STATEMENTS: {
+        if (n->children == 0) return new_cell(a, n->type);
+        const node *const block = n->child[0];
+        run(a, v, block);
+        const node *const last = block->children != 0 ? block->child[block->children - 1] : NULL;
+        return last != NULL && is_expression(last) ? evaluate(a, v, last) : new_cell(a, n->type);
+    }
+    case NODE_SIZEOF: return new_cell(a, n->type);
+    default:
+        if (!n->by_macro)
+            for (size_t i = 0; i < n->children; i++)
+                if (n->child[i] != NULL && is_expression(n->child[i])) (void)evaluate(a, v, n->child[i]);
+        return new_cell(a, n->type);
+    }
+}
+
+static cell *evaluate(analysis *a, version *v, const node *n) {
+    cell **const to = &v->of_node[n->number];
+    if (*to == NULL) {
+        cell *const c = evaluate_new(a, v, n);
+        *to = c;
+    }
+    return real_cell(*to);
+}
+
+/* ---- initialisers ----------------------------------------------------------------------- */
+
+static bool is_list(const node *n) { return n->kind == NODE_LIST; }
+
+/* Element `at` of the list, and those behind it, initialise an object of type t: a list of its own,
+ * an expression of that type, or as many as it has numbers (braces may be left out). */
+static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l, size_t *at);
+
+static void initialise_fields(analysis *a, version *v, const type *t, const node *l, size_t *at, bool own) {
+    const list *const fields = &t->record->fields;
+    size_t k = 0;
+    while (*at < l->children && (own || k < fields->n)) {
+        const node *const n = l->child[*at];
+        if (n->kind == NODE_DESIGNATED) {
+            if (!own) return;
+            if (n->decl != NULL && n->children != 0)
+                initialise(a, v, decl_cell(a, v, n->decl), n->decl->type, n->child[n->children - 1]);
+            for (size_t i = 0; i < fields->n; i++)
+                if (fields->at[i] == n->decl) k = i + 1;
+            ++*at;
+            continue;
+        }
+        if (k >= fields->n) return;
+        decl *const f = fields->at[k++];
+        initialise_next(a, v, decl_cell(a, v, f), f->type, l, at);
+        if (t->record->is_union) return;
+    }
+}
+
+static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l, size_t *at) {
+    const node *const n = l->child[*at];
+    if (is_list(n) || n->kind == NODE_STRING || (t->kind != TYPE_ARRAY && t->kind != TYPE_RECORD) ||
+        (t->kind == TYPE_RECORD && n->type != NULL && n->type->kind == TYPE_RECORD)) {
+        initialise(a, v, to, t, n);
+        ++*at;
+    } else if (t->kind == TYPE_ARRAY) {
+        for (long long k = 0; *at < l->children && (t->count < 0 || k < t->count); k++)
+            initialise_next(a, v, to, t->of, l, at);
+    } else initialise_fields(a, v, t, l, at, false);
+}
+
+static void initialise(analysis *a, version *v, cell *to, const type *t, const node *n) {
+    if (!is_list(n)) {
+        if (n->kind == NODE_DESIGNATED && n->children != 0) initialise(a, v, to, t, n->child[n->children - 1]);
+        else assign(a, v, to, t, n);
+        return;
+    }
+    size_t at = 0;
+    if (t->kind == TYPE_RECORD) initialise_fields(a, v, t, n, &at, true);
+    else if (t->kind == TYPE_ARRAY)
+        while (at < n->children) {
+            const node *const e = n->child[at];
+            if (e->kind == NODE_DESIGNATED) {
+                if (e->children != 0) initialise(a, v, to, t->of, e->child[e->children - 1]);
+                at++;
+            } else initialise_next(a, v, to, t->of, n, &at);
+        }
+    else if (n->children != 0) assign(a, v, to, t, n->child[0]);
+    v->of_node[n->number] = to;
+}
+
+/* ---- statements ------------------------------------------------------------------------- */
+
+static void run(analysis *a, version *v, const node *n) {
+    if (n == NULL) return;
+    if (is_expression(n)) {
+        (void)evaluate(a, v, n);
+        return;
+    }
+    if (n->kind == NODE_RETURN) {
+        if (n->children != 0 && v->result != NULL) assign(a, v, v->result, v->function->type->of, n->child[0]);
+        return;
+    }
+    for (size_t i = 0; i < n->children; i++) run(a, v, n->child[i]);
+    for (size_t i = 0; i < n->decls.n; i++) {
+        decl *const d = n->decls.at[i];
+        cell *const c = decl_cell(a, v, d);
+        if (d->init != NULL) initialise(a, v, c, d->type, d->init);
+    }
+}
+
+static void number_locals(decl *f) {
+    size_t k = 0;
+    for (size_t i = 0; i < f->parameters.n; i++) ((decl *)f->parameters.at[i])->index = k++;
+    for (size_t i = 0; i < f->locals.n; i++) ((decl *)f->locals.at[i])->index = k++;
+}
+
+static version *new_version(analysis *a, version *caller, decl *f) {
+    version *const v = arena_get(sizeof *v);
+    number_locals(f);
+    v->function = f;
+    v->caller = caller;
+    v->number = (unsigned)a->versions.n;
+    v->of_node = arena_get((f->nodes + 1) * sizeof *v->of_node);
+    v->called = arena_get((f->nodes + 1) * sizeof *v->called);
+    v->of_decl = arena_get((f->parameters.n + f->locals.n + 1) * sizeof *v->of_decl);
+    if (f->type->of->kind != TYPE_VOID) {
+        v->result = new_cell(a, f->type->of);
+        v->result->name = f->name;
+        v->result->where = place_in(f->file, f->at);
+    }
+    push(&a->versions, v);
+    for (size_t i = 0; i < f->parameters.n; i++) (void)decl_cell(a, v, f->parameters.at[i]);
+    run(a, v, f->body);
+    return v;
+}
+
+/* Locals that keep their values, and functions that are seen twice, share them. */
+static void join_statics(analysis *a) {
+    table *const seen = table_new();
+    for (size_t i = 0; i < a->versions.n; i++) {
+        version *const v = a->versions.at[i];
+        for (size_t k = 0; k < v->function->locals.n; k++) {
+            const decl *const d = v->function->locals.at[k];
+            if (!d->is_static || v->of_decl[d->index] == NULL) continue;
+            const char *const key = format("%u", d->number);
+            cell *const before = table_get(seen, key);
+            if (before != NULL) join(a, before, v->of_decl[d->index]);
+            else table_set(seen, key, v->of_decl[d->index]);
+        }
+    }
+}
+
+/* What globals are initialised with: addresses of others, functions. */
+static void initialise_globals(analysis *a) {
+    version *const v = arena_get(sizeof *v);
+    decl *const nobody = arena_get(sizeof *nobody);
+    nobody->nodes = a->program->nodes;
+    v->function = nobody;
+    v->of_node = arena_get((nobody->nodes + 1) * sizeof *v->of_node);
+    v->called = arena_get((nobody->nodes + 1) * sizeof *v->called);
+    a->outside = v;
+    for (size_t i = 0; i < a->program->globals.n; i++) {
+        decl *const d = a->program->globals.at[i];
+        cell *const c = decl_cell(a, NULL, d);
+        if (d->init != NULL) initialise(a, v, c, d->type, d->init);
+    }
+}
+
+/* Functions that are called through pointers have one form where one of them has: all their numbers
+ * are variables. */
+static void force_signatures(analysis *a) {
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < a->signatures.n; i++) {
+            cell *const c = real_cell(a->signatures.at[i]);
+            if (!holds_variables(c)) continue;
+            for (size_t k = 0; k <= c->parameters.n; k++) {
+                cell *p = k < c->parameters.n ? c->parameters.at[k] : c->result;
+                if (p == NULL) continue;
+                p = real_cell(p);
+                while (p->target != NULL) p = real_cell(p->target);
+                if (p->type != NULL && p->type->kind == TYPE_REAL && !p->forced) p->forced = again = true;
+            }
+        }
+    }
+}
+
+/* ---- inputs and outputs ----------------------------------------------------------------- */
+
+static const char *trimmed(const char *s, size_t n) {
+    while (n != 0 && (*s == ' ' || *s == '\n' || *s == '\t')) s++, n--;
+    while (n != 0 && (s[n - 1] == ' ' || s[n - 1] == '\n' || s[n - 1] == '\t')) n--;
+    return copy_text(s, n);
+}
+
+static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
+    const char *const where = "(options)";
+    selection *const c = arena_get(sizeof *c);
+    c->text = s;
+    if (same(s, "return")) {
+        if (f->type->of->kind != TYPE_REAL) {
+            error_at(where, "%s returns no number: --of return", f->name);
+            return false;
+        }
+        c->path = "return", c->type = f->type->of;
+        push(to, c);
+        return true;
+    }
+    bool star = false;
+    if (*s == '*') star = true, s = trimmed(s + 1, strlen(s + 1));
+    const char *const bracket = strchr(s, '[');
+    if (bracket != NULL) {
+        const char *const close = strchr(bracket, ']'), *const colon = strchr(bracket, ':');
+        if (close == NULL || colon == NULL || colon > close || strchr(close, '[') != NULL) {
+            error_at(where, "'%s': a range is [first:end], as in x[0:n]", c->text);
+            return false;
+        }
+        c->from = trimmed(bracket + 1, (size_t)(colon - bracket - 1));
+        c->count = trimmed(colon + 1, (size_t)(close - colon - 1));
+        if (!*c->from) c->from = "0";
+        if (close[1] != 0) c->rest = close + 1;
+        c->path = trimmed(s, (size_t)(bracket - s));
+        s = format("%s%s", c->path, close + 1);
+    } else if (star) c->from = "0", c->count = "1";
+    if (c->path == NULL) c->path = s;
+    const tokens t = lex(s, strlen(s));
+    const type *at = NULL;
+    for (size_t i = 0; i < t.n; i++) {
+        const char *const word = copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin);
+        if (t.at[i].kind != TOKEN_WORD) {
+            if (same(word, ".") || same(word, "->")) continue;
+            error_at(where, "'%s': '%s' is not understood", c->text, word);
+            return false;
+        }
+        decl *found = NULL;
+        if (at == NULL) {
+            for (size_t k = 0; k < f->parameters.n; k++) {
+                decl *const p = f->parameters.at[k];
+                if (same(p->name, word)) found = p;
+            }
+            for (size_t k = 0; k < a->program->globals.n && found == NULL; k++) {
+                decl *const g = a->program->globals.at[k];
+                if (same(g->name, word)) found = g;
+            }
+            if (found == NULL) {
+                error_at(where, "'%s': %s has no parameter, and the files no global variable, of that name", word,
+                         f->name);
+                return false;
+            }
+            c->root = found;
+        } else {
+            while (at->kind == TYPE_POINTER || at->kind == TYPE_ARRAY) at = at->of;
+            for (size_t k = 0; at->kind == TYPE_RECORD && k < at->record->fields.n; k++) {
+                decl *const field = at->record->fields.at[k];
+                if (same(field->name, word)) found = field;
+            }
+            if (found == NULL) {
+                error_at(where, "'%s': %s has no field '%s'", c->text, at->spelling, word);
+                return false;
+            }
+            push(&c->fields, found);
+        }
+        at = found->type;
+    }
+    if (at == NULL || leaf_type(at)->kind != TYPE_REAL) {
+        error_at(where, "'%s' is %s: name numbers, of a structure its fields", c->text,
+                 at != NULL ? at->spelling : "nothing");
+        return false;
+    }
+    c->type = at;
+    push(to, c);
+    return true;
+}
+
+bool parse_selections(analysis *a, const decl *f, const char *s, list *to) {
+    bool good = true;
+    size_t depth = 0;
+    const char *begin = s;
+    for (const char *p = s;; p++) {
+        if (*p == '{' || *p == '[') depth++;
+        if (*p == '}' || *p == ']') depth--;
+        if (*p != 0 && !(*p == ',' && depth == 0)) continue;
+        const char *const item = trimmed(begin, (size_t)(p - begin));
+        const char *const open = strchr(item, '{');
+        if (*item && open == NULL) good &= add_selection(a, f, item, to);
+        else if (*item) {
+            const char *const close = strchr(open, '}');
+            if (close == NULL) {
+                error_at("(options)", "'%s': a } is missing", item);
+                return false;
+            }
+            const char *const before = copy_text(item, (size_t)(open - item));
+            for (const char *q = open + 1, *r = q; r <= close; r++)
+                if (*r == ',' || r == close) {
+                    const char *const name = trimmed(q, (size_t)(r - q));
+                    if (*name) good &= add_selection(a, f, format("%s%s%s", before, name, close + 1), to);
+                    q = r + 1;
+                }
+        }
+        if (*p == 0) break;
+        begin = p + 1;
+    }
+    return good;
+}
+
+/* The numbers that a selection names. */
+static cell *selected(analysis *a, version *v, const selection *s) {
+    if (s->root == NULL) return real_cell(v->result);
+    cell *c = decl_cell(a, v, s->root);
+    for (size_t i = 0; i < s->fields.n; i++) c = decl_cell(a, v, s->fields.at[i]);
+    while (c->type != NULL && c->type->kind == TYPE_POINTER) c = target(a, c);
+    return real_cell(c);
+}
+
+/* ---- what is a variable ------------------------------------------------------------------ */
+
+static void spread(cell *c, bool forwards) {
+    list todo = {NULL, 0, 0};
+    push(&todo, real_cell(c));
+    while (todo.n != 0) {
+        cell *const x = real_cell(todo.at[--todo.n]);
+        if (forwards ? x->varied : x->useful) continue;
+        if (forwards) x->varied = true;
+        else x->useful = true;
+        const list *const next = forwards ? &x->to : &x->from;
+        for (size_t i = 0; i < next->n; i++) push(&todo, next->at[i]);
+    }
+}
+
+bool is_variable(cell *c) {
+    c = real_cell(c);
+    return c->type != NULL && c->type->kind == TYPE_REAL && ((c->varied && c->useful) || c->forced);
+}
+
+/* Records that hold variables are marked by what is asked of their number. */
+static bool *converted; /* of an analysis at a time */
+
+bool record_holds(const analysis *a, const record *r) {
+    (void)a;
+    return converted[r->number];
+}
+
+bool holds_variables(cell *c) {
+    size_t steps = 0;
+    c = real_cell(c);
+    while (c->target != NULL && steps++ < 16) c = real_cell(c->target);
+    if (c->type == NULL) return false;
+    if (c->type->kind == TYPE_RECORD) return converted[c->type->record->number];
+    if (c->type->kind == TYPE_FUNCTION) {
+        for (size_t i = 0; i < c->parameters.n; i++)
+            if (is_variable(c->parameters.at[i]) || (real_cell(c->parameters.at[i])->target != NULL && holds_variables(real_cell(c->parameters.at[i])->target)))
+                return true;
+        for (size_t i = 0; i < c->versions.n; i++)
+            if (((version *)c->versions.at[i])->touched) return true;
+        return c->result != NULL && is_variable(c->result);
+    }
+    return is_variable(c);
+}
+
+static void mark_records(analysis *a) {
+    const list *const all = &a->program->records;
+    converted = arena_get((all->n + 1) * sizeof *converted);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < all->n; i++) {
+            const record *const r = all->at[i];
+            if (converted[r->number]) continue;
+            for (size_t k = 0; k < r->fields.n; k++) {
+                const decl *const f = r->fields.at[k];
+                const type *const t = leaf_type(f->type);
+                cell *const c = a->of_decl[f->number];
+                if ((c != NULL && holds_variables(c)) || (t->kind == TYPE_RECORD && converted[t->record->number]))
+                    converted[r->number] = again = true;
+            }
+        }
+    }
+}
+
+static void mark_versions(analysis *a) {
+    for (size_t i = 0; i < a->versions.n; i++) {
+        version *const v = a->versions.at[i];
+        const decl *const f = v->function;
+        for (size_t k = 0; k < f->nodes && !v->touched; k++)
+            v->touched = v->of_node[k] != NULL && holds_variables(v->of_node[k]);
+        for (size_t k = 0; k < f->parameters.n + f->locals.n && !v->touched; k++)
+            v->touched = v->of_decl[k] != NULL && holds_variables(v->of_decl[k]);
+        if (v->result != NULL && holds_variables(v->result)) v->touched = true;
+    }
+    a->root->touched = true;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < a->versions.n; i++) {
+            version *const v = a->versions.at[i];
+            for (size_t k = 0; k < v->function->nodes && !v->touched; k++)
+                if ((v->called[k] != NULL && v->called[k]->touched) ||
+                    (v->of_node[k] != NULL && holds_variables(v->of_node[k])))
+                    v->touched = again = true;
+            /* who may be called in the place of one that is touched is touched, too */
+            for (size_t k = 0; k < v->function->nodes; k++) {
+                cell *const c = v->of_node[k] != NULL ? real_cell(v->of_node[k]) : NULL;
+                if (c == NULL || c->type == NULL || c->type->kind != TYPE_FUNCTION || !holds_variables(c)) continue;
+                for (size_t j = 0; j < c->versions.n; j++) {
+                    version *const w = c->versions.at[j];
+                    if (!w->touched) w->touched = again = true;
+                }
+            }
+        }
+    }
+}
+
+/* Versions of one function with the same variables in the same places, which call the same ones, have
+ * one text. */
+static void share_versions(analysis *a) {
+    const size_t n = a->versions.n;
+    size_t classes = 0;
+    unsigned *const class = arena_get((n + 1) * sizeof *class);
+    for (size_t round = 0; round < n + 2; round++) {
+        table *const seen = table_new();
+        unsigned *const next = arena_get((n + 1) * sizeof *next);
+        size_t found = 0;
+        for (size_t i = 0; i < n; i++) {
+            version *const v = a->versions.at[i];
+            text key = {NULL, 0, 0};
+            putf(&key, "%p %d ", (void *)v->function, v->touched);
+            for (size_t k = 0; k < v->function->parameters.n + v->function->locals.n; k++)
+                put(&key, v->of_decl[k] != NULL && holds_variables(v->of_decl[k]) ? "1" : "0");
+            for (size_t k = 0; k < v->function->nodes; k++)
+                put(&key, v->of_node[k] != NULL && holds_variables(v->of_node[k]) ? "1" : "0");
+            if (v->result != NULL) put(&key, holds_variables(v->result) ? "r" : "n");
+            for (size_t k = 0; k < v->function->nodes; k++)
+                if (v->called[k] != NULL) putf(&key, " %u", class[v->called[k]->number]);
+            version *const first = table_get(seen, text_of(&key));
+            if (first == NULL) {
+                next[i] = (unsigned)++found;
+                table_set(seen, text_of(&key), v);
+                v->like = v;
+            } else next[i] = next[first->number], v->like = first;
+        }
+        memcpy(class, next, n * sizeof *class);
+        if (found == classes) break;
+        classes = found;
+    }
+}
+
+static void name_versions(analysis *a) {
+    table *const used = table_new();
+    for (size_t i = 0; i < a->versions.n; i++) {
+        version *const v = a->versions.at[i];
+        if (!v->touched || v->like != v) continue;
+        size_t k = 1;
+        const char *name = format("%s_wg", v->function->name);
+        while (table_get(used, name) != NULL) name = format("%s_wg%zu", v->function->name, ++k);
+        table_set(used, name, v);
+        v->name = name;
+    }
+}
+
+version *called_by(const version *v, const node *n) {
+    version *const w = v->called[n->number];
+    return w != NULL ? w->like : NULL;
+}
+
+/* ---- what cannot be --------------------------------------------------------------------- */
+
+static void check(analysis *a) {
+    for (size_t i = 0; i < a->losses.n; i++) {
+        const remark *const r = a->losses.at[i];
+        cell *const c = node_cell(r->v, r->n);
+        if (c == NULL || !c->varied || (a->accept_integers && same(r->what, "an integer"))) continue;
+        error_at(place_of(r->n),
+                 "'%s' depends on the inputs and becomes %s, which has no derivative: %s", source(r->n), r->what,
+                 same(r->what, "an integer")
+                     ? "say --accept-integers if its derivative is to be 0"
+                     : "write its parts as real numbers");
+    }
+    for (size_t i = 0; i < a->foreign.n; i++) {
+        const remark *const r = a->foreign.at[i];
+        for (size_t k = 1; k < r->n->children; k++) {
+            const node *const arg = r->n->child[k];
+            cell *const c = node_cell(r->v, arg);
+            if (c == NULL) continue;
+            const bool varies = arg->type != NULL && arg->type->kind == TYPE_REAL ? c->varied : holds_variables(c);
+            if (!varies) continue;
+            error_at(place_of(r->n),
+                     "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
+                     "an operation of your own, or say --passive %s if that has no derivative",
+                     source(bare(r->n->child[0])), source(arg), r->what, source(bare(r->n->child[0])));
+        }
+    }
+    table *const said = table_new();
+    for (size_t i = 0; i < a->versions.n; i++) {
+        const version *const v = a->versions.at[i];
+        for (size_t k = 0; k < v->function->parameters.n + v->function->locals.n; k++) {
+            cell *const c = v->of_decl[k] != NULL ? real_cell(v->of_decl[k]) : NULL;
+            cell *const t = c != NULL && c->target != NULL ? real_cell(c->target) : c;
+            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) || t->where == NULL) continue;
+            if (table_get(said, t->where) != NULL) continue;
+            table_set(said, t->where, t);
+            error_at(t->where,
+                     "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
+                     "given out anew: give each type memory of its own",
+                     t->name != NULL ? t->name : "what a pointer leads to");
+        }
+    }
+    for (size_t i = 0; i < a->program->records.n; i++) {
+        const record *const r = a->program->records.at[i];
+        if (!converted[r->number]) continue;
+        if (r->is_union)
+            error_at(place_in(r->definition->file, r->definition->begin),
+                     "a field of union '%s' depends on the inputs: write a structure", r->name);
+        else if (r->of_system)
+            error_at(r->name, "a structure of the system would have to hold variables");
+    }
+}
+
+bool analyse(analysis *a, decl *f) {
+    const size_t before = errors_said();
+    a->of_decl = arena_get((a->program->decls + 1) * sizeof *a->of_decl);
+    a->root = new_version(a, NULL, f);
+    initialise_globals(a);
+    join_statics(a);
+    for (size_t i = 0; i < a->inputs.n; i++) {
+        selection *const s = a->inputs.at[i];
+        s->cell = selected(a, a->root, s);
+    }
+    for (size_t i = 0; i < a->outputs.n; i++) {
+        selection *const s = a->outputs.at[i];
+        s->cell = selected(a, a->root, s);
+    }
+    for (size_t i = 0; i < a->inputs.n; i++) spread(((selection *)a->inputs.at[i])->cell, true);
+    for (size_t i = 0; i < a->outputs.n; i++) spread(((selection *)a->outputs.at[i])->cell, false);
+    for (size_t i = 0; i < a->inputs.n; i++) real_cell(((selection *)a->inputs.at[i])->cell)->forced = true;
+    for (size_t i = 0; i < a->outputs.n; i++) real_cell(((selection *)a->outputs.at[i])->cell)->forced = true;
+    mark_records(a);
+    mark_versions(a);
+    force_signatures(a);
+    mark_records(a);
+    mark_versions(a);
+    check(a);
+    share_versions(a);
+    name_versions(a);
+    return errors_said() == before;
+}

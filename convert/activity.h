@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Which numbers of a program are variables: those that depend on the inputs, and that the outputs
+ * depend on.
+ *
+ * A cell stands for all the memory that is told apart no further: a variable, all elements of an
+ * array, a field of all structures of a type, what a pointer leads to. What two pointers may both
+ * lead to is one cell (Steensgaard, "Points-to analysis in almost linear time", 1996). A function
+ * that is called is looked at anew for each call, so that a call with numbers is not taken for
+ * one with variables; calls that turn out alike share one version. Within a function the order of
+ * its statements does not matter. */
+#ifndef CONVERT_ACTIVITY_H
+#define CONVERT_ACTIVITY_H
+
+#include "convert/tree.h"
+
+typedef struct cell cell;
+struct cell {
+    cell *joined;     /* with another one: ask that */
+    const type *type; /* of the memory, without arrays; NULL: not known */
+    cell *target;     /* of a pointer */
+    list parameters;  /* of a function: cells */
+    cell *result;
+    list versions;    /* of a function: those that it may be */
+    list to, from;    /* cells that are computed of it, of which it is computed */
+    bool varied, useful, active;
+    bool forced;      /* a variable whatever follows: an input or output */
+    bool mixed;       /* of two types at once: through a union or a cast */
+    const char *where, *name;
+};
+
+/* A function as it is for some calls. */
+typedef struct version version;
+struct version {
+    decl *function;
+    cell **of_node;  /* by number; NULL where there is none */
+    cell **of_decl;  /* by index */
+    cell *result;
+    version **called; /* by number of the node of a call */
+    version *caller, *like; /* who calls it; the one that it shares its text with, maybe itself */
+    bool touched;    /* it has to do with variables */
+    const char *name; /* of the function that is written */
+    unsigned number;
+};
+
+/* What an input or output is. */
+typedef struct selection {
+    const char *text;  /* as the user wrote it */
+    const char *path;  /* up to its range, if it has one: how the original reaches it */
+    const char *rest;  /* behind the range: p[0:n].x; NULL: nothing */
+    decl *root;        /* parameter or global; NULL: what the function returns */
+    list fields;       /* decl, on the way */
+    const char *from, *count; /* elements; NULL: all that the type says, or one */
+    cell *cell;
+    const type *type;  /* at the end of the path */
+} selection;
+
+typedef struct analysis {
+    program *program;
+    version *root;
+    list versions;        /* all */
+    cell **of_decl;       /* of globals and fields, by number of the decl */
+    list inputs, outputs; /* selection */
+    list accepted;        /* names of functions that may have variables as if they were numbers */
+    bool accept_integers;
+    list losses, foreign; /* what is said when all is known */
+    list signatures;      /* cells of functions whose address is taken */
+    version *outside;     /* the initialisers of globals */
+    size_t cells;
+} analysis;
+
+/* parse_selections - of "rec->{a,b}, x[0:n], return". False after an error that was said. */
+bool parse_selections(analysis *a, const decl *function, const char *s, list *to);
+/* analyse - false after errors. */
+bool analyse(analysis *a, decl *function);
+
+cell *real_cell(cell *c);          /* that it is joined with */
+bool is_variable(cell *c);         /* a number that is one */
+bool holds_variables(cell *c);     /* it, or what it leads to */
+bool record_holds(const analysis *a, const record *r);
+cell *cell_of(const analysis *a, const version *v, const decl *d);
+cell *node_cell(const version *v, const node *n);
+version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* callback.c - the function that drivers call: it puts the inputs where the converted function finds
+ * them, and takes the outputs from where it leaves them. What is not an input is copied from the
+ * arguments of the original. */
+#include <string.h>
+#include "convert/output.h"
+
+static const char *field_of(const type *t, const char *name) {
+    const char *s = t->spelling;
+    if (starts_with(s, "const ") && t->kind != TYPE_POINTER) s += 6;
+    const char *const star = strstr(s, "(*");
+    if (star != NULL)
+        return format("%s%s%s", copy_text(s, (size_t)(star - s) + 2), name, star + 2);
+    const char *const bracket = t->kind == TYPE_ARRAY ? strchr(s, '[') : NULL;
+    if (bracket != NULL) return format("%s%s%s", copy_text(s, (size_t)(bracket - s)), name, bracket);
+    const size_t n = strlen(s);
+    return format("%s%s%s", s, n != 0 && s[n - 1] == '*' ? "" : " ", name);
+}
+
+static bool holds(const writer *w, const decl *d) {
+    cell *const c = cell_of(w->a, w->a->root, d);
+    return c != NULL && holds_variables(c);
+}
+
+static const char *count_of_array(const type *t) {
+    long long n = 1;
+    for (; t->kind == TYPE_ARRAY; t = t->of) {
+        if (t->count < 0) return NULL;
+        n *= t->count;
+    }
+    return format("%lld", n);
+}
+
+/* How many numbers a selection has, as C. */
+static const char *numbers_of(const selection *s) {
+    if (s->count != NULL) return same(s->from, "0") ? s->count : format("(%s) - (%s)", s->count, s->from);
+    const char *const n = s->type->kind == TYPE_ARRAY ? count_of_array(s->type) : "1";
+    return n != NULL ? n : "1";
+}
+
+static const char *total(const list *l) {
+    text to = {NULL, 0, 0};
+    unsigned long sum = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const char *const n = numbers_of(l->at[i]);
+        if (strspn(n, "0123456789") == strlen(n)) {
+            unsigned long k = 0;
+            for (const char *p = n; *p; p++) k = 10 * k + (unsigned long)(*p - '0');
+            sum += k;
+        } else putf(&to, "%s(size_t)(%s)", to.n != 0 ? " + " : "", n);
+    }
+    if (to.n == 0 || sum != 0) putf(&to, "%s%lu", to.n != 0 ? " + " : "", sum);
+    return text_of(&to);
+}
+static bool is_number(const char *s) { return strspn(s, "0123456789") == strlen(s); }
+
+/* The dimension that the parameter's text declares, as in double r[3]; or what selections of all of it
+ * reach to; NULL: not known. */
+static const char *elements(const writer *w, const decl *p) {
+    const file *const f = p->file;
+    const char *const s = copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
+    const char *const close = strchr(s, ']');
+    if (*s == '[' && close != NULL && close > s + 1) {
+        const char *inside = copy_text(s + 1, (size_t)(close - s - 1));
+        if (starts_with(inside, "static ")) inside += 7;
+        if (is_number(inside)) return inside;
+    }
+    text most = {NULL, 0, 0};
+    size_t ends = 0;
+    const list *const both[] = {&w->a->inputs, &w->a->outputs};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < both[i]->n; k++) {
+            const selection *const q = both[i]->at[k];
+            if (q->root != p || !same(q->path, p->name)) continue;
+            const char *const end = q->count != NULL ? q->count : "1";
+            if (ends++ == 0) putf(&most, "(size_t)(%s)", end);
+            else if (strstr(text_of(&most), format("(%s)", end)) == NULL) {
+                const char *const before = text_of(&most);
+                most = (text){NULL, 0, 0};
+                putf(&most, "wgc_larger(%s, (size_t)(%s))", before, end);
+            }
+        }
+    return ends != 0 ? text_of(&most) : NULL;
+}
+
+static const char *arguments_name(const writer *w) { return format("%s_arguments", w->a->root->name); }
+
+static const type *pointed(const decl *p) {
+    return p->type->kind == TYPE_POINTER || p->type->kind == TYPE_ARRAY ? p->type->of : NULL;
+}
+
+/* Is there a way to make this parameter of the original's arguments? */
+static bool can_make(const writer *w, const decl *p) {
+    if (!holds(w, p)) return true;
+    const type *const t = pointed(p) != NULL ? pointed(p) : p->type;
+    if (p->type->kind == TYPE_FUNCTION || t->kind == TYPE_FUNCTION) return true;
+    const type *e = t;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    return e->kind == TYPE_REAL || e->kind == TYPE_RECORD;
+}
+
+static bool visible(const writer *w, const type *t) {
+    const type *const l = leaf_type(t);
+    return l->kind != TYPE_RECORD || l->record->definition == NULL || l->record->definition->file != w->a->root->function->file;
+}
+
+static bool in_header(const writer *w) {
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++)
+        if (!visible(w, ((decl *)f->parameters.at[i])->type)) return false;
+    return true;
+}
+
+static const decl *cannot_make(const writer *w) {
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++)
+        if (!can_make(w, f->parameters.at[i])) return f->parameters.at[i];
+    return NULL;
+}
+
+static bool is_function(const decl *p) { return leaf_type(p->type)->kind == TYPE_FUNCTION; }
+
+/* Counts that the user has to give: of what nothing else says how many there are. */
+static bool wants_count(const writer *w, const decl *p) {
+    return holds(w, p) && p->type->kind == TYPE_POINTER && !is_function(p) && elements(w, p) == NULL &&
+           leaf_type(p->type)->kind == TYPE_REAL;
+}
+
+static void write_field_counts(const writer *w, const char *before, const record *r, text *to, unsigned depth) {
+    for (size_t i = 0; i < r->fields.n && depth < 3; i++) {
+        const decl *const f = r->fields.at[i];
+        if (!holds(w, f)) continue;
+        if (f->type->kind == TYPE_POINTER && leaf_type(f->type)->kind != TYPE_FUNCTION)
+            putf(to, "    size_t %s_%s_count; /* how many elements %s->%s has; 0: it is NULL */\n", before, f->name, before, f->name);
+    }
+}
+
+static const char *declaration(writer *w) {
+    text to = {NULL, 0, 0};
+    const decl *const f = w->a->root->function;
+    const char *const name = w->a->root->name;
+    putf(&to, "/* The arguments of %s, for %s_callback as `data`. Inputs are not read, but where they are to\n * be constants; what is written stays as it is. */\n", f->name, name);
+    putf(&to, "typedef struct %s {\n", arguments_name(w));
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        if (is_function(p) && holds(w, p)) putf(&to, "    %s; /* a converted one */\n", retyped(w, p->file, p->begin, p->end));
+        else putf(&to, "    %s;\n", field_of(p->type, p->name));
+        if (wants_count(w, p)) putf(&to, "    size_t %s_count; /* how many numbers %s has */\n", p->name, p->name);
+        const type *const t = leaf_type(p->type);
+        if (holds(w, p) && t->kind == TYPE_RECORD) write_field_counts(w, p->name, t->record, &to, 0);
+    }
+    if (f->parameters.n == 0) put(&to, "    int nothing;\n");
+    putf(&to, "} %s;\n\n", arguments_name(w));
+    text in = {NULL, 0, 0}, out = {NULL, 0, 0};
+    for (size_t i = 0; i < w->a->inputs.n; i++) putf(&in, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->inputs.at[i])->text);
+    for (size_t i = 0; i < w->a->outputs.n; i++) putf(&out, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->outputs.at[i])->text);
+    const char *const n = total(&w->a->inputs), *const m = total(&w->a->outputs);
+    if (is_number(n) && is_number(m)) putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
+    putf(&to,
+         "/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
+         "WG_ESHAPE, WG_ENOMEM. */\n",
+         name, f->name, text_of(&in), text_of(&out));
+    putf(&to, "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n", name);
+    return text_of(&to);
+}
+
+/* ---- copies of structures ----------------------------------------------------------------- */
+
+static const char *record_name(const record *r) {
+    return r->tagged ? format("%s %s", r->is_union ? "union" : "struct", r->name) : r->name;
+}
+
+static void write_copies(writer *w, const record *r, list *done, text *to) {
+    if (list_has(done, r)) return;
+    push(done, (void *)r);
+    for (size_t i = 0; i < r->fields.n; i++) {
+        const decl *const f = r->fields.at[i];
+        const type *const t = leaf_type(f->type);
+        if (t->kind == TYPE_RECORD && record_holds(w->a, t->record)) write_copies(w, t->record, done, to);
+    }
+    putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n", r->name, record_name(r), record_name(r));
+    for (size_t i = 0; i < r->fields.n; i++) {
+        const decl *const f = r->fields.at[i];
+        const char *const x = f->name;
+        const type *e = f->type;
+        while (e->kind == TYPE_ARRAY) e = e->of;
+        if (!*x) continue;
+        if (!holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
+            if (f->type->kind == TYPE_ARRAY) {
+                if (f->type->count > 0) putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
+            } else putf(to, "    to->%s = from->%s;\n", x, x);
+        } else if (f->type->kind == TYPE_POINTER) putf(to, "    to->%s = NULL;\n", x);
+        else if (e->kind == TYPE_RECORD && f->type->kind == TYPE_ARRAY)
+            putf(to, "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n        wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
+                 x, record_name(e->record), e->record->name, record_name(e->record), x, record_name(e->record), x);
+        else if (e->kind == TYPE_RECORD) putf(to, "    wgc_copy_%s(&to->%s, &from->%s);\n", e->record->name, x, x);
+        else if (f->type->kind == TYPE_ARRAY)
+            putf(to, "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(wg_real); wgc_k++)\n        ((wg_real *)to->%s)[wgc_k] = wg_constant(((const %s *)from->%s)[wgc_k]);\n",
+                 x, x, e->spelling, x);
+        else putf(to, "    to->%s = wg_constant(from->%s);\n", x, x);
+    }
+    put(to, "}\n\n");
+}
+
+/* ---- the callback ------------------------------------------------------------------------- */
+
+static const char *converted(const writer *w, const type *t) {
+    const type *e = t;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    (void)w;
+    return e->kind == TYPE_RECORD ? format("%s_wg", record_name(e->record)) : "wg_real";
+}
+
+static const char *dimensions(const type *t) {
+    text to = {NULL, 0, 0};
+    for (; t->kind == TYPE_ARRAY; t = t->of) putf(&to, "[%lld]", t->count);
+    return text_of(&to);
+}
+
+/* Memory for n elements, which is given back at the end. */
+static void obtain(text *to, const char *into, const char *n) {
+    putf(to,
+         "        void *const wgc_memory = calloc(%s != 0 ? %s : 1, sizeof *%s);\n        if (wgc_memory == NULL) {\n"
+         "            wgc_status = WG_ENOMEM;\n            goto wgc_done;\n        }\n        wgc_held[wgc_holds++] = wgc_memory;\n        %s = wgc_memory;\n",
+         n, n, into, into);
+}
+
+static void make_pointer_fields(writer *w, const decl *p, const record *r, text *to) {
+    for (size_t i = 0; i < r->fields.n; i++) {
+        const decl *const f = r->fields.at[i];
+        if (!holds(w, f) || f->type->kind != TYPE_POINTER || leaf_type(f->type)->kind == TYPE_FUNCTION) continue;
+        const type *const e = f->type->of;
+        const char *const n = format("wgc_from->%s_%s_count", p->name, f->name);
+        const char *const path = format("%s->%s", p->name, f->name);
+        putf(to, "    if (%s != 0) {\n", n);
+        obtain(to, path, n);
+        if (e->kind == TYPE_REAL)
+            putf(to, "        for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) %s[wgc_k] = wg_constant(wgc_from->%s->%s[wgc_k]);\n", n, path, p->name, f->name);
+        else if (e->kind == TYPE_RECORD)
+            putf(to, "        for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) wgc_copy_%s(&%s[wgc_k], &wgc_from->%s->%s[wgc_k]);\n", n, e->record->name, path, p->name, f->name);
+        put(to, "    }\n");
+    }
+}
+
+static void make_parameter(writer *w, const decl *p, text *to) {
+    const char *const x = p->name;
+    if (!holds(w, p) || is_function(p)) {
+        if (is_function(p) && holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", retyped(w, p->file, p->begin, p->end), x);
+        else putf(to, "    %s = wgc_from->%s;\n", field_of(p->type, x), x);
+        return;
+    }
+    const type *const t = pointed(p);
+    if (t == NULL) {
+        putf(to, "    %s %s%s;\n", converted(w, p->type), x, p->type->kind == TYPE_REAL ? format(" = wg_constant(wgc_from->%s)", x) : "");
+        if (p->type->kind == TYPE_RECORD) putf(to, "    wgc_copy_%s(&%s, &wgc_from->%s);\n", p->type->record->name, x, x);
+        return;
+    }
+    const char *const count = elements(w, p);
+    const type *e = t;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    const char *const d = dimensions(t);
+    putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t), *d ? "(*" : "*", x, *d ? ")" : "", d);
+    putf(to, "    if (%s) {\n", count != NULL ? "1" : format("wgc_from->%s != NULL", x));
+    const char *const n = count != NULL ? count : e->kind == TYPE_REAL ? format("wgc_from->%s_count", x) : "(size_t)1";
+    obtain(to, x, n);
+    const char *const inner = count_of_array(t);
+    if (e->kind == TYPE_RECORD)
+        putf(to, "        for (size_t wgc_k = 0; wgc_from->%s != NULL && wgc_k < %s; wgc_k++) wgc_copy_%s(&%s[wgc_k], &wgc_from->%s[wgc_k]);\n", x, n, e->record->name, x, x);
+    else
+        putf(to, "        for (size_t wgc_k = 0; wgc_from->%s != NULL && wgc_k < (%s)%s; wgc_k++)\n            ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)wgc_from->%s)[wgc_k]);\n", x, n,
+             *d ? format(" * %s", inner != NULL ? inner : "1") : "", x, e->bits == 32 ? "float" : e->bits == 80 ? "long double" : "double", x);
+    put(to, "    }\n");
+    if (e->kind == TYPE_RECORD && t->kind == TYPE_RECORD) {
+        text inside = {NULL, 0, 0};
+        make_pointer_fields(w, p, e->record, &inside);
+        if (inside.n != 0) putf(to, "    if (%s != NULL) {\n%s    }\n", x, text_of(&inside));
+    }
+}
+
+static const char *path_of(const writer *w, const selection *s) {
+    if (s->root != NULL && s->root->is_global && holds(w, s->root))
+        return format("%s_wg%s", s->root->name, s->path + strlen(s->root->name));
+    return s->path;
+}
+
+static void move(const writer *w, const selection *s, const char *how, text *to) {
+    const char *const path = path_of(w, s);
+    const bool plain = s->count == NULL && s->type->kind == TYPE_REAL;
+    const char *const element =
+        plain ? path
+        : s->root == NULL ? "wgc_result"
+        : s->count == NULL && s->type->kind == TYPE_POINTER ? format("*%s", path)
+        : s->rest != NULL                                   ? format("%s[wgc_k]%s", path, s->rest)
+                                                            : format("((wg_real *)%s)[wgc_k]", path);
+    if (!plain && !(s->count == NULL && s->type->kind == TYPE_POINTER)) {
+        const char *const end = s->count != NULL ? s->count : count_of_array(s->type);
+        putf(to, "    for (size_t wgc_k = (size_t)(%s); wgc_k < (size_t)(%s); wgc_k++) ", s->from != NULL ? s->from : "0", end != NULL ? end : "1");
+    } else put(to, "    ");
+    putf(to, how, s->root == NULL ? "wgc_result" : element);
+    put(to, "\n");
+}
+
+static size_t pointers(const writer *w) {
+    size_t n = 0;
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        if (!holds(w, p)) continue;
+        n++;
+        const type *const t = leaf_type(p->type);
+        if (t->kind == TYPE_RECORD) n += t->record->fields.n;
+    }
+    return n;
+}
+
+const char *callback_declaration(writer *w) {
+    const decl *const missing = cannot_make(w);
+    if (missing != NULL)
+        return format("/* There is no callback: '%s' is of a type that is not copied by itself. */\n", missing->name);
+    return in_header(w) ? declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+}
+
+const char *callback_definition(writer *w) {
+    const decl *const f = w->a->root->function;
+    const version *const v = w->a->root;
+    text to = {NULL, 0, 0}, args = {NULL, 0, 0};
+    list done = {NULL, 0, 0};
+    if (cannot_make(w) != NULL) {
+        warn_at(place_in(f->file, f->at), "no callback is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
+        return "";
+    }
+    put(&to, "\n/* ---- for drivers */\n\n#include <stdlib.h>\n#include <string.h>\n\n");
+    if (!in_header(w)) putf(&to, "%s\n", declaration(w));
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        const type *const t = leaf_type(p->type);
+        if (holds(w, p) && t->kind == TYPE_RECORD) {
+            for (size_t k = 0; k < t->record->fields.n; k++) {
+                const decl *const q = t->record->fields.at[k];
+                const type *const u = leaf_type(q->type);
+                if (holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
+            }
+            write_copies(w, t->record, &done, &to);
+        }
+    }
+    text body = {NULL, 0, 0};
+    for (size_t i = 0; i < f->parameters.n; i++) putf(&args, ", %s", ((decl *)f->parameters.at[i])->name);
+    for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
+        if (!holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    for (size_t i = 0; i < f->parameters.n; i++)
+        if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total(&w->a->inputs), total(&w->a->outputs));
+    for (size_t i = 0; i < w->a->inputs.n; i++) move(w, w->a->inputs.at[i], "%s = wgc_x[wgc_in++];", &body);
+    const bool returns = v->result != NULL && is_variable(v->result);
+    putf(&body, "    %s%s(%s%s);\n", returns ? "const wg_real wgc_result = " : "(void)", v->name, w->tape, text_of(&args));
+    for (size_t i = 0; i < w->a->outputs.n; i++) move(w, w->a->outputs.at[i], "wgc_y[wgc_out++] = %s;", &body);
+    if (returns) put(&body, "    (void)wgc_result;\n");
+    if (strstr(text_of(&body), "wgc_larger") != NULL)
+        put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+    putf(&to,
+         "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
+         "    const %s *const wgc_from = wgc_data;\n    wg_status wgc_status = WG_OK;\n    void *wgc_held[%zu];\n    size_t wgc_holds = 0, wgc_in = 0, wgc_out = 0;\n",
+         v->name, w->tape, arguments_name(w), pointers(w) + 1);
+    putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n%s", text_of(&body));
+    putf(&to, "%s    while (wgc_holds != 0) free(wgc_held[--wgc_holds]);\n    return wgc_status;\n}\n", "    goto wgc_done;\nwgc_done:\n");
+    return text_of(&to);
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* declaration.c - declarations of variables, structures and functions, and the statements around
+ * them. Types are changed in their specifiers, token by token: `double` becomes wg_real, a structure
+ * S that holds variables S_wg; declarators stay. */
+#include <string.h>
+#include "convert/known.h"
+#include "convert/writer.h"
+
+/* ---- specifiers ------------------------------------------------------------------------- */
+
+static bool in_set(const char *s, const char *const *set, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (same(s, set[i])) return true;
+    return false;
+}
+#define IN(s, ...)                                                                             \
+    in_set(s, (const char *const[]){__VA_ARGS__},                                              \
+           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static bool is_qualifier(const char *s) {
+    return IN(s, "const", "volatile", "static", "extern", "register", "inline", "__inline", "__inline__",
+              "restrict", "__restrict", "__restrict__", "auto", "typedef", "_Thread_local", "__thread",
+              "_Noreturn", "__extension__", "__const");
+}
+static bool is_builtin(const char *s) {
+    return IN(s, "void", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "_Bool",
+              "_Complex", "__signed__", "__float128");
+}
+static bool has_parentheses(const char *s) {
+    return IN(s, "__attribute__", "__attribute", "_Alignas", "__declspec", "__asm__", "typeof", "__typeof__");
+}
+
+static const char *word_at(const file *f, size_t i) {
+    const token *const t = &f->tokens.at[i];
+    return copy_text(f->text + t->begin, t->end - t->begin);
+}
+static bool sign_is(const file *f, size_t i, char s) {
+    return i < f->tokens.n && f->tokens.at[i].kind == TOKEN_SIGN && f->text[f->tokens.at[i].begin] == s;
+}
+static size_t after_group(const file *f, size_t i) {
+    size_t depth = 0;
+    for (; i < f->tokens.n; i++) {
+        if (sign_is(f, i, '(') || sign_is(f, i, '{') || sign_is(f, i, '[')) depth++;
+        if (sign_is(f, i, ')') || sign_is(f, i, '}') || sign_is(f, i, ']'))
+            if (--depth == 0) return i + 1;
+    }
+    return i;
+}
+static size_t next_token(const file *f, size_t i) {
+    return i + 1 < f->tokens.n ? token_from(&f->tokens, f->tokens.at[i].end) : f->tokens.n;
+}
+
+static decl *typedef_named(const writer *w, const char *name) {
+    for (size_t i = 0; i < w->a->program->typedefs.n; i++) {
+        decl *const d = w->a->program->typedefs.at[i];
+        if (same(d->name, name)) return d;
+    }
+    return NULL;
+}
+static bool tag_holds(const writer *w, const char *tag) {
+    for (size_t i = 0; i < w->a->program->records.n; i++) {
+        const record *const r = w->a->program->records.at[i];
+        if (r->tagged && same(r->name, tag) && record_holds(w->a, r)) return true;
+    }
+    return false;
+}
+
+/* Has a type variables in it, where all numbers in it are? */
+static bool has_numbers(const writer *w, const type *t) {
+    t = leaf_type(t);
+    if (t->kind == TYPE_RECORD) return record_holds(w->a, t->record);
+    if (t->kind == TYPE_FUNCTION) {
+        if (has_numbers(w, t->of)) return true;
+        for (size_t i = 0; i < t->parameters; i++)
+            if (has_numbers(w, t->parameter[i])) return true;
+        return false;
+    }
+    return t->kind == TYPE_REAL;
+}
+
+static const char *typedef_name(writer *w, const char *name) {
+    decl *const d = typedef_named(w, name);
+    if (d == NULL) {
+        /* a macro of a type's name, or a type of the system as double_t */
+        const bool whole = IN(name, "size_t", "FILE", "ptrdiff_t") || strstr(name, "int") != NULL;
+        return whole ? name : "wg_real";
+    }
+    if (d->type->kind == TYPE_REAL) return "wg_real";
+    if (!has_numbers(w, d->type)) return name;
+    if (!list_has(&w->typedefs, d)) push(&w->typedefs, d);
+    return format("%s_wg", name);
+}
+
+typedef struct parts {
+    part *at;
+    size_t n, room;
+} parts;
+static void add(parts *to, size_t begin, size_t end, const char *s) {
+    if (to->n == to->room) {
+        part *const more = arena_get((to->room = 2 * to->room + 8) * sizeof *more);
+        if (to->n != 0) memcpy(more, to->at, to->n * sizeof *more);
+        to->at = more;
+    }
+    size_t i = to->n++;
+    for (; i > 0 && to->at[i - 1].begin > begin; i--) to->at[i] = to->at[i - 1];
+    to->at[i] = (part){begin, end, s};
+}
+
+/* Is the word at token i one that only decorates a type that follows? */
+static bool is_decoration(const writer *w, const file *f, size_t i, size_t end) {
+    const size_t next = next_token(f, i);
+    if (next >= f->tokens.n || f->tokens.at[next].begin >= end || f->tokens.at[next].kind != TOKEN_WORD) return false;
+    const char *const s = word_at(f, next);
+    return typedef_named(w, word_at(f, i)) == NULL &&
+           (is_builtin(s) || is_qualifier(s) || IN(s, "struct", "union") || typedef_named(w, s) != NULL);
+}
+
+/* The specifiers from `begin` on: what of them is replaced; the result is where they end. */
+static size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end, parts *to) {
+    size_t i = token_from(&f->tokens, begin), last = begin;
+    bool typed = false, real = false;
+    parts longs = {NULL, 0, 0};
+    while (i < f->tokens.n && f->tokens.at[i].begin < end && f->tokens.at[i].kind == TOKEN_WORD) {
+        const token *const t = &f->tokens.at[i];
+        const char *const s = word_at(f, i);
+        if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
+        else if (is_qualifier(s)) {
+        } else if (IN(s, "struct", "union", "enum")) {
+            size_t k = next_token(f, i);
+            if (f->tokens.at[k].kind == TOKEN_WORD) {
+                const char *const tag = word_at(f, k);
+                if (!same(s, "enum") && tag_holds(w, tag))
+                    add(to, f->tokens.at[k].begin, f->tokens.at[k].end, format("%s_wg", tag));
+                i = k;
+                k = next_token(f, i);
+            }
+            if (sign_is(f, k, '{')) i = after_group(f, k) - 1;
+            typed = true;
+        } else if (is_builtin(s)) {
+            if (same(s, "double") || same(s, "float")) {
+                add(to, t->begin, t->end, "wg_real");
+                real = true;
+            }
+            if (same(s, "long")) {
+                const size_t next = next_token(f, i);
+                add(&longs, t->begin, next < f->tokens.n ? f->tokens.at[next].begin : t->end, "");
+            }
+            typed = true;
+        } else if (typed) break;
+        else if (!is_decoration(w, f, i, end)) {
+            const char *const name = typedef_name(w, s);
+            if (!same(name, s)) add(to, t->begin, t->end, name);
+            typed = true;
+        }
+        last = f->tokens.at[i].end;
+        i = next_token(f, i);
+    }
+    for (size_t k = 0; real && k < longs.n; k++) add(to, longs.at[k].begin, longs.at[k].end, "");
+    return last;
+}
+
+size_t specifiers_end(const file *f, size_t begin, size_t end) {
+    /* as above, without a question to the program: for what is not changed */
+    size_t i = token_from(&f->tokens, begin), last = begin;
+    bool typed = false;
+    while (i < f->tokens.n && f->tokens.at[i].begin < end && f->tokens.at[i].kind == TOKEN_WORD) {
+        const char *const s = word_at(f, i);
+        if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
+        else if (IN(s, "struct", "union", "enum")) {
+            size_t k = next_token(f, i);
+            if (f->tokens.at[k].kind == TOKEN_WORD) i = k, k = next_token(f, i);
+            if (sign_is(f, k, '{')) i = after_group(f, k) - 1;
+            typed = true;
+        } else if (is_builtin(s)) typed = true;
+        else if (!is_qualifier(s)) {
+            if (typed) break;
+            typed = true;
+        }
+        last = f->tokens.at[i].end;
+        i = next_token(f, i);
+    }
+    return last;
+}
+
+/* The parameters of a pointer to a function, in a declarator: (*f)(double x) */
+static void scan_function(writer *w, const file *f, size_t begin, size_t end, parts *to) {
+    size_t i = token_from(&f->tokens, begin);
+    for (; i < f->tokens.n && f->tokens.at[i].begin < end; i = next_token(f, i)) {
+        const size_t open = next_token(f, i);
+        if (!sign_is(f, i, ')') || !sign_is(f, open, '(') || f->tokens.at[open].begin >= end) continue;
+        const size_t close = after_group(f, open) - 1;
+        size_t first = next_token(f, open);
+        const bool none = first == close || (next_token(f, first) == close && same(word_at(f, first), "void"));
+        if (none) {
+            add(to, f->tokens.at[open].end, f->tokens.at[close].begin, "wg_tape *");
+            return;
+        }
+        add(to, f->tokens.at[open].end, f->tokens.at[open].end, "wg_tape *, ");
+        while (first < close) {
+            size_t last = first;
+            while (last < close && !sign_is(f, last, ','))
+                last = sign_is(f, last, '(') || sign_is(f, last, '[') ? token_from(&f->tokens, f->tokens.at[after_group(f, last) - 1].end) : next_token(f, last);
+            const size_t stop = f->tokens.at[last].begin;
+            const size_t rest = scan_specifiers(w, f, f->tokens.at[first].begin, stop, to);
+            scan_function(w, f, rest, stop, to);
+            first = next_token(f, last);
+        }
+        return;
+    }
+}
+
+const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end, size_t *rest) {
+    parts p = {NULL, 0, 0};
+    *rest = scan_specifiers(w, f, begin, end, &p);
+    return replaced(f, begin, *rest, p.n, p.at);
+}
+
+const char *retyped(writer *w, const file *f, size_t begin, size_t end) {
+    parts p = {NULL, 0, 0};
+    const size_t rest = scan_specifiers(w, f, begin, end, &p);
+    scan_function(w, f, rest, end, &p);
+    return replaced(f, begin, end, p.n, p.at);
+}
+
+/* ---- declarations in functions ---------------------------------------------------------- */
+
+static bool decl_holds(const writer *w, const decl *d) {
+    cell *const c = cell_of(w->a, w->v, d);
+    return c != NULL && holds_variables(c);
+}
+
+static bool is_aggregate(const decl *d) { return d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD; }
+
+static const char *written_init(writer *w, const decl *d, bool constant) {
+    cell *const c = cell_of(w->a, w->v, d);
+    if (!decl_holds(w, d) || (!is_aggregate(d) && d->type->kind != TYPE_REAL)) return write_number(w, d->init);
+    return write_initialiser(w, d->init, d->type, c, constant);
+}
+
+/* The declarator [begin, d->end), with what it is initialised with. */
+static const char *declarator(writer *w, const decl *d, size_t begin, bool constant, const char *name) {
+    parts p = {NULL, 0, 0};
+    if (name != NULL) add(&p, d->at, d->at + strlen(d->name), name);
+    const size_t end = d->init != NULL ? d->init->begin : d->end;
+    if (decl_holds(w, d)) scan_function(w, d->file, begin, end, &p);
+    if (d->init != NULL) add(&p, d->init->begin, d->init->end, written_init(w, d, constant));
+    return replaced(d->file, begin, d->end, p.n, p.at);
+}
+
+const char *write_declaration(writer *w, const node *n) {
+    const file *const f = n->file;
+    if (n->decls.n == 0) return source(n);
+    const decl *const first = n->decls.at[0];
+    text to = {NULL, 0, 0};
+    size_t rest = specifiers_end(f, n->begin, n->end), at = rest;
+    bool now = false;
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        const bool holds = decl_holds(w, d);
+        if (i != 0) at = f->tokens.at[token_from(&f->tokens, ((const decl *)n->decls.at[i - 1])->end)].end;
+        if (i == 0 || holds != now) {
+            size_t end;
+            if (i != 0) put(&to, "; ");
+            put(&to, holds ? retyped_specifiers(w, f, n->begin, n->end, &end)
+                           : copy_text(f->text + n->begin, rest - n->begin));
+            if (i != 0 && n->parent != NULL && n->parent->kind == NODE_FOR && n->parent->child[0] == n)
+                error_at(place_of(n), "'%s' declares numbers and variables at once: declare them apart", source(n));
+        } else put(&to, ",");
+        put(&to, declarator(w, d, at, d->is_static, NULL));
+        now = holds;
+    }
+    const decl *const last = n->decls.at[n->decls.n - 1];
+    if (first->file == f) put_n(&to, f->text + last->end, n->end - last->end);
+    return text_of(&to);
+}
+
+/* ---- statements ------------------------------------------------------------------------- */
+
+static const char *write_effect(writer *w, const node *n) {
+    const node *const e = bare(n);
+    if (is_active(w, e) && (e->kind == NODE_ASSIGN || e->kind == NODE_CALL)) {
+        unsigned bits;
+        if (e->kind == NODE_CALL && bare(e->child[0])->kind == NODE_NAME &&
+            bare(e->child[0])->decl->body == NULL &&
+            known_function(bare(e->child[0])->decl->name, &bits)->kind == KNOWN_OPERATION)
+            return write_number(w, e);
+        return write_variable(w, e);
+    }
+    if (is_active(w, e) && e->kind == NODE_UNARY && (same(e->op, "++") || same(e->op, "--"))) return write_step(w, e, false);
+    if (e->kind == NODE_BINARY && e->op != NULL && same(e->op, ","))
+        return replaced(e->file, e->begin, e->end, 2,
+                        (part[]){{e->child[0]->begin, e->child[0]->end, write_effect(w, e->child[0])},
+                                 {e->child[1]->begin, e->child[1]->end, write_effect(w, e->child[1])}});
+    return write_number(w, n);
+}
+
+static bool is_condition(const node *n, size_t i) {
+    return ((n->kind == NODE_IF || n->kind == NODE_WHILE) && i == 0) || (n->kind == NODE_DO && i == 1) ||
+           (n->kind == NODE_FOR && i == 1);
+}
+
+const char *write_statement(writer *w, const node *n) {
+    if (n->by_macro) return source(n);
+    if (is_expression(n)) return write_effect(w, n);
+    if (n->kind == NODE_DECLARE) return write_declaration(w, n);
+    part *const p = arena_get((n->children + 1) * sizeof *p);
+    size_t k = 0;
+    for (size_t i = 0; i < n->children; i++) {
+        const node *const c = n->child[i];
+        if (c == NULL) continue;
+        const char *s;
+        if (is_condition(n, i)) s = write_condition(w, c);
+        else if (n->kind == NODE_RETURN)
+            s = w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c) : write_number(w, c);
+        else if (n->kind == NODE_SWITCH && i == 0) s = write_number(w, c);
+        else if (n->kind == NODE_CASE && i == 0) s = source(c);
+        else s = write_statement(w, c);
+        p[k++] = (part){c->begin, c->end, s};
+    }
+    return replaced(n->file, n->begin, n->end, k, p);
+}
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+const char *write_signature(writer *w, const version *v) {
+    const decl *const d = v->function;
+    const file *const f = d->file;
+    parts p = {NULL, 0, 0};
+    if (v->result != NULL && holds_variables(v->result)) (void)scan_specifiers(w, f, d->begin, d->at, &p);
+    add(&p, d->at, d->at + strlen(d->name), v->name);
+    const size_t open = token_from(&f->tokens, d->at + strlen(d->name)), close = after_group(f, open) - 1;
+    if (d->parameters.n == 0) add(&p, f->tokens.at[open].end, f->tokens.at[close].begin, format("wg_tape *%s", w->tape));
+    else add(&p, f->tokens.at[open].end, f->tokens.at[open].end, format("wg_tape *%s, ", w->tape));
+    for (size_t i = 0; i < d->parameters.n; i++) {
+        const decl *const q = d->parameters.at[i];
+        if (v->of_decl[q->index] == NULL || !holds_variables(v->of_decl[q->index])) continue;
+        const size_t rest = scan_specifiers(w, f, q->begin, q->end, &p);
+        scan_function(w, f, rest, q->end, &p);
+    }
+    return replaced(f, d->begin, d->body != NULL ? d->body->begin : d->end, p.n, p.at);
+}
+
+const char *write_function(writer *w, version *v) {
+    version *const before = w->v;
+    w->v = v;
+    const char *const s = format("%s%s", write_signature(w, v), write_statement(w, v->function->body));
+    w->v = before;
+    return s;
+}
+
+/* ---- structures, types and globals ------------------------------------------------------- */
+
+/* The fields of a record, which stand in groups with one specifier. */
+static void write_fields(writer *w, const file *f, const record *r, parts *to) {
+    for (size_t i = 0; i < r->fields.n;) {
+        const decl *const first = r->fields.at[i];
+        size_t n = 1, holding = 0;
+        while (i + n < r->fields.n && ((const decl *)r->fields.at[i + n])->begin == first->begin) n++;
+        for (size_t k = 0; k < n; k++) {
+            const decl *const d = r->fields.at[i + k];
+            const type *const t = leaf_type(d->type);
+            holding += decl_holds(w, d) || (t->kind == TYPE_RECORD && record_holds(w->a, t->record));
+        }
+        const decl *const last = r->fields.at[i + n - 1];
+        const type *const t = leaf_type(first->type);
+        const bool within = t->kind == TYPE_RECORD && t->record->definition != NULL &&
+                            t->record->definition->file == f && t->record->definition->begin >= first->begin &&
+                            t->record->definition->end <= first->end;
+        if (holding == n && !within) {
+            const size_t rest = scan_specifiers(w, f, first->begin, last->end, to);
+            scan_function(w, f, rest, last->end, to);
+        } else if (holding != 0 && !within) {
+            const size_t rest = specifiers_end(f, first->begin, first->end);
+            text s = {NULL, 0, 0};
+            for (size_t k = 0; k < n; k++) {
+                const decl *const d = r->fields.at[i + k];
+                size_t end;
+                const size_t at = k == 0 ? rest : f->tokens.at[token_from(&f->tokens, ((const decl *)r->fields.at[i + k - 1])->end)].end;
+                putf(&s, "%s%s", k != 0 ? "; " : "",
+                     decl_holds(w, d) ? retyped_specifiers(w, f, first->begin, first->end, &end)
+                                      : copy_text(f->text + first->begin, rest - first->begin));
+                put_n(&s, f->text + at, d->end - at);
+            }
+            add(to, first->begin, last->end, text_of(&s));
+        }
+        i += n;
+    }
+}
+
+/* A declaration of types [begin, end): those that hold variables, by other names. */
+const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
+    parts p = {NULL, 0, 0};
+    const list *const records = &w->a->program->records, *const typedefs = &w->a->program->typedefs;
+    for (size_t i = 0; i < records->n; i++) {
+        const record *const r = records->at[i];
+        const decl *const d = r->definition;
+        if (d == NULL || d->file != f || d->begin < begin || d->end > end || !record_holds(w->a, r)) continue;
+        if (r->tagged) add(&p, d->at, d->at + strlen(r->name), format("%s_wg", r->name));
+        write_fields(w, f, r, &p);
+    }
+    bool defines = p.n != 0;
+    for (size_t i = 0; i < typedefs->n; i++) {
+        const decl *const d = typedefs->at[i];
+        if (d->file != f || d->begin < begin || d->end > end) continue;
+        if (!defines) {
+            const size_t rest = scan_specifiers(w, f, d->begin, d->end, &p);
+            scan_function(w, f, rest, d->end, &p);
+        }
+        add(&p, d->at, d->at + strlen(d->name), format("%s_wg", d->name));
+    }
+    return replaced(f, begin, end, p.n, p.at);
+}
+
+const char *write_global(writer *w, const decl *d, const char *with) {
+    const file *const f = d->file;
+    const size_t rest = specifiers_end(f, d->begin, d->end);
+    size_t end, at = rest;
+    /* of several declarators, the one with this name: behind the last comma outside of braces */
+    size_t depth = 0;
+    for (size_t i = token_from(&f->tokens, rest); i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+        if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
+        if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
+        if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
+    }
+    const char *specifiers = retyped_specifiers(w, f, d->begin, d->end, &end);
+    if (starts_with(specifiers, "extern ")) specifiers += 7;
+    if (*with && starts_with(specifiers, "static ")) specifiers += 7;
+    return format("%s%s%s;", with, specifiers, declarator(w, d, at, true, format("%s_wg", d->name)));
+}

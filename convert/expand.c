@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* expand.c - macros, as ISO C 6.10.3 has them: arguments are expanded first, but beside # and ##; what
+ * results is looked at again, the macro itself excluded. Macros of the system without arguments stay. */
+#include <string.h>
+#include "convert/expand.h"
+
+/* Questions of numbers that the system has as macros: in the text they become functions. */
+static const char *const plain[] = {"isnan",     "isinf",       "isfinite",       "isnormal", "signbit",
+                                    "fpclassify", "assert"};
+const char *const plain_name = "/wengert-convert/plain.h";
+const char *const plain_header =
+    "int wgi_plain_isnan(double);\nint wgi_plain_isinf(double);\nint wgi_plain_isfinite(double);\n"
+    "int wgi_plain_isnormal(double);\nint wgi_plain_signbit(double);\nint wgi_plain_fpclassify(double);\n"
+    "void wgi_plain_assert(int);\n";
+
+static bool is_plain(const char *name) {
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (same(name, plain[i])) return true;
+    return false;
+}
+
+const char *without_plain(const char *s) {
+    static const char mark[] = "wgi_plain_";
+    text to = {NULL, 0, 0};
+    for (const char *p; (p = strstr(s, mark)) != NULL; s = p + strlen(mark)) put_n(&to, s, (size_t)(p - s));
+    put(&to, s);
+    return text_of(&to);
+}
+
+typedef struct hidden {
+    const char *name;
+    const struct hidden *next;
+} hidden;
+static bool is_hidden(const hidden *h, const char *name) {
+    for (; h != NULL; h = h->next)
+        if (same(h->name, name)) return true;
+    return false;
+}
+
+static const char *expand(const char *s, const table *macros, const hidden *h);
+
+static const char *piece(const char *s, const token *t) { return copy_text(s + t->begin, t->end - t->begin); }
+
+/* The arguments behind the parenthesis that token `open` is; *close is the one that closes. */
+static list arguments(const char *s, const tokens *t, size_t open, size_t *close) {
+    list args = {NULL, 0, 0};
+    size_t depth = 0, begin = t->at[open].end;
+    for (size_t i = open; i < t->n; i++) {
+        const char c = t->at[i].kind == TOKEN_SIGN ? s[t->at[i].begin] : 0;
+        if (c == '(') depth++;
+        if (c == ')') depth--;
+        if ((c == ',' && depth == 1) || (c == ')' && depth == 0)) {
+            const char *a = copy_text(s + begin, t->at[i].begin - begin);
+            while (*a == ' ' || *a == '\n' || *a == '\t') a++;
+            push(&args, copy_text(a, strlen(a)));
+            begin = t->at[i].end;
+        }
+        if (c == ')' && depth == 0) {
+            *close = i;
+            return args;
+        }
+    }
+    *close = t->n;
+    return args;
+}
+
+static size_t parameter_of(const macro *m, const char *word) {
+    for (size_t i = 0; i < m->parameters.n; i++)
+        if (same(m->parameters.at[i], word)) return i;
+    return m->parameters.n;
+}
+
+static const char *argument_at(const macro *m, const list *args, size_t i) {
+    if (i >= args->n) return "";
+    if (!(m->variadic && i + 1 == m->parameters.n)) return args->at[i];
+    text rest = {NULL, 0, 0};
+    for (size_t k = i; k < args->n; k++) putf(&rest, "%s%s", k != i ? ", " : "", (const char *)args->at[k]);
+    return text_of(&rest);
+}
+
+static const char *substituted(const macro *m, const list *args, const table *macros, const hidden *h) {
+    const tokens t = lex(m->body, strlen(m->body));
+    text to = {NULL, 0, 0};
+    for (size_t i = 0; i < t.n; i++) {
+        const token *const k = &t.at[i];
+        if (k->kind == TOKEN_COMMENT) continue;
+        const char *const s = piece(m->body, k);
+        const bool glued = i > 0 && token_is(m->body, &t.at[i - 1], "##");
+        const bool glues = i + 1 < t.n && token_is(m->body, &t.at[i + 1], "##");
+        if (same(s, "##")) continue;
+        if (i > 0 && !glued && t.at[i - 1].end < k->begin) put(&to, " ");
+        if (m->with_arguments && (same(s, "#") || k->kind == TOKEN_DIRECTIVE)) {
+            const char *const name = k->kind == TOKEN_DIRECTIVE ? s + 1 : i + 1 < t.n ? piece(m->body, &t.at[i + 1]) : "";
+            putf(&to, "\"%s\"", argument_at(m, args, parameter_of(m, name)));
+            if (k->kind != TOKEN_DIRECTIVE) i++;
+            continue;
+        }
+        const size_t p = k->kind == TOKEN_WORD ? parameter_of(m, s) : m->parameters.n;
+        if (p == m->parameters.n) put(&to, s);
+        else if (glued || glues) put(&to, argument_at(m, args, p));
+        else put(&to, expand(argument_at(m, args, p), macros, h));
+    }
+    return text_of(&to);
+}
+
+static const char *expand(const char *s, const table *macros, const hidden *h) {
+    const tokens t = lex(s, strlen(s));
+    text to = {NULL, 0, 0};
+    size_t at = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        const token *const k = &t.at[i];
+        if (k->kind != TOKEN_WORD) continue;
+        const char *const name = piece(s, k);
+        const macro *const m = table_get(macros, name);
+        if (m == NULL || is_hidden(h, name) || (m->of_system && !m->with_arguments)) continue;
+        size_t open = i + 1, close = i;
+        while (open < t.n && t.at[open].kind == TOKEN_COMMENT) open++;
+        list args = {NULL, 0, 0};
+        if (m->with_arguments) {
+            if (open >= t.n || !token_is(s, &t.at[open], "(")) continue;
+            args = arguments(s, &t, open, &close);
+            if (close >= t.n) continue;
+        }
+        put_n(&to, s + at, k->begin - at);
+        if (m->of_system && is_plain(name)) {
+            putf(&to, "wgi_plain_%s(%s)", name, expand(args.n != 0 ? args.at[0] : "", macros, h));
+        } else {
+            const hidden more = {name, h};
+            put(&to, expand(substituted(m, &args, macros, h), macros, &more));
+        }
+        at = t.at[close].end;
+        i = close;
+    }
+    put(&to, s + at);
+    return text_of(&to);
+}
+
+static bool within(const file *f, size_t offset, const list *functions) {
+    for (size_t i = 0; i < functions->n; i++) {
+        const decl *const d = functions->at[i];
+        if (d->file == f && d->begin <= offset && offset < d->end) return true;
+    }
+    return false;
+}
+
+const char *expanded_file(const file *f, const list *functions, const table *macros) {
+    text to = {NULL, 0, 0};
+    size_t at = 0;
+    bool any = false;
+    for (size_t i = 0; i < f->invocations.n; i++) {
+        const invocation *const v = f->invocations.at[i];
+        if (!v->variables || !within(f, v->begin, functions)) continue;
+        const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
+        const char *const become = expand(s, macros, NULL);
+        if (same(become, s)) continue;
+        put_n(&to, f->text + at, v->begin - at);
+        put(&to, become);
+        size_t lines = 0;
+        for (const char *p = s; *p; p++) lines += *p == '\n';
+        for (const char *p = become; *p; p++) lines -= lines != 0 && *p == '\n';
+        for (; lines != 0; lines--) put(&to, "\n");
+        at = v->end;
+        any = true;
+    }
+    if (!any) return NULL;
+    put(&to, f->text + at);
+    return text_of(&to);
+}

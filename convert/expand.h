@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Expanding macros in the text, where what they stand for has to be changed. */
+#ifndef CONVERT_EXPAND_H
+#define CONVERT_EXPAND_H
+
+#include "convert/front.h"
+
+/* The text of a file with those macros expanded that have to be, within the functions named in
+ * `functions`; NULL when there are none. Lines keep their numbers. */
+const char *expanded_file(const file *f, const list *functions, const table *macros);
+
+/* Declarations that a text needs in which macros of the system stand by a plain name: it is read
+ * before all others. And the text without these names. */
+extern const char *const plain_header, *const plain_name;
+const char *without_plain(const char *s);
+
+#endif

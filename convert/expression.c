@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* expression.c - expressions on variables. What has none stays as it stands. */
+#include <string.h>
+#include "convert/known.h"
+#include "convert/writer.h"
+
+/* A statement has at most so many of each; longer ones are recorded in parts. */
+enum { MOST_VARIABLES = 8, MOST_NUMBERS = 8, MOST_OPERATIONS = 24 };
+
+const char *replaced(const file *f, size_t begin, size_t end, size_t n, const part *p) {
+    text to = {NULL, 0, 0};
+    size_t at = begin;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].begin > at) put_n(&to, f->text + at, p[i].begin - at);
+        put(&to, p[i].s);
+        if (p[i].end > at) at = p[i].end;
+    }
+    if (end > at) put_n(&to, f->text + at, end - at);
+    return text_of(&to);
+}
+
+static bool gives_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
+
+static bool is_place(const node *n) {
+    n = bare(n);
+    return n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+           (n->kind == NODE_UNARY && n->op != NULL && same(n->op, "*"));
+}
+
+static const known *known_of(const node *call, unsigned *bits) {
+    const node *const f = bare(call->child[0]);
+    static const char plain[] = "wgi_plain_";
+    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL) return known_function("", bits);
+    return known_function(starts_with(f->decl->name, plain) ? f->decl->name + strlen(plain) : f->decl->name, bits);
+}
+
+/* The cell of a function that is called through a pointer and has variables; or NULL. */
+static cell *called_cell(const writer *w, const node *call) {
+    const node *const f = bare(call->child[0]);
+    cell *c = w->v->of_node[f->number];
+    if (c == NULL) return NULL;
+    c = real_cell(c);
+    if (c->target != NULL) c = real_cell(c->target);
+    return c->type != NULL && c->type->kind == TYPE_FUNCTION && holds_variables(c) ? c : NULL;
+}
+
+static version *called(const writer *w, const node *call) {
+    version *const v = called_by(w->v, call);
+    return v != NULL && v->touched ? v : NULL;
+}
+
+bool is_active(const writer *w, const node *n) {
+    if (!gives_real(n) || w->v == NULL) return false;
+    cell *const c = w->v->of_node[n->number];
+    switch (n->kind) {
+    case NODE_NAME:
+    case NODE_MEMBER:
+    case NODE_INDEX: return c != NULL && is_variable(c);
+    case NODE_PAREN: return is_active(w, n->child[0]);
+    case NODE_UNARY:
+        if (same(n->op, "*")) return c != NULL && is_variable(c);
+        return is_active(w, n->child[0]);
+    case NODE_ASSIGN: return is_active(w, n->child[0]);
+    case NODE_BINARY:
+        if (same(n->op, ",")) return is_active(w, n->child[1]);
+        return is_active(w, n->child[0]) || is_active(w, n->child[1]);
+    case NODE_CHOICE:
+        for (size_t i = n->children == 2 ? 0 : 1; i < n->children; i++)
+            if (is_active(w, n->child[i])) return true;
+        return false;
+    case NODE_CAST: return is_active(w, n->child[0]);
+    case NODE_CALL: {
+        const known *const k = known_of(n, NULL);
+        if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS) {
+            for (size_t i = 1; i < n->children; i++)
+                if (is_active(w, n->child[i])) return true;
+            return false;
+        }
+        if (called(w, n) != NULL) return called(w, n)->result != NULL && is_variable(called(w, n)->result);
+        const cell *const f = called_cell(w, n);
+        return f != NULL && f->result != NULL && is_variable(f->result);
+    }
+    case NODE_STATEMENTS: {
+        const node *const block = n->children != 0 ? n->child[0] : NULL;
+        return block != NULL && block->children != 0 && is_active(w, block->child[block->children - 1]);
+    }
+    default: return false;
+    }
+}
+
+static bool node_holds(const writer *w, const node *n) {
+    cell *const c = w->v != NULL ? w->v->of_node[n->number] : NULL;
+    return c != NULL && holds_variables(c);
+}
+
+/* The source with all children written as numbers. */
+static const char *with_children(writer *w, const node *n) {
+    part *const p = arena_get((n->children + 1) * sizeof *p);
+    size_t k = 0;
+    if (n->by_macro) return source(n);
+    for (size_t i = 0; i < n->children; i++) {
+        const node *const c = n->child[i];
+        if (c == NULL || c->by_macro) continue;
+        p[k++] = (part){c->begin, c->end, write_number(w, c)};
+    }
+    return replaced(n->file, n->begin, n->end, k, p);
+}
+
+static const char *argument(writer *w, const node *n, const type *t, cell *c) {
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    if (t != NULL && t->kind == TYPE_REAL && c != NULL && is_variable(c)) return write_variable(w, n);
+    return write_number(w, n);
+}
+
+/* A call of a function that was given: of the version with variables, with the tape. */
+static const char *write_call(writer *w, const node *n) {
+    const version *const v = called(w, n);
+    const node *const f = bare(n->child[0]);
+    const cell *const through = v == NULL ? called_cell(w, n) : NULL;
+    if (v == NULL && through == NULL) {
+        const known *const k = known_of(n, NULL);
+        const bool before = w->bytes;
+        const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
+        const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;
+        if ((memory && node_holds(w, n)) || ((moved || k->kind == KNOWN_AGAIN) && n->children > 1 && node_holds(w, n->child[1]))) {
+            bool sized = false;
+            for (size_t i = 1; i < n->children; i++) sized |= strstr(source(n->child[i]), "sizeof") != NULL;
+            if (!sized)
+                error_at(place_of(n), "'%s' is memory of variables, but its size is not written with sizeof", source(n));
+            w->bytes = true;
+        }
+        const char *const s =
+            f->kind == NODE_NAME && same(f->decl->name, "wgi_plain_assert") && n->children == 2
+                ? replaced(n->file, n->begin, n->end, 1,
+                           (part[]){{n->child[1]->begin, n->child[1]->end, write_condition(w, n->child[1])}})
+                : with_children(w, n);
+        w->bytes = before;
+        return s;
+    }
+    part *const p = arena_get((n->children + 2) * sizeof *p);
+    size_t k = 0;
+    const tokens *const t = &n->file->tokens;
+    const size_t open = token_from(t, n->child[0]->end);
+    p[k++] = (part){n->child[0]->begin, n->child[0]->end, v != NULL ? v->name : write_number(w, n->child[0])};
+    p[k++] = (part){t->at[open].end, t->at[open].end, n->children > 1 ? format("%s, ", w->tape) : w->tape};
+    for (size_t i = 1; i < n->children; i++) {
+        const node *const arg = n->child[i];
+        const char *s;
+        if (v != NULL && i <= v->function->parameters.n) {
+            const decl *const d = v->function->parameters.at[i - 1];
+            s = argument(w, arg, d->type, v->of_decl[d->index]);
+        } else if (through != NULL && i <= through->parameters.n)
+            s = argument(w, arg, through->type->parameter[i - 1], through->parameters.at[i - 1]);
+        else s = write_number(w, arg);
+        p[k++] = (part){arg->begin, arg->end, s};
+    }
+    return replaced(n->file, n->begin, n->end, k, p);
+}
+
+static const char *name_of(const writer *w, const node *n) {
+    if (n->decl->kind == DECL_FUNCTION) {
+        cell *const c = w->v != NULL ? w->v->of_node[n->number] : NULL;
+        if (c != NULL && holds_variables(c)) {
+            const list *const versions = &real_cell(c)->versions;
+            for (size_t i = 0; i < versions->n; i++) {
+                const version *const v = versions->at[i];
+                if (v->function == n->decl && v->touched) return v->like->name;
+            }
+        }
+        return source(n);
+    }
+    if (n->decl->is_global && w->a->of_decl[n->decl->number] != NULL && holds_variables(w->a->of_decl[n->decl->number]))
+        return format("%s_wg", n->decl->name);
+    return source(n);
+}
+
+const char *write_place(writer *w, const node *n) {
+    switch (n->kind) {
+    case NODE_NAME: return name_of(w, n);
+    case NODE_PAREN:
+        return replaced(n->file, n->begin, n->end, 1,
+                        (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
+    case NODE_MEMBER:
+        if (n->children == 0) return source(n);
+        return replaced(n->file, n->begin, n->end, 1,
+                        (part[]){{n->child[0]->begin, n->child[0]->end, write_number(w, n->child[0])}});
+    default: return with_children(w, n);
+    }
+}
+
+static bool has_effects(const node *n) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_CALL || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
+    if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--"))) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (has_effects(n->child[i])) return true;
+    return false;
+}
+
+static const char *operation(const char *op) {
+    switch (*op) {
+    case '+': return "wg_add";
+    case '-': return "wg_sub";
+    case '*': return "wg_mul";
+    default: return "wg_div";
+    }
+}
+
+/* x = e, x += e; the result is a variable. */
+static const char *write_assignment(writer *w, const node *n) {
+    const node *const to = n->child[0], *const e = n->child[1];
+    if (same(n->op, "="))
+        return replaced(n->file, n->begin, n->end, 2,
+                        (part[]){{to->begin, to->end, write_place(w, to)}, {e->begin, e->end, write_variable(w, e)}});
+    const char *const o = operation(n->op);
+    if (!has_effects(to)) {
+        const char *const x = write_place(w, to);
+        return format("%s = wg_let(%s, %s(%s, %s))", x, w->tape, o, x, write_operand(w, e).s);
+    }
+    return format("__extension__({ wg_real *const wgc_at = &%s; *wgc_at = wg_let(%s, %s(*wgc_at, %s)); })",
+                  write_place(w, to), w->tape, o, write_operand(w, e).s);
+}
+
+/* x++, --x */
+const char *write_step(writer *w, const node *n, bool used) {
+    const node *const to = n->child[0];
+    const char *const o = same(n->op, "++") ? "wg_add" : "wg_sub";
+    const char *const x = write_place(w, to);
+    if (!has_effects(to) && (!n->postfix || !used)) return format("%s = wg_let(%s, %s(%s, 1))", x, w->tape, o, x);
+    return format("__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = wg_let(%s, %s(*wgc_at, 1));%s })", x,
+                  n->postfix ? "const wg_real wgc_before = *wgc_at; " : "", w->tape, o,
+                  n->postfix ? " wgc_before;" : "");
+}
+
+static const char *value_of(const char *s) { return format("wg_value(%s)", s); }
+
+static const char *comparison(const char *op) {
+    static const char *const names[][2] = {{"<", "wg_lt"},  {"<=", "wg_le"}, {">", "wg_gt"},
+                                           {">=", "wg_ge"}, {"==", "wg_eq"}, {"!=", "wg_ne"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (same(op, names[i][0])) return names[i][1];
+    return NULL;
+}
+
+/* A variable, or a number, as the tape's comparisons take them. */
+static const char *compared(writer *w, const node *n) {
+    return is_active(w, n) ? write_variable(w, n) : write_number(w, n);
+}
+
+static const char *write_binary_number(writer *w, const node *n) {
+    const node *const x = n->child[0], *const y = n->child[1];
+    const char *const compares = comparison(n->op);
+    if (compares != NULL && (is_active(w, x) || is_active(w, y)))
+        return format("%s(%s, %s, %s)", compares, w->tape, compared(w, x), compared(w, y));
+    if (same(n->op, "&&") || same(n->op, "||"))
+        return replaced(n->file, n->begin, n->end, 2,
+                        (part[]){{x->begin, x->end, write_condition(w, x)}, {y->begin, y->end, write_condition(w, y)}});
+    return with_children(w, n);
+}
+
+const char *write_condition(writer *w, const node *n) {
+    if (!is_active(w, n)) return write_number(w, n);
+    return format("wg_ne(%s, %s, 0)", w->tape, write_variable(w, n));
+}
+
+static const char *write_choice_number(writer *w, const node *n) {
+    part p[3];
+    for (size_t i = 0; i < n->children; i++)
+        p[i] = (part){n->child[i]->begin, n->child[i]->end,
+                      i == 0 && n->children == 3 ? write_condition(w, n->child[i]) : write_number(w, n->child[i])};
+    return replaced(n->file, n->begin, n->end, n->children, p);
+}
+
+static const char *type_name(writer *w, const node *n) {
+    const file *const f = n->file;
+    const size_t open = f->tokens.at[token_from(&f->tokens, n->begin)].end;
+    return retyped(w, f, open, n->type_end);
+}
+
+static const char *write_cast_number(writer *w, const node *n) {
+    const node *const c = n->child[0];
+    part p[2];
+    size_t k = 0;
+    if (node_holds(w, n) && n->type->kind == TYPE_POINTER) {
+        const file *const f = n->file;
+        p[k++] = (part){f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)};
+    }
+    p[k++] = (part){c->begin, c->end, write_number(w, c)};
+    return replaced(n->file, n->begin, n->end, k, p);
+}
+
+static const char *write_sizeof(writer *w, const node *n) {
+    if (!w->bytes || n->children != 0) return with_children(w, n);
+    const file *const f = n->file;
+    const size_t open = token_from(&f->tokens, token_from(&f->tokens, n->begin) < f->tokens.n
+                                                   ? f->tokens.at[token_from(&f->tokens, n->begin)].end
+                                                   : n->begin);
+    const size_t begin = f->tokens.at[open].end, end = n->end - 1;
+    return replaced(f, n->begin, n->end, 1, (part[]){{begin, end, retyped(w, f, begin, end)}});
+}
+
+static const char *write_compound(writer *w, const node *n) {
+    const node *const l = n->children != 0 ? n->child[n->children - 1] : NULL;
+    if (l == NULL || !node_holds(w, n)) return with_children(w, n);
+    const file *const f = n->file;
+    return replaced(f, n->begin, n->end, 2,
+                    (part[]){{f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)},
+                             {l->begin, l->end, write_initialiser(w, l, n->type, w->v->of_node[n->number], false)}});
+}
+
+static const char *write_assignment_number(writer *w, const node *n) {
+    if (n->by_macro || n->children != 2) return source(n);
+    return with_children(w, n);
+}
+
+const char *write_number(writer *w, const node *n) {
+    if (n->by_macro) return source(n);
+    if (is_active(w, n)) {
+        if (is_place(n)) return value_of(write_place(w, n));
+        switch (n->kind) {
+        case NODE_ASSIGN: return value_of(write_assignment(w, n));
+        case NODE_STATEMENTS: return value_of(write_variable(w, n));
+        case NODE_CALL:
+            if (known_of(n, NULL)->kind == KNOWN_NOTHING) return value_of(write_call(w, n));
+            return with_children(w, n);
+        case NODE_UNARY:
+            if (same(n->op, "++") || same(n->op, "--")) return value_of(write_step(w, n, true));
+            return with_children(w, n);
+        case NODE_CHOICE: return write_choice_number(w, n);
+        default: return with_children(w, n);
+        }
+    }
+    switch (n->kind) {
+    case NODE_NAME: return name_of(w, n);
+    case NODE_MEMBER: return write_place(w, n);
+    case NODE_CALL: return write_call(w, n);
+    case NODE_BINARY: return write_binary_number(w, n);
+    case NODE_CHOICE: return write_choice_number(w, n);
+    case NODE_CAST: return write_cast_number(w, n);
+    case NODE_SIZEOF: return write_sizeof(w, n);
+    case NODE_COMPOUND: return write_compound(w, n);
+    case NODE_ASSIGN: return write_assignment_number(w, n);
+    case NODE_UNARY:
+        if (n->op != NULL && same(n->op, "!") && is_active(w, n->child[0]))
+            return format("wg_eq(%s, %s, 0)", w->tape, write_variable(w, n->child[0]));
+        if (n->op != NULL && same(n->op, "&"))
+            return replaced(n->file, n->begin, n->end, 1,
+                            (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
+        return with_children(w, n);
+    case NODE_STATEMENTS:
+        return n->children != 0 ? replaced(n->file, n->begin, n->end, 1,
+                                           (part[]){{n->child[0]->begin, n->child[0]->end,
+                                                     write_statement(w, n->child[0])}})
+                                : source(n);
+    default: return with_children(w, n);
+    }
+}
+
+/* ---- operands --------------------------------------------------------------------------- */
+
+static operand leaf(const char *s) { return (operand){s, 1, 0, 0}; }
+static operand recorded(const writer *w, operand o) {
+    return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
+}
+static bool is_too_long(const operand *o, size_t n) {
+    unsigned v = 0, k = 0, p = 1;
+    for (size_t i = 0; i < n; i++) v += o[i].variables, k += o[i].numbers, p += o[i].operations;
+    return v > MOST_VARIABLES || k > MOST_NUMBERS || p > MOST_OPERATIONS;
+}
+
+static operand apply(const writer *w, const char *name, size_t n, operand *o) {
+    while (is_too_long(o, n)) {
+        size_t largest = 0;
+        for (size_t i = 1; i < n; i++)
+            if (o[i].operations > o[largest].operations) largest = i;
+        if (o[largest].operations == 0) break;
+        o[largest] = recorded(w, o[largest]);
+    }
+    text to = {NULL, 0, 0};
+    operand out = {NULL, 0, 0, 1};
+    putf(&to, "%s(", name);
+    for (size_t i = 0; i < n; i++) {
+        putf(&to, "%s%s", i != 0 ? ", " : "", o[i].s);
+        out.variables += o[i].variables;
+        out.numbers += o[i].numbers;
+        out.operations += o[i].operations;
+    }
+    put(&to, ")");
+    out.s = text_of(&to);
+    return out;
+}
+
+static operand call_operand(writer *w, const node *n) {
+    unsigned bits;
+    const known *const k = known_of(n, &bits);
+    operand o[4];
+    switch (k->kind) {
+    case KNOWN_OPERATION:
+        for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++) o[i] = write_operand(w, n->child[i + 1]);
+        return apply(w, k->as, k->numbers, o);
+    case KNOWN_SCALED:
+        o[0] = write_operand(w, n->child[1]);
+        o[1] = (operand){format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0};
+        return apply(w, "wg_mul", 2, o);
+    case KNOWN_PARTS: /* modf: the whole part is a number */
+        o[0] = write_operand(w, n->child[1]);
+        o[1] = (operand){format("__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
+                                write_number(w, n->child[2]), write_number(w, n->child[1])),
+                         0, 1, 0};
+        return apply(w, "wg_sub", 2, o);
+    default: return leaf(write_call(w, n));
+    }
+}
+
+operand write_operand(writer *w, const node *n) {
+    if (!is_active(w, n)) {
+        const char *const s = write_number(w, n);
+        return (operand){n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s, 0, 1, 0};
+    }
+    if (is_place(n)) return leaf(write_place(w, n));
+    operand o[2];
+    switch (n->kind) {
+    case NODE_PAREN: return write_operand(w, n->child[0]);
+    case NODE_CAST:
+        if (n->type->bits == 32 && n->child[0]->type->bits != 32)
+            warn_at(place_of(n), "'%s' is not rounded to float: variables are double", source(n));
+        return write_operand(w, n->child[0]);
+    case NODE_UNARY:
+        if (same(n->op, "++") || same(n->op, "--")) return leaf(format("(%s)", write_step(w, n, true)));
+        o[0] = write_operand(w, n->child[0]);
+        return same(n->op, "-") ? apply(w, "wg_neg", 1, o) : o[0];
+    case NODE_BINARY:
+        if (same(n->op, ","))
+            return leaf(format("(%s, %s)", write_statement(w, n->child[0]), write_variable(w, n->child[1])));
+        o[0] = write_operand(w, n->child[0]);
+        o[1] = write_operand(w, n->child[1]);
+        return apply(w, operation(n->op), 2, o);
+    case NODE_CHOICE:
+        if (n->children == 2)
+            return leaf(format("__extension__({ const wg_real wgc_x = %s; wg_ne(%s, wgc_x, 0) ? wgc_x : %s; })",
+                               write_variable(w, n->child[0]), w->tape, write_variable(w, n->child[1])));
+        return leaf(format("(%s ? %s : %s)", write_condition(w, n->child[0]), write_variable(w, n->child[1]),
+                           write_variable(w, n->child[2])));
+    case NODE_ASSIGN: return leaf(format("(%s)", write_assignment(w, n)));
+    case NODE_CALL: return call_operand(w, n);
+    default: return leaf(write_variable(w, n));
+    }
+}
+
+const char *write_variable(writer *w, const node *n) {
+    if (!is_active(w, n)) return format("wg_constant(%s)", write_number(w, n));
+    if (n->kind == NODE_STATEMENTS)
+        return replaced(n->file, n->begin, n->end, 1,
+                        (part[]){{n->child[0]->begin, n->child[0]->end, write_statement(w, n->child[0])}});
+    if (n->kind == NODE_ASSIGN) return write_assignment(w, n);
+    if (n->kind == NODE_PAREN && is_place(n)) return write_place(w, bare(n));
+    return recorded(w, write_operand(w, n)).s;
+}
+
+/* ---- initialisers ----------------------------------------------------------------------- */
+
+static bool is_zero(const node *n) {
+    return n->kind == NODE_LIST && n->children == 1 && n->child[0]->kind == NODE_NUMBER &&
+           strspn(source(n->child[0]), "0.") == strlen(source(n->child[0]));
+}
+
+static const char *initial_number(writer *w, const node *n, cell *c, bool constant) {
+    if (c == NULL || !is_variable(c)) return write_number(w, n);
+    return constant ? format("{.value = %s}", write_number(w, n)) : write_variable(w, n);
+}
+
+/* Of one element of a list, which may be an expression, a list, or a part of what a list without its
+ * braces would be. */
+static const char *initial(writer *w, const node *n, const type *t, cell *c, bool constant) {
+    if (n->kind == NODE_DESIGNATED && n->children != 0) {
+        const node *const e = n->child[n->children - 1];
+        cell *const of = n->decl != NULL ? w->a->of_decl[n->decl->number] : c;
+        const type *const of_type = n->decl != NULL ? n->decl->type : t;
+        return replaced(n->file, n->begin, n->end, 1,
+                        (part[]){{e->begin, e->end, initial(w, e, of_type, of, constant)}});
+    }
+    if (n->kind == NODE_LIST) return write_initialiser(w, n, t, c, constant);
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    if (t != NULL && t->kind == TYPE_REAL) return initial_number(w, n, c, constant);
+    return write_number(w, n);
+}
+
+const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, bool constant) {
+    if (n->kind != NODE_LIST) return initial(w, n, t, c, constant);
+    if (is_zero(n) && t->kind != TYPE_REAL) return "{0}";
+    part *const p = arena_get((n->children + 1) * sizeof *p);
+    size_t field = 0;
+    for (size_t i = 0; i < n->children; i++) {
+        const node *const e = n->child[i];
+        const type *of = t->kind == TYPE_ARRAY ? t->of : t;
+        cell *to = c;
+        if (t->kind == TYPE_RECORD) {
+            if (e->kind == NODE_DESIGNATED) {
+                for (size_t k = 0; k < t->record->fields.n; k++)
+                    if (t->record->fields.at[k] == e->decl) field = k + 1;
+            } else if (field < t->record->fields.n) {
+                const decl *const d = t->record->fields.at[field++];
+                of = d->type;
+                to = w->a->of_decl[d->number];
+                const bool aggregate = of->kind == TYPE_ARRAY || (of->kind == TYPE_RECORD && e->type != NULL && e->type->kind != TYPE_RECORD);
+                if (aggregate && e->kind != NODE_LIST && e->kind != NODE_STRING && record_holds(w->a, t->record))
+                    error_at(place_of(e), "write the braces around the elements of '%s'", d->name);
+            }
+        }
+        p[i] = (part){e->begin, e->end, initial(w, e, of, to, constant)};
+    }
+    return replaced(n->file, n->begin, n->end, n->children, p);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The front end: libclang reads the files, this makes the tree of them. */
+#ifndef CONVERT_FRONT_H
+#define CONVERT_FRONT_H
+
+#include "convert/tree.h"
+
+/* What a name of a macro stands for. */
+typedef struct macro {
+    const char *name;
+    bool with_arguments, variadic, of_system;
+    list parameters; /* names */
+    const char *body;
+} macro;
+
+/* A text that a file is to have instead of its own. */
+typedef struct changed {
+    const char *name, *text;
+} changed;
+
+/* read_program - the tree of `files` C files, compiled with those flags. NULL after an error of the
+ * compiler's, which was said. Macros are by name, as last defined, in *macros (NULL: not wanted). */
+program *read_program(size_t files, const char *const *file, int flags, const char *const *flag,
+                      size_t texts, const changed *text, table **macros);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that are written: the converted source, its header, and a callback for drivers. */
+#ifndef CONVERT_OUTPUT_H
+#define CONVERT_OUTPUT_H
+
+#include "convert/writer.h"
+
+typedef struct output {
+    const char *source, *header; /* their names */
+    const char *command;         /* what was asked for, in a comment */
+    bool alone;                  /* one file was given: functions within it are static */
+} output;
+
+/* The text of file f with the functions that are to be variables' converted, and those that they need
+ * beside them. */
+const char *write_file(writer *w, const file *f, const output *o);
+const char *write_header(writer *w, const output *o);
+/* The callback, and the arguments that it takes; declared in the header. */
+const char *callback_declaration(writer *w);
+const char *callback_definition(writer *w);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c - places and small questions of the tree. */
+#include <string.h>
+#include "convert/tree.h"
+
+const char *place_in(const file *f, size_t offset) {
+    size_t line = 1;
+    if (f == NULL) return "(nowhere)";
+    for (size_t i = 0; i < offset && i < f->n; i++) line += f->text[i] == '\n';
+    return format("%s:%zu", f->name, line);
+}
+const char *place_of(const node *n) { return place_in(n->file, n->begin); }
+const char *source(const node *n) { return copy_text(n->file->text + n->begin, n->end - n->begin); }
+bool is_expression(const node *n) { return n->kind <= NODE_OPAQUE; }
+
+const node *bare(const node *n) {
+    while (n->kind == NODE_PAREN && n->children == 1) n = n->child[0];
+    return n;
+}
+
+const type *leaf_type(const type *t) {
+    while (t != NULL && (t->kind == TYPE_POINTER || t->kind == TYPE_ARRAY)) t = t->of;
+    return t;
+}
+
+decl *function_named(const program *p, const char *name) {
+    for (size_t i = 0; i < p->functions.n; i++) {
+        decl *const d = p->functions.at[i];
+        if (same(d->name, name)) return d;
+    }
+    return NULL;
+}

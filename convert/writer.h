@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing a version of a function with variables in the place of numbers: what stays the same is
+ * copied from the source, with its layout and comments. */
+#ifndef CONVERT_WRITER_H
+#define CONVERT_WRITER_H
+
+#include "convert/activity.h"
+
+typedef struct writer {
+    analysis *a;
+    version *v;        /* that is written; NULL: what is outside of functions */
+    const char *tape;  /* the name of the tape */
+    bool bytes;        /* sizes of numbers are those of variables: in what asks for memory of them */
+    list typedefs;     /* decl: those of which there has to be one with variables */
+} writer;
+
+/* An operand of a recorded operation, and what it adds to the statement. */
+typedef struct operand {
+    const char *s;
+    unsigned variables, numbers, operations;
+} operand;
+
+bool is_active(const writer *w, const node *n); /* a number that is a variable */
+const char *write_number(writer *w, const node *n);   /* its value, or what is no number, as C */
+const char *write_variable(writer *w, const node *n); /* a wg_real */
+operand write_operand(writer *w, const node *n);      /* of an operation */
+const char *write_place(writer *w, const node *n);    /* what can be assigned to */
+const char *write_condition(writer *w, const node *n);
+const char *write_step(writer *w, const node *n, bool used); /* x++ and the like of a variable */
+const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, bool constant);
+
+/* A statement or expression in the place of one. */
+const char *write_statement(writer *w, const node *n);
+
+/* The text [begin, end) of a file with parts replaced; parts are in order. */
+typedef struct part {
+    size_t begin, end;
+    const char *s;
+} part;
+const char *replaced(const file *f, size_t begin, size_t end, size_t n, const part *p);
+
+/* A declaration of a number, array, pointer or structure, [begin, end) with its specifiers, as one of
+ * variables. `more` are parts that are replaced besides. */
+const char *retyped(writer *w, const file *f, size_t begin, size_t end);
+/* Only the specifiers: where they end, in *rest. */
+const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end, size_t *rest);
+size_t specifiers_end(const file *f, size_t begin, size_t end);
+const char *write_declaration(writer *w, const node *n);
+const char *write_signature(writer *w, const version *v);
+const char *write_function(writer *w, version *v);
+const char *write_record(writer *w, const file *f, size_t begin, size_t end);
+const char *write_global(writer *w, const decl *d, const char *begin_with);
+
+#endif
