@@ -69,7 +69,7 @@ static void join(analysis *a, cell *x, cell *y) {
     append(&x->to, &y->to), append(&x->from, &y->from);
     x->forced |= y->forced;
     x->mixed |= y->mixed;
-    if (x->where == NULL) x->where = y->where, x->name = y->name;
+    if (x->declared == NULL) x->declared = y->declared;
     if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
     for (size_t i = 0; i < y->versions.n; i++)
         if (!list_has(&x->versions, y->versions.at[i])) push(&x->versions, y->versions.at[i]);
@@ -109,8 +109,7 @@ static cell *decl_cell(analysis *a, version *v, const decl *d) {
     else to = &a->of_decl[d->number];
     if (*to == NULL) {
         *to = new_cell(a, d->type);
-        (*to)->name = d->name;
-        (*to)->where = place_in(d->file, d->at);
+        (*to)->declared = d;
     }
     return real_cell(*to);
 }
@@ -178,7 +177,7 @@ static version *version_for(analysis *a, version *caller, decl *f) {
 
 static cell *function_cell(analysis *a, version *caller, decl *f) {
     cell *const c = new_cell(a, f->type);
-    c->name = f->name;
+    c->declared = f;
     if (f->body == NULL) {
         make_signature(a, c);
         return c;
@@ -470,8 +469,7 @@ static version *new_version(analysis *a, version *caller, decl *f) {
     v->of_decl = arena_get((f->parameters.n + f->locals.n + 1) * sizeof *v->of_decl);
     if (f->type->of->kind != TYPE_VOID) {
         v->result = new_cell(a, f->type->of);
-        v->result->name = f->name;
-        v->result->where = place_in(f->file, f->at);
+        v->result->declared = f;
     }
     push(&a->versions, v);
     for (size_t i = 0; i < f->parameters.n; i++) (void)decl_cell(a, v, f->parameters.at[i]);
@@ -538,36 +536,55 @@ static const char *trimmed(const char *s, size_t n) {
     return copy_text(s, n);
 }
 
+static void add_range(selection *c, const char *from, const char *end) {
+    if (c->ranges < MOST_RANGES) c->from[c->ranges] = from, c->end[c->ranges] = end;
+    c->ranges++;
+}
+
+/* The text between brackets, a[..], in ranges and, if it is one index, in the path; the names alone in
+ * c->names. In the path, @ stands for the number of the range that follows it. */
+static bool read_ranges(selection *c, const char *s) {
+    text path = {NULL, 0, 0}, names = {NULL, 0, 0};
+    for (const char *p = s; *p;) {
+        if (*p != '[') {
+            put_n(&path, p, 1), put_n(&names, p, 1);
+            p++;
+            continue;
+        }
+        const char *const close = strchr(p, ']'), *const colon = strchr(p, ':');
+        if (close == NULL) {
+            error_at("(options)", "'%s': a ] is missing", c->text);
+            return false;
+        }
+        if (colon == NULL || colon > close) put_n(&path, p, (size_t)(close - p) + 1);
+        else {
+            const char *const from = trimmed(p + 1, (size_t)(colon - p - 1));
+            putf(&path, "[@%zu]", c->ranges);
+            add_range(c, *from ? from : "0", trimmed(colon + 1, (size_t)(close - colon - 1)));
+        }
+        c->brackets++;
+        p = close + 1;
+    }
+    if (c->ranges > MOST_RANGES) {
+        error_at("(options)", "'%s': at most %d ranges", c->text, MOST_RANGES);
+        return false;
+    }
+    c->path = text_of(&path), c->names = text_of(&names);
+    return true;
+}
+
 static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
     const char *const where = "(options)";
     selection *const c = arena_get(sizeof *c);
     c->text = s;
-    if (same(s, "return")) {
-        if (f->type->of->kind != TYPE_REAL) {
-            error_at(where, "%s returns no number: --of return", f->name);
-            return false;
-        }
-        c->path = "return", c->type = f->type->of;
-        push(to, c);
-        return true;
+    const bool star = *s == '*';
+    if (star) s = trimmed(s + 1, strlen(s + 1));
+    if (!read_ranges(c, s)) return false;
+    if (star && c->brackets++ == 0) {
+        c->path = format("%s[@0]", c->path);
+        add_range(c, "0", "1");
     }
-    bool star = false;
-    if (*s == '*') star = true, s = trimmed(s + 1, strlen(s + 1));
-    const char *const bracket = strchr(s, '[');
-    if (bracket != NULL) {
-        const char *const close = strchr(bracket, ']'), *const colon = strchr(bracket, ':');
-        if (close == NULL || colon == NULL || colon > close || strchr(close, '[') != NULL) {
-            error_at(where, "'%s': a range is [first:end], as in x[0:n]", c->text);
-            return false;
-        }
-        c->from = trimmed(bracket + 1, (size_t)(colon - bracket - 1));
-        c->count = trimmed(colon + 1, (size_t)(close - colon - 1));
-        if (!*c->from) c->from = "0";
-        if (close[1] != 0) c->rest = close + 1;
-        c->path = trimmed(s, (size_t)(bracket - s));
-        s = format("%s%s", c->path, close + 1);
-    } else if (star) c->from = "0", c->count = "1";
-    if (c->path == NULL) c->path = s;
+    s = c->names;
     const tokens t = lex(s, strlen(s));
     const type *at = NULL;
     for (size_t i = 0; i < t.n; i++) {
@@ -578,6 +595,14 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
             return false;
         }
         decl *found = NULL;
+        if (at == NULL && same(word, "return")) {
+            at = f->type->of;
+            if (at->kind == TYPE_VOID) {
+                error_at(where, "%s returns nothing", f->name);
+                return false;
+            }
+            continue;
+        }
         if (at == NULL) {
             for (size_t k = 0; k < f->parameters.n; k++) {
                 decl *const p = f->parameters.at[k];
@@ -612,6 +637,7 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
                  at != NULL ? at->spelling : "nothing");
         return false;
     }
+    for (size_t i = 0; i < c->brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER); i++) at = at->of;
     c->type = at;
     push(to, c);
     return true;
@@ -650,9 +676,9 @@ bool parse_selections(analysis *a, const decl *f, const char *s, list *to) {
 
 /* The numbers that a selection names. */
 static cell *selected(analysis *a, version *v, const selection *s) {
-    if (s->root == NULL) return real_cell(v->result);
-    cell *c = decl_cell(a, v, s->root);
+    cell *c = s->root == NULL ? v->result : decl_cell(a, v, s->root);
     for (size_t i = 0; i < s->fields.n; i++) c = decl_cell(a, v, s->fields.at[i]);
+    c = real_cell(c);
     while (c->type != NULL && c->type->kind == TYPE_POINTER) c = target(a, c);
     return real_cell(c);
 }
@@ -688,8 +714,13 @@ bool record_holds(const analysis *a, const record *r) {
 bool holds_variables(cell *c) {
     size_t steps = 0;
     c = real_cell(c);
-    while (c->target != NULL && steps++ < 16) c = real_cell(c->target);
+    while (c->target != NULL && (c->type == NULL || c->type->kind == TYPE_POINTER) && steps++ < 16)
+        c = real_cell(c->target);
     if (c->type == NULL) return false;
+    if (c->type->kind == TYPE_POINTER) { /* nothing was asked of what it leads to but fields */
+        const type *const t = leaf_type(c->type);
+        return t->kind == TYPE_RECORD && converted[t->record->number];
+    }
     if (c->type->kind == TYPE_RECORD) return converted[c->type->record->number];
     if (c->type->kind == TYPE_FUNCTION) {
         for (size_t i = 0; i < c->parameters.n; i++)
@@ -838,13 +869,14 @@ static void check(analysis *a) {
         for (size_t k = 0; k < v->function->parameters.n + v->function->locals.n; k++) {
             cell *const c = v->of_decl[k] != NULL ? real_cell(v->of_decl[k]) : NULL;
             cell *const t = c != NULL && c->target != NULL ? real_cell(c->target) : c;
-            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) || t->where == NULL) continue;
-            if (table_get(said, t->where) != NULL) continue;
-            table_set(said, t->where, t);
-            error_at(t->where,
+            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) || t->declared == NULL) continue;
+            const char *const where = place_in(t->declared->file, t->declared->at);
+            if (table_get(said, where) != NULL) continue;
+            table_set(said, where, t);
+            error_at(where,
                      "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
                      "given out anew: give each type memory of its own",
-                     t->name != NULL ? t->name : "what a pointer leads to");
+                     t->declared->name);
         }
     }
     for (size_t i = 0; i < a->program->records.n; i++) {

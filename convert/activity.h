@@ -25,7 +25,7 @@ struct cell {
     bool varied, useful, active;
     bool forced;      /* a variable whatever follows: an input or output */
     bool mixed;       /* of two types at once: through a union or a cast */
-    const char *where, *name;
+    const decl *declared; /* the first variable, field or function that it is */
 };
 
 /* A function as it is for some calls. */
@@ -42,14 +42,17 @@ struct version {
     unsigned number;
 };
 
+enum { MOST_RANGES = 3 };
+
 /* What an input or output is. */
 typedef struct selection {
     const char *text;  /* as the user wrote it */
-    const char *path;  /* up to its range, if it has one: how the original reaches it */
-    const char *rest;  /* behind the range: p[0:n].x; NULL: nothing */
+    const char *path;  /* how the original reaches it, with [@k] for the index of range k */
+    const char *names; /* without brackets */
     decl *root;        /* parameter or global; NULL: what the function returns */
     list fields;       /* decl, on the way */
-    const char *from, *count; /* elements; NULL: all that the type says, or one */
+    size_t ranges, brackets;
+    const char *from[MOST_RANGES], *end[MOST_RANGES]; /* first element, and behind the last one */
     cell *cell;
     const type *type;  /* at the end of the path */
 } selection;

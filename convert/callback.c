@@ -11,6 +11,8 @@ static const char *field_of(const type *t, const char *name) {
     const char *const star = strstr(s, "(*");
     if (star != NULL)
         return format("%s%s%s", copy_text(s, (size_t)(star - s) + 2), name, star + 2);
+    if (t->kind == TYPE_FUNCTION && strchr(s, '(') != NULL)
+        return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name, strchr(s, '('));
     const char *const bracket = t->kind == TYPE_ARRAY ? strchr(s, '[') : NULL;
     if (bracket != NULL) return format("%s%s%s", copy_text(s, (size_t)(bracket - s)), name, bracket);
     const size_t n = strlen(s);
@@ -31,11 +33,23 @@ static const char *count_of_array(const type *t) {
     return format("%lld", n);
 }
 
+/* What is behind the ranges of a selection: all elements of an array, if one range does not go through
+ * it; then they are counted from the first number. */
+static bool is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
+
 /* How many numbers a selection has, as C. */
 static const char *numbers_of(const selection *s) {
-    if (s->count != NULL) return same(s->from, "0") ? s->count : format("(%s) - (%s)", s->count, s->from);
-    const char *const n = s->type->kind == TYPE_ARRAY ? count_of_array(s->type) : "1";
-    return n != NULL ? n : "1";
+    if (s->ranges == 0) {
+        const char *const n = s->type->kind == TYPE_ARRAY ? count_of_array(s->type) : "1";
+        return n != NULL ? n : "1";
+    }
+    text to = {NULL, 0, 0};
+    for (size_t i = 0; i < s->ranges; i++) {
+        const char *const n = same(s->from[i], "0") ? s->end[i] : format("(%s) - (%s)", s->end[i], s->from[i]);
+        if (s->ranges == 1) return n;
+        putf(&to, "%s(%s)", i != 0 ? " * " : "", n);
+    }
+    return text_of(&to);
 }
 
 static const char *total(const list *l) {
@@ -71,8 +85,11 @@ static const char *elements(const writer *w, const decl *p) {
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < both[i]->n; k++) {
             const selection *const q = both[i]->at[k];
-            if (q->root != p || !same(q->path, p->name)) continue;
-            const char *const end = q->count != NULL ? q->count : "1";
+            const size_t m = strlen(p->name);
+            if (q->root != p) continue;
+            const bool ranged = q->ranges != 0 && strncmp(q->path + m, "[@0]", 4) == 0;
+            if (!ranged && !same(q->path, p->name)) continue;
+            const char *const end = ranged ? q->end[0] : "1";
             if (ends++ == 0) putf(&most, "(size_t)(%s)", end);
             else if (strstr(text_of(&most), format("(%s)", end)) == NULL) {
                 const char *const before = text_of(&most);
@@ -277,26 +294,32 @@ static void make_parameter(writer *w, const decl *p, text *to) {
     }
 }
 
+/* The path, with the names that the callback has for parameters, globals, the result and indices. */
 static const char *path_of(const writer *w, const selection *s) {
-    if (s->root != NULL && s->root->is_global && holds(w, s->root))
-        return format("%s_wg%s", s->root->name, s->path + strlen(s->root->name));
-    return s->path;
+    text to = {NULL, 0, 0};
+    const char *p = s->path;
+    if (s->root == NULL) put(&to, "wgc_result"), p += strlen("return");
+    else if (s->root->is_global && holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
+    for (; *p; p++)
+        if (*p == '@') putf(&to, "wgc_k%c", *++p);
+        else put_n(&to, p, 1);
+    return text_of(&to);
 }
 
+/* Moves all numbers of a selection: `how` has %s for one of them. */
 static void move(const writer *w, const selection *s, const char *how, text *to) {
-    const char *const path = path_of(w, s);
-    const bool plain = s->count == NULL && s->type->kind == TYPE_REAL;
-    const char *const element =
-        plain ? path
-        : s->root == NULL ? "wgc_result"
-        : s->count == NULL && s->type->kind == TYPE_POINTER ? format("*%s", path)
-        : s->rest != NULL                                   ? format("%s[wgc_k]%s", path, s->rest)
-                                                            : format("((wg_real *)%s)[wgc_k]", path);
-    if (!plain && !(s->count == NULL && s->type->kind == TYPE_POINTER)) {
-        const char *const end = s->count != NULL ? s->count : count_of_array(s->type);
-        putf(to, "    for (size_t wgc_k = (size_t)(%s); wgc_k < (size_t)(%s); wgc_k++) ", s->from != NULL ? s->from : "0", end != NULL ? end : "1");
-    } else put(to, "    ");
-    putf(to, how, s->root == NULL ? "wgc_result" : element);
+    const char *path = path_of(w, s);
+    put(to, "   ");
+    if (s->ranges == 0 && s->type->kind == TYPE_ARRAY) {
+        const char *const n = count_of_array(s->type);
+        putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", n != NULL ? n : "1");
+        path = format("((wg_real *)%s)[wgc_k]", path);
+    } else if (s->ranges == 0 && s->type->kind == TYPE_POINTER) path = format("*%s", path);
+    if (is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
+    for (size_t i = 0; i < s->ranges; i++)
+        putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
+    put(to, " ");
+    putf(to, how, path);
     put(to, "\n");
 }
 
@@ -351,8 +374,9 @@ const char *callback_definition(writer *w) {
         if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total(&w->a->inputs), total(&w->a->outputs));
     for (size_t i = 0; i < w->a->inputs.n; i++) move(w, w->a->inputs.at[i], "%s = wgc_x[wgc_in++];", &body);
-    const bool returns = v->result != NULL && is_variable(v->result);
-    putf(&body, "    %s%s(%s%s);\n", returns ? "const wg_real wgc_result = " : "(void)", v->name, w->tape, text_of(&args));
+    const bool returns = v->result != NULL && holds_variables(v->result);
+    const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : "const wg_real wgc_result = ";
+    putf(&body, "    %s%s(%s%s);\n", result, v->name, w->tape, text_of(&args));
     for (size_t i = 0; i < w->a->outputs.n; i++) move(w, w->a->outputs.at[i], "wgc_y[wgc_out++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n");
     if (strstr(text_of(&body), "wgc_larger") != NULL)

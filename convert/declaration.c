@@ -187,7 +187,8 @@ static void scan_function(writer *w, const file *f, size_t begin, size_t end, pa
     size_t i = token_from(&f->tokens, begin);
     for (; i < f->tokens.n && f->tokens.at[i].begin < end; i = next_token(f, i)) {
         const size_t open = next_token(f, i);
-        if (!sign_is(f, i, ')') || !sign_is(f, open, '(') || f->tokens.at[open].begin >= end) continue;
+        const bool pointer = sign_is(f, i, ')'), named = f->tokens.at[i].kind == TOKEN_WORD;
+        if (!(pointer || named) || !sign_is(f, open, '(') || f->tokens.at[open].begin >= end) continue;
         const size_t close = after_group(f, open) - 1;
         size_t first = next_token(f, open);
         const bool none = first == close || (next_token(f, first) == close && same(word_at(f, first), "void"));
@@ -247,6 +248,11 @@ static const char *declarator(writer *w, const decl *d, size_t begin, bool const
     return replaced(d->file, begin, d->end, p.n, p.at);
 }
 
+/* Between specifiers and a declarator that has had a comma before it. */
+static void put_space(text *to, const file *f, size_t at) {
+    if (f->text[at] != ' ' && f->text[at] != '\n' && f->text[at] != '\t') put(to, " ");
+}
+
 const char *write_declaration(writer *w, const node *n) {
     const file *const f = n->file;
     if (n->decls.n == 0) return source(n);
@@ -266,6 +272,7 @@ const char *write_declaration(writer *w, const node *n) {
             if (i != 0 && n->parent != NULL && n->parent->kind == NODE_FOR && n->parent->child[0] == n)
                 error_at(place_of(n), "'%s' declares numbers and variables at once: declare them apart", source(n));
         } else put(&to, ",");
+        if (i != 0 && holds != now) put_space(&to, f, at);
         put(&to, declarator(w, d, at, d->is_static, NULL));
         now = holds;
     }
@@ -311,7 +318,8 @@ const char *write_statement(writer *w, const node *n) {
         const char *s;
         if (is_condition(n, i)) s = write_condition(w, c);
         else if (n->kind == NODE_RETURN)
-            s = w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c) : write_number(w, c);
+            s = format("%s%s", c->begin > 0 && n->file->text[c->begin - 1] == 'n' ? " " : "",
+                       w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c) : write_number(w, c));
         else if (n->kind == NODE_SWITCH && i == 0) s = write_number(w, c);
         else if (n->kind == NODE_CASE && i == 0) s = source(c);
         else s = write_statement(w, c);
@@ -322,22 +330,63 @@ const char *write_statement(writer *w, const node *n) {
 
 /* ---- functions -------------------------------------------------------------------------- */
 
+/* Where the name of a function stands, which may be a macro's. */
+static size_t name_end(const decl *d) {
+    const token *const t = &d->file->tokens.at[token_from(&d->file->tokens, d->at)];
+    for (size_t i = 0; i < d->file->invocations.n; i++) {
+        const invocation *const v = d->file->invocations.at[i];
+        if (v->begin <= d->at && d->at < v->end) return v->end;
+    }
+    return t->end;
+}
+
+/* One declarator of a declaration, with its specifiers, which may be those of several. */
+static const char *alone(writer *w, const decl *d, bool as_variable) {
+    const file *const f = d->file;
+    size_t rest = specifiers_end(f, d->begin, d->end), at = rest, depth = 0, end;
+    for (size_t i = token_from(&f->tokens, rest); i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+        if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
+        if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
+        if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
+    }
+    const char *const s = as_variable ? retyped_specifiers(w, f, d->begin, d->end, &end)
+                                      : copy_text(f->text + d->begin, rest - d->begin);
+    parts p = {NULL, 0, 0};
+    if (as_variable) scan_function(w, f, at, d->end, &p);
+    return format("%s %s", s, replaced(f, at, d->end, p.n, p.at));
+}
+
 const char *write_signature(writer *w, const version *v) {
     const decl *const d = v->function;
     const file *const f = d->file;
     parts p = {NULL, 0, 0};
     if (v->result != NULL && holds_variables(v->result)) (void)scan_specifiers(w, f, d->begin, d->at, &p);
-    add(&p, d->at, d->at + strlen(d->name), v->name);
-    const size_t open = token_from(&f->tokens, d->at + strlen(d->name)), close = after_group(f, open) - 1;
-    if (d->parameters.n == 0) add(&p, f->tokens.at[open].end, f->tokens.at[close].begin, format("wg_tape *%s", w->tape));
-    else add(&p, f->tokens.at[open].end, f->tokens.at[open].end, format("wg_tape *%s, ", w->tape));
-    for (size_t i = 0; i < d->parameters.n; i++) {
-        const decl *const q = d->parameters.at[i];
-        if (v->of_decl[q->index] == NULL || !holds_variables(v->of_decl[q->index])) continue;
-        const size_t rest = scan_specifiers(w, f, q->begin, q->end, &p);
-        scan_function(w, f, rest, q->end, &p);
+    add(&p, d->at, name_end(d), v->name);
+    const size_t open = token_from(&f->tokens, name_end(d)), close = after_group(f, open) - 1;
+    const size_t inside = f->tokens.at[open].end, end = f->tokens.at[close].begin;
+    const size_t stop = d->body != NULL ? d->body->begin : d->end;
+    const decl *const first = d->parameters.n != 0 ? d->parameters.at[0] : NULL;
+    if (first == NULL) add(&p, inside, end, format("wg_tape *%s", w->tape));
+    else if (first->begin > end) {
+        /* parameters are declared behind the parentheses, as they were before 1989 */
+        text all = {NULL, 0, 0};
+        putf(&all, "wg_tape *%s", w->tape);
+        for (size_t i = 0; i < d->parameters.n; i++) {
+            const decl *const q = d->parameters.at[i];
+            putf(&all, ", %s", alone(w, q, v->of_decl[q->index] != NULL && holds_variables(v->of_decl[q->index])));
+        }
+        add(&p, inside, end, text_of(&all));
+        add(&p, f->tokens.at[close].end, stop, " ");
+    } else {
+        add(&p, inside, inside, format("wg_tape *%s, ", w->tape));
+        for (size_t i = 0; i < d->parameters.n; i++) {
+            const decl *const q = d->parameters.at[i];
+            if (v->of_decl[q->index] == NULL || !holds_variables(v->of_decl[q->index])) continue;
+            const size_t rest = scan_specifiers(w, f, q->begin, q->end, &p);
+            scan_function(w, f, rest, q->end, &p);
+        }
     }
-    return replaced(f, d->begin, d->body != NULL ? d->body->begin : d->end, p.n, p.at);
+    return replaced(f, d->begin, stop, p.n, p.at);
 }
 
 const char *write_function(writer *w, version *v) {
@@ -379,6 +428,7 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
                 putf(&s, "%s%s", k != 0 ? "; " : "",
                      decl_holds(w, d) ? retyped_specifiers(w, f, first->begin, first->end, &end)
                                       : copy_text(f->text + first->begin, rest - first->begin));
+                put_space(&s, f, at);
                 put_n(&s, f->text + at, d->end - at);
             }
             add(to, first->begin, last->end, text_of(&s));

@@ -27,6 +27,15 @@ const char *without_plain(const char *s) {
     return text_of(&to);
 }
 
+/* Macros whose expansions have their own names in them (#define q s->q): in a text that is read again
+ * they would be expanded again. So all their uses are expanded, and the definition is left out. */
+static list own_names;
+static bool is_own(const char *name) {
+    for (size_t i = 0; i < own_names.n; i++)
+        if (same(own_names.at[i], name)) return true;
+    return false;
+}
+
 typedef struct hidden {
     const char *name;
     const struct hidden *next;
@@ -37,7 +46,7 @@ static bool is_hidden(const hidden *h, const char *name) {
     return false;
 }
 
-static const char *expand(const char *s, const table *macros, const hidden *h);
+static const char *expand(const char *s, const table *macros, const macro *first, const hidden *h);
 
 static const char *piece(const char *s, const token *t) { return copy_text(s + t->begin, t->end - t->begin); }
 
@@ -98,12 +107,13 @@ static const char *substituted(const macro *m, const list *args, const table *ma
         const size_t p = k->kind == TOKEN_WORD ? parameter_of(m, s) : m->parameters.n;
         if (p == m->parameters.n) put(&to, s);
         else if (glued || glues) put(&to, argument_at(m, args, p));
-        else put(&to, expand(argument_at(m, args, p), macros, h));
+        else put(&to, expand(argument_at(m, args, p), macros, NULL, h));
     }
     return text_of(&to);
 }
 
-static const char *expand(const char *s, const table *macros, const hidden *h) {
+/* `first` is the definition of the first macro, where that is known: later ones may have its name. */
+static const char *expand(const char *s, const table *macros, const macro *first, const hidden *h) {
     const tokens t = lex(s, strlen(s));
     text to = {NULL, 0, 0};
     size_t at = 0;
@@ -111,8 +121,13 @@ static const char *expand(const char *s, const table *macros, const hidden *h) {
         const token *const k = &t.at[i];
         if (k->kind != TOKEN_WORD) continue;
         const char *const name = piece(s, k);
-        const macro *const m = table_get(macros, name);
-        if (m == NULL || is_hidden(h, name) || (m->of_system && !m->with_arguments)) continue;
+        const macro *const m = first != NULL ? first : table_get(macros, name);
+        first = NULL;
+        if (m == NULL || (m->of_system && !m->with_arguments)) continue;
+        if (is_hidden(h, name)) {
+            if (!is_own(name)) push(&own_names, copy_text(name, strlen(name)));
+            continue;
+        }
         size_t open = i + 1, close = i;
         while (open < t.n && t.at[open].kind == TOKEN_COMMENT) open++;
         list args = {NULL, 0, 0};
@@ -123,10 +138,10 @@ static const char *expand(const char *s, const table *macros, const hidden *h) {
         }
         put_n(&to, s + at, k->begin - at);
         if (m->of_system && is_plain(name)) {
-            putf(&to, "wgi_plain_%s(%s)", name, expand(args.n != 0 ? args.at[0] : "", macros, h));
+            putf(&to, "wgi_plain_%s(%s)", name, expand(args.n != 0 ? args.at[0] : "", macros, NULL, h));
         } else {
             const hidden more = {name, h};
-            put(&to, expand(substituted(m, &args, macros, h), macros, &more));
+            put(&to, expand(substituted(m, &args, macros, h), macros, NULL, &more));
         }
         at = t.at[close].end;
         i = close;
@@ -143,26 +158,62 @@ static bool within(const file *f, size_t offset, const list *functions) {
     return false;
 }
 
+typedef struct edit {
+    size_t begin, end;
+    const char *s;
+} edit;
+
+static size_t lines_in(const char *s) {
+    size_t n = 0;
+    for (; *s; s++) n += *s == '\n';
+    return n;
+}
+
+/* The definition that has offset `at` in it becomes empty lines. */
+static void leave_out(const file *f, size_t at, list *edits) {
+    for (size_t i = 0; i < f->tokens.n; i++) {
+        const token *const t = &f->tokens.at[i];
+        if (t->kind != TOKEN_DIRECTIVE || at < t->begin || at >= t->end) continue;
+        edit *const e = arena_get(sizeof *e);
+        *e = (edit){t->begin, t->end, ""};
+        push(edits, e);
+    }
+}
+
+static void sort_edits(list *l) {
+    for (size_t i = 1; i < l->n; i++)
+        for (size_t k = i; k > 0 && ((edit *)l->at[k - 1])->begin > ((edit *)l->at[k])->begin; k--) {
+            void *const x = l->at[k];
+            l->at[k] = l->at[k - 1], l->at[k - 1] = x;
+        }
+}
+
 const char *expanded_file(const file *f, const list *functions, const table *macros) {
-    text to = {NULL, 0, 0};
-    size_t at = 0;
-    bool any = false;
+    list edits = {NULL, 0, 0};
     for (size_t i = 0; i < f->invocations.n; i++) {
         const invocation *const v = f->invocations.at[i];
-        if (!v->variables || !within(f, v->begin, functions)) continue;
+        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name)) continue;
         const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
-        const char *const become = expand(s, macros, NULL);
-        if (same(become, s)) continue;
-        put_n(&to, f->text + at, v->begin - at);
-        put(&to, become);
-        size_t lines = 0;
-        for (const char *p = s; *p; p++) lines += *p == '\n';
-        for (const char *p = become; *p; p++) lines -= lines != 0 && *p == '\n';
-        for (; lines != 0; lines--) put(&to, "\n");
-        at = v->end;
-        any = true;
+        edit *const e = arena_get(sizeof *e);
+        *e = (edit){v->begin, v->end, expand(s, macros, v->macro, NULL)};
+        if (!same(e->s, s)) push(&edits, e);
     }
-    if (!any) return NULL;
+    for (size_t i = 0; i < own_names.n; i++) {
+        const macro *const m = table_get(macros, own_names.at[i]);
+        if (m != NULL && m->file == f) leave_out(f, m->at, &edits);
+    }
+    if (edits.n == 0) return NULL;
+    sort_edits(&edits);
+    text to = {NULL, 0, 0};
+    size_t at = 0;
+    for (size_t i = 0; i < edits.n; i++) {
+        const edit *const e = edits.at[i];
+        const char *const s = copy_text(f->text + e->begin, e->end - e->begin);
+        put_n(&to, f->text + at, e->begin - at);
+        put(&to, e->s);
+        for (size_t n = lines_in(s), k = lines_in(e->s); k < n; k++) put(&to, "\n"); /* lines keep their numbers */
+        at = e->end;
+    }
     put(&to, f->text + at);
     return text_of(&to);
 }

@@ -390,6 +390,29 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
     return out;
 }
 
+/* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
+ * exponent, the quotient. */
+static operand parts_operand(writer *w, const node *n) {
+    const char *const name = bare(n->child[0])->decl->name;
+    const char *const x = write_number(w, n->child[1]);
+    operand o[2] = {write_operand(w, n->child[1]), {NULL, 0, 1, 0}};
+    if (starts_with(name, "modf")) {
+        o[1].s = format("__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
+                        write_number(w, n->child[2]), x);
+        return apply(w, "wg_sub", 2, o);
+    }
+    if (starts_with(name, "frexp")) {
+        o[1].s = format("__extension__({ int *const wgc_at = %s; (void)frexp(%s, wgc_at); ldexp(1.0, -*wgc_at); })",
+                        write_number(w, n->child[2]), x);
+        return apply(w, "wg_mul", 2, o);
+    }
+    o[1] = write_operand(w, n->child[2]);
+    operand r = apply(w, "wg_remainder", 2, o);
+    r.s = format("__extension__({ (void)remquo(%s, %s, %s); wg_let(%s, %s); })", x, write_number(w, n->child[2]),
+                 write_number(w, n->child[3]), w->tape, r.s);
+    return leaf(r.s);
+}
+
 static operand call_operand(writer *w, const node *n) {
     unsigned bits;
     const known *const k = known_of(n, &bits);
@@ -402,12 +425,7 @@ static operand call_operand(writer *w, const node *n) {
         o[0] = write_operand(w, n->child[1]);
         o[1] = (operand){format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0};
         return apply(w, "wg_mul", 2, o);
-    case KNOWN_PARTS: /* modf: the whole part is a number */
-        o[0] = write_operand(w, n->child[1]);
-        o[1] = (operand){format("__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
-                                write_number(w, n->child[2]), write_number(w, n->child[1])),
-                         0, 1, 0};
-        return apply(w, "wg_sub", 2, o);
+    case KNOWN_PARTS: return parts_operand(w, n);
     default: return leaf(write_call(w, n));
     }
 }

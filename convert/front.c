@@ -194,6 +194,18 @@ static decl_kind kind_of(enum CXCursorKind k) {
     }
 }
 
+/* Parameters that are written as arrays or functions are pointers. */
+static const type *decayed(const type *t) {
+    if (t->kind != TYPE_ARRAY && t->kind != TYPE_FUNCTION) return t;
+    type *const p = arena_get(sizeof *p);
+    const type *const of = t->kind == TYPE_ARRAY ? t->of : t;
+    *p = (type){.kind = TYPE_POINTER, .of = of};
+    const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(') : strchr(s, '[');
+    if (hole != NULL) p->spelling = format("%s(*)%s", copy_text(s, (size_t)(hole - s)), hole);
+    else p->spelling = format("%s%s*", s, s[strlen(s) - 1] == '*' ? "" : " ");
+    return p;
+}
+
 static void set_place(reader *r, decl *d, CXCursor c) {
     d->file = extent(r, c, &d->begin, &d->end);
     (void)located(r, clang_getCursorLocation(c), &d->at);
@@ -226,6 +238,7 @@ static decl *decl_of(reader *r, CXCursor c) {
     }
     d->type = type_of(r, d->kind == DECL_TYPEDEF ? clang_getTypedefDeclUnderlyingType(c)
                                                  : clang_getCursorType(c));
+    if (d->kind == DECL_PARAMETER) d->type = decayed(d->type);
     if (d->kind == DECL_TYPEDEF && !d->of_system) push(&r->p->typedefs, d);
     if (d->is_global && !d->of_system) push(&r->p->globals, d);
     return d;
@@ -583,6 +596,8 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
 
 /* ---- the preprocessor ------------------------------------------------------------------- */
 
+static const char *place_key(CXFile f, size_t offset) { return format("@%s@%zu", taken(clang_getFileName(f)), offset); }
+
 static void read_macro(reader *r, CXCursor c) {
     size_t begin, end;
     const CXSourceRange range = clang_getCursorExtent(c);
@@ -600,7 +615,7 @@ static void read_macro(reader *r, CXCursor c) {
     const char *const s = copy_text(read + begin, end - begin);
     const tokens t = lex(s, end - begin);
     m->name = taken(clang_getCursorSpelling(c));
-    m->with_arguments = clang_Cursor_isMacroFunctionLike(c) != 0;
+    m->with_arguments = t.n > 1 && token_is(s, &t.at[1], "(") && t.at[1].begin == t.at[0].end;
     m->of_system = clang_Location_isInSystemHeader(clang_getCursorLocation(c)) != 0;
     size_t i = 1;
     if (m->with_arguments)
@@ -613,7 +628,10 @@ static void read_macro(reader *r, CXCursor c) {
         }
     if (m->with_arguments) i++;
     m->body = i < t.n ? s + t.at[i].begin : "";
+    m->at = begin;
+    m->file = table_get(r->files, taken(clang_getFileName(f)));
     table_set(r->macros, m->name, m);
+    table_set(r->macros, place_key(f, begin), m);
 }
 
 static enum CXChildVisitResult preprocessing(CXCursor c, CXCursor parent, CXClientData data) {
@@ -633,9 +651,17 @@ static enum CXChildVisitResult preprocessing(CXCursor c, CXCursor parent, CXClie
             f->invocations.n != 0 ? f->invocations.at[f->invocations.n - 1] : NULL;
         if (last != NULL && begin < last->end) return CXChildVisit_Continue; /* within another */
         invocation *const v = arena_get(sizeof *v);
-        const macro *const m = table_get(r->macros, taken(clang_getCursorSpelling(c)));
+        const CXCursor definition = clang_getCursorReferenced(c);
+        const macro *m = NULL;
+        if (!clang_Cursor_isNull(definition)) {
+            CXFile in;
+            unsigned o;
+            clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(definition)), &in, NULL, NULL, &o);
+            if (in != NULL) m = table_get(r->macros, place_key(in, o));
+        }
         *v = (invocation){.begin = begin, .end = end, .name = taken(clang_getCursorSpelling(c))};
         v->with_arguments = end > begin + strlen(v->name);
+        v->macro = m;
         v->of_system = m != NULL && m->of_system;
         push(&f->invocations, v);
     }

@@ -6,12 +6,15 @@
 #include "convert/tree.h"
 
 /* What a name of a macro stands for. */
-typedef struct macro {
+typedef struct macro macro;
+struct macro {
     const char *name;
     bool with_arguments, variadic, of_system;
     list parameters; /* names */
     const char *body;
-} macro;
+    const file *file; /* where it is defined: the directive that has this offset in it */
+    size_t at;
+};
 
 /* A text that a file is to have instead of its own. */
 typedef struct changed {

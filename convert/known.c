@@ -61,6 +61,8 @@ static const known all[] = {
     {"scalbn", KNOWN_SCALED, NULL, 2},
     {"scalbln", KNOWN_SCALED, NULL, 2},
     {"modf", KNOWN_PARTS, NULL, 2},
+    {"frexp", KNOWN_PARTS, NULL, 2},
+    {"remquo", KNOWN_PARTS, NULL, 3},
     {"isnan", KNOWN_QUESTION, NULL, 1},
     {"isinf", KNOWN_QUESTION, NULL, 1},
     {"isfinite", KNOWN_QUESTION, NULL, 1},

@@ -124,6 +124,8 @@ static program *read_expanded(const options *o, const list *only) {
             if (wanted) push(&chosen, functions.at[i]);
         }
         bool again = false;
+        for (size_t i = 0; i < p->files.n; i++) /* what has to go from all files is known behind the last one */
+            if (!((file *)p->files.at[i])->of_system) (void)expanded_file(p->files.at[i], &chosen, macros);
         for (size_t i = 0; i < p->files.n; i++) {
             const file *const g = p->files.at[i];
             if (g->of_system) continue;

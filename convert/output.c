@@ -222,10 +222,27 @@ static void write_from_headers(writer *w, const output *o, text *to) {
     }
 }
 
+/* Is this version called, or its address taken, in file f? */
+static bool is_used_in(const writer *w, const version *v, const file *f) {
+    for (size_t i = 0; i < w->a->versions.n; i++) {
+        const version *const u = w->a->versions.at[i];
+        if (!is_written(u) || u->function->file != f) continue;
+        for (size_t k = 0; k < u->function->nodes; k++) {
+            if (u->called[k] != NULL && u->called[k]->like == v) return true;
+            cell *const c = u->of_node[k] != NULL ? real_cell(u->of_node[k]) : NULL;
+            if (c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION)
+                for (size_t m = 0; m < c->versions.n; m++)
+                    if (((version *)c->versions.at[m])->like == v) return true;
+        }
+    }
+    return false;
+}
+
 static void write_prototypes(writer *w, const file *f, const output *o, text *to) {
     for (size_t i = 0; i < w->a->versions.n; i++) {
         const version *const v = w->a->versions.at[i];
-        if (is_written(v) && v != w->a->root && v->function->file == f) put(to, prototype(w, v, is_private(w, v, o)));
+        if (is_written(v) && v != w->a->root && (v->function->file == f || is_used_in(w, v, f)))
+            put(to, prototype(w, v, is_private(w, v, o)));
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct invocation {
     size_t begin, end; /* with its arguments */
     const char *name;
     bool with_arguments, of_system;
+    const struct macro *macro; /* its definition, if it is known */
     bool variables; /* what it stands for has variables, calls or statements */
 } invocation;
 
