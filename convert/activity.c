@@ -58,9 +58,36 @@ static bool differ(const type *a, const type *b) {
     return a->kind == TYPE_RECORD && a->record != b->record;
 }
 
+/* Is a structure of numbers only looked at as an array of them? Then all of its fields are these. */
+static bool is_walked(const type *record_type, const type *number) {
+    if (record_type->kind != TYPE_RECORD || number->kind != TYPE_REAL) return false;
+    const list *const fields = &record_type->record->fields;
+    for (size_t i = 0; i < fields->n; i++) {
+        const type *const t = element(((decl *)fields->at[i])->type);
+        if (t->kind == TYPE_RECORD ? !is_walked(t, number) : t->kind != TYPE_REAL || t->bits != number->bits) return false;
+    }
+    return fields->n != 0;
+}
+
+static void join(analysis *a, cell *x, cell *y);
+static cell *decl_cell(analysis *a, version *v, const decl *d);
+
+static void join_fields(analysis *a, const type *t, cell *number) {
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        const type *const e = element(f->type);
+        if (e->kind == TYPE_RECORD) join_fields(a, e, number);
+        else join(a, decl_cell(a, NULL, f), number);
+    }
+}
+
 static void join(analysis *a, cell *x, cell *y) {
     x = real_cell(x), y = real_cell(y);
     if (x == y) return;
+    if (x->type != NULL && y->type != NULL && (is_walked(x->type, y->type) || is_walked(y->type, x->type))) {
+        join_fields(a, x->type->kind == TYPE_RECORD ? x->type : y->type, x->type->kind == TYPE_RECORD ? y : x);
+        return;
+    }
     if (x->type == NULL) {
         cell *const z = x;
         x = y, y = z;
@@ -505,7 +532,7 @@ static void initialise_globals(analysis *a) {
     for (size_t i = 0; i < a->program->globals.n; i++) {
         decl *const d = a->program->globals.at[i];
         cell *const c = decl_cell(a, NULL, d);
-        if (d->init != NULL) initialise(a, v, c, d->type, d->init);
+        if (d->init != NULL && d->reached) initialise(a, v, c, d->type, d->init);
     }
 }
 
@@ -661,12 +688,17 @@ bool parse_selections(analysis *a, const decl *f, const char *s, list *to) {
                 return false;
             }
             const char *const before = copy_text(item, (size_t)(open - item));
+            const size_t first = to->n;
             for (const char *q = open + 1, *r = q; r <= close; r++)
                 if (*r == ',' || r == close) {
                     const char *const name = trimmed(q, (size_t)(r - q));
                     if (*name) good &= add_selection(a, f, format("%s%s%s", before, name, close + 1), to);
                     q = r + 1;
                 }
+            for (size_t i = first + 1; i < to->n; i++) {
+                selection *const c = to->at[i];
+                c->follows = strchr(before, ':') != NULL && c->type->kind == TYPE_REAL;
+            }
         }
         if (*p == 0) break;
         begin = p + 1;

@@ -42,7 +42,7 @@ struct version {
     unsigned number;
 };
 
-enum { MOST_RANGES = 3 };
+enum { MOST_RANGES = 4 };
 
 /* What an input or output is. */
 typedef struct selection {
@@ -52,6 +52,7 @@ typedef struct selection {
     decl *root;        /* parameter or global; NULL: what the function returns */
     list fields;       /* decl, on the way */
     size_t ranges, brackets;
+    bool follows;      /* the one before, element by element: p[0:n].{x,y} */
     const char *from[MOST_RANGES], *end[MOST_RANGES]; /* first element, and behind the last one */
     cell *cell;
     const type *type;  /* at the end of the path */

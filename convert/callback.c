@@ -143,6 +143,19 @@ static bool wants_count(const writer *w, const decl *p) {
            leaf_type(p->type)->kind == TYPE_REAL;
 }
 
+/* A parameter that is a function with variables, as a pointer, however it is written. */
+static const char *function_pointer(writer *w, const decl *p) {
+    const char *const s = retyped(w, p->file, p->begin, p->end);
+    if (strstr(s, "(*") != NULL || strstr(s, "( *") != NULL) return s;
+    for (const char *at = strstr(s, p->name); at != NULL; at = strstr(at + 1, p->name)) {
+        const char *const behind = at + strlen(p->name);
+        const char *q = behind;
+        while (*q == ' ') q++;
+        if (*q == '(') return format("%s(*%s)%s", copy_text(s, (size_t)(at - s)), p->name, behind);
+    }
+    return s;
+}
+
 static void write_field_counts(const writer *w, const char *before, const record *r, text *to, unsigned depth) {
     for (size_t i = 0; i < r->fields.n && depth < 3; i++) {
         const decl *const f = r->fields.at[i];
@@ -160,7 +173,7 @@ static const char *declaration(writer *w) {
     putf(&to, "typedef struct %s {\n", arguments_name(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (is_function(p) && holds(w, p)) putf(&to, "    %s; /* a converted one */\n", retyped(w, p->file, p->begin, p->end));
+        if (is_function(p) && holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
         else putf(&to, "    %s;\n", field_of(p->type, p->name));
         if (wants_count(w, p)) putf(&to, "    size_t %s_count; /* how many numbers %s has */\n", p->name, p->name);
         const type *const t = leaf_type(p->type);
@@ -205,7 +218,9 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         if (!holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
                 if (f->type->count > 0) putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
-            } else putf(to, "    to->%s = from->%s;\n", x, x);
+            } else if (f->type->constant)
+                putf(to, "    memcpy((void *)&to->%s, &from->%s, sizeof to->%s);\n", x, x, x);
+            else putf(to, "    to->%s = from->%s;\n", x, x);
         } else if (f->type->kind == TYPE_POINTER) putf(to, "    to->%s = NULL;\n", x);
         else if (e->kind == TYPE_RECORD && f->type->kind == TYPE_ARRAY)
             putf(to, "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n        wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
@@ -262,7 +277,7 @@ static void make_pointer_fields(writer *w, const decl *p, const record *r, text 
 static void make_parameter(writer *w, const decl *p, text *to) {
     const char *const x = p->name;
     if (!holds(w, p) || is_function(p)) {
-        if (is_function(p) && holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", retyped(w, p->file, p->begin, p->end), x);
+        if (is_function(p) && holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
         else putf(to, "    %s = wgc_from->%s;\n", field_of(p->type, x), x);
         return;
     }
@@ -306,21 +321,30 @@ static const char *path_of(const writer *w, const selection *s) {
     return text_of(&to);
 }
 
-/* Moves all numbers of a selection: `how` has %s for one of them. */
-static void move(const writer *w, const selection *s, const char *how, text *to) {
+/* Moves all numbers of a selection, and of those that follow it element by element: `how` has %s for
+ * one of them. The result is how many selections that were. */
+static size_t move(const writer *w, const list *l, size_t at, const char *how, text *to) {
+    const selection *const s = l->at[at];
     const char *path = path_of(w, s);
+    size_t n = 1;
+    while (at + n < l->n && ((selection *)l->at[at + n])->follows) n++;
     put(to, "   ");
     if (s->ranges == 0 && s->type->kind == TYPE_ARRAY) {
-        const char *const n = count_of_array(s->type);
-        putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", n != NULL ? n : "1");
+        const char *const count = count_of_array(s->type);
+        putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", count != NULL ? count : "1");
         path = format("((wg_real *)%s)[wgc_k]", path);
     } else if (s->ranges == 0 && s->type->kind == TYPE_POINTER) path = format("*%s", path);
     if (is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
     for (size_t i = 0; i < s->ranges; i++)
         putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
-    put(to, " ");
+    put(to, n > 1 ? " { " : " ");
     putf(to, how, path);
-    put(to, "\n");
+    for (size_t i = 1; i < n; i++) {
+        put(to, " ");
+        putf(to, how, path_of(w, l->at[at + i]));
+    }
+    put(to, n > 1 ? " }\n" : "\n");
+    return n;
 }
 
 static size_t pointers(const writer *w) {
@@ -352,7 +376,7 @@ const char *callback_definition(writer *w) {
         warn_at(place_in(f->file, f->at), "no callback is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
         return "";
     }
-    put(&to, "\n/* ---- for drivers */\n\n#include <stdlib.h>\n#include <string.h>\n\n");
+    put(&to, "\n/* ---- for drivers */\n\n");
     if (!in_header(w)) putf(&to, "%s\n", declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -373,11 +397,11 @@ const char *callback_definition(writer *w) {
     for (size_t i = 0; i < f->parameters.n; i++)
         if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total(&w->a->inputs), total(&w->a->outputs));
-    for (size_t i = 0; i < w->a->inputs.n; i++) move(w, w->a->inputs.at[i], "%s = wgc_x[wgc_in++];", &body);
+    for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
-    const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : "const wg_real wgc_result = ";
+    const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));
     putf(&body, "    %s%s(%s%s);\n", result, v->name, w->tape, text_of(&args));
-    for (size_t i = 0; i < w->a->outputs.n; i++) move(w, w->a->outputs.at[i], "wgc_y[wgc_out++] = %s;", &body);
+    for (size_t i = 0; i < w->a->outputs.n;) i += move(w, &w->a->outputs, i, "wgc_y[wgc_out++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n");
     if (strstr(text_of(&body), "wgc_larger") != NULL)
         put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");

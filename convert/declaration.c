@@ -356,7 +356,7 @@ static const char *alone(writer *w, const decl *d, bool as_variable) {
     return format("%s %s", s, replaced(f, at, d->end, p.n, p.at));
 }
 
-const char *write_signature(writer *w, const version *v) {
+const char *write_signature(writer *w, const version *v, bool as_prototype) {
     const decl *const d = v->function;
     const file *const f = d->file;
     parts p = {NULL, 0, 0};
@@ -364,7 +364,7 @@ const char *write_signature(writer *w, const version *v) {
     add(&p, d->at, name_end(d), v->name);
     const size_t open = token_from(&f->tokens, name_end(d)), close = after_group(f, open) - 1;
     const size_t inside = f->tokens.at[open].end, end = f->tokens.at[close].begin;
-    const size_t stop = d->body != NULL ? d->body->begin : d->end;
+    const size_t stop = as_prototype ? f->tokens.at[close].end : d->body->begin;
     const decl *const first = d->parameters.n != 0 ? d->parameters.at[0] : NULL;
     if (first == NULL) add(&p, inside, end, format("wg_tape *%s", w->tape));
     else if (first->begin > end) {
@@ -376,7 +376,7 @@ const char *write_signature(writer *w, const version *v) {
             putf(&all, ", %s", alone(w, q, v->of_decl[q->index] != NULL && holds_variables(v->of_decl[q->index])));
         }
         add(&p, inside, end, text_of(&all));
-        add(&p, f->tokens.at[close].end, stop, " ");
+        if (!as_prototype) add(&p, f->tokens.at[close].end, stop, " ");
     } else {
         add(&p, inside, inside, format("wg_tape *%s, ", w->tape));
         for (size_t i = 0; i < d->parameters.n; i++) {
@@ -392,7 +392,7 @@ const char *write_signature(writer *w, const version *v) {
 const char *write_function(writer *w, version *v) {
     version *const before = w->v;
     w->v = v;
-    const char *const s = format("%s%s", write_signature(w, v), write_statement(w, v->function->body));
+    const char *const s = format("%s%s", write_signature(w, v, false), write_statement(w, v->function->body));
     w->v = before;
     return s;
 }

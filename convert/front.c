@@ -12,6 +12,7 @@ typedef struct reader {
     table *types;  /* by spelling */
     table *macros; /* by name */
     decl *function; /* whose body is read */
+    decl *global;   /* whose initialiser is read */
 } reader;
 
 static const char *taken(CXString s) {
@@ -103,11 +104,12 @@ static record *record_of(reader *r, CXType t) {
     found->usr = usr;
     found->is_union = clang_getCursorKind(c) == CXCursor_UnionDecl;
     found->of_system = clang_Location_isInSystemHeader(clang_getCursorLocation(c)) != 0;
-    found->name = taken(clang_getTypeSpelling(t));
-    found->tagged = true;
-    if (starts_with(found->name, "struct ")) found->name += 7;
-    else if (starts_with(found->name, "union ")) found->name += 6;
-    else found->tagged = false; /* its type has a name, the structure none */
+    found->name = taken(clang_getCursorSpelling(c));
+    found->tagged = *found->name && *found->name != '(' && strchr(found->name, ' ') == NULL;
+    if (!found->tagged) { /* its type has a name, the structure none */
+        const char *s = taken(clang_getTypeSpelling(clang_getCursorType(c)));
+        found->name = starts_with(s, "const ") ? s + 6 : s;
+    }
     const CXCursor definition = clang_getCursorDefinition(c);
     if (!clang_Cursor_isNull(definition)) {
         struct {
@@ -121,6 +123,18 @@ static record *record_of(reader *r, CXType t) {
     return found;
 }
 
+/* Parameters that are written as arrays or functions are pointers. */
+static const type *decayed(const type *t) {
+    if (t->kind != TYPE_ARRAY && t->kind != TYPE_FUNCTION) return t;
+    type *const p = arena_get(sizeof *p);
+    const type *const of = t->kind == TYPE_ARRAY ? t->of : t;
+    *p = (type){.kind = TYPE_POINTER, .of = of};
+    const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(') : strchr(s, '[');
+    if (hole != NULL) p->spelling = format("%s(*)%s", copy_text(s, (size_t)(hole - s)), hole);
+    else p->spelling = format("%s%s*", s, s[strlen(s) - 1] == '*' ? "" : " ");
+    return p;
+}
+
 static const type *function_type(reader *r, CXType t, type *to) {
     const int n = clang_getNumArgTypes(t);
     to->kind = TYPE_FUNCTION;
@@ -129,7 +143,7 @@ static const type *function_type(reader *r, CXType t, type *to) {
     to->parameters = n > 0 ? (size_t)n : 0;
     to->parameter = arena_get((to->parameters + 1) * sizeof *to->parameter);
     for (size_t i = 0; i < to->parameters; i++)
-        to->parameter[i] = type_of(r, clang_getArgType(t, (unsigned)i));
+        to->parameter[i] = decayed(type_of(r, clang_getArgType(t, (unsigned)i)));
     return to;
 }
 
@@ -192,18 +206,6 @@ static decl_kind kind_of(enum CXCursorKind k) {
     case CXCursor_UnionDecl: return DECL_RECORD;
     default: return DECL_VARIABLE;
     }
-}
-
-/* Parameters that are written as arrays or functions are pointers. */
-static const type *decayed(const type *t) {
-    if (t->kind != TYPE_ARRAY && t->kind != TYPE_FUNCTION) return t;
-    type *const p = arena_get(sizeof *p);
-    const type *const of = t->kind == TYPE_ARRAY ? t->of : t;
-    *p = (type){.kind = TYPE_POINTER, .of = of};
-    const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(') : strchr(s, '[');
-    if (hole != NULL) p->spelling = format("%s(*)%s", copy_text(s, (size_t)(hole - s)), hole);
-    else p->spelling = format("%s%s*", s, s[strlen(s) - 1] == '*' ? "" : " ");
-    return p;
 }
 
 static void set_place(reader *r, decl *d, CXCursor c) {
@@ -459,8 +461,8 @@ static bool is_designation(const node *n) {
 }
 
 static void note_reference(reader *r, decl *d) {
-    if (d->kind == DECL_FUNCTION && r->function != NULL && !list_has(&r->function->calls, d))
-        push(&r->function->calls, d);
+    decl *const by = r->function != NULL ? r->function : r->global;
+    if ((d->kind == DECL_FUNCTION || d->is_global) && by != NULL && !list_has(&by->names, d)) push(&by->names, d);
 }
 
 static node *build(reader *r, CXCursor c, bool by_macro) {
@@ -477,6 +479,7 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     }
     node *const n = arena_get(sizeof *n);
     n->kind = expression_kind(k);
+    n->op = ""; /* of what a macro has in it, it stays */
     n->file = f;
     n->begin = v != NULL ? v->begin : begin;
     n->end = w != NULL ? w->end : end;
@@ -492,12 +495,14 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     case NODE_NAME:
         n->decl = decl_of(r, clang_getCursorReferenced(c));
         note_reference(r, n->decl);
+        if (n->decl->kind == DECL_PARAMETER) n->type = n->decl->type;
         break;
     case NODE_DECLARE: declare(r, n, &inside); break;
     default: adopt_all(r, n, &inside);
     }
     if (n->kind == NODE_MEMBER) n->decl = decl_of(r, clang_getCursorReferenced(c));
     if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) n->of = n->type;
+    if (n->kind == NODE_PAREN && n->children == 1) n->type = n->child[0]->type;
     if (n->by_macro) {
         if (v != NULL) note_macro(v, n);
         if (!by_macro && is_expression(n) && n->kind != NODE_CALL) n->kind = NODE_OPAQUE;
@@ -578,6 +583,7 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
         const decl *const e = shown->file->declarations.at[i];
         if (e->begin == shown->begin && e->at == shown->at) return CXChildVisit_Continue;
     }
+    shown->order = ++r->p->order;
     push(&shown->file->declarations, shown);
     if (shown != d) return CXChildVisit_Continue;
     if (k == CXCursor_FunctionDecl && definition && !d->defined) {
@@ -586,7 +592,9 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
     } else if (k == CXCursor_VarDecl && !d->defined && (definition || !d->is_extern)) {
         const CXCursor init = clang_Cursor_getVarDeclInitializer(c);
         d->defined = true;
+        r->global = d;
         if (!clang_Cursor_isNull(init)) d->init = build(r, init, false);
+        r->global = NULL;
     } else if (k == CXCursor_StructDecl || k == CXCursor_UnionDecl) {
         d->defined = definition;
         (void)type_of(r, clang_getCursorType(c));
@@ -686,6 +694,18 @@ static int errors_of(CXTranslationUnit unit) {
     return errors;
 }
 
+/* Which files a given one includes. */
+typedef struct inclusions {
+    reader *r;
+    file *by;
+} inclusions;
+static void included(CXFile f, CXSourceLocation *stack, unsigned n, CXClientData data) {
+    const inclusions *const i = data;
+    (void)stack, (void)n;
+    file *const found = table_get(i->r->files, taken(clang_getFileName(f)));
+    if (found != NULL && !list_has(&found->readers, i->by)) push(&found->readers, i->by);
+}
+
 program *read_program(size_t files, const char *const *name, int flags, const char *const *flag,
                       size_t texts, const changed *instead, table **macros) {
     reader r = {.p = arena_get(sizeof(program)),
@@ -712,7 +732,10 @@ program *read_program(size_t files, const char *const *name, int flags, const ch
                 clang_visitChildren(all, preprocessing, &r);
                 clang_visitChildren(all, top, &r);
                 file *const f = table_get(r.files, name[i]);
-                if (f != NULL) f->given = true;
+                if (f != NULL) {
+                    f->given = true;
+                    clang_getInclusions(r.unit, included, &(inclusions){&r, f});
+                }
             }
             clang_disposeTranslationUnit(r.unit);
         }

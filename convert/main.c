@@ -87,15 +87,16 @@ static bool read_database(options *o) {
     return true;
 }
 
-/* All functions that may be called from this one. */
-static void reach(decl *f, list *to) {
-    if (f->body == NULL || list_has(to, f)) return;
-    push(to, f);
-    for (size_t i = 0; i < f->calls.n; i++) reach(f->calls.at[i], to);
+/* All functions that may be called from this one, also through tables. */
+static void reach(decl *d, list *to) {
+    if (d->reached) return;
+    d->reached = true;
+    if (d->kind == DECL_FUNCTION && d->body != NULL) push(to, d);
+    for (size_t i = 0; i < d->names.n; i++) reach(d->names.at[i], to);
 }
 
 /* Reads the files, with the macros expanded in those functions (NULL: of all that are reached). */
-static program *read_expanded(const options *o, const list *only) {
+static program *read_expanded(const options *o, const list *only, bool *expanded) {
     changed *texts = arena_get(64 * sizeof *texts);
     size_t n = 1;
     texts[0] = (changed){plain_name, plain_header};
@@ -137,6 +138,7 @@ static program *read_expanded(const options *o, const list *only) {
             texts[k] = (changed){g->name, s};
             if (k == n) n++;
             again = true;
+            *expanded = true;
         }
         if (!again) return p;
     }
@@ -197,7 +199,7 @@ static bool write_all(const options *o, analysis *a) {
     bool good = true;
     for (size_t i = 0; i < a->program->files.n; i++) {
         const file *const f = a->program->files.at[i];
-        if (!f->given) continue;
+        if (!f->given || !is_converted(&w, f)) continue;
         const bool first = a->root->function->file == f;
         const char *const name = first ? o->out : format("%s/%s_wg.c", strchr(o->out, '/') != NULL ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out)) : ".", beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
@@ -209,16 +211,17 @@ static bool write_all(const options *o, analysis *a) {
 }
 
 static int convert(const options *o) {
-    program *p = read_expanded(o, NULL);
+    bool expanded = false;
+    program *p = read_expanded(o, NULL, &expanded);
     analysis *a = p != NULL ? analysed(o, p) : NULL;
-    for (int round = 0; a != NULL && round < 3; round++) {
+    for (int round = 0; a != NULL && round < 3 && expanded; round++) {
         /* macros stay where nothing is changed */
         list touched = {NULL, 0, 0};
         for (size_t i = 0; i < a->versions.n; i++) {
             const version *const v = a->versions.at[i];
             if (v->touched) push(&touched, (void *)v->function->usr);
         }
-        p = read_expanded(o, &touched);
+        p = read_expanded(o, &touched, &expanded);
         a = p != NULL ? analysed(o, p) : NULL;
         bool all = true;
         for (size_t i = 0; a != NULL && i < a->versions.n; i++) {

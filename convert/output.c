@@ -1,62 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - the converted file. In the order of the source: converted functions stand where the
- * originals stood; functions and tables that are as before stay, if something needs them (weak, so
- * that they are those of the original where that is linked, too); the rest is left out. */
+/* output.c - the converted file: the source, in which converted functions, types and variables stand
+ * behind the originals. The originals are weak: the file is linked in the place of its source, or
+ * together with it. */
 #include <string.h>
 #include "convert/output.h"
 
-/* ---- what is needed ---------------------------------------------------------------------- */
-
-typedef struct needs {
-    list functions, globals; /* decl, as they were */
-} needs;
-
-static void need_function(const writer *w, needs *to, decl *d);
-static void need_in(const writer *w, needs *to, const version *v, const node *n) {
-    if (n == NULL) return;
-    if (n->kind == NODE_NAME && n->decl != NULL) {
-        decl *const d = n->decl;
-        cell *const c = v != NULL ? v->of_node[n->number] : NULL;
-        if (d->kind == DECL_FUNCTION) {
-            const version *const called =
-                v != NULL && n->parent != NULL && n->parent->kind == NODE_CALL ? called_by(v, n->parent) : NULL;
-            if (!(called != NULL && called->touched && n->parent->child[0] == n) && !(c != NULL && holds_variables(c)))
-                need_function(w, to, d);
-        } else if (d->is_global && !d->of_system) {
-            cell *const g = w->a->of_decl[d->number];
-            if (!(v != NULL && g != NULL && holds_variables(g)) && !list_has(&to->globals, d)) {
-                push(&to->globals, d);
-                if (d->init != NULL) need_in(w, to, NULL, d->init);
-            }
-        }
-    }
-    for (size_t i = 0; i < n->children; i++) need_in(w, to, v, n->child[i]);
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const decl *const d = n->decls.at[i];
-        if (d->init != NULL) need_in(w, to, v, d->init);
-    }
-}
-static void need_function(const writer *w, needs *to, decl *d) {
-    if (d->body == NULL || d->of_system || list_has(&to->functions, d)) return;
-    push(&to->functions, d);
-    need_in(w, to, NULL, d->body);
-}
-
 static bool is_written(const version *v) { return v->touched && v->like == v; }
-
-static needs find_needs(const writer *w) {
-    needs n = {{NULL, 0, 0}, {NULL, 0, 0}};
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        const version *const v = w->a->versions.at[i];
-        if (is_written(v)) need_in(w, &n, v, v->function->body);
-    }
-    for (size_t i = 0; i < w->a->program->globals.n; i++) {
-        const decl *const d = w->a->program->globals.at[i];
-        cell *const c = w->a->of_decl[d->number];
-        if (c != NULL && holds_variables(c) && d->init != NULL) need_in(w, &n, w->a->outside, d->init);
-    }
-    return n;
-}
 
 static bool has_versions(const writer *w, const decl *d) {
     for (size_t i = 0; i < w->a->versions.n; i++) {
@@ -78,6 +27,8 @@ typedef struct group {
     size_t begin, end;
     list decls;
 } group;
+
+static const char *slice(const file *f, size_t begin, size_t end) { return copy_text(f->text + begin, end - begin); }
 
 static size_t semicolon_behind(const file *f, size_t end) {
     const size_t i = token_from(&f->tokens, end);
@@ -109,21 +60,8 @@ static list groups_of(const file *f) {
     return all;
 }
 
-/* Where the comment begins that stands directly above `begin`, and belongs to what is there. */
-static size_t with_comment(const file *f, size_t begin, size_t from) {
-    size_t i = f->tokens.n;
-    while (i > 0 && f->tokens.at[i - 1].end > begin) i--;
-    while (i > 0 && f->tokens.at[i - 1].kind == TOKEN_COMMENT && f->tokens.at[i - 1].begin >= from) {
-        size_t lines = 0;
-        for (size_t k = f->tokens.at[i - 1].end; k < begin; k++) lines += f->text[k] == '\n';
-        if (lines > 1) break;
-        begin = f->tokens.at[--i].begin;
-    }
-    return begin;
-}
-
 static const char *prototype(writer *w, const version *v, bool is_static) {
-    const char *s = write_signature(w, v);
+    const char *s = write_signature(w, v, true);
     size_t n = strlen(s);
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) n--;
     return format("%s%s;\n", is_static && !starts_with(s, "static ") ? "static " : "", copy_text(s, n));
@@ -146,30 +84,30 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
     }
 }
 
-static const char *slice(const file *f, size_t begin, size_t end) { return copy_text(f->text + begin, end - begin); }
 
-static void write_variables(writer *w, const file *f, const group *g, const needs *n, const output *o, text *to) {
-    bool kept = false;
-    for (size_t i = 0; i < g->decls.n; i++) {
-        decl *const d = g->decls.at[i];
-        if (d->kind == DECL_VARIABLE && !kept && (list_has(&n->globals, d) || d->redeclared || !d->is_static)) {
-            bool used = false;
-            for (size_t k = 0; k < n->globals.n; k++) used |= same(((decl *)n->globals.at[k])->usr, d->usr);
-            if (!used) continue;
-            const bool weak = !d->is_static && d->defined && !d->redeclared && !d->is_extern;
-            putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
-            kept = true;
-        }
-    }
+static bool is_weak(const decl *d) {
+    return d->defined && !d->redeclared && !d->is_static && !(d->is_inline && !d->is_extern) &&
+           !(d->kind == DECL_VARIABLE && d->is_extern);
+}
+
+/* Functions, variables and types as they were. */
+static void write_original(const file *f, const group *g, text *to) {
+    bool weak = false;
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
-        if (d->kind != DECL_VARIABLE || !global_holds(w, d)) continue;
+        weak |= (d->kind == DECL_FUNCTION ? d->body != NULL : d->kind == DECL_VARIABLE) && is_weak(d);
+    }
+    putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
+}
+
+/* The variables of a group that hold variables, besides. */
+static void write_variables(writer *w, const group *g, const output *o, text *to) {
+    for (size_t i = 0; i < g->decls.n; i++) {
+        const decl *const d = g->decls.at[i];
+        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || (d->redeclared && d->is_extern)) continue;
         version *const before = w->v;
         w->v = w->a->outside;
-        if (d->redeclared && d->is_extern) {
-        } else
-            putf(to, "%s%s", to->n != 0 && to->s[to->n - 1] == ';' ? "\n" : "",
-                 write_global(w, d, o->alone ? "static " : ""));
+        putf(to, "\n%s", write_global(w, d, o->alone ? "static " : ""));
         w->v = before;
     }
 }
@@ -192,57 +130,84 @@ static bool types_hold(writer *w, const file *f, const group *g) {
     return false;
 }
 
-static const char *types_of(writer *w, const file *f, const group *g) { return write_record(w, f, g->begin, g->end); }
+/* A group of a header, where it comes in the whole. */
+typedef struct placed {
+    const file *f;
+    const group *g;
+    unsigned order;
+} placed;
 
-/* What headers that were not given define, and has to be had with variables. */
-static void write_from_headers(writer *w, const output *o, text *to) {
+static list groups_of_headers(const writer *w, const file *by) {
+    list all = {NULL, 0, 0};
     for (size_t i = 0; i < w->a->program->files.n; i++) {
         const file *const f = w->a->program->files.at[i];
-        if (f->given || f->of_system) continue;
+        if (f->given || f->of_system || !list_has(&f->readers, by)) continue;
         const list groups = groups_of(f);
         for (size_t k = 0; k < groups.n; k++) {
+            placed *const p = arena_get(sizeof *p);
             const group *const g = groups.at[k];
-            const decl *const d = g->decls.at[0];
-            if (types_hold(w, f, g)) putf(to, "\n%s\n", types_of(w, f, g));
-            if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d)) {
-                put(to, "\n");
-                write_versions(w, d, o, to);
-                put(to, "\n");
-            }
-            for (size_t j = 0; j < g->decls.n; j++) {
-                const decl *const v = g->decls.at[j];
-                if (v->kind == DECL_VARIABLE && global_holds(w, v) && v->defined && !v->redeclared) {
-                    version *const before = w->v;
-                    w->v = w->a->outside;
-                    putf(to, "\n%s\n", write_global(w, v, "static "));
-                    w->v = before;
-                }
+            *p = (placed){f, g, ((decl *)g->decls.at[0])->order};
+            push(&all, p);
+            for (size_t m = all.n - 1; m > 0 && ((placed *)all.at[m - 1])->order > ((placed *)all.at[m])->order; m--) {
+                void *const x = all.at[m];
+                all.at[m] = all.at[m - 1], all.at[m - 1] = x;
             }
         }
     }
+    return all;
 }
 
-/* Is this version called, or its address taken, in file f? */
-static bool is_used_in(const writer *w, const version *v, const file *f) {
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        const version *const u = w->a->versions.at[i];
-        if (!is_written(u) || u->function->file != f) continue;
-        for (size_t k = 0; k < u->function->nodes; k++) {
-            if (u->called[k] != NULL && u->called[k]->like == v) return true;
-            cell *const c = u->of_node[k] != NULL ? real_cell(u->of_node[k]) : NULL;
-            if (c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION)
-                for (size_t m = 0; m < c->versions.n; m++)
-                    if (((version *)c->versions.at[m])->like == v) return true;
-        }
-    }
-    return false;
-}
-
-static void write_prototypes(writer *w, const file *f, const output *o, text *to) {
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        const version *const v = w->a->versions.at[i];
-        if (is_written(v) && v != w->a->root && (v->function->file == f || is_used_in(w, v, f)))
+/* Prototypes of the versions that version u calls or names, and that are not declared yet. */
+static void declare_called(writer *w, const version *u, const output *o, list *declared, text *to) {
+    for (size_t k = 0; k < u->function->nodes; k++) {
+        list found = {NULL, 0, 0};
+        if (u->called[k] != NULL && u->called[k]->touched) push(&found, u->called[k]->like);
+        cell *const c = u->of_node[k] != NULL ? real_cell(u->of_node[k]) : NULL;
+        if (c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION && holds_variables(c))
+            for (size_t m = 0; m < c->versions.n; m++)
+                if (((version *)c->versions.at[m])->touched) push(&found, ((version *)c->versions.at[m])->like);
+        for (size_t m = 0; m < found.n; m++) {
+            version *const v = found.at[m];
+            if (list_has(declared, v)) continue;
+            push(declared, v);
             put(to, prototype(w, v, is_private(w, v, o)));
+        }
+    }
+}
+
+static void declare_for(writer *w, const decl *d, const output *o, list *declared, text *to) {
+    const size_t before = to->n;
+    for (size_t i = 0; i < w->a->versions.n; i++) {
+        version *const v = w->a->versions.at[i];
+        if (is_written(v) && v->function == d) declare_called(w, v, o, declared, to);
+    }
+    if (to->n != before) put(to, "\n");
+}
+
+/* What headers that were not given define, and has to be had with variables. */
+static void write_from_headers(writer *w, const file *by, const output *o, list *declared, text *to) {
+    const list all = groups_of_headers(w, by);
+    for (size_t i = 0; i < all.n; i++) {
+        const file *const f = ((placed *)all.at[i])->f;
+        const group *const g = ((placed *)all.at[i])->g;
+        const decl *const d = g->decls.at[0];
+        if (types_hold(w, f, g)) putf(to, "\n%s\n", write_record(w, f, g->begin, g->end));
+        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d)) {
+            put(to, "\n");
+            declare_for(w, d, o, declared, to);
+            put(to, "__attribute__((unused)) ");
+            write_versions(w, d, o, to);
+            put(to, "\n");
+        }
+        for (size_t j = 0; j < g->decls.n; j++) {
+            const decl *const v = g->decls.at[j];
+            if (v->kind == DECL_VARIABLE && global_holds(w, v) && v->defined && !v->redeclared) {
+                version *const before = w->v;
+                w->v = w->a->outside;
+                putf(to, "\n%s\n", write_global(w, v, "static "));
+                w->v = before;
+            }
+        }
     }
 }
 
@@ -258,13 +223,19 @@ static size_t includes_end(const file *f, const list *groups) {
         }
     }
     size_t depth = 0;
+    bool inside = false;
     for (size_t i = 0; i < f->tokens.n && f->tokens.at[i].begin < before; i++) {
         if (f->tokens.at[i].kind != TOKEN_DIRECTIVE) continue;
         const char *s = slice(f, f->tokens.at[i].begin, f->tokens.at[i].end) + 1;
         while (*s == ' ' || *s == '\t') s++;
         if (starts_with(s, "if")) depth++;
-        if (starts_with(s, "include") || (starts_with(s, "endif") && depth != 0 && --depth == 0 && end != 0)) {
+        if (starts_with(s, "include")) {
+            inside |= depth != 0;
             if (depth == 0) end = f->tokens.at[i].end;
+        }
+        if (starts_with(s, "endif") && depth != 0 && --depth == 0) {
+            if (inside) end = f->tokens.at[i].end;
+            inside = false;
         }
     }
     return end;
@@ -279,71 +250,71 @@ static const char *guard_of(const char *name) {
     return text_of(&to);
 }
 
-const char *write_file(writer *w, const file *f, const output *o) {
-    const needs n = find_needs(w);
-    const list groups = groups_of(f);
-    text body = {NULL, 0, 0};
-    /* functions first, so that it is known which types they use */
-    text *const of = arena_get((groups.n + 1) * sizeof *of);
-    for (size_t i = 0; i < groups.n; i++) {
-        const group *const g = groups.at[i];
-        decl *const d = g->decls.at[0];
-        if (d->kind != DECL_FUNCTION || d->redeclared || d->body == NULL) continue;
-        if (list_has(&n.functions, d))
-            putf(&of[i], "%s%s", d->is_static || d->is_inline ? "" : "__attribute__((weak)) ", slice(f, g->begin, g->end));
-        if (of[i].n != 0 && has_versions(w, d)) put(&of[i], "\n\n");
-        write_versions(w, d, o, &of[i]);
+/* Where the first #include begins; headers of the system that stand behind a user's may meet its macros. */
+static size_t includes_begin(const file *f) {
+    for (size_t i = 0; i < f->tokens.n; i++) {
+        if (f->tokens.at[i].kind != TOKEN_DIRECTIVE) continue;
+        const char *s = slice(f, f->tokens.at[i].begin, f->tokens.at[i].end) + 1;
+        while (*s == ' ' || *s == '\t') s++;
+        if (starts_with(s, "include")) return f->tokens.at[i].begin;
+        if (starts_with(s, "if")) return f->tokens.at[i].begin;
     }
-    text prototypes = {NULL, 0, 0}, headers = {NULL, 0, 0};
-    write_prototypes(w, f, o, &prototypes);
-    const bool with_headers = w->a->root->function->file == f;
-    text globals = {NULL, 0, 0};
+    return 0;
+}
+
+/* Is anything in this file to be written otherwise? */
+bool is_converted(const writer *w, const file *f) {
+    for (size_t i = 0; i < f->declarations.n; i++) {
+        const decl *const d = f->declarations.at[i];
+        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d)) return true;
+        if (d->kind == DECL_VARIABLE && global_holds(w, d)) return true;
+    }
+    return false;
+}
+
+const char *write_file(writer *w, const file *f, const output *o) {
+    const list groups = groups_of(f);
+    text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
+    list declared = {NULL, 0, 0};
+    /* functions first, so that it is known which types they use */
+    text *const versions = arena_get((groups.n + 1) * sizeof *versions);
     for (size_t i = 0; i < groups.n; i++) {
         const group *const g = groups.at[i];
         const decl *const d = g->decls.at[0];
-        bool variables = false;
-        for (size_t k = 0; k < g->decls.n; k++) variables |= ((decl *)g->decls.at[k])->kind == DECL_VARIABLE;
-        if (variables) write_variables(w, f, g, &n, o, &of[i]);
-        (void)d;
+        if (d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL) write_versions(w, d, o, &versions[i]);
+        else write_variables(w, g, o, &versions[i]);
     }
-    if (with_headers) write_from_headers(w, o, &headers);
-    if (with_headers) write_from_headers(w, o, &globals), globals.n = 0; /* types that types need */
+    for (size_t before = w->typedefs.n + 1; before != w->typedefs.n;) { /* types that types need */
+        before = w->typedefs.n;
+        headers = (text){NULL, 0, 0};
+        declared.n = 0;
+        write_from_headers(w, f, o, &declared, &headers);
+    }
 
     const size_t after = includes_end(f, &groups);
-    size_t at = 0;
-    bool opened = false, declared = false;
+    size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
+    bool opened = false;
+    put_n(&body, f->text, at);
+    put(&body, "#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
-        size_t until = begin;
-        const decl *const d = g != NULL ? g->decls.at[0] : NULL;
-        bool variables = false;
-        for (size_t k = 0; g != NULL && k < g->decls.n; k++) variables |= ((decl *)g->decls.at[k])->kind == DECL_VARIABLE;
-        const bool types = g != NULL && d->kind != DECL_FUNCTION && !variables;
-        const bool definition = d != NULL && d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL;
-        const bool stays = g == NULL || types || of[i].n != 0 || (d->kind == DECL_FUNCTION && !definition && !d->is_static && !has_versions(w, d));
-        if (!stays) until = with_comment(f, begin, at);
         if (!opened && begin >= after) {
             if (after > at) put_n(&body, f->text + at, after - at);
             if (at < after) at = after;
-            putf(&body, "\n#include <wengert.h>\n#define %s_SOURCE\n#include \"%s\"\n", guard_of(o->header), o->header);
-            put(&body, text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header), o->header, text_of(&headers));
             opened = true;
-            if (until < at) until = at;
         }
-        if (until > at) put_n(&body, f->text + at, until - at);
+        if (begin > at) put_n(&body, f->text + at, begin - at);
         if (g == NULL) break;
         at = g->end;
-        if (!stays) continue;
-        if (!declared && (of[i].n != 0) && (definition || variables) && prototypes.n != 0) {
-            putf(&body, "%s\n", text_of(&prototypes));
-            declared = true;
-        }
-        if (types) {
-            put(&body, slice(f, g->begin, g->end));
-            if (types_hold(w, f, g)) putf(&body, "\n%s", types_of(w, f, g));
-        } else if (of[i].n != 0) put(&body, text_of(&of[i]));
-        else put(&body, slice(f, g->begin, g->end));
+        const decl *const d = g->decls.at[0];
+        const bool definition = d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL;
+        if (definition && versions[i].n != 0) declare_for(w, d, o, &declared, &body);
+        else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
+        write_original(f, g, &body);
+        if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
+        if (versions[i].n != 0) putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
     }
     return text_of(&body);
 }

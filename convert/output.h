@@ -11,9 +11,9 @@ typedef struct output {
     bool alone;                  /* one file was given: functions within it are static */
 } output;
 
-/* The text of file f with the functions that are to be variables' converted, and those that they need
- * beside them. */
+/* The text of file f, with what it has of functions, types and variables as they were, and converted. */
 const char *write_file(writer *w, const file *f, const output *o);
+bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o);
 /* The callback, and the arguments that it takes; declared in the header. */
 const char *callback_declaration(writer *w);

@@ -30,7 +30,7 @@ struct file {
     bool given;        /* on the command line */
     list invocations;  /* in order, those outermost, not in directives */
     list declarations; /* decl: what stands at its top, in order, of all kinds */
-    list includes;     /* text of the directives, where the file was given */
+    list readers;      /* the files given that include it */
 };
 
 typedef enum type_kind {
@@ -88,10 +88,12 @@ struct decl {
     node *body;              /* of a function */
     node *group;             /* the statement that declares a local variable */
     list parameters, locals; /* of a function: decl */
-    list calls;              /* of a function: decl of the functions that it names */
+    list names;              /* of a function, or a global's initialiser: functions and globals that it names */
+    bool reached;            /* from the function that is converted */
     record *record;          /* of a field: whose; of DECL_RECORD */
     decl *owner;             /* of a parameter or local variable: the function */
     unsigned number;         /* of all decls */
+    unsigned order;          /* at the top of a file: as they come in the whole text */
     size_t index;            /* among parameters and locals of its function */
     size_t nodes;            /* of a function: their number */
 };
@@ -160,6 +162,7 @@ typedef struct program {
     list records;
     list typedefs;  /* decl */
     size_t decls, nodes; /* nodes: of initialisers of globals */
+    unsigned order;
     table *by_usr;
 } program;
 
