@@ -23,6 +23,8 @@ endif
 prefix ?= /usr/local
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
+bindir ?= $(prefix)/bin
+mandir ?= $(prefix)/share/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 BENCH_FLAGS ?= -O3 -march=native
 BENCH_ARGS ?= --peers
@@ -199,6 +201,15 @@ adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_%,$(wildc
 adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_%,$(1))))
 ADAPTER_PROGS := $(call adapter_progs,$(call chosen,adapters/*/,.c))
 
+# ---- the converter --------------------------------------------------------------------------
+# Built where libclang's C interface is, Debian's libclang-dev.
+
+CLANG_DIR ?= $(patsubst %/include/clang-c/Index.h,%,$(lastword $(sort $(wildcard /usr/lib/llvm-1[4-9]/include/clang-c/Index.h))))
+CONVERT_SRCS := $(filter-out convert/test_%,$(wildcard convert/*.c))
+CONVERT := $(if $(CLANG_DIR),$(B)/wengert-convert)
+CONVERT_TESTS := $(if $(CLANG_DIR),$(patsubst %.c,$(B)/%,$(call chosen,convert/,.c)))
+CONVERT_TESTS := $(filter $(B)/convert/test_%,$(CONVERT_TESTS))
+
 # ---- compiling ------------------------------------------------------------------------------
 
 $(B)/%.o: %.c
@@ -293,7 +304,7 @@ test: programs ## build and run every test; the last line counts them
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	ADAPTERS='$(ADAPTER_NAMES)' \
-	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
+	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT_TESTS)
 
 # The scripts that watch over the house itself.
 HOUSE := rooms includes adapters abi headers generated expands readme
@@ -304,7 +315,7 @@ test-house: ## the tests of the house: rooms, includes, exported names, headers,
 test-%: FORCE ## only the tests of one room, or one test: test-ops, test-function, test-tape_sweep, ...
 	+@$(MAKE) --no-print-directory test T='test_$* test_$*_*'
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(if $(SCRIPTS),$(adapter_libs)) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -329,8 +340,11 @@ lib: $(B)/libwengert.a $(B)/$(SO) $(B)/wengert.pc ## the static and the shared l
 adapters: lib $(adapter_libs) ## the libraries of adapters/, of the solvers that are installed
 	$(absent)
 
-# A line for each adapter whose solver is not here.
-absent = @$(foreach row,$(ADAPTERS_ABSENT),echo 'adapters/$(call field,1,$(row)): no $(firstword $(call field,2,$(row))) here: skipped (make deps-solvers)';) true
+convert: $(CONVERT) ## wengert-convert, where libclang is installed
+	$(if $(CONVERT),,@echo 'convert: no clang-c/Index.h here: skipped (make deps-convert)')
+
+# A line for each adapter whose solver is not here, and for the converter.
+absent = @$(if $(CONVERT),,echo 'convert: no clang-c/Index.h here: skipped (make deps-convert)';)$(foreach row,$(ADAPTERS_ABSENT),echo 'adapters/$(call field,1,$(row)): no $(firstword $(call field,2,$(row))) here: skipped (make deps-solvers)';) true
 
 deps: $(STAMP) ## install what run and test need (apt)
 	@:
@@ -353,7 +367,10 @@ deps-mpi: ## install Open MPI, for adapters/mpi (apt)
 	command -v mpirun >/dev/null || case "$$need" in *openmpi-bin*) ;; *) need="$$need openmpi-bin";; esac; \
 	$(apt)
 
-deps-tests: deps-sparse deps-cxx deps-solvers deps-mpi ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
+deps-convert: ## install libclang, for the converter (apt)
+	@set -e; need=; $(if $(CLANG_DIR),:,need=' libclang-dev'); $(apt)
+
+deps-tests: deps-sparse deps-cxx deps-solvers deps-mpi deps-convert ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
 	@set -e; need=; \
 	command -v gdb >/dev/null || need="$$need gdb"; \
 	command -v objdump >/dev/null || need="$$need binutils"; \
@@ -454,6 +471,14 @@ $(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE
 endef
 $(foreach row,$(ADAPTERS_FOUND),$(eval $(call ADAPTER,$(call field,1,$(row)),$(row))))
 
+$(eval $(call LIST,convert,$(call objects,$(CONVERT_SRCS))))
+$(B)/convert/%.o: MORE_CPPFLAGS = $(if $(CLANG_DIR),-isystem $(CLANG_DIR)/include) $(CMOCKA_CFLAGS)
+$(B)/convert/%.o: MORE_CFLAGS = $(TEST_LEVEL)
+$(B)/wengert-convert: $(call objects,$(CONVERT_SRCS)) $(call list,convert)
+	$(link) $(filter %.o,$^) -L$(CLANG_DIR)/lib -Wl,-rpath,$(CLANG_DIR)/lib -lclang
+$(filter $(B)/convert/%,$(CONVERT_TESTS)): %: %.o $(B)/libsupport.a $(LIBRARY) $(CONVERT)
+	$(link) $(with_library) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
+
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench
 # that measures it (with bench: evals, too), headers, Debian package, libraries, flags; - is nothing. Others are compiled
@@ -540,10 +565,12 @@ DOCS := README.md CONTRIBUTING.md CHANGELOG.md LICENSE ops/operations.md $(wildc
 cmakedir = $(libdir)/cmake/wengert
 docdir = $(prefix)/share/doc/wengert
 
-install: lib $(adapter_libs) $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
+install: lib $(adapter_libs) $(CONVERT) $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefix)
 	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(pkgconfigdir)' '$(DESTDIR)$(cmakedir)' '$(DESTDIR)$(includedir)/wengert' '$(DESTDIR)$(docdir)/doc' '$(DESTDIR)$(docdir)/ops'
 	$(foreach f,$(DOCS),install -m 644 $(f) '$(DESTDIR)$(docdir)/$(f)' &&) true
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
+	$(if $(CONVERT),install -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' && install -m 755 $(CONVERT) convert/wengert-cc '$(DESTDIR)$(bindir)/' && \
+	    install -m 644 convert/wengert-convert.1 '$(DESTDIR)$(mandir)/man1/')
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
 	install -m 755 $(B)/$(SO) '$(DESTDIR)$(libdir)/libwengert.so.$(VERSION)'
@@ -561,6 +588,7 @@ install: lib $(adapter_libs) $(B)/wengert-config.cmake ## into $(DESTDIR)$(prefi
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
+	rm -f '$(DESTDIR)$(bindir)/wengert-convert' '$(DESTDIR)$(bindir)/wengert-cc' '$(DESTDIR)$(mandir)/man1/wengert-convert.1'
 	$(foreach n,$(foreach row,$(ADAPTERS),$(call field,1,$(row))),rm -f $(patsubst adapters/$(n)/%,'$(DESTDIR)$(includedir)/%',$(wildcard adapters/$(n)/wengert/*.h)) \
 	    '$(DESTDIR)$(libdir)/libwengert-$(n).a' $(foreach v,.so .so.$(SO_NUMBER) .so.$(VERSION),'$(DESTDIR)$(libdir)/libwengert-$(n)$(v)') '$(DESTDIR)$(pkgconfigdir)/wengert-$(n).pc' &&) true
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'
