@@ -96,6 +96,7 @@ static void join(analysis *a, cell *x, cell *y) {
     append(&x->to, &y->to), append(&x->from, &y->from);
     x->forced |= y->forced;
     x->mixed |= y->mixed;
+    x->addressed |= y->addressed;
     if (x->declared == NULL) x->declared = y->declared;
     if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
     for (size_t i = 0; i < y->versions.n; i++)
@@ -326,6 +327,7 @@ static cell *unary(analysis *a, version *v, const node *n) {
     if (same(n->op, "*")) return pointee(a, v, c);
     cell *const x = evaluate(a, v, c);
     if (same(n->op, "&")) {
+        x->addressed = true;
         cell *const out = new_cell(a, n->type);
         if (n->type->kind == TYPE_POINTER) join(a, target(a, out), x);
         return out;

@@ -24,6 +24,9 @@ struct cell {
     list to, from;    /* cells that are computed of it, of which it is computed */
     bool varied, useful, active;
     bool forced;      /* a variable whatever follows: an input or output */
+    bool addressed;   /* something may point to it */
+    bool needed;      /* its values are, when derivatives go back */
+    unsigned number;  /* while a function is planned */
     bool mixed;       /* of two types at once: through a union or a cast */
     const decl *declared; /* the first variable, field or function that it is */
 };

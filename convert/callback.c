@@ -3,9 +3,9 @@
  * them, and takes the outputs from where it leaves them. What is not an input is copied from the
  * arguments of the original. */
 #include <string.h>
-#include "convert/output.h"
+#include "convert/callback.h"
 
-static const char *field_of(const type *t, const char *name) {
+const char *declared_as(const type *t, const char *name) {
     const char *s = t->spelling;
     if (starts_with(s, "const ") && t->kind != TYPE_POINTER) s += 6;
     const char *const star = strstr(s, "(*");
@@ -14,17 +14,18 @@ static const char *field_of(const type *t, const char *name) {
     if (t->kind == TYPE_FUNCTION && strchr(s, '(') != NULL)
         return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name, strchr(s, '('));
     const char *const bracket = t->kind == TYPE_ARRAY ? strchr(s, '[') : NULL;
-    if (bracket != NULL) return format("%s%s%s", copy_text(s, (size_t)(bracket - s)), name, bracket);
+    if (bracket != NULL)
+        return format("%s%s%s%s", copy_text(s, (size_t)(bracket - s)), bracket > s && bracket[-1] != '*' && bracket[-1] != ' ' ? " " : "", name, bracket);
     const size_t n = strlen(s);
     return format("%s%s%s", s, n != 0 && s[n - 1] == '*' ? "" : " ", name);
 }
 
-static bool holds(const writer *w, const decl *d) {
+bool root_holds(const writer *w, const decl *d) {
     cell *const c = cell_of(w->a, w->a->root, d);
     return c != NULL && holds_variables(c);
 }
 
-static const char *count_of_array(const type *t) {
+const char *count_of_array(const type *t) {
     long long n = 1;
     for (; t->kind == TYPE_ARRAY; t = t->of) {
         if (t->count < 0) return NULL;
@@ -35,10 +36,10 @@ static const char *count_of_array(const type *t) {
 
 /* What is behind the ranges of a selection: all elements of an array, if one range does not go through
  * it; then they are counted from the first number. */
-static bool is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
+bool selection_is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
 
 /* How many numbers a selection has, as C. */
-static const char *numbers_of(const selection *s) {
+const char *count_of_selection(const selection *s) {
     if (s->ranges == 0) {
         const char *const n = s->type->kind == TYPE_ARRAY ? count_of_array(s->type) : "1";
         return n != NULL ? n : "1";
@@ -52,11 +53,11 @@ static const char *numbers_of(const selection *s) {
     return text_of(&to);
 }
 
-static const char *total(const list *l) {
+const char *total_of(const list *l) {
     text to = {NULL, 0, 0};
     unsigned long sum = 0;
     for (size_t i = 0; i < l->n; i++) {
-        const char *const n = numbers_of(l->at[i]);
+        const char *const n = count_of_selection(l->at[i]);
         if (strspn(n, "0123456789") == strlen(n)) {
             unsigned long k = 0;
             for (const char *p = n; *p; p++) k = 10 * k + (unsigned long)(*p - '0');
@@ -70,7 +71,7 @@ static bool is_number(const char *s) { return strspn(s, "0123456789") == strlen(
 
 /* The dimension that the parameter's text declares, as in double r[3]; or what selections of all of it
  * reach to; NULL: not known. */
-static const char *elements(const writer *w, const decl *p) {
+const char *elements_of(const writer *w, const decl *p) {
     const file *const f = p->file;
     const char *const s = copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
     const char *const close = strchr(s, ']');
@@ -100,15 +101,15 @@ static const char *elements(const writer *w, const decl *p) {
     return ends != 0 ? text_of(&most) : NULL;
 }
 
-static const char *arguments_name(const writer *w) { return format("%s_arguments", w->a->root->name); }
+const char *arguments_name(const writer *w) { return format("%s_arguments", w->a->root->name); }
 
-static const type *pointed(const decl *p) {
+const type *pointed(const decl *p) {
     return p->type->kind == TYPE_POINTER || p->type->kind == TYPE_ARRAY ? p->type->of : NULL;
 }
 
 /* Is there a way to make this parameter of the original's arguments? */
 static bool can_make(const writer *w, const decl *p) {
-    if (!holds(w, p)) return true;
+    if (!root_holds(w, p)) return true;
     const type *const t = pointed(p) != NULL ? pointed(p) : p->type;
     if (p->type->kind == TYPE_FUNCTION || t->kind == TYPE_FUNCTION) return true;
     const type *e = t;
@@ -121,25 +122,25 @@ static bool visible(const writer *w, const type *t) {
     return l->kind != TYPE_RECORD || l->record->definition == NULL || l->record->definition->file != w->a->root->function->file;
 }
 
-static bool in_header(const writer *w) {
+bool in_header(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++)
         if (!visible(w, ((decl *)f->parameters.at[i])->type)) return false;
     return true;
 }
 
-static const decl *cannot_make(const writer *w) {
+const decl *cannot_make(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++)
         if (!can_make(w, f->parameters.at[i])) return f->parameters.at[i];
     return NULL;
 }
 
-static bool is_function(const decl *p) { return leaf_type(p->type)->kind == TYPE_FUNCTION; }
+bool is_function(const decl *p) { return leaf_type(p->type)->kind == TYPE_FUNCTION; }
 
 /* Counts that the user has to give: of what nothing else says how many there are. */
 static bool wants_count(const writer *w, const decl *p) {
-    return holds(w, p) && p->type->kind == TYPE_POINTER && !is_function(p) && elements(w, p) == NULL &&
+    return root_holds(w, p) && p->type->kind == TYPE_POINTER && !is_function(p) && elements_of(w, p) == NULL &&
            leaf_type(p->type)->kind == TYPE_REAL;
 }
 
@@ -159,13 +160,13 @@ static const char *function_pointer(writer *w, const decl *p) {
 static void write_field_counts(const writer *w, const char *before, const record *r, text *to, unsigned depth) {
     for (size_t i = 0; i < r->fields.n && depth < 3; i++) {
         const decl *const f = r->fields.at[i];
-        if (!holds(w, f)) continue;
+        if (!root_holds(w, f)) continue;
         if (f->type->kind == TYPE_POINTER && leaf_type(f->type)->kind != TYPE_FUNCTION)
             putf(to, "    size_t %s_%s_count; /* how many elements %s->%s has; 0: it is NULL */\n", before, f->name, before, f->name);
     }
 }
 
-static const char *declaration(writer *w) {
+const char *arguments_declaration(writer *w) {
     text to = {NULL, 0, 0};
     const decl *const f = w->a->root->function;
     const char *const name = w->a->root->name;
@@ -173,18 +174,18 @@ static const char *declaration(writer *w) {
     putf(&to, "typedef struct %s {\n", arguments_name(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (is_function(p) && holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
-        else putf(&to, "    %s;\n", field_of(p->type, p->name));
+        if (is_function(p) && root_holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
+        else putf(&to, "    %s;\n", declared_as(p->type, p->name));
         if (wants_count(w, p)) putf(&to, "    size_t %s_count; /* how many numbers %s has */\n", p->name, p->name);
         const type *const t = leaf_type(p->type);
-        if (holds(w, p) && t->kind == TYPE_RECORD) write_field_counts(w, p->name, t->record, &to, 0);
+        if (root_holds(w, p) && t->kind == TYPE_RECORD) write_field_counts(w, p->name, t->record, &to, 0);
     }
     if (f->parameters.n == 0) put(&to, "    int nothing;\n");
     putf(&to, "} %s;\n\n", arguments_name(w));
     text in = {NULL, 0, 0}, out = {NULL, 0, 0};
     for (size_t i = 0; i < w->a->inputs.n; i++) putf(&in, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->inputs.at[i])->text);
     for (size_t i = 0; i < w->a->outputs.n; i++) putf(&out, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->outputs.at[i])->text);
-    const char *const n = total(&w->a->inputs), *const m = total(&w->a->outputs);
+    const char *const n = total_of(&w->a->inputs), *const m = total_of(&w->a->outputs);
     if (is_number(n) && is_number(m)) putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
     putf(&to,
          "/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
@@ -196,7 +197,7 @@ static const char *declaration(writer *w) {
 
 /* ---- copies of structures ----------------------------------------------------------------- */
 
-static const char *record_name(const record *r) {
+const char *record_name(const record *r) {
     return r->tagged ? format("%s %s", r->is_union ? "union" : "struct", r->name) : r->name;
 }
 
@@ -215,7 +216,7 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         const type *e = f->type;
         while (e->kind == TYPE_ARRAY) e = e->of;
         if (!*x) continue;
-        if (!holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
+        if (!root_holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
                 if (f->type->count > 0) putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
             } else if (f->type->constant)
@@ -243,7 +244,7 @@ static const char *converted(const writer *w, const type *t) {
     return e->kind == TYPE_RECORD ? format("%s_wg", record_name(e->record)) : "wg_real";
 }
 
-static const char *dimensions(const type *t) {
+const char *dimensions(const type *t) {
     text to = {NULL, 0, 0};
     for (; t->kind == TYPE_ARRAY; t = t->of) putf(&to, "[%lld]", t->count);
     return text_of(&to);
@@ -260,7 +261,7 @@ static void obtain(text *to, const char *into, const char *n) {
 static void make_pointer_fields(writer *w, const decl *p, const record *r, text *to) {
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
-        if (!holds(w, f) || f->type->kind != TYPE_POINTER || leaf_type(f->type)->kind == TYPE_FUNCTION) continue;
+        if (!root_holds(w, f) || f->type->kind != TYPE_POINTER || leaf_type(f->type)->kind == TYPE_FUNCTION) continue;
         const type *const e = f->type->of;
         const char *const n = format("wgc_from->%s_%s_count", p->name, f->name);
         const char *const path = format("%s->%s", p->name, f->name);
@@ -276,9 +277,9 @@ static void make_pointer_fields(writer *w, const decl *p, const record *r, text 
 
 static void make_parameter(writer *w, const decl *p, text *to) {
     const char *const x = p->name;
-    if (!holds(w, p) || is_function(p)) {
-        if (is_function(p) && holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
-        else putf(to, "    %s = wgc_from->%s;\n", field_of(p->type, x), x);
+    if (!root_holds(w, p) || is_function(p)) {
+        if (is_function(p) && root_holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
+        else putf(to, "    %s = wgc_from->%s;\n", declared_as(p->type, x), x);
         return;
     }
     const type *const t = pointed(p);
@@ -287,7 +288,7 @@ static void make_parameter(writer *w, const decl *p, text *to) {
         if (p->type->kind == TYPE_RECORD) putf(to, "    wgc_copy_%s(&%s, &wgc_from->%s);\n", p->type->record->name, x, x);
         return;
     }
-    const char *const count = elements(w, p);
+    const char *const count = elements_of(w, p);
     const type *e = t;
     while (e->kind == TYPE_ARRAY) e = e->of;
     const char *const d = dimensions(t);
@@ -314,7 +315,7 @@ static const char *path_of(const writer *w, const selection *s) {
     text to = {NULL, 0, 0};
     const char *p = s->path;
     if (s->root == NULL) put(&to, "wgc_result"), p += strlen("return");
-    else if (s->root->is_global && holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
+    else if (s->root->is_global && root_holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
     for (; *p; p++)
         if (*p == '@') putf(&to, "wgc_k%c", *++p);
         else put_n(&to, p, 1);
@@ -334,7 +335,7 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
         putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", count != NULL ? count : "1");
         path = format("((wg_real *)%s)[wgc_k]", path);
     } else if (s->ranges == 0 && s->type->kind == TYPE_POINTER) path = format("*%s", path);
-    if (is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
+    if (selection_is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
     for (size_t i = 0; i < s->ranges; i++)
         putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
     put(to, n > 1 ? " { " : " ");
@@ -352,7 +353,7 @@ static size_t pointers(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (!holds(w, p)) continue;
+        if (!root_holds(w, p)) continue;
         n++;
         const type *const t = leaf_type(p->type);
         if (t->kind == TYPE_RECORD) n += t->record->fields.n;
@@ -364,7 +365,7 @@ const char *callback_declaration(writer *w) {
     const decl *const missing = cannot_make(w);
     if (missing != NULL)
         return format("/* There is no callback: '%s' is of a type that is not copied by itself. */\n", missing->name);
-    return in_header(w) ? declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+    return in_header(w) ? arguments_declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
 }
 
 const char *callback_definition(writer *w) {
@@ -377,15 +378,15 @@ const char *callback_definition(writer *w) {
         return "";
     }
     put(&to, "\n/* ---- for drivers */\n\n");
-    if (!in_header(w)) putf(&to, "%s\n", declaration(w));
+    if (!in_header(w)) putf(&to, "%s\n", arguments_declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         const type *const t = leaf_type(p->type);
-        if (holds(w, p) && t->kind == TYPE_RECORD) {
+        if (root_holds(w, p) && t->kind == TYPE_RECORD) {
             for (size_t k = 0; k < t->record->fields.n; k++) {
                 const decl *const q = t->record->fields.at[k];
                 const type *const u = leaf_type(q->type);
-                if (holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
+                if (root_holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
             }
             write_copies(w, t->record, &done, &to);
         }
@@ -393,10 +394,10 @@ const char *callback_definition(writer *w) {
     text body = {NULL, 0, 0};
     for (size_t i = 0; i < f->parameters.n; i++) putf(&args, ", %s", ((decl *)f->parameters.at[i])->name);
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
-        if (!holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+        if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     for (size_t i = 0; i < f->parameters.n; i++)
-        if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total(&w->a->inputs), total(&w->a->outputs));
+        if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
     for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
     const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));

@@ -4,18 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "convert/adjoint.h"
+#include "convert/callback.h"
 #include "convert/expand.h"
-#include "convert/output.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--passive NAME] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|adjoint] [--passive NAME] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
 typedef struct options {
     list files, passive, flags;
-    const char *function, *inputs, *outputs, *out, *database;
+    const char *function, *inputs, *outputs, *out, *database, *to;
     bool accept_integers;
 } options;
 
@@ -32,7 +33,7 @@ static int read_options(int argc, char **argv, options *o) {
             const char **to;
         } const with_value[] = {{"--function", &o->function},  {"--with-respect-to", &o->inputs},
                                 {"--of", &o->outputs},         {"-o", &o->out},
-                                {"-p", &o->database}};
+                                {"-p", &o->database},          {"--to", &o->to}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -58,6 +59,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (o->files.n == 0) return misused("no file is given");
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
+    if (o->to == NULL) o->to = "tape";
+    if (!same(o->to, "tape") && !same(o->to, "adjoint")) return misused(format("--to %s: tape or adjoint", o->to));
     return 0;
 }
 
@@ -210,6 +213,19 @@ static bool write_all(const options *o, analysis *a) {
     return good && write_text(header, write_header(&w, &out));
 }
 
+/* One file, and its adjoint. */
+static bool write_adjoint_of(const options *o, analysis *a) {
+    writer w = {.a = a, .tape = "tape"};
+    const file *const f = a->root->function->file;
+    const char *const header = beside(o->out, ".h");
+    const output out = {.source = o->out, .header = last_part(header), .alone = true};
+    const char *const body = write_adjoint(&w, f, &out);
+    if (errors_said() != 0) return false;
+    const char *const s = format("/* Written by wengert-convert from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", last_part(f->name),
+                                 without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    return errors_said() == 0 && write_text(o->out, s) && write_text(header, write_header(&w, &out));
+}
+
 static int convert(const options *o) {
     bool expanded = false;
     program *p = read_expanded(o, NULL, &expanded);
@@ -232,7 +248,8 @@ static int convert(const options *o) {
         }
         if (all) break;
     }
-    return a != NULL && write_all(o, a) && errors_said() == 0 ? 0 : 1;
+    if (a == NULL) return 1;
+    return (same(o->to, "adjoint") ? write_adjoint_of(o, a) : write_all(o, a)) && errors_said() == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

@@ -15,6 +15,8 @@ typedef struct output {
 const char *write_file(writer *w, const file *f, const output *o);
 bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o);
+/* A declaration of `name` with that type. */
+const char *declared_as(const type *t, const char *name);
 /* The callback, and the arguments that it takes; declared in the header. */
 const char *callback_declaration(writer *w);
 const char *callback_definition(writer *w);
