@@ -493,8 +493,8 @@ static version *new_version(analysis *a, version *caller, decl *f) {
     v->function = f;
     v->caller = caller;
     v->number = (unsigned)a->versions.n;
-    v->of_node = arena_get((f->nodes + 1) * sizeof *v->of_node);
-    v->called = arena_get((f->nodes + 1) * sizeof *v->called);
+    v->of_node = arena_get(2 * (f->nodes + 1) * sizeof *v->of_node); /* also for nodes that are made */
+    v->called = arena_get(2 * (f->nodes + 1) * sizeof *v->called);
     v->of_decl = arena_get((f->parameters.n + f->locals.n + 1) * sizeof *v->of_decl);
     if (f->type->of->kind != TYPE_VOID) {
         v->result = new_cell(a, f->type->of);

@@ -11,7 +11,7 @@ static const char stack_text[] =
     " * memory it jumps out. */\n"
     "union wgc_word { double d; int64_t i; void *p; };\n"
     "struct wgc_chunk { struct wgc_chunk *before; size_t n, room; union wgc_word at[]; };\n"
-    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    jmp_buf out;\n} wgc_stack;\n"
+    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    jmp_buf out;\n    size_t holds; /* what was obtained beside it */\n} wgc_stack;\n"
     "__attribute__((noinline, unused)) static void wgc_grow(wgc_stack *s, size_t words) {\n"
     "    struct wgc_chunk *c = s->spare;\n"
     "    const size_t room = words > 65536 ? words : 65536;\n"
@@ -121,10 +121,9 @@ static const char *call_arguments(const emitter *m, const step *s, bool back) {
 }
 
 static bool is_memory(const emitter *m, const step *s) {
-    (void)m;
     const node *n = s->e;
     while (n != NULL && (n->kind == NODE_PAREN || n->kind == NODE_CAST)) n = n->child[0];
-    if (s->text != NULL || n == NULL || n->kind != NODE_CALL || n->child[0]->kind != NODE_NAME) return false;
+    if (s->text != NULL || n == NULL || n->kind != NODE_CALL || n->child[0]->kind != NODE_NAME || m->r->instead[n->number] != NULL) return false;
     const char *const f = bare(n->child[0])->decl->name;
     return same(f, "malloc") || same(f, "calloc");
 }
@@ -181,6 +180,13 @@ static void forward(emitter *m, const list *steps, const char *indent) {
             if (s->text == NULL && s->to.name != NULL) break; /* a declaration keeps it */
             const char *const e = s->text != NULL ? s->text : print(r, s->e);
             if (!starts_with(e, "free")) putf(m->to, "%s%s;\n", indent, e); /* memory is given back when all is done */
+            break;
+        }
+        case STEP_COPY: {
+            const char *const x = print(r, s->to.n);
+            if (s->push) putf(m->to, "%swgc_push_all(wgc_s, %s, %s);\n", indent, x, s->text);
+            if (s->e != NULL) putf(m->to, "%smemcpy(%s, %s, %s);\n", indent, x, print(r, s->e), s->text);
+            else putf(m->to, "%smemset(%s, 0, %s);\n", indent, x, s->text);
             break;
         }
         case STEP_ARRAY: {
@@ -246,6 +252,7 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
         return;
     }
     if (!target_active(s)) return;
+    if (s->text != NULL && s->add == 0) error_at(place_of(s->e), "'%s' cannot be turned round", source(s->e));
     const char *const instead = s->text == NULL ? r->instead[s->e->number] : NULL;
     const bool own = instead != NULL && s->to.name != NULL && same(instead, s->to.name);
     if (own) r->instead[s->e->number] = NULL;
@@ -281,7 +288,11 @@ static void backward_counted(emitter *m, const step *s, const char *indent) {
     if (s->push) put_pop(m->to, indent, i, NULL, s->to.type);
 }
 
+/* The shadow of an array or pointer, as one of numbers in a row. */
+static const char *flat_shadow(const routine *r, const node *n) { return format("(double *)(%s)", print_shadow(r, n)); }
+
 static void backward(emitter *m, const list *steps, const char *indent) {
+    const routine *const r = m->r;
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         if (s->kind == STEP_ASSIGN && s->again) {
@@ -298,6 +309,15 @@ static void backward(emitter *m, const list *steps, const char *indent) {
         case STEP_ASSIGN: backward_assign(m, s, indent); break;
         case STEP_CALL: backward_call(m, s, indent); break;
         case STEP_PLAIN: break;
+        case STEP_COPY:
+            if (s->push) putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n), s->text);
+            putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < (%s) / sizeof(double); wgc_k++) {\n", indent, s->text);
+            if (s->e != NULL)
+                putf(m->to, "%s    const double wgc_b = (%s)[wgc_k];\n%s    (%s)[wgc_k] = 0;\n%s    (%s)[wgc_k] += wgc_b;\n", indent, flat_shadow(r, s->to.n), indent, flat_shadow(r, s->to.n),
+                     indent, flat_shadow(r, s->e));
+            else putf(m->to, "%s    (%s)[wgc_k] = 0;\n", indent, flat_shadow(r, s->to.n));
+            putf(m->to, "%s}\n", indent);
+            break;
         case STEP_ARRAY:
             putf(m->to, "%s{\n%s    const size_t wgc_words = (size_t)wgc_pop_i(wgc_s);\n", indent, indent);
             if (target_holds(s)) putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n", indent);

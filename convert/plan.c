@@ -184,6 +184,11 @@ static void walk(planner *p, list *steps) {
             break;
         case STEP_PLAIN:
         case STEP_ARRAY: break;
+        case STEP_COPY:
+            use_value(p, s->to.n);
+            if (s->e != NULL) use_value(p, s->e);
+            if (!p->marking && s->to.cell != NULL) s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+            break;
         case STEP_IF: {
             if (p->marking) {
                 walk(p, &s->body), walk(p, &s->other);
@@ -292,6 +297,7 @@ static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
         if (s->kind == STEP_CALL && changes(p, s->callee, c, &seen)) return true;
+        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c) return true;
         if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p, p->r->v, s->e, c, &seen)) return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
     }

@@ -145,6 +145,12 @@ static const char *in_parentheses(const char *s) {
     return s;
 }
 
+/* The table's texts are of double: 1 / b is no division of integers. */
+static const char *as_double(const routine *r, const node *n) {
+    const bool is_double = n->type != NULL && n->type->kind == TYPE_REAL && n->type->bits == 64;
+    return is_double || r->instead[n->number] != NULL ? print(r, n) : format("(double)%s", in_parentheses(print(r, n)));
+}
+
 static const char *filled(const reversal *x, const char *partial, const node *n, const node *const *arg, size_t k) {
     const tokens t = lex(partial, strlen(partial));
     text to = {NULL, 0, 0};
@@ -152,7 +158,7 @@ static const char *filled(const reversal *x, const char *partial, const node *n,
     for (size_t i = 0; i < t.n; i++) {
         const char *with = NULL;
         for (size_t j = 0; j < k; j++)
-            if (token_is(partial, &t.at[i], letters[j])) with = print(x->r, bare(arg[j]));
+            if (token_is(partial, &t.at[i], letters[j])) with = as_double(x->r, bare(arg[j]));
         if (token_is(partial, &t.at[i], "v")) with = print(x->r, n);
         if (t.at[i].kind != TOKEN_WORD || with == NULL) continue;
         put_n(&to, partial + at, t.at[i].begin - at);

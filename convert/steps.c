@@ -136,6 +136,7 @@ static const char *local_name(const routine *r, const decl *d) {
 const char *print(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
     if (instead != NULL) return instead;
+    if (n->made) return format("%s %s (%s)", print(r, n->child[0]), n->op, print(r, n->child[1]));
     if (n->by_macro) return source(n);
     if (n->kind == NODE_NAME) return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
@@ -234,6 +235,41 @@ static void call_step(builder *b, const node *n, version *v) {
     }
 }
 
+/* malloc and the like, whose result goes straight to a pointer: with it goes its shadow's. */
+static bool is_assigned_memory(const node *n) {
+    if (n->kind != NODE_CALL || known_call(n)->kind != KNOWN_MEMORY) return false;
+    const node *p = n->parent;
+    while (p != NULL && (p->kind == NODE_PAREN || p->kind == NODE_CAST)) p = p->parent;
+    return p != NULL && ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
+}
+
+/* memcpy and memset of variables; false: it is not that. */
+static bool copy_step(builder *b, const node *n, known_kind k) {
+    routine *const r = b->r;
+    if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1])) return false;
+    const node *to = n->child[1], *from = n->child[2];
+    while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
+    while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
+    const type *const t = leaf_type(to->type);
+    const bool direct = to->type->of != NULL && leaf_type(to->type) == to->type->of;
+    if (t->kind != TYPE_REAL || t->bits != 64 || !(direct || to->type->kind == TYPE_ARRAY)) {
+        refuse(r, n, "memory of structures or pointers is moved as a whole: assign its elements");
+        return true;
+    }
+    if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
+        refuse(r, n, "variables are filled with bytes that are not 0");
+        return true;
+    }
+    step *const s = add_step(b, STEP_COPY);
+    s->to = (target){to, NULL, to->type, NULL};
+    cell *const c = cell_at(r, to);
+    s->to.cell = to->type->kind == TYPE_ARRAY ? c : c != NULL && c->target != NULL ? real_cell(c->target) : NULL;
+    s->e = k == KNOWN_COPY ? from : NULL;
+    s->text = print(r, n->child[3]);
+    r->instead[n->number] = print(r, to);
+    return true;
+}
+
 static const char *plus_one(const node *n) { return same(n->op, "++") ? "+ 1" : "- 1"; }
 
 static void assign_to(builder *b, const target *to, const node *e, const char *op);
@@ -282,6 +318,7 @@ static void pure(builder *b, const node *n) {
         return;
     }
     for (size_t i = 0; i < n->children; i++) pure(b, n->child[i]);
+    if (is_assigned_memory(n)) return;
     if (n->kind == NODE_ASSIGN) {
         const target to = place(r, n->child[0]);
         assign_to(b, &to, n->child[1], n->op);
@@ -299,11 +336,22 @@ static void pure(builder *b, const node *n) {
             r->instead[n->number] = s->to.name;
         }
         step *const s = add_step(b, STEP_ASSIGN);
-        s->to = to, s->e = n, s->text = format("%s %s", x, plus_one(n));
+        s->to = to, s->e = n;
+        if (n->type->kind == TYPE_REAL) s->add = same(n->op, "++") ? 1 : -1, s->text = "1";
+        else s->text = format("%s %s", x, plus_one(n));
         if (!used) r->instead[n->number] = x;
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
         const node *const f = bare(n->child[0]);
+        if (copy_step(b, n, k)) return;
+        if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
+            refuse(r, n, "memory of variables that moves");
+            return;
+        }
+        if (k == KNOWN_MEMORY && node_holds(r, n)) {
+            refuse(r, n, "memory of variables that is not assigned to a pointer at once");
+            return;
+        }
         if (k == KNOWN_PARTS && step_is_active(r, n)) {
             refuse(r, n, "a function that gives a part by pointer");
             return;
@@ -319,6 +367,19 @@ static void pure(builder *b, const node *n) {
     }
 }
 
+/* x * e, of x *= e. */
+static const node *made_binary(routine *r, const target *to, const node *e, const char *op) {
+    node *const n = arena_get(sizeof *n);
+    node **const child = arena_get(2 * sizeof *child);
+    node *const parent = e->parent; /* the assignment */
+    *n = (node){.kind = NODE_BINARY, .file = e->file, .begin = e->begin, .end = e->end, .type = to->type, .made = true,
+                .op = copy_text(op, strlen(op) - 1), .child = child, .children = 2, .owner = e->owner};
+    child[0] = parent->child[0], child[1] = parent->child[1];
+    n->number = r->v->function->nodes + 1 + parent->number;
+    r->v->of_node[n->number] = to->cell;
+    return n;
+}
+
 static void assign_to(builder *b, const target *to, const node *e, const char *op) {
     step *const s = add_step(b, STEP_ASSIGN);
     s->to = *to;
@@ -327,6 +388,7 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
     if (same(op, "=")) return;
     if (real && same(op, "+=")) s->add = 1;
     else if (real && same(op, "-=")) s->add = -1;
+    else if (real) s->e = made_binary(b->r, to, e, op);
     else s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op, print(b->r, e));
 }
 
@@ -634,7 +696,7 @@ routine *steps_of(analysis *a, version *v) {
     const decl *const f = v->function;
     r->a = a, r->v = v;
     r->names = table_new();
-    r->instead = arena_get((f->nodes + 1) * sizeof *r->instead);
+    r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) add_parameter(r, f->parameters.at[i]);
     for (size_t i = 0; i < f->locals.n; i++) add_local(r, f->locals.at[i]);
     /* a return at the very end is no jump */

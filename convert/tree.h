@@ -144,6 +144,7 @@ struct node {
     const type *type; /* of an expression */
     const char *op;   /* "+", "+=", "sizeof", .. */
     bool postfix, arrow, by_macro;
+    bool made;        /* of x *= e: x * e, which does not stand in the source */
     decl *decl;      /* NAME, MEMBER, DESIGNATED */
     const type *of;  /* CAST, SIZEOF of a type, COMPOUND */
     size_t type_end; /* of those: where the type's name ends (it begins behind the parenthesis) */

@@ -163,19 +163,19 @@ const char *vjp_definition(writer *w) {
 
     if (strstr(text_of(&body), "wgc_larger") != NULL)
         put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
-    putf(&to, "static wg_status wgc_run(wgc_stack *wgc_s, void **wgc_held, size_t *wgc_count, size_t wgc_n, const double *wgc_x,\n"
+    putf(&to, "static wg_status wgc_run(wgc_stack *wgc_s, void **wgc_held, size_t wgc_n, const double *wgc_x,\n"
               "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n", arguments_name(w));
     (void)held;
-    putf(&to, "#define wgc_stacked (*wgc_s)\n#define wgc_holds (*wgc_count)\n    wg_status wgc_status = WG_OK;\n    size_t wgc_at = 0;\n%s"
+    putf(&to, "#define wgc_stacked (*wgc_s)\n#define wgc_holds (wgc_s->holds)\n    wg_status wgc_status = WG_OK;\n    size_t wgc_at = 0;\n%s"
               "    goto wgc_done;\nwgc_done:\n    return wgc_status;\n#undef wgc_stacked\n#undef wgc_holds\n}\n\n", text_of(&body));
     putf(&to,
-         "%s {\n    wgc_stack wgc_s;\n    void *wgc_held[%zu];\n    size_t wgc_count = 0;\n    wg_status wgc_status;\n"
+         "%s {\n    wgc_stack wgc_s;\n    void *wgc_held[%zu];\n    wg_status wgc_status;\n"
          "    if (wgc_from == NULL || (wgc_x == NULL && wgc_n != 0) || (wgc_g == NULL && wgc_n != 0) ||\n"
          "        ((wgc_y == NULL || wgc_w == NULL) && wgc_m != 0))\n        return WG_ENULL;\n"
          "    memset(&wgc_s, 0, sizeof wgc_s);\n"
          "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-         "    else wgc_status = wgc_run(&wgc_s, wgc_held, &wgc_count, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
-         "    for (size_t wgc_k = 0; wgc_k < wgc_count; wgc_k++) free(wgc_held[wgc_k]);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
+         "    else wgc_status = wgc_run(&wgc_s, wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+         "    for (size_t wgc_k = 0; wgc_k < wgc_s.holds; wgc_k++) free(wgc_held[wgc_k]);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
          prototype(w), held);
     return text_of(&to);
 }
