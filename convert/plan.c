@@ -38,6 +38,10 @@ static void use(planner *p, cell *c) {
 static void use_value(planner *p, const node *n) {
     if (n == NULL || n->kind == NODE_SIZEOF) return;
     const char *const instead = p->r->instead[n->number];
+    if (p->r->place[n->number] != NULL) {
+        use_value(p, p->r->place[n->number]);
+        return;
+    }
     if (instead != NULL) {
         cell *const c = variable_cell(p, instead);
         if (c != NULL) {
@@ -80,6 +84,7 @@ static bool mentions_letter(const char *s, char letter) {
 static void use_partials(planner *p, const node *n) {
     const routine *const r = p->r;
     if (!step_is_active(r, n)) return;
+    if (r->place[n->number] != NULL) use_address(p, r->place[n->number]);
     if (r->instead[n->number] != NULL) return;
     if (n->kind == NODE_PAREN || n->kind == NODE_CAST) {
         use_partials(p, n->child[0]);

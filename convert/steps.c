@@ -14,6 +14,7 @@ static void refuse(routine *r, const node *n, const char *why) {
 
 cell *cell_at(const routine *r, const node *n) {
     cell *const c = r->v->of_node[n->number];
+    if (c == NULL && n->kind == NODE_NAME) return cell_of(r->a, r->v, n->decl); /* in a macro */
     return c != NULL ? real_cell(c) : NULL;
 }
 bool node_holds(const routine *r, const node *n) {
@@ -148,13 +149,14 @@ const char *print(const routine *r, const node *n) {
 
 const char *print_shadow(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
+    if (r->place[n->number] != NULL) return print_shadow(r, r->place[n->number]);
     if (instead != NULL) return format("%s_b", instead);
     switch (n->kind) {
     case NODE_NAME: return format("%s_b", n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
     case NODE_PAREN: return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER: return format("%s%s%s", print_shadow(r, n->child[0]), n->arrow ? "->" : ".", n->decl->name);
     case NODE_INDEX: return format("%s[%s]", print_shadow(r, n->child[0]), print(r, n->child[1]));
-    case NODE_UNARY: return format("%s%s", n->op, print_shadow(r, n->child[0]));
+    case NODE_UNARY: return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
     case NODE_CAST: return format("(%s)%s", copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1), print_shadow(r, n->child[0]));
     case NODE_BINARY: {
         const bool first = n->child[0]->type != NULL && (n->child[0]->type->kind == TYPE_POINTER || n->child[0]->type->kind == TYPE_ARRAY);
@@ -324,7 +326,7 @@ static void pure(builder *b, const node *n) {
         assign_to(b, &to, n->child[1], n->op);
         r->instead[n->number] = NULL;
         /* its value is that of the place, which nothing changes before it is used */
-        if (n->parent == NULL || is_expression(n->parent)) r->instead[n->number] = print(r, n->child[0]);
+        if (n->parent == NULL || is_expression(n->parent)) r->instead[n->number] = print(r, n->child[0]), r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))) {
         const target to = place(r, n->child[0]);
         const char *const x = print(r, n->child[0]);
@@ -339,7 +341,7 @@ static void pure(builder *b, const node *n) {
         s->to = to, s->e = n;
         if (n->type->kind == TYPE_REAL) s->add = same(n->op, "++") ? 1 : -1, s->text = "1";
         else s->text = format("%s %s", x, plus_one(n));
-        if (!used) r->instead[n->number] = x;
+        if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
         const node *const f = bare(n->child[0]);
@@ -696,6 +698,7 @@ routine *steps_of(analysis *a, version *v) {
     const decl *const f = v->function;
     r->a = a, r->v = v;
     r->names = table_new();
+    r->place = arena_get(2 * (f->nodes + 1) * sizeof *r->place);
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) add_parameter(r, f->parameters.at[i]);
     for (size_t i = 0; i < f->locals.n; i++) add_local(r, f->locals.at[i]);
@@ -703,6 +706,14 @@ routine *steps_of(analysis *a, version *v) {
     const node *const body = f->body;
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
+    if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL) {
+        error_at(place_in(f->file, f->at), "'%s' returns a structure or pointer of variables, which cannot be turned round: give it as an argument", f->name);
+        r->refused = true;
+    }
+    if (f->file != a->root->function->file && f->file->given) {
+        error_at(place_in(f->file, f->at), "'%s' stands in another file than '%s': an adjoint without a tape is of one file", f->name, a->root->function->name);
+        r->refused = true;
+    }
     for (size_t i = 0; i < n - last; i++) r->jumps |= jumps(body->child[i]);
     for (size_t i = 0; i < n - last; i++) flow(r, body->child[i], NULL);
     if (last) flow_return(r, body->child[n - 1]);

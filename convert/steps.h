@@ -83,6 +83,7 @@ typedef struct routine {
     list stretches;       /* stretch */
     list variables;       /* variable */
     const char **instead; /* by number of a node: the name of its result */
+    const node **place;   /* by number of a node: the place whose value it is, where that is its name */
     table *names;         /* of local variables, by number of the decl */
     bool jumps;
     unsigned own;         /* names of our own so far */
