@@ -400,6 +400,23 @@ static void put_frame(const emitter *m) {
     put(m->to, "};\n");
 }
 
+/* The declaration of d alone, by another name. */
+static const char *one_declaration(const decl *d, const char *name) {
+    const file *const f = d->file;
+    const size_t rest = specifiers_end(f, d->begin, d->end);
+    return format("%s %s", copy_text(f->text + d->begin, rest - d->begin),
+                  replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+}
+
+/* Static variables stand at the top, for both ways. */
+static void put_statics(const emitter *m) {
+    const routine *const r = m->r;
+    for (size_t i = 0; i < r->variables.n; i++) {
+        const variable *const x = r->variables.at[i];
+        if (x->d != NULL && x->d->is_static) putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, x->name));
+    }
+}
+
 static void put_locals(const emitter *m, bool back) {
     const routine *const r = m->r;
     if (has_frame(r)) {
@@ -417,17 +434,9 @@ static void put_locals(const emitter *m, bool back) {
             if (d != NULL && d->kind == DECL_PARAMETER) putf(m->to, "    %s = %s;\n", x->name, d->name);
             continue;
         }
+        if (d != NULL && d->is_static) continue;
         if (d != NULL && aggregate) { /* it keeps its initialiser */
-            const file *const f = d->file;
-            const size_t rest = specifiers_end(f, d->begin, d->end);
-            putf(m->to, "    %s %s;\n", copy_text(f->text + d->begin, rest - d->begin),
-                 replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), x->name}}));
-            continue;
-        }
-        if (d != NULL && d->is_static) {
-            const file *const f = d->file;
-            const size_t rest = specifiers_end(f, d->begin, d->end);
-            putf(m->to, "    %s %s;\n", copy_text(f->text + d->begin, rest - d->begin), copy_text(f->text + d->at, d->end - d->at));
+            putf(m->to, "    %s;\n", one_declaration(d, x->name));
             continue;
         }
         const char *s = declared_as(x->type, x->name);
@@ -591,6 +600,7 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
         routine *const r = routines.at[i];
         for (size_t k = 0; k < r->stretches.n; k++) find_again(r, &((stretch *)r->stretches.at[k])->steps);
         putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
+        put_statics(&(emitter){.r = r, .to = &to});
         put_frame(&(emitter){.r = r, .to = &to});
     }
     put(&to, "\n#pragma GCC diagnostic push\n");

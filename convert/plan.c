@@ -141,7 +141,14 @@ static void walk_assign(planner *p, step *s) {
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL && s->to.cell != NULL && is_variable(s->to.cell);
     if (active) {
         if (s->to.n != NULL) use_address(p, s->to.n);
-        if (s->text == NULL && s->e != NULL) use_partials(p, s->e);
+        if (s->text == NULL && s->e != NULL) {
+            /* what gets its name here has none yet */
+            const char **const instead = &p->r->instead[s->e->number], *const name = *instead;
+            const bool own = name != NULL && s->to.name != NULL && same(name, s->to.name);
+            if (own) *instead = NULL;
+            use_partials(p, s->e);
+            *instead = name;
+        }
     }
     cell *const c = s->to.cell;
     if (c == NULL) return;
@@ -267,20 +274,20 @@ static bool is_cheap(const node *n) {
     return true;
 }
 
-static bool changes_in(const planner *p, const version *v, const node *n, cell *c, list *seen);
+static bool changes_in(const version *v, const node *n, cell *c, list *seen);
 /* May a call of this version change c? */
-static bool changes(const planner *p, const version *v, cell *c, list *seen) {
+static bool changes(const version *v, cell *c, list *seen) {
     if (list_has(seen, v)) return false;
     push(seen, (void *)v);
-    return changes_in(p, v, v->function->body, c, seen);
+    return changes_in(v, v->function->body, c, seen);
 }
-static bool changes_in(const planner *p, const version *v, const node *n, cell *c, list *seen) {
+static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
     if (n == NULL) return false;
     const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
     if ((n->kind == NODE_ASSIGN || counts) && node_cell(v, n->child[0]) == c) return true;
     if (n->kind == NODE_CALL) {
         const version *const w = called_by(v, n);
-        if (w != NULL && changes(p, w, c, seen)) return true;
+        if (w != NULL && changes(w, c, seen)) return true;
         if (w == NULL) /* memcpy and the like */
             for (size_t i = 1; i < n->children; i++) {
                 cell *const a = node_cell(v, n->child[i]);
@@ -290,20 +297,25 @@ static bool changes_in(const planner *p, const version *v, const node *n, cell *
             }
     }
     for (size_t i = 0; i < n->children; i++)
-        if (changes_in(p, v, n->child[i], c, seen)) return true;
+        if (changes_in(v, n->child[i], c, seen)) return true;
     for (size_t i = 0; i < n->decls.n; i++) {
         const decl *const d = n->decls.at[i];
-        if (d->init != NULL && changes_in(p, v, d->init, c, seen)) return true;
+        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
     }
     return false;
 }
+bool version_changes(const version *v, cell *c) {
+    list seen = {NULL, 0, 0};
+    return changes(v, real_cell(c), &seen);
+}
+
 static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
-        if (s->kind == STEP_CALL && changes(p, s->callee, c, &seen)) return true;
+        if (s->kind == STEP_CALL && changes(s->callee, c, &seen)) return true;
         if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c) return true;
-        if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p, p->r->v, s->e, c, &seen)) return true;
+        if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p->r->v, s->e, c, &seen)) return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
     }
     return false;

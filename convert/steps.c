@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* steps.c - from the tree of a function to steps. */
 #include <string.h>
+#include "convert/adjoint.h"
 #include "convert/known.h"
 #include "convert/steps.h"
 #include "convert/writer.h"
@@ -36,14 +37,18 @@ static const known *known_call(const node *n) {
     const char *const name = f->decl->name;
     return known_function(starts_with(name, "wgi_plain_") ? name + 10 : name, NULL);
 }
+static bool is_pure_call(const node *n) {
+    const known_kind k = known_call(n)->kind;
+    return k == KNOWN_OPERATION || k == KNOWN_SCALED || k == KNOWN_QUESTION || k == KNOWN_ROUNDING;
+}
+
 /* Does an expression do more than to give a value? A call of a function that is not of math.h does. */
 static bool has_effects(const node *n) {
     if (n == NULL || n->by_macro || n->kind == NODE_SIZEOF) return false;
     if (n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
     if (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))) return true;
     if (n->kind == NODE_CALL) {
-        const known *const k = known_call(n);
-        if (k->kind != KNOWN_OPERATION && k->kind != KNOWN_SCALED && k->kind != KNOWN_QUESTION && k->kind != KNOWN_ROUNDING) return true;
+        if (!is_pure_call(n)) return true;
     }
     for (size_t i = 0; i < n->children; i++)
         if (has_effects(n->child[i])) return true;
@@ -94,7 +99,9 @@ static void add_local(routine *r, const decl *d) {
     cell *const c = r->v->of_decl[d->index];
     const bool aggregate = d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD;
     const bool in_frame = (aggregate || (c != NULL && real_cell(c)->addressed)) && !is_kept(d);
-    for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++) name = format("%s_%u", d->name, k);
+    if (d->is_static) name = format("%s_%s", r->v->name, d->name); /* at file scope, for both ways */
+    const char *const base = name;
+    for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++) name = format("%s_%u", base, k);
     *x = (variable){.d = d, .name = in_frame ? framed(name) : name, .type = d->type, .cell = c != NULL ? real_cell(c) : NULL};
     x->holds = c != NULL && holds_variables(c);
     x->framed = in_frame;
@@ -320,7 +327,7 @@ static void pure(builder *b, const node *n) {
         return;
     }
     for (size_t i = 0; i < n->children; i++) pure(b, n->child[i]);
-    if (is_assigned_memory(n)) return;
+    if (is_assigned_memory(n) || (n->kind == NODE_CALL && is_pure_call(n))) return;
     if (n->kind == NODE_ASSIGN) {
         const target to = place(r, n->child[0]);
         assign_to(b, &to, n->child[1], n->op);
@@ -524,6 +531,10 @@ static void initialise_local(builder *b, const decl *d) {
         step *const s = add_step(b, STEP_PLAIN);
         s->e = d->init;
         s->to = t;
+        if (!zero && c != NULL && version_changes(r->v, c)) {
+            refuse(r, d->group, "an array with an initialiser that is changed: assign its elements");
+            return;
+        }
         s->text = zero ? format("memset(%s%s, 0, sizeof %s)", d->type->kind == TYPE_ARRAY ? "" : "&", name, name)
                        : format("memcpy(%s%s, %s(%s[])%s, sizeof %s)", d->type->kind == TYPE_ARRAY ? "" : "&", name,
                                 "", d->type->spelling, print(r, d->init), name);
