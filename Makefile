@@ -4,7 +4,8 @@
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'),
-#         TEST_LEVEL=-O0 (how test programs are optimised, where not as the library),
+#         TEST_LEVEL=-O0 (how files of test/ are optimised, where not as the library), and
+#         TEST_LEVEL_NOT='program test_tape_s%' (but these are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
@@ -112,7 +113,7 @@ JANSSON_CFLAGS := $(call packages,--cflags,jansson)
 JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
-FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(TEST_LEVEL),|$(TEST_LEVEL))
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
@@ -292,7 +293,7 @@ help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
-	@sed -n '4,8s/^# *//p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '4,9s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
 run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a short bench
 	@$(B)/examples/nist
@@ -383,7 +384,8 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-$(B)/test/%.o: MORE_CFLAGS = $(TEST_LEVEL)
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(TEST_LEVEL))
+$(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,matrix/dense.o matrix/statistics.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
@@ -400,7 +402,7 @@ APART := $(B)/test/test_function_locale $(B)/test/test_tape_drivers_memory $(B)/
 room = $(filter $(B)/test/test_$(1)_%,$(filter-out $(APART),$(TEST_PROGS)))
 TOGETHER := $(foreach r,ops tape function,$(call room,$(r)))
 # Their main() has the name of the file.
-$(TOGETHER:=.o): MORE_CFLAGS = $(TEST_LEVEL) '-Dmain=$(notdir $*)(void); int $(notdir $*)'
+$(TOGETHER:=.o): MORE_CFLAGS = $(test_level) '-Dmain=$(notdir $*)(void); int $(notdir $*)'
 
 define ROOM
 $(call LIST,tests_$(1),$(call room,$(1)))
