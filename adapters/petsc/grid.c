@@ -4,7 +4,7 @@
  * The numbers that a process sees are copied into a box with room for stencils all around, zeros beyond
  * boundaries: then the numbers at one point of the stencil, for all points of a line of the grid, stand
  * next to each other, and the function takes the line as so many points. */
-#include "wengert/petsc.h"
+#include "internal.h"
 #include <math.h>
 #include <float.h>
 #include <stdarg.h>
@@ -273,8 +273,8 @@ static int is_finite(size_t n, const double *v) {
     return !odd;
 }
 
-PetscErrorCode wg_petsc_grid_function(SNES snes, Vec u, Vec f, void *grid) {
-    wg_petsc_grid *const g = grid;
+/* All residuals. Result: 0, and whether they are finite; after a failure of ours PETSC_ERR_LIB. */
+static PetscErrorCode evaluate(wg_petsc_grid *g, Vec u, Vec f, int *finite) {
     PetscScalar *to;
     wg_status s = WG_OK;
     if (g == NULL || g->line == NULL) return PETSC_ERR_LIB;
@@ -288,12 +288,23 @@ PetscErrorCode wg_petsc_grid_function(SNES snes, Vec u, Vec f, void *grid) {
             g->y[0] = (wg_results){at, g->d, 1};
             s = line_of(g, g->residual, g->residual_work);
         }
-    const int finite = is_finite((size_t)(at - to), to);
+    *finite = is_finite((size_t)(at - to), to);
     PetscCall(VecRestoreArray(f, &to));
     if (s != WG_OK) return PETSC_ERR_LIB;
-    if (finite) return 0;
-    refuse(g, WG_ENONFINITE, "petsc: a residual is NaN or infinite");
-    return SNESSetFunctionDomainError(snes);
+    if (!*finite) refuse(g, WG_ENONFINITE, "petsc: a residual is NaN or infinite");
+    return 0;
+}
+
+PetscErrorCode wg_petsc_grid_function(SNES snes, Vec u, Vec f, void *grid) {
+    int finite;
+    const PetscErrorCode error = evaluate(grid, u, f, &finite);
+    return error != 0 || finite ? error : SNESSetFunctionDomainError(snes);
+}
+
+PetscErrorCode wg_petsc_grid_rates(TS ts, PetscReal t, Vec u, Vec f, void *grid) {
+    int finite;
+    (void)ts, (void)t;
+    return evaluate(grid, u, f, &finite);
 }
 
 /* ---- the Jacobian -------------------------------------------------------------------------- */
@@ -339,11 +350,11 @@ static PetscErrorCode set_rows(wg_petsc_grid *g, Mat to, PetscInt i, PetscInt j,
                                g->meet ? ADD_VALUES : INSERT_VALUES);
 }
 
-PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid) {
-    wg_petsc_grid *const g = grid;
+/* All rows, whatever numbers stand in them. */
+static PetscErrorCode differentiate(wg_petsc_grid *g, Vec u, Mat a, Mat b, int *finite) {
     if (g == NULL || g->line == NULL) return PETSC_ERR_LIB;
     const size_t d = (size_t)g->d, each = g->points * d * d;
-    int finite = 1;
+    *finite = 1;
     PetscCall(see(g, u));
     if (g->meet) PetscCall(MatZeroEntries(b));
     for (size_t p = 0; p < g->points; p++)
@@ -352,16 +363,22 @@ PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid
         for (PetscInt j = 0; j < g->count[1]; j++) {
             give_line(g, j, k);
             if (line_of(g, g->jacobian, g->jacobian_work) != WG_OK) return PETSC_ERR_LIB;
-            finite = finite && is_finite((size_t)g->count[0] * each, g->line);
+            *finite = *finite && is_finite((size_t)g->count[0] * each, g->line);
             for (PetscInt i = 0; i < g->count[0]; i++) PetscCall(set_rows(g, b, i, j, k));
         }
-    if (!finite) {
-        refuse(g, WG_ENONFINITE, "petsc: an entry of the Jacobian is NaN or infinite");
-        PetscCall(SNESSetJacobianDomainError(snes));
-    }
-    PetscCall(MatAssemblyBegin(b, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(b, MAT_FINAL_ASSEMBLY));
-    if (a == b) return 0;
-    PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
-    return MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY);
+    if (!*finite) refuse(g, WG_ENONFINITE, "petsc: an entry of the Jacobian is NaN or infinite");
+    return wgi_petsc_assemble(a, b);
+}
+
+PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid) {
+    int finite;
+    const PetscErrorCode error = differentiate(grid, u, a, b, &finite);
+    return error != 0 || finite ? error : SNESSetJacobianDomainError(snes);
+}
+
+PetscErrorCode wg_petsc_grid_rates_jacobian(TS ts, PetscReal t, Vec u, Mat a, Mat b,
+                                            void *grid) {
+    int finite;
+    (void)ts, (void)t;
+    return differentiate(grid, u, a, b, &finite);
 }
