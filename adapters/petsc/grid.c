@@ -366,7 +366,8 @@ static PetscErrorCode differentiate(wg_petsc_grid *g, Vec u, Mat a, Mat b, int *
             *finite = *finite && is_finite((size_t)g->count[0] * each, g->line);
             for (PetscInt i = 0; i < g->count[0]; i++) PetscCall(set_rows(g, b, i, j, k));
         }
-    if (!*finite) refuse(g, WG_ENONFINITE, "petsc: an entry of the Jacobian is NaN or infinite");
+    if (!*finite)
+        refuse(g, WG_ENONFINITE, "petsc: an entry of the Jacobian is NaN or infinite");
     return wgi_petsc_assemble(a, b);
 }
 

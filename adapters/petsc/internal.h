@@ -22,11 +22,11 @@ typedef struct wgi_matrix {
 typedef struct wgi_room {
     wgi_equations kind;
     const double *parameters;
-    size_t states, rows;            /* entries of u; rows of the Jacobian */
-    size_t inputs, outputs;         /* all of them */
-    size_t group, first;            /* of u, or of u and u' */
-    size_t last, count;             /* of the parameters' inputs; parameters */
-    double *x, *g, *w, *y;          /* inputs; an adjoint; weights; outputs */
+    size_t states, rows;    /* entries of u; rows of the Jacobian */
+    size_t inputs, outputs; /* all of them */
+    size_t group, first;    /* of u, or of u and u' */
+    size_t last, count;     /* of the parameters' inputs; parameters */
+    double *x, *g, *w, *y;  /* inputs; an adjoint; weights; outputs */
     wgi_matrix jacobian, hessian;
 } wgi_room;
 

@@ -42,7 +42,8 @@ static wg_status measure(wg_problem *p, wgi_room *r, wgi_equations kind) {
     r->count = r->inputs - r->last;
     if (!are(p, kind) || r->count != wg_problem_group(p, r->group + 1))
         return wg_problem_keep(
-            p, WG_ESHAPE, "petsc: the groups are not those of a system, of rates or a residual");
+            p, WG_ESHAPE,
+            "petsc: the groups are not those of a system, of rates or a residual");
     r->x = calloc(2 * r->inputs + 2 * r->outputs + 1, sizeof *r->x);
     if (r->x == NULL) return wg_problem_keep(p, WG_ENOMEM, "out of memory");
     r->g = r->x + r->inputs;
@@ -152,9 +153,9 @@ static int placed(const wgi_room *r, const wgi_matrix *m, size_t k, int side, pl
 static int list_slots(wgi_room *r, wgi_matrix *m) {
     const size_t count = m->pattern->entries, n = m->rows, sides = m == &r->hessian ? 2 : 1,
                  diagonal = n == r->states ? n : 0, all = sides * count + diagonal;
-    size_t *const begin = calloc(n + 2, sizeof *begin), *const order =
-                                                            malloc((all + 1) * sizeof *order),
-           *const seen = calloc(r->states + 1, sizeof *seen);
+    size_t *const begin = calloc(n + 2, sizeof *begin),
+                  *const order = malloc((all + 1) * sizeof *order),
+                  *const seen = calloc(r->states + 1, sizeof *seen);
     size_t slots = 0;
     place at = {0, 0};
     m->start = malloc((n + 1) * sizeof *m->start);
@@ -253,7 +254,8 @@ PetscErrorCode wgi_petsc_jacobian(wg_problem *p, wgi_room *r, double shift, Mat 
     memset(m->values, 0, (size_t)m->start[m->rows] * sizeof *m->values);
     for (size_t k = 0; k < m->pattern->entries; k++)
         if (m->slot[k] != SIZE_MAX)
-            m->values[m->slot[k]] += m->pattern->col[k] < r->states ? m->raw[k] : shift * m->raw[k];
+            m->values[m->slot[k]] +=
+                m->pattern->col[k] < r->states ? m->raw[k] : shift * m->raw[k];
     return set(m, a, b);
 }
 

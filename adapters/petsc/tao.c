@@ -52,7 +52,8 @@ PetscErrorCode wg_petsc_tao_values(Tao tao, Vec x, Vec y, void *problem) {
     if (r == NULL) return PETSC_ERR_LIB;
     const wg_status s = wg_problem_value(problem, r->x, r->y);
     for (size_t j = 0; j < r->outputs && s == WG_ENONFINITE; j++) r->y[j] = INFINITY;
-    return wgi_petsc_code(s) != 0 ? PETSC_ERR_LIB : wgi_petsc_give(problem, r->y, r->outputs, y);
+    return wgi_petsc_code(s) != 0 ? PETSC_ERR_LIB
+                                  : wgi_petsc_give(problem, r->y, r->outputs, y);
 }
 
 PetscErrorCode wg_petsc_tao_jacobian(Tao tao, Vec x, Mat a, Mat b, void *problem) {

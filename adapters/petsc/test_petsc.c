@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_petsc.c - SNES' callbacks of problems and grids: residuals and Jacobians against those by hand on grids
  * of one to three dimensions, solutions, failures. */
+#include "fixture.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 #include <wengert.h>
 #include "test/tolerance.h"
 #include "wengert/petsc.h"
-
-/* Of the leak sanitizer, where that is: MPI never frees what it obtains here. */
-extern void __lsan_disable(void) __attribute__((weak));
-extern void __lsan_enable(void) __attribute__((weak));
-
-static int begin(void **state) {
-    (void)state;
-    if (__lsan_disable != NULL) __lsan_disable();
-    const int failed = PetscInitializeNoArguments() != 0 ||
-                       PetscPushErrorHandler(PetscReturnErrorHandler, NULL) != 0;
-    if (__lsan_enable != NULL) __lsan_enable();
-    return failed;
-}
-static int finish(void **state) {
-    (void)state;
-    if (__lsan_disable != NULL) __lsan_disable();
-    const int failed = PetscFinalize() != 0;
-    if (__lsan_enable != NULL) __lsan_enable();
-    return failed;
-}
-#define well(call) assert_int_equal(call, 0)
 
 /* ---- whole ---- */
 

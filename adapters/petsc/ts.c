@@ -73,7 +73,8 @@ PetscErrorCode wg_petsc_ts_residual_by_parameters(TS ts, PetscReal t, Vec u, Vec
 PetscErrorCode wg_petsc_ts_integrands(TS ts, PetscReal t, Vec u, Vec q, void *problem) {
     wgi_room *const r = wgi_petsc_point(problem, WGI_RATES, t, u, NULL);
     (void)ts;
-    return outputs(problem, r, r == NULL ? 0 : r->rows, r == NULL ? 0 : r->outputs - r->rows, q);
+    return outputs(problem, r, r == NULL ? 0 : r->rows, r == NULL ? 0 : r->outputs - r->rows,
+                   q);
 }
 
 /* Column by column the gradients of the integrands by n inputs from `first` on, a sweep each. */
@@ -98,7 +99,7 @@ PetscErrorCode wg_petsc_ts_integrand_gradients(TS ts, PetscReal t, Vec u, Mat a,
     return gradients(problem, r, r == NULL ? 0 : r->first, r == NULL ? 0 : r->states, a);
 }
 PetscErrorCode wg_petsc_ts_integrand_by_parameters(TS ts, PetscReal t, Vec u, Mat a,
-                                                    void *problem) {
+                                                   void *problem) {
     wgi_room *const r = wgi_petsc_point(problem, WGI_RATES, t, u, NULL);
     (void)ts;
     return gradients(problem, r, r == NULL ? 0 : r->last, r == NULL ? 0 : r->count, a);
