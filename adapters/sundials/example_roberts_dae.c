@@ -29,23 +29,23 @@ static wg_status roberts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_re
 }
 
 /* y, and its derivatives by the constants, at 0.4, 40 and 4000 */
-static const double published[TIMES][1 + NP][N] = {
-    {{9.8517e-01, 3.3864e-05, 1.4794e-02},
-     {-3.5595e-01, 3.9025e-04, 3.5556e-01},
-     {9.5424e-08, -2.1310e-10, -9.5211e-08},
-     {-1.5832e-11, -5.2900e-13, 1.6361e-11}},
-    {{7.1583e-01, 9.1855e-06, 2.8416e-01},
-     {-4.2476e+00, 4.5912e-05, 4.2475e+00},
-     {1.3731e-05, -2.3572e-10, -1.3731e-05},
-     {-2.2884e-09, -1.1381e-13, 2.2885e-09}},
-    {{1.8320e-01, 8.9424e-07, 8.1680e-01},
-     {-4.7501e+00, -5.9937e-06, 4.7501e+00},
-     {1.8809e-05, 2.3127e-11, -1.8809e-05},
-     {-3.1348e-09, -1.8758e-14, 3.1348e-09}}};
+static const double published[TIMES][1 + NP][N] = {{{9.8517e-01, 3.3864e-05, 1.4794e-02},
+                                                    {-3.5595e-01, 3.9025e-04, 3.5556e-01},
+                                                    {9.5424e-08, -2.1310e-10, -9.5211e-08},
+                                                    {-1.5832e-11, -5.2900e-13, 1.6361e-11}},
+                                                   {{7.1583e-01, 9.1855e-06, 2.8416e-01},
+                                                    {-4.2476e+00, 4.5912e-05, 4.2475e+00},
+                                                    {1.3731e-05, -2.3572e-10, -1.3731e-05},
+                                                    {-2.2884e-09, -1.1381e-13, 2.2885e-09}},
+                                                   {{1.8320e-01, 8.9424e-07, 8.1680e-01},
+                                                    {-4.7501e+00, -5.9937e-06, 4.7501e+00},
+                                                    {1.8809e-05, 2.3127e-11, -1.8809e-05},
+                                                    {-3.1348e-09, -1.8758e-14, 3.1348e-09}}};
 
 int main(void) {
     double p[] = {0.04, 1e4, 3e7}, t, end = 0.4, worst = 0;
-    const double start[] = {1, 0, 0}, slopes[] = {-0.04, 0.04, 0}, tight[] = {1e-8, 1e-14, 1e-6};
+    const double start[] = {1, 0, 0}, slopes[] = {-0.04, 0.04, 0},
+                 tight[] = {1e-8, 1e-14, 1e-6};
     wg_problem *f = wg_problem_new(&(wg_computation){.n = 1 + 2 * N + NP,
                                                      .m = N,
                                                      .callback = roberts,
@@ -74,8 +74,8 @@ int main(void) {
                 IDASetSensParams(ida, NULL, p, NULL);
     for (int k = 0; k < TIMES && !wrong; k++, end *= 100) {
         wrong = IDASolve(ida, end, &t, y, yp, IDA_NORMAL) < 0 || IDAGetSens(ida, &t, s) < 0;
-        printf("t = %-5g y3 = %.4e, by the constants %11.4e %11.4e %11.4e\n", t,
-               NV_Ith_S(y, 2), NV_Ith_S(s[0], 2), NV_Ith_S(s[1], 2), NV_Ith_S(s[2], 2));
+        printf("t = %-5g y3 = %.4e, by the constants %11.4e %11.4e %11.4e\n", t, NV_Ith_S(y, 2),
+               NV_Ith_S(s[0], 2), NV_Ith_S(s[1], 2), NV_Ith_S(s[2], 2));
         for (int j = 0; j <= NP; j++) {
             const double *got = N_VGetArrayPointer(j == 0 ? y : s[j - 1]);
             for (int i = 0; i < N; i++)

@@ -31,7 +31,8 @@ static wg_status residual(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
     const int changes = data != NULL && *(const int *)data;
     const wg_real mass = changes ? y[1] : wg_constant(2);
     (void)n;
-    r[0] = wg_let(t, wg_sub(wg_add(wg_mul(mass, yp[0]), wg_mul(wg_mul(p[0], y[0]), y[1])), x[0]));
+    r[0] =
+        wg_let(t, wg_sub(wg_add(wg_mul(mass, yp[0]), wg_mul(wg_mul(p[0], y[0]), y[1])), x[0]));
     r[1] = wg_let(t, wg_sub(y[0], wg_mul(wg_square(y[1]), p[1])));
     if (m > 2) r[2] = wg_let(t, wg_mul(y[0], y[1])), r[3] = wg_let(t, wg_mul(p[0], x[0]));
     return WG_OK;
@@ -40,21 +41,21 @@ enum { N = 2, NP = 2, INPUTS = 1 + 2 * N + NP };
 static const double moment = 8, y_at[N] = {3, 5}, yp_at[N] = {7, 11}, p_at[NP] = {2, 4};
 
 static wg_problem *open_residual(size_t m, unsigned flags, int *changes) {
-    wg_problem *const p =
-        wg_problem_new(&(wg_computation){.n = INPUTS,
-                                         .m = m,
-                                         .callback = residual,
-                                         .data = changes,
-                                         .groups = 3,
-                                         .group = (size_t[]){1, 2 * N, NP},
-                                         .flags = flags});
+    wg_problem *const p = wg_problem_new(&(wg_computation){.n = INPUTS,
+                                                           .m = m,
+                                                           .callback = residual,
+                                                           .data = changes,
+                                                           .groups = 3,
+                                                           .group = (size_t[]){1, 2 * N, NP},
+                                                           .flags = flags});
     assert_int_equal(wg_sundials_parameters(p, p_at), WG_OK);
     return p;
 }
 
 /* dF/dy = (10, 6; 1, -40), dF/dy' = (2, 0; 0, 0), dF/dp = (15, 0; 0, -25) */
 static void residuals_integrands_and_sensitivities_are_those_by_hand(void **state) {
-    const double f[N] = {14 + 30 - 8, 3 - 100}, q[2] = {15, 16}, s_at[N] = {1, 2}, sp_at[N] = {3, 4};
+    const double f[N] = {14 + 30 - 8, 3 - 100}, q[2] = {15, 16}, s_at[N] = {1, 2},
+                 sp_at[N] = {3, 4};
     const double s0[N] = {10 + 12 + 6 + 15, 1 - 80}, s1[N] = {28, -79 - 25}, s2[N] = {28, -79};
     const double q0[2] = {5 + 6, 8}, q1[2] = {11, 0};
     N_Vector y = vector(y_at, N), yp = vector(yp_at, N), to = vector(NULL, N);
@@ -92,7 +93,8 @@ static void adjoints_are_those_by_hand_in_every_kind_of_matrix(void **state) {
     for (unsigned k = 0; k < 4; k++) {
         const int integrands = (k & 2) != 0;
         sunindextype entries;
-        wg_problem *const p = open_residual(integrands ? 4 : 2, k & 1 ? WG_RECORD_ONCE : 0, NULL);
+        wg_problem *const p =
+            open_residual(integrands ? 4 : 2, k & 1 ? WG_RECORD_ONCE : 0, NULL);
         assert_int_equal(wg_sundials_entries(p, all, &entries), WG_OK);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(wg_ida_adjoint(moment, y, yp, yb, ypb, to, p), 0);
@@ -130,7 +132,8 @@ static void adjoints_with_masses_that_change_are_refused(void **state) {
     const double other[N] = {3, 6};
     int changes = 1;
     wg_problem *const p = open_residual(2, 0, &changes);
-    N_Vector y = vector(y_at, N), z = vector(other, N), yp = vector(yp_at, N), to = vector(NULL, N);
+    N_Vector y = vector(y_at, N), z = vector(other, N), yp = vector(yp_at, N),
+             to = vector(NULL, N);
     (void)state;
     assert_int_equal(wg_ida_adjoint(moment, y, yp, yp, yp, to, p), 0);
     assert_true(wg_ida_adjoint(moment, z, yp, yp, yp, to, p) < 0);
@@ -152,7 +155,8 @@ static void failures_are_kept(void **state) {
     assert_true(wg_ida_adjoint(moment, y, y, y, y, three, p) < 0);
     assert_true(wg_ida_adjoint_quadrature(moment, y, y, y, y, three, p) < 0);
     assert_true(wg_ida_quadrature(moment, y, y, three, p) < 0);
-    assert_true(wg_ida_sensitivity(1, moment, y, y, NULL, one, well, result, p, NULL, NULL, NULL) < 0);
+    assert_true(
+        wg_ida_sensitivity(1, moment, y, y, NULL, one, well, result, p, NULL, NULL, NULL) < 0);
     assert_true(wg_ida_quadrature_sensitivity(1, moment, y, y, well, one, NULL, result, p, NULL,
                                               NULL, NULL) < 0);
     assert_true(wg_cvode_rates(moment, y, to, p) < 0);
@@ -175,7 +179,8 @@ static wg_status roberts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_re
                          void *data) {
     const wg_real *const y = x + 1, *const yp = x + 4, *const p = x + 7;
     (void)n, (void)m, (void)data;
-    const wg_real lost = wg_let(t, wg_sub(wg_mul(p[0], y[0]), wg_mul(wg_mul(p[1], y[1]), y[2])));
+    const wg_real lost =
+        wg_let(t, wg_sub(wg_mul(p[0], y[0]), wg_mul(wg_mul(p[1], y[1]), y[2])));
     r[0] = wg_let(t, wg_add(yp[0], lost));
     r[1] = wg_let(t, wg_add(wg_sub(yp[1], lost), wg_mul(p[2], wg_square(y[1]))));
     r[2] = wg_let(t, wg_sub(wg_add(wg_add(y[0], y[1]), y[2]), 1));
@@ -239,7 +244,8 @@ static void forward(double *by) {
     wg_problem_free(p);
 }
 
-static void adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published(void **state) {
+static void
+adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published(void **state) {
     double by[CONSTANTS];
     (void)state;
     forward(by);
@@ -281,9 +287,10 @@ static void adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_pub
         assert_near(g, published, PRINTED);
         assert_near(yb, published_adjoint, PRINTED);
         assert_int_equal(wg_problem_status(p), WG_OK);
-        IDAFree(&ida), SUNLinSolFree(solver), SUNLinSolFree(sb), SUNMatDestroy(a), SUNMatDestroy(ab);
-        N_VDestroy(y), N_VDestroy(yp), N_VDestroy(q), N_VDestroy(yb), N_VDestroy(ypb), N_VDestroy(g),
-            N_VDestroy(id);
+        IDAFree(&ida), SUNLinSolFree(solver), SUNLinSolFree(sb), SUNMatDestroy(a),
+            SUNMatDestroy(ab);
+        N_VDestroy(y), N_VDestroy(yp), N_VDestroy(q), N_VDestroy(yb), N_VDestroy(ypb),
+            N_VDestroy(g), N_VDestroy(id);
         wg_problem_free(p);
     }
 }
@@ -291,7 +298,8 @@ static void adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_pub
 /* ---- integrals of rates, with their sensitivities by CVODES ---- */
 
 /* y' = -p y, and the integrand p y^2: from y(0) = 2 it is 2 - 2 exp(-2 p t), so by p 4 t exp(-2 p t). */
-static wg_status decay(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r, void *data) {
+static wg_status decay(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
+                       void *data) {
     (void)n, (void)m, (void)data;
     r[0] = wg_let(t, wg_neg(wg_mul(x[2], x[1])));
     r[1] = wg_let(t, wg_mul(x[2], wg_square(x[1])));
@@ -336,7 +344,8 @@ int main(void) {
         cmocka_unit_test(adjoints_are_those_by_hand_in_every_kind_of_matrix),
         cmocka_unit_test(adjoints_with_masses_that_change_are_refused),
         cmocka_unit_test(failures_are_kept),
-        cmocka_unit_test(adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published),
+        cmocka_unit_test(
+            adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published),
         cmocka_unit_test(integrals_of_rates_have_sensitivities),
     };
     return cmocka_run_group_tests(tests, create, destroy);
