@@ -121,7 +121,9 @@ WG_API size_t wg_petsc_grid_points(const wg_petsc_grid *g);
 WG_API size_t wg_petsc_grid_middle(const wg_petsc_grid *g);
 
 /* wg_petsc_grid_function, wg_petsc_grid_jacobian - for SNESSetFunction and SNESSetJacobian with the grid as
- * context, the matrix being one of DMCreateMatrix. Columns that no residual of a point can depend on are not set. */
+ * context, the matrix being one of DMCreateMatrix. Entries that are 0 whatever u is are not asked for, but those of
+ * the diagonal. Into MATSEQAIJ and MATMPIAIJ they go where they were found to stand at the first call, which takes
+ * longer; into other kinds by MatSetValuesStencil. */
 WG_API PetscErrorCode wg_petsc_grid_function(SNES snes, Vec u, Vec f, void *grid);
 WG_API PetscErrorCode wg_petsc_grid_jacobian(SNES snes, Vec u, Mat a, Mat b, void *grid);
 
