@@ -19,6 +19,8 @@ typedef struct wg_spill wg_spill;
 
 /* wg_spill_new - a file of so many bytes for what goes beyond `resident` bytes of memory. All its space is taken now,
  * so that a disk that is full says so before the recording begins.
+ *          (Where a file system copies what it overwrites, as btrfs and ZFS do, no space can be held, and a disk that
+ *          fills up later ends the process.)
  * directory: where the file is to be. It has no name there, and is gone when the process ends, in whatever way.
  * resident: bytes, given out first, of memory that is never on that disk; 0: all stands in the file.
  * why:     NULL, or is set to the reason of a failure, a text that stays; "" without one.
