@@ -185,8 +185,8 @@ ADAPTERS := \
     gsl:gsl/gsl_multilarge_nlinear.h:libgsl-dev:gsl:-lgsl \
     cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
-    sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
-    petsc:petscdmda.h,petscsnes.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
+    sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas arkode kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
+    petsc:petscdmda.h,petscsnes.h,petscts.h,petsctao.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
     mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi
 
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))

@@ -9,6 +9,7 @@
 #include <wengert/config.h>
 #include <wengert/types.h>
 #include <wengert/tape.h>
+#include <wengert/spill.h>
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
 #include <wengert/operation.h>

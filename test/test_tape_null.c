@@ -355,6 +355,18 @@ static void memory_callbacks_that_are_null_are_the_defaults(void **state) {
     assert_null(wg_tape_new(&(wg_options){.buffer = &opt, .buffer_bytes = 0}));
 }
 
+static void files_of_memory_that_are_null_are_answered(void **state) {
+    const char *why;
+    wg_spill *s;
+    (void)state;
+    STATUS(WG_ENULL, wg_spill_new, NULL, 0, 4096, &s, &why);
+    assert_null(s);
+    STATUS(WG_ENULL, wg_spill_new, "/tmp", 0, 4096, NULL, NULL);
+    assert_null((try("wg_spill_memory"), wg_spill_memory(NULL).commit)); /* the defaults */
+    assert_int_equal((try("wg_spill_used"), wg_spill_used(NULL)), 0);
+    HAPPENS(wg_spill_free, NULL);
+}
+
 /* ---- was that all? ---- */
 
 static void searches_answer(void **state) {
@@ -397,6 +409,7 @@ int main(void) {
         TEST(a_recording_without_its_array_has_failed),
         TEST(outputs_of_drivers_that_are_null_are_not_wanted),
         TEST(memory_callbacks_that_are_null_are_the_defaults),
+        TEST(files_of_memory_that_are_null_are_answered),
         TEST(searches_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };

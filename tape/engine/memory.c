@@ -49,6 +49,23 @@ size_t wgi_memory_range(void) {
     return (size_t)(space.rlim_cur / 64);
 }
 
+/* ---- ranges that go on in a file (spill.c) ---- */
+
+void *wgi_range_reserve(size_t bytes) { return system_reserve(NULL, bytes); }
+
+int wgi_range_open(void *p, size_t bytes) { return system_commit(NULL, p, bytes) == 0; }
+
+int wgi_range_map(void *p, size_t bytes, int file, size_t at) {
+    /* without a file behind it the range is what it was: not accessible */
+    if (mmap(p, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)at) ==
+        MAP_FAILED)
+        return 0;
+    /* what a child of fork writes there would be the parent's */
+    return madvise(p, bytes, MADV_DONTFORK) == 0;
+}
+
+void wgi_range_release(void *p, size_t bytes) { system_release(NULL, p, bytes); }
+
 wg_memory wgi_memory_of(const wg_memory *wanted) {
     if (wanted == NULL || wanted->reserve == NULL || wanted->commit == NULL ||
         wanted->release == NULL)

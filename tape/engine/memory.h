@@ -19,6 +19,14 @@ int wgi_memory_is_zero(const wg_memory *m);
 /* Makes the end of a range unusable, and gives its pages back; 0: it cannot be done. */
 int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes);
 
+/* ---- ranges, of the system's memory or of a file: for spill.c ----
+ * Reserved, made usable piece by piece, and given back whole. NULL, 0: it cannot be done. A piece of a file is
+ * not there in a child of fork. */
+void *wgi_range_reserve(size_t bytes);
+int wgi_range_open(void *p, size_t bytes);
+int wgi_range_map(void *p, size_t bytes, int file, size_t at);
+void wgi_range_release(void *p, size_t bytes);
+
 /* ---- accounts ----
  * Everything that is of one budget: the tape that has it, tapes beside it, and objects made on
  * them. The account stands in that tape, whose own pages stay until the last of them is freed.
