@@ -16,7 +16,8 @@ enum { NOTICE_TAG = 1 };
 
 static const char *name_of(wgi_mpi_call call) {
 #define NAME(name) "wg_mpi_" #name,
-    static const char *const names[] = {"nothing", WGI_MPI_CALLS(NAME)};
+    static const char *const names[] = {"nothing",
+                                        WGI_MPI_CALLS(NAME) "wg_function_evaluate_mpi"};
 #undef NAME
     return call > WGI_MPI_NONE && call < WGI_MPI_CALL_COUNT ? names[call] : names[0];
 }

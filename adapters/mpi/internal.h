@@ -37,7 +37,8 @@ typedef enum wgi_phase {
 #define WGI_MPI_ENUM(name) WGI_MPI_##name,
 typedef enum wgi_mpi_call {
     WGI_MPI_NONE,
-    WGI_MPI_CALLS(WGI_MPI_ENUM) WGI_MPI_CALL_COUNT
+    WGI_MPI_CALLS(WGI_MPI_ENUM) WGI_MPI_evaluate, /* wg_function_evaluate_mpi */
+    WGI_MPI_CALL_COUNT
 } wgi_mpi_call;
 #undef WGI_MPI_ENUM
 

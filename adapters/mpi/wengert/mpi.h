@@ -38,6 +38,7 @@
 #define WENGERT_MPI_H
 
 #include <mpi.h>
+#include <wengert/function.h>
 #include <wengert/matrix.h>
 
 WG_BEGIN_DECLS
@@ -180,6 +181,38 @@ WG_API wg_mat wg_mpi_mat_reduce(wg_tape *t, wg_mat x, wg_mpi_op op, int root, wg
 WG_API wg_mat wg_mpi_mat_allreduce(wg_tape *t, wg_mat x, wg_mpi_op op, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_scan(wg_tape *t, wg_mat x, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_exscan(wg_tape *t, wg_mat x, wg_mpi *m);
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+/* wg_function_points_mpi - which of so many points are this rank's: *count, from *first on. They are whole
+ * blocks (wg_function_block), shared out as evenly as that goes.
+ * Errors:  WG_ENULL. */
+WG_API WG_MUST_CHECK wg_status wg_function_points_mpi(const wg_function *f, size_t points,
+                                                      const wg_mpi *m, size_t *first,
+                                                      size_t *count);
+/* wg_function_work_mpi - bytes of workspace on this rank; 64-byte aligned memory is best. */
+WG_API size_t wg_function_work_mpi(const wg_function *f, size_t points,
+                                   const wg_threads *threads, const wg_mpi *m);
+
+/* wg_function_evaluate_mpi - wg_function_evaluate by all ranks, each with its threads: f, or a
+ * derivative of it, at `points` points of all together. The same function, points and root everywhere.
+ * x:       of each point: those of this rank's points, its first one first; shared inputs are the
+ *          root's, broadcast once, and not looked at elsewhere (data may be NULL there).
+ * y:       of each point: those of this rank's points; sums on all ranks.
+ * Bits:    those of wg_function_evaluate of all points in one process, whatever the number of ranks and
+ *          threads, on processors with the same vectors and libm: blocks are added up in their order.
+ * Cost:    beside the points of the rank: four reductions of a few numbers, a broadcast of the shared inputs, and
+ *          of n sums a chain: a message of 8 n bytes from each rank to the next, in pieces, and a broadcast. Each
+ *          rank keeps the n sums of each of its blocks until then.
+ * guard:   the first point among all, on all ranks.
+ * Errors:  as wg_function_evaluate; of the ranks' failures the gravest on all ranks that have none of their
+ *          own; WG_ESHAPE: other points, shared inputs, blocks or sums on another rank; WG_EARG: the root. After WG_EGUARD
+ *          all goes on, also with WG_MPI_CHECKED. */
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate_mpi(const wg_function *f, size_t points,
+                                                        const wg_points *x, const wg_results *y,
+                                                        int root, wg_threads *threads,
+                                                        void *work, wg_function_guard *guard,
+                                                        wg_mpi *m);
 
 WG_END_DECLS
 
