@@ -100,6 +100,7 @@ wgi_message *wgi_mpi_message_new(wg_mpi *m, wgi_phase phase, uint64_t id, size_t
         return NULL;
     }
     a->busy = 1;
+    a->synchronous = 0;
     a->request = MPI_REQUEST_NULL;
     a->phase = phase;
     a->id = id;
@@ -112,8 +113,11 @@ static wg_status failed(const wg_mpi *m) { return m->failed != WG_OK ? m->failed
 wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int tag) {
     if (a == NULL) return failed(m);
     a->receives = 0;
+    const MPI_Comm comm = m->comm[a->phase];
     const wg_status s = wgi_mpi_error(
-        m, MPI_Isend(a->data, (int)n, MPI_DOUBLE, dest, tag, m->comm[a->phase], &a->request));
+        m, a->synchronous
+               ? MPI_Issend(a->data, (int)n, MPI_DOUBLE, dest, tag, comm, &a->request)
+               : MPI_Isend(a->data, (int)n, MPI_DOUBLE, dest, tag, comm, &a->request));
     if (s != WG_OK) wgi_mpi_message_done(a);
     else if (dest != MPI_PROC_NULL) m->traffic[dest]++;
     return s;
@@ -126,6 +130,14 @@ wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source,
         m, MPI_Irecv(a->data, (int)n, MPI_DOUBLE, source, tag, m->comm[a->phase], &a->request));
     if (s != WG_OK) wgi_mpi_message_done(a);
     return s;
+}
+
+int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a) {
+    int is = 0;
+    if (a == NULL || (m->checked && m->failed != WG_OK)) return 1;
+    if (MPI_Request_get_status(a->request, &is, MPI_STATUS_IGNORE) != MPI_SUCCESS || is)
+        return 1;
+    return m->checked && wgi_mpi_listen(m) != WG_OK;
 }
 
 static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {

@@ -18,7 +18,7 @@ static wg_status begin_values(wg_mpi *m, const wg_block_arg *x, const wgi_mpi_pa
     wgi_message *const a = wgi_mpi_message_new(m, WGI_VALUES, p->id, n + 1);
     const double *const from = wgi_mpi_flat(m, x, 0, 1, 0);
     for (size_t i = 0; a != NULL && from != NULL && i < n; i++) a->data[i] = from[i];
-    if (a != NULL) a->data[n] = p->key;
+    if (a != NULL) a->data[n] = p->key, a->synchronous = p->synchronous;
     return wgi_mpi_begin_send(m, from != NULL ? a : NULL, n + 1, p->peer, p->tag);
 }
 
@@ -185,6 +185,7 @@ static wg_status exchange_vjp(wg_block *b) {
         .value = FUNCTION##_value, .vjp = FUNCTION##_vjp, .jvp = FUNCTION##_jvp                \
     }
 static const wg_block_op send_op = POINT("wg_mpi_send", exchange),
+                         ssend_op = POINT("wg_mpi_ssend", exchange),
                          recv_op = POINT("wg_mpi_recv", exchange),
                          sendrecv_op = POINT("wg_mpi_sendrecv", exchange);
 
@@ -200,6 +201,7 @@ static wg_status exchange(wg_tape *t, const wg_block_op *op, const wg_mat *x, in
                               .peer = dest,
                               .tag = tag,
                               .key = x != NULL ? next_key(m) : 0,
+                              .synchronous = op == &ssend_op,
                               .source = source,
                               .from_tag = from_tag,
                               .rows = rows,
@@ -214,6 +216,10 @@ static wg_status exchange(wg_tape *t, const wg_block_op *op, const wg_mat *x, in
 
 wg_status wg_mpi_mat_send(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m) {
     return exchange(t, &send_op, &x, dest, tag, NULL, 0, 0, MPI_PROC_NULL, 0, m);
+}
+
+wg_status wg_mpi_mat_ssend(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m) {
+    return exchange(t, &ssend_op, &x, dest, tag, NULL, 0, 0, MPI_PROC_NULL, 0, m);
 }
 
 wg_mat wg_mpi_mat_recv(wg_tape *t, size_t rows, size_t cols, int source, int tag, wg_mpi *m) {
@@ -231,6 +237,10 @@ wg_mat wg_mpi_mat_sendrecv(wg_tape *t, wg_mat x, int dest, int tag, size_t rows,
 
 wg_status wg_mpi_send(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m) {
     return wg_mpi_mat_send(t, wgi_mpi_row(t, n, x), dest, tag, m);
+}
+
+wg_status wg_mpi_ssend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m) {
+    return wg_mpi_mat_ssend(t, wgi_mpi_row(t, n, x), dest, tag, m);
 }
 
 wg_status wg_mpi_recv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m) {
@@ -364,6 +374,7 @@ static wg_status received_vjp(wg_block *b) {
 }
 
 static const wg_block_op isend_op = POINT("wg_mpi_isend", isend),
+                         issend_op = POINT("wg_mpi_issend", isend),
                          irecv_op = POINT("wg_mpi_irecv", irecv),
                          sent_op = POINT("wg_mpi_wait", sent),
                          received_op = POINT("wg_mpi_wait", received);
@@ -379,6 +390,7 @@ static wg_status begun(wg_tape *t, const wg_block_op *op, const wg_mat *x, wg_mp
                               .peer = peer,
                               .tag = tag,
                               .key = r->key,
+                              .synchronous = op == &issend_op,
                               .source = peer,
                               .from_tag = tag,
                               .rows = r->rows,
@@ -408,6 +420,13 @@ wg_status wg_mpi_mat_irecv(wg_tape *t, size_t rows, size_t cols, int source, int
 wg_status wg_mpi_isend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m,
                        wg_mpi_request *r) {
     return wg_mpi_mat_isend(t, wgi_mpi_row(t, n, x), dest, tag, m, r);
+}
+
+wg_status wg_mpi_issend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m,
+                        wg_mpi_request *r) {
+    if (r != NULL) *r = (wg_mpi_request){.rows = 1, .cols = n};
+    const wg_mat row = wgi_mpi_row(t, n, x);
+    return begun(t, &issend_op, &row, r, m, dest, tag);
 }
 
 wg_status wg_mpi_irecv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m,
