@@ -28,7 +28,7 @@ static const double known[] = {0.695814,   62.775250, 22.084147, 0.073895,
                                118.606591, -0.543628, -0.005212};
 static const double known_price = 6.806113, strike = 100, years = 1;
 
-enum { STEPS = 128, BATCHES = 64, PATHS = 4096 /* of a batch */, RESULTS = 1 + PARAMETERS };
+enum { STEPS = 256, BATCHES = 64, PATHS = 4096 /* of a batch */, RESULTS = 1 + PARAMETERS };
 
 /* The price of one path in so many steps, from the parameters and a normal number for each step. */
 static wg_real price_in(wg_tape *t, const wg_real *x, int steps, const wg_real *z) {
