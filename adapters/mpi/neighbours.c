@@ -185,25 +185,47 @@ static wg_status value(wg_block *b) {
 }
 static wg_status jvp(wg_block *b) { return forward(b, WGI_TANGENTS); }
 
+/* Where an adjoint may come as it stands: side by side, and nothing is there yet to be added to. */
+static int is_clear(const wg_block_arg *x, size_t lanes) {
+    if (x->bar == NULL || (x->bar_ld != x->rows && x->cols != 1)) return 0;
+    for (size_t i = 0; i < wgi_mpi_size(x) * lanes; i++)
+        if (x->bar[i] != 0) return 0;
+    return 1;
+}
+
+/* Where those of the operands come: into their places, no two into one, or into a room. */
+static wg_status places(wg_mpi *m, const wg_block *b) {
+    wgi_neighbours *const a = &m->near;
+    size_t all = 0;
+    for (size_t k = 0; k < a->outs; k++) {
+        double *const at = b->in[k].bar;
+        a->in_at[k] = is_clear(&b->in[k], b->lanes) ? at : NULL;
+        for (size_t j = 0; a->in_at[k] != NULL && j < k; j++)
+            if (a->in_at[j] != NULL && a->in_at[j] < at + a->out[k] &&
+                at < a->in_at[j] + a->out[j])
+                a->in_at[k] = NULL;
+        if (a->in_at[k] == NULL) all += (size_t)a->out[k];
+    }
+    double *room = wgi_mpi_room(m, 0, all);
+    if (room == NULL) return WG_ENOMEM;
+    for (size_t k = 0; k < a->outs; k++)
+        if (a->in_at[k] == NULL) a->in_at[k] = room, room += a->out[k];
+    return WG_OK;
+}
+
 /* What came from a neighbour goes there, under the tag it came with. */
 static wg_status vjp(wg_block *b) {
     wg_mpi *const m = ((const wgi_mpi_params *)b->params)->m;
     wgi_neighbours *const a = &m->near;
     wg_status s = enter(b, WGI_ADJOINTS);
-    size_t all = 0;
     results(a, b);
-    for (size_t k = 0; k < a->outs; k++) all += (size_t)a->out[k];
-    double *room = wgi_mpi_room(m, 0, all);
-    if (room == NULL) s = WG_ENOMEM;
-    double **const back = a->in_at;
-    const double **const bars = a->out_at;
-    for (size_t k = 0; k < a->ins; k++) bars[k] = b->out[k].bar;
-    for (size_t k = 0; s == WG_OK && k < a->outs; k++) back[k] = room, room += a->out[k];
+    for (size_t k = 0; k < a->ins; k++) a->out_at[k] = b->out[k].bar;
+    if (s == WG_OK) s = places(m, b);
     if (s == WG_OK)
-        s = run(m, a->outs, back, a->out, a->to, a->to_tag, a->ins, bars, a->in, a->from,
-                a->from_tag);
+        s = run(m, a->outs, a->in_at, a->out, a->to, a->to_tag, a->ins, a->out_at, a->in,
+                a->from, a->from_tag);
     for (size_t k = 0; s == WG_OK && k < a->outs; k++)
-        wgi_mpi_add(&b->in[k], back[k], b->lanes);
+        if (a->in_at[k] != b->in[k].bar) wgi_mpi_add(&b->in[k], a->in_at[k], b->lanes);
     return wgi_mpi_done(m, b, s);
 }
 
