@@ -58,12 +58,13 @@ typedef struct ring {
 
 static void exchange_plain(const ring *r, const double *out, double *in) {
     MPI_Request q[4];
+    MPI_Status got[4];
     const int n = (int)r->n;
     MPI_Irecv(in, n, MPI_DOUBLE, r->left, 1, r->comm, &q[0]);
     MPI_Irecv(in + n, n, MPI_DOUBLE, r->right, 0, r->comm, &q[1]);
     MPI_Isend(out, n, MPI_DOUBLE, r->left, 0, r->comm, &q[2]);
     MPI_Isend(out + n, n, MPI_DOUBLE, r->right, 1, r->comm, &q[3]);
-    MPI_Waitall(4, q, MPI_STATUSES_IGNORE);
+    MPI_Waitall(4, q, got);
 }
 
 /* In the same arrays again and again; in new ones each time, as who keeps what has come. */

@@ -54,7 +54,6 @@ static double resident(void) {
 int main(int argc, char **argv) {
     enum { N = 64, ROWS = 64, STEPS = 50 };
     plate p;
-    wg_stats stats;
     MPI_Init(&argc, &argv);
     const double before = resident();
     plate_open(&p, MPI_COMM_WORLD, N, ROWS, STEPS);
@@ -66,7 +65,6 @@ int main(int argc, char **argv) {
     plate_sweep(&p, sum);
     const tally swept = now;
     const double after = resident();
-    must(wg_tape_stats(p.t, &stats) == WG_OK, "no counts");
     if (rank == 0) printf("%d ranks, %d by %d points each, %d steps\n", size, ROWS, N, STEPS);
     say("forward", recorded, STEPS);
     say("backward", swept, STEPS);

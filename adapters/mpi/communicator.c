@@ -316,7 +316,9 @@ static int drain(wg_mpi *m) {
         if (a->busy && MPI_Wait(&a->request, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
         a->busy = 0;
     }
-    return MPI_Waitall(m->size, m->notice, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    for (int r = 0; r < m->size; r++)
+        if (MPI_Wait(&m->notice[r], MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
+    return 1;
 }
 
 static wg_status clear(wg_mpi *m, wgi_mpi_call call) {

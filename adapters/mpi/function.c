@@ -131,12 +131,14 @@ static wg_status begin(const wg_function *f, size_t points, const wg_points *x,
 /* The first comparison that came out differently, among all ranks'. */
 static wg_status first_of_all(wg_mpi *m, wg_status s, wg_function_guard mine, size_t first,
                               wg_function_guard *guard) {
-    const uint64_t none = UINT64_MAX, point = s == WG_EGUARD ? mine.point + first : none;
-    uint64_t at = none, which = none;
-    int error = MPI_Allreduce(&point, &at, 1, MPI_UINT64_T, MPI_MIN, m->comm[WGI_CONTROL]);
+    /* signed: some MPI takes unsigned numbers for these */
+    const long long none = LLONG_MAX;
+    const long long point = s == WG_EGUARD ? (long long)(mine.point + first) : none;
+    long long at = none, which = none;
+    int error = MPI_Allreduce(&point, &at, 1, MPI_LONG_LONG, MPI_MIN, m->comm[WGI_CONTROL]);
     if (error != MPI_SUCCESS || at == none) return wgi_mpi_error(m, error);
-    const uint64_t here = at == point ? mine.guard : none;
-    error = MPI_Allreduce(&here, &which, 1, MPI_UINT64_T, MPI_MIN, m->comm[WGI_CONTROL]);
+    const long long here = at == point ? (long long)mine.guard : none;
+    error = MPI_Allreduce(&here, &which, 1, MPI_LONG_LONG, MPI_MIN, m->comm[WGI_CONTROL]);
     if (error != MPI_SUCCESS) return wgi_mpi_error(m, error);
     if (guard != NULL) *guard = (wg_function_guard){(size_t)at, (size_t)which};
     return WG_EGUARD;

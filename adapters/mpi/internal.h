@@ -52,6 +52,7 @@ typedef struct wgi_message {
     double *data;
     size_t room; /* numbers */
     int busy, receives, synchronous;
+    int left; /* it goes by itself, and is free when it has gone */
     wgi_phase phase;
     uint64_t id; /* of the call that will ask for it */
 } wgi_message;
@@ -183,5 +184,7 @@ int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a);
 /* Waits; a receive of another size than n fails. */
 wg_status wgi_mpi_finish(wg_mpi *m, wgi_message *a, size_t n);
 static inline void wgi_mpi_message_done(wgi_message *a) { a->busy = 0; }
+/* What was sent is not waited for. */
+static inline void wgi_mpi_message_leave(wgi_message *a) { a->left = 1; }
 
 #endif

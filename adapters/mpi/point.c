@@ -97,6 +97,14 @@ static wg_status finish_send(wg_mpi *m, wgi_phase phase, uint64_t id) {
     return s;
 }
 
+/* Tangents are copied, and their receive may be begun after what is waited for here, as where values
+ * are received by wg_mpi_irecv: nobody waits until they have gone. */
+static wg_status leave_tangents(wg_mpi *m, wg_status s, uint64_t id) {
+    wgi_message *const a = wgi_mpi_message_find(m, WGI_TANGENTS, id);
+    if (a != NULL) wgi_mpi_message_leave(a);
+    return s;
+}
+
 /* The same after a failure: others may still receive it, unless they have failed as well. */
 static wg_status also_send(wg_mpi *m, wg_status s, wgi_phase phase, uint64_t id) {
     if (s == WG_OK) return finish_send(m, phase, id);
@@ -160,7 +168,7 @@ static wg_status exchange_jvp(wg_block *b) {
     if (s == WG_OK && b->inputs != 0)
         s = begin_bars(m, WGI_TANGENTS, p->id, &b->in[0], b->lanes, p->peer, p->key);
     if (s == WG_OK && receives(b)) s = finish_tangents(m, p->id + 1, &b->out[0], b->lanes, o);
-    if (b->inputs != 0) s = also_send(m, s, WGI_TANGENTS, p->id);
+    if (b->inputs != 0) s = leave_tangents(m, s, p->id);
     return wgi_mpi_done(m, b, s);
 }
 
@@ -279,7 +287,7 @@ static wg_status isend_jvp(wg_block *b) {
     wg_status s = enter(p->m);
     if (s == WG_OK)
         s = begin_bars(p->m, WGI_TANGENTS, p->id, &b->in[0], b->lanes, p->peer, p->key);
-    return wgi_mpi_done(p->m, b, s);
+    return wgi_mpi_done(p->m, b, leave_tangents(p->m, s, p->id));
 }
 static wg_status isend_vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
@@ -327,9 +335,7 @@ static wg_status sent_value(wg_block *b) {
 }
 static wg_status sent_jvp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
-    wg_status s = enter(p->m);
-    if (s == WG_OK) s = finish_send(p->m, WGI_TANGENTS, p->id);
-    return wgi_mpi_done(p->m, b, s);
+    return wgi_mpi_done(p->m, b, enter(p->m));
 }
 static wg_status sent_vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;

@@ -54,7 +54,10 @@ static size_t on_a_ring(wg_tape *t, const wg_real *x, wg_real *y) {
 static void on_a_ring_plain(const double *x, double *y) {
     MPI_Neighbor_alltoallv(x, few_int, at_few, MPI_DOUBLE, y, few_int, at_few, MPI_DOUBLE,
                            ring_comm);
-    MPI_Neighbor_alltoall(x, 2, MPI_DOUBLE, y + N, 2, MPI_DOUBLE, ring_comm);
+    /* without counts not every MPI keeps what goes to one rank in its order */
+    const int two[] = {2, 2, 2}, at_two[] = {0, 2, 4};
+    MPI_Neighbor_alltoallv(x, two, at_two, MPI_DOUBLE, y + N, two, at_two, MPI_DOUBLE,
+                           ring_comm);
 }
 
 /* Rank r sends r numbers. */
