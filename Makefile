@@ -192,15 +192,15 @@ ADAPTERS := \
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
 solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1))))) $(call field,7,$(1))
 solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
-ifneq ($(filter test programs adapters install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
+ifneq ($(filter test programs adapters bench-mpi install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
 ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
 endif
 ADAPTERS_ABSENT := $(filter-out $(ADAPTERS_FOUND),$(ADAPTERS))
 ADAPTER_NAMES := $(foreach row,$(ADAPTERS_FOUND),$(call field,1,$(row)))
 adapter_libs = $(foreach n,$(ADAPTER_NAMES),$(B)/libwengert-$(n).a $(B)/libwengert-$(n).so.$(SO_NUMBER) $(B)/wengert-$(n).pc)
-adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_%,$(wildcard adapters/$(1)/*.c))
-adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_%,$(1))))
-ADAPTER_PROGS := $(call adapter_progs,$(call chosen,adapters/*/,.c))
+adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_% adapters/$(1)/bench_%,$(wildcard adapters/$(1)/*.c))
+adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_% adapters/$(n)/bench_%,$(1))))
+ADAPTER_PROGS := $(filter-out $(B)/adapters/mpi/bench_%,$(call adapter_progs,$(call chosen,adapters/*/,.c)))
 
 # ---- the converter --------------------------------------------------------------------------
 # Built where libclang's C interface is, Debian's libclang-dev.
@@ -325,6 +325,11 @@ bench-report: $(BENCHES) $(B)/bench/page ## the same, as a page with plots: buil
 	@mkdir -p build/report
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) --json build/report/$(notdir $(b)).json &&) true
 	@$(B)/bench/page build/report $(patsubst $(B)/bench/%,build/report/%.json,$(BENCHES))
+
+bench-mpi: $(B)/adapters/mpi/bench_mpi $(B)/adapters/mpi/bench_scale ## what communication costs (Open MPI)
+	mpirun -n 2 --oversubscribe --allow-run-as-root --bind-to none $< $(BENCH_MPI_ARGS)
+	for n in 1 2 4 8 16; do mpirun -n $$n --oversubscribe --allow-run-as-root --bind-to none \
+	    --mca mpi_yield_when_idle 1 $(B)/adapters/mpi/bench_scale || exit 1; done
 
 compare: $(B)/bench/compare ## what got slower between two files of results: OLD=FILE NEW=FILE
 	@$< '$(OLD)' '$(NEW)'
@@ -692,7 +697,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench adapters -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-mpi bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

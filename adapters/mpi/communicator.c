@@ -16,7 +16,8 @@ enum { NOTICE_TAG = 1 };
 
 static const char *name_of(wgi_mpi_call call) {
 #define NAME(name) "wg_mpi_" #name,
-    static const char *const names[] = {"nothing", WGI_MPI_CALLS(NAME)};
+    static const char *const names[] = {"nothing",
+                                        WGI_MPI_CALLS(NAME) "wg_function_evaluate_mpi"};
 #undef NAME
     return call > WGI_MPI_NONE && call < WGI_MPI_CALL_COUNT ? names[call] : names[0];
 }
@@ -171,6 +172,24 @@ static void least(void *from, void *to, int *n, MPI_Datatype *type) {
         if (x[i] < y[i] || x[i] != x[i]) y[i] = x[i];
 }
 
+/* With the least index of equal ones. */
+static void take_located(const wgi_located *x, wgi_located *y, int n, int largest) {
+    for (int i = 0; i < n; i++) {
+        const double a = largest ? x[i].value : -x[i].value;
+        const double b = largest ? y[i].value : -y[i].value;
+        const int equal = a == b || (a != a && b != b);
+        if (equal ? x[i].at < y[i].at : b == b && (a > b || a != a)) y[i] = x[i];
+    }
+}
+static void largest_at(void *from, void *to, int *n, MPI_Datatype *type) {
+    (void)type;
+    take_located(from, to, *n, 1);
+}
+static void least_at(void *from, void *to, int *n, MPI_Datatype *type) {
+    (void)type;
+    take_located(from, to, *n, 0);
+}
+
 static int none(MPI_Comm comm) { return comm == MPI_COMM_NULL; }
 
 static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
@@ -193,9 +212,12 @@ static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
     m->traffic = calloc(3 * n, sizeof *m->traffic);
     m->notice = malloc(n * sizeof(MPI_Request));
     for (size_t r = 0; m->notice != NULL && r < n; r++) m->notice[r] = MPI_REQUEST_NULL;
-    return m->count != NULL && m->traffic != NULL && m->notice != NULL &&
-           flags <= WG_MPI_CHECKED && MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
-           MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS;
+    return wgi_mpi_neighbours_find(m) && m->count != NULL && m->traffic != NULL &&
+           m->notice != NULL && flags <= WG_MPI_CHECKED &&
+           MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
+           MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS &&
+           MPI_Op_create(largest_at, 1, &m->largest_at) == MPI_SUCCESS &&
+           MPI_Op_create(least_at, 1, &m->least_at) == MPI_SUCCESS;
 }
 
 /* Is it, or can it be ended? What was sent and is not received by anybody cannot. */
@@ -221,9 +243,11 @@ static void release(wg_mpi *m) {
     for (int k = 0; k < WGI_COMMS; k++)
         if (!none(m->comm[k])) (void)MPI_Comm_free(&m->comm[k]);
     if (!none(m->reversed)) (void)MPI_Comm_free(&m->reversed);
-    if (m->largest != MPI_OP_NULL) (void)MPI_Op_free(&m->largest);
-    if (m->least != MPI_OP_NULL) (void)MPI_Op_free(&m->least);
+    MPI_Op *const made[] = {&m->largest, &m->least, &m->largest_at, &m->least_at};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        if (*made[k] != MPI_OP_NULL) (void)MPI_Op_free(made[k]);
     for (int k = 0; k < WGI_ROOMS; k++) free(m->room[k]);
+    wgi_mpi_neighbours_forget(m);
     free(m->count);
     free(m->traffic);
     free(m->notice);
@@ -240,7 +264,7 @@ wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
     }
     for (int k = 0; k < WGI_COMMS; k++) m->comm[k] = MPI_COMM_NULL;
     m->reversed = MPI_COMM_NULL;
-    m->largest = m->least = MPI_OP_NULL;
+    m->largest = m->least = m->largest_at = m->least_at = MPI_OP_NULL;
     int bad = !make(m, comm, flags), any = 1;
     if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) return m;
     release(m);
@@ -292,7 +316,9 @@ static int drain(wg_mpi *m) {
         if (a->busy && MPI_Wait(&a->request, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
         a->busy = 0;
     }
-    return MPI_Waitall(m->size, m->notice, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    for (int r = 0; r < m->size; r++)
+        if (MPI_Wait(&m->notice[r], MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
+    return 1;
 }
 
 static wg_status clear(wg_mpi *m, wgi_mpi_call call) {
