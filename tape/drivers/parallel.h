@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* parallel.h - segments of a parallel loop, and how they become a part of a recording. Internal. */
+#ifndef WGI_TAPE_DRIVERS_PARALLEL_H
+#define WGI_TAPE_DRIVERS_PARALLEL_H
+
+#include "tape/engine/tape.h"
+
+#include <wengert/parallel.h>
+
+enum { WGI_PAGE_WORDS = WGI_PAGE_SLOTS / 64 };
+
+/* Slots from before the loop, a bit for each: number is slot / WGI_PAGE_SLOTS. */
+typedef struct wgi_slot_page {
+    uint32_t number;
+    uint32_t rank; /* how many shared ones there are in the pages before */
+    uint64_t used[WGI_PAGE_WORDS], shared[WGI_PAGE_WORDS];
+} wgi_slot_page;
+
+/* Pages in the order in which they were first asked for, found by their numbers. They stand in two regions
+ * of a tape. */
+typedef struct wgi_slot_pages {
+    wgi_core *of;
+    wgi_slot_page *page;
+    uint32_t *index; /* number of a page plus one, where its hash leads; 0: none */
+    uint32_t count, mask;
+} wgi_slot_pages;
+
+typedef struct wgi_segment {
+    wgi_core *c;
+    uint32_t first, count; /* its slots in the loop: [first, first + count) */
+    uint32_t to;           /* where these are on the tape, after the join */
+    uint32_t copies, copy; /* of variables of before: how many, and the slot of the first one */
+    uint64_t records, words, places; /* where its own go, counted from those of the loop */
+    uint32_t strange;      /* an operand that is neither its own nor from before; or 0 */
+    wgi_slot_pages pages;
+} wgi_segment;
+
+struct wg_parallel {
+    wgi_home home;
+    wg_threads *threads;
+    wgi_core *c; /* the tape of the loop, or of the last one */
+    enum { WGI_LOOP_NONE, WGI_LOOP_OPEN, WGI_LOOP_FAILED, WGI_LOOP_JOINED } state;
+    uint64_t stamps; /* of that tape when the loop began, or was joined */
+    uint32_t before; /* its slots before the loop are below */
+    uint32_t stride; /* from the first slot of a segment to that of the next */
+    wg_real *part;   /* room for one of each segment */
+    size_t segments;
+    wgi_segment segment[];
+};
+
+/* Everything from segments to records; fails the tape. */
+wg_status wgi_parallel_join(wg_parallel *p);
+
+#endif
