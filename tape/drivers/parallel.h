@@ -12,7 +12,7 @@ enum { WGI_PAGE_WORDS = WGI_PAGE_SLOTS / 64 };
 /* Slots from before the loop, a bit for each: number is slot / WGI_PAGE_SLOTS. */
 typedef struct wgi_slot_page {
     uint32_t number;
-    uint32_t rank; /* how many shared ones there are in the pages before */
+    uint32_t map; /* which of the maps is its, plus one; 0: none of them is shared */
     uint64_t used[WGI_PAGE_WORDS], shared[WGI_PAGE_WORDS];
 } wgi_slot_page;
 
@@ -29,7 +29,8 @@ typedef struct wgi_segment {
     wgi_core *c;
     uint32_t first, count; /* its slots in the loop: [first, first + count) */
     uint32_t to;           /* where these are on the tape, after the join */
-    uint32_t copies, copy; /* of variables of before: how many, and the slot of the first one */
+    uint32_t (*map)[WGI_PAGE_SLOTS]; /* of each slot of a page: where it is, or its copy is */
+    uint32_t maps;
     uint64_t records, words, places; /* where its own go, counted from those of the loop */
     uint32_t strange;      /* an operand that is neither its own nor from before; or 0 */
     wgi_slot_pages pages;

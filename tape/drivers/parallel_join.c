@@ -15,7 +15,7 @@ static const char call[] = "wg_parallel_join";
 /* ---- pages ---- */
 
 static uint32_t place_of(const wgi_slot_pages *p, uint32_t number) {
-    uint32_t i = number * 0x9e3779b1u >> 7 & p->mask;
+    uint32_t i = number & p->mask; /* pages side by side are used together */
     while (p->index[i] != 0 && p->page[p->index[i] - 1].number != number) i = (i + 1) & p->mask;
     return i;
 }
@@ -63,29 +63,30 @@ static uint64_t bit_of(uint32_t slot) { return (uint64_t)1 << slot % 64; }
 
 /* ---- the first pass ---- */
 
-typedef struct way {
-    const wg_parallel *p;
-    wgi_segment *segment;
-    uint32_t page[2]; /* where the first and the second operands were last */
-} way;
-
 static inline int is_own(const wgi_segment *s, uint32_t slot) {
     return slot - s->first < s->count;
 }
 
-static inline wg_status note(way *w, int k, uint32_t slot) {
-    wgi_slot_pages *const pages = &w->segment->pages;
-    if (slot == 0 || is_own(w->segment, slot)) return WG_OK;
-    if (slot >= w->p->before) {
-        w->segment->strange = slot;
+static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot) {
+    if (slot >= p->before) {
+        s->strange = slot;
         return WG_ESTALE;
     }
-    if (w->page[k] >= pages->count || pages->page[w->page[k]].number != page_of(slot)) {
-        const wg_status s = touch(pages, page_of(slot), &w->page[k]);
-        if (s != WG_OK) return s;
-    }
-    pages->page[w->page[k]].used[word_of(slot)] |= bit_of(slot);
-    return WG_OK;
+    uint32_t at;
+    const wg_status status = touch(&s->pages, page_of(slot), &at);
+    if (status == WG_OK) s->pages.page[at].used[word_of(slot)] |= bit_of(slot);
+    return status;
+}
+
+/* An operand that is no constant. */
+static inline wg_status note(const wg_parallel *p, wgi_segment *s, uint32_t slot) {
+    if (is_own(s, slot)) return WG_OK;
+    const wgi_slot_pages *const pages = &s->pages;
+    const uint32_t at = pages->index[page_of(slot) & pages->mask];
+    wgi_slot_page *const page = &pages->page[at - (at != 0)];
+    if (at != 0 && page->number == page_of(slot) && (page->used[word_of(slot)] & bit_of(slot)) != 0)
+        return WG_OK;
+    return note_first(p, s, slot);
 }
 
 /* Each chunk of a segment's records. */
@@ -98,15 +99,15 @@ static wg_status scan(void *context, size_t k) {
     wg_parallel *const p = context;
     wgi_segment *const segment = &p->segment[k];
     wgi_core *const c = segment->c;
-    way w = {p, segment, {UINT32_MAX, UINT32_MAX}};
     segment->pages = (wgi_slot_pages){.of = c};
     segment->strange = 0;
-    wg_status s = WG_OK;
+    segment->maps = 0;
+    wg_status s = c->chunks != 0 ? room_for(&segment->pages, 1) : WG_OK;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
         for (; r != top && s == WG_OK; r++) {
-            s = note(&w, 0, r->in0);
-            if (s == WG_OK) s = note(&w, 1, r->in1);
+            s = note(p, segment, r->in0);
+            if (s == WG_OK && r->in1 != 0) s = note(p, segment, r->in1);
         }
     }
     return s;
@@ -131,17 +132,21 @@ static wg_status merge(wg_parallel *p, wgi_slot_pages *all) {
     return s;
 }
 
-static void count_shared(wgi_segment *segment, const wgi_slot_pages *all) {
-    segment->copies = 0;
+/* Maps for the pages of a segment in which others have a share. */
+static wg_status map_shared(wgi_segment *segment, const wgi_slot_pages *all) {
+    wgi_core *const c = segment->c;
     for (uint32_t i = 0; i < segment->pages.count; i++) {
         wgi_slot_page *const page = &segment->pages.page[i];
         const wgi_slot_page *const of = &all->page[find(all, page->number)];
-        page->rank = segment->copies;
-        for (int w = 0; w < WGI_PAGE_WORDS; w++) {
-            page->shared[w] = page->used[w] & of->shared[w];
-            segment->copies += (uint32_t)__builtin_popcountll(page->shared[w]);
-        }
+        uint64_t any = 0;
+        for (int w = 0; w < WGI_PAGE_WORDS; w++)
+            any |= page->shared[w] = page->used[w] & of->shared[w];
+        page->map = any != 0 ? ++segment->maps : 0;
     }
+    const wg_status s =
+        wgi_region_need(c, &c->index[2], segment->maps * sizeof *segment->map, 0);
+    segment->map = (uint32_t(*)[WGI_PAGE_SLOTS])(void *)c->index[2].base;
+    return s;
 }
 
 /* A variable from before as one of the segment's. */
@@ -152,22 +157,31 @@ static void copy(wgi_core *c, uint32_t slot) {
     (void)wg_apply_scalar(&c->head, &wgi_scalar_ops[WGI_OP_mul], x);
 }
 
+static void copy_page(wgi_core *c, const wgi_slot_page *page, uint32_t *map) {
+    const uint32_t first = page->number * WGI_PAGE_SLOTS;
+    for (uint32_t i = 0; i < WGI_PAGE_SLOTS; i++) map[i] = first + i;
+    for (uint32_t w = 0; w < WGI_PAGE_WORDS; w++)
+        for (uint64_t left = page->shared[w]; left != 0; left &= left - 1) {
+            const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(left);
+            map[i] = c->head.slots;
+            copy(c, first + i);
+        }
+}
+
 static wg_status copy_shared(wg_parallel *p) {
     wgi_core *const c = p->c;
     wgi_slot_pages all = {.of = c};
     wg_status s = merge(p, &all);
-    if (s != WG_OK) return wgi_fail(c, s, "%s: no room for the variables of %zu segments", call,
-                                    p->segments);
-    for (size_t k = 0; k < p->segments && all.count != 0; k++)
-        count_shared(&p->segment[k], &all);
-    for (size_t k = 0; k < p->segments && c->status == WG_OK; k++) {
-        const wgi_slot_pages *const pages = &p->segment[k].pages;
-        p->segment[k].copy = c->head.slots;
-        for (uint32_t i = 0; i < pages->count; i++)
-            for (uint32_t w = 0; w < WGI_PAGE_WORDS; w++)
-                for (uint64_t left = pages->page[i].shared[w]; left != 0; left &= left - 1)
-                    copy(c, pages->page[i].number * WGI_PAGE_SLOTS + w * 64 +
-                                (uint32_t)__builtin_ctzll(left));
+    for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = map_shared(&p->segment[k], &all);
+    if (s != WG_OK)
+        return wgi_fail(c, s, "%s: no room for the variables of %zu segments", call,
+                        p->segments);
+    for (size_t k = 0; k < p->segments; k++) {
+        const wgi_segment *const segment = &p->segment[k];
+        for (uint32_t i = 0; i < segment->pages.count && c->status == WG_OK; i++) {
+            const wgi_slot_page *const page = &segment->pages.page[i];
+            if (page->map != 0) copy_page(c, page, segment->map[page->map - 1]);
+        }
     }
     if (c->status != WG_OK) wgi_fail_as(c, call);
     return c->status;
@@ -175,39 +189,33 @@ static wg_status copy_shared(wg_parallel *p) {
 
 /* ---- the second pass ---- */
 
-/* The slot of an operand on the tape. */
-static inline uint32_t moved(way *w, int k, uint32_t slot) {
-    const wgi_segment *const segment = w->segment;
-    const wgi_slot_pages *const pages = &segment->pages;
+/* The slot on the tape of an operand. */
+static inline uint32_t moved(const wgi_segment *segment, uint32_t slot) {
     if (is_own(segment, slot)) return slot - segment->first + segment->to;
-    if (slot == 0 || segment->copies == 0) return slot;
-    if (w->page[k] >= pages->count || pages->page[w->page[k]].number != page_of(slot))
-        w->page[k] = find(pages, page_of(slot));
-    if (w->page[k] == UINT32_MAX) return slot; /* only compared */
-    const wgi_slot_page *const page = &pages->page[w->page[k]];
-    const uint32_t last = word_of(slot);
-    if ((page->shared[last] & bit_of(slot)) == 0) return slot;
-    uint32_t rank = page->rank;
-    for (uint32_t i = 0; i < last; i++)
-        rank += (uint32_t)__builtin_popcountll(page->shared[i]);
-    return segment->copy + rank +
-           (uint32_t)__builtin_popcountll(page->shared[last] & (bit_of(slot) - 1));
+    if (segment->maps == 0) return slot;
+    const uint32_t at = find(&segment->pages, page_of(slot));
+    if (at == UINT32_MAX) return slot; /* a constant, or only compared */
+    const uint32_t map = segment->pages.page[at].map;
+    return map != 0 ? segment->map[map - 1][slot % WGI_PAGE_SLOTS] : slot;
 }
 
-static void move_records(way *w, wgi_record *to) {
-    const wgi_core *const c = w->segment->c;
-    const uint32_t shift = w->segment->to - w->segment->first;
+static void move_records(const wgi_segment *segment, wgi_record *to) {
+    const wgi_core *const c = segment->c;
+    const uint32_t shift = segment->to - segment->first;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
         for (; r != top; r++, to++)
-            *to = (wgi_record){moved(w, 0, r->in0), r->out + shift, moved(w, 1, r->in1), 0,
-                               r->jac0, r->jac1};
+            *to = (wgi_record){moved(segment, r->in0),
+                               r->out + shift,
+                               r->in1 != 0 ? moved(segment, r->in1) : 0,
+                               0,
+                               r->jac0,
+                               r->jac1};
     }
 }
 
 /* WG_ESTALE: what is compared is of another segment. */
-static wg_status move_code(way *w, uint64_t *to) {
-    wgi_segment *const segment = w->segment;
+static wg_status move_code(wgi_segment *segment, uint64_t *to) {
     const wgi_core *const c = segment->c;
     const uint64_t *const from = wgi_code_words(c);
     wgi_entry e;
@@ -219,7 +227,7 @@ static wg_status move_code(way *w, uint64_t *to) {
         uint32_t *const slot =
             (uint32_t *)(void *)to + (e.slot - (const uint32_t *)(const void *)from);
         for (size_t i = 0; i < e.operands; i++) {
-            slot[i] = moved(w, 0, e.slot[i]);
+            slot[i] = e.slot[i] != 0 ? moved(segment, e.slot[i]) : 0;
             if (slot[i] < WGI_SEGMENT_SLOTS) continue;
             segment->strange = slot[i];
             return WG_ESTALE;
@@ -251,13 +259,12 @@ static wg_status move(void *context, size_t k) {
     wg_parallel *const p = context;
     wgi_core *const c = p->c;
     wgi_segment *const segment = &p->segment[k];
-    way w = {p, segment, {UINT32_MAX, UINT32_MAX}};
     move_rows(c, segment);
     move_places(segment, wgi_places(c) + c->place_count + segment->places);
     if (c->width != 0) return WG_OK;
-    move_records(&w, c->head.top + segment->records);
+    move_records(segment, c->head.top + segment->records);
     if ((c->flags & WG_KEEP_CODE) == 0) return WG_OK;
-    return move_code(&w, wgi_code_words(c) + c->head.code_words + segment->words);
+    return move_code(segment, wgi_code_words(c) + c->head.code_words + segment->words);
 }
 
 /* ---- room ---- */
@@ -336,7 +343,6 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
         segment->count = segment->c->head.slots - segment->first;
-        segment->copies = 0;
         slots += segment->count;
         if (segment->count > most) most = segment->count;
     }

@@ -186,6 +186,9 @@ static void open_gate(wg_threads *p) {
     (void)pthread_mutex_unlock(&p->lock);
 }
 
+/* What each of somebody else's threads does. */
+static void take_tasks_of(void *data) { take_tasks(data); }
+
 wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
     if (f == NULL) return WG_ENULL;
     if (p == NULL || p->count == 1 || tasks < 2) return by_the_caller(tasks, f, ctx);
@@ -195,10 +198,15 @@ wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
     p->tasks = tasks;
     p->status = WG_OK;
     atomic_store(&p->next, 0);
-    open_gate(p);
-    take_tasks(p);
-    (void)atomic_fetch_and(&p->gate, ~OPEN);
-    wait_for_the_others(p);
+    if (p->calls.team != NULL) {
+        p->calls.team(p->calls.ctx, tasks < p->count ? tasks : p->count, take_tasks_of, p);
+        take_tasks(p); /* what it has left, if it had no thread */
+    } else {
+        open_gate(p);
+        take_tasks(p);
+        (void)atomic_fetch_and(&p->gate, ~OPEN);
+        wait_for_the_others(p);
+    }
     const wg_status s = p->status;
     atomic_store(&p->at_work, 0);
     return s;
@@ -259,10 +267,11 @@ wg_status wg_threads_new(size_t count, const wg_threads_options *o, wg_threads *
         give_back(p);
         return WG_ENOMEM;
     }
-    p->calls = o == NULL || o->calls.start == NULL || o->calls.join == NULL
-                   ? (wg_thread_calls){system_start, system_join, p}
-                   : o->calls;
-    for (size_t k = 1; k < count; k++, p->made++) {
+    p->calls = o != NULL && (o->calls.team != NULL ||
+                             (o->calls.start != NULL && o->calls.join != NULL))
+                   ? o->calls
+                   : (wg_thread_calls){system_start, system_join, p, NULL};
+    for (size_t k = 1; k < count && p->calls.team == NULL; k++, p->made++) {
         p->worker[k - 1].pool = p;
         if (p->calls.start(p->calls.ctx, k, work, &p->worker[k - 1]) == 0) continue;
         wg_threads_free(p);
