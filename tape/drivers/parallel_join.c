@@ -100,7 +100,6 @@ static wg_status scan(void *context, size_t k) {
     wgi_segment *const segment = &p->segment[k];
     wgi_core *const c = segment->c;
     segment->pages = (wgi_slot_pages){.of = c};
-    segment->strange = 0;
     segment->maps = 0;
     wg_status s = c->chunks != 0 ? room_for(&segment->pages, 1) : WG_OK;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
@@ -285,8 +284,9 @@ static wgi_segment total_of(wg_parallel *p) {
     return all;
 }
 
-/* Makes it. The slots were there for sure. */
-static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots) {
+/* Makes it; that for records last, for what asks for memory after it may give it up again. */
+static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
+                         wgi_stretch **stretch) {
     wgi_core *const c = p->c;
     const size_t words = (size_t)(WGI_CODE_START + c->head.code_words),
                  places = (size_t)c->place_count * sizeof(wgi_place);
@@ -298,8 +298,11 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots)
     if (s == WG_OK && all->places != 0)
         s = wgi_region_need(c, &c->places,
                             places + (size_t)all->places * sizeof(wgi_place), places);
-    if (s == WG_OK && p->threads != NULL)
-        s = wgi_payload_need(c, sizeof(wgi_stretch) + p->segments * sizeof(uint64_t));
+    if (s == WG_OK && p->threads != NULL && all->records != 0) {
+        const size_t bytes = sizeof **stretch + p->segments * sizeof(uint64_t);
+        s = wgi_payload_need(c, bytes);
+        if (s == WG_OK) *stretch = wgi_payload_take(c, bytes);
+    }
     if (s == WG_OK && c->width == 0) s = wgi_records_need(c, (size_t)all->records);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no room for %llu records", call,
@@ -308,11 +311,8 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots)
 }
 
 /* Threads may sweep the segments side by side. */
-static void stretch_of(wg_parallel *p, const wgi_segment *all) {
+static void add_stretch(const wg_parallel *p, const wgi_segment *all, wgi_stretch *s) {
     wgi_core *const c = p->c;
-    if (p->threads == NULL || all->records == 0) return;
-    wgi_stretch *const s =
-        wgi_payload_take(c, sizeof *s + p->segments * sizeof(uint64_t));
     s->prev = (wgi_stretch *)(uintptr_t)c->stretch;
     s->threads = p->threads;
     s->first = wgi_record_count(c);
@@ -343,6 +343,7 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
         segment->count = segment->c->head.slots - segment->first;
+        segment->strange = 0;
         slots += segment->count;
         if (segment->count > most) most = segment->count;
     }
@@ -353,13 +354,14 @@ wg_status wgi_parallel_join(wg_parallel *p) {
         if (s != WG_OK) return s;
     }
     const wgi_segment all = total_of(p);
-    s = room_of(p, &all, slots);
+    wgi_stretch *stretch = NULL;
+    s = room_of(p, &all, slots, &stretch);
     if (s == WG_OK) {
         s = wg_threads_run(p->threads, p->segments, move, p);
         if (s != WG_OK) s = fail_pass(p, s);
     }
     if (s != WG_OK) return s;
-    stretch_of(p, &all);
+    if (stretch != NULL) add_stretch(p, &all, stretch);
     if (c->width == 0) c->head.top += all.records;
     c->head.slots += (uint32_t)slots;
     c->head.code_words += all.words;
