@@ -50,8 +50,3 @@ void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32
 }
 
 void wgi_segment_close(wgi_core *segment) { (void)wgi_tape_close(segment); }
-
-wg_status wgi_refuse_segment(wgi_core *c, const char *call) {
-    if (c->outer == NULL) return WG_OK;
-    return wgi_refuse(c, WG_EMODE, "%s: a segment of a parallel loop only records", call);
-}

@@ -325,8 +325,6 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
-/* Refuses a call on a segment that does anything but record. */
-wg_status wgi_refuse_segment(wgi_core *c, const char *call);
 
 /* ---- list.c ------------------------------------------------------------------------------ */
 
@@ -431,6 +429,11 @@ wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
  * the recording is as good as before. */
 wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+/* Refuses a call on a segment of a parallel loop that does anything but record. */
+static inline wg_status wgi_refuse_segment(wgi_core *c, const char *call) {
+    if (c->outer == NULL) return WG_OK;
+    return wgi_refuse(c, WG_EMODE, "%s: a segment of a parallel loop only records", call);
+}
 /* A failure of something that `call` used becomes one of `call`, which the user made: its name
  * is put before the message. */
 void wgi_fail_as(wgi_core *c, const char *call);
