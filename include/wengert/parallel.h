@@ -23,10 +23,11 @@
  * paused, traced, checked, keeping code and places. Memory callbacks of the tape that p was made on are called
  * in the threads of the loop.
  *
- * Adjoints: a variable from before that one segment alone has used gets its adjoint there, at once. One that
- * several have used, each uses as a copy of its own, a statement before the loop (x times 1), and copies are
- * added up from the last segment to the first. So a gradient differs from that of the loop on one tape in the
- * order of these additions, by rounding, and in nothing else. Sweeps of one adjoint and of several
+ * Adjoints: a variable from before belongs to the first segment that uses it, which adds to its adjoint in the
+ * sweep; of no other thread is there any need. Each other segment that uses it has a copy, a statement before
+ * the loop (x times 1), with an adjoint of its own, and these are added from the last segment to the first. So
+ * a gradient differs from that of the loop on one tape in the order of these additions, by rounding, and in
+ * nothing else: where each variable is used by one segment, in no bit. Sweeps of one adjoint and of several
  * go side by side; second derivatives, replays, functions and traced sweeps see one recording, and go through
  * it as through any other. */
 #ifndef WENGERT_PARALLEL_H
@@ -69,8 +70,8 @@ WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
 
 /* wg_parallel_join - the loop has ended, in all threads: what segments have recorded becomes a part of the
  * tape, segment after segment. Recorded variables stay as they are until they are adopted.
- * Cost:    each record is read twice and written once, by all threads; nothing is allocated in a steady
- *          state.
+ * Cost:    each record is read twice and written once, by all threads, which is about what recording it has
+ *          cost; a record for each copy; nothing is allocated in a steady state.
  * Errors:  kept by the tape: what has failed in the first segment that has failed; WG_EMODE: no loop is open,
  *          the tape was reset or rewound since, or a segment was left paused; WG_ESTALE: a variable of another
  *          segment, or of an earlier loop and not adopted; WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */

@@ -7,21 +7,18 @@
 
 #include <wengert/parallel.h>
 
-enum { WGI_PAGE_WORDS = WGI_PAGE_SLOTS / 64 };
-
-/* Slots from before the loop, a bit for each: number is slot / WGI_PAGE_SLOTS. */
+/* Which slots from before the loop are used: page after page of them, in the order in which they were first
+ * asked for, and found by their numbers, slot / WGI_PAGE_SLOTS. They stand in regions of a tape. */
 typedef struct wgi_slot_page {
     uint32_t number;
-    uint32_t map; /* which of the maps is its, plus one; 0: none of them is shared */
-    uint64_t used[WGI_PAGE_WORDS], shared[WGI_PAGE_WORDS];
+    uint32_t at; /* in an index: which page; there: which of the maps is its. 0: none */
 } wgi_slot_page;
 
-/* Pages in the order in which they were first asked for, found by their numbers. They stand in two regions
- * of a tape. */
 typedef struct wgi_slot_pages {
     wgi_core *of;
-    wgi_slot_page *page;
-    uint32_t *index; /* number of a page plus one, where its hash leads; 0: none */
+    wgi_slot_page *page; /* from number 1 on */
+    unsigned char (*used)[WGI_PAGE_SLOTS]; /* of each page: 1 or 0 for each of its slots */
+    wgi_slot_page *index;                  /* each where its number leads, among others with at 0 */
     uint32_t count, mask;
 } wgi_slot_pages;
 
@@ -29,9 +26,9 @@ typedef struct wgi_segment {
     wgi_core *c;
     uint32_t first, count; /* its slots in the loop: [first, first + count) */
     uint32_t to;           /* where these are on the tape, after the join */
+    uint32_t copies, copy; /* how many variables from before it has copies of; the slot of the first one */
     uint32_t (*map)[WGI_PAGE_SLOTS]; /* of each slot of a page: where it is, or its copy is */
-    uint32_t maps;
-    uint64_t records, words, places; /* where its own go, counted from those of the loop */
+    uint64_t records, words, places; /* before its own, in the loop */
     uint32_t strange;      /* an operand that is neither its own nor from before; or 0 */
     wgi_slot_pages pages;
 } wgi_segment;

@@ -1,70 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a parallel loop: what segments have recorded becomes a part of the tape.
  *
- *   tape     [before][copies of segment 0, 1, ...][segment 0][segment 1] ...
+ *   tape     [before][copies of segment 1, 2, ...][segment 0][segment 1] ...
  *
  * Two passes over the records of a segment, each in whatever thread takes it. The first one notes which slots
- * from before it uses. Those that several segments use are shared: threads that sweep side by side would add to
- * one adjoint, and in an order of chance. So each segment gets copies of them, statements before the loop, and
- * the second pass, which gives all slots their places on the tape, puts these for them. All others have one
- * user, who may add to their adjoints. */
+ * from before it uses. The first segment that uses one owns it, and adds to its adjoint. Others would do so at
+ * the same time, and in an order of chance: they get copies, statements before the loop, which the second pass
+ * puts for it while it gives all slots their places on the tape. */
 #include "parallel.h"
 
 static const char call[] = "wg_parallel_join";
 
 /* ---- pages ---- */
 
-static uint32_t place_of(const wgi_slot_pages *p, uint32_t number) {
-    uint32_t i = number & p->mask; /* pages side by side are used together */
-    while (p->index[i] != 0 && p->page[p->index[i] - 1].number != number) i = (i + 1) & p->mask;
-    return i;
+static inline uint32_t page_of(uint32_t slot) { return slot / WGI_PAGE_SLOTS; }
+
+/* Where in an index the number of a page leads; pages side by side are used together. */
+static inline wgi_slot_page *place_of(const wgi_slot_pages *p, uint32_t number) {
+    uint32_t i = number & p->mask;
+    while (p->index[i].number != number && p->index[i].at != 0) i = (i + 1) & p->mask;
+    return &p->index[i];
 }
 
-/* The number of a page among the pages; UINT32_MAX: it is not among them. */
-static uint32_t find(const wgi_slot_pages *p, uint32_t number) {
-    return p->count != 0 ? p->index[place_of(p, number)] - 1 : UINT32_MAX;
+static void enter(const wgi_slot_pages *p, uint32_t number, uint32_t at) {
+    *place_of(p, number) = (wgi_slot_page){number, at};
 }
 
-/* Room for `count` pages, of which an index is at most half full. */
+/* Room for so many pages, of which an index is at most a quarter full. */
 static wg_status room_for(wgi_slot_pages *p, uint32_t count) {
     wgi_core *const c = p->of;
-    const size_t used = p->count * sizeof *p->page;
-    wg_status s = wgi_region_need(c, &c->index[0], count * sizeof *p->page, used);
+    wg_status s = wgi_region_need(c, &c->index[0], count * sizeof *p->used,
+                                  p->count * sizeof *p->used);
+    if (s == WG_OK)
+        s = wgi_region_need(c, &c->index[1], count * sizeof *p->page,
+                            p->count * sizeof *p->page);
     if (s != WG_OK) return s;
-    p->page = (wgi_slot_page *)(void *)c->index[0].base;
-    if (p->count != 0 && count <= (p->mask + 1) / 2) return WG_OK;
+    p->used = (unsigned char(*)[WGI_PAGE_SLOTS])(void *)c->index[0].base;
+    p->page = (wgi_slot_page *)(void *)c->index[1].base;
+    if (p->index != NULL && count <= (p->mask + 1) / 4) return WG_OK;
     uint32_t size = 64;
-    while (size / 4 < count) size *= 2;
-    s = wgi_region_need(c, &c->index[1], size * sizeof *p->index, 0);
+    while (size / 8 < count) size *= 2;
+    s = wgi_region_need(c, &c->index[2], size * sizeof *p->index, 0);
     if (s != WG_OK) return s;
-    p->index = (uint32_t *)(void *)c->index[1].base;
+    p->index = (wgi_slot_page *)(void *)c->index[2].base;
     p->mask = size - 1;
     memset(p->index, 0, size * sizeof *p->index);
-    for (uint32_t i = 0; i < p->count; i++) p->index[place_of(p, p->page[i].number)] = i + 1;
+    for (uint32_t i = 1; i < p->count; i++) enter(p, p->page[i].number, i);
     return WG_OK;
 }
 
-/* The same of a page that becomes one of them. */
+/* No page, but room for the first one. */
+static wg_status open_pages(wgi_slot_pages *p, wgi_core *c) {
+    *p = (wgi_slot_pages){.of = c};
+    const wg_status s = room_for(p, 1);
+    if (s != WG_OK) return s;
+    p->count = 1;
+    return WG_OK;
+}
+
+/* The page of a number, which becomes one where it is none. */
 static wg_status touch(wgi_slot_pages *p, uint32_t number, uint32_t *at) {
-    *at = find(p, number);
-    if (*at != UINT32_MAX) return WG_OK;
+    *at = place_of(p, number)->at;
+    if (*at != 0) return WG_OK;
     const wg_status s = room_for(p, p->count + 1);
     if (s != WG_OK) return s;
     *at = p->count++;
-    p->index[place_of(p, number)] = p->count;
-    memset(&p->page[*at], 0, sizeof *p->page);
-    p->page[*at].number = number;
+    enter(p, number, *at);
+    p->page[*at] = (wgi_slot_page){number, 0};
+    memset(p->used[*at], 0, sizeof *p->used);
     return WG_OK;
 }
 
-static uint32_t page_of(uint32_t slot) { return slot / WGI_PAGE_SLOTS; }
-static uint32_t word_of(uint32_t slot) { return slot / 64 % WGI_PAGE_WORDS; }
-static uint64_t bit_of(uint32_t slot) { return (uint64_t)1 << slot % 64; }
-
 /* ---- the first pass ---- */
 
-static inline int is_own(const wgi_segment *s, uint32_t slot) {
-    return slot - s->first < s->count;
+/* Notes an operand that is none of the segment's; 0: it is on no page, or strange. */
+static inline int note(const wgi_slot_pages *p, uint32_t before, uint32_t slot) {
+    if (slot >= before) return 0;
+    const uint32_t at = place_of(p, page_of(slot))->at;
+    if (at == 0) return 0;
+    p->used[at][slot % WGI_PAGE_SLOTS] = 1;
+    return 1;
 }
 
 static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot) {
@@ -73,20 +88,24 @@ static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot)
         return WG_ESTALE;
     }
     uint32_t at;
-    const wg_status status = touch(&s->pages, page_of(slot), &at);
-    if (status == WG_OK) s->pages.page[at].used[word_of(slot)] |= bit_of(slot);
-    return status;
+    return touch(&s->pages, page_of(slot), &at);
 }
 
-/* An operand that is no constant. */
-static inline wg_status note(const wg_parallel *p, wgi_segment *s, uint32_t slot) {
-    if (is_own(s, slot)) return WG_OK;
-    const wgi_slot_pages *const pages = &s->pages;
-    const uint32_t at = pages->index[page_of(slot) & pages->mask];
-    wgi_slot_page *const page = &pages->page[at - (at != 0)];
-    if (at != 0 && page->number == page_of(slot) && (page->used[word_of(slot)] & bit_of(slot)) != 0)
-        return WG_OK;
-    return note_first(p, s, slot);
+static wg_status scan_chunk(const wg_parallel *p, wgi_segment *s, const wgi_record *r,
+                            const wgi_record *top) {
+    const uint32_t first = s->first, count = s->count, before = p->before;
+    while (r != top) {
+        const wgi_slot_pages pages = s->pages; /* in registers */
+        uint32_t new = 0;
+        for (; r != top; r++) {
+            if (r->in0 - first >= count && !note(&pages, before, new = r->in0)) break;
+            if (r->in1 - first >= count && r->in1 != 0 && !note(&pages, before, new = r->in1))
+                break;
+        }
+        const wg_status status = r != top ? note_first(p, s, new) : WG_OK;
+        if (status != WG_OK) return status;
+    }
+    return WG_OK;
 }
 
 /* Each chunk of a segment's records. */
@@ -99,117 +118,115 @@ static wg_status scan(void *context, size_t k) {
     wg_parallel *const p = context;
     wgi_segment *const segment = &p->segment[k];
     wgi_core *const c = segment->c;
-    segment->pages = (wgi_slot_pages){.of = c};
-    segment->maps = 0;
-    wg_status s = c->chunks != 0 ? room_for(&segment->pages, 1) : WG_OK;
-    for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
-        const wgi_record *top, *r = chunk_of(c, i, &top);
-        for (; r != top && s == WG_OK; r++) {
-            s = note(p, segment, r->in0);
-            if (s == WG_OK && r->in1 != 0) s = note(p, segment, r->in1);
-        }
+    wg_status s = open_pages(&segment->pages, c);
+    for (int i = 0; c->chunks != 0 && i <= c->current && s == WG_OK; i++) {
+        const wgi_record *top, *const base = chunk_of(c, i, &top);
+        s = scan_chunk(p, segment, base, top);
     }
     return s;
 }
 
 /* ---- what is shared ---- */
 
-static wg_status merge(wg_parallel *p, wgi_slot_pages *all) {
-    wg_status s = WG_OK;
-    for (size_t k = 0; k < p->segments; k++) {
-        const wgi_slot_pages *const pages = &p->segment[k].pages;
-        for (uint32_t i = 0; i < pages->count; i++) {
-            uint32_t at;
-            s = touch(all, pages->page[i].number, &at);
-            if (s != WG_OK) return s;
-            for (int w = 0; w < WGI_PAGE_WORDS; w++) {
-                all->page[at].shared[w] |= all->page[at].used[w] & pages->page[i].used[w];
-                all->page[at].used[w] |= pages->page[i].used[w];
-            }
-        }
-    }
-    return s;
-}
-
-/* Maps for the pages of a segment in which others have a share. */
-static wg_status map_shared(wgi_segment *segment, const wgi_slot_pages *all) {
+/* Of what a segment uses, the part that one before it uses, too, is shared, and is all that stays marked as
+ * used; of each page that has some there is a map. */
+static wg_status share(wgi_segment *segment, wgi_slot_pages *all) {
     wgi_core *const c = segment->c;
-    for (uint32_t i = 0; i < segment->pages.count; i++) {
+    uint32_t maps = 0;
+    segment->copies = 0;
+    for (uint32_t i = 1; i < segment->pages.count; i++) {
         wgi_slot_page *const page = &segment->pages.page[i];
-        const wgi_slot_page *const of = &all->page[find(all, page->number)];
-        uint64_t any = 0;
-        for (int w = 0; w < WGI_PAGE_WORDS; w++)
-            any |= page->shared[w] = page->used[w] & of->shared[w];
-        page->map = any != 0 ? ++segment->maps : 0;
+        uint32_t at, copies = 0;
+        const wg_status s = touch(all, page->number, &at);
+        if (s != WG_OK) return s;
+        for (size_t k = 0; k < WGI_PAGE_SLOTS / 8; k++) {
+            uint64_t mine, before, shared;
+            memcpy(&mine, &segment->pages.used[i][8 * k], sizeof mine);
+            memcpy(&before, &all->used[at][8 * k], sizeof before);
+            shared = mine & before;
+            before |= mine;
+            memcpy(&all->used[at][8 * k], &before, sizeof before);
+            memcpy(&segment->pages.used[i][8 * k], &shared, sizeof shared);
+            copies += (uint32_t)(shared * 0x0101010101010101u >> 56);
+        }
+        page->at = copies != 0 ? ++maps : 0;
+        segment->copies += copies;
     }
-    const wg_status s =
-        wgi_region_need(c, &c->index[2], segment->maps * sizeof *segment->map, 0);
-    segment->map = (uint32_t(*)[WGI_PAGE_SLOTS])(void *)c->index[2].base;
+    const wg_status s = wgi_region_need(c, &c->index[3], maps * sizeof *segment->map, 0);
+    segment->map = (uint32_t(*)[WGI_PAGE_SLOTS])(void *)c->index[3].base;
     return s;
 }
 
-/* A variable from before as one of the segment's. */
-static void copy(wgi_core *c, uint32_t slot) {
-    const uint32_t stamp = c->flags & WG_CHECKED ? wgi_stamp_of(c, slot) : c->head.stamp;
-    const double value = c->flags & WG_KEEP_CODE ? wgi_values(c)[slot] : 0;
-    const wg_real x[2] = {{value, {slot, stamp}}, wg_constant(1)};
-    (void)wg_apply_scalar(&c->head, &wgi_scalar_ops[WGI_OP_mul], x);
-}
-
-static void copy_page(wgi_core *c, const wgi_slot_page *page, uint32_t *map) {
-    const uint32_t first = page->number * WGI_PAGE_SLOTS;
-    for (uint32_t i = 0; i < WGI_PAGE_SLOTS; i++) map[i] = first + i;
-    for (uint32_t w = 0; w < WGI_PAGE_WORDS; w++)
-        for (uint64_t left = page->shared[w]; left != 0; left &= left - 1) {
-            const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(left);
-            map[i] = c->head.slots;
-            copy(c, first + i);
-        }
-}
-
-static wg_status copy_shared(wg_parallel *p) {
-    wgi_core *const c = p->c;
-    wgi_slot_pages all = {.of = c};
-    wg_status s = merge(p, &all);
-    for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = map_shared(&p->segment[k], &all);
-    if (s != WG_OK)
-        return wgi_fail(c, s, "%s: no room for the variables of %zu segments", call,
-                        p->segments);
-    for (size_t k = 0; k < p->segments; k++) {
-        const wgi_segment *const segment = &p->segment[k];
-        for (uint32_t i = 0; i < segment->pages.count && c->status == WG_OK; i++) {
-            const wgi_slot_page *const page = &segment->pages.page[i];
-            if (page->map != 0) copy_page(c, page, segment->map[page->map - 1]);
-        }
-    }
-    if (c->status != WG_OK) wgi_fail_as(c, call);
-    return c->status;
+static wg_status share_all(wg_parallel *p) {
+    wgi_slot_pages all;
+    wg_status s = open_pages(&all, p->c);
+    for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = share(&p->segment[k], &all);
+    if (s == WG_OK) return s;
+    return wgi_fail(p->c, s, "%s: no room for the variables of %zu segments", call, p->segments);
 }
 
 /* ---- the second pass ---- */
 
+/* A variable from before times 1, in a slot of its own. */
+enum { COPY_WORDS = 4, COPY_BITS = 4 + WGI_WIDTH(WGI_OP_mul) };
+
+static void keep_copy(wgi_core *c, uint32_t slot, uint32_t to, uint64_t *word) {
+    static const double one = 1;
+    word[0] = WGI_CODE_HEAD(to, WGI_ENTRY_STATEMENT, COPY_BITS, 1, 1);
+    word[1] = 1 << 2 | WGI_CODE(WGI_OP_mul) << 4; /* an operand, a number, and what is done */
+    word[2] = slot;
+    memcpy(&word[3], &one, sizeof one);
+    wgi_values(c)[to] = wgi_values(c)[slot];
+}
+
+static void make_copies(wg_parallel *p, wgi_segment *segment) {
+    wgi_core *const c = p->c;
+    const int keeps = (c->flags & WG_KEEP_CODE) != 0;
+    const uint32_t before = segment->copy - p->before;
+    wgi_record *record = c->head.top + before;
+    uint64_t *word = keeps ? wgi_code_words(c) + c->head.code_words + before * COPY_WORDS : NULL;
+    uint32_t to = segment->copy;
+    for (uint32_t i = 1; i < segment->pages.count; i++) {
+        const wgi_slot_page *const page = &segment->pages.page[i];
+        if (page->at == 0) continue;
+        const unsigned char *const shared = segment->pages.used[i];
+        uint32_t *const map = segment->map[page->at - 1];
+        for (uint32_t k = 0, slot = page->number * WGI_PAGE_SLOTS; k < WGI_PAGE_SLOTS; k++, slot++) {
+            map[k] = slot;
+            if (!shared[k]) continue;
+            map[k] = to;
+            *record++ = (wgi_record){.in0 = slot, .out = to, .jac0 = 1};
+            if (keeps) keep_copy(c, slot, to, word);
+            if (keeps) word += COPY_WORDS;
+            to++;
+        }
+    }
+    /* from now on the index is of the pages that have maps, and leads there */
+    const wgi_slot_pages *const pages = &segment->pages;
+    memset(pages->index, 0, (pages->mask + 1) * sizeof *pages->index);
+    for (uint32_t i = 1; i < pages->count; i++)
+        if (pages->page[i].at != 0) enter(pages, pages->page[i].number, pages->page[i].at);
+}
+
 /* The slot on the tape of an operand. */
 static inline uint32_t moved(const wgi_segment *segment, uint32_t slot) {
-    if (is_own(segment, slot)) return slot - segment->first + segment->to;
-    if (segment->maps == 0) return slot;
-    const uint32_t at = find(&segment->pages, page_of(slot));
-    if (at == UINT32_MAX) return slot; /* a constant, or only compared */
-    const uint32_t map = segment->pages.page[at].map;
+    if (slot - segment->first < segment->count) return slot - segment->first + segment->to;
+    if (segment->copies == 0) return slot;
+    const uint32_t map = place_of(&segment->pages, page_of(slot))->at;
     return map != 0 ? segment->map[map - 1][slot % WGI_PAGE_SLOTS] : slot;
 }
 
 static void move_records(const wgi_segment *segment, wgi_record *to) {
     const wgi_core *const c = segment->c;
-    const uint32_t shift = segment->to - segment->first;
+    const wgi_segment s = *segment; /* in registers */
+    const uint32_t shift = s.to - s.first;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
-        for (; r != top; r++, to++)
-            *to = (wgi_record){moved(segment, r->in0),
-                               r->out + shift,
-                               r->in1 != 0 ? moved(segment, r->in1) : 0,
-                               0,
-                               r->jac0,
-                               r->jac1};
+        for (; r != top; r++, to++) {
+            WGI_AHEAD(to);
+            *to = (wgi_record){moved(&s, r->in0), r->out + shift,
+                               r->in1 != 0 ? moved(&s, r->in1) : 0, 0, r->jac0, r->jac1};
+        }
     }
 }
 
@@ -261,6 +278,7 @@ static wg_status move(void *context, size_t k) {
     move_rows(c, segment);
     move_places(segment, wgi_places(c) + c->place_count + segment->places);
     if (c->width != 0) return WG_OK;
+    make_copies(p, segment);
     move_records(segment, c->head.top + segment->records);
     if ((c->flags & WG_KEEP_CODE) == 0) return WG_OK;
     return move_code(segment, wgi_code_words(c) + c->head.code_words + segment->words);
@@ -268,15 +286,22 @@ static wg_status move(void *context, size_t k) {
 
 /* ---- room ---- */
 
-/* What all segments have together; where the parts of each go. */
-static wgi_segment total_of(wg_parallel *p) {
+/* What all segments have together, copies first; where the parts of each go. */
+static wgi_segment total_of(wg_parallel *p, uint64_t *slots) {
     wgi_segment all = {0};
-    uint64_t slots = p->c->head.slots;
+    const int keeps = p->c->width == 0 && (p->c->flags & WG_KEEP_CODE) != 0;
+    for (size_t k = 0; k < p->segments; k++) {
+        p->segment[k].copy = p->before + all.copies;
+        all.copies += p->segment[k].copies;
+    }
+    all.records = all.copies;
+    all.words = keeps ? (uint64_t)all.copies * COPY_WORDS : 0;
+    *slots = all.copies;
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const s = &p->segment[k];
-        s->to = (uint32_t)slots;
+        s->to = (uint32_t)(p->before + *slots);
         s->records = all.records, s->words = all.words, s->places = all.places;
-        slots += s->count;
+        *slots += s->count;
         all.records += s->c->chunks != 0 ? wgi_record_count(s->c) : 0;
         all.words += s->c->head.code_words;
         all.places += s->c->place_count;
@@ -315,10 +340,11 @@ static void add_stretch(const wg_parallel *p, const wgi_segment *all, wgi_stretc
     wgi_core *const c = p->c;
     s->prev = (wgi_stretch *)(uintptr_t)c->stretch;
     s->threads = p->threads;
-    s->first = wgi_record_count(c);
     s->runs = p->segments;
+    const uint64_t start = wgi_record_count(c);
+    s->first = start + p->segment[0].records;
     for (size_t k = 0; k < s->runs; k++)
-        s->end[k] = s->first + (k + 1 < s->runs ? p->segment[k + 1].records : all->records);
+        s->end[k] = start + (k + 1 < s->runs ? p->segment[k + 1].records : all->records);
     c->stretch = s;
 }
 
@@ -337,23 +363,22 @@ static wg_status fail_pass(wg_parallel *p, wg_status s) {
 
 wg_status wgi_parallel_join(wg_parallel *p) {
     wgi_core *const c = p->c;
-    uint64_t slots = 0;
+    uint64_t slots;
     uint32_t most = 0;
     wg_status s = WG_OK;
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
         segment->count = segment->c->head.slots - segment->first;
-        segment->strange = 0;
-        slots += segment->count;
+        segment->strange = segment->copies = 0;
         if (segment->count > most) most = segment->count;
     }
     if (c->width == 0) {
         s = wg_threads_run(p->threads, p->segments, scan, p);
         if (s != WG_OK) return fail_pass(p, s);
-        s = copy_shared(p);
+        s = share_all(p);
         if (s != WG_OK) return s;
     }
-    const wgi_segment all = total_of(p);
+    const wgi_segment all = total_of(p, &slots);
     wgi_stretch *stretch = NULL;
     s = room_of(p, &all, slots, &stretch);
     if (s == WG_OK) {
