@@ -38,7 +38,8 @@ static void prepare(struct plate *h, size_t side, size_t steps) {
     if (h->start == NULL || h->seen == NULL || h->x == NULL || h->u == NULL || h->next == NULL)
         exit(EXIT_FAILURE);
     for (size_t k = 0; k < cells; k++) {
-        const double i = (double)(k / side) / (double)side, j = (double)(k % side) / (double)side;
+        const double i = (double)(k / side) / (double)side,
+                     j = (double)(k % side) / (double)side;
         h->start[k] = 20 + 60 * exp(-40 * ((i - 0.4) * (i - 0.4) + (j - 0.6) * (j - 0.6)));
         h->start[cells + k] = 0.15 + 0.05 * sin(7 * i) * cos(5 * j);
         h->seen[k] = 20 + 40 * exp(-30 * ((i - 0.5) * (i - 0.5) + (j - 0.5) * (j - 0.5)));
@@ -55,7 +56,7 @@ static void row(wg_tape *t, struct plate *h, size_t i) {
         else
             h->next[k] =
                 wg_let(t, wg_add(u[k], wg_mul(a[k], wg_sub(wg_add(wg_add(u[k - 1], u[k + 1]),
-                                                                   wg_add(u[k - n], u[k + n])),
+                                                                  wg_add(u[k - n], u[k + n])),
                                                            wg_mul(4, u[k])))));
     }
 }
@@ -135,7 +136,8 @@ static double run(int threads, int times, struct plate *h, double *f, double *g)
 int main(int argc, char **argv) {
     const int timed = argc == 3, times = timed ? 15 : 1;
     struct plate h;
-    prepare(&h, timed ? strtoul(argv[1], NULL, 10) : 48, timed ? strtoul(argv[2], NULL, 10) : 20);
+    prepare(&h, timed ? strtoul(argv[1], NULL, 10) : 48,
+            timed ? strtoul(argv[2], NULL, 10) : 20);
     const size_t n = 2 * h.cells, middle = h.side / 2 * h.side + h.side / 2;
     double *const g[3] = {malloc(n * sizeof(double)), malloc(n * sizeof(double)),
                           malloc(n * sizeof(double))};
@@ -144,7 +146,12 @@ int main(int argc, char **argv) {
     if (g[0] == NULL || g[1] == NULL || g[2] == NULL) return EXIT_FAILURE;
     for (int k = 0; k < 3; k++) {
         took[k] = run(timed && k == 2 ? 2 : threads[k], times, &h, &f[k], g[k]);
-        if (timed) printf("%-10s %10.2f ms\n", k == 0 ? "one tape" : k == 1 ? "1 thread" : "2 threads", took[k]);
+        if (timed)
+            printf("%-10s %10.2f ms\n",
+                   k == 0   ? "one tape"
+                   : k == 1 ? "1 thread"
+                            : "2 threads",
+                   took[k]);
     }
 
     int wrong = !(fabs(f[1] - f[0]) <= 1e-12 * f[0]) || f[2] != f[1];
@@ -152,8 +159,9 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(g[0][i]));
     for (size_t i = 0; i < n; i++)
         wrong |= !(fabs(g[1][i] - g[0][i]) <= 1e-13 * largest) || g[2][i] != g[1][i];
-    printf("misfit %.6f; by the temperature in the middle %.6f, by the diffusivity there %.6f\n", f[1],
-           g[1][middle], g[1][h.cells + middle]);
+    printf(
+        "misfit %.6f; by the temperature in the middle %.6f, by the diffusivity there %.6f\n",
+        f[1], g[1][middle], g[1][h.cells + middle]);
     printf("%s\n", wrong ? "NOT THE SAME" : "the same");
     for (int k = 0; k < 3; k++) free(g[k]);
     free(h.start), free(h.seen), free(h.x), free(h.u), free(h.next);

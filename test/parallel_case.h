@@ -62,8 +62,7 @@ static inline wg_real one_loop(wg_tape *t, struct loop *l) {
     for (size_t i = 0; l->p == NULL && i < l->n; i++) sum = cell(t, l, i, sum);
     if (l->p == NULL) return sum;
     if (wg_parallel_begin(l->p, t) != WG_OK) return wg_constant(NAN);
-    if (wg_threads_run(l->threads, wg_parallel_segments(l->p), record_segment, l) != WG_OK)
-        return wg_constant(NAN);
+    if (wg_parallel_run(l->p, record_segment, l) != WG_OK) return wg_constant(NAN);
     if (wg_parallel_join(l->p) != WG_OK || wg_parallel_adopt(l->p, l->n, l->v) != WG_OK)
         return wg_constant(NAN);
     (void)wg_parallel_reduce(l->p, WG_REDUCE_SUM, 1, l->part, &sum);

@@ -396,6 +396,7 @@ static void parallel_loops_answer(void **state) {
     STATUS(7, wg_parallel_from, NULL, 0, 7);
     STATUS(WG_ENULL, wg_parallel_begin, NULL, NULL);
     assert_null((try("wg_parallel_tape"), wg_parallel_tape(NULL, 0)));
+    STATUS(WG_ENULL, wg_parallel_run, NULL, NULL, NULL);
     STATUS(WG_ENULL, wg_parallel_join, NULL);
     STATUS(WG_ENULL, wg_parallel_adopt, NULL, 1, &x);
     STATUS(WG_ENULL, wg_parallel_reduce, NULL, WG_REDUCE_SUM, 1, &x, &y);
@@ -403,6 +404,7 @@ static void parallel_loops_answer(void **state) {
     KEEPS(WG_ENULL, wg_parallel_begin, NULL, tape);
     assert_int_equal(wg_parallel_new(tape, 2, NULL, &p), WG_OK);
     STATUS(WG_ENULL, wg_parallel_begin, p, NULL);
+    STATUS(WG_ENULL, wg_parallel_run, p, NULL, NULL);
     STATUS(WG_ENULL, wg_parallel_adopt, p, 1, NULL);
     STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, NULL, &y);
     STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, &x, NULL);

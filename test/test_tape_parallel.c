@@ -37,8 +37,10 @@ static void shared_variables_differ_by_rounding(void **state) {
     (void)gradient(t, (struct steps){NULL, NULL, STEPS, 0}, once);
     (void)gradient(t, (struct steps){p, NULL, STEPS, 0}, g);
     /* a parameter: as many terms as cells, in every step */
-    for (size_t i = 0; i < PARAMETERS; i++) assert_near(g[i], once[i], fabs(once[i]) + 1, CELLS);
-    for (size_t i = PARAMETERS; i < INPUTS; i++) assert_near(g[i], once[i], fabs(once[i]) + 1, 8);
+    for (size_t i = 0; i < PARAMETERS; i++)
+        assert_near(g[i], once[i], fabs(once[i]) + 1, CELLS);
+    for (size_t i = PARAMETERS; i < INPUTS; i++)
+        assert_near(g[i], once[i], fabs(once[i]) + 1, 8);
     wg_parallel_free(p);
     wg_tape_free(t);
 }
@@ -100,8 +102,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state) {
         for (size_t threads = 0; threads <= 4; threads++) {
             wg_parallel *const p = segments_of(t, segments, pool_of(threads));
             for (int again = 0; again < 2; again++) { /* with marks, and in the plain loop */
-                const double is =
-                    gradient(t, (struct steps){p, pool_of(threads), STEPS, 0}, g);
+                const double is = gradient(t, (struct steps){p, pool_of(threads), STEPS, 0}, g);
                 if (threads == 0 && again == 0) {
                     value = is;
                     memcpy(one, g, sizeof one);
@@ -391,6 +392,36 @@ static void a_rewind_forgets_a_loop(void **state) {
 
 /* ---- the pool at work ---- */
 
+static wg_status fail_from_third(void *context, size_t k) {
+    int *const done = context;
+    done[k]++;
+    return k < 3 ? WG_OK : k == 3 ? WG_ESINGULAR : WG_ECALLBACK;
+}
+
+static void every_segment_is_run_once_and_the_lowest_failure_counts(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t threads = 0; threads <= 4; threads++)
+        for (size_t segments = 1; segments <= 40; segments += 3) {
+            wg_parallel *const p = segments_of(t, segments, pool_of(threads));
+            int done[40] = {0};
+            const wg_status s = wg_parallel_run(p, fail_from_third, done);
+            if (segments <= 3) assert_int_equal(s, WG_OK);
+            else if (threads < 2) assert_int_equal(s, WG_ESINGULAR);
+            else assert_true(s == WG_ESINGULAR || s == WG_ECALLBACK);
+            for (size_t k = 0; k < segments; k++) assert_true(done[k] <= 1);
+            for (size_t k = 0; k < segments && segments <= 3; k++) assert_int_equal(done[k], 1);
+            struct loop l = {.p = p};
+            wg_real part[40];
+            l.part = part;
+            assert_ok(t, wg_parallel_begin(p, t));
+            assert_int_equal(wg_parallel_run(p, record_segment, &l), WG_OK);
+            assert_ok(t, wg_parallel_join(p));
+            wg_parallel_free(p);
+        }
+    wg_tape_free(t);
+}
+
 struct nested {
     wg_parallel *p;
     const wg_real *x;
@@ -447,6 +478,7 @@ int main(void) {
         cmocka_unit_test(statements_of_all_kinds_go_into_segments),
         cmocka_unit_test(loops_that_are_repeated_allocate_nothing),
         cmocka_unit_test(a_rewind_forgets_a_loop),
+        cmocka_unit_test(every_segment_is_run_once_and_the_lowest_failure_counts),
         cmocka_unit_test(what_a_segment_calls_runs_in_its_thread),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);

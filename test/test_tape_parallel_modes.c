@@ -97,8 +97,7 @@ static void a_paused_tape_records_no_loop(void **state) {
     wg_tape *const t = wg_tape_new(NULL);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
     wg_real in[N], v[FEW], part[SEGMENTS];
-    struct loop l = {
-        .p = p, .n = FEW, .c = in, .u = in + PARAMETERS, .v = v, .part = part};
+    struct loop l = {.p = p, .n = FEW, .c = in, .u = in + PARAMETERS, .v = v, .part = part};
     assert_ok(t, wg_inputs(t, N, x, in));
     assert_ok(t, wg_tape_pause(t));
     const wg_real y = one_loop(t, &l);
@@ -225,7 +224,9 @@ static wg_status differences(wg_tape *t, size_t n, const wg_real *in, size_t m, 
     (void)n;
     wg_status s = p != NULL ? wg_parallel_begin(p, t) : WG_OK;
     for (size_t k = 0; k < SEGMENTS; k++) {
-        const size_t from = p != NULL ? wg_parallel_from(p, k, m) : k == 0 ? 0 : m,
+        const size_t from = p != NULL ? wg_parallel_from(p, k, m)
+                            : k == 0  ? 0
+                                      : m,
                      to = p != NULL ? wg_parallel_from(p, k + 1, m) : m;
         wg_tape *const own = p != NULL ? wg_parallel_tape(p, k) : t;
         for (size_t i = from; i < to; i++)
@@ -261,7 +262,11 @@ static void patterns_are_those_of_the_loop_on_a_tape(void **state) {
 
 static void checked_traced_and_placed_tapes_give_the_same_bits(void **state) {
     (void)state;
-    static const unsigned flags[] = {0,        WG_CHECKED, WG_TRACE, WG_KEEP_PLACES, WG_KEEP_CODE,
+    static const unsigned flags[] = {0,
+                                     WG_CHECKED,
+                                     WG_TRACE,
+                                     WG_KEEP_PLACES,
+                                     WG_KEEP_CODE,
                                      WG_CHECKED | WG_TRACE | WG_KEEP_PLACES | WG_KEEP_CODE};
     double y, g[N], first[N];
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
@@ -285,8 +290,8 @@ static int gather_text(void *to, const char *text, size_t bytes) {
 
 static void places_and_failures_are_those_of_the_statement(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(
-        &(wg_options){.flags = WG_KEEP_PLACES | WG_KEEP_CODE | WG_TRACE});
+    wg_tape *const t =
+        wg_tape_new(&(wg_options){.flags = WG_KEEP_PLACES | WG_KEEP_CODE | WG_TRACE});
     wg_parallel *const p = segments_of(t, 2, NULL);
     static char text[4000];
     char where[64];
@@ -320,8 +325,9 @@ static void a_tape_in_a_buffer_has_loops_too(void **state) {
     double y, g[N], first[N];
     void *const buffer = test_malloc(BYTES);
     for (int way = 0; way < 2; way++) {
-        wg_tape *const t = way == 0 ? wg_tape_new(NULL)
-                                    : wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = BYTES});
+        wg_tape *const t =
+            way == 0 ? wg_tape_new(NULL)
+                     : wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = BYTES});
         struct steps d = in_segments(t);
         assert_ok(t, wg_gradient(t, all_steps, &d, N, x, &y, way == 0 ? first : g));
         wg_parallel_free(d.p);

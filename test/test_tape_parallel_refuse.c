@@ -88,16 +88,27 @@ static void a_variable_that_is_not_adopted_is_found(void **state) {
             const wg_real y = way != 7 ? wg_let(t, wg_mul(own, x)) : x;
             wg_status s = WG_OK;
             switch (way) {
-            case 0: s = wg_reverse(t, y); break;
-            case 1: s = wg_reverse_lanes(t, 1, 1, &y, &v); break;
-            case 2: s = wg_parallel_begin(p, t); break;
-            case 3: s = wg_gradient(t, forgets_to_adopt, p, 1, &a, &value, &g); break;
+            case 0:
+                s = wg_reverse(t, y);
+                break;
+            case 1:
+                s = wg_reverse_lanes(t, 1, 1, &y, &v);
+                break;
+            case 2:
+                s = wg_parallel_begin(p, t);
+                break;
+            case 3:
+                s = wg_gradient(t, forgets_to_adopt, p, 1, &a, &value, &g);
+                break;
             case 4:
                 s = keeps ? wg_tape_hvp(t, y, 1, &x, &v, &h) : wg_tape_status(t);
                 if (!keeps) s = wg_reverse(t, y);
                 break;
-            case 5: s = keeps ? wg_tape_replay(t, 1, &x, &a) : wg_reverse(t, y); break;
-            case 6: s = wg_jacobian(t, forgets_to_adopt, p, 1, &a, 1, &value, WG_ROW_MAJOR, &g, 1);
+            case 5:
+                s = keeps ? wg_tape_replay(t, 1, &x, &a) : wg_reverse(t, y);
+                break;
+            case 6:
+                s = wg_jacobian(t, forgets_to_adopt, p, 1, &a, 1, &value, WG_ROW_MAJOR, &g, 1);
                 break;
             default: /* in a later loop */
                 assert_ok(t, wg_parallel_begin(p, t));
@@ -213,10 +224,18 @@ static void a_segment_only_records(void **state) {
             assert_ok(t, wg_parallel_begin(p, t));
             wg_tape *const again = wg_parallel_tape(p, 1);
             switch (way) {
-            case 0: (void)wg_mat_input(again, 2, 2, m, 2); break;
-            case 1: (void)wg_mat_exp(again, wg_mat_constant(again, 2, 2, m, 2)); break;
-            case 2: assert_null(wg_tape_keep(again, 100, NULL)); break;
-            case 3: (void)wg_parallel_begin(p, again); break;
+            case 0:
+                (void)wg_mat_input(again, 2, 2, m, 2);
+                break;
+            case 1:
+                (void)wg_mat_exp(again, wg_mat_constant(again, 2, 2, m, 2));
+                break;
+            case 2:
+                assert_null(wg_tape_keep(again, 100, NULL));
+                break;
+            case 3:
+                (void)wg_parallel_begin(p, again);
+                break;
             default:
                 assert_int_equal(wg_jacobian_sparsity(again, forgets_to_adopt, NULL, 1, &one, 1,
                                                       WG_ROW_MAJOR, &none),
@@ -264,7 +283,8 @@ static void the_tape_is_closed_while_a_loop_is_open(void **state) {
             assert_ok(t, wg_parallel_begin(p, t));
             (void)wg_let(wg_parallel_tape(p, 0), wg_mul(z, z));
             if (way == 0) wg_tape_reset(t);
-            else assert_int_equal(wg_tape_rewind(t, (wg_tape_reset(t), wg_tape_mark(t))), WG_OK);
+            else
+                assert_int_equal(wg_tape_rewind(t, (wg_tape_reset(t), wg_tape_mark(t))), WG_OK);
             assert_int_equal(wg_parallel_join(p), WG_EMODE);
             assert_ok(t, wg_tape_status(t));
             assert_says(t, "reset or rewound");
@@ -365,8 +385,9 @@ static void no_memory_is_a_failure_and_leaks_nothing(void **state) {
         for (size_t fail_at = 0; !done; fail_at++) {
             struct counted m = counted_start();
             m.fail_at = fail_at == 0 ? SIZE_MAX : fail_at - 1;
-            wg_tape *const t = wg_tape_new(&(wg_options){
-                .flags = flags & (WG_KEEP_CODE | WG_KEEP_PLACES), .memory = counted_memory(&m)});
+            wg_tape *const t =
+                wg_tape_new(&(wg_options){.flags = flags & (WG_KEEP_CODE | WG_KEEP_PLACES),
+                                          .memory = counted_memory(&m)});
             wg_parallel *p = NULL;
             wg_status s = t == NULL ? WG_ENOMEM : wg_parallel_new(t, K, NULL, &p);
             double value;

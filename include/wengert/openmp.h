@@ -14,7 +14,7 @@
 
 #ifdef _OPENMP
 #include <omp.h>
-#define WGI_OPENMP _Pragma("omp parallel for schedule(dynamic, 1)")
+#define WGI_OPENMP _Pragma("omp parallel for schedule(static)")
 #else
 #define WGI_OPENMP
 #endif
@@ -23,9 +23,10 @@ WG_BEGIN_DECLS
 
 /* WG_OPENMP_SEGMENTS - what follows, one statement or a block, for each segment k of p (a size_t), in all
  * threads of OpenMP. `break` and `return` are not for it. Variables from outside are shared, those from inside
- * a thread's own, as in any `parallel for`. */
-#define WG_OPENMP_SEGMENTS(p, k)                                                               \
-    WGI_OPENMP for (size_t k = 0; k < wg_parallel_segments(p); k++)
+ * a thread's own, as in any `parallel for`. Each thread has its share of segments, the same in every loop,
+ * and in joins and sweeps by wg_openmp_threads: what it needs is in its cache. Where iterations take very
+ * different times, write `#pragma omp parallel for schedule(dynamic)` before such a loop by hand. */
+#define WG_OPENMP_SEGMENTS(p, k) WGI_OPENMP for (size_t k = 0; k < wg_parallel_segments(p); k++)
 
 /* WG_OPENMP_FOR - what follows for every i < n (a size_t), shared out over the segments of p; s is the
  * tape of the segment that i belongs to. `continue` goes on with the next i, `break` ends the segment. */
@@ -38,10 +39,16 @@ WG_BEGIN_DECLS
              i < wgi_end; i++)
 
 #ifdef _OPENMP
-static inline void wgi_openmp_team(void *ctx, size_t count, void (*work)(void *), void *arg) {
+#ifdef __cplusplus
+#define WGI_OPENMP_AS(type, x) static_cast<type>(x)
+#else
+#define WGI_OPENMP_AS(type, x) ((type)(x))
+#endif
+static inline void wgi_openmp_team(void *ctx, size_t count, void (*work)(void *, size_t),
+                                   void *arg) {
     (void)ctx;
-#pragma omp parallel num_threads((int)count)
-    work(arg);
+#pragma omp parallel num_threads(WGI_OPENMP_AS(int, count))
+    work(arg, WGI_OPENMP_AS(size_t, omp_get_thread_num()));
 }
 #endif
 
@@ -54,7 +61,7 @@ static inline wg_status wg_openmp_threads(wg_threads **out) {
     wg_threads_options o;
     __builtin_memset(&o, 0, sizeof o);
     o.calls.team = wgi_openmp_team;
-    return wg_threads_new((size_t)omp_get_max_threads(), &o, out);
+    return wg_threads_new(WGI_OPENMP_AS(size_t, omp_get_max_threads()), &o, out);
 #else
     return wg_threads_new(1, WGI_NULL, out);
 #endif

@@ -3,7 +3,7 @@
  * recording, and the sweep goes through the segments side by side.
  *
  *     wg_parallel_begin(p, t);
- *     for each segment k, in any thread, in any order:
+ *     for each segment k, in any thread, in any order:   (wg_parallel_run, WG_OPENMP_FOR)
  *         wg_tape *s = wg_parallel_tape(p, k);
  *         for (size_t i = wg_parallel_from(p, k, n); i < wg_parallel_from(p, k + 1, n); i++)
  *             v[i] = wg_let(s, ...);
@@ -11,7 +11,7 @@
  *     wg_parallel_adopt(p, n, v);
  *
  * The threads are whoever's: of OpenMP (openmp.h has the loop as one line), of POSIX, of C11, or of the pool
- * (wg_threads_run). What a segment is, is a matter of the loop: of which iterations, and of how many segments.
+ * (wg_parallel_run). What a segment is, is a matter of the loop: of which iterations, and of how many segments.
  * So the recording is the same, and so is every bit of what is computed from it, for any number of threads.
  *
  * In a segment: variables of t from before the loop, as they are, and those of the segment itself, in
@@ -67,6 +67,12 @@ WG_API wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t);
 /* wg_parallel_tape - the tape of segment k, from now on that of the calling thread (wg_tape_own). One thread
  * uses it at a time. NULL: there is no such segment. A segment has 2^31 / segments variables. */
 WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
+
+/* wg_parallel_run - calls f(ctx, k) for every segment k, in the threads of p, each of which begins with a share
+ * of segments that stand side by side, the same in every loop. For who has no threads of his own. After a
+ * failure no further ones are begun.
+ * Errors:  WG_ENULL; what f returned, of the lowest k that was begun: the join is called all the same. */
+WG_API WG_MUST_CHECK wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx);
 
 /* wg_parallel_join - the loop has ended, in all threads: what segments have recorded becomes a part of the
  * tape, segment after segment. Recorded variables stay as they are until they are adopted.

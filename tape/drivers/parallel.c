@@ -63,6 +63,11 @@ wg_tape *wg_parallel_tape(wg_parallel *p, size_t k) {
     return &c->head;
 }
 
+wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx) {
+    if (p == NULL) return WG_ENULL;
+    return wgi_threads_run_near(p->threads, p->segments, f, ctx);
+}
+
 /* ---- a loop ---- */
 
 static wg_status check_begin(const wg_parallel *p, wgi_core *c) {
@@ -121,7 +126,8 @@ wg_status wg_parallel_join(wg_parallel *p) {
     if (p->state == WGI_LOOP_OPEN) {
         p->state = WGI_LOOP_FAILED;
         if (!wgi_tape_open_again(c, p->stamps))
-            s = wgi_refuse(c, WG_EMODE, "wg_parallel_join: the tape was reset or rewound in the loop");
+            s = wgi_refuse(c, WG_EMODE,
+                           "wg_parallel_join: the tape was reset or rewound in the loop");
         else {
             s = fail_segments(p);
             if (s == WG_OK) s = wgi_parallel_join(p);
@@ -186,21 +192,27 @@ wg_status wg_parallel_adopt(wg_parallel *p, size_t n, wg_real *v) {
     if (p->state != WGI_LOOP_JOINED)
         return wgi_refuse(c, WG_EMODE, "%s: wg_parallel_join comes first", call);
     if (p->stamps != c->stamps)
-        return wgi_refuse(c, WG_ESTALE, "%s: the tape was reset or rewound after the loop", call);
+        return wgi_refuse(c, WG_ESTALE, "%s: the tape was reset or rewound after the loop",
+                          call);
     adoption a = {p, n, v};
     const wg_status s =
         wg_threads_run(p->threads, (n + ADOPTED_AT_ONCE - 1) / ADOPTED_AT_ONCE, adopt, &a);
     if (s != WG_OK)
-        return wgi_refuse(c, s, "%s: a variable that is neither of the loop nor of the tape", call);
+        return wgi_refuse(c, s, "%s: a variable that is neither of the loop nor of the tape",
+                          call);
     return s;
 }
 
 static wg_real reduced(wg_tape *t, wg_reduction how, size_t n, const wg_real *x) {
     switch (how) {
-    case WG_REDUCE_PRODUCT: return wgi_product_at(NULL, 0, t, n, x);
-    case WG_REDUCE_MINIMUM: return wgi_minimum_at(NULL, 0, t, n, x);
-    case WG_REDUCE_MAXIMUM: return wgi_maximum_at(NULL, 0, t, n, x);
-    default: return wgi_sum_at(NULL, 0, t, n, x);
+    case WG_REDUCE_PRODUCT:
+        return wgi_product_at(NULL, 0, t, n, x);
+    case WG_REDUCE_MINIMUM:
+        return wgi_minimum_at(NULL, 0, t, n, x);
+    case WG_REDUCE_MAXIMUM:
+        return wgi_maximum_at(NULL, 0, t, n, x);
+    default:
+        return wgi_sum_at(NULL, 0, t, n, x);
     }
 }
 

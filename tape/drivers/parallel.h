@@ -16,9 +16,9 @@ typedef struct wgi_slot_page {
 
 typedef struct wgi_slot_pages {
     wgi_core *of;
-    wgi_slot_page *page; /* from number 1 on */
+    wgi_slot_page *page;                   /* from number 1 on */
     unsigned char (*used)[WGI_PAGE_SLOTS]; /* of each page: 1 or 0 for each of its slots */
-    wgi_slot_page *index;                  /* each where its number leads, among others with at 0 */
+    wgi_slot_page *index; /* each where its number leads, among others with at 0 */
     uint32_t count, mask;
 } wgi_slot_pages;
 
@@ -26,10 +26,11 @@ typedef struct wgi_segment {
     wgi_core *c;
     uint32_t first, count; /* its slots in the loop: [first, first + count) */
     uint32_t to;           /* where these are on the tape, after the join */
-    uint32_t copies, copy; /* how many variables from before it has copies of; the slot of the first one */
+    uint32_t copies,
+        copy; /* how many variables from before it has copies of; the slot of the first one */
     uint32_t (*map)[WGI_PAGE_SLOTS]; /* of each slot of a page: where it is, or its copy is */
     uint64_t records, words, places; /* before its own, in the loop */
-    uint32_t strange;      /* an operand that is neither its own nor from before; or 0 */
+    uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
     wgi_slot_pages pages;
 } wgi_segment;
 

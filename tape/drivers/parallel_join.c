@@ -29,8 +29,8 @@ static void enter(const wgi_slot_pages *p, uint32_t number, uint32_t at) {
 /* Room for so many pages, of which an index is at most a quarter full. */
 static wg_status room_for(wgi_slot_pages *p, uint32_t count) {
     wgi_core *const c = p->of;
-    wg_status s = wgi_region_need(c, &c->index[0], count * sizeof *p->used,
-                                  p->count * sizeof *p->used);
+    wg_status s =
+        wgi_region_need(c, &c->index[0], count * sizeof *p->used, p->count * sizeof *p->used);
     if (s == WG_OK)
         s = wgi_region_need(c, &c->index[1], count * sizeof *p->page,
                             p->count * sizeof *p->page);
@@ -162,7 +162,8 @@ static wg_status share_all(wg_parallel *p) {
     wg_status s = open_pages(&all, p->c);
     for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = share(&p->segment[k], &all);
     if (s == WG_OK) return s;
-    return wgi_fail(p->c, s, "%s: no room for the variables of %zu segments", call, p->segments);
+    return wgi_fail(p->c, s, "%s: no room for the variables of %zu segments", call,
+                    p->segments);
 }
 
 /* ---- the second pass ---- */
@@ -184,14 +185,16 @@ static void make_copies(wg_parallel *p, wgi_segment *segment) {
     const int keeps = (c->flags & WG_KEEP_CODE) != 0;
     const uint32_t before = segment->copy - p->before;
     wgi_record *record = c->head.top + before;
-    uint64_t *word = keeps ? wgi_code_words(c) + c->head.code_words + before * COPY_WORDS : NULL;
+    uint64_t *word =
+        keeps ? wgi_code_words(c) + c->head.code_words + before * COPY_WORDS : NULL;
     uint32_t to = segment->copy;
     for (uint32_t i = 1; i < segment->pages.count; i++) {
         const wgi_slot_page *const page = &segment->pages.page[i];
         if (page->at == 0) continue;
         const unsigned char *const shared = segment->pages.used[i];
         uint32_t *const map = segment->map[page->at - 1];
-        for (uint32_t k = 0, slot = page->number * WGI_PAGE_SLOTS; k < WGI_PAGE_SLOTS; k++, slot++) {
+        for (uint32_t k = 0, slot = page->number * WGI_PAGE_SLOTS; k < WGI_PAGE_SLOTS;
+             k++, slot++) {
             map[k] = slot;
             if (!shared[k]) continue;
             map[k] = to;
@@ -224,8 +227,9 @@ static void move_records(const wgi_segment *segment, wgi_record *to) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
         for (; r != top; r++, to++) {
             WGI_AHEAD(to);
-            *to = (wgi_record){moved(&s, r->in0), r->out + shift,
-                               r->in1 != 0 ? moved(&s, r->in1) : 0, 0, r->jac0, r->jac1};
+            *to = (wgi_record){
+                moved(&s, r->in0), r->out + shift, r->in1 != 0 ? moved(&s, r->in1) : 0, 0,
+                r->jac0,           r->jac1};
         }
     }
 }
@@ -321,8 +325,8 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
         s = wgi_region_need(c, &c->code, (words + (size_t)all->words) * sizeof(uint64_t),
                             words * sizeof(uint64_t));
     if (s == WG_OK && all->places != 0)
-        s = wgi_region_need(c, &c->places,
-                            places + (size_t)all->places * sizeof(wgi_place), places);
+        s = wgi_region_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
+                            places);
     if (s == WG_OK && p->threads != NULL && all->records != 0) {
         const size_t bytes = sizeof **stretch + p->segments * sizeof(uint64_t);
         s = wgi_payload_need(c, bytes);
@@ -354,10 +358,11 @@ static void add_stretch(const wg_parallel *p, const wgi_segment *all, wgi_stretc
 static wg_status fail_pass(wg_parallel *p, wg_status s) {
     for (size_t k = 0; k < p->segments; k++)
         if (p->segment[k].strange != 0)
-            return wgi_fail(p->c, s,
-                            "%s: segment %zu has used slot %u, a variable of another segment, or of an "
-                            "earlier loop and not adopted",
-                            call, k, p->segment[k].strange);
+            return wgi_fail(
+                p->c, s,
+                "%s: segment %zu has used slot %u, a variable of another segment, or of an "
+                "earlier loop and not adopted",
+                call, k, p->segment[k].strange);
     return wgi_fail(p->c, s, "%s: no room for what %zu segments have used", call, p->segments);
 }
 
@@ -373,7 +378,7 @@ wg_status wgi_parallel_join(wg_parallel *p) {
         if (segment->count > most) most = segment->count;
     }
     if (c->width == 0) {
-        s = wg_threads_run(p->threads, p->segments, scan, p);
+        s = wgi_threads_run_near(p->threads, p->segments, scan, p);
         if (s != WG_OK) return fail_pass(p, s);
         s = share_all(p);
         if (s != WG_OK) return s;
@@ -382,7 +387,7 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     wgi_stretch *stretch = NULL;
     s = room_of(p, &all, slots, &stretch);
     if (s == WG_OK) {
-        s = wg_threads_run(p->threads, p->segments, move, p);
+        s = wgi_threads_run_near(p->threads, p->segments, move, p);
         if (s != WG_OK) s = fail_pass(p, s);
     }
     if (s != WG_OK) return s;

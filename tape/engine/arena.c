@@ -384,9 +384,10 @@ static void payload_at(wgi_core *c, int k, char *top) {
 
 wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     if (c->outer != NULL)
-        return wgi_fail(c, WG_EMODE,
-                        "a segment of a parallel loop takes statements: no operations on matrices, no "
-                        "memory that is kept");
+        return wgi_fail(
+            c, WG_EMODE,
+            "a segment of a parallel loop takes statements: no operations on matrices, no "
+            "memory that is kept");
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
     bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer may be empty */
     if (c->payloads != 0) {

@@ -103,10 +103,11 @@ wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r) {
     const uint32_t slot = r->in0 >= r->out ? r->in0 : r->in1;
     c->swept = 0;
     if (slot >= c->head.slots && c->loops)
-        return wgi_fail(c, WG_ESTALE,
-                        "slot %u was recorded with slot %u, a variable of a segment of a parallel loop: "
-                        "wg_parallel_adopt comes first",
-                        r->out, slot);
+        return wgi_fail(
+            c, WG_ESTALE,
+            "slot %u was recorded with slot %u, a variable of a segment of a parallel loop: "
+            "wg_parallel_adopt comes first",
+            r->out, slot);
     return wgi_fail(c, WG_ESTALE,
                     "slot %u was recorded with slot %u, which a rewind had forgotten", r->out,
                     slot);
@@ -206,7 +207,6 @@ struct side_by_side {
 static wg_status one_run(void *context, size_t k) {
     struct side_by_side *const all = context;
     const wgi_stretch *const stretch = all->stretch;
-    k = stretch->runs - 1 - k; /* the last one first: its adjoints came last */
     uint64_t low = k == 0 ? stretch->first : stretch->end[k - 1], high = stretch->end[k];
     if (low < all->low) low = all->low;
     if (high > all->high) high = all->high;
@@ -224,7 +224,7 @@ static wg_status sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t
     if (high - low < 2 * RUN || c->traced || wg_threads_count(stretch->threads) < 2)
         return one_after_the_other(c, high, low, n);
     struct side_by_side all = {.c = c, .stretch = stretch, .high = high, .low = low};
-    const wg_status s = wg_threads_run(stretch->threads, stretch->runs, one_run, &all);
+    const wg_status s = wgi_threads_run_near(stretch->threads, stretch->runs, one_run, &all);
     n->runs += all.runs;
     n->left_out += all.left_out;
     return s;

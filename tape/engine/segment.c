@@ -45,8 +45,7 @@ void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32
     if ((outer->flags & WG_CHECKED) == 0)
         segment->head.stamp = segment->few[0].stamp = outer->head.stamp;
     wgi_limit_set(segment);
-    if (outer->status != WG_OK)
-        (void)wgi_fail(segment, outer->status, "%s", outer->message);
+    if (outer->status != WG_OK) (void)wgi_fail(segment, outer->status, "%s", outer->message);
 }
 
 void wgi_segment_close(wgi_core *segment) { (void)wgi_tape_close(segment); }

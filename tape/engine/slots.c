@@ -34,8 +34,9 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
         return to(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
                   position, slot);
     if (slot == WGI_OUTSIDE)
-        return to(c, WG_ESTALE, "%s: operand %zu was computed of variables outside of every wg::scope",
-                  call, position);
+        return to(c, WG_ESTALE,
+                  "%s: operand %zu was computed of variables outside of every wg::scope", call,
+                  position);
     return to(
         c, WG_ESTALE,
         "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",

@@ -139,11 +139,11 @@ typedef struct wgi_core {
     wg_memory memory;
     char *buffer; /* a caller's, or NULL */
     size_t buffer_bytes;
-    struct wgi_hole *holes; /* the free pieces of it */
+    struct wgi_hole *holes;    /* the free pieces of it */
     wgi_account own, *account; /* of which its memory is: its own, or that of its lender */
     struct wgi_core *lender;   /* the tape beside which this one is, or NULL */
-    size_t loops_over;       /* as in wg_options */
-    size_t reserve;          /* how much address space a region asks for at first */
+    size_t loops_over;         /* as in wg_options */
+    size_t reserve;            /* how much address space a region asks for at first */
     uint64_t max_slots;
 
     wgi_chunk chunk[WGI_MAX_CHUNKS];
@@ -195,7 +195,7 @@ typedef struct wgi_core {
      * operands of a record from number `ordered` on: it has a slot that the tape has not */
     int loops;
     uint64_t ordered;
-    uint32_t loop_slots;       /* how many slots the segments of loops have had so far */
+    uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
     const wgi_stretch *stretch; /* the last one */
     /* memory was refused since the last reset: the next one gives everything back */
     int starved;
@@ -325,6 +325,13 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
+
+/* ---- threads.c --------------------------------------------------------------------------- */
+
+/* wg_threads_run, in another order: each thread begins with a share of the tasks that are side by side, the same
+ * in every call of as many tasks, and helps others when it is done. */
+wg_status wgi_threads_run_near(struct wg_threads *threads, size_t tasks,
+                               wg_status (*f)(void *ctx, size_t k), void *ctx);
 
 /* ---- list.c ------------------------------------------------------------------------------ */
 
