@@ -74,6 +74,10 @@ WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
  * Errors:  WG_ENULL; what f returned, of the lowest k that was begun: the join is called all the same. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx);
 
+/* What segment k has recorded so far is looked at by the thread that has recorded it, while it is in its cache;
+ * the join looks at the rest. Gives 0. */
+WGI_API int wgi_parallel_recorded(wg_parallel *p, size_t k);
+
 /* wg_parallel_join - the loop has ended, in all threads: what segments have recorded becomes a part of the
  * tape, segment after segment. Recorded variables stay as they are until they are adopted.
  * Cost:    each record is read twice and written once, by all threads, which is about what recording it has

@@ -30,6 +30,8 @@ typedef struct wgi_segment {
         copy; /* how many variables from before it has copies of; the slot of the first one */
     uint32_t (*map)[WGI_PAGE_SLOTS]; /* of each slot of a page: where it is, or its copy is */
     uint64_t records, words, places; /* before its own, in the loop */
+    uint64_t scanned;                /* so many records have been looked at */
+    wg_status status;                /* what came of it: a failure, or */
     uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
     wgi_slot_pages pages;
 } wgi_segment;
@@ -47,6 +49,10 @@ struct wg_parallel {
     wgi_segment segment[];
 };
 
+/* A loop begins: nothing is known of what its segments use. */
+void wgi_parallel_open(wg_parallel *p);
+/* The first pass over what a segment has recorded since the last time. */
+wg_status wgi_parallel_scan(const wg_parallel *p, wgi_segment *segment);
 /* Everything from segments to records; fails the tape. */
 wg_status wgi_parallel_join(wg_parallel *p);
 

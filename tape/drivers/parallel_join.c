@@ -114,16 +114,35 @@ static const wgi_record *chunk_of(const wgi_core *c, int k, const wgi_record **t
     return c->chunk[k].base;
 }
 
-static wg_status scan(void *context, size_t k) {
-    wg_parallel *const p = context;
-    wgi_segment *const segment = &p->segment[k];
-    wgi_core *const c = segment->c;
-    wg_status s = open_pages(&segment->pages, c);
+void wgi_parallel_open(wg_parallel *p) {
+    for (size_t k = 0; k < p->segments; k++) {
+        wgi_segment *const segment = &p->segment[k];
+        segment->pages = (wgi_slot_pages){.of = segment->c};
+        segment->scanned = 0;
+        segment->status = WG_OK;
+        segment->strange = segment->copies = 0;
+    }
+}
+
+wg_status wgi_parallel_scan(const wg_parallel *p, wgi_segment *segment) {
+    const wgi_core *const c = segment->c;
+    wg_status s = segment->status;
+    segment->count = c->head.slots - segment->first;
+    if (s == WG_OK && segment->pages.index == NULL) s = open_pages(&segment->pages, segment->c);
     for (int i = 0; c->chunks != 0 && i <= c->current && s == WG_OK; i++) {
         const wgi_record *top, *const base = chunk_of(c, i, &top);
-        s = scan_chunk(p, segment, base, top);
+        const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
+        if (segment->scanned >= end) continue;
+        s = scan_chunk(p, segment, base + (segment->scanned - first), top);
+        segment->scanned = end;
     }
+    segment->status = s;
     return s;
+}
+
+static wg_status scan(void *context, size_t k) {
+    wg_parallel *const p = context;
+    return wgi_parallel_scan(p, &p->segment[k]);
 }
 
 /* ---- what is shared ---- */
@@ -374,7 +393,6 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
         segment->count = segment->c->head.slots - segment->first;
-        segment->strange = segment->copies = 0;
         if (segment->count > most) most = segment->count;
     }
     if (c->width == 0) {
