@@ -91,6 +91,13 @@ static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot)
     return touch(&s->pages, page_of(slot), &at);
 }
 
+/* Records are read this far ahead of their turn: the hardware would stop at the end of a page. To prefetch an
+ * address that is not ours does no harm. */
+enum { AHEAD = 4160 };
+static inline void ahead(const wgi_record *r) {
+    __builtin_prefetch((const void *)((uintptr_t)r + AHEAD), 0, 2);
+}
+
 static wg_status scan_chunk(const wg_parallel *p, wgi_segment *s, const wgi_record *r,
                             const wgi_record *top) {
     const uint32_t first = s->first, count = s->count, before = p->before;
@@ -98,6 +105,7 @@ static wg_status scan_chunk(const wg_parallel *p, wgi_segment *s, const wgi_reco
         const wgi_slot_pages pages = s->pages; /* in registers */
         uint32_t new = 0;
         for (; r != top; r++) {
+            ahead(r);
             if (r->in0 - first >= count && !note(&pages, before, new = r->in0)) break;
             if (r->in1 - first >= count && r->in1 != 0 && !note(&pages, before, new = r->in1))
                 break;
@@ -245,6 +253,7 @@ static void move_records(const wgi_segment *segment, wgi_record *to) {
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
         for (; r != top; r++, to++) {
+            ahead(r);
             WGI_AHEAD(to);
             *to = (wgi_record){
                 moved(&s, r->in0), r->out + shift, r->in1 != 0 ? moved(&s, r->in1) : 0, 0,
