@@ -111,6 +111,28 @@ static void a_paused_tape_records_no_loop(void **state) {
     wg_tape_free(t);
 }
 
+static void a_loop_is_preaccumulated(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    struct steps d = in_segments(t);
+    wg_real in[N], y;
+    double g[N], local[N];
+    wg_stats s;
+    assert_ok(t, wg_inputs(t, N, x, in));
+    const wg_mark start_of_loops = wg_tape_mark(t);
+    assert_ok(t, all_steps(t, N, in, 1, &y, &d));
+    assert_ok(t, wg_reverse(t, y));
+    assert_ok(t, wg_adjoints(t, N, in, g));
+    assert_ok(t, wg_preaccumulate(t, start_of_loops, N, in, 1, &y));
+    assert_ok(t, wg_tape_stats(t, &s));
+    assert_int_equal(s.statements, 1);
+    assert_ok(t, wg_reverse(t, y));
+    assert_ok(t, wg_adjoints(t, N, in, local));
+    assert_memory_equal(local, g, sizeof g);
+    wg_parallel_free(d.p);
+    wg_tape_free(t);
+}
+
 /* ---- kept code ---- */
 
 static void second_derivatives_are_those_of_the_loop_on_a_tape(void **state) {
@@ -342,6 +364,7 @@ int main(void) {
         cmocka_unit_test(tangents_are_those_of_the_loop_on_a_tape),
         cmocka_unit_test(drivers_of_first_order_agree_with_the_loop_on_a_tape),
         cmocka_unit_test(a_paused_tape_records_no_loop),
+        cmocka_unit_test(a_loop_is_preaccumulated),
         cmocka_unit_test(second_derivatives_are_those_of_the_loop_on_a_tape),
         cmocka_unit_test(a_replay_goes_through_a_loop),
         cmocka_unit_test(comparisons_in_segments_are_guards),

@@ -61,6 +61,54 @@ static void a_variable_of_another_segment_is_found(void **state) {
         }
 }
 
+/* Nor does a forward tape, which keeps no records, read what is not there. */
+static void a_forward_tape_finds_it_at_the_statement(void **state) {
+    (void)state;
+    for (int mode = 0; mode < MODES; mode++)
+        for (size_t way = 0; way < 4; way++) {
+            wg_tape *const t = wg_tape_new(&(wg_options){.flags = modes[mode]});
+            wg_parallel *const p = segments_of(t, K, NULL);
+            assert_ok(t, wg_tape_forward(t, 2));
+            const wg_real x = wg_input(t, 2);
+            assert_ok(t, wg_parallel_begin(p, t));
+            const size_t from = way % 2, to = 1 - from;
+            wg_tape *const s[2] = {wg_parallel_tape(p, from), wg_parallel_tape(p, to)};
+            const wg_real other = wg_let(s[0], wg_sin(x));
+            for (int i = 0; i < 10; i++) (void)wg_let(s[1], wg_cos(x));
+            if (way < 2) (void)wg_let(s[1], wg_mul(other, x));
+            else (void)wg_sum(s[1], 2, (const wg_real[]){x, other});
+            assert_int_equal(wg_tape_status(s[1]), WG_ESTALE);
+            assert_int_equal(wg_parallel_join(p), WG_ESTALE);
+            wg_tape_reset(t);
+            assert_ok(t, wg_tape_forward(t, 0));
+            assert_whole_again(t, p);
+            wg_parallel_free(p);
+            wg_tape_free(t);
+        }
+}
+
+/* What a rewind has forgotten is neither from before nor of the segment. */
+static void a_variable_that_a_rewind_forgot_is_found(void **state) {
+    (void)state;
+    for (int mode = 0; mode < MODES; mode++)
+        for (int way = 0; way < 2; way++) {
+            wg_tape *const t = wg_tape_new(&(wg_options){.flags = modes[mode]});
+            wg_parallel *const p = segments_of(t, K, NULL);
+            const wg_real x = wg_input(t, 2);
+            const wg_mark m = wg_tape_mark(t);
+            const wg_real gone = wg_let(t, wg_sin(x));
+            assert_ok(t, wg_tape_rewind(t, m));
+            assert_ok(t, wg_parallel_begin(p, t));
+            wg_tape *const s = wg_parallel_tape(p, 1);
+            if (way == 0) (void)wg_let(s, wg_mul(x, gone));
+            else (void)wg_lt(s, x, gone);
+            assert_int_equal(wg_parallel_join(p), WG_ESTALE);
+            assert_whole_again(t, p);
+            wg_parallel_free(p);
+            wg_tape_free(t);
+        }
+}
+
 static wg_status forgets_to_adopt(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                                   void *data) {
     wg_parallel *const p = data;
@@ -435,6 +483,8 @@ static void segments_are_of_the_budget_of_their_tape(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_variable_of_another_segment_is_found),
+        cmocka_unit_test(a_forward_tape_finds_it_at_the_statement),
+        cmocka_unit_test(a_variable_that_a_rewind_forgot_is_found),
         cmocka_unit_test(a_variable_that_is_not_adopted_is_found),
         cmocka_unit_test(what_is_no_variable_of_the_loop_is_not_adopted),
         cmocka_unit_test(the_first_segment_that_failed_fails_the_tape),

@@ -262,8 +262,7 @@ static void move_records(const wgi_segment *segment, wgi_record *to) {
     }
 }
 
-/* WG_ESTALE: what is compared is of another segment. */
-static wg_status move_code(wgi_segment *segment, uint64_t *to) {
+static void move_code(const wgi_segment *segment, uint64_t *to) {
     const wgi_core *const c = segment->c;
     const uint64_t *const from = wgi_code_words(c);
     wgi_entry e;
@@ -274,14 +273,9 @@ static wg_status move_code(wgi_segment *segment, uint64_t *to) {
         memcpy(&to[at], &out, sizeof out); /* the low half of its head */
         uint32_t *const slot =
             (uint32_t *)(void *)to + (e.slot - (const uint32_t *)(const void *)from);
-        for (size_t i = 0; i < e.operands; i++) {
+        for (size_t i = 0; i < e.operands; i++)
             slot[i] = e.slot[i] != 0 ? moved(segment, e.slot[i]) : 0;
-            if (slot[i] < WGI_SEGMENT_SLOTS) continue;
-            segment->strange = slot[i];
-            return WG_ESTALE;
-        }
     }
-    return WG_OK;
 }
 
 static void move_places(const wgi_segment *segment, wgi_place *to) {
@@ -312,8 +306,9 @@ static wg_status move(void *context, size_t k) {
     if (c->width != 0) return WG_OK;
     make_copies(p, segment);
     move_records(segment, c->head.top + segment->records);
-    if ((c->flags & WG_KEEP_CODE) == 0) return WG_OK;
-    return move_code(segment, wgi_code_words(c) + c->head.code_words + segment->words);
+    if (c->flags & WG_KEEP_CODE)
+        move_code(segment, wgi_code_words(c) + c->head.code_words + segment->words);
+    return WG_OK;
 }
 
 /* ---- room ---- */
@@ -413,10 +408,7 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     const wgi_segment all = total_of(p, &slots);
     wgi_stretch *stretch = NULL;
     s = room_of(p, &all, slots, &stretch);
-    if (s == WG_OK) {
-        s = wgi_threads_run_near(p->threads, p->segments, move, p);
-        if (s != WG_OK) s = fail_pass(p, s);
-    }
+    if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
     if (s != WG_OK) return s;
     if (stretch != NULL) add_stretch(p, &all, stretch);
     if (c->width == 0) c->head.top += all.records;

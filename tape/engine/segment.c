@@ -48,4 +48,8 @@ void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32
     if (outer->status != WG_OK) (void)wgi_fail(segment, outer->status, "%s", outer->message);
 }
 
-void wgi_segment_close(wgi_core *segment) { (void)wgi_tape_close(segment); }
+void wgi_segment_close(wgi_core *segment) {
+    (void)wgi_tape_close(segment);
+    segment->outer = segment; /* that of the loop may be gone */
+    segment->flags = 0;
+}

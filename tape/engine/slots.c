@@ -45,7 +45,7 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
 
 size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
     size_t i = 0;
-    if (c->flags & WG_CHECKED) {
+    if ((c->flags & WG_CHECKED) != 0 || c->origin != 0) {
         while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
         return i;
     }

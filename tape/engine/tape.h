@@ -498,6 +498,7 @@ wg_status wgi_fail_stale(wgi_core *c, const char *call, size_t position, uint32_
  * also: was that slot recorded under the stamp of the handle? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
     if (h.slot == 0 || h.slot >= c->head.slots) return 0;
+    if (h.slot < c->origin && h.slot >= c->outer->head.slots) return 0; /* another segment's */
     return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
 }
 /* The first of n handles that is neither a constant nor alive; n: there is none. */
