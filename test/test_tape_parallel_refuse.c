@@ -306,7 +306,6 @@ static void the_tape_is_closed_while_a_loop_is_open(void **state) {
         wg_tape *const t = wg_tape_new(&(wg_options){.flags = modes[mode]});
         wg_parallel *const p = segments_of(t, K, NULL), *const q = segments_of(t, K, NULL);
         const wg_real x = wg_input(t, 2);
-        const wg_mark m = wg_tape_mark(t);
         double one = 1;
         assert_int_equal(wg_parallel_join(p), WG_EMODE); /* none is open */
         assert_ok(t, wg_parallel_begin(p, t));
@@ -337,7 +336,6 @@ static void the_tape_is_closed_while_a_loop_is_open(void **state) {
             assert_ok(t, wg_tape_status(t));
             assert_says(t, "reset or rewound");
         }
-        (void)m;
         wg_parallel_free(q);
         assert_whole_again(t, p);
         wg_parallel_free(p);
