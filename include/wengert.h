@@ -35,6 +35,7 @@
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>
+#include <wengert/parallel.h>
 #include <wengert/function.h>
 #include <wengert/derive.h>
 #include <wengert/branches.h>

@@ -397,6 +397,33 @@ static void searches_answer(void **state) {
     assert_true(x == 1);
 }
 
+static void parallel_loops_answer(void **state) {
+    (void)state;
+    wg_parallel *p;
+    wg_real x = wg_input(tape, 1), y;
+    STATUS(WG_ENULL, wg_parallel_new, NULL, 2, NULL, &p);
+    STATUS(WG_ENULL, wg_parallel_new, tape, 2, NULL, NULL);
+    HAPPENS(wg_parallel_free, NULL);
+    STATUS(0, wg_parallel_segments, NULL);
+    STATUS(7, wg_parallel_from, NULL, 0, 7);
+    STATUS(WG_ENULL, wg_parallel_begin, NULL, NULL);
+    assert_null((try("wg_parallel_tape"), wg_parallel_tape(NULL, 0)));
+    STATUS(WG_ENULL, wg_parallel_run, NULL, NULL, NULL);
+    STATUS(0, wgi_parallel_recorded, NULL, 0);
+    STATUS(WG_ENULL, wg_parallel_join, NULL);
+    STATUS(WG_ENULL, wg_parallel_adopt, NULL, 1, &x);
+    STATUS(WG_ENULL, wg_parallel_reduce, NULL, WG_REDUCE_SUM, 1, &x, &y);
+    assert_passive(y);
+    KEEPS(WG_ENULL, wg_parallel_begin, NULL, tape);
+    assert_int_equal(wg_parallel_new(tape, 2, NULL, &p), WG_OK);
+    STATUS(WG_ENULL, wg_parallel_begin, p, NULL);
+    STATUS(WG_ENULL, wg_parallel_run, p, NULL, NULL);
+    STATUS(WG_ENULL, wg_parallel_adopt, p, 1, NULL);
+    STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, NULL, &y);
+    STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, &x, NULL);
+    wg_parallel_free(p);
+}
+
 static void every_function_of_the_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -411,6 +438,7 @@ int main(void) {
         TEST(memory_callbacks_that_are_null_are_the_defaults),
         TEST(files_of_memory_that_are_null_are_answered),
         TEST(searches_answer),
+        TEST(parallel_loops_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
