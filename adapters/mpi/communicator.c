@@ -178,7 +178,10 @@ static void take_located(const wgi_located *x, wgi_located *y, int n, int larges
         const double a = largest ? x[i].value : -x[i].value;
         const double b = largest ? y[i].value : -y[i].value;
         const int equal = a == b || (a != a && b != b);
-        if (equal ? x[i].at < y[i].at : b == b && (a > b || a != a)) y[i] = x[i];
+        if (!(equal ? x[i].at < y[i].at : b == b && (a > b || a != a))) continue;
+        /* behind the last one MPI has no room for what fills up the structure */
+        y[i].value = x[i].value;
+        y[i].at = x[i].at;
     }
 }
 static void largest_at(void *from, void *to, int *n, MPI_Datatype *type) {
