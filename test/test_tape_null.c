@@ -67,6 +67,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tangent_seed, NULL, x, 0, 1);
     NOTHING(wg_tangent, NULL, x, 0);
     STATUS(WG_ENULL, wg_tape_hvp, NULL, x, 1, &x, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hvp_check, NULL, x, 1, &x);
     STATUS(WG_ENULL, wg_tape_hessian, NULL, x, 1, &x, &v, 1);
     STATUS(WG_ENULL, wg_tape_verify, NULL);
     STATUS(WG_ENULL, wg_tape_replay, NULL, 1, &x, &one);
@@ -205,6 +206,7 @@ static void arrays_that_are_null_are_answered(void **state) {
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 0, &v, 1); /* also of no lane */
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, &x, 1, NULL, 1);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, NULL, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hvp_check, tape, y, 1, NULL);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, NULL, &v);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, &one, NULL);
     STATUS(WG_ENULL, wg_tape_hessian, tape, y, 1, NULL, &v, 1);

@@ -20,6 +20,7 @@ typedef enum wgi_phase {
 #define WGI_MPI_CALLS(X)                                                                       \
     X(reverse)                                                                                 \
     X(reverse_lanes)                                                                           \
+    X(hvp)                                                                                     \
     X(barrier)                                                                                 \
     X(bcast)                                                                                   \
     X(gather)                                                                                  \
@@ -96,6 +97,10 @@ struct wg_mpi {
     int code; /* of it, as it is sent */
     char message[512];
 };
+
+/* Of operations whose Jacobian does not change with the operands: second derivatives go by vjp and
+ * jvp. That of the largest and the least does not, as long as it is the same rank's. */
+enum { WGI_MPI_LINEAR = WG_OP_ALWAYS | WG_OP_LINEAR | WG_OP_EXPANDS };
 
 /* What an operation is given. count: of each rank; as many lists as it has. */
 typedef struct wgi_mpi_params {

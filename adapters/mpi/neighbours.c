@@ -231,7 +231,7 @@ static wg_status vjp(wg_block *b) {
 
 #define EXCHANGE(NAME)                                                                         \
     {                                                                                          \
-        .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
         .jvp = jvp                                                                             \
     }
 static const wg_block_op halo_op = EXCHANGE("wg_mpi_halo"),

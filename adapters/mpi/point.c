@@ -189,7 +189,7 @@ static wg_status exchange_vjp(wg_block *b) {
 
 #define POINT(NAME, FUNCTION)                                                                  \
     {                                                                                          \
-        .name = NAME, .flags = WG_OP_ALWAYS, .shape = FUNCTION##_shape,                        \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = FUNCTION##_shape,                      \
         .value = FUNCTION##_value, .vjp = FUNCTION##_vjp, .jvp = FUNCTION##_jvp                \
     }
 static const wg_block_op send_op = POINT("wg_mpi_send", exchange),

@@ -152,10 +152,18 @@ static wg_status vjp(wg_block *b) {
 
 #define REDUCTION(NAME)                                                                        \
     {                                                                                          \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
+        .jvp = jvp                                                                             \
+    }
+/* A product has second derivatives of its own, which are not known here. */
+#define PRODUCT(NAME)                                                                          \
+    {                                                                                          \
         .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
         .jvp = jvp                                                                             \
     }
-static const wg_block_op reduce_op = REDUCTION("wg_mpi_reduce"),
+static const wg_block_op product_op = PRODUCT("wg_mpi_reduce"),
+                         all_product_op = PRODUCT("wg_mpi_allreduce"),
+                         reduce_op = REDUCTION("wg_mpi_reduce"),
                          allreduce_op = REDUCTION("wg_mpi_allreduce"),
                          reduce_loc_op = REDUCTION("wg_mpi_reduce_loc"),
                          allreduce_loc_op = REDUCTION("wg_mpi_allreduce_loc");
@@ -170,6 +178,7 @@ static wg_status reduction(wg_tape *t, const wg_block_op *op, wgi_mpi_call call,
     if (root < 0 || root >= m->size)
         return wgi_mpi_refuse(t, m, WG_EARG, op->name, "no rank is the root", call);
     const int here = call != WGI_MPI_reduce || m->rank == root;
+    if (with == WG_MPI_PROD) op = call == WGI_MPI_reduce ? &product_op : &all_product_op;
     const wgi_mpi_params p = {.m = m, .peer = root, .op = with, .source = (int)call};
     const wg_status s = wgi_mpi_apply(t, op, &p, sizeof p, call, 1, &x, here ? 2 : 1, out);
     *y = out[0];

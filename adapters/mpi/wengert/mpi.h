@@ -20,8 +20,8 @@
  * one rank writes into another's memory, that rank has no call to record, and nothing on its tape
  * to sweep. What would be put or got is sent and received.
  *
- * Second derivatives, functions, sparsity patterns, preaccumulation of what communicates are refused
- * by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
+ * Second derivatives but wg_mpi_hvp, functions, sparsity patterns, preaccumulation of what communicates are
+ * refused by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
  *
  * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
  * column after column; views, strided and transposed ones too. Numbers of one call: at most
@@ -79,6 +79,16 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, w
 WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs,
                                                     const wg_real *y, const double *w,
                                                     wg_mpi *m);
+
+/* wg_mpi_hvp - by all ranks: hv = H v, of the Hessian H of the sum of y over all ranks (elsewhere y may be a
+ * constant) by the inputs of all, and of the directions v of all: the part of this rank's
+ * x. Tapes with WG_KEEP_CODE. A sweep, tangents forward, and a sweep of these.
+ * Shapes:  x, v, hv of n, which may be another n on each rank.
+ * Cost:    three times the communication of a sweep; otherwise as wg_tape_hvp.
+ * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: a product over
+ *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
+                                          const double *v, double *hv, wg_mpi *m);
 
 /* ---- point to point --------------------------------------------------------------------- */
 
