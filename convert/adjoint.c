@@ -135,7 +135,7 @@ static void forward_assign(emitter *m, const step *s, const char *indent) {
     const char *const x = print_target(r, &s->to);
     const bool pointer = is_kind(s->to.type, TYPE_POINTER), holds = target_holds(s);
     const char *const b = pointer && holds ? shadow_target(r, &s->to) : NULL;
-    if (s->push) put_push(to, indent, x, b, s->to.type);
+    if (s->push && s->undo == NULL) put_push(to, indent, x, b, s->to.type);
     const char *const instead = s->e != NULL && s->text == NULL ? r->instead[s->e->number] : NULL;
     const bool own = instead != NULL && s->to.name != NULL && same(instead, s->to.name);
     /* what has this name is printed without it */
@@ -247,7 +247,8 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
     const bool pointer = is_kind(s->to.type, TYPE_POINTER);
     const char *const b = pointer && target_holds(s) ? shadow_target(r, &s->to) : NULL;
     if (is_memory(m, s) && target_holds(s)) putf(m->to, "%sfree(%s);\n%sfree(%s);\n", indent, x, indent, b);
-    if (s->push) put_pop(m->to, indent, x, b, s->to.type);
+    if (s->push && s->undo != NULL) putf(m->to, "%s%s = %s %s;\n", indent, x, x, s->undo);
+    else if (s->push) put_pop(m->to, indent, x, b, s->to.type);
     if (is_kind(s->to.type, TYPE_RECORD) && target_holds(s) && s->text == NULL) {
         move_record(m, print_shadow(r, s->e), shadow_target(r, &s->to), s->to.type, indent);
         return;

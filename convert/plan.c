@@ -7,11 +7,28 @@
 #include "convert/adjoint.h"
 #include "convert/known.h"
 
+/* Elements [0, bound) of an array that were all assigned, and whose values nothing has asked for since: to
+ * overwrite them again loses nothing. */
+typedef struct fresh {
+    const decl *array;
+    cell *cell;
+    const char *bound;
+} fresh;
+
+/* A loop that is being walked: its variable goes from 0, or what is no less, to below `bound`. */
+typedef struct range {
+    const cell *variable;
+    const char *bound;
+    struct range *outer;
+} range;
+
 typedef struct planner {
     routine *r;
     bool *used;   /* by number of the cell: its present value is needed */
     size_t cells; /* numbers so far */
     bool marking; /* finds what is needed at all */
+    list fresh;   /* struct fresh */
+    range *ranges;
 } planner;
 
 static unsigned number_of(planner *p, cell *c) {
@@ -32,6 +49,36 @@ static void use(planner *p, cell *c) {
     c = real_cell(c);
     if (p->marking) c->needed = true;
     else p->used[number_of(p, c)] = true;
+    if (!p->marking)
+        for (size_t i = 0; i < p->fresh.n; i++)
+            if (((fresh *)p->fresh.at[i])->cell == c) ((fresh *)p->fresh.at[i])->cell = NULL;
+}
+
+static const range *range_of(const planner *p, const node *index) {
+    cell *const c = bare(index)->kind == NODE_NAME ? cell_at(p->r, bare(index)) : NULL;
+    for (const range *g = p->ranges; g != NULL && c != NULL; g = g->outer)
+        if (g->variable == c) return g;
+    return NULL;
+}
+
+/* The array of x[i], where x is a local pointer, parameter or array that stays the same. */
+static const decl *array_of(const planner *p, const node *n) {
+    const node *const x = n != NULL && bare(n)->kind == NODE_INDEX ? bare(bare(n)->child[0]) : NULL;
+    if (x == NULL || x->kind != NODE_NAME || x->decl->owner == NULL) return NULL;
+    cell *const c = cell_at(p->r, x);
+    if (x->type->kind == TYPE_POINTER && (c == NULL || c->addressed || version_changes(p->r->v, c))) return NULL;
+    return x->decl;
+}
+
+static bool is_fresh(const planner *p, const node *n) {
+    const decl *const d = array_of(p, n);
+    if (d == NULL) return false;
+    const range *const g = range_of(p, bare(n)->child[1]);
+    for (size_t i = 0; g != NULL && i < p->fresh.n; i++) {
+        const fresh *const f = p->fresh.at[i];
+        if (f->array == d && f->cell != NULL && same(f->bound, g->bound)) return true;
+    }
+    return false;
 }
 
 /* All that the value of n is computed of. */
@@ -154,7 +201,7 @@ static void walk_assign(planner *p, step *s) {
     if (c == NULL) return;
     if (p->marking) return;
     const unsigned k = number_of(p, real_cell(c));
-    if (p->used[k] && !s->again) {
+    if (p->used[k] && !s->again && !is_fresh(p, s->to.n)) {
         s->push = true;
         /* where it is kept has to be found again */
         if (s->to.n != NULL) {
@@ -164,7 +211,68 @@ static void walk_assign(planner *p, step *s) {
             use_address(p, s->to.n);
         }
     }
-    if (is_local(p, &s->to)) p->used[k] = false;
+    if (is_local(p, &s->to)) p->used[k] = s->undo != NULL && s->push; /* what is undone is undone from the new value */
+}
+
+/* Made of numbers and local variables that the function never changes. */
+static bool is_fixed(const planner *p, const node *n) {
+    n = bare(n);
+    if (n->kind == NODE_NUMBER) return true;
+    if (n->kind == NODE_NAME) {
+        if (n->decl->kind == DECL_CONSTANT) return true;
+        cell *const c = cell_at(p->r, n);
+        return n->decl->owner != NULL && c != NULL && !c->addressed && !version_changes(p->r->v, c);
+    }
+    return n->kind == NODE_BINARY && !same(n->op, ",") && is_fixed(p, n->child[0]) && is_fixed(p, n->child[1]);
+}
+
+/* No less than 0: a number, or the variable of such a loop, or a sum of these. */
+static bool not_negative(const planner *p, const node *n) {
+    n = bare(n);
+    if (n->kind == NODE_NUMBER) return true;
+    if (n->kind == NODE_NAME) return range_of(p, n) != NULL;
+    return n->kind == NODE_BINARY && (same(n->op, "+") || same(n->op, "*")) && not_negative(p, n->child[0]) && not_negative(p, n->child[1]);
+}
+
+static bool is_zero(const node *n) { return bare(n)->kind == NODE_NUMBER && same(source(bare(n)), "0"); }
+
+/* After for (i = 0; i < n; i++) { .. x[i] = ..; .. } the elements of x are fresh. */
+static void note_fresh(planner *p, const step *s) {
+    if (!is_zero(s->from) || s->by != 1 || !same(s->compare, "<") || !is_fixed(p, s->bound)) return;
+    for (size_t i = 0; i < s->body.n; i++) {
+        const step *const b = s->body.at[i];
+        if (b->kind != STEP_ASSIGN || b->add != 0 || b->to.n == NULL) continue;
+        const decl *const d = array_of(p, b->to.n);
+        if (d == NULL || cell_at(p->r, bare(bare(b->to.n)->child[1])) != real_cell(s->to.cell) || bare(bare(b->to.n)->child[1])->kind != NODE_NAME) continue;
+        /* what the loop itself asks for, of this array, it may ask for behind the assignment */
+        list one = {NULL, 0, 0};
+        planner probe = *p;
+        probe.used = arena_get((p->cells + 4096) * sizeof(bool));
+        probe.fresh = one;
+        for (size_t k = 0; k < s->body.n; k++) {
+            list single = {&((void **)s->body.at)[k], 1, 1};
+            step *const t = s->body.at[k];
+            const bool push_before = t->push;
+            walk(&probe, &single);
+            t->push = push_before;
+        }
+        p->cells = probe.cells;
+        if (probe.used[number_of(p, real_cell(b->to.cell))]) continue;
+        fresh *const f = arena_get(sizeof *f);
+        *f = (fresh){d, real_cell(b->to.cell), print(p->r, s->bound)};
+        push(&p->fresh, f);
+    }
+}
+
+static void walk_loop(planner *p, step *s);
+
+static void walk_counted(planner *p, step *s) {
+    range g = {s->to.cell != NULL ? real_cell(s->to.cell) : NULL, print(p->r, s->bound), p->ranges};
+    const bool ranged = s->by > 0 && same(s->compare, "<") && not_negative(p, s->from) && is_fixed(p, s->bound);
+    if (ranged) p->ranges = &g;
+    walk_loop(p, s);
+    p->ranges = g.outer;
+    if (!p->marking) note_fresh(p, s);
 }
 
 static void walk_loop(planner *p, step *s) {
@@ -172,13 +280,17 @@ static void walk_loop(planner *p, step *s) {
         walk(p, &s->body);
         return;
     }
-    for (bool again = true; again;) {
+    /* what is fresh at the head of the first turn need not be at that of the second: at least two */
+    const size_t fresh_before = p->fresh.n;
+    size_t turns = 0;
+    for (bool again = true; again || turns < 2; turns++) {
         bool *const before = copy_used(p);
         walk(p, &s->body);
         again = false;
         for (size_t i = 0; i <= p->cells; i++) again |= p->used[i] && !before[i];
         (void)add_used(p, before);
     }
+    p->fresh.n = fresh_before; /* it may not have turned at all */
 }
 
 static void walk(planner *p, list *steps) {
@@ -207,10 +319,13 @@ static void walk(planner *p, list *steps) {
                 break;
             }
             bool *const before = copy_used(p);
+            const size_t fresh_before = p->fresh.n;
             walk(p, &s->body);
+            p->fresh.n = fresh_before;
             bool *const after = copy_used(p);
             memcpy(p->used, before, (p->cells + 1) * sizeof *before);
             walk(p, &s->other);
+            p->fresh.n = fresh_before;
             (void)add_used(p, after);
             break;
         }
@@ -220,7 +335,7 @@ static void walk(planner *p, list *steps) {
                 const unsigned k = number_of(p, real_cell(s->to.cell));
                 s->push |= p->used[k];
             }
-            walk_loop(p, s);
+            walk_counted(p, s);
             break;
         case STEP_LOOP: walk_loop(p, s); break;
         }
@@ -368,6 +483,7 @@ static void all_again(planner *p, list *steps, const list *whole) {
 static void set_used(planner *p, bool memory, bool locals) {
     const routine *const r = p->r;
     memset(p->used, 0, (p->cells + 1) * sizeof *p->used);
+    p->fresh.n = 0;
     for (size_t i = 0; memory && i < r->v->function->nodes; i++) {
         cell *const c = r->v->of_node[i] != NULL ? real_cell(r->v->of_node[i]) : NULL;
         if (c != NULL && c->needed) p->used[number_of(p, c)] = true;
@@ -409,4 +525,6 @@ void plan(routine *r, bool root) {
     /* cells are shared by functions: others number them anew */
     for (size_t i = 0; i < r->v->function->nodes; i++)
         if (r->v->of_node[i] != NULL) real_cell(r->v->of_node[i])->number = 0;
+    for (size_t i = 0; i < r->variables.n; i++)
+        if (((variable *)r->variables.at[i])->cell != NULL) real_cell(((variable *)r->variables.at[i])->cell)->number = 0;
 }

@@ -282,6 +282,7 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
 static const char *plus_one(const node *n) { return same(n->op, "++") ? "+ 1" : "- 1"; }
 
 static void assign_to(builder *b, const target *to, const node *e, const char *op);
+static size_t uses(const node *n, const decl *d);
 
 /* a && b, a || b, a ? b : c where what comes second has effects */
 static void branch_value(builder *b, const node *n) {
@@ -347,7 +348,10 @@ static void pure(builder *b, const node *n) {
         step *const s = add_step(b, STEP_ASSIGN);
         s->to = to, s->e = n;
         if (n->type->kind == TYPE_REAL) s->add = same(n->op, "++") ? 1 : -1, s->text = "1";
-        else s->text = format("%s %s", x, plus_one(n));
+        else {
+            s->text = format("%s %s", x, plus_one(n));
+            if (n->type->kind == TYPE_WHOLE) s->undo = same(n->op, "++") ? "- 1" : "+ 1";
+        }
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
@@ -394,11 +398,27 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
     s->to = *to;
     s->e = e;
     const bool real = to->type != NULL && to->type->kind == TYPE_REAL;
-    if (same(op, "=")) return;
+    if (same(op, "=")) {
+        /* x = x + e is x += e, where x has no effects */
+        const node *const sum = bare(e);
+        if (real && to->n != NULL && sum->kind == NODE_BINARY && (same(sum->op, "+") || same(sum->op, "-")) &&
+            to->type->bits == 64 && same(print(b->r, bare(sum->child[0])), print_target(b->r, to)) && !has_effects(to->n)) {
+            s->add = same(sum->op, "+") ? 1 : -1;
+            s->e = sum->child[1];
+            s->sum = true;
+        }
+        return;
+    }
     if (real && same(op, "+=")) s->add = 1;
     else if (real && same(op, "-=")) s->add = -1;
     else if (real) s->e = made_binary(b->r, to, e, op);
-    else s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op, print(b->r, e));
+    else {
+        s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op, print(b->r, e));
+        const node *const x = to->n != NULL ? bare(to->n) : NULL;
+        const bool whole = to->type != NULL && to->type->kind == TYPE_WHOLE && e->type != NULL && e->type->kind == TYPE_WHOLE;
+        if (whole && x != NULL && x->kind == NODE_NAME && is_plain_local(b->r, x) && uses(e, x->decl) == 0 && (*op == '+' || *op == '-'))
+            s->undo = format("%c (%s)", *op == '+' ? '-' : '+', print(b->r, e));
+    }
 }
 
 /* ---- statements ------------------------------------------------------------------------- */
@@ -436,23 +456,10 @@ static size_t uses(const node *n, const decl *d) {
     return k;
 }
 
-/* Uses of d within loops that count by it. */
-static size_t uses_in_loops(const node *n, const decl *d) {
-    if (n == NULL) return 0;
-    if (n->kind == NODE_FOR && n->child[0] != NULL) {
-        const node *const i = n->child[0];
-        const bool counts = i->kind == NODE_ASSIGN && bare(i->child[0])->kind == NODE_NAME && bare(i->child[0])->decl == d;
-        if (counts) return uses(n, d);
-    }
-    size_t k = 0;
-    for (size_t i = 0; i < n->children; i++) k += uses_in_loops(n->child[i], d);
-    return k;
-}
-
 static const char *const comparisons[] = {"<", "<=", ">", ">="};
 
 /* for (i = from; i < bound; i += by), if it is one. */
-static bool is_counted(routine *r, const node *n, step *s) {
+static bool is_counted(routine *r, const node *n, step *s, const decl **by_what) {
     const node *const init = n->child[0], *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
                *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL, *const body = n->child[3];
     const decl *d = NULL;
@@ -484,8 +491,19 @@ static bool is_counted(routine *r, const node *n, step *s) {
     if (!stays(r, s->from, n) || !stays(r, s->bound, n)) return false;
     if (uses(s->from, d) != 0 || uses(s->bound, d) != 0) return false;
     s->to = (target){NULL, local_name(r, d), d->type, c};
-    s->everywhere = init->kind == NODE_ASSIGN && uses(r->v->function->body, d) != uses_in_loops(r->v->function->body, d);
+    *by_what = d;
     return true;
+}
+
+/* Uses of d within loops that count by it. */
+static size_t uses_in_loops(routine *r, const node *n, const decl *d) {
+    if (n == NULL) return 0;
+    step s = {.kind = STEP_COUNTED};
+    const decl *by = NULL;
+    if (n->kind == NODE_FOR && is_counted(r, n, &s, &by) && by == d) return uses(n, d);
+    size_t k = 0;
+    for (size_t i = 0; i < n->children; i++) k += uses_in_loops(r, n->child[i], d);
+    return k;
 }
 
 static void initialise_local(builder *b, const decl *d);
@@ -557,7 +575,10 @@ static void if_step(builder *b, const node *n) {
 static void loop_step(builder *b, const node *n) {
     if (n->kind == NODE_FOR) {
         step counted = {.kind = STEP_COUNTED};
-        if (is_counted(b->r, n, &counted)) {
+        const decl *d;
+        if (is_counted(b->r, n, &counted, &d)) {
+            const node *const body_of = b->r->v->function->body;
+            counted.everywhere = n->child[0]->kind == NODE_ASSIGN && uses(body_of, d) != uses_in_loops(b->r, body_of, d);
             step *const s = add_step(b, STEP_COUNTED);
             *s = counted;
             builder body = {b->r, &s->body, NULL};

@@ -36,6 +36,7 @@ struct step {
     const node *e;
     const char *text; /* instead of e: what is assigned as it stands */
     int add;
+    bool sum;         /* it stands as to = to + e in the source */
     version *callee;
     const node *call;
     list args;        /* of a call: struct argument */
@@ -48,6 +49,7 @@ struct step {
     bool everywhere;  /* the variable is used outside of the loop, too */
     /* what is known at the end */
     bool push;        /* its old value is kept */
+    const char *undo; /* instead: what is taken from a whole number to have the old one, as in i++ */
     bool again;       /* computed again, backwards */
 };
 
