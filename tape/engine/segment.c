@@ -12,7 +12,7 @@ wg_status wgi_segment_new(wgi_core *c, wgi_core **out) {
     wg_tape *t = NULL;
     memset(&o, 0, sizeof o);
     /* there are many of them, and they go on in further ranges */
-    o.reserve = c->reserve / 64;
+    o.reserve = c->reserve / 1024;
     const wg_status s = wgi_tape_beside(c, &o, &t);
     *out = t != NULL ? wgi_core_of(t) : NULL;
     if (s != WG_OK) return s;
