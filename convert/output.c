@@ -295,7 +295,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put_n(&body, f->text, at);
-    put(&body, "#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
