@@ -191,10 +191,50 @@ static void assign(analysis *a, version *v, cell *to, const type *t, const node 
 
 static version *new_version(analysis *a, version *caller, decl *f);
 
+/* The variable that a place is in, without following pointers. */
+static decl *base_of(const node *n) {
+    n = bare(n);
+    if (n->kind == NODE_NAME) return n->decl;
+    if (n->kind == NODE_MEMBER && !n->arrow && n->children != 0) return base_of(n->child[0]);
+    if (n->kind == NODE_INDEX && n->child[0]->type != NULL && n->child[0]->type->kind == TYPE_ARRAY)
+        return base_of(n->child[0]);
+    return NULL;
+}
+
+/* Marks local variables that are static and may be written to. */
+static void mark_changed(const node *n) {
+    if (n == NULL) return;
+    const bool step = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--") || same(n->op, "&"));
+    if ((n->kind == NODE_ASSIGN || step) && n->children != 0) {
+        decl *const d = base_of(n->child[0]);
+        if (d != NULL) d->changed = true;
+    }
+    if (n->kind == NODE_NAME && n->decl->is_static && n->decl->type != NULL) {
+        const node *p = n->parent;
+        while (p != NULL && p->kind == NODE_PAREN) p = p->parent;
+        const bool read = p != NULL && (p->kind == NODE_INDEX || p->kind == NODE_SIZEOF);
+        if (n->by_macro || (n->decl->type->kind == TYPE_ARRAY && !read)) n->decl->changed = true;
+    }
+    for (size_t i = 0; i < n->children; i++) mark_changed(n->child[i]);
+    for (size_t i = 0; i < n->decls.n; i++) mark_changed(((decl *)n->decls.at[i])->init);
+}
+
+bool keeps_state(const decl *d) { return d->is_static && d->changed && !d->is_global; }
+
+/* Does a function remember something from one call to the next? Then it has one version only: what it
+ * remembers is in one place. */
+static bool remembers(decl *f) {
+    if (!f->looked_at) mark_changed(f->body);
+    f->looked_at = true;
+    for (size_t i = 0; i < f->locals.n; i++)
+        if (keeps_state(f->locals.at[i])) return true;
+    return false;
+}
+
 static version *version_for(analysis *a, version *caller, decl *f) {
     for (version *v = caller; v != NULL; v = v->caller)
         if (v->function == f) return v; /* a recursion: one and the same */
-    if (a->versions.n >= MOST_VERSIONS)
+    if (a->versions.n >= MOST_VERSIONS || remembers(f))
         for (size_t i = 0; i < a->versions.n; i++) {
             version *const v = a->versions.at[i];
             if (v->function == f) return v;

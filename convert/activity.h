@@ -83,6 +83,7 @@ bool holds_variables(cell *c);     /* it, or what it leads to */
 bool record_holds(const analysis *a, const record *r);
 cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
+bool keeps_state(const decl *d); /* a local variable that is remembered from call to call, and written to */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif
