@@ -251,7 +251,7 @@ static cell *function_cell(analysis *a, version *caller, decl *f) {
     }
     version *const v = version_for(a, caller, f);
     for (size_t i = 0; i < f->parameters.n; i++) push(&c->parameters, decl_cell(a, v, f->parameters.at[i]));
-    c->result = v->result;
+    c->result = v->result != NULL ? v->result : new_cell(a, f->type->of); /* of what gives nothing, too */
     push(&c->versions, v);
     push(&a->signatures, c);
     return c;
@@ -962,10 +962,33 @@ static void check(analysis *a) {
     }
 }
 
+/* What functions the root's parameters may be, as the user says. */
+static void join_callees(analysis *a, const decl *f) {
+    for (size_t i = 0; i < a->calls.n; i++) {
+        const char *const s = a->calls.at[i], *const name = strchr(s, '=') + 1;
+        decl *const callee = function_named(a->program, name), *parameter = NULL;
+        for (size_t k = 0; k < f->parameters.n; k++) {
+            decl *const p = f->parameters.at[k];
+            const size_t n = (size_t)(name - 1 - s);
+            if (strlen(p->name) == n && strncmp(p->name, s, n) == 0) parameter = p;
+        }
+        if (parameter == NULL || parameter->type->kind != TYPE_POINTER || leaf_type(parameter->type)->kind != TYPE_FUNCTION)
+            error_at("(options)", "--calls %s: %s has no parameter of that name that is a function", s, f->name);
+        else if (callee == NULL)
+            error_at("(options)", "--calls %s: no function '%s' is defined in the files given", s, name);
+        else {
+            push(&a->callees, callee);
+            join(a, target(a, decl_cell(a, a->root, parameter)), function_cell(a, a->root, callee));
+        }
+    }
+}
+
 bool analyse(analysis *a, decl *f) {
     const size_t before = errors_said();
     a->of_decl = arena_get((a->program->decls + 1) * sizeof *a->of_decl);
+    (void)remembers(f);
     a->root = new_version(a, NULL, f);
+    join_callees(a, f);
     initialise_globals(a);
     join_statics(a);
     for (size_t i = 0; i < a->inputs.n; i++) {

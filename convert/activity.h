@@ -65,6 +65,8 @@ typedef struct analysis {
     cell **of_decl;       /* of globals and fields, by number of the decl */
     list inputs, outputs; /* selection */
     list accepted;        /* names of functions that may have variables as if they were numbers */
+    list calls;           /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
+    list callees;         /* decl: these functions */
     bool accept_integers;
     list losses, foreign; /* what is said when all is known */
     list signatures;      /* cells of functions whose address is taken */

@@ -410,6 +410,46 @@ const char *callback_declaration(writer *w) {
     return in_header(w) ? declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
 }
 
+/* ---- globals ------------------------------------------------------------------------------- */
+
+static bool begins_anew(const writer *w, const file *f, const decl *d) {
+    const type *e = d->type;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    return d->kind == DECL_VARIABLE && d->file == f && !d->redeclared && !(d->is_extern && d->init == NULL) &&
+           (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !e->constant && holds(w, d);
+}
+static bool has_begin(const writer *w, const file *f) {
+    if (!f->given) return false;
+    for (size_t i = 0; i < f->declarations.n; i++)
+        if (begins_anew(w, f, f->declarations.at[i])) return true;
+    return false;
+}
+static const char *begin_name(const writer *w, const file *f) {
+    size_t k = 0;
+    while (w->a->program->files.at[k] != f) k++;
+    return format("%s_begin%zu", w->a->root->name, k);
+}
+
+const char *write_begin(writer *w, const file *f, list *done) {
+    text to = {NULL, 0, 0}, body = {NULL, 0, 0};
+    if (!has_begin(w, f)) return "";
+    for (size_t i = 0; i < f->declarations.n; i++) {
+        const decl *const d = f->declarations.at[i];
+        if (!begins_anew(w, f, d)) continue;
+        const type *e = d->type;
+        while (e->kind == TYPE_ARRAY) e = e->of;
+        if (e->kind == TYPE_RECORD) write_copies(w, e->record, done, &to);
+        const char *const item = converted(w, d->type);
+        const char *const own = e->kind == TYPE_RECORD ? record_name(e->record) : real_name(e);
+        const char *const left = format("(%s *)&%s_wg + wgc_k", item, d->name), *const right = format("(const %s *)&%s + wgc_k", own, d->name);
+        putf(&body, "    for (size_t wgc_k = 0; wgc_k < sizeof %s_wg / sizeof(%s); wgc_k++)\n        ", d->name, item);
+        if (e->kind == TYPE_RECORD) putf(&body, "wgc_copy_%s(%s, %s);\n", e->record->name, left, right);
+        else putf(&body, "*(%s) = wg_constant(*(%s));\n", left, right);
+    }
+    putf(&to, "\n/* Variables of this file begin with what the originals have. */\nvoid %s(void);\nvoid %s(void) {\n%s}\n", begin_name(w, f), begin_name(w, f), text_of(&body));
+    return text_of(&to);
+}
+
 const char *callback_definition(writer *w) {
     const decl *const f = w->a->root->function;
     const version *const v = w->a->root;
@@ -417,9 +457,9 @@ const char *callback_definition(writer *w) {
     list done = {NULL, 0, 0};
     if (cannot_make(w) != NULL) {
         warn_at(place_in(f->file, f->at), "no callback is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
-        return "";
+        return format("\nunsigned long %s_run;\n%s", v->name, write_begin(w, f->file, &done));
     }
-    put(&to, "\n/* ---- for drivers */\n\n");
+    putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name, write_begin(w, f->file, &done));
     if (!in_header(w)) putf(&to, "%s\n", declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -442,6 +482,13 @@ const char *callback_definition(writer *w) {
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
         if (!holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total(&w->a->inputs), total(&w->a->outputs));
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        bool single;
+        const bool counted = is_held_pointer(w, p) && dimension(p) == NULL && reached(w, p, NULL, &single) == NULL;
+        if (counted && p->type->of->kind != TYPE_RECORD)
+            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n", p->name, p->name);
+    }
     for (size_t i = 0; i < f->parameters.n; i++)
         if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
@@ -454,11 +501,16 @@ const char *callback_definition(writer *w) {
     if (holding) put(&to, memory_text);
     if (strstr(text_of(&body), "wgc_larger") != NULL)
         put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+    for (size_t i = 0; i < w->a->program->files.n; i++)
+        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
     putf(&to,
          "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
          "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
          v->name, w->tape, arguments_name(w), holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
-    putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n%s", text_of(&body));
+    putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
+    for (size_t i = 0; i < w->a->program->files.n; i++)
+        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "    %s();\n", begin_name(w, w->a->program->files.at[i]));
+    put(&to, text_of(&body));
     put(&to, holding ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n" : "    return WG_OK;\n}\n");
     return text_of(&to);
 }

@@ -81,7 +81,7 @@ static const char *prototype(writer *w, const version *v, bool is_static) {
 }
 
 static bool is_private(const writer *w, const version *v, const output *o) {
-    return v != w->a->root && (o->alone || v->function->is_static);
+    return v != w->a->root && !list_has(&w->a->callees, v->function) && (o->alone || v->function->is_static);
 }
 
 static void write_versions(writer *w, const decl *d, const output *o, text *to) {
@@ -91,7 +91,7 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if (!is_written(v) || v->function != d) continue;
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
-        if (v == w->a->root && behind_static(s) != NULL) s = behind_static(s);
+        if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL) s = behind_static(s);
         if (is_private(w, v, o) && behind_static(s) == NULL) put(to, "static ");
         put(to, s);
     }
@@ -310,6 +310,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     put_n(&body, f->text, at);
     put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
     if (!f->has_math) put(&body, without_math);
+    putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
