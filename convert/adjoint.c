@@ -11,7 +11,7 @@ static const char stack_text[] =
     " * memory it jumps out. */\n"
     "union wgc_word { double d; int64_t i; void *p; };\n"
     "struct wgc_chunk { struct wgc_chunk *before; size_t n, room; union wgc_word at[]; };\n"
-    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    jmp_buf out;\n    size_t holds; /* what was obtained beside it */\n} wgc_stack;\n"
+    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    jmp_buf out;\n} wgc_stack;\n"
     "__attribute__((noinline, unused)) static void wgc_grow(wgc_stack *s, size_t words) {\n"
     "    struct wgc_chunk *c = s->spare;\n"
     "    const size_t twice = s->chunk == NULL ? 1024 : s->chunk->room < 262144 ? 2 * s->chunk->room : s->chunk->room;\n"

@@ -13,7 +13,11 @@ bool in_header(const writer *w); /* types of all arguments can be seen there */
 const char *count_of_selection(const selection *s); /* how many numbers, as C */
 const char *count_of_array(const type *t);
 const char *total_of(const list *selections);
-const char *elements_of(const writer *w, const decl *p); /* of an array; NULL: not known */
+const char *elements_of(const writer *w, const decl *p, const decl *field); /* what a pointer is to have, as C */
+const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single);
+const char *declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
+bool is_held_pointer(const writer *w, const decl *d);
+extern const char *const memory_text; /* functions that hold memory to the end */
 const char *arguments_name(const writer *w);
 const char *arguments_declaration(writer *w); /* of the structure, counts and the function */
 const char *dimensions(const type *t);

@@ -10,12 +10,12 @@
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|adjoint] [--passive NAME] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
 typedef struct options {
-    list files, passive, flags;
+    list files, passive, flags, calls;
     const char *function, *inputs, *outputs, *out, *database, *to;
     bool accept_integers;
 } options;
@@ -49,6 +49,9 @@ static int read_options(int argc, char **argv, options *o) {
         if (same(s, "--passive")) {
             if (next == NULL) return misused("--passive needs the name of a function");
             push(&o->passive, argv[++i]);
+        } else if (same(s, "--calls")) {
+            if (next == NULL || strchr(next, '=') == NULL) return misused("--calls needs PARAMETER=FUNCTION");
+            push(&o->calls, argv[++i]);
         } else if (same(s, "--accept-integers")) o->accept_integers = true;
         else if (same(s, "--help")) {
             fputs(usage, stdout);
@@ -121,6 +124,10 @@ static program *read_expanded(const options *o, const list *only, bool *expanded
         }
         list functions = {NULL, 0, 0}, chosen = {NULL, 0, 0};
         reach(f, &functions);
+        for (size_t i = 0; i < o->calls.n; i++) {
+            decl *const d = function_named(p, strchr(o->calls.at[i], '=') + 1);
+            if (d != NULL) reach(d, &functions);
+        }
         for (size_t i = 0; i < functions.n; i++) {
             const decl *const d = functions.at[i];
             bool wanted = only == NULL;
@@ -163,6 +170,7 @@ static analysis *analysed(const options *o, program *p) {
         void *const d = table_get(p->by_usr, format("c:@F@%s", (char *)o->passive.at[i]));
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
+    for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     const bool good = parse_selections(a, f, o->inputs, &a->inputs) & parse_selections(a, f, o->outputs, &a->outputs);
     return good && analyse(a, f) ? a : NULL;
 }
@@ -206,7 +214,7 @@ static bool write_all(const options *o, analysis *a) {
         const bool first = a->root->function->file == f;
         const char *const name = first ? o->out : format("%s/%s_wg.c", strchr(o->out, '/') != NULL ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out)) : ".", beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
-        const char *const s = format("/* Written by wengert-convert from %s. Do not edit: convert again. */\n%s%s", last_part(f->name), without_plain(body), first ? callback_definition(&w) : "");
+        const char *const s = format("/* Written by wengert-convert from %s. Do not edit: convert again. */\n%s%s", last_part(f->name), without_plain(body), first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }

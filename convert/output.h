@@ -20,5 +20,8 @@ const char *declared_as(const type *t, const char *name);
 /* The callback, and the arguments that it takes; declared in the header. */
 const char *callback_declaration(writer *w);
 const char *callback_definition(writer *w);
+/* A function that gives the globals of file f that hold variables the values of the originals, and what
+ * it needs that is not in `done`; "" where there are none. */
+const char *write_begin(writer *w, const file *f, list *done);
 
 #endif

@@ -18,29 +18,30 @@ static const char *own_copy(const type *t, const char *name) {
     return format("%s%s%s", copy_text(s, (size_t)(b - s)), name, b + strlen(name) + 2);
 }
 
-static void obtain(text *to, const char *into, const char *n) {
-    putf(to,
-         "    %s = calloc((%s) != 0 ? (%s) : 1, sizeof *%s);\n    if (%s == NULL) {\n        wgc_status = WG_ENOMEM;\n"
-         "        goto wgc_done;\n    }\n    wgc_held[wgc_holds++] = %s;\n",
-         into, n, n, into, into, into);
+static void obtain(text *to, const char *into, const char *n, const char *indent) {
+    putf(to, "%s%s = wgc_obtain(wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) return WG_ENOMEM;\n", indent, into, n, into, indent, into);
 }
 
-/* Fields that are pointers to numbers or structures: as many elements as the arguments say. */
+/* Fields that are pointers: as many elements as the arguments say, copied, and their shadows. */
 static void make_fields(const writer *w, const decl *p, const record *r, text *to) {
+    const bool pointer = pointed(p) != NULL;
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
-        if (!root_holds(w, f) || f->type->kind != TYPE_POINTER || leaf_type(f->type)->kind == TYPE_FUNCTION) continue;
-        const char *const n = format("wgc_from->%s_%s_count", p->name, f->name);
-        const char *const x = format("%s->%s", p->name, f->name), *const b = format("%s_b->%s", p->name, f->name);
-        putf(to, "    if (%s != 0) {\n", n);
-        obtain(to, x, n);
-        putf(to, "    memcpy(%s, wgc_from->%s, %s * sizeof *%s);\n", x, x, n, x);
-        obtain(to, b, n);
-        put(to, "    }\n");
+        if (!is_held_pointer(w, f)) continue;
+        const char *const n = elements_of(w, p, f), *const at = pointer ? "[wgc_i]." : ".";
+        const char *const x = format("%s%s%s", p->name, at, f->name), *const b = format("%s_b%s%s", p->name, at, f->name);
+        if (pointer) putf(to, "        for (size_t wgc_i = 0; wgc_from->%s != NULL && wgc_i < %s; wgc_i++)", p->name, elements_of(w, p, NULL));
+        else put(to, "       ");
+        putf(to, " if (%s != 0) {\n            %s;\n", n, declared_as(f->type, "wgc_given"));
+        putf(to, "            wgc_given = wgc_from->%s;\n", x);
+        obtain(to, x, n, "            ");
+        putf(to, "            if (wgc_given != NULL) memcpy(%s, wgc_given, %s * sizeof *%s);\n", x, n, x);
+        obtain(to, b, n, "            ");
+        put(to, "        }\n");
     }
 }
 
-static void make(writer *w, const decl *p, text *to) {
+static void make(const writer *w, const decl *p, text *to) {
     const char *const x = p->name;
     if (!root_holds(w, p) || is_function(p)) {
         putf(to, "    %s = wgc_from->%s;\n", declared_as(p->type, x), x);
@@ -50,20 +51,20 @@ static void make(writer *w, const decl *p, text *to) {
     if (t == NULL) {
         putf(to, "    %s = wgc_from->%s;\n", own_copy(p->type, x), x);
         putf(to, "    %s;\n    memset(&%s_b, 0, sizeof %s_b);\n", shadow_of(p->type, x), x, x);
+        if (p->type->kind == TYPE_RECORD) make_fields(w, p, p->type->record, to);
         return;
     }
-    const char *const count = elements_of(w, p), *const inner = count_of_array(t);
-    const type *e = t;
-    while (e->kind == TYPE_ARRAY) e = e->of;
-    const char *const n = count != NULL ? count : e->kind == TYPE_REAL ? format("wgc_from->%s_count", x) : "(size_t)1";
-    (void)inner;
+    bool single;
+    const bool named = declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
+    const char *const n = elements_of(w, p, NULL);
     putf(to, "    %s = NULL;\n    %s = NULL;\n", own_copy(p->type, x), shadow_of(p->type, x));
-    if (count == NULL) putf(to, "    if (wgc_from->%s != NULL) {\n", x);
-    obtain(to, x, n);
-    putf(to, "    if (wgc_from->%s != NULL) memcpy(%s, wgc_from->%s, (%s) * sizeof *%s);\n", x, x, x, n, x);
-    obtain(to, format("%s_b", x), n);
-    if (e->kind == TYPE_RECORD) make_fields(w, p, e->record, to);
-    if (count == NULL) put(to, "    }\n");
+    if (named) put(to, "    {\n");
+    else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
+    obtain(to, x, n, "        ");
+    putf(to, "        if (wgc_from->%s != NULL) memcpy(%s, wgc_from->%s, (%s) * sizeof *%s);\n", x, x, x, n, x);
+    obtain(to, format("%s_b", x), n, "        ");
+    if (t->kind == TYPE_RECORD) make_fields(w, p, t->record, to);
+    put(to, "    }\n");
 }
 
 /* The path to a number, or to its shadow. */
@@ -126,13 +127,22 @@ const char *vjp_declaration(writer *w) {
     return text_of(&to);
 }
 
+static bool has_pointers_to_pointers(const writer *w) {
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER) return true;
+    }
+    return false;
+}
+
 const char *vjp_definition(writer *w) {
     const version *const v = w->a->root;
     const decl *const f = v->function;
     text to = {NULL, 0, 0}, body = {NULL, 0, 0}, args = {NULL, 0, 0}, fore = {NULL, 0, 0}, back = {NULL, 0, 0};
-    size_t held = 2;
-    if (cannot_make(w) != NULL) {
-        warn_at(place_in(f->file, f->at), "no function for drivers is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
+    const decl *const missing = cannot_make(w);
+    if (missing != NULL || has_pointers_to_pointers(w)) {
+        warn_at(place_in(f->file, f->at), "no function for drivers is written: an argument is of a type that is not copied by itself");
         return "";
     }
     for (size_t i = 0; i < f->parameters.n; i++) putf(&args, "%s, ", ((decl *)f->parameters.at[i])->name);
@@ -144,38 +154,36 @@ const char *vjp_definition(writer *w) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) continue;
         make(w, p, &body);
-        held += 2;
-        if (leaf_type(p->type)->kind == TYPE_RECORD) held += 2 * leaf_type(p->type)->record->fields.n;
         if (p->type->kind != TYPE_REAL && p->type->kind != TYPE_RECORD) putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
     const bool returns = v->result != NULL && is_variable(v->result);
-    putf(&body, "    %s%s_forward(%s%s&wgc_stacked);\n", returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args), text_of(&fore));
+    putf(&body, "    %s%s_forward(%s%swgc_s);\n", returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args), text_of(&fore));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, true, "%s += wgc_w[wgc_at++];", &body);
-    putf(&body, "    %s_backward(%s%s%s&wgc_stacked);\n    wgc_at = 0;\n", v->name, text_of(&args), text_of(&back), returns ? "wgc_result_b, " : "");
+    putf(&body, "    %s_backward(%s%s%swgc_s);\n    wgc_at = 0;\n", v->name, text_of(&args), text_of(&back), returns ? "wgc_result_b, " : "");
     each(&w->a->inputs, true, "wgc_g[wgc_at++] = %s;", &body);
 
     if (strstr(text_of(&body), "wgc_larger") != NULL)
         put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
-    putf(&to, "static wg_status wgc_run(wgc_stack *wgc_s, void **wgc_held, size_t wgc_n, const double *wgc_x,\n"
-              "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n", arguments_name(w));
-    (void)held;
-    putf(&to, "#define wgc_stacked (*wgc_s)\n#define wgc_holds (wgc_s->holds)\n    wg_status wgc_status = WG_OK;\n    size_t wgc_at = 0;\n%s"
-              "    goto wgc_done;\nwgc_done:\n    return wgc_status;\n#undef wgc_stacked\n#undef wgc_holds\n}\n\n", text_of(&body));
+    putf(&to, "#include <stddef.h>\n%s", memory_text);
     putf(&to,
-         "%s {\n    wgc_stack wgc_s;\n    void *wgc_held[%zu];\n    wg_status wgc_status;\n"
-         "    if (wgc_from == NULL || (wgc_x == NULL && wgc_n != 0) || (wgc_g == NULL && wgc_n != 0) ||\n"
-         "        ((wgc_y == NULL || wgc_w == NULL) && wgc_m != 0))\n        return WG_ENULL;\n"
+         "__attribute__((noinline)) static wg_status wgc_run(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
+         "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
+         arguments_name(w), text_of(&body));
+    putf(&to,
+         "%s {\n    wgc_stack wgc_s;\n    wgc_block *wgc_held = NULL;\n    wg_status wgc_status;\n"
+         "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
+         "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
          "    memset(&wgc_s, 0, sizeof wgc_s);\n"
          "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-         "    else wgc_status = wgc_run(&wgc_s, wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
-         "    for (size_t wgc_k = 0; wgc_k < wgc_s.holds; wgc_k++) free(wgc_held[wgc_k]);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
-         prototype(w), held);
+         "    else wgc_status = wgc_run(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+         "    wgc_return(wgc_held);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
+         prototype(w));
     return text_of(&to);
 }
