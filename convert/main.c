@@ -160,8 +160,8 @@ static analysis *analysed(const options *o, program *p) {
         void *const d = table_get(p->by_usr, format("c:@F@%s", (char *)o->passive.at[i]));
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
-    const bool good = parse_selections(a, f, o->inputs, &a->inputs) & parse_selections(a, f, o->outputs, &a->outputs);
-    return good && analyse(a, f) ? a : NULL;
+    const bool in = parse_selections(a, f, o->inputs, &a->inputs), out = parse_selections(a, f, o->outputs, &a->outputs);
+    return in && out && analyse(a, f) ? a : NULL;
 }
 
 static bool write_text(const char *name, const char *s) {
