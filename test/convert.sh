@@ -70,5 +70,73 @@ answers 'conversion' 0 '' -- $simple -o "$dir/scalars_wg.c"
 answers 'its own output' 1 "$dir/scalars_wg.c:1: error: has been converted already" -- "$dir/scalars_wg.c" --function f --with-respect-to x,y --of return -o "$dir/twice.c" -- -Iinclude
 [ ! -e "$dir/twice.c" ] || complain 'converts its own output'
 
+# A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
+# a folder of its own, with dependencies.
+mkdir "$dir/bin" "$dir/src"
+ln -s "$converter" "$dir/bin/wengert-convert"
+cp convert/wengert-cc "$dir/bin/"
+cat >"$dir/src/model.h" <<'C'
+double model(int n, const double *p, double at);
+C
+cat >"$dir/src/model.c" <<'C'
+#include <math.h>
+#include "model.h"
+
+/* a sum of exponentials */
+double model(int n, const double *p, double at) {
+    double s = 0;
+    for (int i = 0; i < n; i += 2) s += p[i] * exp(-p[i + 1] * (at + OFFSET));
+    return s;
+}
+C
+cat >"$dir/src/main.c" <<'C'
+#include <stdio.h>
+#include "model.h"
+#include "model_wg.h"
+
+int main(void) {
+    const double p[4] = {2, 0.5, 1, 0.25};
+    double y, j[4];
+    model_wg_arguments a = {.n = 4, .p = p, .at = 1};
+    wg_tape *t = wg_tape_new(NULL);
+    if (wg_jacobian(t, model_wg_callback, &a, 4, p, 1, &y, WG_ROW_MAJOR, j, 4) != WG_OK) return 1;
+    printf("%.4f %.4f %.4f: %.4f %.4f %.4f %.4f\n", model(4, p, 1), model(2, p, 1), y, j[0], j[1], j[2], j[3]);
+    wg_tape_free(t);
+    return 0;
+}
+C
+cat >"$dir/src/Makefile" <<'C'
+CC = cc
+CFLAGS = -O1 -Wall -Wextra -Werror -MMD '-DOFFSET=0'
+all: out/main
+out/main: out/main.o out/model.o
+	$(CC) -o $@ $^ $(LIBS)
+out/main.o: out/model.o
+out/%.o: %.c
+	$(CC) $(CFLAGS) -I. -Iout -c -o $@ $<
+-include out/main.d out/model.d
+C
+mkdir "$dir/src/out"
+by_make() {
+    WENGERT_CC=$CC env -u MAKEFLAGS -u MFLAGS make -s -C "$dir/src" CC="$dir/bin/wengert-cc --function model --with-respect-to p[0:n] --of return" \
+        CPPFLAGS= CFLAGS="-O1 -Wall -Wextra -Werror -MMD -DOFFSET=0 -I$PWD/include" LIBS="$PWD/$B/libwengert.a $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm" >"$dir/said" 2>&1
+}
+by_make || { complain 'a build with wengert-cc fails'; cat "$dir/said" >&2; }
+"$dir/src/out/main" >"$dir/printed" || complain 'the program that wengert-cc built fails'
+[ "$(cat "$dir/printed")" = '1.9919 1.2131 1.9919: 0.6065 -1.2131 0.7788 -0.7788' ] || complain "the program that wengert-cc built prints $(cat "$dir/printed")"
+grep -q 'model\.c' "$dir/src/out/model.d" && ! grep -q 'model_wg\.c' "$dir/src/out/model.d" ||
+    complain "dependencies by wengert-cc: $(cat "$dir/src/out/model.d")"
+[ "$(grep -c wengert-convert "$dir/src/out/model_wg.h")" = 1 ] || complain 'wengert-cc leaves no header'
+touch "$dir/src/out/before"
+echo '/* changed */' >>"$dir/src/model.h"
+by_make && [ "$dir/src/out/model.o" -nt "$dir/src/out/before" ] || complain 'a changed header makes no new object'
+# In one step; refused; misused.
+WENGERT_CC=$CC "$dir/bin/wengert-cc" --function model --with-respect-to 'p[0:n]' --of return -DOFFSET=0 -Iinclude "-I$dir" "-I$dir/src" -o "$dir/one" \
+    "$dir/src/model.c" "$dir/src/main.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm >"$dir/said" 2>&1 && [ "$("$dir/one")" = "$(cat "$dir/printed")" ] ||
+    { complain 'wengert-cc does not compile and link at once'; cat "$dir/said" >&2; }
+if "$dir/bin/wengert-cc" --function model --with-respect-to q --of return -DOFFSET=0 -c -o "$dir/refused.o" "$dir/src/model.c" 2>"$dir/said" ||
+    [ -e "$dir/refused.o" ]; then complain 'wengert-cc compiles what is refused'; fi
+grep -q "'q': model has no parameter" "$dir/said" || complain "wengert-cc says: $(cat "$dir/said")"
+
 echo "$count files, 13 ways to ask"
 exit $bad
