@@ -197,7 +197,7 @@ const char *arguments_declaration(writer *w) {
     text to = {NULL, 0, 0};
     const decl *const f = w->a->root->function;
     const char *const name = w->a->root->name;
-    putf(&to, "/* The arguments of %s, for %s_callback as `data`. Inputs are not read, but where they are to\n * be constants; what is written stays as it is. */\n", f->name, name);
+    putf(&to, "/* The arguments of %s. Inputs are not read, but where they are to be constants; what is written\n * stays as it is. */\n", f->name);
     putf(&to, "typedef struct %s {\n", arguments_name(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -207,17 +207,24 @@ const char *arguments_declaration(writer *w) {
     }
     if (f->parameters.n == 0) put(&to, "    int nothing;\n");
     putf(&to, "} %s;\n\n", arguments_name(w));
-    text in = {NULL, 0, 0}, out = {NULL, 0, 0};
-    for (size_t i = 0; i < w->a->inputs.n; i++) putf(&in, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->inputs.at[i])->text);
-    for (size_t i = 0; i < w->a->outputs.n; i++) putf(&out, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->outputs.at[i])->text);
     const char *const n = total_of(&w->a->inputs), *const m = total_of(&w->a->outputs);
     if (is_number(n) && is_number(m)) putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
-    putf(&to,
-         "/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
-         "WG_ESHAPE, WG_ENOMEM. */\n",
-         name, f->name, text_of(&in), text_of(&out));
-    putf(&to, "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n", name);
     return text_of(&to);
+}
+
+/* What of the inputs and outputs a comment says. */
+const char *selections_text(const list *l) {
+    text to = {NULL, 0, 0};
+    for (size_t i = 0; i < l->n; i++) putf(&to, "%s%s", i != 0 ? ", " : "", ((selection *)l->at[i])->text);
+    return text_of(&to);
+}
+
+static const char *whole_declaration(writer *w) {
+    const char *const name = w->a->root->name;
+    return format("%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
+                  "WG_ESHAPE, WG_ENOMEM. */\n"
+                  "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
+                  arguments_declaration(w), name, w->a->root->function->name, selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
 }
 
 /* ---- copies of structures ----------------------------------------------------------------- */
@@ -408,7 +415,7 @@ const char *callback_declaration(writer *w) {
     const decl *const missing = cannot_make(w);
     if (missing != NULL)
         return format("/* There is no callback: '%s' is of a type that is not copied by itself. */\n", missing->name);
-    return in_header(w) ? arguments_declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+    return in_header(w) ? whole_declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
 }
 
 /* ---- globals ------------------------------------------------------------------------------- */
@@ -461,7 +468,7 @@ const char *callback_definition(writer *w) {
         return format("\nunsigned long %s_run;\n%s", v->name, write_begin(w, f->file, &done));
     }
     putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name, write_begin(w, f->file, &done));
-    if (!in_header(w)) putf(&to, "%s\n", arguments_declaration(w));
+    if (!in_header(w)) putf(&to, "%s\n", whole_declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         const type *const t = leaf_type(p->type);

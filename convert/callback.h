@@ -19,7 +19,8 @@ const char *declared_dimension(const decl *p); /* of a parameter written as an a
 bool is_held_pointer(const writer *w, const decl *d);
 extern const char *const memory_text; /* functions that hold memory to the end */
 const char *arguments_name(const writer *w);
-const char *arguments_declaration(writer *w); /* of the structure, counts and the function */
+const char *arguments_declaration(writer *w); /* the structure, and how many inputs and outputs */
+const char *selections_text(const list *selections);
 const char *dimensions(const type *t);
 const char *record_name(const record *r);
 const type *pointed(const decl *p);
@@ -28,5 +29,6 @@ const decl *cannot_make(const writer *w); /* a parameter that is not copied by i
 /* The function for drivers of an adjoint without a tape: value and transposed product. */
 const char *vjp_declaration(writer *w);
 const char *vjp_definition(writer *w);
+const char *vjp_header(writer *w); /* what the header says */
 
 #endif

@@ -14,6 +14,9 @@ static const char usage[] =
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
+/* How a file that is written begins. */
+static const char written[] = "/* Written by wengert-convert";
+
 typedef struct options {
     list files, passive, flags, calls;
     const char *function, *inputs, *outputs, *out, *database, *to;
@@ -67,6 +70,17 @@ static int read_options(int argc, char **argv, options *o) {
     return 0;
 }
 
+/* A flag with a path of the folder that the build was made in. */
+static const char *flag_from(const char *folder, const char *flag) {
+    static const char *const with_path[] = {"-I", "-isystem", "-iquote", "-include"};
+    for (size_t i = 0; i < sizeof with_path / sizeof *with_path; i++) {
+        const size_t n = strlen(with_path[i]);
+        if (strncmp(flag, with_path[i], n) != 0 || flag[n] == 0 || flag[n] == '/') continue;
+        return format("%s%s/%s", with_path[i], folder, flag + n);
+    }
+    return copy_text(flag, strlen(flag));
+}
+
 /* The flags that a build used for the first file. */
 static bool read_database(options *o) {
     CXCompilationDatabase_Error e;
@@ -79,14 +93,19 @@ static bool read_database(options *o) {
     if (clang_CompileCommands_getSize(all) != 0) {
         const CXCompileCommand c = clang_CompileCommands_getCommand(all, 0);
         const unsigned n = clang_CompileCommand_getNumArgs(c);
+        const CXString folder = clang_CompileCommand_getDirectory(c);
+        bool is_path = false; /* what follows -I, and a space */
         for (unsigned i = 1; i < n; i++) {
             const CXString s = clang_CompileCommand_getArg(c, i);
             const char *const flag = clang_getCString(s);
             const bool source = strstr(flag, ".c") != NULL && flag[strlen(flag) - 1] == 'c';
             if (same(flag, "-o") || same(flag, "-c") || same(flag, "--")) i += same(flag, "-o");
-            else if (!source) push(&o->flags, copy_text(flag, strlen(flag)));
+            else if (is_path && *flag != '/') push(&o->flags, format("%s/%s", clang_getCString(folder), flag));
+            else if (!source) push(&o->flags, (void *)flag_from(clang_getCString(folder), flag));
+            is_path = same(flag, "-I") || same(flag, "-isystem") || same(flag, "-iquote") || same(flag, "-include");
             clang_disposeString(s);
         }
+        clang_disposeString(folder);
     }
     clang_CompileCommands_dispose(all);
     clang_CompilationDatabase_dispose(db);
@@ -171,8 +190,8 @@ static analysis *analysed(const options *o, program *p) {
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
-    const bool good = parse_selections(a, f, o->inputs, &a->inputs) & parse_selections(a, f, o->outputs, &a->outputs);
-    return good && analyse(a, f) ? a : NULL;
+    const bool in = parse_selections(a, f, o->inputs, &a->inputs), out = parse_selections(a, f, o->outputs, &a->outputs);
+    return in && out && analyse(a, f) ? a : NULL;
 }
 
 static bool write_text(const char *name, const char *s) {
@@ -214,11 +233,12 @@ static bool write_all(const options *o, analysis *a) {
         const bool first = a->root->function->file == f;
         const char *const name = first ? o->out : format("%s/%s_wg.c", strchr(o->out, '/') != NULL ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out)) : ".", beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
-        const char *const s = format("/* Written by wengert-convert from %s. Do not edit: convert again. */\n%s%s", last_part(f->name), without_plain(body), first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
+        const char *const s = format("%s from %s. Do not edit: convert again. */\n%s%s", written, last_part(f->name), without_plain(body),
+                                     first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
-    return good && write_text(header, write_header(&w, &out));
+    return good && write_text(header, write_header(&w, &out, callback_declaration(&w)));
 }
 
 /* One file, and its adjoint. */
@@ -229,13 +249,27 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
-    const char *const s = format("/* Written by wengert-convert from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", last_part(f->name),
+    const char *const s = format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written, last_part(f->name),
                                  without_plain(body), vjp_declaration(&w), vjp_definition(&w));
-    return errors_said() == 0 && write_text(o->out, s) && write_text(header, write_header(&w, &out));
+    return errors_said() == 0 && write_text(o->out, s) && write_text(header, write_header(&w, &out, vjp_header(&w)));
+}
+
+/* Does a file begin as those that are written do? */
+static bool is_output(const char *name) {
+    char line[sizeof written] = "";
+    FILE *const f = fopen(name, "r");
+    if (f == NULL) return false;
+    const size_t n = fread(line, 1, sizeof line - 1, f);
+    (void)fclose(f);
+    return n == sizeof line - 1 && same(line, written);
 }
 
 static int convert(const options *o) {
     bool expanded = false;
+    for (size_t i = 0; i < o->files.n; i++)
+        if (is_output(o->files.at[i]))
+            error_at(format("%s:1", (char *)o->files.at[i]), "has been converted already: give the file that it was written from");
+    if (errors_said() != 0) return 1;
     program *p = read_expanded(o, NULL, &expanded);
     analysis *a = p != NULL ? analysed(o, p) : NULL;
     for (int round = 0; a != NULL && round < 3 && expanded; round++) {

@@ -334,7 +334,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     return text_of(&body);
 }
 
-const char *write_header(writer *w, const output *o) {
+const char *write_header(writer *w, const output *o, const char *declarations) {
     text to = {NULL, 0, 0};
     const char *const guard = guard_of(o->header), *const name = o->header;
     putf(&to, "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n", name,
@@ -348,6 +348,6 @@ const char *write_header(writer *w, const output *o) {
         while (*p == ' ' || *p == '\t') p++;
         if (starts_with(p, "include") && strchr(p, '"') != NULL) putf(&to, "%s\n", s);
     }
-    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", callback_declaration(w));
+    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", declarations);
     return text_of(&to);
 }

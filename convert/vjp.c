@@ -116,15 +116,17 @@ static const char *prototype(const writer *w) {
 
 const char *vjp_declaration(writer *w) {
     text to = {NULL, 0, 0};
-    const char *const whole = arguments_declaration(w);
-    /* the arguments, without the callback of a tape */
-    const char *const end = strstr(whole, "/* ----");
-    put(&to, end != NULL ? copy_text(whole, (size_t)(end - whole)) : whole);
+    put(&to, arguments_declaration(w));
     putf(&to,
          "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
          " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM; then y and g are of no use. */\n%s;\n",
          w->a->root->name, prototype(w));
     return text_of(&to);
+}
+
+const char *vjp_header(writer *w) {
+    if (cannot_make(w) != NULL) return "/* There is no function for drivers: an argument is of a type that is not copied by itself. */\n";
+    return in_header(w) ? vjp_declaration(w) : "/* What there is is declared where the types of its arguments are: in the source. */\n";
 }
 
 static bool has_pointers_to_pointers(const writer *w) {

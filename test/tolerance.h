@@ -55,6 +55,11 @@
  * fifty operations. */
 #define TOL_FORWARD_REVERSE_ULP 128.0
 
+/* A converted function against extrapolated differences of the original in long double, relative to the
+ * largest of its value and slopes: rounding of long double over a step of 2^-17 is 64 ulp of double, and
+ * the derivative itself is made of some hundred operations. */
+#define TOL_CONVERTED_ULP 1024.0
+
 /* The optimisation problems, relative to the largest entry of a gradient, Hessian or row of a
  * Jacobian: they lose up to 9 bits to cancellation, in their values already. */
 #define TOL_PROBLEM_ULP 512.0

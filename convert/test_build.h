@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* test_build.h - what tests of the converter share: commands, files, compiled code that is loaded, and
+ * derivatives of it by differences. Three libraries are made of a file: the original as it is;
+ * the original in long double, of which differences are taken, so that neither the converter nor
+ * this library has a part in what they are compared with; and the converted one, with
+ * test_called.h. A file that includes this one defines _DEFAULT_SOURCE first. */
+#ifndef CONVERT_TEST_BUILD_H
+#define CONVERT_TEST_BUILD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ctype.h>
+#include <dlfcn.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+#include "test/scratch.h"
+#include "test/tolerance.h"
+
+enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
+
+/* The ways to write a converted function: what is given to the converter. All of them have the
+ * callback of the recording, so that all are compared alike. */
+typedef struct mode {
+    const char *name, *options;
+} mode;
+static const mode modes[] = {{"tape", ""}};
+enum { MODES = sizeof modes / sizeof *modes };
+
+static char scratch[SCRATCH_BYTES], here[1024];
+
+static inline int open_scratch(void **state) {
+    (void)state;
+    return getcwd(here, sizeof here) == NULL || scratch_make(scratch) != 0 ? -1 : 0;
+}
+static inline int close_scratch(void **state) {
+    (void)state;
+    return getenv("KEEP") != NULL ? (int)(fprintf(stderr, "%s\n", scratch) < 0)
+                                  : scratch_remove(scratch);
+}
+
+/* snprintf that fits. */
+__attribute__((format(printf, 3, 4))) static inline void print_into(char *to, size_t room,
+                                                                    const char *how, ...) {
+    va_list args;
+    va_start(args, how);
+    const int n = vsnprintf(to, room, how, args);
+    va_end(args);
+    assert_in_range(n, 0, room - 1);
+}
+
+static inline const char *setting(const char *name, const char *otherwise) {
+    const char *const s = getenv(name);
+    return s != NULL && *s ? s : otherwise;
+}
+
+/* All of a file, which the caller frees; NULL if it is not there. */
+static inline char *whole_file(const char *name) {
+    FILE *const f = fopen(name, "rb");
+    if (f == NULL) return NULL;
+    size_t n = 0, room = 1 << 16;
+    char *s = malloc(room);
+    for (size_t got; (got = fread(s + n, 1, room - n - 1, f)) != 0; n += got)
+        if (room - n < 1 << 12) s = realloc(s, room *= 2);
+    s[n] = 0;
+    (void)fclose(f);
+    return s;
+}
+
+/* The command, by the shell, must succeed; otherwise what it said is in the message. */
+__attribute__((format(printf, 1, 2))) static inline void must_run(const char *how, ...) {
+    char line[COMMAND_BYTES];
+    va_list args;
+    va_start(args, how);
+    int n = vsnprintf(line, sizeof line, how, args);
+    va_end(args);
+    n += snprintf(line + n, sizeof line - (size_t)n, " >%s/said 2>&1", scratch);
+    assert_in_range(n, 1, sizeof line - 1);
+    if (system(line) == 0) return;
+    char said[SCRATCH_BYTES + 8];
+    print_into(said, sizeof said, "%s/said", scratch);
+    char *const s = whole_file(said);
+    fprintf(stderr, "%s\n%.4000s\n", line, s != NULL ? s : "");
+    free(s);
+    fail_msg("a command fails");
+}
+
+static inline const char *compiler(void) { return setting("CC", "cc"); }
+
+/* A library NAME.so of NAME.c in the scratch directory. */
+static inline void build_library(const char *name, const char *flags) {
+    must_run(
+        "%s -std=gnu11 -g -fPIC -ffp-contract=off -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
+        "%s/%s/libwengert.so.0 -Wl,-rpath,%s/%s -lm",
+        compiler(), flags, here, here, scratch, name, scratch, name, here, setting("B", "."),
+        here, setting("B", "."));
+}
+static inline void *load_library(const char *name) {
+    char path[NAME_BYTES];
+    print_into(path, sizeof path, "%s/%s.so", scratch, name);
+    void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) fail_msg("%s", dlerror());
+    return handle;
+}
+
+/* A file NAME in the scratch directory, which is written. */
+static inline FILE *open_file(const char *name) {
+    char path[NAME_BYTES];
+    print_into(path, sizeof path, "%s/%s", scratch, name);
+    FILE *const f = fopen(path, "w");
+    assert_non_null(f);
+    return f;
+}
+
+/* Is it the name of a function of math.h for float? */
+static inline bool is_of_float(const char *s, size_t n) {
+    static const char *const all[] = {"sinf", "cosf", "sqrtf", "expf", "logf", "powf", "fabsf"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strlen(all[i]) == n && strncmp(s, all[i], n) == 0) return true;
+    return false;
+}
+
+/* The text with `number`, double or long double, in the place of all of C's floating types, and
+ * functions of math.h for it. */
+static inline void put_retyped(FILE *to, const char *s, const char *number) {
+    fprintf(to, "#include <tgmath.h>\ntypedef %s wgt_number;\n", number);
+    if (strcmp(number, "long double") == 0)
+        fputs("#define modf modfl\n#define j0(x) j0l(x)\n#define j1(x) j1l(x)\n", to);
+    while (*s) {
+        if (!(isalpha((unsigned char)*s) || *s == '_')) {
+            fputc(*s++, to);
+            continue;
+        }
+        size_t n = 0;
+        while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+        const bool is_long = strncmp(s, "long double", 11) == 0;
+        if (is_long) n = 11;
+        if (is_long || (n == 6 && strncmp(s, "double", 6) == 0) ||
+            (n == 5 && strncmp(s, "float", 5) == 0))
+            fputs("wgt_number", to);
+        else fwrite(s, 1, n - is_of_float(s, n), to);
+        s += n;
+    }
+}
+
+/* What the libraries define. */
+typedef void plain_function(const double *x, double *y);
+typedef void long_function(const long double *x, long double *y);
+typedef const char *converted_function(const double *x, double *y, double *jacobian,
+                                       double *reverse, double *forward);
+
+/* The function that a library has under this name. */
+static inline void *found(void *library, const char *name) {
+    void *const p = dlsym(library, name);
+    if (p == NULL) fail_msg("%s is not in the library", name);
+    return p;
+}
+#define FOUND(library, name, to)                                                               \
+    do {                                                                                       \
+        void *const p_ = found(library, name);                                                 \
+        memcpy(&(to), &p_, sizeof p_);                                                         \
+    } while (0)
+
+/* Differences of long double over steps of 2^-16 and 2^-17 of an input, extrapolated: what is left
+ * is a fourth power of the step. */
+static inline void differences(long_function *f, size_t n, const double *x, size_t m,
+                               long double *jacobian) {
+    for (size_t j = 0; j < n; j++) {
+        long double slope[2][MOST_OUTPUTS];
+        for (size_t level = 0; level < 2; level++) {
+            const long double size = fabs(x[j]) > 1 ? fabsl((long double)x[j]) : 1;
+            const long double h = size / (long double)(level == 0 ? 1 << 16 : 1 << 17);
+            long double at[MOST_INPUTS], up[MOST_OUTPUTS], down[MOST_OUTPUTS];
+            for (size_t i = 0; i < n; i++) at[i] = x[i];
+            at[j] = (long double)x[j] + h;
+            f(at, up);
+            at[j] = (long double)x[j] - h;
+            f(at, down);
+            for (size_t i = 0; i < m; i++) slope[level][i] = (up[i] - down[i]) / (2 * h);
+        }
+        for (size_t i = 0; i < m; i++)
+            jacobian[i * n + j] = (4 * slope[1][i] - slope[0][i]) / 3;
+    }
+}
+
+/* Values have the bits of the original; the Jacobian by the driver, by reverse and forward sweeps are the
+ * same, and that of differences. `who` is in the message. */
+static inline void compare(const char *who, size_t n, const double *x, size_t m,
+                           plain_function *plain, long_function *wide,
+                           converted_function *converted) {
+    double y[MOST_OUTPUTS], value[MOST_OUTPUTS], j[3][MOST_OUTPUTS * MOST_INPUTS];
+    long double d[MOST_OUTPUTS * MOST_INPUTS];
+    plain(x, y);
+    const char *const said = converted(x, value, j[0], j[1], j[2]);
+    if (said != NULL) fail_msg("%s: %s", who, said);
+    for (size_t i = 0; i < m; i++)
+        if (memcmp(&y[i], &value[i], sizeof *y) != 0)
+            fail_msg("%s: output %zu is %.17g, of the original %.17g", who, i, value[i], y[i]);
+    differences(wide, n, x, m, d);
+    for (size_t i = 0; i < m; i++) {
+        double largest = fabs(y[i]);
+        for (size_t k = 0; k < n; k++) largest = fmax(largest, fabs(j[1][i * n + k]));
+        for (size_t k = 0; k < n; k++) {
+            const size_t at = i * n + k;
+            const double reverse = j[1][at];
+            if (!(fabs(j[0][at] - reverse) <=
+                  TOL_FORWARD_REVERSE_ULP * DBL_EPSILON * largest) ||
+                !(fabs(j[2][at] - reverse) <= TOL_FORWARD_REVERSE_ULP * DBL_EPSILON * largest))
+                fail_msg(
+                    "%s: output %zu by input %zu: reverse %.17g, forward %.17g, driver %.17g",
+                    who, i, k, reverse, j[2][at], j[0][at]);
+            if (!(fabsl((long double)reverse - d[at]) <=
+                  TOL_CONVERTED_ULP * DBL_EPSILON * largest))
+                fail_msg("%s: output %zu by input %zu: %.17g, by differences %.17g", who, i, k,
+                         reverse, (double)d[at]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* test_convert.c - the files of test/convert, a construct of C each: converted, compiled without a
+ * warning, loaded; values are compared with the original's bit for bit, derivatives with differences
+ * of the original in long double. The head of a file says how:
+ *     options: --function f ..     of the converter
+ *     files: other                 .c files that are given besides
+ *     inputs: 0.5 -2               the numbers that are `in[0]`, ..
+ *     outputs: 1                   how many there are
+ *     given: STATEMENTS            before the call, and before the arguments
+ *     call: STATEMENTS             of the original, from in[] to out[]
+ *     arguments: .x = in           what the callback's arguments are
+ *     rounds: yes                  floats round the original's values, which are compared in double
+ * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all those that
+ * are there anew. Names of files as arguments: only these. KEEP=1 keeps what was made. */
+#define _DEFAULT_SOURCE
+#include <glob.h>
+#include "convert/test_build.h"
+
+enum { MOST_CASES = 128 };
+
+typedef struct construct {
+    char name[64], title[192];
+    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8];
+    double x[MOST_INPUTS];
+    size_t n, m;
+} construct;
+
+static void read_construct(construct *c, const char *path) {
+    char *const s = whole_file(path);
+    char inputs[512] = "", outputs[16] = "";
+    const struct {
+        const char *key;
+        char *to;
+        size_t room;
+    } keys[] = {{"options", c->options, sizeof c->options},
+                {"files", c->files, sizeof c->files},
+                {"given", c->given, sizeof c->given},
+                {"call", c->call, sizeof c->call},
+                {"arguments", c->arguments, sizeof c->arguments},
+                {"rounds", c->rounds, sizeof c->rounds},
+                {"inputs", inputs, sizeof inputs},
+                {"outputs", outputs, sizeof outputs}};
+    memset(c, 0, sizeof *c);
+    const char *const slash = strrchr(path, '/');
+    print_into(c->name, sizeof c->name, "%.*s", (int)strcspn(slash + 1, "."), slash + 1);
+    char *rest = s, title[112] = "";
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && strcmp(line, " */") != 0;) {
+        if (!*title && strncmp(line, "/* SPDX", 7) != 0)
+            print_into(title, sizeof title, "%s", line + 3);
+        if (strncmp(line, " * ", 3) != 0) continue;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const size_t n = strlen(keys[k].key);
+            if (strncmp(line + 3, keys[k].key, n) != 0 || line[3 + n] != ':') continue;
+            const size_t used = strlen(keys[k].to);
+            print_into(keys[k].to + used, keys[k].room - used, "%s\n",
+                       line + 3 + n + 1 + (line[3 + n + 1] == ' '));
+        }
+    }
+    const char *at = inputs;
+    for (char *end; c->n < MOST_INPUTS; at = end, c->n++) {
+        c->x[c->n] = strtod(at, &end);
+        if (end == at) break;
+    }
+    c->m = (size_t)strtoul(outputs, NULL, 10);
+    print_into(c->title, sizeof c->title, "%s: %s", c->name, title);
+    free(s);
+}
+
+/* The words of `from`, each with texts around it. */
+static const char *words(char *to, size_t room, const char *from, const char *before,
+                         const char *behind) {
+    size_t used = 0;
+    *to = 0;
+    while (*(from += strspn(from, " \n")) && used < room) {
+        const size_t n = strcspn(from, " \n");
+        used +=
+            (size_t)snprintf(to + used, room - used, "%s%.*s%s", before, (int)n, from, behind);
+        from += n;
+    }
+    assert_true(used < room);
+    return to;
+}
+
+static void write_call(FILE *to, const construct *c, const char *name, const char *number) {
+    fprintf(to,
+            "\nvoid %s(const %s *wgt_from, %s *out);\nvoid %s(const %s *wgt_from, %s *out) {\n",
+            name, number, number, name, number, number);
+    fprintf(
+        to,
+        "    %s in[%d] = {0};\n    for (int wgt_i = 0; wgt_i < %zu; wgt_i++) in[wgt_i] = wgt_from[wgt_i];\n",
+        number, MOST_INPUTS, c->n);
+    fprintf(to, "    %s\n    %s\n}\n", c->given, c->call);
+}
+
+/* The original, and what else is given, with the call beneath; in long double or as it is. */
+static void *original(const construct *c, bool wide) {
+    char path[NAME_BYTES], library[NAME_BYTES], text[1024];
+    print_into(library, sizeof library, "%s_%s", c->name, wide ? "long" : "plain");
+    print_into(path, sizeof path, "%s.c", library);
+    FILE *const to = open_file(path);
+    const bool retyped = wide || *c->rounds;
+    const char *const folder = wide      ? "#include \"long/"
+                               : retyped ? "#include \"double/"
+                                         : "#include \"test/convert/";
+    fputs(words(text, sizeof text, c->files, folder, ".c\"\n"), to);
+    fprintf(to, "%s%s.c\"\n", folder, c->name);
+    if (retyped) {
+        glob_t all;
+        assert_int_equal(glob("test/convert/*.[ch]", 0, NULL, &all), 0);
+        for (size_t i = 0; i < all.gl_pathc; i++) {
+            print_into(path, sizeof path, "%s/%s", wide ? "long" : "double",
+                       strrchr(all.gl_pathv[i], '/') + 1);
+            char *const s = whole_file(all.gl_pathv[i]);
+            FILE *const f = open_file(path);
+            put_retyped(f, s, wide ? "long double" : "double");
+            (void)fclose(f);
+            free(s);
+        }
+        globfree(&all);
+    }
+    char call[4096];
+    FILE *const of_call = fmemopen(call, sizeof call, "w");
+    write_call(of_call, c, wide ? "wgt_long_call" : "wgt_plain", "double");
+    (void)fclose(of_call);
+    if (wide) put_retyped(to, call, "long double");
+    else fputs(call, to);
+    print_into(path, sizeof path, "%s -w -I%s", wide ? "-O0" : "-O1", scratch);
+    (void)fclose(to);
+    build_library(library, path);
+    return load_library(library);
+}
+
+static void *converted_by(const construct *c, const mode *how) {
+    char function[64] = "";
+    (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
+    char files[1024], options[2048];
+    must_run("%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
+             setting("B", "."), how->options, c->name,
+             words(files, sizeof files, c->files, "test/convert/", ".c "),
+             words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
+    must_run(
+        "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
+        compiler(), here, scratch, c->name);
+    char library[NAME_BYTES], source[NAME_BYTES + 2], folder[SCRATCH_BYTES + 4];
+    print_into(library, sizeof library, "%s_converted", c->name);
+    print_into(source, sizeof source, "%s.c", library);
+    FILE *const to = open_file(source);
+    fprintf(to, "#include \"%s_wg.c\"\n#include \"convert/test_called.h\"\n", c->name);
+    write_call(to, c, "wgt_plain", "double");
+    fprintf(
+        to,
+        "\nconst char *wgt_converted(const double *wgt_from, double *y, double *jacobian, double *reverse, double *forward);\n"
+        "const char *wgt_converted(const double *wgt_from, double *y, double *jacobian, double *reverse, double *forward) {\n"
+        "    double in[%d] = {0};\n    for (int wgt_i = 0; wgt_i < %zu; wgt_i++) in[wgt_i] = wgt_from[wgt_i];\n    %s\n"
+        "    %s_wg_arguments wgt_data = {%s};\n"
+        "    return wgt_derivatives(%s_wg_callback, &wgt_data, %zu, wgt_from, %zu, y, jacobian, reverse, forward);\n}\n",
+        MOST_INPUTS, c->n, c->given, function, *c->arguments ? c->arguments : "0", function,
+        c->n, c->m);
+    (void)fclose(to);
+    print_into(folder, sizeof folder, " %s/", scratch);
+    print_into(options, sizeof options, "-O1 -Wall -Wextra -Werror -Itest/convert%s",
+               words(files, sizeof files, c->files, folder, "_wg.c"));
+    build_library(library, options);
+    return load_library(library);
+}
+
+static void as_expected(const construct *c) {
+    char path[NAME_BYTES], made[NAME_BYTES];
+    print_into(path, sizeof path, "test/convert/%s.expected", c->name);
+    print_into(made, sizeof made, "%s/%s_wg.c", scratch, c->name);
+    if (access(path, R_OK) != 0) return;
+    if (getenv("WRITE") != NULL) must_run("cp %s %s", made, path);
+    else must_run("diff -u %s %s", path, made);
+}
+
+static void check(void **state) {
+    const construct *const c = *state;
+    plain_function *plain, *kept;
+    long_function *wide;
+    converted_function *converted;
+    if (c->n == 0 || c->m == 0 || c->m > MOST_OUTPUTS)
+        fail_msg("%s: no inputs or outputs in its head", c->name);
+    void *const same = original(c, false), *const longer = original(c, true);
+    FOUND(same, "wgt_plain", plain);
+    FOUND(longer, "wgt_long_call", wide);
+    for (size_t k = 0; k < MODES; k++) {
+        double a[MOST_OUTPUTS], b[MOST_OUTPUTS];
+        void *const library = converted_by(c, &modes[k]);
+        if (k == 0) as_expected(c);
+        FOUND(library, "wgt_converted", converted);
+        FOUND(library, "wgt_plain", kept);
+        compare(modes[k].name, c->n, c->x, c->m, plain, wide, converted);
+        plain(c->x, a);
+        kept(c->x, b);
+        if (!*c->rounds)
+            assert_memory_equal(a, b, c->m * sizeof *a); /* the original is in there, too */
+        (void)dlclose(library);
+    }
+    (void)dlclose(longer);
+    (void)dlclose(same);
+}
+
+static int open_all(void **state) {
+    if (open_scratch(state) != 0) return -1;
+    char line[2 * SCRATCH_BYTES];
+    print_into(line, sizeof line, "mkdir %s/long %s/double", scratch, scratch);
+    return system(line);
+}
+
+int main(int argc, char **argv) {
+    static construct all[MOST_CASES];
+    struct CMUnitTest tests[MOST_CASES];
+    size_t n = 0;
+    glob_t files;
+    if (glob("test/convert/*.c", 0, NULL, &files) != 0) return 1;
+    for (size_t i = 0; i < files.gl_pathc && n < MOST_CASES; i++) {
+        read_construct(&all[n], files.gl_pathv[i]);
+        bool wanted = argc == 1;
+        for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], all[n].name) == 0;
+        if (!*all[n].options || !wanted) continue;
+        tests[n] = (struct CMUnitTest){
+            .name = all[n].title, .test_func = check, .initial_state = &all[n]};
+        n++;
+    }
+    globfree(&files);
+    return _cmocka_run_group_tests("convert", tests, n, open_all, close_scratch);
+}

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+# convert - what wengert-convert says. A file of test/convert/refused says in its head:
+#     options: OPTIONS   what the converter is asked for
+#     says: WORDS        these are in its answer
+#     status: N          it ends with N, where it is not 1 (0: a warning, and the text compiles)
+# Then its options, files that cannot be read or written, compile_commands.json, its own output, and
+# wengert-cc in a build by make.
+set -eu
+converter=$PWD/$B/wengert-convert
+[ -x "$converter" ] || { echo 'convert: no wengert-convert here: skipped (make deps-convert)'; exit 0; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+bad=0
+complain() { echo "convert: $1" >&2; bad=1; }
+
+# said FILE KEY: the values of a key in the head
+said() { sed -n 's|^[ /]\* '"$2"': \(.*[^ ]\) *$|\1|p' "$1"; }
+
+# answers WHO STATUS WORDS -- ARGUMENTS...: the converter's status, and each line of WORDS in what it says
+answers() {
+    who=$1 expected=$2 phrases=$3
+    shift 4
+    status=0
+    "$converter" "$@" >"$dir/said" 2>&1 || status=$?
+    [ "$status" = "$expected" ] || { complain "$who ends with $status:"; cat "$dir/said" >&2; }
+    echo "$phrases" | while IFS= read -r phrase; do
+        [ -z "$phrase" ] || grep -qF -- "$phrase" "$dir/said" || { echo "$who does not say: $phrase"; cat "$dir/said"; }
+    done >"$dir/missing"
+    [ ! -s "$dir/missing" ] || complain "$(cat "$dir/missing")"
+}
+
+count=0
+set -f
+for file in $(set +f; ls test/convert/refused/*.c); do
+    count=$((count + 1))
+    status=$(said "$file" status)
+    rm -f "$dir/out_wg.c" "$dir/out_wg.h"
+    answers "$file" "${status:-1}" "$(said "$file" says)" -- "$file" $(said "$file" options) -o "$dir/out_wg.c"
+    if [ "${status:-1}" = 0 ]; then
+        $CC -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$dir/out_wg.c" || complain "$file: what is written does not compile"
+    elif [ -e "$dir/out_wg.c" ]; then complain "$file is refused, and something is written"
+    fi
+done
+set +f
+[ $count -ge 25 ] || complain 'files of test/convert/refused are missing'
+
+simple="test/convert/scalars.c --function f --with-respect-to x,y --of return"
+answers 'no argument' 2 'wengert-convert: no file is given' --
+answers 'a file alone' 2 '--function, --with-respect-to, --of and -o are needed' -- test/convert/scalars.c
+answers 'half an option' 2 '--function needs a value' -- --function
+answers 'half of --passive' 2 '--passive needs the name of a function' -- --passive
+answers 'an option that is none' 2 '--frobnicate is no option' -- $simple -o "$dir/a.c" --frobnicate
+answers '--help' 0 'usage: wengert-convert FILE.c .. --function NAME' -- --help
+answers 'a file that is not there' 1 "$dir/absent.c: error: cannot be read" -- "$dir/absent.c" --function f --with-respect-to x --of return -o "$dir/a.c"
+answers 'a folder that is not there' 1 "$dir/absent/a.c: error: cannot be written" -- $simple -o "$dir/absent/a.c"
+answers 'a database that is not there' 1 'has no compile_commands.json that can be read' -- $simple -o "$dir/a.c" -p "$dir"
+
+# Flags from compile_commands.json.
+mkdir "$dir/build" "$dir/part"
+echo '#define TIMES 3' >"$dir/part/times.h"
+printf '#include <times.h>\ndouble f(double x) { return SCALE * x * TIMES; }\n' >"$dir/scaled.c"
+cat >"$dir/build/compile_commands.json" <<C
+[{"directory": "$dir/build", "command": "cc -I../part -DSCALE=2 -c -o scaled.o ../scaled.c", "file": "../scaled.c"}]
+C
+answers 'compile_commands.json' 0 '' -- "$dir/scaled.c" --function f --with-respect-to x --of return -o "$dir/scaled_wg.c" -p "$dir/build"
+answers 'no flags' 1 "file not found" -- "$dir/scaled.c" --function f --with-respect-to x --of return -o "$dir/scaled_wg.c"
+
+# Its own output.
+answers 'conversion' 0 '' -- $simple -o "$dir/scalars_wg.c"
+answers 'its own output' 1 "$dir/scalars_wg.c:1: error: has been converted already" -- "$dir/scalars_wg.c" --function f --with-respect-to x,y --of return -o "$dir/twice.c" -- -Iinclude
+[ ! -e "$dir/twice.c" ] || complain 'converts its own output'
+
+# A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
+# a folder of its own, with dependencies.
+mkdir "$dir/bin" "$dir/src"
+ln -s "$converter" "$dir/bin/wengert-convert"
+cp convert/wengert-cc "$dir/bin/"
+cat >"$dir/src/model.h" <<'C'
+double model(int n, const double *p, double at);
+C
+cat >"$dir/src/model.c" <<'C'
+#include <math.h>
+#include "model.h"
+
+/* a sum of exponentials */
+double model(int n, const double *p, double at) {
+    double s = 0;
+    for (int i = 0; i < n; i += 2) s += p[i] * exp(-p[i + 1] * (at + OFFSET));
+    return s;
+}
+C
+cat >"$dir/src/main.c" <<'C'
+#include <stdio.h>
+#include "model.h"
+#include "model_wg.h"
+
+int main(void) {
+    const double p[4] = {2, 0.5, 1, 0.25};
+    double y, j[4];
+    model_wg_arguments a = {.n = 4, .p = p, .at = 1};
+    wg_tape *t = wg_tape_new(NULL);
+    if (wg_jacobian(t, model_wg_callback, &a, 4, p, 1, &y, WG_ROW_MAJOR, j, 4) != WG_OK) return 1;
+    printf("%.4f %.4f %.4f: %.4f %.4f %.4f %.4f\n", model(4, p, 1), model(2, p, 1), y, j[0], j[1], j[2], j[3]);
+    wg_tape_free(t);
+    return 0;
+}
+C
+cat >"$dir/src/Makefile" <<'C'
+CC = cc
+CFLAGS = -O1 -Wall -Wextra -Werror -MMD '-DOFFSET=0'
+all: out/main
+out/main: out/main.o out/model.o
+	$(CC) -o $@ $^ $(LIBS)
+out/main.o: out/model.o
+out/%.o: %.c
+	$(CC) $(CFLAGS) -I. -Iout -c -o $@ $<
+-include out/main.d out/model.d
+C
+mkdir "$dir/src/out"
+by_make() {
+    WENGERT_CC=$CC env -u MAKEFLAGS -u MFLAGS make -s -C "$dir/src" CC="$dir/bin/wengert-cc --function model --with-respect-to p[0:n] --of return" \
+        CPPFLAGS= CFLAGS="-O1 -Wall -Wextra -Werror -MMD -DOFFSET=0 -I$PWD/include" LIBS="$PWD/$B/libwengert.a $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm" >"$dir/said" 2>&1
+}
+by_make || { complain 'a build with wengert-cc fails'; cat "$dir/said" >&2; }
+"$dir/src/out/main" >"$dir/printed" || complain 'the program that wengert-cc built fails'
+[ "$(cat "$dir/printed")" = '1.9919 1.2131 1.9919: 0.6065 -1.2131 0.7788 -0.7788' ] || complain "the program that wengert-cc built prints $(cat "$dir/printed")"
+grep -q 'model\.c' "$dir/src/out/model.d" && ! grep -q 'model_wg\.c' "$dir/src/out/model.d" ||
+    complain "dependencies by wengert-cc: $(cat "$dir/src/out/model.d")"
+[ "$(grep -c wengert-convert "$dir/src/out/model_wg.h")" = 1 ] || complain 'wengert-cc leaves no header'
+touch "$dir/src/out/before"
+echo '/* changed */' >>"$dir/src/model.h"
+by_make && [ "$dir/src/out/model.o" -nt "$dir/src/out/before" ] || complain 'a changed header makes no new object'
+# In one step; refused; misused.
+WENGERT_CC=$CC "$dir/bin/wengert-cc" --function model --with-respect-to 'p[0:n]' --of return -DOFFSET=0 -Iinclude "-I$dir" "-I$dir/src" -o "$dir/one" \
+    "$dir/src/model.c" "$dir/src/main.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm >"$dir/said" 2>&1 && [ "$("$dir/one")" = "$(cat "$dir/printed")" ] ||
+    { complain 'wengert-cc does not compile and link at once'; cat "$dir/said" >&2; }
+if "$dir/bin/wengert-cc" --function model --with-respect-to q --of return -DOFFSET=0 -c -o "$dir/refused.o" "$dir/src/model.c" 2>"$dir/said" ||
+    [ -e "$dir/refused.o" ]; then complain 'wengert-cc compiles what is refused'; fi
+grep -q "'q': model has no parameter" "$dir/said" || complain "wengert-cc says: $(cat "$dir/said")"
+
+echo "$count files, 13 ways to ask"
+exit $bad

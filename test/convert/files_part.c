@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "files_part.h"
+
+void advance(struct filter *s, double to) {
+    s->level += (to - s->level) / gain;
+    s->steps++;
+}

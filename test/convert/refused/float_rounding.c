@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* options: --function f --with-respect-to x --of return
+ * says: refused/float_rounding.c:7: warning: '(float)x' is not rounded to float: variables are double
+ * status: 0
+ */
+double f(double x) {
+    return (float)x * x;
+}
