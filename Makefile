@@ -4,7 +4,8 @@
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'),
-#         TEST_LEVEL=-O0 (how test programs are optimised, where not as the library),
+#         TEST_LEVEL=-O0 (how files of test/ are optimised, where not as the library), and
+#         TEST_LEVEL_NOT='program test_tape_s%' (but these are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
@@ -112,7 +113,7 @@ JANSSON_CFLAGS := $(call packages,--cflags,jansson)
 JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
-FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(TEST_LEVEL),|$(TEST_LEVEL))
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
@@ -184,22 +185,22 @@ ADAPTERS := \
     gsl:gsl/gsl_multilarge_nlinear.h:libgsl-dev:gsl:-lgsl \
     cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
-    sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
-    petsc:petscdmda.h,petscsnes.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
+    sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas arkode kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
+    petsc:petscdmda.h,petscsnes.h,petscts.h,petsctao.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
     mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi
 
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
 solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1))))) $(call field,7,$(1))
 solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
-ifneq ($(filter test programs adapters install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
+ifneq ($(filter test programs adapters bench-mpi install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
 ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
 endif
 ADAPTERS_ABSENT := $(filter-out $(ADAPTERS_FOUND),$(ADAPTERS))
 ADAPTER_NAMES := $(foreach row,$(ADAPTERS_FOUND),$(call field,1,$(row)))
 adapter_libs = $(foreach n,$(ADAPTER_NAMES),$(B)/libwengert-$(n).a $(B)/libwengert-$(n).so.$(SO_NUMBER) $(B)/wengert-$(n).pc)
-adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_%,$(wildcard adapters/$(1)/*.c))
-adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_%,$(1))))
-ADAPTER_PROGS := $(call adapter_progs,$(call chosen,adapters/*/,.c))
+adapter_srcs = $(filter-out adapters/$(1)/test_% adapters/$(1)/example_% adapters/$(1)/bench_%,$(wildcard adapters/$(1)/*.c))
+adapter_progs = $(foreach n,$(ADAPTER_NAMES),$(patsubst %.c,$(B)/%,$(filter adapters/$(n)/test_% adapters/$(n)/example_% adapters/$(n)/bench_%,$(1))))
+ADAPTER_PROGS := $(filter-out $(B)/adapters/mpi/bench_%,$(call adapter_progs,$(call chosen,adapters/*/,.c)))
 
 # ---- the converter --------------------------------------------------------------------------
 # Built where libclang's C interface is, Debian's libclang-dev.
@@ -292,7 +293,7 @@ help: ## this list
 	@echo 'Wengert $(VERSION). Targets:'
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
-	@sed -n '4,8s/^# *//p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '4,9s/^# *//p' $(firstword $(MAKEFILE_LIST))
 
 run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a short bench
 	@$(B)/examples/nist
@@ -324,6 +325,11 @@ bench-report: $(BENCHES) $(B)/bench/page ## the same, as a page with plots: buil
 	@mkdir -p build/report
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) --json build/report/$(notdir $(b)).json &&) true
 	@$(B)/bench/page build/report $(patsubst $(B)/bench/%,build/report/%.json,$(BENCHES))
+
+bench-mpi: $(B)/adapters/mpi/bench_mpi $(B)/adapters/mpi/bench_scale ## what communication costs (Open MPI)
+	mpirun -n 2 --oversubscribe --allow-run-as-root --bind-to none $< $(BENCH_MPI_ARGS)
+	for n in 1 2 4 8 16; do mpirun -n $$n --oversubscribe --allow-run-as-root --bind-to none \
+	    --mca mpi_yield_when_idle 1 $(B)/adapters/mpi/bench_scale || exit 1; done
 
 compare: $(B)/bench/compare ## what got slower between two files of results: OLD=FILE NEW=FILE
 	@$< '$(OLD)' '$(NEW)'
@@ -383,7 +389,8 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-$(B)/test/%.o: MORE_CFLAGS = $(TEST_LEVEL)
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(TEST_LEVEL))
+$(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,matrix/dense.o matrix/statistics.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
@@ -400,7 +407,7 @@ APART := $(B)/test/test_function_locale $(B)/test/test_tape_drivers_memory $(B)/
 room = $(filter $(B)/test/test_$(1)_%,$(filter-out $(APART),$(TEST_PROGS)))
 TOGETHER := $(foreach r,ops tape function,$(call room,$(r)))
 # Their main() has the name of the file.
-$(TOGETHER:=.o): MORE_CFLAGS = $(TEST_LEVEL) '-Dmain=$(notdir $*)(void); int $(notdir $*)'
+$(TOGETHER:=.o): MORE_CFLAGS = $(test_level) '-Dmain=$(notdir $*)(void); int $(notdir $*)'
 
 define ROOM
 $(call LIST,tests_$(1),$(call room,$(1)))
@@ -690,7 +697,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench adapters -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-mpi bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -96,6 +96,7 @@ static void join(analysis *a, cell *x, cell *y) {
     append(&x->to, &y->to), append(&x->from, &y->from);
     x->forced |= y->forced;
     x->mixed |= y->mixed;
+    x->addressed |= y->addressed;
     if (x->declared == NULL) x->declared = y->declared;
     if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
     for (size_t i = 0; i < y->versions.n; i++)
@@ -191,10 +192,50 @@ static void assign(analysis *a, version *v, cell *to, const type *t, const node 
 
 static version *new_version(analysis *a, version *caller, decl *f);
 
+/* The variable that a place is in, without following pointers. */
+static decl *base_of(const node *n) {
+    n = bare(n);
+    if (n->kind == NODE_NAME) return n->decl;
+    if (n->kind == NODE_MEMBER && !n->arrow && n->children != 0) return base_of(n->child[0]);
+    if (n->kind == NODE_INDEX && n->child[0]->type != NULL && n->child[0]->type->kind == TYPE_ARRAY)
+        return base_of(n->child[0]);
+    return NULL;
+}
+
+/* Marks local variables that are static and may be written to. */
+static void mark_changed(const node *n) {
+    if (n == NULL) return;
+    const bool step = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--") || same(n->op, "&"));
+    if ((n->kind == NODE_ASSIGN || step) && n->children != 0) {
+        decl *const d = base_of(n->child[0]);
+        if (d != NULL) d->changed = true;
+    }
+    if (n->kind == NODE_NAME && n->decl->is_static && n->decl->type != NULL) {
+        const node *p = n->parent;
+        while (p != NULL && p->kind == NODE_PAREN) p = p->parent;
+        const bool read = p != NULL && (p->kind == NODE_INDEX || p->kind == NODE_SIZEOF);
+        if (n->by_macro || (n->decl->type->kind == TYPE_ARRAY && !read)) n->decl->changed = true;
+    }
+    for (size_t i = 0; i < n->children; i++) mark_changed(n->child[i]);
+    for (size_t i = 0; i < n->decls.n; i++) mark_changed(((decl *)n->decls.at[i])->init);
+}
+
+bool keeps_state(const decl *d) { return d->is_static && d->changed && !d->is_global; }
+
+/* Does a function remember something from one call to the next? Then it has one version only: what it
+ * remembers is in one place. */
+static bool remembers(decl *f) {
+    if (!f->looked_at) mark_changed(f->body);
+    f->looked_at = true;
+    for (size_t i = 0; i < f->locals.n; i++)
+        if (keeps_state(f->locals.at[i])) return true;
+    return false;
+}
+
 static version *version_for(analysis *a, version *caller, decl *f) {
     for (version *v = caller; v != NULL; v = v->caller)
         if (v->function == f) return v; /* a recursion: one and the same */
-    if (a->versions.n >= MOST_VERSIONS)
+    if (a->versions.n >= MOST_VERSIONS || remembers(f))
         for (size_t i = 0; i < a->versions.n; i++) {
             version *const v = a->versions.at[i];
             if (v->function == f) return v;
@@ -211,7 +252,7 @@ static cell *function_cell(analysis *a, version *caller, decl *f) {
     }
     version *const v = version_for(a, caller, f);
     for (size_t i = 0; i < f->parameters.n; i++) push(&c->parameters, decl_cell(a, v, f->parameters.at[i]));
-    c->result = v->result;
+    c->result = v->result != NULL ? v->result : new_cell(a, f->type->of); /* of what gives nothing, too */
     push(&c->versions, v);
     push(&a->signatures, c);
     return c;
@@ -326,6 +367,7 @@ static cell *unary(analysis *a, version *v, const node *n) {
     if (same(n->op, "*")) return pointee(a, v, c);
     cell *const x = evaluate(a, v, c);
     if (same(n->op, "&")) {
+        x->addressed = true;
         cell *const out = new_cell(a, n->type);
         if (n->type->kind == TYPE_POINTER) join(a, target(a, out), x);
         return out;
@@ -491,8 +533,8 @@ static version *new_version(analysis *a, version *caller, decl *f) {
     v->function = f;
     v->caller = caller;
     v->number = (unsigned)a->versions.n;
-    v->of_node = arena_get((f->nodes + 1) * sizeof *v->of_node);
-    v->called = arena_get((f->nodes + 1) * sizeof *v->called);
+    v->of_node = arena_get(2 * (f->nodes + 1) * sizeof *v->of_node); /* also for nodes that are made */
+    v->called = arena_get(2 * (f->nodes + 1) * sizeof *v->called);
     v->of_decl = arena_get((f->parameters.n + f->locals.n + 1) * sizeof *v->of_decl);
     if (f->type->of->kind != TYPE_VOID) {
         v->result = new_cell(a, f->type->of);
@@ -922,10 +964,33 @@ static void check(analysis *a) {
     }
 }
 
+/* What functions the root's parameters may be, as the user says. */
+static void join_callees(analysis *a, const decl *f) {
+    for (size_t i = 0; i < a->calls.n; i++) {
+        const char *const s = a->calls.at[i], *const name = strchr(s, '=') + 1;
+        decl *const callee = function_named(a->program, name), *parameter = NULL;
+        for (size_t k = 0; k < f->parameters.n; k++) {
+            decl *const p = f->parameters.at[k];
+            const size_t n = (size_t)(name - 1 - s);
+            if (strlen(p->name) == n && strncmp(p->name, s, n) == 0) parameter = p;
+        }
+        if (parameter == NULL || parameter->type->kind != TYPE_POINTER || leaf_type(parameter->type)->kind != TYPE_FUNCTION)
+            error_at("(options)", "--calls %s: %s has no parameter of that name that is a function", s, f->name);
+        else if (callee == NULL)
+            error_at("(options)", "--calls %s: no function '%s' is defined in the files given", s, name);
+        else {
+            push(&a->callees, callee);
+            join(a, target(a, decl_cell(a, a->root, parameter)), function_cell(a, a->root, callee));
+        }
+    }
+}
+
 bool analyse(analysis *a, decl *f) {
     const size_t before = errors_said();
     a->of_decl = arena_get((a->program->decls + 1) * sizeof *a->of_decl);
+    (void)remembers(f);
     a->root = new_version(a, NULL, f);
+    join_callees(a, f);
     initialise_globals(a);
     join_statics(a);
     for (size_t i = 0; i < a->inputs.n; i++) {

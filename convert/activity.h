@@ -24,6 +24,9 @@ struct cell {
     list to, from;    /* cells that are computed of it, of which it is computed */
     bool varied, useful, active;
     bool forced;      /* a variable whatever follows: an input or output */
+    bool addressed;   /* something may point to it */
+    bool needed;      /* its values are, when derivatives go back */
+    unsigned number;  /* while a function is planned */
     bool mixed;       /* of two types at once: through a union or a cast */
     const decl *declared; /* the first variable, field or function that it is */
 };
@@ -65,6 +68,8 @@ typedef struct analysis {
     cell **of_decl;       /* of globals and fields, by number of the decl */
     list inputs, outputs; /* selection */
     list accepted;        /* names of functions that may have variables as if they were numbers */
+    list calls;           /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
+    list callees;         /* decl: these functions */
     bool accept_integers;
     list losses, foreign; /* what is said when all is known */
     list signatures;      /* cells of functions whose address is taken */
@@ -83,6 +88,7 @@ bool holds_variables(cell *c);     /* it, or what it leads to */
 bool record_holds(const analysis *a, const record *r);
 cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
+bool keeps_state(const decl *d); /* a local variable that is remembered from call to call, and written to */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif

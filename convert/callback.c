@@ -3,9 +3,9 @@
  * them, and takes the outputs from where it leaves them. What is not an input is copied from the
  * arguments of the original. */
 #include <string.h>
-#include "convert/output.h"
+#include "convert/callback.h"
 
-static const char *field_of(const type *t, const char *name) {
+const char *declared_as(const type *t, const char *name) {
     const char *s = t->spelling;
     if (starts_with(s, "const ") && t->kind != TYPE_POINTER) s += 6;
     const char *const star = strstr(s, "(*");
@@ -14,17 +14,18 @@ static const char *field_of(const type *t, const char *name) {
     if (t->kind == TYPE_FUNCTION && strchr(s, '(') != NULL)
         return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name, strchr(s, '('));
     const char *const bracket = t->kind == TYPE_ARRAY ? strchr(s, '[') : NULL;
-    if (bracket != NULL) return format("%s%s%s", copy_text(s, (size_t)(bracket - s)), name, bracket);
+    if (bracket != NULL)
+        return format("%s%s%s%s", copy_text(s, (size_t)(bracket - s)), bracket > s && bracket[-1] != '*' && bracket[-1] != ' ' ? " " : "", name, bracket);
     const size_t n = strlen(s);
     return format("%s%s%s", s, n != 0 && s[n - 1] == '*' ? "" : " ", name);
 }
 
-static bool holds(const writer *w, const decl *d) {
+bool root_holds(const writer *w, const decl *d) {
     cell *const c = cell_of(w->a, w->a->root, d);
     return c != NULL && holds_variables(c);
 }
 
-static const char *count_of_array(const type *t) {
+const char *count_of_array(const type *t) {
     long long n = 1;
     for (; t->kind == TYPE_ARRAY; t = t->of) {
         if (t->count < 0) return NULL;
@@ -35,10 +36,10 @@ static const char *count_of_array(const type *t) {
 
 /* What is behind the ranges of a selection: all elements of an array, if one range does not go through
  * it; then they are counted from the first number. */
-static bool is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
+bool selection_is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
 
 /* How many numbers a selection has, as C. */
-static const char *numbers_of(const selection *s) {
+const char *count_of_selection(const selection *s) {
     if (s->ranges == 0) {
         const char *const n = s->type->kind == TYPE_ARRAY ? count_of_array(s->type) : "1";
         return n != NULL ? n : "1";
@@ -52,11 +53,11 @@ static const char *numbers_of(const selection *s) {
     return text_of(&to);
 }
 
-static const char *total(const list *l) {
+const char *total_of(const list *l) {
     text to = {NULL, 0, 0};
     unsigned long sum = 0;
     for (size_t i = 0; i < l->n; i++) {
-        const char *const n = numbers_of(l->at[i]);
+        const char *const n = count_of_selection(l->at[i]);
         if (strspn(n, "0123456789") == strlen(n)) {
             unsigned long k = 0;
             for (const char *p = n; *p; p++) k = 10 * k + (unsigned long)(*p - '0');
@@ -68,28 +69,30 @@ static const char *total(const list *l) {
 }
 static bool is_number(const char *s) { return strspn(s, "0123456789") == strlen(s); }
 
-/* The dimension that the parameter's text declares, as in double r[3]; or what selections of all of it
- * reach to; NULL: not known. */
-static const char *elements(const writer *w, const decl *p) {
-    const file *const f = p->file;
-    const char *const s = copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
-    const char *const close = strchr(s, ']');
-    if (*s == '[' && close != NULL && close > s + 1) {
-        const char *inside = copy_text(s + 1, (size_t)(close - s - 1));
-        if (starts_with(inside, "static ")) inside += 7;
-        if (is_number(inside)) return inside;
-    }
+/* How far a selection reaches at the end of `name` in its path: the end of a range, the element behind an
+ * index, one for what is pointed to; NULL: it has no such part. */
+static const char *reach_of(const selection *s, const char *behind) {
+    if (strncmp(behind, "[@", 2) == 0) return s->end[behind[2] - '0'];
+    const char *const close = *behind == '[' ? strchr(behind, ']') : NULL;
+    if (close != NULL) return format("%s + 1", copy_text(behind + 1, (size_t)(close - behind - 1)));
+    return "1";
+}
+
+/* How many elements of a parameter, or of the field of one, the selections reach, as C; NULL: none is named.
+ * *single: it is one number by pointer. */
+const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single) {
     text most = {NULL, 0, 0};
     size_t ends = 0;
     const list *const both[] = {&w->a->inputs, &w->a->outputs};
+    *single = true;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < both[i]->n; k++) {
             const selection *const q = both[i]->at[k];
-            const size_t m = strlen(p->name);
-            if (q->root != p) continue;
-            const bool ranged = q->ranges != 0 && strncmp(q->path + m, "[@0]", 4) == 0;
-            if (!ranged && !same(q->path, p->name)) continue;
-            const char *const end = ranged ? q->end[0] : "1";
+            if (q->root != p || (field != NULL && (q->fields.n == 0 || q->fields.at[0] != field))) continue;
+            const char *behind = q->path + strlen(p->name);
+            if (field != NULL) behind = strstr(behind, field->name) + strlen(field->name);
+            const char *const end = reach_of(q, behind);
+            if (!same(end, "1")) *single = false;
             if (ends++ == 0) putf(&most, "(size_t)(%s)", end);
             else if (strstr(text_of(&most), format("(%s)", end)) == NULL) {
                 const char *const before = text_of(&most);
@@ -97,22 +100,34 @@ static const char *elements(const writer *w, const decl *p) {
                 putf(&most, "wgc_larger(%s, (size_t)(%s))", before, end);
             }
         }
+    *single &= ends != 0;
     return ends != 0 ? text_of(&most) : NULL;
 }
 
-static const char *arguments_name(const writer *w) { return format("%s_arguments", w->a->root->name); }
+/* The dimension that the parameter's text declares, as in double r[3]; NULL: there is none. */
+const char *declared_dimension(const decl *p) {
+    const file *const f = p->file;
+    const char *const s = copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
+    const char *const close = strchr(s, ']');
+    if (*s != '[' || close == NULL || close == s + 1) return NULL;
+    const char *inside = copy_text(s + 1, (size_t)(close - s - 1));
+    if (starts_with(inside, "static ")) inside += 7;
+    return is_number(inside) ? inside : NULL;
+}
 
-static const type *pointed(const decl *p) {
+const char *arguments_name(const writer *w) { return format("%s_arguments", w->a->root->name); }
+
+const type *pointed(const decl *p) {
     return p->type->kind == TYPE_POINTER || p->type->kind == TYPE_ARRAY ? p->type->of : NULL;
 }
 
 /* Is there a way to make this parameter of the original's arguments? */
 static bool can_make(const writer *w, const decl *p) {
-    if (!holds(w, p)) return true;
+    if (!root_holds(w, p)) return true;
     const type *const t = pointed(p) != NULL ? pointed(p) : p->type;
     if (p->type->kind == TYPE_FUNCTION || t->kind == TYPE_FUNCTION) return true;
     const type *e = t;
-    while (e->kind == TYPE_ARRAY) e = e->of;
+    while (e->kind == TYPE_ARRAY || (e == t && e->kind == TYPE_POINTER)) e = e->of;
     return e->kind == TYPE_REAL || e->kind == TYPE_RECORD;
 }
 
@@ -121,27 +136,21 @@ static bool visible(const writer *w, const type *t) {
     return l->kind != TYPE_RECORD || l->record->definition == NULL || l->record->definition->file != w->a->root->function->file;
 }
 
-static bool in_header(const writer *w) {
+bool in_header(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++)
         if (!visible(w, ((decl *)f->parameters.at[i])->type)) return false;
     return true;
 }
 
-static const decl *cannot_make(const writer *w) {
+const decl *cannot_make(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++)
         if (!can_make(w, f->parameters.at[i])) return f->parameters.at[i];
     return NULL;
 }
 
-static bool is_function(const decl *p) { return leaf_type(p->type)->kind == TYPE_FUNCTION; }
-
-/* Counts that the user has to give: of what nothing else says how many there are. */
-static bool wants_count(const writer *w, const decl *p) {
-    return holds(w, p) && p->type->kind == TYPE_POINTER && !is_function(p) && elements(w, p) == NULL &&
-           leaf_type(p->type)->kind == TYPE_REAL;
-}
+bool is_function(const decl *p) { return leaf_type(p->type)->kind == TYPE_FUNCTION; }
 
 /* A parameter that is a function with variables, as a pointer, however it is written. */
 static const char *function_pointer(writer *w, const decl *p) {
@@ -156,47 +165,71 @@ static const char *function_pointer(writer *w, const decl *p) {
     return s;
 }
 
-static void write_field_counts(const writer *w, const char *before, const record *r, text *to, unsigned depth) {
-    for (size_t i = 0; i < r->fields.n && depth < 3; i++) {
-        const decl *const f = r->fields.at[i];
-        if (!holds(w, f)) continue;
-        if (f->type->kind == TYPE_POINTER && leaf_type(f->type)->kind != TYPE_FUNCTION)
-            putf(to, "    size_t %s_%s_count; /* how many elements %s->%s has; 0: it is NULL */\n", before, f->name, before, f->name);
-    }
+/* Elements of what a pointer leads to, in the arguments; and of a field of what it leads to. */
+bool is_held_pointer(const writer *w, const decl *d) {
+    return root_holds(w, d) && d->type->kind == TYPE_POINTER && !is_function(d);
 }
 
-static const char *declaration(writer *w) {
+static void write_count(const writer *w, const decl *p, const decl *field, text *to) {
+    bool single;
+    const decl *const d = field != NULL ? field : p;
+    const char *const ends = reached_elements(w, p, field, &single);
+    const type *const e = d->type->of;
+    const char *const name = field != NULL ? format("%s_%s", p->name, d->name) : p->name;
+    const char *const path = field != NULL ? format("%s->%s", p->name, d->name) : p->name;
+    if (field == NULL && (declared_dimension(p) != NULL || (single && e->kind == TYPE_REAL))) return;
+    putf(to, "    size_t %s_count; /* how many %s %s has", name,
+         e->kind == TYPE_RECORD ? "structures" : e->kind == TYPE_POINTER ? "pointers" : e->kind == TYPE_ARRAY ? "rows" : "numbers", path);
+    if (ends != NULL) put(to, "; 0: as many as inputs and outputs need");
+    else if (e->kind == TYPE_RECORD) put(to, "; 0: one");
+    put(to, " */\n");
+    if (e->kind == TYPE_POINTER) putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n", name);
+}
+
+static void write_counts(const writer *w, const decl *p, text *to) {
+    if (is_held_pointer(w, p)) write_count(w, p, NULL, to);
+    const type *const t = leaf_type(p->type);
+    for (size_t i = 0; t->kind == TYPE_RECORD && i < t->record->fields.n; i++)
+        if (is_held_pointer(w, t->record->fields.at[i])) write_count(w, p, t->record->fields.at[i], to);
+}
+
+const char *arguments_declaration(writer *w) {
     text to = {NULL, 0, 0};
     const decl *const f = w->a->root->function;
     const char *const name = w->a->root->name;
-    putf(&to, "/* The arguments of %s, for %s_callback as `data`. Inputs are not read, but where they are to\n * be constants; what is written stays as it is. */\n", f->name, name);
+    putf(&to, "/* The arguments of %s. Inputs are not read, but where they are to be constants; what is written\n * stays as it is. */\n", f->name);
     putf(&to, "typedef struct %s {\n", arguments_name(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (is_function(p) && holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
-        else putf(&to, "    %s;\n", field_of(p->type, p->name));
-        if (wants_count(w, p)) putf(&to, "    size_t %s_count; /* how many numbers %s has */\n", p->name, p->name);
-        const type *const t = leaf_type(p->type);
-        if (holds(w, p) && t->kind == TYPE_RECORD) write_field_counts(w, p->name, t->record, &to, 0);
+        if (is_function(p) && root_holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
+        else putf(&to, "    %s;\n", declared_as(p->type, p->name));
+        if (root_holds(w, p)) write_counts(w, p, &to);
     }
     if (f->parameters.n == 0) put(&to, "    int nothing;\n");
     putf(&to, "} %s;\n\n", arguments_name(w));
-    text in = {NULL, 0, 0}, out = {NULL, 0, 0};
-    for (size_t i = 0; i < w->a->inputs.n; i++) putf(&in, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->inputs.at[i])->text);
-    for (size_t i = 0; i < w->a->outputs.n; i++) putf(&out, "%s%s", i != 0 ? ", " : "", ((selection *)w->a->outputs.at[i])->text);
-    const char *const n = total(&w->a->inputs), *const m = total(&w->a->outputs);
+    const char *const n = total_of(&w->a->inputs), *const m = total_of(&w->a->outputs);
     if (is_number(n) && is_number(m)) putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
-    putf(&to,
-         "/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
-         "WG_ESHAPE, WG_ENOMEM. */\n",
-         name, f->name, text_of(&in), text_of(&out));
-    putf(&to, "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n", name);
     return text_of(&to);
+}
+
+/* What of the inputs and outputs a comment says. */
+const char *selections_text(const list *l) {
+    text to = {NULL, 0, 0};
+    for (size_t i = 0; i < l->n; i++) putf(&to, "%s%s", i != 0 ? ", " : "", ((selection *)l->at[i])->text);
+    return text_of(&to);
+}
+
+static const char *whole_declaration(writer *w) {
+    const char *const name = w->a->root->name;
+    return format("%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
+                  "WG_ESHAPE, WG_ENOMEM. */\n"
+                  "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
+                  arguments_declaration(w), name, w->a->root->function->name, selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
 }
 
 /* ---- copies of structures ----------------------------------------------------------------- */
 
-static const char *record_name(const record *r) {
+const char *record_name(const record *r) {
     return r->tagged ? format("%s %s", r->is_union ? "union" : "struct", r->name) : r->name;
 }
 
@@ -215,7 +248,7 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         const type *e = f->type;
         while (e->kind == TYPE_ARRAY) e = e->of;
         if (!*x) continue;
-        if (!holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
+        if (!root_holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
                 if (f->type->count > 0) putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
             } else if (f->type->constant)
@@ -243,70 +276,101 @@ static const char *converted(const writer *w, const type *t) {
     return e->kind == TYPE_RECORD ? format("%s_wg", record_name(e->record)) : "wg_real";
 }
 
-static const char *dimensions(const type *t) {
+const char *dimensions(const type *t) {
     text to = {NULL, 0, 0};
     for (; t->kind == TYPE_ARRAY; t = t->of) putf(&to, "[%lld]", t->count);
     return text_of(&to);
 }
 
-/* Memory for n elements, which is given back at the end. */
-static void obtain(text *to, const char *into, const char *n) {
-    putf(to,
-         "        void *const wgc_memory = calloc(%s != 0 ? %s : 1, sizeof *%s);\n        if (wgc_memory == NULL) {\n"
-         "            wgc_status = WG_ENOMEM;\n            goto wgc_done;\n        }\n        wgc_held[wgc_holds++] = wgc_memory;\n        %s = wgc_memory;\n",
-         n, n, into, into);
+/* What holds memory until the end, in the text that is written. */
+const char *const memory_text =
+    "/* Memory that a callback holds: zeroed, given back at its end. */\n"
+    "typedef union wgc_block {\n    union wgc_block *next;\n    max_align_t align;\n} wgc_block;\n\n"
+    "static void *wgc_obtain(wgc_block **held, size_t n, size_t size) {\n"
+    "    if (n > (SIZE_MAX - sizeof(wgc_block)) / size) return NULL;\n"
+    "    wgc_block *const b = calloc(1, sizeof *b + n * size);\n"
+    "    if (b == NULL) return NULL;\n"
+    "    b->next = *held;\n    *held = b;\n    return b + 1;\n}\n\n"
+    "static void wgc_return(wgc_block *held) {\n"
+    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n\n";
+
+/* Memory for n elements at `into`. */
+static void obtain(text *to, const char *into, const char *n, const char *indent) {
+    putf(to, "%s%s = wgc_obtain(&wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) goto wgc_no_memory;\n", indent, into, n, into, indent, into);
+}
+
+const char *elements_of(const writer *w, const decl *p, const decl *field) {
+    bool single;
+    const decl *const d = field != NULL ? field : p;
+    const char *const ends = reached_elements(w, p, field, &single);
+    if (field == NULL && declared_dimension(p) != NULL) return declared_dimension(p);
+    if (field == NULL && single && d->type->of->kind == TYPE_REAL) return ends;
+    const char *const count = field != NULL ? format("wgc_from->%s_%s_count", p->name, d->name) : format("wgc_from->%s_count", p->name);
+    if (ends != NULL) return format("wgc_larger(%s, %s)", count, ends);
+    return d->type->of->kind == TYPE_RECORD && field == NULL ? format("wgc_larger(%s, 1)", count) : count;
+}
+
+static const char *real_name(const type *t) { return t->bits == 32 ? "float" : t->bits == 80 ? "long double" : "double"; }
+
+/* The elements that pointer `into` leads to: n of them, with the values that `from` leads to. `counts`: of
+ * pointers, how many numbers each leads to. */
+static void make_elements(const type *t, const char *into, const char *from, const char *n, const char *counts, const char *indent, text *to) {
+    const type *e = t;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    const char *const inner = t->kind == TYPE_ARRAY ? format(" * %s", count_of_array(t) != NULL ? count_of_array(t) : "1") : "";
+    obtain(to, into, n, indent);
+    putf(to, "%sfor (size_t wgc_k = 0; %s != NULL && wgc_k < %s%s; wgc_k++)", indent, from, n, inner);
+    if (e->kind == TYPE_RECORD)
+        putf(to, "\n%s    wgc_copy_%s((%s_wg *)%s + wgc_k, (const %s *)%s + wgc_k);\n", indent, e->record->name, record_name(e->record), into, record_name(e->record), from);
+    else if (e->kind == TYPE_POINTER) {
+        putf(to, " {\n%s    if (%s[wgc_k] == NULL) continue;\n%s    wg_real *wgc_numbers;\n", indent, from, indent);
+        obtain(to, "wgc_numbers", format("%s[wgc_k]", counts), format("%s    ", indent));
+        putf(to, "%s    for (size_t wgc_i = 0; wgc_i < %s[wgc_k]; wgc_i++) wgc_numbers[wgc_i] = wg_constant(%s[wgc_k][wgc_i]);\n%s    %s[wgc_k] = wgc_numbers;\n%s}\n", indent, counts, from, indent, into, indent);
+    } else
+        putf(to, "\n%s    ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)%s)[wgc_k]);\n", indent, into, real_name(e), from);
 }
 
 static void make_pointer_fields(writer *w, const decl *p, const record *r, text *to) {
+    const bool pointer = pointed(p) != NULL;
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
-        if (!holds(w, f) || f->type->kind != TYPE_POINTER || leaf_type(f->type)->kind == TYPE_FUNCTION) continue;
-        const type *const e = f->type->of;
-        const char *const n = format("wgc_from->%s_%s_count", p->name, f->name);
-        const char *const path = format("%s->%s", p->name, f->name);
-        putf(to, "    if (%s != 0) {\n", n);
-        obtain(to, path, n);
-        if (e->kind == TYPE_REAL)
-            putf(to, "        for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) %s[wgc_k] = wg_constant(wgc_from->%s->%s[wgc_k]);\n", n, path, p->name, f->name);
-        else if (e->kind == TYPE_RECORD)
-            putf(to, "        for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) wgc_copy_%s(&%s[wgc_k], &wgc_from->%s->%s[wgc_k]);\n", n, e->record->name, path, p->name, f->name);
-        put(to, "    }\n");
+        if (!is_held_pointer(w, f) || (f->type->of->kind != TYPE_REAL && f->type->of->kind != TYPE_RECORD && f->type->of->kind != TYPE_ARRAY)) continue;
+        const char *const n = elements_of(w, p, f);
+        const char *const at = pointer ? "[wgc_s]." : ".";
+        const char *const from = format("wgc_from->%s%s%s", p->name, at, f->name), *const into = format("%s%s%s", p->name, at, f->name);
+        if (pointer) putf(to, "        for (size_t wgc_s = 0; wgc_from->%s != NULL && wgc_s < %s; wgc_s++)", p->name, elements_of(w, p, NULL));
+        else put(to, "       ");
+        putf(to, " if (%s != 0) {\n", n);
+        make_elements(f->type->of, into, from, n, NULL, "            ", to);
+        put(to, "        }\n");
     }
 }
 
 static void make_parameter(writer *w, const decl *p, text *to) {
     const char *const x = p->name;
-    if (!holds(w, p) || is_function(p)) {
-        if (is_function(p) && holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
-        else putf(to, "    %s = wgc_from->%s;\n", field_of(p->type, x), x);
+    if (!root_holds(w, p) || is_function(p)) {
+        if (is_function(p) && root_holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
+        else putf(to, "    %s = wgc_from->%s;\n", declared_as(p->type, x), x);
         return;
     }
     const type *const t = pointed(p);
     if (t == NULL) {
         putf(to, "    %s %s%s;\n", converted(w, p->type), x, p->type->kind == TYPE_REAL ? format(" = wg_constant(wgc_from->%s)", x) : "");
-        if (p->type->kind == TYPE_RECORD) putf(to, "    wgc_copy_%s(&%s, &wgc_from->%s);\n", p->type->record->name, x, x);
+        if (p->type->kind == TYPE_RECORD) {
+            putf(to, "    wgc_copy_%s(&%s, &wgc_from->%s);\n", p->type->record->name, x, x);
+            make_pointer_fields(w, p, p->type->record, to);
+        }
         return;
     }
-    const char *const count = elements(w, p);
-    const type *e = t;
-    while (e->kind == TYPE_ARRAY) e = e->of;
+    bool single;
+    const bool named = declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
     const char *const d = dimensions(t);
-    putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t), *d ? "(*" : "*", x, *d ? ")" : "", d);
-    putf(to, "    if (%s) {\n", count != NULL ? "1" : format("wgc_from->%s != NULL", x));
-    const char *const n = count != NULL ? count : e->kind == TYPE_REAL ? format("wgc_from->%s_count", x) : "(size_t)1";
-    obtain(to, x, n);
-    const char *const inner = count_of_array(t);
-    if (e->kind == TYPE_RECORD)
-        putf(to, "        for (size_t wgc_k = 0; wgc_from->%s != NULL && wgc_k < %s; wgc_k++) wgc_copy_%s(&%s[wgc_k], &wgc_from->%s[wgc_k]);\n", x, n, e->record->name, x, x);
-    else
-        putf(to, "        for (size_t wgc_k = 0; wgc_from->%s != NULL && wgc_k < (%s)%s; wgc_k++)\n            ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)wgc_from->%s)[wgc_k]);\n", x, n,
-             *d ? format(" * %s", inner != NULL ? inner : "1") : "", x, e->bits == 32 ? "float" : e->bits == 80 ? "long double" : "double", x);
+    putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t->kind == TYPE_POINTER ? t->of : t), *d ? "(*" : t->kind == TYPE_POINTER ? "**" : "*", x, *d ? ")" : "", d);
+    if (named) put(to, "    {\n");
+    else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
+    make_elements(t, x, format("wgc_from->%s", x), elements_of(w, p, NULL), format("wgc_from->%s_counts", x), "        ", to);
+    if (t->kind == TYPE_RECORD) make_pointer_fields(w, p, t->record, to);
     put(to, "    }\n");
-    if (e->kind == TYPE_RECORD && t->kind == TYPE_RECORD) {
-        text inside = {NULL, 0, 0};
-        make_pointer_fields(w, p, e->record, &inside);
-        if (inside.n != 0) putf(to, "    if (%s != NULL) {\n%s    }\n", x, text_of(&inside));
-    }
 }
 
 /* The path, with the names that the callback has for parameters, globals, the result and indices. */
@@ -314,7 +378,7 @@ static const char *path_of(const writer *w, const selection *s) {
     text to = {NULL, 0, 0};
     const char *p = s->path;
     if (s->root == NULL) put(&to, "wgc_result"), p += strlen("return");
-    else if (s->root->is_global && holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
+    else if (s->root->is_global && root_holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
     for (; *p; p++)
         if (*p == '@') putf(&to, "wgc_k%c", *++p);
         else put_n(&to, p, 1);
@@ -334,7 +398,7 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
         putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", count != NULL ? count : "1");
         path = format("((wg_real *)%s)[wgc_k]", path);
     } else if (s->ranges == 0 && s->type->kind == TYPE_POINTER) path = format("*%s", path);
-    if (is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
+    if (selection_is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
     for (size_t i = 0; i < s->ranges; i++)
         putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
     put(to, n > 1 ? " { " : " ");
@@ -347,24 +411,51 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
     return n;
 }
 
-static size_t pointers(const writer *w) {
-    size_t n = 0;
-    const decl *const f = w->a->root->function;
-    for (size_t i = 0; i < f->parameters.n; i++) {
-        const decl *const p = f->parameters.at[i];
-        if (!holds(w, p)) continue;
-        n++;
-        const type *const t = leaf_type(p->type);
-        if (t->kind == TYPE_RECORD) n += t->record->fields.n;
-    }
-    return n;
-}
-
 const char *callback_declaration(writer *w) {
     const decl *const missing = cannot_make(w);
     if (missing != NULL)
         return format("/* There is no callback: '%s' is of a type that is not copied by itself. */\n", missing->name);
-    return in_header(w) ? declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+    return in_header(w) ? whole_declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+}
+
+/* ---- globals ------------------------------------------------------------------------------- */
+
+static bool begins_anew(const writer *w, const file *f, const decl *d) {
+    const type *e = d->type;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    return d->kind == DECL_VARIABLE && d->file == f && !d->redeclared && !(d->is_extern && d->init == NULL) &&
+           (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !e->constant && root_holds(w, d);
+}
+static bool has_begin(const writer *w, const file *f) {
+    if (!f->given) return false;
+    for (size_t i = 0; i < f->declarations.n; i++)
+        if (begins_anew(w, f, f->declarations.at[i])) return true;
+    return false;
+}
+static const char *begin_name(const writer *w, const file *f) {
+    size_t k = 0;
+    while (w->a->program->files.at[k] != f) k++;
+    return format("%s_begin%zu", w->a->root->name, k);
+}
+
+const char *write_begin(writer *w, const file *f, list *done) {
+    text to = {NULL, 0, 0}, body = {NULL, 0, 0};
+    if (!has_begin(w, f)) return "";
+    for (size_t i = 0; i < f->declarations.n; i++) {
+        const decl *const d = f->declarations.at[i];
+        if (!begins_anew(w, f, d)) continue;
+        const type *e = d->type;
+        while (e->kind == TYPE_ARRAY) e = e->of;
+        if (e->kind == TYPE_RECORD) write_copies(w, e->record, done, &to);
+        const char *const item = converted(w, d->type);
+        const char *const own = e->kind == TYPE_RECORD ? record_name(e->record) : real_name(e);
+        const char *const left = format("(%s *)&%s_wg + wgc_k", item, d->name), *const right = format("(const %s *)&%s + wgc_k", own, d->name);
+        putf(&body, "    for (size_t wgc_k = 0; wgc_k < sizeof %s_wg / sizeof(%s); wgc_k++)\n        ", d->name, item);
+        if (e->kind == TYPE_RECORD) putf(&body, "wgc_copy_%s(%s, %s);\n", e->record->name, left, right);
+        else putf(&body, "*(%s) = wg_constant(*(%s));\n", left, right);
+    }
+    putf(&to, "\n/* Variables of this file begin with what the originals have. */\nvoid %s(void);\nvoid %s(void) {\n%s}\n", begin_name(w, f), begin_name(w, f), text_of(&body));
+    return text_of(&to);
 }
 
 const char *callback_definition(writer *w) {
@@ -374,42 +465,60 @@ const char *callback_definition(writer *w) {
     list done = {NULL, 0, 0};
     if (cannot_make(w) != NULL) {
         warn_at(place_in(f->file, f->at), "no callback is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
-        return "";
+        return format("\nunsigned long %s_run;\n%s", v->name, write_begin(w, f->file, &done));
     }
-    put(&to, "\n/* ---- for drivers */\n\n");
-    if (!in_header(w)) putf(&to, "%s\n", declaration(w));
+    putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name, write_begin(w, f->file, &done));
+    if (!in_header(w)) putf(&to, "%s\n", whole_declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         const type *const t = leaf_type(p->type);
-        if (holds(w, p) && t->kind == TYPE_RECORD) {
+        if (root_holds(w, p) && t->kind == TYPE_RECORD) {
             for (size_t k = 0; k < t->record->fields.n; k++) {
                 const decl *const q = t->record->fields.at[k];
                 const type *const u = leaf_type(q->type);
-                if (holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
+                if (root_holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
             }
             write_copies(w, t->record, &done, &to);
         }
     }
     text body = {NULL, 0, 0};
-    for (size_t i = 0; i < f->parameters.n; i++) putf(&args, ", %s", ((decl *)f->parameters.at[i])->name);
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        const bool twice = root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER;
+        putf(&args, ", %s%s", twice ? pointed(p)->of->constant ? "(const wg_real **)" : "(wg_real **)" : "", p->name);
+    }
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
-        if (!holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+        if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        bool single;
+        const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL && reached_elements(w, p, NULL, &single) == NULL;
+        if (counted && p->type->of->kind != TYPE_RECORD)
+            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n", p->name, p->name);
+    }
     for (size_t i = 0; i < f->parameters.n; i++)
-        if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n", total(&w->a->inputs), total(&w->a->outputs));
+        if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
     const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));
     putf(&body, "    %s%s(%s%s);\n", result, v->name, w->tape, text_of(&args));
     for (size_t i = 0; i < w->a->outputs.n;) i += move(w, &w->a->outputs, i, "wgc_y[wgc_out++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n");
+    const bool holding = strstr(text_of(&body), "wgc_obtain") != NULL;
+    if (holding) put(&to, memory_text);
     if (strstr(text_of(&body), "wgc_larger") != NULL)
         put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+    for (size_t i = 0; i < w->a->program->files.n; i++)
+        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
     putf(&to,
          "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
-         "    const %s *const wgc_from = wgc_data;\n    wg_status wgc_status = WG_OK;\n    void *wgc_held[%zu];\n    size_t wgc_holds = 0, wgc_in = 0, wgc_out = 0;\n",
-         v->name, w->tape, arguments_name(w), pointers(w) + 1);
-    putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n%s", text_of(&body));
-    putf(&to, "%s    while (wgc_holds != 0) free(wgc_held[--wgc_holds]);\n    return wgc_status;\n}\n", "    goto wgc_done;\nwgc_done:\n");
+         "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
+         v->name, w->tape, arguments_name(w), holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
+    putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
+    for (size_t i = 0; i < w->a->program->files.n; i++)
+        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "    %s();\n", begin_name(w, w->a->program->files.at[i]));
+    put(&to, text_of(&body));
+    put(&to, holding ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n" : "    return WG_OK;\n}\n");
     return text_of(&to);
 }

@@ -253,6 +253,17 @@ static void put_space(text *to, const file *f, size_t at) {
     if (f->text[at] != ' ' && f->text[at] != '\n' && f->text[at] != '\t') put(to, " ");
 }
 
+/* Local variables that are remembered from call to call begin anew with each recording: what they hold
+ * is of the tape as it was before. */
+static void write_reset(writer *w, const decl *d, text *to) {
+    const char *const x = d->name, *const run = format("%s_run", w->a->root->name);
+    putf(to, " static unsigned long wgc_run_%s;", x);
+    if (d->init != NULL)
+        putf(to, " static const __typeof__(%s) wgc_first_%s = %s;", x, x, written_init(w, d, true));
+    putf(to, " if (wgc_run_%s != %s) wgc_run_%s = %s, mem%s(&%s, %s%s, sizeof %s);", x, run, x, run,
+         d->init != NULL ? "cpy" : "set", x, d->init != NULL ? "&wgc_first_" : "0", d->init != NULL ? x : "", x);
+}
+
 const char *write_declaration(writer *w, const node *n) {
     const file *const f = n->file;
     if (n->decls.n == 0) return source(n);
@@ -278,6 +289,8 @@ const char *write_declaration(writer *w, const node *n) {
     }
     const decl *const last = n->decls.at[n->decls.n - 1];
     if (first->file == f) put_n(&to, f->text + last->end, n->end - last->end);
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (keeps_state(n->decls.at[i])) write_reset(w, n->decls.at[i], &to);
     return text_of(&to);
 }
 

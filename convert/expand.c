@@ -158,6 +158,17 @@ static bool within(const file *f, size_t offset, const list *functions) {
     return false;
 }
 
+/* Is it a part of the declaration of a type, as a field that a macro declares? */
+static bool within_type(const file *f, const invocation *v) {
+    if (!v->with_arguments || v->of_system) return false;
+    for (size_t i = 0; i < f->declarations.n; i++) {
+        const decl *const d = f->declarations.at[i];
+        const bool of_type = d->kind == DECL_RECORD || d->kind == DECL_TYPEDEF;
+        if (of_type && d->begin <= v->begin && v->end <= d->end) return true;
+    }
+    return false;
+}
+
 typedef struct edit {
     size_t begin, end;
     const char *s;
@@ -192,7 +203,7 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
     list edits = {NULL, 0, 0};
     for (size_t i = 0; i < f->invocations.n; i++) {
         const invocation *const v = f->invocations.at[i];
-        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name)) continue;
+        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) && !within_type(f, v)) continue;
         const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
         edit *const e = arena_get(sizeof *e);
         *e = (edit){v->begin, v->end, expand(s, macros, v->macro, NULL)};

@@ -702,7 +702,9 @@ typedef struct inclusions {
 static void included(CXFile f, CXSourceLocation *stack, unsigned n, CXClientData data) {
     const inclusions *const i = data;
     (void)stack, (void)n;
-    file *const found = table_get(i->r->files, taken(clang_getFileName(f)));
+    const char *const name = taken(clang_getFileName(f)), *const slash = strrchr(name, '/');
+    if (slash != NULL && same(slash, "/math.h")) i->by->has_math = true;
+    file *const found = table_get(i->r->files, name);
     if (found != NULL && !list_has(&found->readers, i->by)) push(&found->readers, i->by);
 }
 

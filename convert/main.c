@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "convert/adjoint.h"
+#include "convert/callback.h"
 #include "convert/expand.h"
-#include "convert/output.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--passive NAME] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -17,8 +18,8 @@ static const char usage[] =
 static const char written[] = "/* Written by wengert-convert";
 
 typedef struct options {
-    list files, passive, flags;
-    const char *function, *inputs, *outputs, *out, *database;
+    list files, passive, flags, calls;
+    const char *function, *inputs, *outputs, *out, *database, *to;
     bool accept_integers;
 } options;
 
@@ -35,7 +36,7 @@ static int read_options(int argc, char **argv, options *o) {
             const char **to;
         } const with_value[] = {{"--function", &o->function},  {"--with-respect-to", &o->inputs},
                                 {"--of", &o->outputs},         {"-o", &o->out},
-                                {"-p", &o->database}};
+                                {"-p", &o->database},          {"--to", &o->to}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -51,6 +52,9 @@ static int read_options(int argc, char **argv, options *o) {
         if (same(s, "--passive")) {
             if (next == NULL) return misused("--passive needs the name of a function");
             push(&o->passive, argv[++i]);
+        } else if (same(s, "--calls")) {
+            if (next == NULL || strchr(next, '=') == NULL) return misused("--calls needs PARAMETER=FUNCTION");
+            push(&o->calls, argv[++i]);
         } else if (same(s, "--accept-integers")) o->accept_integers = true;
         else if (same(s, "--help")) {
             fputs(usage, stdout);
@@ -61,6 +65,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (o->files.n == 0) return misused("no file is given");
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
+    if (o->to == NULL) o->to = "tape";
+    if (!same(o->to, "tape") && !same(o->to, "adjoint")) return misused(format("--to %s: tape or adjoint", o->to));
     return 0;
 }
 
@@ -137,6 +143,10 @@ static program *read_expanded(const options *o, const list *only, bool *expanded
         }
         list functions = {NULL, 0, 0}, chosen = {NULL, 0, 0};
         reach(f, &functions);
+        for (size_t i = 0; i < o->calls.n; i++) {
+            decl *const d = function_named(p, strchr(o->calls.at[i], '=') + 1);
+            if (d != NULL) reach(d, &functions);
+        }
         for (size_t i = 0; i < functions.n; i++) {
             const decl *const d = functions.at[i];
             bool wanted = only == NULL;
@@ -179,6 +189,7 @@ static analysis *analysed(const options *o, program *p) {
         void *const d = table_get(p->by_usr, format("c:@F@%s", (char *)o->passive.at[i]));
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
+    for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs), out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;
 }
@@ -222,11 +233,25 @@ static bool write_all(const options *o, analysis *a) {
         const bool first = a->root->function->file == f;
         const char *const name = first ? o->out : format("%s/%s_wg.c", strchr(o->out, '/') != NULL ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out)) : ".", beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
-        const char *const s = format("%s from %s. Do not edit: convert again. */\n%s%s", written, last_part(f->name), without_plain(body), first ? callback_definition(&w) : "");
+        const char *const s = format("%s from %s. Do not edit: convert again. */\n%s%s", written, last_part(f->name), without_plain(body),
+                                     first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
-    return good && write_text(header, write_header(&w, &out));
+    return good && write_text(header, write_header(&w, &out, callback_declaration(&w)));
+}
+
+/* One file, and its adjoint. */
+static bool write_adjoint_of(const options *o, analysis *a) {
+    writer w = {.a = a, .tape = "tape"};
+    const file *const f = a->root->function->file;
+    const char *const header = beside(o->out, ".h");
+    const output out = {.source = o->out, .header = last_part(header), .alone = true};
+    const char *const body = write_adjoint(&w, f, &out);
+    if (errors_said() != 0) return false;
+    const char *const s = format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written, last_part(f->name),
+                                 without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    return errors_said() == 0 && write_text(o->out, s) && write_text(header, write_header(&w, &out, vjp_header(&w)));
 }
 
 /* Does a file begin as those that are written do? */
@@ -265,7 +290,8 @@ static int convert(const options *o) {
         }
         if (all) break;
     }
-    return a != NULL && write_all(o, a) && errors_said() == 0 ? 0 : 1;
+    if (a == NULL) return 1;
+    return (same(o->to, "adjoint") ? write_adjoint_of(o, a) : write_all(o, a)) && errors_said() == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

@@ -60,15 +60,28 @@ static list groups_of(const file *f) {
     return all;
 }
 
+/* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
+static const char without_math[] =
+    "#undef isnan\n#undef isinf\n#undef isfinite\n#undef isnormal\n#undef signbit\n#undef fpclassify\n"
+    "#undef INFINITY\n#undef NAN\n#undef HUGE_VAL\n#undef M_PI\n#undef M_PI_2\n#undef M_PI_4\n#undef M_E\n"
+    "#undef M_LN2\n#undef M_SQRT2\n";
+
+/* Text behind `static`, if it begins with that. */
+static const char *behind_static(const char *s) {
+    const size_t n = strlen("static");
+    if (!starts_with(s, "static") || (s[n] != ' ' && s[n] != '\n' && s[n] != '\t')) return NULL;
+    return s + n + strspn(s + n, " \t\n");
+}
+
 static const char *prototype(writer *w, const version *v, bool is_static) {
     const char *s = write_signature(w, v, true);
     size_t n = strlen(s);
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) n--;
-    return format("%s%s;\n", is_static && !starts_with(s, "static ") ? "static " : "", copy_text(s, n));
+    return format("%s%s;\n", is_static && behind_static(s) == NULL ? "static " : "", copy_text(s, n));
 }
 
 static bool is_private(const writer *w, const version *v, const output *o) {
-    return v != w->a->root && (o->alone || v->function->is_static);
+    return v != w->a->root && !list_has(&w->a->callees, v->function) && (o->alone || v->function->is_static);
 }
 
 static void write_versions(writer *w, const decl *d, const output *o, text *to) {
@@ -78,8 +91,8 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if (!is_written(v) || v->function != d) continue;
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
-        if (v == w->a->root && starts_with(s, "static ")) s += 7;
-        if (is_private(w, v, o) && !starts_with(s, "static ")) put(to, "static ");
+        if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL) s = behind_static(s);
+        if (is_private(w, v, o) && behind_static(s) == NULL) put(to, "static ");
         put(to, s);
     }
 }
@@ -295,7 +308,9 @@ const char *write_file(writer *w, const file *f, const output *o) {
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put_n(&body, f->text, at);
-    put(&body, "#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    if (!f->has_math) put(&body, without_math);
+    putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
@@ -319,7 +334,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     return text_of(&body);
 }
 
-const char *write_header(writer *w, const output *o) {
+const char *write_header(writer *w, const output *o, const char *declarations) {
     text to = {NULL, 0, 0};
     const char *const guard = guard_of(o->header), *const name = o->header;
     putf(&to, "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n", name,
@@ -333,6 +348,6 @@ const char *write_header(writer *w, const output *o) {
         while (*p == ' ' || *p == '\t') p++;
         if (starts_with(p, "include") && strchr(p, '"') != NULL) putf(&to, "%s\n", s);
     }
-    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", callback_declaration(w));
+    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", declarations);
     return text_of(&to);
 }

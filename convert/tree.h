@@ -28,6 +28,7 @@ struct file {
     tokens tokens;
     bool of_system;
     bool given;        /* on the command line */
+    bool has_math;     /* it includes math.h, maybe through others */
     list invocations;  /* in order, those outermost, not in directives */
     list declarations; /* decl: what stands at its top, in order, of all kinds */
     list readers;      /* the files given that include it */
@@ -89,6 +90,7 @@ struct decl {
     node *group;             /* the statement that declares a local variable */
     list parameters, locals; /* of a function: decl */
     list names;              /* of a function, or a global's initialiser: functions and globals that it names */
+    bool looked_at, changed; /* a function: for what it changes; a static local: it may be written to */
     bool reached;            /* from the function that is converted */
     record *record;          /* of a field: whose; of DECL_RECORD */
     decl *owner;             /* of a parameter or local variable: the function */
@@ -144,6 +146,7 @@ struct node {
     const type *type; /* of an expression */
     const char *op;   /* "+", "+=", "sizeof", .. */
     bool postfix, arrow, by_macro;
+    bool made;        /* of x *= e: x * e, which does not stand in the source */
     decl *decl;      /* NAME, MEMBER, DESIGNATED */
     const type *of;  /* CAST, SIZEOF of a type, COMPOUND */
     size_t type_end; /* of those: where the type's name ends (it begins behind the parenthesis) */

@@ -9,6 +9,7 @@
 #include <wengert/config.h>
 #include <wengert/types.h>
 #include <wengert/tape.h>
+#include <wengert/spill.h>
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
 #include <wengert/operation.h>
@@ -34,6 +35,7 @@
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>
+#include <wengert/parallel.h>
 #include <wengert/function.h>
 #include <wengert/derive.h>
 #include <wengert/branches.h>

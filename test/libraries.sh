@@ -6,12 +6,14 @@ set -eu
 own="-std=c++17 -O1 -w -ffp-contract=off -Iinclude $CPPFLAGS"
 work=$B/libraries
 mkdir -p "$work"
+. test/kept
 # uses NAME FLAGS: test/NAME.cpp compiles and succeeds
 uses() {
-    $CXX $own $2 "test/$1.cpp" -o "$work/$1" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+    kept "$work/$1.o" $CXX $own $2 "test/$1.cpp"
+    $CXX "$work/$1.o" -o "$work/$1" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/$1" || { echo "libraries: $1.cpp with $CXX" >&2; exit 1; }
     case $CXX in *clang*) other=g++ ;; *) other=clang++ ;; esac
-    ! command -v $other >/dev/null || $other $own $2 -fsyntax-only "test/$1.cpp"
+    ! command -v $other >/dev/null || kept - $other $own $2 "test/$1.cpp"
 }
 has() { echo "#include <$1>" | $CXX $2 -x c++ -E - >/dev/null 2>&1; }
 if has Eigen/Core -I/usr/include/eigen3; then uses eigen_user '-isystem /usr/include/eigen3'

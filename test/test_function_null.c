@@ -68,6 +68,8 @@ static void asking_a_function_answers(void **state) {
     assert_memory_equal(&stats, &before, sizeof stats);
     STATUS(0, wg_function_is_zero, NULL, 0, 0);
     STATUS(0, wg_function_work, NULL, NULL);
+    STATUS(0, wg_function_block, NULL);
+    STATUS(0, wg_function_work_part, NULL, 1, NULL);
     wg_sparsity *entries = NULL;
     STATUS(WG_ENULL, wg_function_sparsity, NULL, fn, 0, WG_ROW_MAJOR, &entries);
     DRIVEN(wg_function_sparsity, tape, NULL, 0, WG_ROW_MAJOR, &entries);
@@ -95,6 +97,8 @@ static void evaluating_a_function_answers(void **state) {
     STATUS(WG_ENULL, wg_function_evaluate, fn, 1, at, &to, NULL, NULL, &guard);
     STATUS(WG_ENULL, wg_function_evaluate_progress, NULL, 1, at, &to, NULL, work, &guard, NULL);
     STATUS(WG_ENULL, wg_function_evaluate_progress, fn, 1, NULL, &to, NULL, work, &guard, NULL);
+    STATUS(WG_ENULL, wg_function_evaluate_part, fn, 1, 1, at, &to, NULL, work, &guard, NULL,
+           NULL);
     assert_true(value == 42 && guard.point == 42 && guard.guard == 43);
     STATUS(WG_OK, wg_function_evaluate, fn, 1, at, &nowhere, NULL, work, NULL);
     assert_true(value == 42);

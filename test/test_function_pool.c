@@ -199,7 +199,8 @@ static void threads_that_cannot_be_made_leave_nothing(void **state) {
     for (size_t fail_at = 1; fail_at <= 5; fail_at++) {
         struct starter s = {.fail_at = fail_at};
         struct counted m = counted_start();
-        const wg_threads_options o = {counted_memory(&m), {start, join, &s}};
+        const wg_threads_options o = {.memory = counted_memory(&m),
+                                      .calls = {.start = start, .join = join, .ctx = &s}};
         wg_threads *pool = (wg_threads *)&s;
         const wg_status status = wg_threads_new(5, &o, &pool);
         if (fail_at < 5) {
@@ -546,6 +547,70 @@ static void a_child_of_fork_works_alone_and_frees_the_pool(void **state) {
     wg_threads_free(pool);
 }
 
+/* ---- threads of somebody else ---- */
+
+/* Calls the work in so many threads of its own, or in none, or in the caller's. */
+struct team {
+    size_t threads, calls;
+    void (*work)(void *, size_t);
+    void *arg;
+};
+struct mate {
+    struct team *team;
+    size_t k;
+};
+
+static void *mate_works(void *data) {
+    const struct mate *const m = data;
+    m->team->work(m->team->arg, m->k);
+    return NULL;
+}
+
+static void team_works(void *ctx, size_t count, void (*work)(void *, size_t), void *arg) {
+    struct team *const t = ctx;
+    pthread_t thread[POOLS];
+    struct mate mate[POOLS];
+    t->work = work;
+    t->arg = arg;
+    t->calls++;
+    assert_true(count < POOLS);
+    const size_t n = t->threads < count ? t->threads : count;
+    for (size_t k = 0; k < n; k++) {
+        mate[k] = (struct mate){t, k};
+        assert_int_equal(pthread_create(&thread[k], NULL, mate_works, &mate[k]), 0);
+    }
+    for (size_t k = 0; k < n; k++) (void)pthread_join(thread[k], NULL);
+}
+
+static wg_status call_inside(void *ctx, size_t k) {
+    struct tally *const t = ctx;
+    (void)atomic_fetch_add(&t->done[k], 1);
+    return wg_threads_run(t->pool, 0, count_task, t);
+}
+
+static void a_team_of_somebody_else_does_every_task_once(void **state) {
+    (void)state;
+    static struct tally t;
+    for (size_t threads = 0; threads < 4; threads++) {
+        struct team team = {.threads = threads};
+        const wg_threads_options o = {.calls = {.team = team_works, .ctx = &team}};
+        wg_threads *pool;
+        assert_ok(wg_threads_new(4, &o, &pool));
+        assert_int_equal(wg_threads_count(pool), 4);
+        t.pool = pool;
+        for (size_t tasks = 2; tasks <= TASKS; tasks = tasks * 3 + 1) {
+            const size_t calls = team.calls;
+            assert_ok(wg_threads_run(pool, tasks, call_inside, &t));
+            assert_int_equal(team.calls, calls + 1); /* not by the calls inside */
+            assert_done(&t, tasks, 1);
+        }
+        t.count = 0;
+        assert_int_equal(wg_threads_run(pool, TASKS, fail_from_first, &t), WG_ESINGULAR);
+        for (size_t k = 0; k < TASKS; k++) atomic_store(&t.done[k], 0);
+        wg_threads_free(pool);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_done_once),
@@ -563,6 +628,7 @@ int main(void) {
         cmocka_unit_test(two_threads_evaluate_with_pools_of_their_own_and_with_one),
         cmocka_unit_test(tasks_may_evaluate_with_the_pool_they_are_of),
         cmocka_unit_test(two_recordings_share_a_callable_and_a_pool),
+        cmocka_unit_test(a_team_of_somebody_else_does_every_task_once),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);
 }

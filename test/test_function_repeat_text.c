@@ -75,7 +75,7 @@ static void texts_are_loops(void **state) {
     (void)fclose(text);
     for (size_t c = 0; c < 2; c++) {
         if (!has_compiler(emitted_compilers[c])) continue;
-        emitted_open(&e, emitted_compilers[c], "-O1");
+        emitted_open(&e, emitted_compilers[c], emitted_level(emitted_compilers[c]));
         for (size_t k = 0; k < 9; k++) check_text(&e, name[k], f[k], x);
         emitted_close(&e);
     }

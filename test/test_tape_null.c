@@ -67,6 +67,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tangent_seed, NULL, x, 0, 1);
     NOTHING(wg_tangent, NULL, x, 0);
     STATUS(WG_ENULL, wg_tape_hvp, NULL, x, 1, &x, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hvp_check, NULL, x, 1, &x);
     STATUS(WG_ENULL, wg_tape_hessian, NULL, x, 1, &x, &v, 1);
     STATUS(WG_ENULL, wg_tape_verify, NULL);
     STATUS(WG_ENULL, wg_tape_replay, NULL, 1, &x, &one);
@@ -205,6 +206,7 @@ static void arrays_that_are_null_are_answered(void **state) {
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 0, &v, 1); /* also of no lane */
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, &x, 1, NULL, 1);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, NULL, &one, &v);
+    STATUS(WG_ENULL, wg_tape_hvp_check, tape, y, 1, NULL);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, NULL, &v);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, &one, NULL);
     STATUS(WG_ENULL, wg_tape_hessian, tape, y, 1, NULL, &v, 1);
@@ -355,6 +357,18 @@ static void memory_callbacks_that_are_null_are_the_defaults(void **state) {
     assert_null(wg_tape_new(&(wg_options){.buffer = &opt, .buffer_bytes = 0}));
 }
 
+static void files_of_memory_that_are_null_are_answered(void **state) {
+    const char *why;
+    wg_spill *s;
+    (void)state;
+    STATUS(WG_ENULL, wg_spill_new, NULL, 0, 4096, &s, &why);
+    assert_null(s);
+    STATUS(WG_ENULL, wg_spill_new, "/tmp", 0, 4096, NULL, NULL);
+    assert_null((try("wg_spill_memory"), wg_spill_memory(NULL).commit)); /* the defaults */
+    assert_int_equal((try("wg_spill_used"), wg_spill_used(NULL)), 0);
+    HAPPENS(wg_spill_free, NULL);
+}
+
 /* ---- was that all? ---- */
 
 static void searches_answer(void **state) {
@@ -385,6 +399,33 @@ static void searches_answer(void **state) {
     assert_true(x == 1);
 }
 
+static void parallel_loops_answer(void **state) {
+    (void)state;
+    wg_parallel *p;
+    wg_real x = wg_input(tape, 1), y;
+    STATUS(WG_ENULL, wg_parallel_new, NULL, 2, NULL, &p);
+    STATUS(WG_ENULL, wg_parallel_new, tape, 2, NULL, NULL);
+    HAPPENS(wg_parallel_free, NULL);
+    STATUS(0, wg_parallel_segments, NULL);
+    STATUS(7, wg_parallel_from, NULL, 0, 7);
+    STATUS(WG_ENULL, wg_parallel_begin, NULL, NULL);
+    assert_null((try("wg_parallel_tape"), wg_parallel_tape(NULL, 0)));
+    STATUS(WG_ENULL, wg_parallel_run, NULL, NULL, NULL);
+    STATUS(0, wgi_parallel_recorded, NULL, 0);
+    STATUS(WG_ENULL, wg_parallel_join, NULL);
+    STATUS(WG_ENULL, wg_parallel_adopt, NULL, 1, &x);
+    STATUS(WG_ENULL, wg_parallel_reduce, NULL, WG_REDUCE_SUM, 1, &x, &y);
+    assert_passive(y);
+    KEEPS(WG_ENULL, wg_parallel_begin, NULL, tape);
+    assert_int_equal(wg_parallel_new(tape, 2, NULL, &p), WG_OK);
+    STATUS(WG_ENULL, wg_parallel_begin, p, NULL);
+    STATUS(WG_ENULL, wg_parallel_run, p, NULL, NULL);
+    STATUS(WG_ENULL, wg_parallel_adopt, p, 1, NULL);
+    STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, NULL, &y);
+    STATUS(WG_ENULL, wg_parallel_reduce, p, WG_REDUCE_SUM, 1, &x, NULL);
+    wg_parallel_free(p);
+}
+
 static void every_function_of_the_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -397,7 +438,9 @@ int main(void) {
         TEST(a_recording_without_its_array_has_failed),
         TEST(outputs_of_drivers_that_are_null_are_not_wanted),
         TEST(memory_callbacks_that_are_null_are_the_defaults),
+        TEST(files_of_memory_that_are_null_are_answered),
         TEST(searches_answer),
+        TEST(parallel_loops_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static wg_status vjp(wg_block *b) {
 
 #define MOVE(NAME)                                                                             \
     {                                                                                          \
-        .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
         .jvp = jvp                                                                             \
     }
 static const wg_block_op bcast_op = MOVE("wg_mpi_bcast"), gather_op = MOVE("wg_mpi_gather"),

@@ -16,7 +16,8 @@ enum { NOTICE_TAG = 1 };
 
 static const char *name_of(wgi_mpi_call call) {
 #define NAME(name) "wg_mpi_" #name,
-    static const char *const names[] = {"nothing", WGI_MPI_CALLS(NAME)};
+    static const char *const names[] = {"nothing",
+                                        WGI_MPI_CALLS(NAME) "wg_function_evaluate_mpi"};
 #undef NAME
     return call > WGI_MPI_NONE && call < WGI_MPI_CALL_COUNT ? names[call] : names[0];
 }
@@ -171,6 +172,27 @@ static void least(void *from, void *to, int *n, MPI_Datatype *type) {
         if (x[i] < y[i] || x[i] != x[i]) y[i] = x[i];
 }
 
+/* With the least index of equal ones. */
+static void take_located(const wgi_located *x, wgi_located *y, int n, int largest) {
+    for (int i = 0; i < n; i++) {
+        const double a = largest ? x[i].value : -x[i].value;
+        const double b = largest ? y[i].value : -y[i].value;
+        const int equal = a == b || (a != a && b != b);
+        if (!(equal ? x[i].at < y[i].at : b == b && (a > b || a != a))) continue;
+        /* behind the last one MPI has no room for what fills up the structure */
+        y[i].value = x[i].value;
+        y[i].at = x[i].at;
+    }
+}
+static void largest_at(void *from, void *to, int *n, MPI_Datatype *type) {
+    (void)type;
+    take_located(from, to, *n, 1);
+}
+static void least_at(void *from, void *to, int *n, MPI_Datatype *type) {
+    (void)type;
+    take_located(from, to, *n, 0);
+}
+
 static int none(MPI_Comm comm) { return comm == MPI_COMM_NULL; }
 
 static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
@@ -193,9 +215,12 @@ static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
     m->traffic = calloc(3 * n, sizeof *m->traffic);
     m->notice = malloc(n * sizeof(MPI_Request));
     for (size_t r = 0; m->notice != NULL && r < n; r++) m->notice[r] = MPI_REQUEST_NULL;
-    return m->count != NULL && m->traffic != NULL && m->notice != NULL &&
-           flags <= WG_MPI_CHECKED && MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
-           MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS;
+    return wgi_mpi_neighbours_find(m) && m->count != NULL && m->traffic != NULL &&
+           m->notice != NULL && flags <= WG_MPI_CHECKED &&
+           MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
+           MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS &&
+           MPI_Op_create(largest_at, 1, &m->largest_at) == MPI_SUCCESS &&
+           MPI_Op_create(least_at, 1, &m->least_at) == MPI_SUCCESS;
 }
 
 /* Is it, or can it be ended? What was sent and is not received by anybody cannot. */
@@ -221,9 +246,11 @@ static void release(wg_mpi *m) {
     for (int k = 0; k < WGI_COMMS; k++)
         if (!none(m->comm[k])) (void)MPI_Comm_free(&m->comm[k]);
     if (!none(m->reversed)) (void)MPI_Comm_free(&m->reversed);
-    if (m->largest != MPI_OP_NULL) (void)MPI_Op_free(&m->largest);
-    if (m->least != MPI_OP_NULL) (void)MPI_Op_free(&m->least);
+    MPI_Op *const made[] = {&m->largest, &m->least, &m->largest_at, &m->least_at};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        if (*made[k] != MPI_OP_NULL) (void)MPI_Op_free(made[k]);
     for (int k = 0; k < WGI_ROOMS; k++) free(m->room[k]);
+    wgi_mpi_neighbours_forget(m);
     free(m->count);
     free(m->traffic);
     free(m->notice);
@@ -240,7 +267,7 @@ wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
     }
     for (int k = 0; k < WGI_COMMS; k++) m->comm[k] = MPI_COMM_NULL;
     m->reversed = MPI_COMM_NULL;
-    m->largest = m->least = MPI_OP_NULL;
+    m->largest = m->least = m->largest_at = m->least_at = MPI_OP_NULL;
     int bad = !make(m, comm, flags), any = 1;
     if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) return m;
     release(m);
@@ -292,7 +319,9 @@ static int drain(wg_mpi *m) {
         if (a->busy && MPI_Wait(&a->request, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
         a->busy = 0;
     }
-    return MPI_Waitall(m->size, m->notice, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    for (int r = 0; r < m->size; r++)
+        if (MPI_Wait(&m->notice[r], MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
+    return 1;
 }
 
 static wg_status clear(wg_mpi *m, wgi_mpi_call call) {
@@ -340,8 +369,8 @@ static wg_status swept(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, si
     return s != WG_OK ? s : all;
 }
 
-static wg_status begin(wg_tape *t, wg_mpi *m, wgi_mpi_call call, size_t k) {
-    wg_status s = t == NULL ? WG_ENULL : wg_tape_status(t);
+static wg_status begin(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, size_t k) {
+    if (s == WG_OK) s = t == NULL ? WG_ENULL : wg_tape_status(t);
     if (s != WG_OK)
         (void)wgi_mpi_fail(m, s, "%s", t != NULL ? wg_tape_message(t) : "the tape is NULL");
     const wg_status all = wgi_mpi_agree(m, s, call, wgi_mpi_mix(k, 1));
@@ -351,7 +380,7 @@ static wg_status begin(wg_tape *t, wg_mpi *m, wgi_mpi_call call, size_t k) {
 
 wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
     if (m == NULL) return WG_ENULL;
-    wg_status s = begin(t, m, WGI_MPI_reverse, 1);
+    wg_status s = begin(t, m, WG_OK, WGI_MPI_reverse, 1);
     if (s != WG_OK) return s;
     s = wg_reverse_seeds(t, 1, &y, &w);
     if (s == WG_ESEED)
@@ -362,8 +391,22 @@ wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
 wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs, const wg_real *y,
                                const double *w, wg_mpi *m) {
     if (m == NULL) return WG_ENULL;
-    wg_status s = begin(t, m, WGI_MPI_reverse_lanes, k);
+    wg_status s = begin(t, m, WG_OK, WGI_MPI_reverse_lanes, k);
     if (s != WG_OK) return s;
     s = wg_reverse_lanes(t, k, outputs, y, w);
     return swept(t, m, s, WGI_MPI_reverse_lanes, k);
+}
+
+wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
+                     double *hv, wg_mpi *m) {
+    if (m == NULL) return WG_ENULL;
+    wg_status s = n != 0 && (v == NULL || hv == NULL) ? WG_ENULL
+                  : t == NULL                         ? WG_ENULL
+                                                      : wg_tape_hvp_check(t, y, n, x);
+    const int nothing = s == WG_ESEED; /* there is nothing on it that depends on others */
+    s = begin(t, m, nothing ? WG_OK : s, WGI_MPI_hvp, 1);
+    if (s != WG_OK) return s;
+    if (!nothing) s = wg_tape_hvp(t, y, n, x, v, hv);
+    for (size_t i = 0; nothing && i < n; i++) hv[i] = 0;
+    return swept(t, m, s, WGI_MPI_hvp, 1);
 }

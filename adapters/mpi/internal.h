@@ -20,6 +20,7 @@ typedef enum wgi_phase {
 #define WGI_MPI_CALLS(X)                                                                       \
     X(reverse)                                                                                 \
     X(reverse_lanes)                                                                           \
+    X(hvp)                                                                                     \
     X(barrier)                                                                                 \
     X(bcast)                                                                                   \
     X(gather)                                                                                  \
@@ -32,12 +33,15 @@ typedef enum wgi_phase {
     X(scan)                                                                                    \
     X(exscan)                                                                                  \
     X(halo)                                                                                    \
+    X(graph_halo)                                                                              \
+    X(neighbor_alltoall)                                                                       \
     X(clear)                                                                                   \
     X(free)
 #define WGI_MPI_ENUM(name) WGI_MPI_##name,
 typedef enum wgi_mpi_call {
     WGI_MPI_NONE,
-    WGI_MPI_CALLS(WGI_MPI_ENUM) WGI_MPI_CALL_COUNT
+    WGI_MPI_CALLS(WGI_MPI_ENUM) WGI_MPI_evaluate, /* wg_function_evaluate_mpi */
+    WGI_MPI_CALL_COUNT
 } wgi_mpi_call;
 #undef WGI_MPI_ENUM
 
@@ -48,17 +52,34 @@ typedef struct wgi_message {
     MPI_Status got;
     double *data;
     size_t room; /* numbers */
-    int busy, receives;
+    int busy, receives, synchronous;
+    int left; /* it goes by itself, and is free when it has gone */
     wgi_phase phase;
     uint64_t id; /* of the call that will ask for it */
 } wgi_message;
 
 enum { WGI_ROOMS = 3 };
 
+/* The neighbours of a Cartesian communicator, those below and above in each dimension, or of a graph:
+ * numbers out[k] go to rank to[k] under a tag, numbers in[k] come from rank from[k]; MPI_PROC_NULL:
+ * there is none. Behind that, room for an exchange with all. */
+typedef struct wgi_neighbours {
+    int kind; /* MPI_CART, MPI_DIST_GRAPH or MPI_UNDEFINED */
+    size_t ins, outs;
+    int *from, *from_tag, *to, *to_tag;
+    int *in, *out; /* how many numbers */
+    const double **out_at;
+    double **in_at;
+    MPI_Request *request;
+    MPI_Status *got;
+    wg_mat *in_mat, *out_mat;
+    struct wgi_mpi_params *params;
+} wgi_neighbours;
+
 struct wg_mpi {
     MPI_Comm comm[WGI_COMMS];
     MPI_Comm reversed; /* its ranks the other way round */
-    MPI_Op largest, least;
+    MPI_Op largest, least, largest_at, least_at;
     int rank, size, checked, tags;
     uint64_t keys, ids;
     uint64_t sweeps; /* that all ranks have agreed upon */
@@ -66,6 +87,7 @@ struct wg_mpi {
     double *room[WGI_ROOMS];
     size_t room_size[WGI_ROOMS];
     int *count; /* 4 lists, a number for each rank */
+    wgi_neighbours near;
     uint64_t *
         traffic; /* messages to each rank so far, and from it, and how many are on the way from it */
     MPI_Request *notice; /* that this rank has failed */
@@ -76,16 +98,27 @@ struct wg_mpi {
     char message[512];
 };
 
+/* Of operations whose Jacobian does not change with the operands: second derivatives go by vjp and
+ * jvp. That of the largest and the least does not, as long as it is the same rank's. */
+enum { WGI_MPI_LINEAR = WG_OP_ALWAYS | WG_OP_LINEAR | WG_OP_EXPANDS };
+
 /* What an operation is given. count: of each rank; as many lists as it has. */
 typedef struct wgi_mpi_params {
     wg_mpi *m;
     int peer, tag, key;   /* of what is sent; peer is also a root */
+    int synchronous;      /* it has gone when it is received */
     int source, from_tag; /* of what is received */
     int op, counted;
     size_t rows, cols; /* of what is received */
     uint64_t id;
     int count[];
 } wgi_mpi_params;
+
+/* A number and what came with it, as MPI_DOUBLE_INT. */
+typedef struct wgi_located {
+    double value;
+    int at;
+} wgi_located;
 
 /* Keeps the first failure, and on a checked communicator tells all others. */
 wg_status wgi_mpi_fail(wg_mpi *m, wg_status s, const char *format, ...)
@@ -117,6 +150,10 @@ wg_status wgi_mpi_apply(wg_tape *t, const wg_block_op *op, const wgi_mpi_params 
 wg_status wgi_mpi_refuse(wg_tape *t, wg_mpi *m, wg_status s, const char *name, const char *why,
                          wgi_mpi_call call);
 
+/* neighbours.c: what a topology says; 0: no memory, or a failure of MPI. */
+int wgi_mpi_neighbours_find(wg_mpi *m);
+void wgi_mpi_neighbours_forget(wg_mpi *m);
+
 /* Room for n numbers, until it is asked for again; NULL: the failure is kept. */
 double *wgi_mpi_room(wg_mpi *m, int which, size_t n);
 
@@ -147,8 +184,12 @@ wgi_message *wgi_mpi_message_of(wg_mpi *m, wgi_phase phase, uint64_t id);
 /* Begin; n: numbers. NULL message: nothing, its failure stands. */
 wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int tag);
 wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source, int tag);
+/* Has it come, or gone? After a failure, and where there is none, it has. */
+int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a);
 /* Waits; a receive of another size than n fails. */
 wg_status wgi_mpi_finish(wg_mpi *m, wgi_message *a, size_t n);
 static inline void wgi_mpi_message_done(wgi_message *a) { a->busy = 0; }
+/* What was sent is not waited for. */
+static inline void wgi_mpi_message_leave(wgi_message *a) { a->left = 1; }
 
 #endif

@@ -62,7 +62,7 @@ wg_status wgi_mpi_write(wg_tape *t, wg_mpi *m, const char *name, wg_status s, wg
 
 wgi_message *wgi_mpi_message_find(wg_mpi *m, wgi_phase phase, uint64_t id) {
     wgi_message *a = m->messages;
-    while (a != NULL && !(a->busy && a->phase == phase && a->id == id)) a = a->next;
+    while (a != NULL && !(a->busy && !a->left && a->phase == phase && a->id == id)) a = a->next;
     return a;
 }
 
@@ -76,6 +76,11 @@ wgi_message *wgi_mpi_message_of(wg_mpi *m, wgi_phase phase, uint64_t id) {
 static wgi_message *a_free_one(wg_mpi *m, size_t n) {
     wgi_message *any = NULL;
     for (wgi_message *a = m->messages; a != NULL; a = a->next) {
+        if (a->busy && a->left) {
+            int gone = 0;
+            (void)MPI_Test(&a->request, &gone, MPI_STATUS_IGNORE);
+            a->busy = !gone;
+        }
         if (a->busy) continue;
         if (a->room >= n) return a;
         any = a;
@@ -100,6 +105,7 @@ wgi_message *wgi_mpi_message_new(wg_mpi *m, wgi_phase phase, uint64_t id, size_t
         return NULL;
     }
     a->busy = 1;
+    a->synchronous = a->left = 0;
     a->request = MPI_REQUEST_NULL;
     a->phase = phase;
     a->id = id;
@@ -112,8 +118,11 @@ static wg_status failed(const wg_mpi *m) { return m->failed != WG_OK ? m->failed
 wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int tag) {
     if (a == NULL) return failed(m);
     a->receives = 0;
+    const MPI_Comm comm = m->comm[a->phase];
     const wg_status s = wgi_mpi_error(
-        m, MPI_Isend(a->data, (int)n, MPI_DOUBLE, dest, tag, m->comm[a->phase], &a->request));
+        m, a->synchronous
+               ? MPI_Issend(a->data, (int)n, MPI_DOUBLE, dest, tag, comm, &a->request)
+               : MPI_Isend(a->data, (int)n, MPI_DOUBLE, dest, tag, comm, &a->request));
     if (s != WG_OK) wgi_mpi_message_done(a);
     else if (dest != MPI_PROC_NULL) m->traffic[dest]++;
     return s;
@@ -122,10 +131,21 @@ wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int 
 wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source, int tag) {
     if (a == NULL) return failed(m);
     a->receives = 1;
+    /* not every MPI gives the status of no rank */
+    a->got.MPI_SOURCE = source;
+    if (source == MPI_PROC_NULL) return WG_OK;
     const wg_status s = wgi_mpi_error(
         m, MPI_Irecv(a->data, (int)n, MPI_DOUBLE, source, tag, m->comm[a->phase], &a->request));
     if (s != WG_OK) wgi_mpi_message_done(a);
     return s;
+}
+
+int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a) {
+    int is = 0;
+    if (a == NULL || (m->checked && m->failed != WG_OK)) return 1;
+    if (MPI_Request_get_status(a->request, &is, MPI_STATUS_IGNORE) != MPI_SUCCESS || is)
+        return 1;
+    return m->checked && wgi_mpi_listen(m) != WG_OK;
 }
 
 static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {
@@ -140,6 +160,7 @@ static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {
 wg_status wgi_mpi_finish(wg_mpi *m, wgi_message *a, size_t n) {
     int error = MPI_SUCCESS, count = 0;
     if (a == NULL) return failed(m);
+    if (a->receives && a->request == MPI_REQUEST_NULL) return WG_OK; /* of no rank */
     if (m->checked) {
         const wg_status s = m->failed != WG_OK ? m->failed : wait_listening(m, a, &error);
         if (s != WG_OK) return s;

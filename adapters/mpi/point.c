@@ -18,7 +18,7 @@ static wg_status begin_values(wg_mpi *m, const wg_block_arg *x, const wgi_mpi_pa
     wgi_message *const a = wgi_mpi_message_new(m, WGI_VALUES, p->id, n + 1);
     const double *const from = wgi_mpi_flat(m, x, 0, 1, 0);
     for (size_t i = 0; a != NULL && from != NULL && i < n; i++) a->data[i] = from[i];
-    if (a != NULL) a->data[n] = p->key;
+    if (a != NULL) a->data[n] = p->key, a->synchronous = p->synchronous;
     return wgi_mpi_begin_send(m, from != NULL ? a : NULL, n + 1, p->peer, p->tag);
 }
 
@@ -97,6 +97,14 @@ static wg_status finish_send(wg_mpi *m, wgi_phase phase, uint64_t id) {
     return s;
 }
 
+/* Tangents are copied, and their receive may be begun after what is waited for here, as where values
+ * are received by wg_mpi_irecv: nobody waits until they have gone. */
+static wg_status leave_tangents(wg_mpi *m, wg_status s, uint64_t id) {
+    wgi_message *const a = wgi_mpi_message_find(m, WGI_TANGENTS, id);
+    if (a != NULL) wgi_mpi_message_leave(a);
+    return s;
+}
+
 /* The same after a failure: others may still receive it, unless they have failed as well. */
 static wg_status also_send(wg_mpi *m, wg_status s, wgi_phase phase, uint64_t id) {
     if (s == WG_OK) return finish_send(m, phase, id);
@@ -160,7 +168,7 @@ static wg_status exchange_jvp(wg_block *b) {
     if (s == WG_OK && b->inputs != 0)
         s = begin_bars(m, WGI_TANGENTS, p->id, &b->in[0], b->lanes, p->peer, p->key);
     if (s == WG_OK && receives(b)) s = finish_tangents(m, p->id + 1, &b->out[0], b->lanes, o);
-    if (b->inputs != 0) s = also_send(m, s, WGI_TANGENTS, p->id);
+    if (b->inputs != 0) s = leave_tangents(m, s, p->id);
     return wgi_mpi_done(m, b, s);
 }
 
@@ -181,10 +189,11 @@ static wg_status exchange_vjp(wg_block *b) {
 
 #define POINT(NAME, FUNCTION)                                                                  \
     {                                                                                          \
-        .name = NAME, .flags = WG_OP_ALWAYS, .shape = FUNCTION##_shape,                        \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = FUNCTION##_shape,                      \
         .value = FUNCTION##_value, .vjp = FUNCTION##_vjp, .jvp = FUNCTION##_jvp                \
     }
 static const wg_block_op send_op = POINT("wg_mpi_send", exchange),
+                         ssend_op = POINT("wg_mpi_ssend", exchange),
                          recv_op = POINT("wg_mpi_recv", exchange),
                          sendrecv_op = POINT("wg_mpi_sendrecv", exchange);
 
@@ -200,6 +209,7 @@ static wg_status exchange(wg_tape *t, const wg_block_op *op, const wg_mat *x, in
                               .peer = dest,
                               .tag = tag,
                               .key = x != NULL ? next_key(m) : 0,
+                              .synchronous = op == &ssend_op,
                               .source = source,
                               .from_tag = from_tag,
                               .rows = rows,
@@ -214,6 +224,10 @@ static wg_status exchange(wg_tape *t, const wg_block_op *op, const wg_mat *x, in
 
 wg_status wg_mpi_mat_send(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m) {
     return exchange(t, &send_op, &x, dest, tag, NULL, 0, 0, MPI_PROC_NULL, 0, m);
+}
+
+wg_status wg_mpi_mat_ssend(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m) {
+    return exchange(t, &ssend_op, &x, dest, tag, NULL, 0, 0, MPI_PROC_NULL, 0, m);
 }
 
 wg_mat wg_mpi_mat_recv(wg_tape *t, size_t rows, size_t cols, int source, int tag, wg_mpi *m) {
@@ -231,6 +245,10 @@ wg_mat wg_mpi_mat_sendrecv(wg_tape *t, wg_mat x, int dest, int tag, size_t rows,
 
 wg_status wg_mpi_send(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m) {
     return wg_mpi_mat_send(t, wgi_mpi_row(t, n, x), dest, tag, m);
+}
+
+wg_status wg_mpi_ssend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m) {
+    return wg_mpi_mat_ssend(t, wgi_mpi_row(t, n, x), dest, tag, m);
 }
 
 wg_status wg_mpi_recv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m) {
@@ -269,7 +287,7 @@ static wg_status isend_jvp(wg_block *b) {
     wg_status s = enter(p->m);
     if (s == WG_OK)
         s = begin_bars(p->m, WGI_TANGENTS, p->id, &b->in[0], b->lanes, p->peer, p->key);
-    return wgi_mpi_done(p->m, b, s);
+    return wgi_mpi_done(p->m, b, leave_tangents(p->m, s, p->id));
 }
 static wg_status isend_vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
@@ -317,9 +335,7 @@ static wg_status sent_value(wg_block *b) {
 }
 static wg_status sent_jvp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
-    wg_status s = enter(p->m);
-    if (s == WG_OK) s = finish_send(p->m, WGI_TANGENTS, p->id);
-    return wgi_mpi_done(p->m, b, s);
+    return wgi_mpi_done(p->m, b, enter(p->m));
 }
 static wg_status sent_vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
@@ -364,6 +380,7 @@ static wg_status received_vjp(wg_block *b) {
 }
 
 static const wg_block_op isend_op = POINT("wg_mpi_isend", isend),
+                         issend_op = POINT("wg_mpi_issend", isend),
                          irecv_op = POINT("wg_mpi_irecv", irecv),
                          sent_op = POINT("wg_mpi_wait", sent),
                          received_op = POINT("wg_mpi_wait", received);
@@ -379,6 +396,7 @@ static wg_status begun(wg_tape *t, const wg_block_op *op, const wg_mat *x, wg_mp
                               .peer = peer,
                               .tag = tag,
                               .key = r->key,
+                              .synchronous = op == &issend_op,
                               .source = peer,
                               .from_tag = tag,
                               .rows = r->rows,
@@ -408,6 +426,13 @@ wg_status wg_mpi_mat_irecv(wg_tape *t, size_t rows, size_t cols, int source, int
 wg_status wg_mpi_isend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m,
                        wg_mpi_request *r) {
     return wg_mpi_mat_isend(t, wgi_mpi_row(t, n, x), dest, tag, m, r);
+}
+
+wg_status wg_mpi_issend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag, wg_mpi *m,
+                        wg_mpi_request *r) {
+    if (r != NULL) *r = (wg_mpi_request){.rows = 1, .cols = n};
+    const wg_mat row = wgi_mpi_row(t, n, x);
+    return begun(t, &issend_op, &row, r, m, dest, tag);
 }
 
 wg_status wg_mpi_irecv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m,

@@ -26,7 +26,7 @@ static wg_status shape(wg_block *b) {
 }
 
 static wg_status enter(const wgi_mpi_params *p, const wg_block *b, wgi_phase phase) {
-    const uint64_t root = (uint64_t)p->peer * 8 + (uint64_t)p->op;
+    const uint64_t root = (uint64_t)p->peer * 16 + (uint64_t)p->counted * 8 + (uint64_t)p->op;
     return wgi_mpi_enter(p->m, (wgi_mpi_call)p->source, phase,
                          wgi_mpi_mix(wgi_mpi_mix(root, wgi_mpi_size(&b->in[0])), b->lanes));
 }
@@ -62,6 +62,29 @@ static int shares(wg_mpi *m, const double *x, size_t n, MPI_Op op, double *y, do
     return error;
 }
 
+/* The same of x[i] with the number index[i]. What is found stays in the last room. */
+static int located_shares(wg_mpi *m, const double *x, const int *index, size_t n, MPI_Op op,
+                          double *y, double *p) {
+    const MPI_Comm comm = m->comm[WGI_VALUES];
+    wgi_located *const mine = (wgi_located *)(void *)wgi_mpi_room(m, 1, 2 * n);
+    wgi_located *const best = (wgi_located *)(void *)wgi_mpi_room(m, 2, 2 * n);
+    if (mine == NULL || best == NULL) return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < n; i++) mine[i] = (wgi_located){x[i], index[i]};
+    int error = MPI_Allreduce(mine, best, (int)n, MPI_DOUBLE_INT, op, comm);
+    for (size_t i = 0; i < n; i++) {
+        const double a = best[i].value;
+        p[i] = (x[i] == a || (x[i] != x[i] && a != a)) && index[i] == best[i].at;
+        if (y != NULL) y[i] = a;
+    }
+    double *const equal = (double *)mine;
+    if (error == MPI_SUCCESS)
+        error = MPI_Allreduce(p, equal, (int)n, MPI_DOUBLE, MPI_SUM, comm);
+    for (size_t i = 0; error == MPI_SUCCESS && i < n; i++) p[i] /= equal[i];
+    return error;
+}
+
+static int is_located(const wgi_mpi_params *p) { return p->counted; }
+
 static wg_status value(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
     wg_mpi *const m = p->m;
@@ -74,7 +97,11 @@ static wg_status value(wg_block *b) {
     if (x == NULL || room == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
     double *const y = b->outputs > 1 ? b->out[0].value : room;
     int error;
-    if (p->op == WG_MPI_MIN || p->op == WG_MPI_MAX)
+    if (is_located(p))
+        error =
+            located_shares(m, x, p->count, n, p->op == WG_MPI_MIN ? m->least_at : m->largest_at,
+                           b->outputs > 1 ? y : NULL, b->saved);
+    else if (p->op == WG_MPI_MIN || p->op == WG_MPI_MAX)
         error = shares(m, x, n, p->op == WG_MPI_MIN ? m->least : m->largest, y, b->saved);
     else {
         error = reduce(p, WGI_VALUES, x, y, n, p->op == WG_MPI_SUM ? MPI_SUM : MPI_PROD);
@@ -123,18 +150,23 @@ static wg_status vjp(wg_block *b) {
     return wgi_mpi_done(m, b, s);
 }
 
-static const wg_block_op reduce_op = {.name = "wg_mpi_reduce",
-                                      .flags = WG_OP_ALWAYS,
-                                      .shape = shape,
-                                      .value = value,
-                                      .vjp = vjp,
-                                      .jvp = jvp},
-                         allreduce_op = {.name = "wg_mpi_allreduce",
-                                         .flags = WG_OP_ALWAYS,
-                                         .shape = shape,
-                                         .value = value,
-                                         .vjp = vjp,
-                                         .jvp = jvp};
+#define REDUCTION(NAME)                                                                        \
+    {                                                                                          \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
+        .jvp = jvp                                                                             \
+    }
+/* A product has second derivatives of its own, which are not known here. */
+#define PRODUCT(NAME)                                                                          \
+    {                                                                                          \
+        .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
+        .jvp = jvp                                                                             \
+    }
+static const wg_block_op product_op = PRODUCT("wg_mpi_reduce"),
+                         all_product_op = PRODUCT("wg_mpi_allreduce"),
+                         reduce_op = REDUCTION("wg_mpi_reduce"),
+                         allreduce_op = REDUCTION("wg_mpi_allreduce"),
+                         reduce_loc_op = REDUCTION("wg_mpi_reduce_loc"),
+                         allreduce_loc_op = REDUCTION("wg_mpi_allreduce_loc");
 
 static wg_status reduction(wg_tape *t, const wg_block_op *op, wgi_mpi_call call, wg_mat x,
                            int with, int root, wg_mpi *m, wg_mat *y) {
@@ -146,6 +178,7 @@ static wg_status reduction(wg_tape *t, const wg_block_op *op, wgi_mpi_call call,
     if (root < 0 || root >= m->size)
         return wgi_mpi_refuse(t, m, WG_EARG, op->name, "no rank is the root", call);
     const int here = call != WGI_MPI_reduce || m->rank == root;
+    if (with == WG_MPI_PROD) op = call == WGI_MPI_reduce ? &product_op : &all_product_op;
     const wgi_mpi_params p = {.m = m, .peer = root, .op = with, .source = (int)call};
     const wg_status s = wgi_mpi_apply(t, op, &p, sizeof p, call, 1, &x, here ? 2 : 1, out);
     *y = out[0];
@@ -178,4 +211,44 @@ wg_status wg_mpi_allreduce(wg_tape *t, const wg_real *x, wg_real *y, size_t n, w
     const wg_status s = reduction(t, &allreduce_op, WGI_MPI_allreduce, wgi_mpi_row(t, n, x),
                                   (int)op, 0, m, &got);
     return wgi_mpi_write(t, m, allreduce_op.name, s, got, n, y);
+}
+
+/* ---- with an index ---------------------------------------------------------------------- */
+
+static wg_status located(wg_tape *t, const wg_block_op *op, wgi_mpi_call call, const wg_real *x,
+                         const int *index, wg_real *y, int *at, size_t n, wg_mpi_op with,
+                         int root, wg_mpi *m) {
+    const char *why = NULL;
+    wg_status bad = WG_EARG;
+    if (m == NULL) return wgi_mpi_refuse(t, m, WG_ENULL, op->name, "no communicator", call);
+    const int here = call != WGI_MPI_reduce || m->rank == root;
+    if (with != WG_MPI_MIN && with != WG_MPI_MAX) why = "neither WG_MPI_MIN nor WG_MPI_MAX";
+    else if (root < 0 || root >= m->size) why = "no rank is the root";
+    else if (n > LARGEST) why = "more numbers than a message may have", bad = WG_ESHAPE;
+    else if (n != 0 && (x == NULL || index == NULL || (here && (y == NULL || at == NULL))))
+        why = "no array", bad = WG_ENULL;
+    if (why != NULL) return wgi_mpi_refuse(t, m, bad, op->name, why, call);
+    const size_t bytes = sizeof(wgi_mpi_params) + n * sizeof(int);
+    wgi_mpi_params *const p = malloc(bytes);
+    if (p == NULL) return wgi_mpi_refuse(t, m, WG_ENOMEM, op->name, "no memory", call);
+    *p = (wgi_mpi_params){
+        .m = m, .peer = root, .op = (int)with, .source = (int)call, .counted = 1};
+    for (size_t i = 0; i < n; i++) p->count[i] = index[i];
+    const wg_mat row = wgi_mpi_row(t, n, x);
+    wg_mat out[2] = {wg_mat_failed(1, n), wg_mat_failed(1, 1)};
+    const wg_status s = wgi_mpi_apply(t, op, p, bytes, call, 1, &row, here ? 2 : 1, out);
+    free(p);
+    const wgi_located *const best = (const wgi_located *)(const void *)m->room[2];
+    for (size_t i = 0; s == WG_OK && here && i < n; i++) at[i] = best[i].at;
+    return wgi_mpi_write(t, m, op->name, s, out[0], here ? n : 0, y);
+}
+
+wg_status wg_mpi_reduce_loc(wg_tape *t, const wg_real *x, const int *index, wg_real *y, int *at,
+                            size_t n, wg_mpi_op op, int root, wg_mpi *m) {
+    return located(t, &reduce_loc_op, WGI_MPI_reduce, x, index, y, at, n, op, root, m);
+}
+
+wg_status wg_mpi_allreduce_loc(wg_tape *t, const wg_real *x, const int *index, wg_real *y,
+                               int *at, size_t n, wg_mpi_op op, wg_mpi *m) {
+    return located(t, &allreduce_loc_op, WGI_MPI_allreduce, x, index, y, at, n, op, 0, m);
 }

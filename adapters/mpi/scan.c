@@ -90,7 +90,7 @@ static wg_status vjp(wg_block *b) {
 
 #define SUMS(NAME)                                                                             \
     {                                                                                          \
-        .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
+        .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
         .jvp = jvp                                                                             \
     }
 static const wg_block_op scan_op = SUMS("wg_mpi_scan"), exscan_op = SUMS("wg_mpi_exscan"),

@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_petsc.c - SNES' callbacks of problems and grids: residuals and Jacobians against those by hand on grids
  * of one to three dimensions, solutions, failures. */
+#include "fixture.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 #include <wengert.h>
 #include "test/tolerance.h"
 #include "wengert/petsc.h"
-
-/* Of the leak sanitizer, where that is: MPI never frees what it obtains here. */
-extern void __lsan_disable(void) __attribute__((weak));
-extern void __lsan_enable(void) __attribute__((weak));
-
-static int begin(void **state) {
-    (void)state;
-    if (__lsan_disable != NULL) __lsan_disable();
-    const int failed = PetscInitializeNoArguments() != 0 ||
-                       PetscPushErrorHandler(PetscReturnErrorHandler, NULL) != 0;
-    if (__lsan_enable != NULL) __lsan_enable();
-    return failed;
-}
-static int finish(void **state) {
-    (void)state;
-    if (__lsan_disable != NULL) __lsan_disable();
-    const int failed = PetscFinalize() != 0;
-    if (__lsan_enable != NULL) __lsan_enable();
-    return failed;
-}
-#define well(call) assert_int_equal(call, 0)
 
 /* ---- whole ---- */
 
@@ -253,8 +228,9 @@ static void by_hand(const grid_case *c, const double *u, double *f, double *jac,
     }
 }
 
-static void assert_grid(const grid_case *c, unsigned flags) {
+static void assert_grid(const grid_case *c, unsigned flags, MatType type) {
     DM da = grid_of(c);
+    well(DMSetMatType(da, type));
     const PetscInt n = c->size[0] * c->size[1] * c->size[2] * c->d;
     double *const f = malloc((size_t)n * sizeof *f), *const jac =
                                                          malloc((size_t)(n * n) * sizeof *jac);
@@ -292,8 +268,42 @@ static void assert_grid(const grid_case *c, unsigned flags) {
 
 static void residuals_and_jacobians_of_grids_are_those_by_hand(void **state) {
     (void)state;
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) assert_grid(&cases[k], 0);
-    assert_grid(&cases[2], WG_COMPILE);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assert_grid(&cases[k], 0, MATAIJ);
+        assert_grid(&cases[k], 0, MATAIJPERM); /* by MatSetValuesStencil */
+    }
+    assert_grid(&cases[2], WG_COMPILE, MATAIJ);
+}
+
+/* What stood in the matrix before is gone, and places are found anew for another one. */
+static void matrices_take_turns_and_keep_nothing_of_before(void **state) {
+    enum { POINTS = 4 };
+    grid_case c = cases[2];
+    DM da = grid_of(&c);
+    Vec u;
+    Mat a[2], ref;
+    wg_petsc_grid *const g = wg_petsc_grid_new(da, weighted, &c, NULL, 0);
+    PetscReal apart;
+    (void)state;
+    well(DMCreateGlobalVector(da, &u)), well(DMCreateMatrix(da, &ref));
+    well(VecSet(u, 0.5));
+    well(wg_petsc_grid_jacobian(NULL, u, ref, ref, g));
+    for (int k = 0; k < 2; k++) well(DMCreateMatrix(da, &a[k]));
+    for (int k = 0; k < POINTS; k++) {
+        Mat now = a[k % 2], difference;
+        well(MatShift(now, 3));
+        well(MatScale(now, NAN));
+        well(wg_petsc_grid_jacobian(NULL, u, now, now, g));
+        well(MatDuplicate(ref, MAT_COPY_VALUES, &difference));
+        well(MatAXPY(difference, -1, now, SAME_NONZERO_PATTERN));
+        well(MatNorm(difference, NORM_FROBENIUS, &apart));
+        assert_true(apart == 0);
+        well(MatDestroy(&difference));
+    }
+    well(VecDestroy(&u)), well(MatDestroy(&a[0])), well(MatDestroy(&a[1])),
+        well(MatDestroy(&ref));
+    well(DMDestroy(&da));
+    wg_petsc_grid_free(g);
 }
 
 /* ---- failures ---- */
@@ -361,6 +371,7 @@ int main(void) {
         cmocka_unit_test(systems_of_equations_are_solved),
         cmocka_unit_test(vectors_of_other_sizes_are_refused),
         cmocka_unit_test(residuals_and_jacobians_of_grids_are_those_by_hand),
+        cmocka_unit_test(matrices_take_turns_and_keep_nothing_of_before),
         cmocka_unit_test(failures_are_kept_and_never_end_the_program),
     };
     return cmocka_run_group_tests(tests, begin, finish);

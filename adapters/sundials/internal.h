@@ -27,7 +27,11 @@ typedef struct wgi_room {
     double *x, *v, *g;              /* inputs; a direction; an adjoint */
     double *w, *y;                  /* weights and values of outputs */
     double *swept;                  /* x and w that g is of, or NULL: of none */
-    double *entries;                /* of Jacobians: dense, or of the pattern */
+    double *
+        slope; /* of a residual: a product with (dF/dy')'; a fixed direction, its product at the
+                    * first point, and the parameters there */
+    int sloped;      /* are these there? */
+    double *entries; /* of Jacobians: dense, or of the pattern */
     size_t entries_size;
     const wg_pattern *pattern;
     wgi_plan plan[2][2]; /* by columns or rows; of the Jacobian or its transpose */
@@ -52,7 +56,14 @@ int wgi_sundials_code(wg_status s);
 int wgi_sundials_jacobian(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
                           SUNMatrix to);
 
-/* y = J v, v being those of the group. */
+/* y = J v, v being those of the group; the same of the integrands. */
 int wgi_sundials_times(wg_problem *p, wgi_room *r, N_Vector jv);
+int wgi_sundials_integrands(wg_problem *p, wgi_room *r, N_Vector jv);
+
+/* g: the adjoint of all inputs, of yb on the first outputs and of `integrands` on the others, at the point of
+ * the room. again: the last sweep will do, if it was that. Result: that of a callback. */
+int wgi_sundials_sweep(wg_problem *p, wgi_room *r, N_Vector yb, double integrands, int again);
+/* to = factor from, of n entries. */
+int wgi_sundials_give(wg_problem *p, double factor, const double *from, size_t n, N_Vector to);
 
 #endif

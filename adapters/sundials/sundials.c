@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sundials.c - points of calls, and the callbacks of IDA and KINSOL. */
+/* sundials.c - points of calls, sweeps, and the callbacks of KINSOL. */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int are(const wg_problem *p, wgi_equations kind) {
     case WGI_RATES:
         return first == 1 && second != 0 && second <= m;
     case WGI_RESIDUAL:
-        return first == 1 && second == 2 * m;
+        return first == 1 && second != 0 && second % 2 == 0 && second / 2 <= m;
     default:
         return first == m;
     }
@@ -33,9 +33,14 @@ static int are(const wg_problem *p, wgi_equations kind) {
 static wg_status measure(wg_problem *p, wgi_room *r, wgi_equations kind) {
     if (kind == WGI_UNKNOWN)
         kind = are(p, WGI_RATES) ? WGI_RATES : are(p, WGI_RESIDUAL) ? WGI_RESIDUAL : WGI_SYSTEM;
+    if (r->pattern != NULL && kind == WGI_SYSTEM)
+        return wg_problem_keep(p, WG_ESHAPE,
+                               "sundials: a callback for other equations than before");
     r->group = kind != WGI_SYSTEM;
     r->first = r->group;
-    r->states = kind == WGI_RATES ? wg_problem_group(p, 1) : wg_problem_outputs(p);
+    r->states = kind == WGI_RATES      ? wg_problem_group(p, 1)
+                : kind == WGI_RESIDUAL ? wg_problem_group(p, 1) / 2
+                                       : wg_problem_outputs(p);
     r->inputs = wg_problem_inputs(p), r->outputs = wg_problem_outputs(p);
     r->last = r->first + wg_problem_group(p, r->group);
     r->count = r->inputs - r->last;
@@ -43,10 +48,11 @@ static wg_status measure(wg_problem *p, wgi_room *r, wgi_equations kind) {
         return wg_problem_keep(
             p, WG_ESHAPE,
             "sundials: the groups are not those of rates, a residual or a system");
-    r->x = calloc(4 * r->inputs + 3 * r->outputs + 1, sizeof *r->x);
+    r->x = calloc(4 * r->inputs + 3 * r->outputs + 3 * r->states + r->count + 1, sizeof *r->x);
     if (r->x == NULL) return wg_problem_keep(p, WG_ENOMEM, "out of memory");
     r->v = r->x + r->inputs, r->g = r->v + r->inputs;
     r->w = r->g + r->inputs, r->y = r->w + r->outputs;
+    r->slope = r->x + 4 * r->inputs + 3 * r->outputs;
     r->kind = kind;
     return WG_OK;
 }
@@ -64,6 +70,11 @@ static wgi_room *any_room(wg_problem *p) {
 wgi_room *wgi_sundials_room(wg_problem *p, wgi_equations kind) {
     wgi_room *const r = any_room(p);
     if (r == NULL) return NULL;
+    if (r->kind == WGI_UNKNOWN && kind == WGI_UNKNOWN && are(p, WGI_RATES) &&
+        are(p, WGI_RESIDUAL)) { /* with integrands; the next callback says which */
+        r->group = 1;
+        return r;
+    }
     if (r->kind == WGI_UNKNOWN) return measure(p, r, kind) == WG_OK ? r : NULL;
     if (kind == WGI_UNKNOWN || kind == r->kind) return r;
     wg_problem_keep(p, WG_ESHAPE, "sundials: a callback for other equations than before");
@@ -126,33 +137,39 @@ int wgi_sundials_times(wg_problem *p, wgi_room *r, N_Vector jv) {
     return wgi_sundials_code(s);
 }
 
-/* ---- IDA, IDAS ----------------------------------------------------------------------------- */
-
-int wg_ida_residual(sunrealtype t, N_Vector y, N_Vector yp, N_Vector r, void *problem) {
-    wgi_room *const room = wgi_sundials_point(problem, &t, y, yp);
-    double *const to = room == NULL ? NULL : wgi_sundials_array(problem, r, room->states);
-    return to == NULL ? -1 : wgi_sundials_code(wg_problem_value(problem, room->x, to));
+int wgi_sundials_integrands(wg_problem *p, wgi_room *r, N_Vector jv) {
+    const wg_status s = wg_problem_jvp(p, r->x, r->v, NULL, r->y);
+    if (s != WG_OK) return wgi_sundials_code(s);
+    return wgi_sundials_give(p, 1, r->y + r->states, r->outputs - r->states, jv);
 }
 
-int wg_ida_jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yp, N_Vector r,
-                    SUNMatrix jac, void *problem, N_Vector t1, N_Vector t2, N_Vector t3) {
-    wgi_room *const room = wgi_sundials_point(problem, &t, y, yp);
-    (void)r, (void)t1, (void)t2, (void)t3;
-    return room == NULL ? -1 : wgi_sundials_jacobian(problem, room, c, 1, 0, jac);
-}
-
-int wg_ida_times(sunrealtype t, N_Vector y, N_Vector yp, N_Vector r, N_Vector v, N_Vector jv,
-                 sunrealtype c, void *problem, N_Vector t1, N_Vector t2) {
-    wgi_room *const room = wgi_sundials_point(problem, &t, y, yp);
-    const double *const from =
-        room == NULL ? NULL : wgi_sundials_array(problem, v, room->states);
-    (void)r, (void)t1, (void)t2;
+/* A sweep is kept for the quadrature that may follow it at the same point (`again`), and for nothing else: what
+ * the callback reads beside may have changed since. */
+int wgi_sundials_sweep(wg_problem *p, wgi_room *r, N_Vector yb, double integrands, int again) {
+    const double *const from = wgi_sundials_array(p, yb, r->states);
     if (from == NULL) return -1;
-    for (size_t i = 0; i < room->states; i++) {
-        room->v[room->first + i] = from[i];
-        room->v[room->first + room->states + i] = c * from[i];
+    memcpy(r->w, from, r->states * sizeof *from);
+    for (size_t k = r->states; k < r->outputs; k++) r->w[k] = integrands;
+    double *const at = r->y + r->outputs; /* x and w that g is of */
+    if (again && r->swept != NULL && memcmp(at, r->x, r->inputs * sizeof *at) == 0 &&
+        memcmp(at + r->inputs, r->w, r->outputs * sizeof *at) == 0) {
+        r->swept = NULL;
+        return 0;
     }
-    return wgi_sundials_times(problem, room, jv);
+    r->swept = NULL;
+    const int code = wgi_sundials_code(wg_problem_vjp(p, r->x, r->w, NULL, r->g));
+    if (code != 0 || again) return code;
+    memcpy(at, r->x, r->inputs * sizeof *at);
+    memcpy(at + r->inputs, r->w, r->outputs * sizeof *at);
+    r->swept = at;
+    return 0;
+}
+
+int wgi_sundials_give(wg_problem *p, double factor, const double *from, size_t n, N_Vector to) {
+    double *const at = wgi_sundials_array(p, to, n);
+    if (at == NULL) return -1;
+    for (size_t i = 0; i < n; i++) at[i] = factor * from[i];
+    return 0;
 }
 
 /* ---- KINSOL -------------------------------------------------------------------------------- */

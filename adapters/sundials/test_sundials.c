@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sundials.c - the callbacks of SUNDIALS' integrators and solvers, called as these do: Jacobians in every
  * kind of matrix, products, sensitivities, adjoints, failures. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <nvector/nvector_serial.h>
+#include "fixture.h"
 #include <string.h>
 #include <sunmatrix/sunmatrix_band.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
-#include <wengert.h>
 #include "wengert/sundials.h"
 
 enum { N = 3, NP = 2 };
-static SUNContext context;
-static int create(void **state) {
-    (void)state;
-    return SUNContext_Create(NULL, &context);
-}
-static int destroy(void **state) {
-    (void)state;
-    return SUNContext_Free(&context);
-}
 
-static N_Vector vector(size_t n, const double *from) {
+/* from: NULL: numbers that no result has. */
+static N_Vector marked(size_t n, const double *from) {
     N_Vector v = N_VNew_Serial((sunindextype)n, context);
     for (size_t i = 0; i < n; i++) NV_Ith_S(v, (sunindextype)i) = from == NULL ? -77 : from[i];
     return v;
@@ -104,7 +89,7 @@ static wg_problem *open_rates(size_t m, unsigned flags, wg_status *fails) {
 
 static void rates_and_integrands_are_those_of_the_callback(void **state) {
     const double f[N] = {32, 4, 16}, q[2] = {10, 9};
-    N_Vector y = vector(N, y_at), to = vector(N, NULL), two = vector(2, NULL);
+    N_Vector y = marked(N, y_at), to = marked(N, NULL), two = marked(2, NULL);
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
         wg_problem *const p = open_rates(k & 2 ? 5 : 3, k & 1 ? WG_RECORD_ONCE : 0, NULL);
@@ -121,7 +106,7 @@ static void rates_and_integrands_are_those_of_the_callback(void **state) {
 
 static void jacobians_and_their_transposes_are_in_every_kind_of_matrix(void **state) {
     const double all[] = {8, 4, 3, 5, 2, 7};
-    N_Vector y = vector(N, y_at);
+    N_Vector y = marked(N, y_at);
     (void)state;
     for (unsigned k = 0; k < 4; k++)
         for (int kind = 0; kind < MATRICES; kind++) {
@@ -151,8 +136,8 @@ static void products_sensitivities_and_adjoints_are_those_of_the_jacobian(void *
     const double jv[N] = {-10, 44, 2}, s0[N] = {-10 + 12, 44, 2}, s1[N] = {-10, 44 - 3, 2};
     const double jw[N] = {-(6 + 6), -(8 + 14), 20}, adjoint[N] = {-12, -22 - 6, 20 - 2};
     const double q[NP] = {-12 - 5, -6}, q_alone[NP] = {-12, -6};
-    N_Vector y = vector(N, y_at), along = vector(N, v), to = vector(N, NULL),
-             two = vector(NP, NULL);
+    N_Vector y = marked(N, y_at), along = marked(N, v), to = marked(N, NULL),
+             two = marked(NP, NULL);
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
         const int integrands = (k & 2) != 0;
@@ -191,8 +176,8 @@ static void the_adjoint_and_its_quadrature_are_one_sweep(void **state) {
     int calls = 0;
     wg_problem *const p = wg_problem_new(&(wg_computation){
         .n = 6, .m = N, .callback = counted, .data = &calls, .groups = 3, .group = groups});
-    N_Vector y = vector(N, y_at), w = vector(N, v), to = vector(N, NULL),
-             two = vector(NP, NULL);
+    N_Vector y = marked(N, y_at), w = marked(N, v), to = marked(N, NULL),
+             two = marked(NP, NULL);
     double parameters[] = {2, 7};
     (void)state;
     assert_int_equal(wg_sundials_parameters(p, parameters), WG_OK);
@@ -237,8 +222,8 @@ static void residuals_have_the_jacobian_of_both_arguments(void **state) {
                  c = 100;
     const double all[] = {8, 4, 3, 5, 2, 6, 9, 10};
     double jac[N][N] = {{300, 2, 0}, {50, 100, 40}, {9, 0, 10 + 400}}, jv[N] = {296, -30, 1239};
-    N_Vector y = vector(N, y_at), yp = vector(N, yp_at), along = vector(N, v),
-             to = vector(N, NULL);
+    N_Vector y = marked(N, y_at), yp = marked(N, yp_at), along = marked(N, v),
+             to = marked(N, NULL);
     (void)state;
     for (unsigned flags = 0; flags <= WG_RECORD_ONCE; flags += WG_RECORD_ONCE)
         for (int kind = 0; kind < MATRICES; kind++) {
@@ -286,8 +271,8 @@ static void systems_have_their_jacobian(void **state) {
     const double f[N] = {10, 9, 33}, v[N] = {1, -2, 3}, jv[N] = {-5, -12, 10}, three = 3,
                  nine = 9, zero = 0;
     double jac[N][N] = {{3, 4, 0}, {0, 6, 0}, {7, 0, 1}};
-    N_Vector u = vector(N, y_at), along = vector(N, v), to = vector(N, NULL),
-             w = vector(1, &three), r = vector(1, NULL);
+    N_Vector u = marked(N, y_at), along = marked(N, v), to = marked(N, NULL),
+             w = marked(1, &three), r = marked(1, NULL);
     int new_u = 1;
     (void)state;
     for (int kind = 0; kind < MATRICES; kind++) {
@@ -320,8 +305,8 @@ static void systems_have_their_jacobian(void **state) {
 static void no_number_can_be_recovered_from_and_a_failure_cannot(void **state) {
     const double outside[N] = {-4, 3, 5};
     wg_status fails = WG_OK;
-    N_Vector y = vector(N, y_at), o = vector(N, outside), to = vector(N, NULL),
-             two = vector(2, NULL);
+    N_Vector y = marked(N, y_at), o = marked(N, outside), to = marked(N, NULL),
+             two = marked(2, NULL);
     SUNMatrix a = SUNDenseMatrix(N, N, context),
               s = SUNSparseMatrix(N, N, 20, CSR_MAT, context);
     wg_problem *const p = open_rates(5, 0, &fails);
@@ -351,7 +336,7 @@ static void assert_kept(const wg_problem *p, const char *word) {
 }
 static void what_does_not_fit_is_refused_by_name(void **state) {
     const size_t groups[] = {1, N, NP}, odd[] = {2, N, 1};
-    N_Vector y = vector(N, y_at), to = vector(N, NULL), two = vector(2, p_at);
+    N_Vector y = marked(N, y_at), to = marked(N, NULL), two = marked(2, p_at);
     SUNMatrix small = SUNDenseMatrix(2, 2, context), narrow = SUNBandMatrix(N, 1, 1, context);
     SUNMatrix full = SUNSparseMatrix(N, N, 2, CSC_MAT, context);
     wg_problem *p = wg_problem_new(

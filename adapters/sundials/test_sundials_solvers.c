@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sundials_solvers.c - SUNDIALS' own integrators and solvers on problems: Roberts' kinetics against the
  * numbers of the documentation of CVODES and IDAS, sensitivities against each other, systems of equations. */
+#include "fixture.h"
 #include <cvodes/cvodes.h>
 #include <idas/idas.h>
 #include <kinsol/kinsol.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
 #include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
-#include <wengert.h>
 #include "wengert/sundials.h"
 
 /* The documentation prints five digits, of solutions with relative tolerances of 1e-4. */
@@ -26,15 +19,6 @@
 
 enum { N = 3, NP = 3 };
 static const double constants[NP] = {0.04, 1e4, 3e7};
-static SUNContext context;
-static int create(void **state) {
-    (void)state;
-    return SUNContext_Create(NULL, &context);
-}
-static int destroy(void **state) {
-    (void)state;
-    return SUNContext_Free(&context);
-}
 
 static wg_status roberts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
                          void *data) {
@@ -51,16 +35,6 @@ static wg_problem *open(unsigned flags) {
         .n = 7, .m = N, .callback = roberts, .groups = 3, .group = groups, .flags = flags});
     assert_int_equal(wg_sundials_parameters(p, constants), WG_OK);
     return p;
-}
-static N_Vector vector(const double *from, size_t n) {
-    N_Vector v = N_VNew_Serial((sunindextype)n, context);
-    for (size_t i = 0; i < n; i++) NV_Ith_S(v, (sunindextype)i) = from == NULL ? 0 : from[i];
-    return v;
-}
-static void assert_near(N_Vector v, const double *ref, double bound) {
-    for (sunindextype i = 0; i < NV_LENGTH_S(v); i++)
-        if (!(fabs(NV_Ith_S(v, i) / ref[i] - 1) < bound))
-            fail_msg("entry %d is %.10g, not %.10g", (int)i, NV_Ith_S(v, i), ref[i]);
 }
 
 static const double unit[N] = {1, 0, 0};

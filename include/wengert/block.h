@@ -61,7 +61,7 @@ enum {
                          operand, or that of its only row or column (sparsity.h) */
     WG_OP_EXPANDS = 32, /* expand is the truth, and vjp and jvp a faster form of its derivative:
                           functions and second derivatives may go by expand alone */
-    WG_OP_ALWAYS = 64 /* it reaches beyond the tape, see below */
+    WG_OP_ALWAYS = 64   /* it reaches beyond the tape, see below */
 };
 
 /* WG_OP_ALWAYS is for an operation whose other end is elsewhere, as that of a message to another
@@ -69,8 +69,10 @@ enum {
  * element of a result. Every sweep that passes it calls vjp, or jvp, whatever the adjoints are, and
  * once for all lanes: element (i, j) of a bar is then b->lanes numbers, from bar[(i + j bar_ld) lanes]
  * on. While there is one on a tape, sweeps from a root begin at the end of the tape and also go
- * without a root, so that both ends do the same. What sees one tape only is refused by name (WG_EMODE):
- * functions, patterns, second derivatives, preaccumulation, wg_checkpoint, wg_implicit. */
+ * without a root, so that both ends do the same. wg_tape_hvp calls vjp, jvp, and vjp again, of those that are
+ * WG_OP_LINEAR and WG_OP_EXPANDS, which says here that the Jacobian does not change with the operands. What
+ * sees one tape only is refused by name (WG_EMODE): functions, patterns, other second derivatives,
+ * preaccumulation, wg_checkpoint, wg_implicit. */
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the

@@ -164,6 +164,32 @@ WG_API WG_MUST_CHECK wg_status wg_function_evaluate_progress(
     const wg_function *f, size_t points, const wg_points *x, const wg_results *y,
     wg_threads *threads, void *work, wg_function_guard *guard, const wg_progress *progress);
 
+/* ---- evaluation in parts ---- */
+
+/* wg_function_block - sums over the points are those of blocks of so many points, added up from
+ * the first block to the last one. The same for a function wherever it was made alike, on
+ * machines with the same vectors. NULL: 0. */
+WG_API size_t wg_function_block(const wg_function *f);
+
+/* Makes total[k] of number k of all blocks, sum[n b + k] of block b of this part, and of those of
+ * the other parts: with the bits of wg_function_evaluate, if blocks are added to 0 in the
+ * order of the points. Called once, in the caller's thread, when all points of the part are done. */
+typedef wg_status wg_adding(void *ctx, size_t blocks, size_t n, const double *sum,
+                            double *total);
+
+/* wg_function_work_part - bytes of workspace of wg_function_evaluate_part: those of
+ * wg_function_work, and the sums of all blocks.
+ * wg_function_evaluate_part - wg_function_evaluate of some of all `all` points, the others being
+ * evaluated elsewhere: by other processes (mpi.h), say. A part begins where a block does; x and y are
+ * those of its points, and guard->point counts from its first one. Sums are those that `add` makes; what
+ * depends on them is computed in every part. Where the function has no sums, add is not called.
+ * Errors:  as wg_function_evaluate; WG_ENULL: add; what add returned: sums are not written. */
+WG_API size_t wg_function_work_part(const wg_function *f, size_t points,
+                                    const wg_threads *threads);
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate_part(
+    const wg_function *f, size_t all, size_t points, const wg_points *x, const wg_results *y,
+    wg_threads *threads, void *work, wg_function_guard *guard, wg_adding *add, void *ctx);
+
 WG_END_DECLS
 
 #endif

@@ -202,7 +202,11 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
  * Shapes: x, v, hv of n.
  * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM, WG_EBUDGET; WG_EMODE: the tape keeps no code, or
  *         an operation has no second derivatives; what an operation returns, as WG_EDEGENERATE.
- *         Then hv is as it was. */
+ *         Then hv is as it was.
+ * Where a WG_OP_ALWAYS is on the tape y may be a constant, and the other ends take the same passes.
+ * wg_tape_hvp_check - would wg_tape_hvp begin? After that memory may be missing, or an operation fail. */
+WG_API WG_MUST_CHECK wg_status wg_tape_hvp_check(wg_tape *t, wg_real y, size_t n,
+                                                 const wg_real *x);
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                            const double *v, double *hv);
 /* wg_tape_hessian - the whole matrix H, n-by-n, both triangles (equal to the last bit),

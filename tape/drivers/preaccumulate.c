@@ -181,6 +181,7 @@ wg_status wg_preaccumulate(wg_tape *t, wg_mark start, size_t n, const wg_real *x
     if ((n != 0 && x == NULL) || (m != 0 && y == NULL))
         return wgi_refuse(c, WG_ENULL, "%s: an array of %zu inputs or %zu outputs is NULL",
                           call, n, m);
+    if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (c->flags & WG_KEEP_CODE)
         return wgi_refuse(c, WG_EMODE, "%s: local derivatives have no code to keep", call);
     if (!wgi_mark_alive(c, start))

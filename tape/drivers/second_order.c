@@ -114,19 +114,33 @@ backward(const wgi_passes *p, size_t lanes, const wgi_record *base, const wgi_re
     return q;
 }
 
-/* Can second derivatives of y by x be computed? */
+/* Can second derivatives of y by x be computed? beyond: also where the tape reaches beyond itself. */
 static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
-                            const wg_real *x) {
+                            const wg_real *x, int beyond) {
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "%s: the tape keeps no code", call);
-    wg_status s = wgi_refuse_stale(c, call, 1, &y);
+    wg_status s = wgi_records_own(c);
+    if (s == WG_OK) s = wgi_refuse_stale(c, call, 1, &y);
     if (s == WG_OK) s = wgi_refuse_stale(c, call, n, x);
     if (s != WG_OK) return s;
-    if (y.at.slot == 0)
+    if (!beyond) s = wgi_refuse_always(c, call, 0);
+    if (s == WG_OK && wgi_sweep_from(c, y.at.slot) == 0)
         return wgi_refuse(c, WG_ESEED,
                           "%s: the output does not depend on an input of this tape", call);
-    return wgi_refuse_always(c, call, 0);
+    return s;
+}
+
+/* Where the tape reaches beyond itself, all that is on it takes part, and nothing goes by a function. */
+static wg_status check_beyond(wgi_core *c, const char *call) {
+    for (const wgi_block *b = c->head.last_block; b != NULL && c->always != 0; b = b->prev)
+        if (b->outs != 0 && !wgi_second_knows(b))
+            return wgi_refuse(c, WG_EMODE,
+                              "%s: the second derivatives of %s are not known on a tape that "
+                              "reaches beyond itself",
+                              call, b->op->name);
+    return WG_OK;
 }
 
 int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y) {
@@ -143,6 +157,7 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
+    root = wgi_sweep_from(c, root);
     const uint64_t slots = wgi_reach(c, root) + 1;
     memset(p, 0, sizeof *p);
     p->c = c;
@@ -155,7 +170,7 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     if (s == WG_OK)
         s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64) + results * sizeof(double));
     /* mostly the gradient was computed before, and the adjoints are there */
-    const int one = m == 1 && (w == NULL || w[0] == 1);
+    const int one = m == 1 && (w == NULL || w[0] == 1) && c->always == 0;
     const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
     if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);
     if (s != WG_OK)
@@ -258,7 +273,7 @@ static uint32_t last_read(const wgi_passes *p) {
 /* Tangents of all slots that are read. */
 static wg_status run_forward(const wgi_passes *p) {
     wgi_core *const c = p->c;
-    const uint64_t records = wgi_record_after(c, last_read(p));
+    const uint64_t records = c->always != 0 ? p->records : wgi_record_after(c, last_read(p));
     const int blocks = c->head.last_block != NULL;
     for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
         const wgi_chunk *const chunk = &c->chunk[k];
@@ -315,6 +330,15 @@ void wgi_second_close(wgi_passes *p) {
     p->beside = NULL;
 }
 
+wg_status wg_tape_hvp_check(wg_tape *t, wg_real y, size_t n, const wg_real *x) {
+    if (t == NULL) return WG_ENULL;
+    wgi_core *c = wgi_core_of(t);
+    if (n != 0 && x == NULL)
+        return wgi_refuse(c, WG_ENULL, "wg_tape_hvp_check: an array of %zu entries is NULL", n);
+    const wg_status s = check_call(c, "wg_tape_hvp_check", y, n, x, 1);
+    return s == WG_OK ? check_beyond(c, "wg_tape_hvp_check") : s;
+}
+
 wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
                       double *hv) {
     if (t == NULL) return WG_ENULL;
@@ -323,7 +347,8 @@ wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const d
         return wgi_refuse(c, WG_ENULL, "wg_tape_hvp: an array of %zu entries is NULL", n);
     const uint64_t used = c->scratch_used;
     wgi_passes p;
-    wg_status s = check_call(c, "wg_tape_hvp", y, n, x);
+    wg_status s = check_call(c, "wg_tape_hvp", y, n, x, 1);
+    if (s == WG_OK) s = check_beyond(c, "wg_tape_hvp");
     if (s == WG_OK && !wgi_second_possible(c, 1, &y)) {
         s = wg_reverse(t, y);
         return s != WG_OK ? s
@@ -378,7 +403,7 @@ wg_status wg_tape_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x, dou
         return wgi_refuse(c, WG_ESHAPE, "wg_tape_hessian: ld %zu is less than n %zu", ld, n);
     const uint64_t used = c->scratch_used;
     wgi_passes p;
-    wg_status s = check_call(c, "wg_tape_hessian", y, n, x);
+    wg_status s = check_call(c, "wg_tape_hessian", y, n, x, 0);
     if (s == WG_OK && !wgi_second_possible(c, 1, &y)) {
         s = wg_reverse(t, y);
         return s != WG_OK ? s

@@ -30,6 +30,7 @@ static int is_linear(const wg_block_op *op) {
 int wgi_second_knows(const wgi_block *b) {
     const wg_block_op *const op = b->op;
     const wgi_traits traits = wgi_traits_of(op);
+    if (op->flags & WG_OP_ALWAYS) return is_linear(op);
     return op == &wgi_small_op || op->value == NULL || is_linear(op) || op->adjoint != NULL ||
            traits.row != NULL || traits.bilinear != 0;
 }
@@ -137,6 +138,24 @@ static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned biline
             s = lane_by_vjp(p, b, l, p->wt, p->lanes, NULL, ~0u);
         if (s == WG_OK && curved) s = lane_by_vjp(p, b, l, p->w, 1, p->vt, bilinear);
     }
+    return s;
+}
+
+/* Of a WG_OP_ALWAYS: all lanes at once, whatever they are. */
+static wg_status beyond(const wgi_passes *p, const wgi_block *b) {
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
+    wgi_core *const c = p->c;
+    const uint64_t used = c->scratch_used;
+    wg_block call;
+    wgi_block_call(&call, b, arg, wgi_scratch(c, b->work_bytes));
+    call.lanes = p->lanes;
+    for (uint32_t i = 0; i < b->inputs; i++)
+        if (active(&b->operand[i]))
+            call.in[i].bar = p->wt + (size_t)b->operand[i].slot * p->lanes;
+    for (uint32_t k = 0; k < b->outputs; k++)
+        call.out[k].bar = p->wt + (size_t)b->operand[b->inputs + k].slot * p->lanes;
+    const wg_status s = wgi_block_vjp(c, b, &call);
+    c->scratch_used = used;
     return s;
 }
 
@@ -397,6 +416,7 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
         of_gather(p, b, gathered);
         return WG_OK;
     }
+    if (b->op->flags & WG_OP_ALWAYS) return beyond(p, b);
     if (all_zero(p->w + b->out, b->outs) &&
         all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
         return WG_OK;

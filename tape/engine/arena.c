@@ -118,8 +118,8 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
         wgi_region *region;
         size_t used; /* beside what was asked for */
     } all[] = {{&c->code, (size_t)(WGI_CODE_START + c->head.code_words) * 8},
-               {&c->values, c->head.slots * sizeof(double)},
-               {&c->tangents, c->width * c->head.slots * sizeof(double)},
+               {&c->values, wgi_rows(c) * sizeof(double)},
+               {&c->tangents, c->width * wgi_rows(c) * sizeof(double)},
                {&c->adjoints, 0},
                {&c->places, (size_t)c->place_count * sizeof(wgi_place)},
                {&c->labels, (size_t)c->label_count * sizeof(wgi_label)},
@@ -172,15 +172,18 @@ wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
 
 static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
-    if (c->buffer == NULL) {
-        const wg_status s = wgi_budget_need(c, more, r);
+    do { /* another segment of a parallel loop may take what was left */
+        const wg_status s = c->buffer == NULL ? wgi_budget_need(c, more, r) : WG_OK;
         if (s != WG_OK) return s;
+    } while (!wgi_account_take(c->account, more));
+    if (c->buffer == NULL) {
         c->memory_calls++;
-        if (!wgi_memory_commit(&c->memory, c->account, r->base + r->committed, more))
+        if (!wgi_memory_commit(&c->memory, c->account, r->base + r->committed, more)) {
+            wgi_account_give(c->account, more);
             return starved(c, WG_ENOMEM);
+        }
     }
     r->committed = bytes;
-    wgi_account_take(c->account, more);
     return WG_OK;
 }
 
@@ -299,7 +302,7 @@ void wgi_limit_set(wgi_core *c) {
         return;
     }
     /* a statement takes a record at least, one value, and a number of words */
-    const uint64_t values = c->values.committed / sizeof(double);
+    const uint64_t values = c->values.committed / sizeof(double) + c->origin;
     const uint64_t words = c->code.committed / 8, used = WGI_CODE_START + c->head.code_words;
     uint64_t statements = words > used ? (words - used) / WGI_STATEMENT_WORDS : 0;
     if (values < c->head.slots + statements)
@@ -380,6 +383,11 @@ static void payload_at(wgi_core *c, int k, char *top) {
 }
 
 wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
+    if (c->outer != NULL)
+        return wgi_fail(
+            c, WG_EMODE,
+            "a segment of a parallel loop takes statements: no operations on matrices, no "
+            "memory that is kept");
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
     bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer may be empty */
     if (c->payloads != 0) {
@@ -484,6 +492,7 @@ static size_t branch_before(const wgi_core *c, const wg_mark *m) {
 }
 
 uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot) {
+    if (slot < c->origin) c = c->outer;
     const wg_mark behind = {.slot = slot, .code = UINT64_MAX};
     return branches(c)[branch_before(c, &behind)].stamp;
 }
@@ -623,7 +632,7 @@ static void leave_guests(wgi_core *c) {
 }
 
 void wg_tape_free(wg_tape *t) {
-    if (t == NULL) return;
+    if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
     leave_guests(c);
     c->beside_works = 0;
@@ -683,6 +692,7 @@ wg_status wg_tape_own(wg_tape *t) {
 void wg_tape_reset(wg_tape *t) {
     if (t == NULL) return;
     wgi_core *c = wgi_core_of(t);
+    if (c->outer != NULL) return;
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     leave_guests(c);
@@ -692,6 +702,10 @@ void wg_tape_reset(wg_tape *t) {
     c->inputs = 0;
     c->head.last_block = NULL;
     c->always = 0;
+    c->stretch = NULL;
+    c->loops = 0;
+    c->ordered = 0;
+    c->loop_slots = 0;
     c->lane_bytes = c->work_bytes = 0;
     if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
     for (int k = 0; k < c->payloads; k++) c->payload[k].wanted = 0;
@@ -743,6 +757,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     wgi_core *c = wgi_core_of(t);
     if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
     if (wgi_is_telling(c)) return WG_EMODE;
+    if (wgi_refuse_segment(c, "wg_tape_rewind") != WG_OK) return WG_EMODE;
     if (c->half_replayed || c->status == WG_ETHREAD)
         return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))
@@ -772,6 +787,9 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     if (m.record < c->always) c->always = 0;
+    while (c->stretch != NULL && c->stretch->end[c->stretch->runs - 1] > m.record)
+        c->stretch = c->stretch->prev;
+    if (m.record < c->ordered) c->ordered = m.record;
     c->head.slots = m.slot;
     c->inputs = m.inputs;
     c->head.code_words = m.code;

@@ -105,6 +105,10 @@ wg_status wgi_drive_call(wgi_drive *d) {
                         d->call, d->m, d->m == 1 ? "" : "s");
     /* the message of a call that was refused, which did not matter to the function */
     c->message[0] = 0;
+    if (wgi_records_own(c) != WG_OK) {
+        wgi_fail_as(c, d->call);
+        return c->status;
+    }
     return wgi_check_handles(c, d->call, d->m, d->y);
 }
 

@@ -30,9 +30,10 @@ double *wgi_drive_room(wgi_drive *d, size_t doubles);
  * tape has failed. */
 double *wgi_drive_late_room(wgi_drive *d, size_t doubles);
 /* Can a sweep be refused although the tape has not failed and there is memory? After a rewind
- * there may be records of forgotten variables; and an operation on matrices may refuse. */
+ * there may be records of forgotten variables, after a parallel loop of variables of its segments; and an
+ * operation on matrices may refuse. */
 static inline int wgi_may_refuse(const wgi_core *c) {
-    return c->branch_count > 1 || c->head.last_block != NULL;
+    return c->branch_count > 1 || c->loops || c->head.last_block != NULL;
 }
 /* The derivative of a constant: 0; but NaN if it is NaN, as an output that was not set is. */
 static inline double wgi_of_constant(wg_real y) { return y.value == y.value ? 0 : y.value; }

@@ -146,6 +146,7 @@ static void put_operand(text *o, uint32_t slot, double partial, int *more) {
 wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx) {
     if (t == NULL || write == NULL) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
+    if (c->outer != NULL) return WG_EMODE;
     text o = {write, ctx, 0, 0, ""};
     if (c->status != WG_OK) {
         put(&o, "failed: ");
@@ -238,6 +239,7 @@ static void dot_block(text *o, const wgi_core *c, const wgi_block *b) {
 wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
     if (t == NULL || write == NULL) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
+    if (c->outer != NULL) return WG_EMODE;
     text o = {write, ctx, 0, 0, ""};
     put(&o, "digraph tape {\n");
     for (wgi_slot_walk w = wgi_slot_walk_of(c); wgi_slot_step(&w) && !o.failed;) {
@@ -276,6 +278,7 @@ wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
 wg_status wg_print(const wg_tape *t, wg_real x, wg_write *write, void *ctx) {
     if (t == NULL || write == NULL) return WG_ENULL;
     const wgi_core *c = wgi_core_of_const(t);
+    if (c->outer != NULL) return WG_EMODE;
     text o = {write, ctx, 0, 0, ""};
     put_number(&o, x.value);
     if (x.at.slot == 0) {

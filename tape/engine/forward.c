@@ -37,6 +37,7 @@ wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v) {
         return wgi_refuse(c, WG_EARG, "wg_tangent_seed: lane %zu of %zu", lane, c->width);
     if (x.at.slot == 0)
         return wgi_refuse(c, WG_ESEED, "wg_tangent_seed: a constant has no tangent");
+    if (wgi_refuse_segment(c, "wg_tangent_seed") != WG_OK) return WG_EMODE;
     const wg_status s = wgi_refuse_stale(c, "wg_tangent_seed", 1, &x);
     if (s != WG_OK) return s;
     wgi_tangents_of(c, x.at.slot)[lane] = v;

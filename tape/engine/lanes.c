@@ -30,7 +30,8 @@
                         p1[l] = wgi_product(w[l], r->jac1);                                    \
                     }                                                                          \
                 *(NAME##_row *)(void *)(to0 + i) += p0;                                        \
-                *(NAME##_row *)(void *)(to1 + i) += p1;                                        \
+                /* slot 0 is everybody's, as in scalar_sweep.c */                              \
+                if (r->in1 != 0) *(NAME##_row *)(void *)(to1 + i) += p1;                       \
             }                                                                                  \
         }                                                                                      \
     }                                                                                          \

@@ -49,6 +49,23 @@ size_t wgi_memory_range(void) {
     return (size_t)(space.rlim_cur / 64);
 }
 
+/* ---- ranges that go on in a file (spill.c) ---- */
+
+void *wgi_range_reserve(size_t bytes) { return system_reserve(NULL, bytes); }
+
+int wgi_range_open(void *p, size_t bytes) { return system_commit(NULL, p, bytes) == 0; }
+
+int wgi_range_map(void *p, size_t bytes, int file, size_t at) {
+    /* without a file behind it the range is what it was: not accessible */
+    if (mmap(p, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)at) ==
+        MAP_FAILED)
+        return 0;
+    /* what a child of fork writes there would be the parent's */
+    return madvise(p, bytes, MADV_DONTFORK) == 0;
+}
+
+void wgi_range_release(void *p, size_t bytes) { system_release(NULL, p, bytes); }
+
 wg_memory wgi_memory_of(const wg_memory *wanted) {
     if (wanted == NULL || wanted->reserve == NULL || wanted->commit == NULL ||
         wanted->release == NULL)
@@ -66,13 +83,13 @@ int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes) {
                MAP_FAILED;
 }
 
-/* Has the machine so much, all in all? What was promised beyond is missing when it is touched. */
+/* Has the machine so much, all in all, of which `bytes` are in the account already? What was promised
+ * beyond is missing when it is touched. */
 static int is_there(const wg_memory *m, const wgi_account *a, size_t bytes) {
     struct sysinfo all;
     if (bytes <= LARGE || m->release != system_release || sysinfo(&all) != 0) return 1;
     const uint64_t has = ((uint64_t)all.totalram + all.totalswap) * all.mem_unit;
-    const uint64_t held = a != NULL ? wgi_account_committed(a) : 0;
-    return held < has && bytes <= has - held;
+    return (a != NULL ? wgi_account_committed(a) : bytes) <= has;
 }
 
 int wgi_memory_commit(const wg_memory *m, const wgi_account *a, void *p, size_t bytes) {
@@ -119,10 +136,17 @@ size_t wgi_account_left(const wgi_account *a) {
     return a->budget == 0 ? SIZE_MAX : a->budget - wgi_account_committed(a);
 }
 
-void wgi_account_take(wgi_account *a, size_t bytes) {
-    const size_t now =
-        atomic_fetch_add_explicit(&a->committed, bytes, memory_order_relaxed) + bytes;
-    if (now > wgi_account_most(a)) atomic_store_explicit(&a->most, now, memory_order_relaxed);
+int wgi_account_take(wgi_account *a, size_t bytes) {
+    size_t held = wgi_account_committed(a), most = wgi_account_most(a);
+    do
+        if (a->budget != 0 && bytes > a->budget - held) return 0;
+    while (!atomic_compare_exchange_weak_explicit(&a->committed, &held, held + bytes,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    while (held + bytes > most &&
+           !atomic_compare_exchange_weak_explicit(&a->most, &most, held + bytes,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return 1;
 }
 
 void wgi_account_give(wgi_account *a, size_t bytes) {
@@ -136,13 +160,16 @@ wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out)
     *out = NULL;
     if (bytes > SIZE_MAX / 2) return WG_ENOMEM;
     *home = (wgi_home){c->memory, account, whole_pages(bytes)};
-    if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK) return WG_EBUDGET;
+    do
+        if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK)
+            return WG_EBUDGET;
+    while (account != NULL && !wgi_account_take(account, home->bytes));
     *out = wgi_memory_obtain(&c->memory, account, &home->bytes);
-    if (*out == NULL) return WG_ENOMEM;
-    if (account != NULL) {
-        wgi_account_take(account, home->bytes);
-        wgi_account_join(account);
+    if (*out == NULL) {
+        if (account != NULL) wgi_account_give(account, home->bytes);
+        return WG_ENOMEM;
     }
+    if (account != NULL) wgi_account_join(account);
     return WG_OK;
 }
 

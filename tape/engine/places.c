@@ -48,6 +48,7 @@ wg_status wg_label(wg_tape *t, wg_real x, const char *name) {
     wgi_core *c = wgi_core_of(t);
     if (name == NULL) return wgi_refuse(c, WG_ENULL, "wg_label: the name is NULL");
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, "wg_label") != WG_OK) return WG_EMODE;
     if (x.at.slot == 0) return WG_OK; /* a constant, which is also what a paused tape gives */
     wg_status s = wgi_refuse_stale(c, "wg_label", 1, &x);
     if (s != WG_OK) return s;

@@ -361,8 +361,7 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
     if (c->flags & WG_KEEP_CODE)
         for (size_t i = 0; i < n; i++) wgi_values(c)[first + i] = x[i].value;
     if (c->width != 0 && n != 0)
-        memset((double *)(void *)c->tangents.base + (size_t)first * c->width, 0,
-               n * c->width * sizeof(double));
+        memset(wgi_tangents_of(c, first), 0, n * c->width * sizeof(double));
     c->head.slots += (uint32_t)n;
     c->inputs += (uint32_t)n;
     wgi_limit_update(c);

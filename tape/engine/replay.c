@@ -48,8 +48,10 @@ wg_status wg_tape_verify(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, "wg_tape_verify") != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_verify: the tape keeps no code");
+    if (wgi_records_own(c) != WG_OK) return c->status;
     const uint64_t used = c->scratch_used;
     double *x = NULL, *partial = NULL;
     char was[WGI_NUMBER_TEXT], now[WGI_NUMBER_TEXT];
@@ -112,8 +114,10 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     if (n != 0 && (x == NULL || a == NULL))
         return wgi_refuse(c, WG_ENULL, "wg_tape_replay: an array of %zu entries is NULL", n);
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, "wg_tape_replay") != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_replay: the tape keeps no code");
+    if (wgi_records_own(c) != WG_OK) return c->status;
     wg_status s = wgi_refuse_stale(c, "wg_tape_replay", n, x);
     if (s == WG_OK) s = refuse_computed(c, n, x);
     if (s != WG_OK) return s;
@@ -155,5 +159,5 @@ double wg_tape_value(const wg_tape *t, wg_real x) {
     const wgi_core *c = wgi_core_of_const(t);
     if (x.at.slot == 0) return x.value;
     if (!(c->flags & WG_KEEP_CODE) || !wgi_alive(c, x.at)) return __builtin_nan("");
-    return wgi_values(c)[x.at.slot];
+    return wgi_values(x.at.slot < c->origin ? c->outer : c)[x.at.slot];
 }

@@ -11,13 +11,14 @@
 /* The records [low, high), block after block. */
 static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = wgi_block_below(c, high, low);
+    const wgi_stretch *stretch = c->stretch;
     wg_status s = b != NULL ? wgi_blocks_room(c, 0) : WG_OK;
     if (s != WG_OK) {
         c->swept = 0;
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");
     }
     while (b != NULL && b->record >= low) {
-        s = wgi_sweep_scalars(c, high, b->record + 1);
+        s = wgi_sweep_scalars(c, high, b->record + 1, &stretch);
         if (s != WG_OK) return s;
         /* a traced tape has none of these */
         if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
@@ -26,11 +27,12 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
         high = b->record;
         b = b->prev;
     }
-    return wgi_sweep_scalars(c, high, low);
+    return wgi_sweep_scalars(c, high, low, &stretch);
 }
 
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
-    wg_status s = WG_OK;
+    wg_status s = wgi_records_own(c);
+    if (s != WG_OK) return s;
     if (c->marks.kept && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
     else if (c->marks.kept) s = wgi_sweep_reached(c, &high, low);
     if (s == WG_OK && high > low) s = sweep_all(c, high, low);
@@ -47,6 +49,7 @@ static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) 
 static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                          const double *w) {
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "%s: a forward tape keeps no records", call);
     if (m != 0 && (y == NULL || w == NULL))
@@ -107,6 +110,7 @@ wg_status wg_adjoints_clear(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     if (c->status != WG_OK) return c->status;
     if (wgi_check_thread(c, "wg_adjoints_clear") != WG_OK) return WG_ETHREAD;
+    if (wgi_refuse_segment(c, "wg_adjoints_clear") != WG_OK) return WG_EMODE;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_adjoints_clear: a forward tape keeps no records");
     const wg_status s = wgi_adjoints_open(c, c->head.slots, 1, 0);

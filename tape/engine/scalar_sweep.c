@@ -5,6 +5,9 @@
  * nothing, and neither does a local derivative that is exactly 0. */
 #include "tape.h"
 
+#include <wengert/threads.h>
+
+#include <stdatomic.h>
 #include <string.h>
 
 /* How many bytes ahead of a backward sweep records are prefetched, into the second-level cache,
@@ -45,7 +48,8 @@ replay(const wgi_record *r, double *restrict adjoint, struct held h) {
         if (__builtin_expect(needs_a_look(h.w), 0)) {
             if (h.w == 0) return nothing;
             adjoint[r->in0] += wgi_product(h.w, r->jac0);
-            adjoint[r->in1] += wgi_product(h.w, r->jac1);
+            /* slot 0 is everybody's: of what threads sweep side by side nobody writes there */
+            if (r->in1 != 0) adjoint[r->in1] += wgi_product(h.w, r->jac1);
             return nothing;
         }
     }
@@ -96,14 +100,36 @@ static const wgi_record *first_disordered(const wgi_record *low, const wgi_recor
 }
 
 wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r) {
+    const uint32_t slot = r->in0 >= r->out ? r->in0 : r->in1;
     c->swept = 0;
+    if (slot >= c->head.slots && c->loops)
+        return wgi_fail(
+            c, WG_ESTALE,
+            "slot %u was recorded with slot %u, a variable of a segment of a parallel loop: "
+            "wg_parallel_adopt comes first",
+            r->out, slot);
     return wgi_fail(c, WG_ESTALE,
                     "slot %u was recorded with slot %u, which a rewind had forgotten", r->out,
-                    r->in0 >= r->out ? r->in0 : r->in1);
+                    slot);
+}
+
+wg_status wgi_records_own(wgi_core *c) {
+    const uint64_t count = c->chunks == 0 ? 0 : wgi_record_count(c);
+    if (!c->loops) return WG_OK;
+    for (int k = c->current; k >= 0 && c->ordered < count; k--) {
+        const wgi_chunk *const chunk = &c->chunk[k];
+        const wgi_record *const to = k == c->current ? c->head.top : chunk->top;
+        const uint64_t known = c->ordered > chunk->first ? c->ordered - chunk->first : 0;
+        const wgi_record *const odd = first_disordered(chunk->base + known, to);
+        if (odd != NULL) return wgi_fail_disordered(c, odd);
+        if (c->ordered >= chunk->first) break;
+    }
+    c->ordered = count;
+    return WG_OK;
 }
 
 wg_status wgi_records_ordered(wgi_core *c) {
-    if (c->branch_count <= 1) return WG_OK;
+    if (c->branch_count <= 1) return wgi_records_own(c);
     for (int k = 0; c->chunks != 0 && k <= c->current; k++) {
         const wgi_record *const to = k == c->current ? c->head.top : c->chunk[k].top;
         const wgi_record *const odd = first_disordered(c->chunk[k].base, to);
@@ -112,10 +138,10 @@ wg_status wgi_records_ordered(wgi_core *c) {
     return WG_OK;
 }
 
+/* WG_ESTALE: a record is not in order. */
 static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record *high) {
     double *const adjoint = wgi_adjoints(c);
-    const wgi_record *const odd = c->branch_count > 1 ? first_disordered(low, high) : NULL;
-    if (odd != NULL) return wgi_fail_disordered(c, odd);
+    if (c->branch_count > 1 && first_disordered(low, high) != NULL) return WG_ESTALE;
     if (c->lanes != 1) wgi_sweep_lanes(low, high, adjoint, c->lanes);
     else if (!c->traced) sweep(low, high, adjoint);
     else return sweep_traced(c, low, high, adjoint);
@@ -123,21 +149,28 @@ static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record
 }
 
 wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *high) {
-    return run(c, low, high);
+    const wg_status s = run(c, low, high);
+    return s == WG_ESTALE ? wgi_fail_disordered(c, first_disordered(low, high)) : s;
 }
 
 /* How many records of a long recording are swept or left out together. */
 enum { RUN = 4096 };
 
+/* Of such runs. */
+struct counts {
+    uint64_t runs, left_out;
+};
+
 /* The same, but for runs of records whose results have adjoints that are all 0. */
-static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high) {
+static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high,
+                            struct counts *n) {
     const double *const adjoint = wgi_adjoints(c);
     while (high != low) {
         const wgi_record *const from = high - low > RUN ? high - RUN : low;
         const size_t results = (size_t)(high[-1].out - from->out) + 1;
-        c->marks.runs++;
+        n->runs++;
         if (wgi_adjoints_zero(adjoint + (size_t)from->out * c->lanes, results * c->lanes))
-            c->marks.left_out++;
+            n->left_out++;
         else {
             const wg_status s = run(c, from, high);
             if (s != WG_OK) return s;
@@ -147,16 +180,84 @@ static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record
     return WG_OK;
 }
 
-wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low) {
+static wg_status one_after_the_other(wgi_core *c, uint64_t high, uint64_t low,
+                                     struct counts *n) {
     for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
         if (chunk->first >= high) continue;
         const wgi_record *const from =
             chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
-        const wg_status s = c->marks.kept ? sweep_runs(c, from, to) : run(c, from, to);
+        const wg_status s = c->marks.kept ? sweep_runs(c, from, to, n) : run(c, from, to);
         if (s != WG_OK) return s;
         high = chunk->first;
     }
     return WG_OK;
+}
+
+/* ---- side by side ---- */
+
+struct side_by_side {
+    wgi_core *c;
+    const wgi_stretch *stretch;
+    uint64_t high, low;
+    atomic_uint_fast64_t runs, left_out;
+};
+
+static wg_status one_run(void *context, size_t k) {
+    struct side_by_side *const all = context;
+    const wgi_stretch *const stretch = all->stretch;
+    uint64_t low = k == 0 ? stretch->first : stretch->end[k - 1], high = stretch->end[k];
+    if (low < all->low) low = all->low;
+    if (high > all->high) high = all->high;
+    struct counts n = {0, 0};
+    const wg_status s = one_after_the_other(all->c, high, low, &n);
+    (void)atomic_fetch_add_explicit(&all->runs, n.runs, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&all->left_out, n.left_out, memory_order_relaxed);
+    return s;
+}
+
+/* Records [low, high) of a stretch. */
+static wg_status sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t high,
+                               uint64_t low, struct counts *n) {
+    /* waking threads for less takes longer; and what is traced stops at the first adjoint of all */
+    if (high - low < 2 * RUN || c->traced || wg_threads_count(stretch->threads) < 2)
+        return one_after_the_other(c, high, low, n);
+    struct side_by_side all = {.c = c, .stretch = stretch, .high = high, .low = low};
+    const wg_status s = wgi_threads_run_near(stretch->threads, stretch->runs, one_run, &all);
+    n->runs += all.runs;
+    n->left_out += all.left_out;
+    return s;
+}
+
+static wg_status sweep_parts(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at,
+                             struct counts *n) {
+    const wgi_stretch *stretch = *at;
+    wg_status s = WG_OK;
+    while (stretch != NULL && stretch->first >= high) stretch = stretch->prev;
+    for (; s == WG_OK && stretch != NULL; stretch = stretch->prev) {
+        const uint64_t end = stretch->end[stretch->runs - 1];
+        if (end <= low) break;
+        if (end < high) s = one_after_the_other(c, high, end, n);
+        if (s == WG_OK)
+            s = sweep_stretch(c, stretch, end < high ? end : high,
+                              stretch->first > low ? stretch->first : low, n);
+        high = stretch->first;
+        if (high <= low) break;
+    }
+    *at = stretch;
+    return s == WG_OK && high > low ? one_after_the_other(c, high, low, n) : s;
+}
+
+wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at) {
+    struct counts n = {0, 0};
+    const wg_status s = sweep_parts(c, high, low, at, &n);
+    c->marks.runs += n.runs;
+    c->marks.left_out += n.left_out;
+    if (s != WG_ESTALE) return s;
+    for (uint64_t number = low; number < high; number++) {
+        const wgi_record *const r = wgi_record_at(c, number);
+        if (first_disordered(r, r + 1) != NULL) return wgi_fail_disordered(c, r);
+    }
+    return s;
 }

@@ -12,13 +12,13 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
     if (c->width != 0) {
         const size_t row = c->width * sizeof(double);
         const wg_status s =
-            wgi_region_need(c, &c->tangents, (c->head.slots + n) * row, c->head.slots * row);
+            wgi_region_need(c, &c->tangents, (wgi_rows(c) + n) * row, wgi_rows(c) * row);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for tangents", call);
     }
     if (c->flags & WG_KEEP_CODE) {
         c->head.kept_limit = NULL;
-        const wg_status s = wgi_region_need(c, &c->values, (c->head.slots + n) * sizeof(double),
-                                            (size_t)c->head.slots * sizeof(double));
+        const wg_status s = wgi_region_need(c, &c->values, (wgi_rows(c) + n) * sizeof(double),
+                                            wgi_rows(c) * sizeof(double));
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for values", call);
     }
     return WG_OK;
@@ -34,8 +34,9 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
         return to(c, WG_ESTALE, "%s: operand %zu is slot %u, forgotten by a rewind", call,
                   position, slot);
     if (slot == WGI_OUTSIDE)
-        return to(c, WG_ESTALE, "%s: operand %zu was computed of variables outside of every wg::scope",
-                  call, position);
+        return to(c, WG_ESTALE,
+                  "%s: operand %zu was computed of variables outside of every wg::scope", call,
+                  position);
     return to(
         c, WG_ESTALE,
         "%s: operand %zu (slot %u) is a variable of another tape, or from before a reset%s",
@@ -44,7 +45,7 @@ static wg_status stale(wgi_core *c, report *to, const char *call, size_t positio
 
 size_t wgi_first_stale(const wgi_core *c, size_t n, const wg_real *x) {
     size_t i = 0;
-    if (c->flags & WG_CHECKED) {
+    if ((c->flags & WG_CHECKED) != 0 || c->origin != 0) {
         while (i < n && (x[i].at.slot == 0 || wgi_alive(c, x[i].at))) i++;
         return i;
     }

@@ -121,6 +121,17 @@ enum {
     WGI_GUESTS = 16
 };
 
+/* A part of a recording in runs of records that know nothing of each other: no result of one is an operand
+ * in another, and no variable from before is an operand in two. Threads sweep them side by side, in any
+ * order, and the bits are those of one after the other. It stands among the payloads. */
+typedef struct wgi_stretch {
+    struct wgi_stretch *prev;
+    struct wg_threads *threads;
+    uint64_t first; /* the number of its first record */
+    size_t runs;
+    uint64_t end[]; /* of each run, and of the last one: the number of the record behind it */
+} wgi_stretch;
+
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; it has to come first */
 
@@ -128,11 +139,11 @@ typedef struct wgi_core {
     wg_memory memory;
     char *buffer; /* a caller's, or NULL */
     size_t buffer_bytes;
-    struct wgi_hole *holes; /* the free pieces of it */
+    struct wgi_hole *holes;    /* the free pieces of it */
     wgi_account own, *account; /* of which its memory is: its own, or that of its lender */
     struct wgi_core *lender;   /* the tape beside which this one is, or NULL */
-    size_t loops_over;       /* as in wg_options */
-    size_t reserve;          /* how much address space a region asks for at first */
+    size_t loops_over;         /* as in wg_options */
+    size_t reserve;            /* how much address space a region asks for at first */
     uint64_t max_slots;
 
     wgi_chunk chunk[WGI_MAX_CHUNKS];
@@ -175,6 +186,17 @@ typedef struct wgi_core {
     int closed;      /* a vjp works on the adjoints; `status` is WG_EMODE meanwhile */
     /* a replay was stopped: some values are the new ones, some the old ones */
     int half_replayed;
+    /* A segment of a parallel loop (segment.c): the tape of the loop, whose variables it uses, while the loop
+     * is open; otherwise NULL. Its own slots begin at `origin`, above all of that tape, which is 0 on
+     * others. */
+    struct wgi_core *outer;
+    uint32_t origin;
+    /* the tape of a loop: is there one in this recording? Then a variable of a segment may be among the
+     * operands of a record from number `ordered` on: it has a slot that the tape has not */
+    int loops;
+    uint64_t ordered;
+    uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
+    const wgi_stretch *stretch; /* the last one */
     /* memory was refused since the last reset: the next one gives everything back */
     int starved;
     uint32_t inside,
@@ -291,6 +313,26 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes);
 /* Memory that lives until the driver that asked for it returns; 64-byte aligned. NULL: none. */
 void *wgi_scratch(wgi_core *c, size_t bytes);
 
+/* ---- segment.c --------------------------------------------------------------------------- */
+
+/* The slots of segments: above those of the tape of a loop, which has half of all. */
+#define WGI_SEGMENT_SLOTS ((uint32_t)1 << 31)
+/* A tape for segments of parallel loops, in memory of c; nobody but wgi_segment_free frees it, or resets it. */
+wg_status wgi_segment_new(wgi_core *c, wgi_core **out);
+void wgi_segment_free(wgi_core *segment);
+/* From now on it records a segment of a loop on that tape, in slots [first, last], in its mode; or, where that
+ * has failed, nothing. The tape is used by no other thread, and changed by none. */
+void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
+/* It records nothing any more. */
+void wgi_segment_close(wgi_core *segment);
+
+/* ---- threads.c --------------------------------------------------------------------------- */
+
+/* wg_threads_run, in another order: each thread begins with a share of the tasks that are side by side, the same
+ * in every call of as many tasks, and helps others when it is done. */
+wg_status wgi_threads_run_near(struct wg_threads *threads, size_t tasks,
+                               wg_status (*f)(void *ctx, size_t k), void *ctx);
+
 /* ---- list.c ------------------------------------------------------------------------------ */
 
 /* Where a list that grows stands: while it is short among the payloads, then in a region of its
@@ -321,7 +363,12 @@ enum { WGI_CODE_START = 72, WGI_ADJOINT_START = 2112 };
 static inline uint64_t *wgi_code_words(const wgi_core *c) {
     return (uint64_t *)(void *)c->code.base + WGI_CODE_START;
 }
-static inline double *wgi_values(const wgi_core *c) { return (double *)(void *)c->values.base; }
+/* Those of a segment begin with its first own slot. */
+static inline double *wgi_values(const wgi_core *c) {
+    return (double *)((uintptr_t)c->values.base - c->origin * sizeof(double));
+}
+/* One more than the last slot for which the tape itself has a row of values, tangents and the like. */
+static inline size_t wgi_rows(const wgi_core *c) { return c->head.slots - c->origin; }
 static inline double *wgi_adjoints(const wgi_core *c) {
     return (double *)(void *)(c->adjoints.base + c->marks.room + WGI_ADJOINT_START);
 }
@@ -389,6 +436,11 @@ wg_status wgi_fail(wgi_core *c, wg_status s, const char *format, ...)
  * the recording is as good as before. */
 wg_status wgi_refuse(wgi_core *c, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+/* Refuses a call on a segment of a parallel loop that does anything but record. */
+static inline wg_status wgi_refuse_segment(wgi_core *c, const char *call) {
+    if (c->outer == NULL) return WG_OK;
+    return wgi_refuse(c, WG_EMODE, "%s: a segment of a parallel loop only records", call);
+}
 /* A failure of something that `call` used becomes one of `call`, which the user made: its name
  * is put before the message. */
 void wgi_fail_as(wgi_core *c, const char *call);
@@ -446,6 +498,7 @@ wg_status wgi_fail_stale(wgi_core *c, const char *call, size_t position, uint32_
  * also: was that slot recorded under the stamp of the handle? */
 static inline int wgi_alive(const wgi_core *c, wg_handle h) {
     if (h.slot == 0 || h.slot >= c->head.slots) return 0;
+    if (h.slot < c->origin && h.slot >= c->outer->head.slots) return 0; /* another segment's */
     return h.stamp == (c->flags & WG_CHECKED ? wgi_stamp_of(c, h.slot) : c->head.stamp);
 }
 /* The first of n handles that is neither a constant nor alive; n: there is none. */
@@ -590,9 +643,10 @@ int wgi_adjoints_zero(const double *x, size_t n);
 
 /* Sweeps a run of records of one chunk, none of them a block's. */
 wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *high);
-/* Sweeps records [low, high), none of them a block's. */
-wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low);
-/* Fails because a record was made with a variable that a rewind had forgotten. */
+/* Sweeps records [low, high), none of them a block's. *at: the last stretch that may begin below `high`,
+ * and then `low`. */
+wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at);
+/* Fails because a record was made with a variable that a rewind had forgotten, or one of a segment. */
 wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r);
 /* Sweeps records from *high down to `low`, going only where there are marks, and sets marks on
  * its way. Where that takes longer than it is likely to save, it stops: *high is then how far it
@@ -604,6 +658,8 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low);
 /* Checks that all operands are older than results, as a pass forward through the records needs
  * it. */
 wg_status wgi_records_ordered(wgi_core *c);
+/* The same for variables of segments only, which are looked for once. */
+wg_status wgi_records_own(wgi_core *c);
 /* The zero rule: d p is 0 when either is 0, whatever the other. */
 static inline double wgi_product(double d, double p) {
     const double v = d * p;
@@ -628,7 +684,8 @@ static inline double *wgi_tangents(const wgi_core *c) {
     return (double *)(void *)c->tangents.base;
 }
 static inline double *wgi_tangents_of(const wgi_core *c, uint32_t slot) {
-    return wgi_tangents(c) + (size_t)slot * c->width;
+    const wgi_core *const of = slot < c->origin ? c->outer : c;
+    return wgi_tangents(of) + (size_t)(slot - of->origin) * of->width;
 }
 
 /* ---- code.c ------------------------------------------------------------------------------

@@ -35,6 +35,12 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
+/* Of a job by shares: what is left of one, which begins with the thread of its number. */
+typedef struct share {
+    _Alignas(LINE) atomic_size_t next;
+    size_t end;
+} share;
+
 struct wg_threads {
     wg_memory memory;
     wg_thread_calls calls;
@@ -42,10 +48,12 @@ struct wg_threads {
     pid_t process; /* the one that has the threads: a child of it has the memory only */
     int looks;
     worker *worker; /* worker[k - 1] is thread k */
+    share *share;   /* one for each thread */
     /* the job: */
     wg_task *task;
     void *ctx;
     size_t tasks;
+    int near;         /* by shares? */
     wg_status status; /* that of task `failed`; both under the lock */
     size_t failed;
     /* for threads that sleep: */
@@ -126,12 +134,21 @@ static void note_failure(wg_threads *p, size_t k, wg_status s) {
     }
     (void)pthread_mutex_unlock(&p->lock);
     atomic_store(&p->next, p->tasks);
+    for (size_t i = 0; p->near && i < p->count; i++)
+        atomic_store(&p->share[i].next, p->share[i].end);
 }
 
-static void take_tasks(wg_threads *p) {
-    for (size_t k; (k = atomic_fetch_add(&p->next, 1)) < p->tasks;) {
-        const wg_status s = p->task(p->ctx, k);
-        if (s != WG_OK) note_failure(p, k, s);
+static void do_task(wg_threads *p, size_t k) {
+    const wg_status s = p->task(p->ctx, k);
+    if (s != WG_OK) note_failure(p, k, s);
+}
+
+/* Thread `me` takes tasks until none is left. */
+static void take_tasks(wg_threads *p, size_t me) {
+    for (size_t k; !p->near && (k = atomic_fetch_add(&p->next, 1)) < p->tasks;) do_task(p, k);
+    for (size_t i = 0; p->near && i < p->count; i++) {
+        share *const from = &p->share[(me + i) % p->count];
+        for (size_t k; (k = atomic_fetch_add(&from->next, 1)) < from->end;) do_task(p, k);
     }
 }
 
@@ -154,11 +171,12 @@ static void leave(wg_threads *p) {
 }
 
 static void *work(void *data) {
-    wg_threads *const p = ((worker *)data)->pool;
+    worker *const me = data;
+    wg_threads *const p = me->pool;
     for (uint64_t last = 0; !atomic_load(&p->over);) {
         wait_for_a_call(p, last);
         if (!enter(p, &last)) continue;
-        take_tasks(p);
+        take_tasks(p, (size_t)(me - p->worker) + 1);
         leave(p);
     }
     return NULL;
@@ -186,22 +204,49 @@ static void open_gate(wg_threads *p) {
     (void)pthread_mutex_unlock(&p->lock);
 }
 
-wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
+/* What each of somebody else's threads does. */
+static void take_tasks_of(void *data, size_t k) { take_tasks(data, k); }
+
+/* The first task of a share, which is the end of the one before. */
+static size_t first_of(const wg_threads *p, size_t i) {
+    const size_t more = p->tasks % p->count;
+    return p->tasks / p->count * i + (i < more ? i : more);
+}
+
+static wg_status work_on(wg_threads *p, size_t tasks, wg_task *f, void *ctx, int near) {
     if (f == NULL) return WG_ENULL;
     if (p == NULL || p->count == 1 || tasks < 2) return by_the_caller(tasks, f, ctx);
     if (!has_threads(p) || atomic_exchange(&p->at_work, 1)) return by_the_caller(tasks, f, ctx);
     p->task = f;
     p->ctx = ctx;
     p->tasks = tasks;
+    p->near = near;
     p->status = WG_OK;
     atomic_store(&p->next, 0);
-    open_gate(p);
-    take_tasks(p);
-    (void)atomic_fetch_and(&p->gate, ~OPEN);
-    wait_for_the_others(p);
+    for (size_t i = 0; near && i < p->count; i++) {
+        p->share[i].end = first_of(p, i + 1);
+        atomic_store(&p->share[i].next, first_of(p, i));
+    }
+    if (p->calls.team != NULL) {
+        p->calls.team(p->calls.ctx, tasks < p->count ? tasks : p->count, take_tasks_of, p);
+        take_tasks(p, 0); /* what it has left, if it had no thread */
+    } else {
+        open_gate(p);
+        take_tasks(p, 0);
+        (void)atomic_fetch_and(&p->gate, ~OPEN);
+        wait_for_the_others(p);
+    }
     const wg_status s = p->status;
     atomic_store(&p->at_work, 0);
     return s;
+}
+
+wg_status wg_threads_run(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
+    return work_on(p, tasks, f, ctx, 0);
+}
+
+wg_status wgi_threads_run_near(wg_threads *p, size_t tasks, wg_task *f, void *ctx) {
+    return work_on(p, tasks, f, ctx, 1);
 }
 
 size_t wg_threads_count(const wg_threads *p) { return p == NULL ? 1 : p->count; }
@@ -219,7 +264,8 @@ static void system_join(void *ctx, size_t k) {
 }
 
 static wg_threads *obtain(size_t count, const wg_memory *memory) {
-    size_t bytes = sizeof(wg_threads) + (count - 1) * sizeof(worker);
+    const size_t shares = sizeof(wg_threads) + count * sizeof(share);
+    size_t bytes = shares + (count - 1) * sizeof(worker);
     wg_threads *const p = wgi_memory_obtain(memory, NULL, &bytes);
     if (p == NULL) return NULL;
     memset(p, 0, sizeof *p);
@@ -228,7 +274,8 @@ static wg_threads *obtain(size_t count, const wg_memory *memory) {
     p->count = count;
     p->process = getpid();
     p->looks = (long)count <= sysconf(_SC_NPROCESSORS_ONLN);
-    p->worker = (worker *)(void *)(p + 1);
+    p->share = (share *)(void *)(p + 1);
+    p->worker = (worker *)(void *)((char *)p + shares);
     return p;
 }
 
@@ -259,10 +306,11 @@ wg_status wg_threads_new(size_t count, const wg_threads_options *o, wg_threads *
         give_back(p);
         return WG_ENOMEM;
     }
-    p->calls = o == NULL || o->calls.start == NULL || o->calls.join == NULL
-                   ? (wg_thread_calls){system_start, system_join, p}
-                   : o->calls;
-    for (size_t k = 1; k < count; k++, p->made++) {
+    p->calls = o != NULL && (o->calls.team != NULL ||
+                             (o->calls.start != NULL && o->calls.join != NULL))
+                   ? o->calls
+                   : (wg_thread_calls){system_start, system_join, p, NULL};
+    for (size_t k = 1; k < count && p->calls.team == NULL; k++, p->made++) {
         p->worker[k - 1].pool = p;
         if (p->calls.start(p->calls.ctx, k, work, &p->worker[k - 1]) == 0) continue;
         wg_threads_free(p);

@@ -187,6 +187,39 @@ static void evaluate(int telling) {
 ROW(wg_function_evaluate) { evaluate(0); }
 ROW(wg_function_evaluate_progress) { evaluate(1); }
 
+ROW(wg_function_block) {
+    FUNCTION(f);
+    GIVES_NUMBER(wg_function_block(f));
+}
+ROW(wg_function_work_part) {
+    FUNCTION(f);
+    POOL(threads);
+    const size_t points = draw_points("points");
+    GIVES_NUMBER(wg_function_work_part(f, points, threads));
+}
+static wg_status add_blocks(void *ctx, size_t blocks, size_t n, const double *sum,
+                            double *total) {
+    if (ctx != NULL) return WG_ECALLBACK;
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t k = 0; k < n; k++) total[k] += sum[b * n + k];
+    return WG_OK;
+}
+ROW(wg_function_evaluate_part) {
+    struct places p;
+    FUNCTION(f);
+    POOL(threads);
+    const size_t points = draw_points("points"), all = points + draw_points("elsewhere");
+    if (!places(&p, f, points)) return;
+    wg_function_guard at, *const guard = one_in(3) ? NULL : &at;
+    const size_t bytes = wg_function_work_part(f, points, threads);
+    void *const work = one_in(60) ? NULL : aligned_alloc(64, (bytes + 127) / 64 * 64);
+    wg_adding *const add = one_in(40) ? NULL : add_blocks;
+    void *const ctx = one_in(10) ? &world : NULL;
+    GIVES_STATUS(
+        wg_function_evaluate_part(f, all, points, p.x, p.y, threads, work, guard, add, ctx));
+    free(work);
+}
+
 /* ---- branches ---- */
 
 static wg_status keeps_guards(wg_tape *t, const wg_function *f, wg_function **out) {
@@ -293,6 +326,8 @@ static const struct row list[] = {
     LISTED(wg_function_is_zero, 4),   LISTED(wg_function_sparsity, 4),
     LISTED(wg_function_depends, 4),   LISTED(wg_function_work, 2),
     LISTED(wg_function_evaluate, 24), LISTED(wg_function_evaluate_progress, 8),
+    LISTED(wg_function_block, 1),     LISTED(wg_function_work_part, 1),
+    LISTED(wg_function_evaluate_part, 8),
     LISTED(wg_branches_new, 6),       LISTED(wg_branches_free, 1),
     LISTED(wg_branches_count, 2),     LISTED(wg_branches_evaluate, 8),
     LISTED(wg_threads_new, 2),        LISTED(wg_threads_free, 1),

@@ -113,6 +113,13 @@ ROW(wg_tape_hvp) {
     RESULTS(hv, n);
     GIVES_STATUS(wg_tape_hvp(t, y, n, x, v, hv));
 }
+ROW(wg_tape_hvp_check) {
+    CODE_TAPE(t);
+    REAL(y);
+    DIM(n);
+    REAL_ARRAY(x, n);
+    GIVES_STATUS(wg_tape_hvp_check(t, y, n, x));
+}
 ROW(wg_tape_hessian) {
     CODE_TAPE(t);
     REAL(y);
@@ -200,6 +207,7 @@ static const struct row list[] = {
     LISTED(wg_adjoint, 8),        LISTED(wg_adjoint_lane, 4),     LISTED(wg_adjoints_lanes, 4),
     LISTED(wg_adjoints, 6),       LISTED(wg_adjoints_add, 6),     LISTED(wg_tangent_seed, 6),
     LISTED(wg_tangent, 6),        LISTED(a_forward_recording, 4), LISTED(wg_tape_hvp, 8),
+    LISTED(wg_tape_hvp_check, 2),
     LISTED(wg_tape_hessian, 6),   LISTED(wg_tape_verify, 4),      LISTED(wg_tape_replay, 12),
     LISTED(wg_tape_value, 4),     LISTED(wg_tape_dump, 3),        LISTED(wg_tape_dot, 3),
     LISTED(wg_print, 4),          LISTED(wg_write_file, 1),       LISTED(wg_read_file, 1),

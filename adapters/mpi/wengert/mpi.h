@@ -16,8 +16,12 @@
  * the tape, whatever the root; the marks of wg_sweep are to be the same on all ranks.
  * Drivers call as many times on every rank only if they have as many inputs and outputs there.
  *
- * Second derivatives, functions, sparsity patterns, preaccumulation of what communicates are refused
- * by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
+ * One-sided communication is not there, nor is MPI_Put, MPI_Get, MPI_Accumulate under another name: where
+ * one rank writes into another's memory, that rank has no call to record, and nothing on its tape
+ * to sweep. What would be put or got is sent and received.
+ *
+ * Second derivatives but wg_mpi_hvp, functions, sparsity patterns, preaccumulation of what communicates are
+ * refused by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
  *
  * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
  * column after column; views, strided and transposed ones too. Numbers of one call: at most
@@ -38,6 +42,7 @@
 #define WENGERT_MPI_H
 
 #include <mpi.h>
+#include <wengert/function.h>
 #include <wengert/matrix.h>
 
 WG_BEGIN_DECLS
@@ -75,19 +80,33 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t
                                                     const wg_real *y, const double *w,
                                                     wg_mpi *m);
 
+/* wg_mpi_hvp - by all ranks: hv = H v, of the Hessian H of the sum of y over all ranks (elsewhere y may be a
+ * constant) by the inputs of all, and of the directions v of all: the part of this rank's
+ * x. Tapes with WG_KEEP_CODE. A sweep, tangents forward, and a sweep of these.
+ * Shapes:  x, v, hv of n, which may be another n on each rank.
+ * Cost:    three times the communication of a sweep; otherwise as wg_tape_hvp.
+ * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: a product over
+ *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
+                                          const double *v, double *hv, wg_mpi *m);
+
 /* ---- point to point --------------------------------------------------------------------- */
 
 /* wg_mpi_send, wg_mpi_recv, wg_mpi_sendrecv - x to dest, y from source, which may be MPI_ANY_SOURCE,
  * as its tag may be MPI_ANY_TAG. Of MPI_PROC_NULL nothing comes: y stays as it is, matrices are 0.
+ * wg_mpi_ssend - comes back when x is being received.
  * Shapes:  x, y of as many numbers as are given.
  * Adjoint: of y to the rank it came from, where it is added to that of x.
  * Cost:    one message each way, with a number more than the values have, and a copy. */
 WG_API wg_status wg_mpi_send(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
                              wg_mpi *m);
+WG_API wg_status wg_mpi_ssend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                              wg_mpi *m);
 WG_API wg_status wg_mpi_recv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m);
 WG_API wg_status wg_mpi_sendrecv(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
                                  wg_real *y, size_t k, int source, int from_tag, wg_mpi *m);
 WG_API wg_status wg_mpi_mat_send(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m);
+WG_API wg_status wg_mpi_mat_ssend(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_recv(wg_tape *t, size_t rows, size_t cols, int source, int tag,
                               wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_sendrecv(wg_tape *t, wg_mat x, int dest, int tag, size_t rows,
@@ -100,14 +119,19 @@ typedef struct wg_mpi_request {
     size_t rows, cols;
     int receives, peer, tag, key;
     wg_real *y;
-    wg_mat result; /* of wg_mpi_mat_irecv, when it was waited for */
+    wg_mat result;    /* of wg_mpi_mat_irecv, when it was waited for */
+    wg_mpi *kept;     /* of a persistent request; otherwise NULL */
+    const wg_real *x; /* of one that sends */
 } wg_mpi_request;
 
 /* wg_mpi_isend, wg_mpi_irecv - begin; wg_mpi_wait, wg_mpi_waitall end, in any order. y is written
- * then. In a sweep what was ended is begun and what was begun is ended.
+ * then. In a sweep what was ended is begun and what was begun is ended. wg_mpi_issend has ended when x
+ * is being received.
  * Cost:    as of send and recv; x is copied, and not needed any more. */
 WG_API wg_status wg_mpi_isend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
                               wg_mpi *m, wg_mpi_request *r);
+WG_API wg_status wg_mpi_issend(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                               wg_mpi *m, wg_mpi_request *r);
 WG_API wg_status wg_mpi_irecv(wg_tape *t, wg_real *y, size_t n, int source, int tag, wg_mpi *m,
                               wg_mpi_request *r);
 WG_API wg_status wg_mpi_mat_isend(wg_tape *t, wg_mat x, int dest, int tag, wg_mpi *m,
@@ -117,7 +141,45 @@ WG_API wg_status wg_mpi_mat_irecv(wg_tape *t, size_t rows, size_t cols, int sour
 WG_API wg_status wg_mpi_wait(wg_tape *t, wg_mpi_request *r);
 WG_API wg_status wg_mpi_waitall(wg_tape *t, size_t n, wg_mpi_request *r);
 
-/* wg_mpi_halo - with all neighbours on a Cartesian communicator of d dimensions, at most 7, at once.
+/* wg_mpi_waitany, wg_mpi_waitsome - wait until one has come or gone, and end it, or all that have:
+ * *index, the first *count of index, are theirs; MPI_UNDEFINED: there are none to wait for.
+ * wg_mpi_test, wg_mpi_testany, wg_mpi_testall, wg_mpi_testsome - the same without waiting: *flag
+ * and *count are 0 if there is nothing to be ended yet; wg_mpi_testall ends all or none.
+ * What was ended, and in which order, is recorded as by wg_mpi_wait: a sweep, and a replay, go by that
+ * order, whatever comes first then.
+ * Cost:    as wg_mpi_wait; they look at every request, again and again. */
+WG_API wg_status wg_mpi_waitany(wg_tape *t, size_t n, wg_mpi_request *r, int *index);
+WG_API wg_status wg_mpi_waitsome(wg_tape *t, size_t n, wg_mpi_request *r, int *count,
+                                 int *index);
+WG_API wg_status wg_mpi_test(wg_tape *t, wg_mpi_request *r, int *flag);
+WG_API wg_status wg_mpi_testany(wg_tape *t, size_t n, wg_mpi_request *r, int *index, int *flag);
+WG_API wg_status wg_mpi_testall(wg_tape *t, size_t n, wg_mpi_request *r, int *flag);
+WG_API wg_status wg_mpi_testsome(wg_tape *t, size_t n, wg_mpi_request *r, int *count,
+                                 int *index);
+
+/* wg_mpi_send_init, wg_mpi_recv_init - a persistent request: the arguments of wg_mpi_isend and
+ * wg_mpi_irecv, kept. wg_mpi_start, wg_mpi_startall - these calls, with what stands in x then. What ends other
+ * requests ends these, until the next start. wg_mpi_request_free - it is nothing any more; it has been
+ * ended before.
+ * Errors:  WG_EMODE: not a persistent request, or it was begun and not ended. */
+WG_API wg_status wg_mpi_send_init(wg_tape *t, const wg_real *x, size_t n, int dest, int tag,
+                                  wg_mpi *m, wg_mpi_request *r);
+WG_API wg_status wg_mpi_recv_init(wg_tape *t, wg_real *y, size_t n, int source, int tag,
+                                  wg_mpi *m, wg_mpi_request *r);
+WG_API wg_status wg_mpi_start(wg_tape *t, wg_mpi_request *r);
+WG_API wg_status wg_mpi_startall(wg_tape *t, size_t n, wg_mpi_request *r);
+WG_API wg_status wg_mpi_request_free(wg_tape *t, wg_mpi_request *r);
+
+/* wg_mpi_probe - waits for a message that wg_mpi_recv from `source` under `tag` would receive, and says
+ * where it comes from (*status, which may be MPI_STATUS_IGNORE) and how many numbers it has (*n).
+ * wg_mpi_iprobe - the same without waiting: *flag is 0 if there is none yet. Nothing is recorded.
+ * Errors:  WG_ENULL, WG_EARG, WG_ECALLBACK; returned, and with WG_MPI_CHECKED kept. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_probe(int source, int tag, wg_mpi *m, MPI_Status *status,
+                                            size_t *n);
+WG_API WG_MUST_CHECK wg_status wg_mpi_iprobe(int source, int tag, wg_mpi *m, int *flag,
+                                             MPI_Status *status, size_t *n);
+
+/* wg_mpi_halo - with all neighbours on a Cartesian communicator of d dimensions at once.
  * Shapes:  out[2 i] goes to the lower neighbour of dimension i, out[2 i + 1] to the upper one;
  *          in[2 i] comes from the lower one, in the shape of out[2 i + 1], and in[2 i + 1] from the
  *          upper one, in that of out[2 i]; 0 where there is no neighbour.
@@ -126,6 +188,20 @@ WG_API wg_status wg_mpi_waitall(wg_tape *t, size_t n, wg_mpi_request *r);
  *          are copied, and adjoints that come, to be added.
  * Errors:  WG_EARG: no Cartesian communicator of d dimensions. */
 WG_API wg_status wg_mpi_halo(wg_tape *t, size_t d, const wg_mat *out, wg_mat *in, wg_mpi *m);
+
+/* wg_mpi_graph_halo - the same on a graph, as MPI_Dist_graph_create_adjacent and
+ * MPI_Dist_graph_create make it.
+ * wg_mpi_neighbor_alltoall - of arrays, one part after the other; counts of NULL: n each.
+ * Shapes:  out[k], to[k] numbers, goes to destination k, in the order of MPI_Dist_graph_neighbors; in[k],
+ *          rows[k] by cols[k] or from[k] numbers, comes from source k. What goes to one rank several
+ *          times comes there in that order.
+ * Adjoint: the same exchange, the other way.
+ * Cost:    as wg_mpi_halo.
+ * Errors:  WG_EARG: no such communicator. */
+WG_API wg_status wg_mpi_graph_halo(wg_tape *t, const wg_mat *out, const size_t *rows,
+                                   const size_t *cols, wg_mat *in, wg_mpi *m);
+WG_API wg_status wg_mpi_neighbor_alltoall(wg_tape *t, const wg_real *x, const size_t *to,
+                                          wg_real *y, const size_t *from, size_t n, wg_mpi *m);
 
 /* ---- collective calls ------------------------------------------------------------------- */
 
@@ -176,10 +252,51 @@ WG_API wg_status wg_mpi_reduce_scatter(wg_tape *t, const wg_real *x, wg_real *y,
                                        const size_t *count, wg_mpi *m);
 WG_API wg_status wg_mpi_scan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m);
 WG_API wg_status wg_mpi_exscan(wg_tape *t, const wg_real *x, wg_real *y, size_t n, wg_mpi *m);
+/* wg_mpi_reduce_loc, wg_mpi_allreduce_loc - MPI_MINLOC and MPI_MAXLOC, as op is WG_MPI_MIN or
+ * WG_MPI_MAX: y[i] is the least or largest of all x[i], and at[i] the number index[i] that came with it; of
+ * equal ones the least. The derivative is that of the rank it came from; of several with that
+ * number it is shared evenly. A replay looks for it again, and does not write at.
+ * Errors:  WG_EARG: another op, too. */
+WG_API wg_status wg_mpi_reduce_loc(wg_tape *t, const wg_real *x, const int *index, wg_real *y,
+                                   int *at, size_t n, wg_mpi_op op, int root, wg_mpi *m);
+WG_API wg_status wg_mpi_allreduce_loc(wg_tape *t, const wg_real *x, const int *index,
+                                      wg_real *y, int *at, size_t n, wg_mpi_op op, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_reduce(wg_tape *t, wg_mat x, wg_mpi_op op, int root, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_allreduce(wg_tape *t, wg_mat x, wg_mpi_op op, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_scan(wg_tape *t, wg_mat x, wg_mpi *m);
 WG_API wg_mat wg_mpi_mat_exscan(wg_tape *t, wg_mat x, wg_mpi *m);
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+/* wg_function_points_mpi - which of so many points are this rank's: *count, from *first on. They are whole
+ * blocks (wg_function_block), shared out as evenly as that goes.
+ * Errors:  WG_ENULL. */
+WG_API WG_MUST_CHECK wg_status wg_function_points_mpi(const wg_function *f, size_t points,
+                                                      const wg_mpi *m, size_t *first,
+                                                      size_t *count);
+/* wg_function_work_mpi - bytes of workspace on this rank; 64-byte aligned memory is best. */
+WG_API size_t wg_function_work_mpi(const wg_function *f, size_t points,
+                                   const wg_threads *threads, const wg_mpi *m);
+
+/* wg_function_evaluate_mpi - wg_function_evaluate by all ranks, each with its threads: f, or a
+ * derivative of it, at `points` points of all together. The same function, points and root everywhere.
+ * x:       of each point: those of this rank's points, its first one first; shared inputs are the
+ *          root's, broadcast once, and not looked at elsewhere (data may be NULL there).
+ * y:       of each point: those of this rank's points; sums on all ranks.
+ * Bits:    those of wg_function_evaluate of all points in one process, whatever the number of ranks and
+ *          threads, on processors with the same vectors and libm: blocks are added up in their order.
+ * Cost:    beside the points of the rank: four reductions of a few numbers, a broadcast of the shared inputs, and
+ *          of n sums a chain: a message of 8 n bytes from each rank to the next, in pieces, and a broadcast. Each
+ *          rank keeps the n sums of each of its blocks until then.
+ * guard:   the first point among all, on all ranks.
+ * Errors:  as wg_function_evaluate; of the ranks' failures the gravest on all ranks that have none of their
+ *          own; WG_ESHAPE: other points, shared inputs, blocks or sums on another rank; WG_EARG: the root. After WG_EGUARD
+ *          all goes on, also with WG_MPI_CHECKED. */
+WG_API WG_MUST_CHECK wg_status wg_function_evaluate_mpi(const wg_function *f, size_t points,
+                                                        const wg_points *x, const wg_results *y,
+                                                        int root, wg_threads *threads,
+                                                        void *work, wg_function_guard *guard,
+                                                        wg_mpi *m);
 
 WG_END_DECLS
 

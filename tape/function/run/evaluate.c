@@ -15,7 +15,8 @@
  *
  * Sums are added up apart in each block, lane by lane, then the lanes in a fixed order, then
  * the blocks in theirs: no bit depends on the number of threads. The sums of a block that is
- * done before its turn wait in a ring.
+ * done before its turn wait in a ring. Where only a part of the points is here
+ * (wg_function_evaluate_part), all sums of blocks stay, and somebody else adds them up.
  *
  * Products by the zero rule are plain ones at first. Where no result, no term of a sum and
  * nothing that could hide a NaN is NaN, the rule would have changed nothing; otherwise a
@@ -129,6 +130,13 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
 
 typedef struct call_state call_state;
 
+/* Who adds up the sums of blocks that are not all here. */
+typedef struct part_sums {
+    size_t all; /* points, with those elsewhere */
+    wg_adding *add;
+    void *ctx;
+} part_sums;
+
 /* One thread's part of a call. */
 typedef struct worker {
     call_state *s;
@@ -157,10 +165,11 @@ struct call_state {
     int failed;
     wg_function_guard guard;
     /* blocks before `committed` are added up; the `ring` from there on have a place for their
-     * sums, and a mark that says that these are there */
+     * sums, and a mark that says that these are there. Those of a part all stay */
     double *ring_sum;
     unsigned char *ring_done;
     size_t ring, committed;
+    const part_sums *part; /* NULL: all points are here */
     pthread_mutex_t lock;
     pthread_cond_t moved; /* `committed` has moved on */
 };
@@ -204,23 +213,37 @@ static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
 }
 
 /* What all threads share; workers stand behind it. */
-static void cut_call(call_state *s, const wgi_bytecode *p, size_t threads, wgi_pieces *c) {
-    s->ring = RING * threads;
+static void cut_call(call_state *s, const wgi_bytecode *p, size_t ring, wgi_pieces *c) {
+    s->ring = ring;
     s->uniform = wgi_pieces_doubles(c, p->uniforms);
     s->ring_sum = wgi_pieces_doubles(c, s->ring * p->sums);
     s->ring_done = wgi_pieces_take(c, s->ring);
 }
 
-size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
-    if (f == NULL) return 0;
+static size_t work_of(const wg_function *f, size_t threads, size_t ring) {
     call_state call;
     worker one;
     wgi_pieces shared = {NULL, 0}, own = {NULL, 0};
-    const size_t count = wg_threads_count(threads);
-    cut_call(&call, f->bytecode, count, &shared);
+    cut_call(&call, f->bytecode, ring, &shared);
     (void)wgi_pieces_take(&own, sizeof one);
     cut_worker(&one, f, &own);
-    return LINE + shared.used + count * own.used;
+    return LINE + shared.used + threads * own.used;
+}
+
+size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
+    const size_t count = wg_threads_count(threads);
+    return f != NULL ? work_of(f, count, RING * count) : 0;
+}
+
+static size_t blocks_of(const wgi_bytecode *p, size_t points) {
+    return points / p->block + (points % p->block != 0);
+}
+
+size_t wg_function_block(const wg_function *f) { return f != NULL ? f->bytecode->block : 0; }
+
+size_t wg_function_work_part(const wg_function *f, size_t points, const wg_threads *threads) {
+    return f != NULL ? work_of(f, wg_threads_count(threads), blocks_of(f->bytecode, points))
+                     : 0;
 }
 
 static worker *worker_at(const call_state *s, size_t k) {
@@ -244,13 +267,15 @@ static worker *new_worker(call_state *s, size_t k) {
 
 /* Gives the caller's own worker. */
 static worker *prepare(call_state *s, const wg_function *f, size_t points, const wg_points *x,
-                       const wg_results *y, size_t threads, wgi_pieces *c) {
+                       const wg_results *y, size_t threads, const part_sums *part,
+                       wgi_pieces *c) {
     const wgi_bytecode *const p = f->bytecode;
     memset(s, 0, sizeof *s);
     s->f = f, s->p = p, s->x = x, s->y = y;
     s->points = points;
-    s->blocks = points / p->block + (points % p->block != 0);
-    cut_call(s, p, threads, c);
+    s->blocks = blocks_of(p, points);
+    s->part = part;
+    cut_call(s, p, part != NULL ? s->blocks : RING * threads, c);
     memset(s->ring_done, 0, s->ring);
     s->workers = c->base + c->used;
     return new_worker(s, 0);
@@ -465,7 +490,7 @@ static void add_up(call_state *s) {
 
 /* The sums of a block are there: adds up all blocks whose turn has come. */
 static void commit(call_state *s, size_t block) {
-    if (s->p->sums == 0) return;
+    if (s->p->sums == 0 || s->part != NULL) return;
     if (s->alone) {
         add_up(s);
         return;
@@ -542,6 +567,13 @@ static wg_status each_block(call_state *s, wg_threads *threads) {
     return status;
 }
 
+/* Sums of the blocks of a part become those of all points. */
+static wg_status add_part(call_state *s) {
+    const wgi_bytecode *const p = s->p;
+    if (s->part == NULL || p->sums == 0) return WG_OK;
+    return s->part->add(s->part->ctx, s->blocks, p->sums, s->ring_sum, s->uniform + p->sum_at);
+}
+
 /* ---- comparisons ---- */
 
 /* Comparisons of what is the same at all points: they fail at the first. */
@@ -574,18 +606,19 @@ static char *aligned(void *work) { return (char *)work + (-(uintptr_t)work & (LI
 /* Numbers stay in their places for all runs; what depends on the caller is loaded. */
 static void load(const call_state *s) {
     wgi_fn_load_numbers(s->p, s->uniform);
-    wgi_fn_load(s->f, s->points, s->x, s->uniform);
+    wgi_fn_load(s->f, s->part != NULL ? s->part->all : s->points, s->x, s->uniform);
 }
 
-wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
-                                const wg_results *y, wg_threads *threads, void *work,
-                                wg_function_guard *guard, wgi_progress_part progress) {
+static wg_status evaluate(const wg_function *f, size_t points, const wg_points *x,
+                          const wg_results *y, wg_threads *threads, void *work,
+                          wg_function_guard *guard, wgi_progress_part progress,
+                          const part_sums *part) {
     if (f == NULL || work == NULL || (x == NULL && f->inputs != 0) ||
         (y == NULL && f->outputs != 0))
         return WG_ENULL;
     call_state s;
     wgi_pieces c = {aligned(work), 0};
-    worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), &c);
+    worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), part, &c);
     s.progress = progress;
     if (progress.of != NULL && progress.of->to.call == NULL && !progress.of->stopped)
         s.progress.of = NULL;
@@ -593,11 +626,18 @@ wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_po
     load(&s);
     once(&s, own);
     wg_status status = is_stopped(&s.progress) ? WG_ESTOPPED : each_block(&s, threads);
+    if (status == WG_OK && !is_stopped(&s.progress)) status = add_part(&s);
     if (status == WG_OK && !is_stopped(&s.progress)) after(&s, own);
     if (is_stopped(&s.progress)) status = WG_ESTOPPED;
     if (status != WG_OK) return status;
     wgi_fn_store_sums(f, s.uniform, y);
     return outcome(&s, own, guard);
+}
+
+wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
+                                const wg_results *y, wg_threads *threads, void *work,
+                                wg_function_guard *guard, wgi_progress_part progress) {
+    return evaluate(f, points, x, y, threads, work, guard, progress, NULL);
 }
 
 wg_status wg_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
@@ -617,6 +657,16 @@ wg_status wg_function_evaluate_progress(const wg_function *f, size_t points, con
                                  wgi_progress_points(&told, 0, points));
 }
 
+wg_status wg_function_evaluate_part(const wg_function *f, size_t all, size_t points,
+                                    const wg_points *x, const wg_results *y,
+                                    wg_threads *threads, void *work, wg_function_guard *guard,
+                                    wg_adding *add, void *ctx) {
+    const part_sums part = {all, add, ctx};
+    if (add == NULL) return WG_ENULL;
+    return evaluate(f, points, x, y, threads, work, guard, (wgi_progress_part){NULL, 0, 0},
+                    &part);
+}
+
 /* ---- again and again, without sums ---- */
 
 size_t wgi_fn_steady_work(const wg_function *f) {
@@ -628,7 +678,7 @@ struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *
                                          wgi_progress *progress) {
     wgi_pieces c = {aligned(work), 0};
     call_state *const s = wgi_pieces_take(&c, sizeof *s);
-    worker *const own = prepare(s, f, 1, x, y, 1, &c);
+    worker *const own = prepare(s, f, 1, x, y, 1, NULL, &c);
     s->progress.of = progress;
     load(s);
     once(s, own);

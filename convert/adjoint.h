@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Adjoints without a tape: for each version two functions, one that runs forwards and keeps on a stack
+ * what is overwritten and needed again, and one that goes back. */
+#ifndef CONVERT_ADJOINT_H
+#define CONVERT_ADJOINT_H
+
+#include "convert/output.h"
+#include "convert/steps.h"
+
+/* The text of the root's file, and behind it the adjoint of all that is called. */
+const char *write_adjoint(writer *w, const file *f, const output *o);
+
+/* mark_needed: which values derivatives ask for; of all routines, before a plan. plan: which old values
+ * are kept, and which are computed again. */
+void mark_needed(routine *r);
+void plan(routine *r, bool root);
+bool version_changes(const version *v, cell *c); /* may it assign to c, itself or by what it calls? */
+
+/* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is none. */
+const char *partial_text(const char *operation, size_t operand);
+/* May it be infinite or NaN where the operands are finite? */
+bool partial_is_singular(const char *operation);
+
+/* The backward part of an assignment, which reads the adjoint of what is assigned to. */
+void put_adjoint(routine *r, const step *s, text *to, const char *indent);
+const char *operation_of(const routine *r, const node *n); /* of table rows; NULL: none */
+size_t operands_of(const node *n, const node **operand);
+
+#endif
