@@ -577,7 +577,7 @@ install: lib $(adapter_libs) $(CONVERT) $(B)/wengert-config.cmake ## into $(DEST
 	$(foreach f,$(DOCS),install -m 644 $(f) '$(DESTDIR)$(docdir)/$(f)' &&) true
 	install -m 644 include/wengert.h include/wengert-gdb.py '$(DESTDIR)$(includedir)/'
 	$(if $(CONVERT),install -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' && install -m 755 $(CONVERT) convert/wengert-cc '$(DESTDIR)$(bindir)/' && \
-	    install -m 644 convert/wengert-convert.1 '$(DESTDIR)$(mandir)/man1/')
+	    install -m 644 convert/wengert-convert.1 convert/wengert-cc.1 '$(DESTDIR)$(mandir)/man1/')
 	install -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/wengert/'
 	install -m 644 $(B)/libwengert.a '$(DESTDIR)$(libdir)/'
 	install -m 755 $(B)/$(SO) '$(DESTDIR)$(libdir)/libwengert.so.$(VERSION)'
@@ -595,7 +595,7 @@ install: lib $(adapter_libs) $(CONVERT) $(B)/wengert-config.cmake ## into $(DEST
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(includedir)/wengert.h' '$(DESTDIR)$(includedir)/wengert-gdb.py' $(foreach h,$(notdir $(HEADERS)),'$(DESTDIR)$(includedir)/wengert/$(h)')
 	rm -f $(foreach f,libwengert.a libwengert.so $(SO) libwengert.so.$(VERSION),'$(DESTDIR)$(libdir)/$(f)')
-	rm -f '$(DESTDIR)$(bindir)/wengert-convert' '$(DESTDIR)$(bindir)/wengert-cc' '$(DESTDIR)$(mandir)/man1/wengert-convert.1'
+	rm -f '$(DESTDIR)$(bindir)/wengert-convert' '$(DESTDIR)$(bindir)/wengert-cc' '$(DESTDIR)$(mandir)/man1/wengert-convert.1' '$(DESTDIR)$(mandir)/man1/wengert-cc.1'
 	$(foreach n,$(foreach row,$(ADAPTERS),$(call field,1,$(row))),rm -f $(patsubst adapters/$(n)/%,'$(DESTDIR)$(includedir)/%',$(wildcard adapters/$(n)/wengert/*.h)) \
 	    '$(DESTDIR)$(libdir)/libwengert-$(n).a' $(foreach v,.so .so.$(SO_NUMBER) .so.$(VERSION),'$(DESTDIR)$(libdir)/libwengert-$(n)$(v)') '$(DESTDIR)$(pkgconfigdir)/wengert-$(n).pc' &&) true
 	rm -f '$(DESTDIR)$(pkgconfigdir)/wengert.pc' '$(DESTDIR)$(cmakedir)/wengert-config.cmake' '$(DESTDIR)$(cmakedir)/wengert-config-version.cmake'

@@ -92,10 +92,11 @@ __attribute__((format(printf, 1, 2))) static inline void must_run(const char *ho
 
 static inline const char *compiler(void) { return setting("CC", "cc"); }
 
-/* A library NAME.so of NAME.c in the scratch directory. */
+/* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin).
+ * A library NAME.so of NAME.c in the scratch directory. */
 static inline void build_library(const char *name, const char *flags) {
     must_run(
-        "%s -std=gnu11 -g -fPIC -ffp-contract=off -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
+        "%s -std=gnu11 -fno-builtin -fPIC -ffp-contract=off -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
         "%s/%s/libwengert.so.0 -Wl,-rpath,%s/%s -lm",
         compiler(), flags, here, here, scratch, name, scratch, name, here, setting("B", "."),
         here, setting("B", "."));

@@ -3,7 +3,7 @@
 #     options: OPTIONS   what the converter is asked for
 #     says: WORDS        these are in its answer
 #     status: N          it ends with N, where it is not 1 (0: a warning, and the text compiles)
-# Then its options, files that cannot be read or written, compile_commands.json, its own output, and
+# Then the example of doc/CONVERT.md, its options, files that cannot be read or written, compile_commands.json, its own output, and
 # wengert-cc in a build by make.
 set -eu
 converter=$PWD/$B/wengert-convert
@@ -69,6 +69,18 @@ answers 'no flags' 1 "file not found" -- "$dir/scaled.c" --function f --with-res
 answers 'conversion' 0 '' -- $simple -o "$dir/scalars_wg.c"
 answers 'its own output' 1 "$dir/scalars_wg.c:1: error: has been converted already" -- "$dir/scalars_wg.c" --function f --with-respect-to x,y --of return -o "$dir/twice.c" -- -Iinclude
 [ ! -e "$dir/twice.c" ] || complain 'converts its own output'
+
+# The example of doc/CONVERT.md.
+block() { awk -v from="$1" -v to="$2" 'index($0, from) == 1 { p = 1; next } index($0, to) == 1 { p = 0 } p' doc/CONVERT.md | sed 's/^    //'; }
+mkdir "$dir/doc"
+block '`spring.c`' 'One command' >"$dir/doc/spring.c"
+block 'and a callback' '    cc use.c' >"$dir/doc/use.c"
+block 'In `spring_wg.c`' 'and a callback' | sed '/^$/d' >"$dir/doc/shown"
+block '    ./a.out' 'All of the library' | sed '/^$/d' >"$dir/doc/expected"
+answers 'the example of doc/CONVERT.md' 0 '' -- "$dir/doc/spring.c" --function energy --with-respect-to 'x[0:n]' --of return -o "$dir/doc/spring_wg.c"
+sed -n '/^wg_real energy_wg/,/^}/p' "$dir/doc/spring_wg.c" | diff -u "$dir/doc/shown" - >&2 || complain 'doc/CONVERT.md shows other code'
+$CC -Wall -Wextra -Werror -Iinclude -o "$dir/doc/a.out" "$dir/doc/use.c" "$dir/doc/spring_wg.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm &&
+    "$dir/doc/a.out" | diff -u "$dir/doc/expected" - >&2 || complain 'the example of doc/CONVERT.md prints something else'
 
 # A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
 # a folder of its own, with dependencies.

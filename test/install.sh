@@ -35,6 +35,20 @@ cp -r include "$dir/include"
 for name in $ADAPTERS; do cp adapters/"$name"/wengert/*.h "$dir/include/wengert"; done
 diff -r -x README.md "$dir/include" "$root/opt/wg/include" >&2 || fail "include/ is not what was installed"
 
+# The converter, where it is built, and its page.
+if [ -x "$B/wengert-convert" ]; then
+    bin=$root/opt/wg/bin
+    printf 'double f(double x) { return x * x; }\n' >"$dir/square.c"
+    "$bin/wengert-convert" "$dir/square.c" --function f --with-respect-to x --of return -o "$dir/square_wg.c" ||
+        fail "the installed wengert-convert does not convert"
+    WENGERT_CC=$CC "$bin/wengert-cc" --function f --with-respect-to x --of return $(pkg-config --cflags wengert) \
+        -c -o "$dir/square.o" "$dir/square.c" || fail "the installed wengert-cc does not compile"
+    [ "$(head -c 4 "$root/opt/wg/share/man/man1/wengert-convert.1")" = '.\" ' ] || fail "no man page of wengert-convert"
+    [ "$(cat "$root/opt/wg/share/man/man1/wengert-cc.1")" = '.so man1/wengert-convert.1' ] || fail "no man page of wengert-cc"
+else
+    echo 'install: no wengert-convert is built, its installation was not tried'
+fi
+
 # Powers of two: every rounding is exact.
 cat >"$dir/user.c" <<'C'
 #include <wengert.h>

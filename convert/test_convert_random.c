@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* test_convert_random.c - programs of test_random.h, converted in every mode: values are those of the
+ * original bit for bit, derivatives those of differences in long double. The compiler is started three
+ * times for PER of them (WG_SMALL_CODE: less to compile; test_convert has the other way to record). Numbers as arguments: only these programs. KEEP=1 keeps what was made. */
+#define _DEFAULT_SOURCE
+#include "convert/test_build.h"
+#include "convert/test_random.h"
+
+enum { PROGRAMS = 200, PER = 25 };
+
+/* In the place of headers, which take longer to read than a program. */
+static const char declarations[] =
+    "double sin(double), cos(double), atan(double), sqrt(double), log(double), exp(double), fabs(double);\n"
+    "void *memcpy(void *, const void *, unsigned long);\n";
+
+/* Programs from `first` on, PER of them; or one. */
+typedef struct batch {
+    unsigned first, n;
+    char name[64];
+} batch;
+
+static void input_of(unsigned k, double *x) {
+    for (unsigned i = 0; i < RANDOM_INPUTS; i++)
+        x[i] = sin(1.0 + k + 0.7 * i) + (i == 1 ? 0.5 : 0);
+}
+
+static void write_calls(FILE *to, const batch *b, const char *name, const char *number) {
+    for (unsigned k = b->first; k < b->first + b->n; k++)
+        fprintf(
+            to,
+            "\nvoid %s_%u(const %s *x, %s *y);\nvoid %s_%u(const %s *x, %s *y) {\n    const %s in[3] = {x[0], x[1], x[2]};\n"
+            "    y[0] = p%u_f(in, y + 1);\n}\n",
+            name, k, number, number, name, k, number, number, number, k);
+}
+
+static void write_originals(const batch *b, bool wide) {
+    char name[NAME_BYTES], *text = NULL;
+    size_t bytes = 0;
+    print_into(name, sizeof name, "%s%u.c", wide ? "long" : "plain", b->first);
+    FILE *const all = open_memstream(&text, &bytes), *const to = open_file(name);
+    assert_non_null(all);
+    fputs("#include <math.h>\n#include <string.h>\n\n", all);
+    for (unsigned k = b->first; k < b->first + b->n; k++) put_program(all, k);
+    write_calls(all, b, wide ? "wgt_long" : "wgt_plain", "double");
+    (void)fclose(all);
+    if (wide) put_retyped(to, text, "long double");
+    else fputs(text, to);
+    (void)fclose(to);
+    free(text);
+    name[strlen(name) - 2] = 0;
+    build_library(name, wide ? "-O0 -w" : "-O1 -w");
+}
+
+static void write_converted(const batch *b, const mode *how) {
+    char name[NAME_BYTES];
+    print_into(name, sizeof name, "%s%u.c", how->name, b->first);
+    FILE *const to = open_file(name);
+    for (unsigned k = b->first; k < b->first + b->n; k++) {
+        print_into(name, sizeof name, "p%u.c", k);
+        FILE *const program = open_file(name);
+        fputs(declarations, program);
+        put_program(program, k);
+        (void)fclose(program);
+        must_run(
+            "%s/wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
+            setting("B", "."), how->options, scratch, k, k, scratch, k);
+        fprintf(to, "#include \"p%u_wg.c\"\n", k);
+    }
+    fputs("#include \"convert/test_called.h\"\n", to);
+    for (unsigned k = b->first; k < b->first + b->n; k++)
+        fprintf(
+            to,
+            "\nconst char *wgt_converted_%u(const double *x, double *y, double *jacobian, double *reverse, double *forward);\n"
+            "const char *wgt_converted_%u(const double *x, double *y, double *jacobian, double *reverse, double *forward) {\n"
+            "    p%u_f_wg_arguments data = {.x = x};\n"
+            "    return wgt_derivatives(p%u_f_wg_callback, &data, %d, x, %d, y, jacobian, reverse, forward);\n}\n",
+            k, k, k, k, RANDOM_INPUTS, RANDOM_OUTPUTS);
+    (void)fclose(to);
+    print_into(name, sizeof name, "%s%u", how->name, b->first);
+    build_library(name, "-O0 -DWG_SMALL_CODE -Wall -Wextra -Werror");
+}
+
+static void check(void **state) {
+    const batch *const b = *state;
+    char name[NAME_BYTES];
+    write_originals(b, false);
+    write_originals(b, true);
+    print_into(name, sizeof name, "plain%u", b->first);
+    void *const same = load_library(name);
+    print_into(name, sizeof name, "long%u", b->first);
+    void *const longer = load_library(name);
+    for (size_t i = 0; i < MODES; i++) {
+        write_converted(b, &modes[i]);
+        print_into(name, sizeof name, "%s%u", modes[i].name, b->first);
+        void *const library = load_library(name);
+        for (unsigned k = b->first; k < b->first + b->n; k++) {
+            plain_function *plain;
+            long_function *wide;
+            converted_function *converted;
+            double x[RANDOM_INPUTS];
+            input_of(k, x);
+            print_into(name, sizeof name, "wgt_plain_%u", k);
+            FOUND(same, name, plain);
+            print_into(name, sizeof name, "wgt_long_%u", k);
+            FOUND(longer, name, wide);
+            print_into(name, sizeof name, "wgt_converted_%u", k);
+            FOUND(library, name, converted);
+            print_into(name, sizeof name, "program %u, %s", k, modes[i].name);
+            compare(name, RANDOM_INPUTS, x, RANDOM_OUTPUTS, plain, wide, converted);
+        }
+        (void)dlclose(library);
+    }
+    (void)dlclose(longer);
+    (void)dlclose(same);
+}
+
+int main(int argc, char **argv) {
+    static batch all[PROGRAMS];
+    static struct CMUnitTest tests[PROGRAMS];
+    size_t n = 0;
+    if (argc == 1)
+        for (unsigned k = 0; k < PROGRAMS; k += PER) all[n++] = (batch){.first = k, .n = PER};
+    for (int i = 1; i < argc; i++)
+        all[n++] = (batch){.first = (unsigned)strtoul(argv[i], NULL, 10), .n = 1};
+    for (size_t i = 0; i < n; i++) {
+        batch *const b = &all[i];
+        (void)snprintf(b->name, sizeof b->name, "programs_%u_to_%u_agree_in_all_modes",
+                       b->first, b->first + b->n - 1);
+        tests[i] = (struct CMUnitTest){.name = b->name, .test_func = check, .initial_state = b};
+    }
+    return _cmocka_run_group_tests("convert_random", tests, n, open_scratch, close_scratch);
+}
