@@ -415,13 +415,13 @@ const char *callback_declaration(writer *w) {
 static bool begins_anew(const writer *w, const file *f, const decl *d) {
     const type *e = d->type;
     while (e->kind == TYPE_ARRAY) e = e->of;
-    return d->kind == DECL_VARIABLE && d->file == f && !d->redeclared && !(d->is_extern && d->init == NULL) &&
-           (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !e->constant && holds(w, d);
+    const bool here = d->defined && d->file->given ? d->file == f : f == w->a->root->function->file;
+    return here && (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !is_constant(d->type) && holds(w, d);
 }
 static bool has_begin(const writer *w, const file *f) {
     if (!f->given) return false;
-    for (size_t i = 0; i < f->declarations.n; i++)
-        if (begins_anew(w, f, f->declarations.at[i])) return true;
+    for (size_t i = 0; i < w->a->program->globals.n; i++)
+        if (begins_anew(w, f, w->a->program->globals.at[i])) return true;
     return false;
 }
 static const char *begin_name(const writer *w, const file *f) {
@@ -433,8 +433,8 @@ static const char *begin_name(const writer *w, const file *f) {
 const char *write_begin(writer *w, const file *f, list *done) {
     text to = {NULL, 0, 0}, body = {NULL, 0, 0};
     if (!has_begin(w, f)) return "";
-    for (size_t i = 0; i < f->declarations.n; i++) {
-        const decl *const d = f->declarations.at[i];
+    for (size_t i = 0; i < w->a->program->globals.n; i++) {
+        const decl *const d = w->a->program->globals.at[i];
         if (!begins_anew(w, f, d)) continue;
         const type *e = d->type;
         while (e->kind == TYPE_ARRAY) e = e->of;

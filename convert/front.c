@@ -465,6 +465,22 @@ static void note_reference(reader *r, decl *d) {
     if ((d->kind == DECL_FUNCTION || d->is_global) && by != NULL && !list_has(&by->names, d)) push(&by->names, d);
 }
 
+/* libclang gives what is computed of a parameter that is written as an array the type of that array. */
+static void decay(node *n) {
+    if (n->type == NULL || n->type->kind != TYPE_ARRAY) return;
+    switch (n->kind) {
+    case NODE_BINARY:
+    case NODE_ASSIGN:
+    case NODE_CHOICE:
+    case NODE_CAST:
+    case NODE_CALL: n->type = decayed(n->type); break;
+    case NODE_UNARY:
+        if (!same(n->op, "*")) n->type = decayed(n->type);
+        break;
+    default: break;
+    }
+}
+
 static node *build(reader *r, CXCursor c, bool by_macro) {
     const enum CXCursorKind k = clang_getCursorKind(c);
     size_t begin, end;
@@ -504,6 +520,7 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) n->of = n->type;
     if (n->kind == NODE_PAREN && n->children == 1) n->type = n->child[0]->type;
     if (n->by_macro) {
+        if (n->kind != NODE_UNARY) decay(n);
         if (v != NULL) note_macro(v, n);
         if (!by_macro && is_expression(n) && n->kind != NODE_CALL) n->kind = NODE_OPAQUE;
         else if (!by_macro && n->kind == NODE_CALL) n->kind = NODE_OPAQUE;
@@ -527,9 +544,9 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     } else if (n->kind == NODE_OPAQUE && n->children == 2 && k == CXCursor_UnexposedExpr &&
                same(operator_behind(n, n->child[0]), "?"))
         n->kind = NODE_CHOICE;
+    decay(n);
     return n;
 }
-
 
 /* ---- the top of a file ------------------------------------------------------------------ */
 

@@ -113,14 +113,39 @@ static void write_original(const file *f, const group *g, text *to) {
     putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
-/* The variables of a group that hold variables, besides. */
-static void write_variables(writer *w, const group *g, const output *o, text *to) {
+static bool has_name(const list *l, const char *name) {
+    for (size_t i = 0; i < l->n; i++)
+        if (same(l->at[i], name)) return true;
+    return false;
+}
+
+/* The definition of a global among the files given; NULL: it is elsewhere. */
+static const decl *definition_of(const writer *w, const decl *d) {
+    for (size_t i = 0; i < w->a->program->globals.n; i++) {
+        const decl *const g = w->a->program->globals.at[i];
+        if (g->number == d->number) return g->defined ? g : NULL;
+    }
+    return NULL;
+}
+
+/* The variables of a group, in the text of file `by`, that hold variables, besides. What is defined elsewhere
+ * is defined where the root is. */
+static void write_variables(writer *w, const file *by, const group *g, const output *o, list *written, text *to) {
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
-        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || (d->redeclared && d->is_extern)) continue;
+        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || has_name(written, d->name)) continue;
+        const decl *const definition = definition_of(w, d);
+        const bool in_header = definition == NULL || !definition->file->given;
+        const bool here = in_header ? by == w->a->root->function->file : definition->file == by;
+        const char *with = "";
+        if (d->is_static || (o->alone && here)) with = "static ";
+        else if (!here) with = "extern ";
+        const bool first = definition == NULL || in_header || !here || d == definition;
+        if (!first) continue;
+        push(written, (void *)d->name);
         version *const before = w->v;
         w->v = w->a->outside;
-        putf(to, "\n%s", write_global(w, d, o->alone ? "static " : ""));
+        putf(to, "\n%s", write_global(w, d, with));
         w->v = before;
     }
 }
@@ -198,7 +223,7 @@ static void declare_for(writer *w, const decl *d, const output *o, list *declare
 }
 
 /* What headers that were not given define, and has to be had with variables. */
-static void write_from_headers(writer *w, const file *by, const output *o, list *declared, text *to) {
+static void write_from_headers(writer *w, const file *by, const output *o, list *declared, list *written, text *to) {
     const list all = groups_of_headers(w, by);
     for (size_t i = 0; i < all.n; i++) {
         const file *const f = ((placed *)all.at[i])->f;
@@ -212,15 +237,9 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
             write_versions(w, d, o, to);
             put(to, "\n");
         }
-        for (size_t j = 0; j < g->decls.n; j++) {
-            const decl *const v = g->decls.at[j];
-            if (v->kind == DECL_VARIABLE && global_holds(w, v) && v->defined && !v->redeclared) {
-                version *const before = w->v;
-                w->v = w->a->outside;
-                putf(to, "\n%s\n", write_global(w, v, "static "));
-                w->v = before;
-            }
-        }
+        const size_t length = to->n;
+        write_variables(w, by, g, o, written, to);
+        if (to->n != length) put(to, "\n");
     }
 }
 
@@ -288,20 +307,22 @@ bool is_converted(const writer *w, const file *f) {
 const char *write_file(writer *w, const file *f, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
-    list declared = {NULL, 0, 0};
+    list declared = {NULL, 0, 0}, written = {NULL, 0, 0};
     /* functions first, so that it is known which types they use */
     text *const versions = arena_get((groups.n + 1) * sizeof *versions);
     for (size_t i = 0; i < groups.n; i++) {
         const group *const g = groups.at[i];
         const decl *const d = g->decls.at[0];
         if (d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL) write_versions(w, d, o, &versions[i]);
-        else write_variables(w, g, o, &versions[i]);
+        else write_variables(w, f, g, o, &written, &versions[i]);
     }
+    const size_t own = written.n;
     for (size_t before = w->typedefs.n + 1; before != w->typedefs.n;) { /* types that types need */
         before = w->typedefs.n;
         headers = (text){NULL, 0, 0};
         declared.n = 0;
-        write_from_headers(w, f, o, &declared, &headers);
+        written.n = own;
+        write_from_headers(w, f, o, &declared, &written, &headers);
     }
 
     const size_t after = includes_end(f, &groups);
