@@ -488,6 +488,8 @@ const char *callback_definition(writer *w) {
         const bool counted = is_held_pointer(w, p) && dimension(p) == NULL && reached(w, p, NULL, &single) == NULL;
         if (counted && p->type->of->kind != TYPE_RECORD)
             putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n", p->name, p->name);
+        if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
+            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n", p->name, p->name);
     }
     for (size_t i = 0; i < f->parameters.n; i++)
         if (holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);

@@ -61,10 +61,12 @@ static list groups_of(const file *f) {
 }
 
 /* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
-static const char without_math[] =
-    "#undef isnan\n#undef isinf\n#undef isfinite\n#undef isnormal\n#undef signbit\n#undef fpclassify\n"
-    "#undef INFINITY\n#undef NAN\n#undef HUGE_VAL\n#undef M_PI\n#undef M_PI_2\n#undef M_PI_4\n#undef M_E\n"
-    "#undef M_LN2\n#undef M_SQRT2\n";
+static void without_math(const file *f, text *to) {
+    static const char *const names[] = {"isnan", "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
+                                        "HUGE_VAL", "M_PI", "M_PI_2", "M_PI_4", "M_E", "M_LN2", "M_SQRT2"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strstr(f->text, names[k]) != NULL) putf(to, "#undef %s\n", names[k]);
+}
 
 /* Text behind `static`, if it begins with that. */
 static const char *behind_static(const char *s) {
@@ -73,11 +75,19 @@ static const char *behind_static(const char *s) {
     return s + n + strspn(s + n, " \t\n");
 }
 
+/* Does a signature say `static` before the name? */
+static bool says_static(const char *s, const char *name) {
+    const tokens t = lex(s, strlen(s));
+    for (size_t i = 0; i < t.n && !token_is(s, &t.at[i], name); i++)
+        if (token_is(s, &t.at[i], "static")) return true;
+    return false;
+}
+
 static const char *prototype(writer *w, const version *v, bool is_static) {
     const char *s = write_signature(w, v, true);
     size_t n = strlen(s);
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) n--;
-    return format("%s%s;\n", is_static && behind_static(s) == NULL ? "static " : "", copy_text(s, n));
+    return format("%s%s;\n", is_static && !says_static(s, v->name) ? "static " : "", copy_text(s, n));
 }
 
 static bool is_private(const writer *w, const version *v, const output *o) {
@@ -92,7 +102,7 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL) s = behind_static(s);
-        if (is_private(w, v, o) && behind_static(s) == NULL) put(to, "static ");
+        if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
         put(to, s);
     }
 }
@@ -213,6 +223,14 @@ static void declare_called(writer *w, const version *u, const output *o, list *d
     }
 }
 
+/* The versions of a function are declared by their definitions, too. */
+static void note_defined(const writer *w, const decl *d, list *declared) {
+    for (size_t i = 0; i < w->a->versions.n; i++) {
+        version *const v = w->a->versions.at[i];
+        if (is_written(v) && v->function == d && !list_has(declared, v)) push(declared, v);
+    }
+}
+
 static void declare_for(writer *w, const decl *d, const output *o, list *declared, text *to) {
     const size_t before = to->n;
     for (size_t i = 0; i < w->a->versions.n; i++) {
@@ -235,6 +253,7 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
             declare_for(w, d, o, declared, to);
             put(to, "__attribute__((unused)) ");
             write_versions(w, d, o, to);
+            note_defined(w, d, declared);
             put(to, "\n");
         }
         const size_t length = to->n;
@@ -330,7 +349,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     bool opened = false;
     put_n(&body, f->text, at);
     put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
-    if (!f->has_math) put(&body, without_math);
+    if (!f->has_math) without_math(f, &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
@@ -351,6 +370,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
         write_original(f, g, &body);
         if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
         if (versions[i].n != 0) putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
+        if (definition) note_defined(w, d, &declared);
     }
     return text_of(&body);
 }
