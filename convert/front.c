@@ -523,6 +523,10 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     default: adopt_all(r, n, &inside);
     }
     if (n->kind == NODE_MEMBER) n->decl = decl_of(r, clang_getCursorReferenced(c));
+    if (n->kind == NODE_CAST && n->children > 1) { /* before what is cast: sizes within the type */
+        n->child[0] = n->child[n->children - 1];
+        n->children = 1;
+    }
     if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) n->of = n->type;
     if (n->kind == NODE_PAREN && n->children == 1) n->type = n->child[0]->type;
     if (n->by_macro) {
