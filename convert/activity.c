@@ -220,7 +220,9 @@ static void mark_changed(const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) mark_changed(((decl *)n->decls.at[i])->init);
 }
 
-bool keeps_state(const decl *d) { return d->is_static && d->changed && !d->is_global; }
+bool keeps_state(const decl *d) {
+    return d->is_static && d->changed && !d->is_global && !is_constant(d->type);
+}
 
 /* Does a function remember something from one call to the next? Then it has one version only: what it
  * remembers is in one place. */
