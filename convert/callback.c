@@ -515,7 +515,6 @@ const char *callback_definition(writer *w) {
     }
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
         if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         bool single;
@@ -527,6 +526,8 @@ const char *callback_definition(writer *w) {
     }
     for (size_t i = 0; i < f->parameters.n; i++)
         if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    const char *const fit = format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body, strstr(text_of(&body), "wgc_obtain") != NULL ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n" : "    if (%s) return WG_ESHAPE;\n", fit);
     for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
     const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));
