@@ -298,7 +298,7 @@ const char *dimensions(const type *t) {
 
 /* What holds memory until the end, in the text that is written. */
 const char *const memory_text =
-    "/* Memory that a callback holds: zeroed, given back at its end. */\n"
+    "#ifndef WGC_MEMORY\n#define WGC_MEMORY\n/* Memory that a callback holds: zeroed, given back at its end. */\n"
     "typedef union wgc_block {\n    union wgc_block *next;\n    max_align_t align;\n} wgc_block;\n\n"
     "static void *wgc_obtain(wgc_block **held, size_t n, size_t size) {\n"
     "    if (n > (SIZE_MAX - sizeof(wgc_block)) / size) return NULL;\n"
@@ -306,7 +306,10 @@ const char *const memory_text =
     "    if (b == NULL) return NULL;\n"
     "    b->next = *held;\n    *held = b;\n    return b + 1;\n}\n\n"
     "static void wgc_return(wgc_block *held) {\n"
-    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n\n";
+    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n#endif\n\n";
+
+const char *const larger_text =
+    "#ifndef WGC_LARGER\n#define WGC_LARGER\nstatic size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n#endif\n\n";
 
 /* Memory for n elements at `into`. */
 static void obtain(text *to, const char *into, const char *n, const char *indent) {
@@ -537,7 +540,7 @@ const char *callback_definition(writer *w) {
     const bool holding = strstr(text_of(&body), "wgc_obtain") != NULL;
     if (holding) put(&to, memory_text);
     if (strstr(text_of(&body), "wgc_larger") != NULL)
-        put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+        put(&to, larger_text);
     for (size_t i = 0; i < w->a->program->files.n; i++)
         if (has_begin(w, w->a->program->files.at[i])) putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
     putf(&to,
