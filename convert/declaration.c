@@ -402,10 +402,21 @@ const char *write_signature(writer *w, const version *v, bool as_prototype) {
     return replaced(f, d->begin, stop, p.n, p.at);
 }
 
+/* The signature, with a tape that the body does not use marked so. */
+static const char *with_tape(const writer *w, const char *signature, const char *body) {
+    const tokens t = lex(body, strlen(body));
+    for (size_t i = 0; i < t.n; i++)
+        if (t.at[i].kind == TOKEN_WORD && token_is(body, &t.at[i], w->tape)) return signature;
+    const char *const parameter = format("wg_tape *%s", w->tape), *const at = strstr(signature, parameter);
+    return format("%s%s __attribute__((unused))%s", copy_text(signature, (size_t)(at - signature)), parameter,
+                  at + strlen(parameter));
+}
+
 const char *write_function(writer *w, version *v) {
     version *const before = w->v;
     w->v = v;
-    const char *const s = format("%s%s", write_signature(w, v, false), write_statement(w, v->function->body));
+    const char *const body = write_statement(w, v->function->body);
+    const char *const s = format("%s%s", with_tape(w, write_signature(w, v, false), body), body);
     w->v = before;
     return s;
 }
