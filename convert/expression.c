@@ -477,9 +477,15 @@ operand write_operand(writer *w, const node *n) {
 
 const char *write_variable(writer *w, const node *n) {
     if (!is_active(w, n)) return format("wg_constant(%s)", write_number(w, n));
-    if (n->kind == NODE_STATEMENTS)
-        return replaced(n->file, n->begin, n->end, 1,
-                        (part[]){{n->child[0]->begin, n->child[0]->end, write_statement(w, n->child[0])}});
+    if (n->kind == NODE_STATEMENTS) { /* the last one is its value */
+        const node *const block = n->child[0];
+        part *const p = arena_get(block->children * sizeof *p);
+        for (size_t i = 0; i < block->children; i++) {
+            const node *const c = block->child[i];
+            p[i] = (part){c->begin, c->end, i + 1 == block->children ? write_variable(w, c) : write_statement(w, c)};
+        }
+        return replaced(n->file, n->begin, n->end, block->children, p);
+    }
     if (n->kind == NODE_ASSIGN) return write_assignment(w, n);
     if (n->kind == NODE_PAREN && is_place(n)) return write_place(w, bare(n));
     return recorded(w, write_operand(w, n)).s;
@@ -515,7 +521,11 @@ static const char *initial(writer *w, const node *n, const type *t, cell *c, boo
 
 const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, bool constant) {
     if (n->kind != NODE_LIST) return initial(w, n, t, c, constant);
-    if (is_zero(n) && t->kind != TYPE_REAL) return "{0}";
+    if (is_zero(n) && t->kind != TYPE_REAL) {
+        /* compilers know {0} outside of lists; in one, an array of variables is a list of structures */
+        const bool inside = n->parent != NULL && n->parent->kind == NODE_LIST;
+        return inside && t->kind == TYPE_ARRAY && c != NULL && is_variable(c) ? "{}" : "{0}";
+    }
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t field = 0;
     for (size_t i = 0; i < n->children; i++) {

@@ -295,8 +295,8 @@ static inline void put_program(FILE *to, unsigned k) {
         "struct p%u_inner {\n    double p, q;\n};\n"
         "struct p%u_s {\n    double a;\n    int n;\n    struct p%u_inner in;\n    double v[2];\n};\n"
         "typedef double p%u_function(double, double);\n"
-        "static const double p%u_table[3] = {0.5, -1.5, 0.25};\nstatic double p%u_state[2], p%u_before;\n\n",
-        k, k, k, k, k, k, k, k, k, k);
+        "static const double p%u_table[3] = {0.5, -1.5, 0.25};\nstatic double p%u_state[2];\n\n",
+        k, k, k, k, k, k, k, k, k);
     for (unsigned i = 0; i < 2; i++) {
         fprintf(
             to,
@@ -311,13 +311,12 @@ static inline void put_program(FILE *to, unsigned k) {
         k, k);
     fprintf(
         to,
-        "static void p%u_update(struct p%u_s *s, double *w, double v) {\n    double a = s->a, b = w[1], c = v;\n    if (s->n == 7) p%u_before = 0.25;\n",
-        k, k, k);
-    put_statements(&m, pick(&m, 2), 1);
-    fprintf(
-        to,
-        "    s->a = cos(a + p%u_before * v);\n    s->v[s->n & 1] = b;\n    p%u_before = c * 0.5;\n    w[0] += cos(c);\n}\n\n",
+        "static void p%u_update(struct p%u_s *s, double *w, double v) {\n    static double before = 0.25;\n    double a = s->a, b = w[1], c = v;\n    if (s->n == 7) before = 0.25;\n",
         k, k);
+    put_statements(&m, pick(&m, 2), 1);
+    fputs(
+        "    s->a = cos(a + before * v);\n    s->v[s->n & 1] = b;\n    before = c * 0.5;\n    w[0] += cos(c);\n}\n\n",
+        to);
     m.in_main = true;
     fprintf(
         to,
