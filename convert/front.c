@@ -224,7 +224,7 @@ static decl *decl_of(reader *r, CXCursor c) {
     if (!*usr) {
         size_t at;
         const file *const f = located(r, clang_getCursorLocation(c), &at);
-        usr = format("@%s@%zu", f != NULL ? f->name : "", at);
+        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at, taken(clang_getCursorSpelling(c)));
     }
     decl *d = table_get(r->p->by_usr, usr);
     if (d != NULL) return d;
@@ -664,7 +664,7 @@ static void read_macro(reader *r, CXCursor c) {
     if (m->with_arguments) i++;
     m->body = i < t.n ? s + t.at[i].begin : "";
     m->at = begin;
-    m->file = table_get(r->files, key_of(f));
+    m->file = file_of(r, f, clang_getCursorLocation(c));
     table_set(r->macros, m->name, m);
     table_set(r->macros, place_key(f, begin), m);
 }
