@@ -419,7 +419,7 @@ static void note_macro(invocation *v, const node *n) {
         (n->decl->kind == DECL_VARIABLE || n->decl->kind == DECL_PARAMETER) && holds &&
         !(n->decl->is_global && n->decl->type->constant))
         v->variables = true;
-    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !n->decl->of_system)
+    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !(v->of_system && n->decl->of_system))
         v->variables = true;
     if ((n->kind == NODE_MEMBER && holds) || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
         !is_expression(n))
