@@ -312,6 +312,7 @@ static cell *call(analysis *a, version *v, const node *n) {
     }
     cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION ? real_cell(evaluate(a, v, f)) : pointee(a, v, f);
     make_signature(a, callee);
+    if (f->kind == NODE_OPAQUE) note(&a->foreign, v, n, "is not known");
     for (size_t i = 0; i < args; i++)
         if (i < callee->parameters.n && callee->type != NULL && i < callee->type->parameters)
             assign(a, v, callee->parameters.at[i], callee->type->parameter[i], arg[i]);

@@ -224,7 +224,7 @@ static decl *decl_of(reader *r, CXCursor c) {
     if (!*usr) {
         size_t at;
         const file *const f = located(r, clang_getCursorLocation(c), &at);
-        usr = format("@%s@%zu", f != NULL ? f->name : "", at);
+        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at, taken(clang_getCursorSpelling(c)));
     }
     decl *d = table_get(r->p->by_usr, usr);
     if (d != NULL) return d;
@@ -419,7 +419,7 @@ static void note_macro(invocation *v, const node *n) {
         (n->decl->kind == DECL_VARIABLE || n->decl->kind == DECL_PARAMETER) && holds &&
         !(n->decl->is_global && n->decl->type->constant))
         v->variables = true;
-    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !n->decl->of_system)
+    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !(v->of_system && n->decl->of_system))
         v->variables = true;
     if ((n->kind == NODE_MEMBER && holds) || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
         !is_expression(n))
@@ -664,7 +664,7 @@ static void read_macro(reader *r, CXCursor c) {
     if (m->with_arguments) i++;
     m->body = i < t.n ? s + t.at[i].begin : "";
     m->at = begin;
-    m->file = table_get(r->files, key_of(f));
+    m->file = file_of(r, f, clang_getCursorLocation(c));
     table_set(r->macros, m->name, m);
     table_set(r->macros, place_key(f, begin), m);
 }
