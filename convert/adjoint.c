@@ -183,6 +183,12 @@ static void forward(emitter *m, const list *steps, const char *indent) {
             if (!starts_with(e, "free")) putf(m->to, "%s%s;\n", indent, e); /* memory is given back when all is done */
             break;
         }
+        case STEP_CLEAR: {
+            const char *const x = s->to.name;
+            if (s->push) putf(m->to, "%swgc_push_all(wgc_s, &%s, sizeof %s);\n", indent, x, x);
+            putf(m->to, "%smemset(&%s, 0, sizeof %s);\n", indent, x, x);
+            break;
+        }
         case STEP_COPY: {
             const char *const x = print(r, s->to.n);
             if (s->push) putf(m->to, "%swgc_push_all(wgc_s, %s, %s);\n", indent, x, s->text);
@@ -311,6 +317,10 @@ static void backward(emitter *m, const list *steps, const char *indent) {
         case STEP_ASSIGN: backward_assign(m, s, indent); break;
         case STEP_CALL: backward_call(m, s, indent); break;
         case STEP_PLAIN: break;
+        case STEP_CLEAR:
+            if (s->push) putf(m->to, "%swgc_pop_all(wgc_s, &%s, sizeof %s);\n", indent, s->to.name, s->to.name);
+            if (target_holds(s)) putf(m->to, "%smemset(&%s_b, 0, sizeof %s_b);\n", indent, s->to.name, s->to.name);
+            break;
         case STEP_COPY:
             if (s->push) putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n), s->text);
             putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < (%s) / sizeof(double); wgc_k++) {\n", indent, s->text);

@@ -137,6 +137,10 @@ static void use_partials(planner *p, const node *n) {
         use_partials(p, n->child[0]);
         return;
     }
+    if (n->kind == NODE_BINARY && same(n->op, ",")) {
+        use_partials(p, n->child[1]);
+        return;
+    }
     if (n->kind == NODE_CHOICE) {
         use_value(p, n->child[0]);
         use_partials(p, n->child[1]);
@@ -164,6 +168,7 @@ static bool is_local(const planner *p, const target *t) {
     const cell *const c = t->cell;
     if (c == NULL || c->addressed || t->type == NULL) return false;
     if (t->type->kind == TYPE_ARRAY || t->type->kind == TYPE_RECORD) return false;
+    if (t->shadow != NULL) return false; /* an element */
     if (t->name != NULL) return true;
     const node *const n = bare(t->n);
     (void)p;
@@ -308,6 +313,10 @@ static void walk(planner *p, list *steps) {
             break;
         case STEP_PLAIN:
         case STEP_ARRAY: break;
+        case STEP_CLEAR:
+            if (!p->marking && s->to.cell != NULL) s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+            if (s->to.type->kind == TYPE_RECORD) s->push = true;
+            break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);

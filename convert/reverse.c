@@ -127,6 +127,10 @@ static void name_values(reversal *x, const node *n) {
         name_values(x, n->child[0]);
         return;
     }
+    if (n->kind == NODE_BINARY && same(n->op, ",")) {
+        name_values(x, n->child[1]);
+        return;
+    }
     if (n->kind == NODE_CHOICE) return; /* what is not chosen is not computed */
     const char *const name = operation_of(r, n);
     const node *arg[4];
@@ -200,6 +204,10 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         go_back(x, n->child[0], seed);
         return;
     }
+    if (n->kind == NODE_BINARY && same(n->op, ",")) {
+        go_back(x, n->child[1], seed);
+        return;
+    }
     const char *const instead = r->instead[n->number];
     const bool leaf = n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
                       (n->kind == NODE_UNARY && same(n->op, "*"));
@@ -217,7 +225,10 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     const size_t k = operands_of(n, arg);
     size_t active = 0;
     for (size_t i = 0; i < k; i++) active += step_is_active(r, arg[i]);
-    if (name == NULL) return;
+    if (name == NULL) {
+        error_at(place_of(n), "'%s' cannot be turned round", source(n));
+        return;
+    }
     if (active > 1) seed = named_seed(x, seed);
     for (size_t i = 0; i < k; i++) {
         if (!step_is_active(r, arg[i])) continue;

@@ -87,8 +87,11 @@ static bool name_is_used(const routine *r, const char *name) {
     return false;
 }
 
-static bool is_kept(const decl *d) {
-    return d->is_static || (d->init != NULL && d->type->kind == TYPE_ARRAY && d->init->kind == NODE_LIST && d->init->children > 1);
+/* Tables, which keep their initialisers. */
+static bool is_kept(const routine *r, const decl *d) {
+    cell *const c = r->v->of_decl[d->index];
+    const bool listed = d->init != NULL && d->type->kind == TYPE_ARRAY && (d->init->kind != NODE_LIST || d->init->children > 1);
+    return d->is_static || (listed && (c == NULL || (!holds_variables(c) && !version_changes(r->v, c))));
 }
 
 static const char *framed(const char *name) { return format("wgc_f->%s", name); }
@@ -98,13 +101,17 @@ static void add_local(routine *r, const decl *d) {
     const char *name = d->name;
     cell *const c = r->v->of_decl[d->index];
     const bool aggregate = d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD;
-    const bool in_frame = (aggregate || (c != NULL && real_cell(c)->addressed)) && !is_kept(d);
+    const bool in_frame = (aggregate || (c != NULL && real_cell(c)->addressed)) && !is_kept(r, d);
     if (d->is_static) name = format("%s_%s", r->v->name, d->name); /* at file scope, for both ways */
     const char *const base = name;
     for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++) name = format("%s_%u", base, k);
     *x = (variable){.d = d, .name = in_frame ? framed(name) : name, .type = d->type, .cell = c != NULL ? real_cell(c) : NULL};
     x->holds = c != NULL && holds_variables(c);
     x->framed = in_frame;
+    if (x->holds && leaf_type(d->type)->kind == TYPE_FUNCTION) {
+        error_at(place_in(d->file, d->at), "'%s' is a pointer to functions with variables, which cannot be turned round", d->name);
+        r->refused = true;
+    }
     push(&r->variables, x);
     table_set(r->names, format("%u", d->number), x);
 }
@@ -131,7 +138,7 @@ static target new_name(routine *r, const type *t, cell *c) {
     const char *const name = format("wgc_%u", ++r->own);
     *x = (variable){.name = in_frame ? framed(name) : name, .type = t, .cell = own, .holds = holds, .framed = in_frame};
     push(&r->variables, x);
-    return (target){NULL, x->name, t, own};
+    return (target){NULL, x->name, t, own, NULL};
 }
 
 /* ---- text ------------------------------------------------------------------------------- */
@@ -146,6 +153,7 @@ const char *print(const routine *r, const node *n) {
     if (instead != NULL) return instead;
     if (n->made) return format("%s %s (%s)", print(r, n->child[0]), n->op, print(r, n->child[1]));
     if (n->by_macro) return source(n);
+    if (n->kind == NODE_BINARY && same(n->op, ",")) return print(r, n->child[1]); /* effects are steps already */
     if (n->kind == NODE_NAME) return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
@@ -177,6 +185,7 @@ const char *print_shadow(const routine *r, const node *n) {
 
 const char *print_target(const routine *r, const target *t) { return t->name != NULL ? t->name : print(r, t->n); }
 const char *shadow_target(const routine *r, const target *t) {
+    if (t->shadow != NULL) return t->shadow;
     return t->name != NULL ? format("%s_b", t->name) : print_shadow(r, t->n);
 }
 
@@ -195,7 +204,7 @@ static step *add_step(builder *b, step_kind kind) {
     return s;
 }
 
-static target place(const routine *r, const node *n) { return (target){n, NULL, n->type, cell_at(r, n)}; }
+static target place(const routine *r, const node *n) { return (target){n, NULL, n->type, cell_at(r, n), NULL}; }
 
 static void pure(builder *b, const node *n);
 
@@ -228,7 +237,8 @@ static void call_step(builder *b, const node *n, version *v) {
         cell *const c = v->of_decl[p->index] != NULL ? real_cell(v->of_decl[p->index]) : NULL;
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
         /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
-        if (p->type->kind == TYPE_REAL && !is_plain_local(r, e) && (g->holds || e->kind != NODE_NUMBER)) {
+        const bool has_shadow = !g->holds || step_is_active(r, e);
+        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow) && (g->holds || e->kind != NODE_NUMBER)) {
             const target t = new_name(r, p->type, g->holds ? c : NULL);
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = t, s->e = e;
@@ -270,7 +280,7 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
         return true;
     }
     step *const s = add_step(b, STEP_COPY);
-    s->to = (target){to, NULL, to->type, NULL};
+    s->to = (target){to, NULL, to->type, NULL, NULL};
     cell *const c = cell_at(r, to);
     s->to.cell = to->type->kind == TYPE_ARRAY ? c : c != NULL && c->target != NULL ? real_cell(c->target) : NULL;
     s->e = k == KNOWN_COPY ? from : NULL;
@@ -490,7 +500,7 @@ static bool is_counted(routine *r, const node *n, step *s, const decl **by_what)
     if (s->by == 0 || (s->by > 0) != (*s->compare == '<')) return false;
     if (!stays(r, s->from, n) || !stays(r, s->bound, n)) return false;
     if (uses(s->from, d) != 0 || uses(s->bound, d) != 0) return false;
-    s->to = (target){NULL, local_name(r, d), d->type, c};
+    s->to = (target){NULL, local_name(r, d), d->type, c, NULL};
     *by_what = d;
     return true;
 }
@@ -514,11 +524,56 @@ static void declare_locals(builder *b, const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) initialise_local(b, n->decls.at[i]);
 }
 
+/* The elements of an initialiser, one by one, behind what made the whole 0. */
+static void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name, const char *shadow) {
+    routine *const r = b->r;
+    size_t k = 0;
+    for (size_t i = 0; i < n->children; i++) {
+        const node *e = n->child[i];
+        const type *of = t->kind == TYPE_ARRAY ? t->of : NULL;
+        const decl *f = NULL;
+        if (e->kind == NODE_DESIGNATED) {
+            f = e->decl;
+            if (f == NULL || e->children == 0) {
+                refuse(r, e, "a designator of an element: assign the elements");
+                return;
+            }
+            e = e->child[e->children - 1];
+        }
+        if (t->kind == TYPE_RECORD) {
+            const list *const fields = &t->record->fields;
+            if (f == NULL && k < fields->n) f = fields->at[k];
+            for (size_t j = 0; j < fields->n; j++)
+                if (fields->at[j] == f) k = j + 1;
+            if (f == NULL || t->record->is_union) {
+                refuse(r, e, "an initialiser of a union");
+                return;
+            }
+            of = f->type;
+        }
+        if (of == NULL) return;
+        const char *const element = f != NULL ? format(".%s", f->name) : format("[%zu]", k++);
+        const char *const x = format("%s%s", name, element), *const y = format("%s%s", shadow, element);
+        cell *const own = f != NULL ? cell_of(r->a, r->v, f) : c;
+        if (e->kind == NODE_LIST) {
+            initialise_list(b, e, of, own, x, y);
+            continue;
+        }
+        if (of->kind == TYPE_ARRAY || (of->kind == TYPE_RECORD && (e->type == NULL || e->type->kind != TYPE_RECORD))) {
+            refuse(r, e, "an initialiser without all of its braces");
+            return;
+        }
+        pure(b, e);
+        const target to = {NULL, x, of, own, y};
+        assign_to(b, &to, e, "=");
+    }
+}
+
 static void initialise_local(builder *b, const decl *d) {
     routine *const r = b->r;
     const char *const name = local_name(r, d);
     cell *const c = cell_of(r->a, r->v, d);
-    const target t = {NULL, name, d->type, c};
+    const target t = {NULL, name, d->type, c, NULL};
     if (d->is_static) {
         if (c != NULL && holds_variables(c)) refuse(r, d->group, "a static variable that depends on the inputs");
         return;
@@ -541,22 +596,14 @@ static void initialise_local(builder *b, const decl *d) {
     }
     if (d->init == NULL) return;
     if (d->type->kind == TYPE_ARRAY || (d->type->kind == TYPE_RECORD && d->init->kind == NODE_LIST)) {
-        const bool zero = d->init->kind == NODE_LIST && d->init->children <= 1;
-        if (c != NULL && holds_variables(c) && !zero) {
-            refuse(r, d->group, "an initialiser with braces of variables: assign them one by one");
+        if (is_kept(r, d)) return; /* it keeps its initialiser */
+        if (d->init->kind != NODE_LIST) {
+            refuse(r, d->group, "an array that a string initialises");
             return;
         }
-        step *const s = add_step(b, STEP_PLAIN);
-        s->e = d->init;
+        step *const s = add_step(b, STEP_CLEAR);
         s->to = t;
-        if (!zero && c != NULL && version_changes(r->v, c)) {
-            refuse(r, d->group, "an array with an initialiser that is changed: assign its elements");
-            return;
-        }
-        s->text = zero ? format("memset(%s%s, 0, sizeof %s)", d->type->kind == TYPE_ARRAY ? "" : "&", name, name)
-                       : format("memcpy(%s%s, %s(%s[])%s, sizeof %s)", d->type->kind == TYPE_ARRAY ? "" : "&", name,
-                                "", d->type->spelling, print(r, d->init), name);
-        if (!zero && d->type->kind == TYPE_ARRAY) s->text = NULL; /* it keeps its initialiser */
+        initialise_list(b, d->init, d->type, c, name, format("%s_b", name));
         return;
     }
     pure(b, d->init);
@@ -666,7 +713,7 @@ static void flow_return(routine *r, const node *n) {
     if (n->children != 0 && r->v->function->type->of->kind != TYPE_VOID) {
         builder b = here(r, NULL);
         pure(&b, n->child[0]);
-        const target t = {NULL, "wgc_result", r->v->function->type->of, r->v->result != NULL ? real_cell(r->v->result) : NULL};
+        const target t = {NULL, "wgc_result", r->v->function->type->of, r->v->result != NULL ? real_cell(r->v->result) : NULL, NULL};
         assign_to(&b, &t, n->child[0], "=");
     }
 }
@@ -732,7 +779,14 @@ routine *steps_of(analysis *a, version *v) {
     r->names = table_new();
     r->place = arena_get(2 * (f->nodes + 1) * sizeof *r->place);
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
-    for (size_t i = 0; i < f->parameters.n; i++) add_parameter(r, f->parameters.at[i]);
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        if (leaf_type(p->type)->kind == TYPE_FUNCTION && v->of_decl[p->index] != NULL && holds_variables(v->of_decl[p->index])) {
+            error_at(place_in(p->file, p->at), "'%s' is a pointer to functions with variables, which cannot be turned round", p->name);
+            r->refused = true;
+        }
+        add_parameter(r, p);
+    }
     for (size_t i = 0; i < f->locals.n; i++) add_local(r, f->locals.at[i]);
     /* a return at the very end is no jump */
     const node *const body = f->body;

@@ -15,6 +15,7 @@ typedef enum step_kind {
     STEP_CALL,    /* of a version with variables; its result, if it has one, is `to` */
     STEP_PLAIN,   /* what only runs forwards, as printf */
     STEP_ARRAY,   /* memory for an array whose size is known when it runs; `text`: how many elements */
+    STEP_CLEAR,   /* an array or structure is 0, before what its initialiser gives */
     STEP_COPY,    /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
     STEP_IF,
     STEP_COUNTED, /* for (to = from; to < e; to += by), whose bounds and `to` the body does not change */
@@ -27,6 +28,7 @@ typedef struct target {
     const char *name; /* NULL: n */
     const type *type;
     cell *cell;
+    const char *shadow; /* of an element that has a name: w[0] */
 } target;
 
 typedef struct step step;

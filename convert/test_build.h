@@ -24,12 +24,13 @@
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
 
-/* The ways to write a converted function: what is given to the converter. All of them have the
- * callback of the recording, so that all are compared alike. */
+/* The ways to write a converted function: what is given to the converter. A recording has a callback, an
+ * adjoint a function for the transposed product. */
 typedef struct mode {
     const char *name, *options;
+    bool records;
 } mode;
-static const mode modes[] = {{"tape", ""}};
+static const mode modes[] = {{"tape", "", true}, {"adjoint", "--to adjoint", false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];

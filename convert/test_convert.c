@@ -184,6 +184,7 @@ static void check(void **state) {
     FOUND(same, "wgt_plain", plain);
     FOUND(longer, "wgt_long_call", wide);
     for (size_t k = 0; k < MODES; k++) {
+        if (!modes[k].records) continue;
         double a[MOST_OUTPUTS], b[MOST_OUTPUTS];
         void *const library = converted_by(c, &modes[k]);
         if (k == 0) as_expected(c);

@@ -288,6 +288,7 @@ static inline void put_statements(maker *m, unsigned n, unsigned depth) {
 /* Program k. */
 static inline void put_program(FILE *to, unsigned k) {
     maker m = {.to = to, .k = k, .state = 20240229u + 7919u * (uint64_t)k};
+    const bool remembers = k % 2 == 0;
     (void)pick(&m, 2);
     fprintf(
         to,
@@ -295,8 +296,10 @@ static inline void put_program(FILE *to, unsigned k) {
         "struct p%u_inner {\n    double p, q;\n};\n"
         "struct p%u_s {\n    double a;\n    int n;\n    struct p%u_inner in;\n    double v[2];\n};\n"
         "typedef double p%u_function(double, double);\n"
-        "static const double p%u_table[3] = {0.5, -1.5, 0.25};\nstatic double p%u_state[2];\n\n",
-        k, k, k, k, k, k, k, k, k);
+        "static const double p%u_table[3] = {0.5, -1.5, 0.25};\n",
+        k, k, k, k, k, k, k, k);
+    /* every second one keeps numbers between calls, in a global and a static variable */
+    fprintf(to, remembers ? "static double p%u_state[2];\n\n" : "#define p%u_state u\n\n", k);
     for (unsigned i = 0; i < 2; i++) {
         fprintf(
             to,
@@ -311,8 +314,8 @@ static inline void put_program(FILE *to, unsigned k) {
         k, k);
     fprintf(
         to,
-        "static void p%u_update(struct p%u_s *s, double *w, double v) {\n    static double before = 0.25;\n    double a = s->a, b = w[1], c = v;\n    if (s->n == 7) before = 0.25;\n",
-        k, k);
+        "static void p%u_update(struct p%u_s *s, double *w, double v) {\n    %sdouble before = 0.25;\n    double a = s->a, b = w[1], c = v;\n    if (s->n == 7) before = 0.25;\n",
+        k, k, remembers ? "static " : "");
     put_statements(&m, pick(&m, 2), 1);
     fputs(
         "    s->a = cos(a + before * v);\n    s->v[s->n & 1] = b;\n    before = c * 0.5;\n    w[0] += cos(c);\n}\n\n",
