@@ -220,7 +220,9 @@ static void mark_changed(const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) mark_changed(((decl *)n->decls.at[i])->init);
 }
 
-bool keeps_state(const decl *d) { return d->is_static && d->changed && !d->is_global; }
+bool keeps_state(const decl *d) {
+    return d->is_static && d->changed && !d->is_global && !is_constant(d->type);
+}
 
 /* Does a function remember something from one call to the next? Then it has one version only: what it
  * remembers is in one place. */
@@ -310,6 +312,7 @@ static cell *call(analysis *a, version *v, const node *n) {
     }
     cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION ? real_cell(evaluate(a, v, f)) : pointee(a, v, f);
     make_signature(a, callee);
+    if (f->kind == NODE_OPAQUE) note(&a->foreign, v, n, "is not known");
     for (size_t i = 0; i < args; i++)
         if (i < callee->parameters.n && callee->type != NULL && i < callee->type->parameters)
             assign(a, v, callee->parameters.at[i], callee->type->parameter[i], arg[i]);

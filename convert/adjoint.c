@@ -6,7 +6,7 @@
 /* The stack, as it stands in the file that is written. */
 static const char stack_text[] =
     "/* ---- adjoints */\n\n"
-    "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert/special.h>\n\n"
+    "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert/special.h>\n\n#ifndef WGC_STACK\n#define WGC_STACK\n"
     "/* What is overwritten and needed again, and frames of functions, in words. Nothing in it moves. Without\n"
     " * memory it jumps out. */\n"
     "union wgc_word { double d; int64_t i; void *p; };\n"
@@ -50,7 +50,7 @@ static const char stack_text[] =
     "__attribute__((unused)) static void wgc_pop_all(wgc_stack *s, void *x, size_t bytes) {\n"
     "    wgc_unframe(s, WGC_WORDS(bytes));\n    memcpy(x, s->at + s->n, bytes);\n}\n"
     "/* Nothing flows back through a partial that is infinite, if nothing came. */\n"
-    "__attribute__((unused)) static inline double wgc_times(double x, double partial) { return x == 0 ? 0 : x * partial; }\n";
+    "__attribute__((unused)) static inline double wgc_times(double x, double partial) { return x == 0 ? 0 : x * partial; }\n#endif\n";
 
 typedef struct emitter {
     routine *r;

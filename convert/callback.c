@@ -170,6 +170,16 @@ bool is_held_pointer(const writer *w, const decl *d) {
     return root_holds(w, d) && d->type->kind == TYPE_POINTER && !is_function(d);
 }
 
+/* The last field of a structure, if it is an array that may go on behind its end: of no length, or of one. */
+static const decl *tail_of(const writer *w, const type *t) {
+    if (t->kind != TYPE_RECORD || t->record->is_union || t->record->fields.n < 2) return NULL;
+    const decl *const d = t->record->fields.at[t->record->fields.n - 1];
+    if (d->type->kind != TYPE_ARRAY || d->type->count > 1) return NULL;
+    const type *const e = d->type->of;
+    const bool of_records = e->kind == TYPE_RECORD && record_holds(w->a, e->record);
+    return of_records || (e->kind == TYPE_REAL && root_holds(w, d)) ? d : NULL;
+}
+
 static void write_count(const writer *w, const decl *p, const decl *field, text *to) {
     bool single;
     const decl *const d = field != NULL ? field : p;
@@ -181,9 +191,13 @@ static void write_count(const writer *w, const decl *p, const decl *field, text 
     putf(to, "    size_t %s_count; /* how many %s %s has", name,
          e->kind == TYPE_RECORD ? "structures" : e->kind == TYPE_POINTER ? "pointers" : e->kind == TYPE_ARRAY ? "rows" : "numbers", path);
     if (ends != NULL) put(to, "; 0: as many as inputs and outputs need");
+    else if (field != NULL) put(to, "; 0: it is NULL");
     else if (e->kind == TYPE_RECORD) put(to, "; 0: one");
     put(to, " */\n");
     if (e->kind == TYPE_POINTER) putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n", name);
+    const decl *const tail = tail_of(w, e);
+    if (tail != NULL)
+        putf(to, "    size_t %s_%s_count; /* how many elements %s->%s has, the last field; 0: as it is declared */\n", name, tail->name, path, tail->name);
 }
 
 static void write_counts(const writer *w, const decl *p, text *to) {
@@ -284,7 +298,7 @@ const char *dimensions(const type *t) {
 
 /* What holds memory until the end, in the text that is written. */
 const char *const memory_text =
-    "/* Memory that a callback holds: zeroed, given back at its end. */\n"
+    "#ifndef WGC_MEMORY\n#define WGC_MEMORY\n/* Memory that a callback holds: zeroed, given back at its end. */\n"
     "typedef union wgc_block {\n    union wgc_block *next;\n    max_align_t align;\n} wgc_block;\n\n"
     "static void *wgc_obtain(wgc_block **held, size_t n, size_t size) {\n"
     "    if (n > (SIZE_MAX - sizeof(wgc_block)) / size) return NULL;\n"
@@ -292,7 +306,10 @@ const char *const memory_text =
     "    if (b == NULL) return NULL;\n"
     "    b->next = *held;\n    *held = b;\n    return b + 1;\n}\n\n"
     "static void wgc_return(wgc_block *held) {\n"
-    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n\n";
+    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n#endif\n\n";
+
+const char *const larger_text =
+    "#ifndef WGC_LARGER\n#define WGC_LARGER\nstatic size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n#endif\n\n";
 
 /* Memory for n elements at `into`. */
 static void obtain(text *to, const char *into, const char *n, const char *indent) {
@@ -314,9 +331,21 @@ static const char *real_name(const type *t) { return t->bits == 32 ? "float" : t
 
 /* The elements that pointer `into` leads to: n of them, with the values that `from` leads to. `counts`: of
  * pointers, how many numbers each leads to. */
-static void make_elements(const type *t, const char *into, const char *from, const char *n, const char *counts, const char *indent, text *to) {
+static void make_elements(const writer *w, const type *t, const char *into, const char *from, const char *n, const char *name, const char *indent, text *to) {
     const type *e = t;
     while (e->kind == TYPE_ARRAY) e = e->of;
+    const char *const counts = format("wgc_from->%s_counts", name);
+    const decl *const tail = tail_of(w, t);
+    if (tail != NULL) {
+        const char *const more = format("wgc_from->%s_%s_count", name, tail->name), *const x = tail->name;
+        const type *const item = tail->type->of;
+        putf(to, "%s%s = wgc_obtain(&wgc_held, 1, sizeof *%s + %s * sizeof *%s->%s);\n%sif (%s == NULL) goto wgc_no_memory;\n", indent, into, into, more, into, x, indent, into);
+        putf(to, "%sif (%s != NULL) {\n%s    wgc_copy_%s(%s, %s);\n%s    for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) ", indent, from, indent, e->record->name, into, from, indent, more);
+        if (item->kind == TYPE_RECORD) putf(to, "wgc_copy_%s(&%s->%s[wgc_k], &%s->%s[wgc_k]);\n", item->record->name, into, x, from, x);
+        else putf(to, "%s->%s[wgc_k] = wg_constant(%s->%s[wgc_k]);\n", into, x, from, x);
+        putf(to, "%s}\n", indent);
+        return;
+    }
     const char *const inner = t->kind == TYPE_ARRAY ? format(" * %s", count_of_array(t) != NULL ? count_of_array(t) : "1") : "";
     obtain(to, into, n, indent);
     putf(to, "%sfor (size_t wgc_k = 0; %s != NULL && wgc_k < %s%s; wgc_k++)", indent, from, n, inner);
@@ -341,7 +370,7 @@ static void make_pointer_fields(writer *w, const decl *p, const record *r, text 
         if (pointer) putf(to, "        for (size_t wgc_s = 0; wgc_from->%s != NULL && wgc_s < %s; wgc_s++)", p->name, elements_of(w, p, NULL));
         else put(to, "       ");
         putf(to, " if (%s != 0) {\n", n);
-        make_elements(f->type->of, into, from, n, NULL, "            ", to);
+        make_elements(w, f->type->of, into, from, n, format("%s_%s", p->name, f->name), "            ", to);
         put(to, "        }\n");
     }
 }
@@ -368,7 +397,7 @@ static void make_parameter(writer *w, const decl *p, text *to) {
     putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t->kind == TYPE_POINTER ? t->of : t), *d ? "(*" : t->kind == TYPE_POINTER ? "**" : "*", x, *d ? ")" : "", d);
     if (named) put(to, "    {\n");
     else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
-    make_elements(t, x, format("wgc_from->%s", x), elements_of(w, p, NULL), format("wgc_from->%s_counts", x), "        ", to);
+    make_elements(w, t, x, format("wgc_from->%s", x), elements_of(w, p, NULL), x, "        ", to);
     if (t->kind == TYPE_RECORD) make_pointer_fields(w, p, t->record, to);
     put(to, "    }\n");
 }
@@ -423,13 +452,13 @@ const char *callback_declaration(writer *w) {
 static bool begins_anew(const writer *w, const file *f, const decl *d) {
     const type *e = d->type;
     while (e->kind == TYPE_ARRAY) e = e->of;
-    return d->kind == DECL_VARIABLE && d->file == f && !d->redeclared && !(d->is_extern && d->init == NULL) &&
-           (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !e->constant && root_holds(w, d);
+    const bool here = d->defined && d->file->given ? d->file == f : f == w->a->root->function->file;
+    return here && (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !is_constant(d->type) && root_holds(w, d);
 }
 static bool has_begin(const writer *w, const file *f) {
     if (!f->given) return false;
-    for (size_t i = 0; i < f->declarations.n; i++)
-        if (begins_anew(w, f, f->declarations.at[i])) return true;
+    for (size_t i = 0; i < w->a->program->globals.n; i++)
+        if (begins_anew(w, f, w->a->program->globals.at[i])) return true;
     return false;
 }
 static const char *begin_name(const writer *w, const file *f) {
@@ -441,8 +470,8 @@ static const char *begin_name(const writer *w, const file *f) {
 const char *write_begin(writer *w, const file *f, list *done) {
     text to = {NULL, 0, 0}, body = {NULL, 0, 0};
     if (!has_begin(w, f)) return "";
-    for (size_t i = 0; i < f->declarations.n; i++) {
-        const decl *const d = f->declarations.at[i];
+    for (size_t i = 0; i < w->a->program->globals.n; i++) {
+        const decl *const d = w->a->program->globals.at[i];
         if (!begins_anew(w, f, d)) continue;
         const type *e = d->type;
         while (e->kind == TYPE_ARRAY) e = e->of;
@@ -489,16 +518,19 @@ const char *callback_definition(writer *w) {
     }
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
         if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         bool single;
         const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL && reached_elements(w, p, NULL, &single) == NULL;
         if (counted && p->type->of->kind != TYPE_RECORD)
             putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n", p->name, p->name);
+        if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
+            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n", p->name, p->name);
     }
     for (size_t i = 0; i < f->parameters.n; i++)
         if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
+    const char *const fit = format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body, strstr(text_of(&body), "wgc_obtain") != NULL ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n" : "    if (%s) return WG_ESHAPE;\n", fit);
     for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
     const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));
@@ -508,7 +540,7 @@ const char *callback_definition(writer *w) {
     const bool holding = strstr(text_of(&body), "wgc_obtain") != NULL;
     if (holding) put(&to, memory_text);
     if (strstr(text_of(&body), "wgc_larger") != NULL)
-        put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+        put(&to, larger_text);
     for (size_t i = 0; i < w->a->program->files.n; i++)
         if (has_begin(w, w->a->program->files.at[i])) putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
     putf(&to,

@@ -17,7 +17,7 @@ const char *elements_of(const writer *w, const decl *p, const decl *field); /* w
 const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single);
 const char *declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
 bool is_held_pointer(const writer *w, const decl *d);
-extern const char *const memory_text; /* functions that hold memory to the end */
+extern const char *const memory_text, *const larger_text; /* functions that hold memory to the end; the larger size */
 const char *arguments_name(const writer *w);
 const char *arguments_declaration(writer *w); /* the structure, and how many inputs and outputs */
 const char *selections_text(const list *selections);

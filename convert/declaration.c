@@ -402,21 +402,19 @@ const char *write_signature(writer *w, const version *v, bool as_prototype) {
     return replaced(f, d->begin, stop, p.n, p.at);
 }
 
-/* The signature, with a tape that the body does not use marked so. */
-static const char *with_tape(const writer *w, const char *signature, const char *body) {
+static bool uses_tape(const writer *w, const char *body) {
     const tokens t = lex(body, strlen(body));
     for (size_t i = 0; i < t.n; i++)
-        if (t.at[i].kind == TOKEN_WORD && token_is(body, &t.at[i], w->tape)) return signature;
-    const char *const parameter = format("wg_tape *%s", w->tape), *const at = strstr(signature, parameter);
-    return format("%s%s __attribute__((unused))%s", copy_text(signature, (size_t)(at - signature)), parameter,
-                  at + strlen(parameter));
+        if (t.at[i].kind == TOKEN_WORD && token_is(body, &t.at[i], w->tape)) return true;
+    return false;
 }
 
 const char *write_function(writer *w, version *v) {
     version *const before = w->v;
     w->v = v;
     const char *const body = write_statement(w, v->function->body);
-    const char *const s = format("%s%s", with_tape(w, write_signature(w, v, false), body), body);
+    const char *const used = uses_tape(w, body) ? "" : format(" (void)%s;", w->tape);
+    const char *const s = format("%s{%s%s", write_signature(w, v, false), used, *body == '{' ? body + 1 : body);
     w->v = before;
     return s;
 }
@@ -499,5 +497,12 @@ const char *write_global(writer *w, const decl *d, const char *with) {
     const char *specifiers = retyped_specifiers(w, f, d->begin, d->end, &end);
     if (starts_with(specifiers, "extern ")) specifiers += 7;
     if (*with && starts_with(specifiers, "static ")) specifiers += 7;
+    if (starts_with(with, "extern")) { /* without what it is initialised with */
+        decl bare_one = *d;
+        if (d->init != NULL) bare_one.init = NULL, bare_one.end = d->at + strlen(d->name);
+        for (size_t i = token_from(&f->tokens, bare_one.end); sign_is(f, i, '['); i = next_token(f, after_group(f, i) - 1))
+            bare_one.end = f->tokens.at[after_group(f, i) - 1].end;
+        return format("%s%s%s;", with, specifiers, declarator(w, &bare_one, at, true, format("%s_wg", d->name)));
+    }
     return format("%s%s%s;", with, specifiers, declarator(w, d, at, true, format("%s_wg", d->name)));
 }

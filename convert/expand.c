@@ -158,13 +158,25 @@ static bool within(const file *f, size_t offset, const list *functions) {
     return false;
 }
 
-/* Is it a part of the declaration of a type, as a field that a macro declares? */
-static bool within_type(const file *f, const invocation *v) {
-    if (!v->with_arguments || v->of_system) return false;
+static bool has_word(const char *s, const char *word) {
+    const tokens t = lex(s, strlen(s));
+    for (size_t i = 0; i < t.n; i++)
+        if (t.at[i].kind == TOKEN_WORD && token_is(s, &t.at[i], word)) return true;
+    return false;
+}
+
+/* Does it make a declaration at the top of a file: fields of a type, or a declaration from its begin on, or that
+ * it is static? */
+static bool declares(const file *f, const invocation *v) {
+    if (v->of_system) return false;
     for (size_t i = 0; i < f->declarations.n; i++) {
         const decl *const d = f->declarations.at[i];
         const bool of_type = d->kind == DECL_RECORD || d->kind == DECL_TYPEDEF;
-        if (of_type && d->begin <= v->begin && v->end <= d->end) return true;
+        if (v->with_arguments && of_type && d->begin <= v->begin && v->end <= d->end) return true;
+        if (v->with_arguments && d->begin == v->begin) return true;
+        if (d->kind == DECL_FUNCTION && d->begin <= v->begin && v->begin < d->at && v->macro != NULL &&
+            has_word(v->macro->body, "static"))
+            return true;
     }
     return false;
 }
@@ -203,7 +215,7 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
     list edits = {NULL, 0, 0};
     for (size_t i = 0; i < f->invocations.n; i++) {
         const invocation *const v = f->invocations.at[i];
-        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) && !within_type(f, v)) continue;
+        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) && !declares(f, v)) continue;
         const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
         edit *const e = arena_get(sizeof *e);
         *e = (edit){v->begin, v->end, expand(s, macros, v->macro, NULL)};

@@ -106,7 +106,17 @@ static const char *with_children(writer *w, const node *n) {
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
+/* Pointers to numbers go where pointers to numbers are expected, those to variables where these are: what
+ * this finds is a fault of the analysis, and said, as what is written would be wrong. */
+static void check_pointer(writer *w, const node *n, const type *t, cell *c) {
+    if (c == NULL || t == NULL || t->kind != TYPE_POINTER || t->of->kind != TYPE_REAL || n->type == NULL) return;
+    if ((n->type->kind != TYPE_POINTER && n->type->kind != TYPE_ARRAY) || leaf_type(n->type)->kind != TYPE_REAL) return;
+    if (holds_variables(c) != node_holds(w, n))
+        error_at(place_of(n), "'%s': it was not seen whether this leads to variables; please report it", source(n));
+}
+
 static const char *argument(writer *w, const node *n, const type *t, cell *c) {
+    check_pointer(w, n, t, c);
     while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
     if (t != NULL && t->kind == TYPE_REAL && c != NULL && is_variable(c)) return write_variable(w, n);
     return write_number(w, n);

@@ -24,20 +24,26 @@ static const char *taken(CXString s) {
 
 /* ---- files and places ------------------------------------------------------------------- */
 
+/* A file may be included by several names. */
+static const char *key_of(CXFile f) {
+    const char *const real = taken(clang_File_tryGetRealPathName(f));
+    return *real ? real : taken(clang_getFileName(f));
+}
+
 static file *file_of(reader *r, CXFile f, CXSourceLocation at) {
     if (f == NULL) return NULL;
-    const char *const name = taken(clang_getFileName(f));
-    file *found = table_get(r->files, name);
+    const char *const key = key_of(f);
+    file *found = table_get(r->files, key);
     if (found != NULL) return found;
     found = arena_get(sizeof *found);
-    found->name = name;
+    found->name = taken(clang_getFileName(f));
     found->of_system = clang_Location_isInSystemHeader(at) != 0;
     size_t n = 0;
     const char *const read = clang_getFileContents(r->unit, f, &n);
     found->text = copy_text(read, read != NULL ? n : 0);
     found->n = read != NULL ? n : 0;
     if (!found->of_system) found->tokens = lex(found->text, found->n);
-    table_set(r->files, name, found);
+    table_set(r->files, key, found);
     push(&r->p->files, found);
     return found;
 }
@@ -218,7 +224,7 @@ static decl *decl_of(reader *r, CXCursor c) {
     if (!*usr) {
         size_t at;
         const file *const f = located(r, clang_getCursorLocation(c), &at);
-        usr = format("@%s@%zu", f != NULL ? f->name : "", at);
+        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at, taken(clang_getCursorSpelling(c)));
     }
     decl *d = table_get(r->p->by_usr, usr);
     if (d != NULL) return d;
@@ -413,7 +419,7 @@ static void note_macro(invocation *v, const node *n) {
         (n->decl->kind == DECL_VARIABLE || n->decl->kind == DECL_PARAMETER) && holds &&
         !(n->decl->is_global && n->decl->type->constant))
         v->variables = true;
-    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !n->decl->of_system)
+    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !(v->of_system && n->decl->of_system))
         v->variables = true;
     if ((n->kind == NODE_MEMBER && holds) || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
         !is_expression(n))
@@ -465,6 +471,22 @@ static void note_reference(reader *r, decl *d) {
     if ((d->kind == DECL_FUNCTION || d->is_global) && by != NULL && !list_has(&by->names, d)) push(&by->names, d);
 }
 
+/* libclang gives what is computed of a parameter that is written as an array the type of that array. */
+static void decay(node *n) {
+    if (n->type == NULL || n->type->kind != TYPE_ARRAY) return;
+    switch (n->kind) {
+    case NODE_BINARY:
+    case NODE_ASSIGN:
+    case NODE_CHOICE:
+    case NODE_CAST:
+    case NODE_CALL: n->type = decayed(n->type); break;
+    case NODE_UNARY:
+        if (!same(n->op, "*")) n->type = decayed(n->type);
+        break;
+    default: break;
+    }
+}
+
 static node *build(reader *r, CXCursor c, bool by_macro) {
     const enum CXCursorKind k = clang_getCursorKind(c);
     size_t begin, end;
@@ -501,9 +523,14 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     default: adopt_all(r, n, &inside);
     }
     if (n->kind == NODE_MEMBER) n->decl = decl_of(r, clang_getCursorReferenced(c));
+    if (n->kind == NODE_CAST && n->children > 1) { /* before what is cast: sizes within the type */
+        n->child[0] = n->child[n->children - 1];
+        n->children = 1;
+    }
     if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) n->of = n->type;
     if (n->kind == NODE_PAREN && n->children == 1) n->type = n->child[0]->type;
     if (n->by_macro) {
+        if (n->kind != NODE_UNARY) decay(n);
         if (v != NULL) note_macro(v, n);
         if (!by_macro && is_expression(n) && n->kind != NODE_CALL) n->kind = NODE_OPAQUE;
         else if (!by_macro && n->kind == NODE_CALL) n->kind = NODE_OPAQUE;
@@ -527,9 +554,9 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     } else if (n->kind == NODE_OPAQUE && n->children == 2 && k == CXCursor_UnexposedExpr &&
                same(operator_behind(n, n->child[0]), "?"))
         n->kind = NODE_CHOICE;
+    decay(n);
     return n;
 }
-
 
 /* ---- the top of a file ------------------------------------------------------------------ */
 
@@ -604,7 +631,7 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
 
 /* ---- the preprocessor ------------------------------------------------------------------- */
 
-static const char *place_key(CXFile f, size_t offset) { return format("@%s@%zu", taken(clang_getFileName(f)), offset); }
+static const char *place_key(CXFile f, size_t offset) { return format("@%s@%zu", key_of(f), offset); }
 
 static void read_macro(reader *r, CXCursor c) {
     size_t begin, end;
@@ -637,7 +664,7 @@ static void read_macro(reader *r, CXCursor c) {
     if (m->with_arguments) i++;
     m->body = i < t.n ? s + t.at[i].begin : "";
     m->at = begin;
-    m->file = table_get(r->files, taken(clang_getFileName(f)));
+    m->file = file_of(r, f, clang_getCursorLocation(c));
     table_set(r->macros, m->name, m);
     table_set(r->macros, place_key(f, begin), m);
 }
@@ -704,7 +731,7 @@ static void included(CXFile f, CXSourceLocation *stack, unsigned n, CXClientData
     (void)stack, (void)n;
     const char *const name = taken(clang_getFileName(f)), *const slash = strrchr(name, '/');
     if (slash != NULL && same(slash, "/math.h")) i->by->has_math = true;
-    file *const found = table_get(i->r->files, name);
+    file *const found = table_get(i->r->files, key_of(f));
     if (found != NULL && !list_has(&found->readers, i->by)) push(&found->readers, i->by);
 }
 
@@ -733,7 +760,7 @@ program *read_program(size_t files, const char *const *name, int flags, const ch
                 const CXCursor all = clang_getTranslationUnitCursor(r.unit);
                 clang_visitChildren(all, preprocessing, &r);
                 clang_visitChildren(all, top, &r);
-                file *const f = table_get(r.files, name[i]);
+                file *const f = table_get(r.files, key_of(clang_getFile(r.unit, name[i])));
                 if (f != NULL) {
                     f->given = true;
                     clang_getInclusions(r.unit, included, &(inclusions){&r, f});

@@ -61,10 +61,12 @@ static list groups_of(const file *f) {
 }
 
 /* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
-static const char without_math[] =
-    "#undef isnan\n#undef isinf\n#undef isfinite\n#undef isnormal\n#undef signbit\n#undef fpclassify\n"
-    "#undef INFINITY\n#undef NAN\n#undef HUGE_VAL\n#undef M_PI\n#undef M_PI_2\n#undef M_PI_4\n#undef M_E\n"
-    "#undef M_LN2\n#undef M_SQRT2\n";
+static void without_math(const file *f, text *to) {
+    static const char *const names[] = {"isnan", "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
+                                        "HUGE_VAL", "M_PI", "M_PI_2", "M_PI_4", "M_E", "M_LN2", "M_SQRT2"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strstr(f->text, names[k]) != NULL) putf(to, "#undef %s\n", names[k]);
+}
 
 /* Text behind `static`, if it begins with that. */
 static const char *behind_static(const char *s) {
@@ -73,11 +75,19 @@ static const char *behind_static(const char *s) {
     return s + n + strspn(s + n, " \t\n");
 }
 
+/* Does a signature say `static` before the name? */
+static bool says_static(const char *s, const char *name) {
+    const tokens t = lex(s, strlen(s));
+    for (size_t i = 0; i < t.n && !token_is(s, &t.at[i], name); i++)
+        if (token_is(s, &t.at[i], "static")) return true;
+    return false;
+}
+
 static const char *prototype(writer *w, const version *v, bool is_static) {
     const char *s = write_signature(w, v, true);
     size_t n = strlen(s);
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) n--;
-    return format("%s%s;\n", is_static && behind_static(s) == NULL ? "static " : "", copy_text(s, n));
+    return format("%s%s;\n", is_static && !says_static(s, v->name) ? "static " : "", copy_text(s, n));
 }
 
 static bool is_private(const writer *w, const version *v, const output *o) {
@@ -92,7 +102,7 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL) s = behind_static(s);
-        if (is_private(w, v, o) && behind_static(s) == NULL) put(to, "static ");
+        if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
         put(to, s);
     }
 }
@@ -113,14 +123,39 @@ static void write_original(const file *f, const group *g, text *to) {
     putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
-/* The variables of a group that hold variables, besides. */
-static void write_variables(writer *w, const group *g, const output *o, text *to) {
+static bool has_name(const list *l, const char *name) {
+    for (size_t i = 0; i < l->n; i++)
+        if (same(l->at[i], name)) return true;
+    return false;
+}
+
+/* The definition of a global among the files given; NULL: it is elsewhere. */
+static const decl *definition_of(const writer *w, const decl *d) {
+    for (size_t i = 0; i < w->a->program->globals.n; i++) {
+        const decl *const g = w->a->program->globals.at[i];
+        if (g->number == d->number) return g->defined ? g : NULL;
+    }
+    return NULL;
+}
+
+/* The variables of a group, in the text of file `by`, that hold variables, besides. What is defined elsewhere
+ * is defined where the root is. */
+static void write_variables(writer *w, const file *by, const group *g, const output *o, list *written, text *to) {
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
-        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || (d->redeclared && d->is_extern)) continue;
+        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || has_name(written, d->name)) continue;
+        const decl *const definition = definition_of(w, d);
+        const bool in_header = definition == NULL || !definition->file->given;
+        const bool here = in_header ? by == w->a->root->function->file : definition->file == by;
+        const char *with = "";
+        if (d->is_static || (o->alone && here)) with = "static ";
+        else if (!here) with = "extern ";
+        const bool first = definition == NULL || in_header || !here || d == definition;
+        if (!first) continue;
+        push(written, (void *)d->name);
         version *const before = w->v;
         w->v = w->a->outside;
-        putf(to, "\n%s", write_global(w, d, o->alone ? "static " : ""));
+        putf(to, "\n%s", write_global(w, d, with));
         w->v = before;
     }
 }
@@ -188,6 +223,14 @@ static void declare_called(writer *w, const version *u, const output *o, list *d
     }
 }
 
+/* The versions of a function are declared by their definitions, too. */
+static void note_defined(const writer *w, const decl *d, list *declared) {
+    for (size_t i = 0; i < w->a->versions.n; i++) {
+        version *const v = w->a->versions.at[i];
+        if (is_written(v) && v->function == d && !list_has(declared, v)) push(declared, v);
+    }
+}
+
 static void declare_for(writer *w, const decl *d, const output *o, list *declared, text *to) {
     const size_t before = to->n;
     for (size_t i = 0; i < w->a->versions.n; i++) {
@@ -198,7 +241,7 @@ static void declare_for(writer *w, const decl *d, const output *o, list *declare
 }
 
 /* What headers that were not given define, and has to be had with variables. */
-static void write_from_headers(writer *w, const file *by, const output *o, list *declared, text *to) {
+static void write_from_headers(writer *w, const file *by, const output *o, list *declared, list *written, text *to) {
     const list all = groups_of_headers(w, by);
     for (size_t i = 0; i < all.n; i++) {
         const file *const f = ((placed *)all.at[i])->f;
@@ -210,17 +253,12 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
             declare_for(w, d, o, declared, to);
             put(to, "__attribute__((unused)) ");
             write_versions(w, d, o, to);
+            note_defined(w, d, declared);
             put(to, "\n");
         }
-        for (size_t j = 0; j < g->decls.n; j++) {
-            const decl *const v = g->decls.at[j];
-            if (v->kind == DECL_VARIABLE && global_holds(w, v) && v->defined && !v->redeclared) {
-                version *const before = w->v;
-                w->v = w->a->outside;
-                putf(to, "\n%s\n", write_global(w, v, "static "));
-                w->v = before;
-            }
-        }
+        const size_t length = to->n;
+        write_variables(w, by, g, o, written, to);
+        if (to->n != length) put(to, "\n");
     }
 }
 
@@ -288,20 +326,22 @@ bool is_converted(const writer *w, const file *f) {
 const char *write_file(writer *w, const file *f, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
-    list declared = {NULL, 0, 0};
+    list declared = {NULL, 0, 0}, written = {NULL, 0, 0};
     /* functions first, so that it is known which types they use */
     text *const versions = arena_get((groups.n + 1) * sizeof *versions);
     for (size_t i = 0; i < groups.n; i++) {
         const group *const g = groups.at[i];
         const decl *const d = g->decls.at[0];
         if (d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL) write_versions(w, d, o, &versions[i]);
-        else write_variables(w, g, o, &versions[i]);
+        else write_variables(w, f, g, o, &written, &versions[i]);
     }
+    const size_t own = written.n;
     for (size_t before = w->typedefs.n + 1; before != w->typedefs.n;) { /* types that types need */
         before = w->typedefs.n;
         headers = (text){NULL, 0, 0};
         declared.n = 0;
-        write_from_headers(w, f, o, &declared, &headers);
+        written.n = own;
+        write_from_headers(w, f, o, &declared, &written, &headers);
     }
 
     const size_t after = includes_end(f, &groups);
@@ -309,7 +349,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
     bool opened = false;
     put_n(&body, f->text, at);
     put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
-    if (!f->has_math) put(&body, without_math);
+    if (!f->has_math) without_math(f, &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
@@ -330,6 +370,7 @@ const char *write_file(writer *w, const file *f, const output *o) {
         write_original(f, g, &body);
         if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
         if (versions[i].n != 0) putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
+        if (definition) note_defined(w, d, &declared);
     }
     return text_of(&body);
 }

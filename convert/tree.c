@@ -30,3 +30,9 @@ decl *function_named(const program *p, const char *name) {
     }
     return NULL;
 }
+
+bool is_constant(const type *t) {
+    for (; t->kind == TYPE_ARRAY; t = t->of)
+        if (t->constant) return true;
+    return t->constant;
+}

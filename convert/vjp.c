@@ -172,20 +172,20 @@ const char *vjp_definition(writer *w) {
     each(&w->a->inputs, true, "wgc_g[wgc_at++] = %s;", &body);
 
     if (strstr(text_of(&body), "wgc_larger") != NULL)
-        put(&to, "static size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n\n");
+        put(&to, larger_text);
     putf(&to, "#include <stddef.h>\n%s", memory_text);
     putf(&to,
-         "__attribute__((noinline)) static wg_status wgc_run(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
+         "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
          "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
-         arguments_name(w), text_of(&body));
+         w->a->root->name, arguments_name(w), text_of(&body));
     putf(&to,
          "%s {\n    wgc_stack wgc_s;\n    wgc_block *wgc_held = NULL;\n    wg_status wgc_status;\n"
          "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
          "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
          "    memset(&wgc_s, 0, sizeof wgc_s);\n"
          "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-         "    else wgc_status = wgc_run(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+         "    else wgc_status = %s_both(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
          "    wgc_return(wgc_held);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
-         prototype(w));
+         prototype(w), w->a->root->name);
     return text_of(&to);
 }

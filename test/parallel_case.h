@@ -24,6 +24,9 @@
 
 enum { CELLS = 3000, PARAMETERS = 2, SEGMENTS = 7, STEPS = 3, INPUTS = PARAMETERS + CELLS };
 
+/* Ranges of addresses that many segments at once find room for under valgrind and thread sanitizers. */
+static const wg_options plain = {.reserve = 1 << 26};
+
 struct loop {
     wg_parallel *p; /* NULL: on the tape itself */
     wg_threads *threads;

@@ -18,7 +18,7 @@ static double gradient(wg_tape *t, struct steps d, double *g) {
 static void variables_of_one_user_have_the_bits_of_the_loop_on_a_tape(void **state) {
     (void)state;
     static double once[INPUTS], g[INPUTS];
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, NULL);
     const double value = gradient(t, (struct steps){NULL, NULL, STEPS, 1}, once);
     const double again = gradient(t, (struct steps){p, NULL, STEPS, 1}, g);
@@ -32,7 +32,7 @@ static void variables_of_one_user_have_the_bits_of_the_loop_on_a_tape(void **sta
 static void shared_variables_differ_by_rounding(void **state) {
     (void)state;
     static double once[INPUTS], g[INPUTS];
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, NULL);
     (void)gradient(t, (struct steps){NULL, NULL, STEPS, 0}, once);
     (void)gradient(t, (struct steps){p, NULL, STEPS, 0}, g);
@@ -54,7 +54,7 @@ static void copies_have_the_bits_of_a_recording_by_hand(void **state) {
     static double a[PARAMETERS + N], once[PARAMETERS + N], g[PARAMETERS + N];
     wg_real part[SEGMENTS];
     inputs_of_case(a, PARAMETERS + N);
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, NULL);
     struct loop l = {.p = p, .n = N, .c = x, .u = x + PARAMETERS, .v = v, .part = part};
 
@@ -96,7 +96,7 @@ static void copies_have_the_bits_of_a_recording_by_hand(void **state) {
 static void any_number_of_threads_gives_the_same_bits(void **state) {
     (void)state;
     static double one[INPUTS], g[INPUTS];
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     for (size_t segments = 1; segments <= 40; segments += 13) {
         double value = 0;
         for (size_t threads = 0; threads <= 4; threads++) {
@@ -123,7 +123,7 @@ static void several_adjoints_at_once_have_the_bits_of_each(void **state) {
     wg_real part[SEGMENTS], y[8];
     double w[8 * 8] = {0};
     inputs_of_case(a, INPUTS);
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
     struct loop l = {.p = p,
                      .threads = pool_of(3),
@@ -171,7 +171,7 @@ static void threads_of_anybody_record_segments_in_any_order(void **state) {
     static const size_t order[SEGMENTS] = {6, 2, 0, 5, 1, 4, 3};
     wg_real part[SEGMENTS];
     inputs_of_case(a, INPUTS);
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
     for (int way = 0; way < 3; way++) {
         struct loop l = {.p = p, .n = CELLS, .c = x, .u = x + PARAMETERS, .v = v, .part = part};
@@ -215,7 +215,7 @@ static void reductions_are_those_of_arrays(void **state) {
                {WG_REDUCE_PRODUCT, 63, {31.5, -21, 126, 9, -21}},
                {WG_REDUCE_MINIMUM, -3, {0, 0.5, 0, 0, 0.5}},
                {WG_REDUCE_MAXIMUM, 7, {0, 0, 0, 1, 0}}};
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, N, NULL);
     for (size_t how = 0; how < sizeof all / sizeof *all; how++) {
         wg_real x[N], part[2 * N], y[2];
@@ -244,7 +244,7 @@ static void reductions_are_those_of_arrays(void **state) {
 static void iterations_are_shared_out_evenly(void **state) {
     (void)state;
     static const size_t sizes[] = {0, 1, 6, 7, 8, 100, 12345, SIZE_MAX};
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, NULL);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t n = sizes[i];
@@ -265,7 +265,7 @@ static void iterations_are_shared_out_evenly(void **state) {
 
 static void loops_may_be_empty_and_segments_unused(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
     const wg_real x = wg_input(t, 3);
     for (int again = 0; again < 3; again++) { /* nothing at all */
@@ -304,7 +304,7 @@ static void statements_of_all_kinds_go_into_segments(void **state) {
     enum { BEFORE = 60, LENGTH = 400, ALL = BEFORE + LENGTH };
     static wg_real before[BEFORE], x[SEGMENTS][ALL], last[SEGMENTS], part[SEGMENTS];
     double once[10], g[10];
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
     for (uint64_t seed = 1; seed <= 20; seed++)
         for (int way = 0; way < 2; way++) {
@@ -341,7 +341,7 @@ static void statements_of_all_kinds_go_into_segments(void **state) {
 static void loops_that_are_repeated_allocate_nothing(void **state) {
     (void)state;
     static double g[INPUTS];
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
     wg_stats first, s;
     for (int again = 0; again < 6; again++) {
@@ -363,7 +363,7 @@ static void a_rewind_forgets_a_loop(void **state) {
     static wg_real x[INPUTS], v[CELLS];
     wg_real part[SEGMENTS];
     inputs_of_case(a, INPUTS);
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
     struct loop l = {.p = p,
                      .threads = pool_of(2),
@@ -400,7 +400,7 @@ static wg_status fail_from_third(void *context, size_t k) {
 
 static void every_segment_is_run_once_and_the_lowest_failure_counts(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     for (size_t threads = 0; threads <= 4; threads++)
         for (size_t segments = 1; segments <= 40; segments += 3) {
             wg_parallel *const p = segments_of(t, segments, pool_of(threads));
@@ -448,7 +448,7 @@ static wg_status record_nested(void *context, size_t k) {
 
 static void what_a_segment_calls_runs_in_its_thread(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
     const wg_real x = wg_input(t, 2);
     wg_real v[SEGMENTS];

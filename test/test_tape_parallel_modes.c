@@ -33,7 +33,7 @@ static void assert_all_near(const double *a, const double *b, size_t n) {
 /* The sum is added up otherwise; the rest has the same bits. */
 static void tangents_are_those_of_the_loop_on_a_tape(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
     for (size_t width = 1; width <= 9; width += 4) {
         double once[FEW * 9], sum[9];
@@ -72,7 +72,7 @@ static void tangents_are_those_of_the_loop_on_a_tape(void **state) {
 
 static void drivers_of_first_order_agree_with_the_loop_on_a_tape(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     struct steps d = in_segments(t);
     double y, z, jac[N], once[N], v[N], yt, zt;
     wg_check found;
@@ -94,7 +94,7 @@ static void drivers_of_first_order_agree_with_the_loop_on_a_tape(void **state) {
 
 static void a_paused_tape_records_no_loop(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
     wg_real in[N], v[FEW], part[SEGMENTS];
     struct loop l = {.p = p, .n = FEW, .c = in, .u = in + PARAMETERS, .v = v, .part = part};
@@ -113,7 +113,7 @@ static void a_paused_tape_records_no_loop(void **state) {
 
 static void a_loop_is_preaccumulated(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     struct steps d = in_segments(t);
     wg_real in[N], y;
     double g[N], local[N];
@@ -260,7 +260,7 @@ static wg_status differences(wg_tape *t, size_t n, const wg_real *in, size_t m, 
 
 static void patterns_are_those_of_the_loop_on_a_tape(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, NULL);
     double values[2][2 * N + N], y[N];
     size_t nnz = 0;
@@ -348,7 +348,7 @@ static void a_tape_in_a_buffer_has_loops_too(void **state) {
     void *const buffer = test_malloc(BYTES);
     for (int way = 0; way < 2; way++) {
         wg_tape *const t =
-            way == 0 ? wg_tape_new(NULL)
+            way == 0 ? wg_tape_new(&plain)
                      : wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = BYTES});
         struct steps d = in_segments(t);
         assert_ok(t, wg_gradient(t, all_steps, &d, N, x, &y, way == 0 ? first : g));

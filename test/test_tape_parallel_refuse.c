@@ -206,7 +206,7 @@ static void what_is_no_variable_of_the_loop_is_not_adopted(void **state) {
 
 static void the_first_segment_that_failed_fails_the_tape(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL), *const other = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain), *const other = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, K, pool_of(2));
     const wg_real x = wg_input(t, 2), foreign = wg_input(other, 1);
     wg_real v[K];
@@ -345,7 +345,7 @@ static void the_tape_is_closed_while_a_loop_is_open(void **state) {
 
 static void a_segment_that_is_left_paused_is_found(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, K, NULL);
     const wg_real x = wg_input(t, 2);
     assert_ok(t, wg_parallel_begin(p, t));
@@ -382,17 +382,17 @@ static void a_checked_segment_knows_its_thread(void **state) {
 
 static void arguments_out_of_range_are_refused(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(NULL);
+    wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *p = NULL;
     assert_int_equal(wg_parallel_new(t, 0, NULL, &p), WG_EARG);
-    assert_int_equal(wg_parallel_new(t, 4097, NULL, &p), WG_EARG);
-    assert_says(t, "4097 segments");
+    assert_int_equal(wg_parallel_new(t, 1025, NULL, &p), WG_EARG);
+    assert_says(t, "1025 segments");
     assert_null(p);
-    assert_ok(t, wg_parallel_new(t, 4096, NULL, &p));
+    assert_ok(t, wg_parallel_new(t, 1024, NULL, &p));
     const wg_real x = wg_input(t, 1);
     wg_real y;
     assert_ok(t, wg_parallel_begin(p, t));
-    y = wg_let(wg_parallel_tape(p, 4095), wg_exp(x));
+    y = wg_let(wg_parallel_tape(p, 1023), wg_exp(x));
     assert_ok(t, wg_parallel_join(p));
     assert_ok(t, wg_parallel_adopt(p, 1, &y));
     assert_ok(t, wg_reverse(t, y));
@@ -464,7 +464,7 @@ static void segments_are_of_the_budget_of_their_tape(void **state) {
     wg_stats all;
     int enough = 0;
     for (size_t budget = 1 << 18; !enough; budget += budget / 2) {
-        wg_tape *const t = wg_tape_new(&(wg_options){.budget = budget});
+        wg_tape *const t = wg_tape_new(&(wg_options){.budget = budget, .reserve = 1 << 24});
         wg_parallel *p = NULL;
         wg_status s = wg_parallel_new(t, SEGMENTS, pool_of(2), &p);
         struct steps d = {p, pool_of(2), STEPS, 0};

@@ -46,7 +46,7 @@ typedef struct wg_parallel wg_parallel;
  * threads: join loops, and sweep what they have recorded, until that is reset; NULL: the caller does. Not
  *          freed before.
  * Cost:    a tape for each segment, whose memory is kept for the next loop.
- * Errors:  WG_ENULL; WG_EARG: no segment, or more than 4096; WG_ENOMEM, WG_EBUDGET. *out is NULL then.
+ * Errors:  WG_ENULL; WG_EARG: no segment, or more than 1024; WG_ENOMEM, WG_EBUDGET. *out is NULL then.
  * wg_parallel_free - not while a loop is open. Recordings stay as they are. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_new(wg_tape *t, size_t segments, wg_threads *threads,
                                                wg_parallel **out);

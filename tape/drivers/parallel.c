@@ -4,7 +4,7 @@
 
 #include <wengert/array.h>
 
-enum { MOST_SEGMENTS = 4096 };
+enum { MOST_SEGMENTS = 1024 };
 
 /* ---- segments ---- */
 

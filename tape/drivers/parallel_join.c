@@ -136,8 +136,9 @@ wg_status wgi_parallel_scan(const wg_parallel *p, wgi_segment *segment) {
     const wgi_core *const c = segment->c;
     wg_status s = segment->status;
     segment->count = c->head.slots - segment->first;
+    if (c->chunks == 0 || wgi_record_count(c) == 0) return s;
     if (s == WG_OK && segment->pages.index == NULL) s = open_pages(&segment->pages, segment->c);
-    for (int i = 0; c->chunks != 0 && i <= c->current && s == WG_OK; i++) {
+    for (int i = 0; i <= c->current && s == WG_OK; i++) {
         const wgi_record *top, *const base = chunk_of(c, i, &top);
         const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
         if (segment->scanned >= end) continue;
@@ -208,6 +209,7 @@ static void keep_copy(wgi_core *c, uint32_t slot, uint32_t to, uint64_t *word) {
 }
 
 static void make_copies(wg_parallel *p, wgi_segment *segment) {
+    if (segment->copies == 0) return;
     wgi_core *const c = p->c;
     const int keeps = (c->flags & WG_KEEP_CODE) != 0;
     const uint32_t before = segment->copy - p->before;
