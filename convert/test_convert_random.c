@@ -51,9 +51,6 @@ static void write_originals(const batch *b, bool wide) {
     build_library(name, wide ? "-O0 -w" : "-O1 -w");
 }
 
-/* What every converted file has of its own by these names: here all of them are one. */
-static const char *const own[] = {"wgc_block", "wgc_obtain", "wgc_return", "wgc_larger"};
-
 static void write_converted(const batch *b, const mode *how) {
     char name[NAME_BYTES];
     print_into(name, sizeof name, "%s%u.c", how->name, b->first);
@@ -67,8 +64,6 @@ static void write_converted(const batch *b, const mode *how) {
         must_run(
             "%s/wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
             setting("B", "."), how->options, scratch, k, k, scratch, k);
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            fprintf(to, "#undef %s\n#define %s p%u_%s\n", own[i], own[i], k, own[i]);
         fprintf(to, "#include \"p%u_wg.c\"\n", k);
     }
     fputs("#include \"convert/test_called.h\"\n", to);
