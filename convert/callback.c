@@ -462,9 +462,9 @@ static bool has_begin(const writer *w, const file *f) {
     return false;
 }
 static const char *begin_name(const writer *w, const file *f) {
-    size_t k = 0;
-    while (w->a->program->files.at[k] != f) k++;
-    return format("%s_begin%zu", w->a->root->name, k);
+    size_t number = 1; /* among the files given: those of the system are not everywhere the same */
+    for (size_t i = 0; w->a->program->files.at[i] != f; i++) number += ((const file *)w->a->program->files.at[i])->given;
+    return format("%s_begin%zu", w->a->root->name, number);
 }
 
 const char *write_begin(writer *w, const file *f, list *done) {

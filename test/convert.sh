@@ -49,6 +49,7 @@ answers 'no argument' 2 'wengert-convert: no file is given' --
 answers 'a file alone' 2 '--function, --with-respect-to, --of and -o are needed' -- test/convert/scalars.c
 answers 'half an option' 2 '--function needs a value' -- --function
 answers 'half of --passive' 2 '--passive needs the name of a function' -- --passive
+answers 'half of --calls' 2 '--calls needs PARAMETER=FUNCTION' -- --calls f
 answers 'an option that is none' 2 '--frobnicate is no option' -- $simple -o "$dir/a.c" --frobnicate
 answers '--help' 0 'usage: wengert-convert FILE.c .. --function NAME' -- --help
 answers 'a file that is not there' 1 "$dir/absent.c: error: cannot be read" -- "$dir/absent.c" --function f --with-respect-to x --of return -o "$dir/a.c"
@@ -150,5 +151,5 @@ if "$dir/bin/wengert-cc" --function model --with-respect-to q --of return -DOFFS
     [ -e "$dir/refused.o" ]; then complain 'wengert-cc compiles what is refused'; fi
 grep -q "'q': model has no parameter" "$dir/said" || complain "wengert-cc says: $(cat "$dir/said")"
 
-echo "$count files, 13 ways to ask"
+echo "$count files, 14 ways to ask"
 exit $bad
