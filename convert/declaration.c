@@ -421,6 +421,18 @@ const char *write_function(writer *w, version *v) {
 
 /* ---- structures, types and globals ------------------------------------------------------- */
 
+/* Enumerators are declared once: a field that declares some has the type of the original's field. */
+static void write_enumeration(const file *f, const record *r, const decl *d, parts *to) {
+    size_t i = token_from(&f->tokens, d->begin);
+    while (i < f->tokens.n && f->tokens.at[i].begin < d->at && !same(word_at(f, i), "enum")) i = next_token(f, i);
+    if (i >= f->tokens.n || f->tokens.at[i].begin >= d->at) return;
+    size_t open = next_token(f, i);
+    if (f->tokens.at[open].kind == TOKEN_WORD) open = next_token(f, open);
+    if (!sign_is(f, open, '{')) return;
+    add(to, f->tokens.at[i].begin, f->tokens.at[after_group(f, open) - 1].end,
+        format("__typeof__(((%s%s *)0)->%s)", r->tagged ? r->is_union ? "union " : "struct " : "", r->name, d->name));
+}
+
 /* The fields of a record, which stand in groups with one specifier. */
 static void write_fields(writer *w, const file *f, const record *r, parts *to) {
     for (size_t i = 0; i < r->fields.n;) {
@@ -437,6 +449,7 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
         const bool within = t->kind == TYPE_RECORD && t->record->definition != NULL &&
                             t->record->definition->file == f && t->record->definition->begin >= first->begin &&
                             t->record->definition->end <= first->end;
+        if (t->kind == TYPE_WHOLE && first->at > first->begin) write_enumeration(f, r, first, to);
         if (holding == n && !within) {
             const size_t rest = scan_specifiers(w, f, first->begin, last->end, to);
             scan_function(w, f, rest, last->end, to);

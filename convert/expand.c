@@ -203,6 +203,18 @@ static void leave_out(const file *f, size_t at, list *edits) {
     }
 }
 
+/* What is included within a function stands in its text. */
+static void include(const file *f, const inclusion *v, list *edits) {
+    for (size_t i = 0; i < f->tokens.n; i++) {
+        const token *const t = &f->tokens.at[i];
+        if (t->kind != TOKEN_DIRECTIVE || v->begin < t->begin || v->begin >= t->end) continue;
+        edit *const e = arena_get(sizeof *e);
+        *e = (edit){t->begin, t->end, v->of->text};
+        push(edits, e);
+        return;
+    }
+}
+
 static void sort_edits(list *l) {
     for (size_t i = 1; i < l->n; i++)
         for (size_t k = i; k > 0 && ((edit *)l->at[k - 1])->begin > ((edit *)l->at[k])->begin; k--) {
@@ -220,6 +232,10 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
         edit *const e = arena_get(sizeof *e);
         *e = (edit){v->begin, v->end, expand(s, macros, v->macro, NULL)};
         if (!same(e->s, s)) push(&edits, e);
+    }
+    for (size_t i = 0; i < f->inclusions.n; i++) {
+        const inclusion *const v = f->inclusions.at[i];
+        if (within(f, v->begin, functions)) include(f, v, &edits);
     }
     for (size_t i = 0; i < own_names.n; i++) {
         const macro *const m = table_get(macros, own_names.at[i]);

@@ -675,6 +675,14 @@ static enum CXChildVisitResult preprocessing(CXCursor c, CXCursor parent, CXClie
     const enum CXCursorKind k = clang_getCursorKind(c);
     if (k == CXCursor_MacroDefinition) {
         if (!clang_Cursor_isMacroBuiltin(c)) read_macro(r, c);
+    } else if (k == CXCursor_InclusionDirective) {
+        size_t begin;
+        file *const f = located(r, clang_getCursorLocation(c), &begin);
+        const CXFile of = clang_getIncludedFile(c);
+        if (f == NULL || f->of_system || of == NULL) return CXChildVisit_Continue;
+        inclusion *const i = arena_get(sizeof *i);
+        *i = (inclusion){begin, file_of(r, of, clang_getLocation(r->unit, of, 1, 1))};
+        if (i->of != NULL && !i->of->of_system) push(&f->inclusions, i);
     } else if (k == CXCursor_MacroExpansion &&
                !clang_Location_isInSystemHeader(clang_getCursorLocation(c))) {
         size_t begin, end;

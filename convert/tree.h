@@ -21,6 +21,12 @@ typedef struct invocation {
     bool variables; /* what it stands for has variables, calls or statements */
 } invocation;
 
+/* A file that another one includes: where the directive begins. */
+typedef struct inclusion {
+    size_t begin;
+    file *of;
+} inclusion;
+
 struct file {
     const char *name;  /* as it was given, or found */
     const char *text;  /* with the macros expanded that had to be */
@@ -30,6 +36,7 @@ struct file {
     bool given;        /* on the command line */
     bool has_math;     /* it includes math.h, maybe through others */
     list invocations;  /* in order, those outermost, not in directives */
+    list inclusions;   /* of files that are not of the system */
     list declarations; /* decl: what stands at its top, in order, of all kinds */
     list readers;      /* the files given that include it */
 };

@@ -1,0 +1,13 @@
+/* --function f --with-respect-to x[0:2] --of y[0:1]
+ * Fields and functions that macros declare. dy/dx = {x1, x0}. */
+#define FIELD(type, name) type name[2]
+#define FUNCTION(name) static const char name##_is[] = #name; static int name
+typedef struct pair {
+    FIELD(double, v);
+} pair;
+FUNCTION(product)(const pair *p, double *to) { *to = p->v[0] * p->v[1]; return product_is[0] != 0; }
+void f(const double *x, double *y) {
+    pair p;
+    p.v[0] = x[0], p.v[1] = x[1];
+    (void)product(&p, y);
+}
