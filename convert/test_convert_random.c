@@ -132,7 +132,8 @@ static void check(void **state) {
             print_into(name, sizeof name, "program %u, %s", k, modes[i].name);
             compare(name, RANDOM_INPUTS, x, RANDOM_OUTPUTS, plain, wide, converted);
         }
-        assert_true(refused <= (modes[i].records ? 0 : (b->n + 1) / 2)); /* the others keep no numbers */
+        /* every second one keeps numbers, and some of the others call through pointers */
+        assert_true(refused <= (modes[i].records ? 0 : b->n * 3 / 4));
         (void)dlclose(library);
     }
     (void)dlclose(longer);
